@@ -1,0 +1,1 @@
+"""Collections, orderings, essence, templates, and fitting one on the other. NumPy and SciPy only."""

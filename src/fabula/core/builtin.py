@@ -1,0 +1,89 @@
+"""The templates that come with the package."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+
+from fabula.core.template import Template
+from fabula.errors import InputError
+
+# name: (one sentence, {position: height}); heights are scaled to mean 0 and deviation 1 along the curve.
+_SHAPES: dict[str, tuple[str, dict[float, float]]] = {
+    # The six emotional arcs of Reagan et al. 2016.
+    "rags-to-riches": (
+        "A slow start, then a rise that does not stop.",
+        {0.0: 0.0, 0.25: 0.1, 0.5: 0.42, 0.75: 0.82, 1.0: 1.0},
+    ),
+    "tragedy": (
+        "From the height down to the bottom, without return.",
+        {0.0: 1.0, 0.25: 0.88, 0.5: 0.5, 0.75: 0.12, 1.0: 0.0},
+    ),
+    "man-in-a-hole": (
+        "Falls into trouble and climbs out again, higher than before.",
+        {0.0: 0.7, 0.2: 0.35, 0.45: 0.0, 0.75: 0.55, 1.0: 1.0},
+    ),
+    "icarus": (
+        "Rises to a height in the middle and falls to the end.",
+        {0.0: 0.2, 0.25: 0.75, 0.45: 1.0, 0.75: 0.4, 1.0: 0.0},
+    ),
+    "cinderella": (
+        "Rises, falls back at midnight, and rises to a happy end.",
+        {0.0: 0.0, 0.15: 0.35, 0.35: 0.7, 0.6: 0.25, 0.8: 0.65, 1.0: 1.0},
+    ),
+    "oedipus": (
+        "Falls, recovers for a while, and falls for good.",
+        {0.0: 1.0, 0.2: 0.45, 0.35: 0.35, 0.55: 0.7, 0.65: 0.72, 0.85: 0.25, 1.0: 0.0},
+    ),
+    # Stages of a drama and shapes that sequencers ask for.
+    "freytag-pyramid": (
+        "Exposition, rising action, a climax in the middle, falling action, a quiet close.",
+        {0.0: 0.0, 0.15: 0.08, 0.5: 1.0, 0.85: 0.08, 1.0: 0.0},
+    ),
+    "steady-rise": ("Rises evenly from the first item to the last.", {0.0: 0.0, 1.0: 1.0}),
+    "steady-fall": ("Falls evenly from the first item to the last.", {0.0: 1.0, 1.0: 0.0}),
+    "wave": (
+        "Up and down twice, ending where it began.",
+        {0.0: 0.5, 0.125: 1.0, 0.25: 0.5, 0.375: 0.0, 0.5: 0.5, 0.625: 1.0, 0.75: 0.5, 0.875: 0.0, 1.0: 0.5},
+    ),
+    "double-peak": (
+        "Two heights, the second one higher, with a rest between them.",
+        {0.0: 0.1, 0.25: 0.85, 0.5: 0.25, 0.78: 1.0, 1.0: 0.15},
+    ),
+    "slow-burn": (
+        "Holds back for long, climbs late, and lets go just before the end.",
+        {0.0: 0.0, 0.3: 0.08, 0.55: 0.25, 0.75: 0.6, 0.9: 1.0, 1.0: 0.75},
+    ),
+}
+
+
+def template_names() -> list[str]:
+    """Names of the built-in templates.
+
+    Examples
+    --------
+    >>> "man-in-a-hole" in template_names()
+    True
+    """
+    return list(_SHAPES)
+
+
+def template(name: str) -> Template:
+    """A built-in template by its name; case does not matter, and spaces may stand for hyphens.
+
+    Raises
+    ------
+    InputError
+        For an unknown name, with the nearest known ones.
+
+    Examples
+    --------
+    >>> template("Man in a hole").name
+    'man-in-a-hole'
+    """
+    key = "-".join(str(name).lower().replace("_", " ").replace("-", " ").split())
+    if key not in _SHAPES:
+        near = get_close_matches(key, _SHAPES, n=3, cutoff=0.5)
+        hint = f"did you mean {' or '.join(near)}?" if near else f"there are: {', '.join(_SHAPES)}"
+        raise InputError(f"no built-in template is called {str(name)!r}; {hint}")
+    sentence, shape = _SHAPES[key]
+    return Template(list(shape), list(shape.values()), key, sentence).normalised()

@@ -1,0 +1,130 @@
+"""Collections: items with an id, and what is known of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fabula.core.essence import Floats
+from fabula.core.ordering import as_ordering
+from fabula.errors import InputError
+
+
+@dataclass(frozen=True)
+class Item:
+    """One atom: a track, an image, a passage, a shot.
+
+    ``details`` holds what else its source said of it, by name.
+    """
+
+    id: str
+    title: str = ""
+    path: str = ""
+    artist: str = ""
+    details: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}), hash=False)
+
+    @property
+    def label(self) -> str:
+        """What to call it: its title, else the name of its file, else its id."""
+        return self.title or self.path.replace("\\", "/").rstrip("/").rpartition("/")[2] or self.id
+
+
+@dataclass(frozen=True, eq=False)
+class Collection:
+    """Items with an id; *ordered* when the order given is the true one.
+
+    Parameters
+    ----------
+    id
+        What tells it from other collections.
+    items
+        One or more.
+    features
+        Shape (n, f), or (n, f, ...) for features that are arrays; NaN where a value is missing.
+    feature_names
+        f names, one per column.
+    ordered
+        Whether the given order is the true one.
+    title
+        What to call it.
+
+    Examples
+    --------
+    >>> c = Collection("1", (Item("a"), Item("b")), [[0.5], [0.7]], ("energy",))
+    >>> c.column("energy")
+    array([0.5, 0.7])
+    """
+
+    id: str
+    items: tuple[Item, ...]
+    features: NDArray[np.floating[Any]] = field(repr=False)
+    feature_names: tuple[str, ...] = ()
+    ordered: bool = True
+    title: str = ""
+
+    def __init__(
+        self,
+        id: str,  # noqa: A002 - the design's word
+        items: tuple[Item, ...] | list[Item],
+        features: ArrayLike | None = None,
+        feature_names: tuple[str, ...] | list[str] = (),
+        *,
+        ordered: bool = True,
+        title: str = "",
+    ) -> None:
+        given = tuple(items)
+        names = tuple(feature_names)
+        array = np.asarray(np.empty((len(given), 0)) if features is None else features)
+        if not np.issubdtype(array.dtype, np.floating):
+            array = array.astype(np.float64)
+        if not given:
+            raise InputError(f"collection {id!r} must have at least one item")
+        if array.ndim < 2 or array.shape[:2] != (len(given), len(names)):
+            raise InputError(
+                f"collection {id!r} has {len(given)} items and {len(names)} feature names: "
+                f"features must have shape ({len(given)}, {len(names)}, ...); got {array.shape}"
+            )
+        if len(set(names)) != len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            raise InputError(f"collection {id!r}: feature {twice!r} is named twice")
+        for attribute, value in (
+            ("id", id),
+            ("items", given),
+            ("features", array),
+            ("feature_names", names),
+            ("ordered", ordered),
+            ("title", title),
+        ):
+            object.__setattr__(self, attribute, value)
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def column(self, name: str) -> Floats:
+        """One feature of every item, shape (n,) or (n, ...).
+
+        Raises
+        ------
+        InputError
+            When there is no such feature; the message lists what there is.
+        """
+        return self.columns((name,))[:, 0]
+
+    def columns(self, names: tuple[str, ...] | list[str]) -> Floats:
+        """Some features of every item by name, shape (n, len(names), ...)."""
+        missing = [name for name in names if name not in self.feature_names]
+        if missing:
+            known = ", ".join(self.feature_names) or "none"
+            raise InputError(f"collection {self.id!r} has no feature {', '.join(map(repr, missing))}; it has: {known}")
+        return np.asarray(self.features[:, [self.feature_names.index(name) for name in names]], dtype=np.float64)
+
+    def reordered(self, ordering: ArrayLike, *, ordered: bool = False) -> Collection:
+        """The same items in another order."""
+        order = as_ordering(ordering, len(self))
+        items = tuple(self.items[i] for i in order)
+        return Collection(self.id, items, self.features[order], self.feature_names, ordered=ordered, title=self.title)

@@ -1,0 +1,195 @@
+"""Fitting: an essence laid on a template (the paper's Algorithm 2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from operator import index
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fabula.core.essence import Floats, as_essence
+from fabula.core.matching import match_assignment, match_sorted
+from fabula.core.ordering import Ints
+from fabula.core.template import Template
+from fabula.errors import ConstraintError, InputError
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """An essence laid on a template.
+
+    Attributes
+    ----------
+    ordering
+        Shape (n,), ``ordering[position] = item index``.
+    template
+        What it was laid on.
+    targets
+        Shape (n,) or (n, d): the template at each position.
+    deviations
+        Shape (n,): distance of each position's item from its target.
+    exact
+        Whether no other ordering does better under the same constraints.
+    score
+        How likely a model finds the ordering; None where no model was asked.
+    """
+
+    ordering: Ints
+    template: Template
+    targets: Floats = field(repr=False)
+    deviations: Floats = field(repr=False)
+    exact: bool = True
+    score: float | None = None
+
+    @property
+    def worst(self) -> float:
+        """The largest deviation."""
+        return float(self.deviations.max())
+
+    @property
+    def mean(self) -> float:
+        """The mean deviation."""
+        return float(self.deviations.mean())
+
+
+def fit(
+    essence: ArrayLike,
+    template: Template,
+    *,
+    fixed: Mapping[int, int] | None = None,
+    forbidden: Iterable[tuple[int, int]] = (),
+) -> Fit:
+    """Find the ordering that follows a template most closely (Algorithm 2 of the paper).
+
+    Of all orderings that keep the constraints it has the smallest largest deviation, and of those the smallest
+    mean deviation. The essence is taken on the template's own scale: pass ``normalise(x)`` for raw measurements.
+    The result does not depend on the order in which the items come, except among equal items, which keep it.
+
+    Parameters
+    ----------
+    essence
+        Shape (n,) or (n, d), finite.
+    template
+        With values of shape (knots,) or (knots, d).
+    fixed
+        position -> item; negative positions count from the end.
+    forbidden
+        Pairs (item, position) that must not occur; negative positions count from the end.
+
+    Raises
+    ------
+    InputError
+        On a malformed argument, or when the constraints cannot all hold.
+
+    Examples
+    --------
+    >>> rise = Template(knots=[0, 1], values=[-1, 1])
+    >>> fit([0.3, -1.0, 0.9], rise).ordering
+    array([1, 0, 2])
+    >>> fit([0.3, -1.0, 0.9], rise, fixed={0: 2}).ordering
+    array([2, 1, 0])
+    """
+    values = as_essence(essence)
+    n = len(values)
+    if values.shape[1:] != template.values.shape[1:]:
+        dimensions = 1 if values.ndim == 1 else values.shape[1]
+        raise InputError(f"essence has {dimensions} dimension(s), template has {template.dimensions}: they must agree")
+    pinned = _as_fixed(fixed or {}, n)
+    banned = _as_forbidden(forbidden, n)
+    for item, position in banned:
+        if pinned.get(position) == item:
+            raise InputError(f"item {item} is fixed at position {position} and forbidden there")
+    targets = template.samples(n)
+    rows, goals = values.reshape(n, -1), targets.reshape(n, -1)  # (n, d)
+    ordering = _place(rows, goals, pinned, banned)
+    return Fit(ordering, template, targets, _distance(rows[ordering], goals))
+
+
+def _place(rows: Floats, goals: Floats, pinned: dict[int, int], banned: set[tuple[int, int]]) -> Ints:
+    """Place the pinned items, then match the free items (n, d) with the free places (n, d)."""
+    n = len(rows)
+    if not pinned and not banned and rows.shape[1] == 1:
+        return match_sorted(rows[:, 0], goals[:, 0])
+    ordering = np.full(n, -1, dtype=np.intp)
+    ordering[list(pinned)] = list(pinned.values())
+    held, places = np.flatnonzero(ordering >= 0), np.flatnonzero(ordering < 0)
+    items = np.setdiff1d(np.arange(n), ordering[held])
+    if rows.shape[1] == 1 and not banned:
+        ordering[places] = items[match_sorted(rows[items, 0], goals[places, 0])]
+        return ordering
+    allowed = np.ones((n, n), dtype=bool)
+    for item, place in banned:
+        allowed[item, place] = False
+    floor = float(_distance(rows[ordering[held]], goals[held]).max(initial=0.0))
+    try:
+        ordering[places] = items[_match_general(rows[items], goals[places], allowed[np.ix_(items, places)], floor)]
+    except ConstraintError as error:
+        raise ConstraintError(items[error.items].tolist(), places[error.places].tolist()) from None
+    return ordering
+
+
+def _match_general(rows: Floats, goals: Floats, allowed: NDArray[np.bool_], floor: float) -> Ints:
+    """Items (m, d) on places (m, d) by the general solver.
+
+    The solver sees the items in the order of their values, so that the order in which they came has no say.
+    """
+    rank = np.lexsort(rows.T[::-1])
+    cost = _distance(rows[rank, np.newaxis], goals[np.newaxis])  # (m, m)
+    ordering = rank[match_assignment(np.where(allowed[rank], cost, np.inf), floor=floor)]
+    alike: dict[bytes, list[int]] = {}  # places of items that nothing tells apart
+    for place, item in enumerate(ordering):
+        alike.setdefault((rows[item] + 0.0).tobytes() + allowed[item].tobytes(), []).append(place)
+    for group in alike.values():
+        ordering[group] = np.sort(ordering[group])
+    return ordering
+
+
+def _distance(rows: Floats, goals: Floats) -> Floats:
+    """Euclidean distance over the last axis."""
+    difference = rows - goals
+    if difference.shape[-1] == 1:
+        return np.abs(difference[..., 0])
+    return np.asarray(np.sqrt((difference**2).sum(axis=-1)))
+
+
+def _as_fixed(fixed: Mapping[int, int], n: int) -> dict[int, int]:
+    """Check ``fixed`` and count its positions from the start."""
+    pinned: dict[int, int] = {}
+    for given, item in fixed.items():
+        position, what = _as_position(given, n), _as_item(item, n)
+        if position in pinned:
+            raise InputError(f"position {position} is fixed twice: for item {pinned[position]} and item {what}")
+        for other, taken in pinned.items():
+            if taken == what:
+                raise InputError(f"item {what} is fixed twice: at position {other} and position {position}")
+        pinned[position] = what
+    return pinned
+
+
+def _as_forbidden(forbidden: Iterable[tuple[int, int]], n: int) -> set[tuple[int, int]]:
+    try:
+        return {(_as_item(item, n), _as_position(position, n)) for item, position in forbidden}
+    except TypeError as error:
+        raise InputError(f"forbidden must be pairs (item, position); got {forbidden!r}") from error
+
+
+def _as_position(position: int, n: int) -> int:
+    try:
+        place = index(position)
+    except TypeError:
+        raise InputError(f"a position must be a whole number; got {position!r}") from None
+    if not -n <= place < n:
+        raise InputError(f"a position must lie in 0..{n - 1}, or -{n}..-1 from the end; got {place}")
+    return place % n
+
+
+def _as_item(item: int, n: int) -> int:
+    try:
+        what = index(item)
+    except TypeError:
+        raise InputError(f"an item must be a whole number; got {item!r}") from None
+    if not 0 <= what < n:
+        raise InputError(f"an item must lie in 0..{n - 1}; got {what}")
+    return what

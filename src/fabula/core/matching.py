@@ -1,0 +1,139 @@
+"""Exact matching of items to places: smallest largest deviation first, smallest sum of deviations second.
+
+For numbers on a line both are reached by one pairing, sorted values with sorted targets, because the cost is a
+convex function of the distance: O(n log n). Vectors and forbidden places need the general solver.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fabula.core.essence import Floats
+from fabula.core.ordering import Ints
+from fabula.errors import ConstraintError
+
+
+def match_sorted(values: Floats, targets: Floats) -> Ints:
+    """Lay numbers on targets, exactly optimal in both senses.
+
+    Parameters
+    ----------
+    values, targets
+        Shape (n,), finite.
+
+    Returns
+    -------
+    ordering : shape (n,), ``ordering[place] = item``. Equal values keep their given order.
+
+    Examples
+    --------
+    >>> match_sorted(np.array([3.0, 1.0, 2.0]), np.array([0.0, 5.0, 9.0]))
+    array([1, 2, 0])
+    """
+    items = np.argsort(values)
+    places = np.argsort(targets, kind="stable")  # a curve has few runs up and down, which a merge sort is quick on
+    ranked = values[items]
+    tied = ranked[1:] == ranked[:-1]
+    if tied.any():
+        run = np.concatenate([[0], np.cumsum(~tied)])  # equal values share a number
+        items, places = _sorted_within(run, items), _sorted_within(run, places)
+    ordering = np.empty_like(items)
+    ordering[places] = items
+    return ordering
+
+
+def match_assignment(cost: Floats, *, floor: float = 0.0) -> Ints:
+    """Lay items on places by a table of deviations: the paper's Algorithm 2, exact.
+
+    Among all assignments the largest deviation is as small as can be; among those, the sum is.
+
+    Parameters
+    ----------
+    cost
+        Shape (n, n), deviation of item i at place j, not negative; ``inf`` where i may not stand at j.
+    floor
+        A deviation that is there anyway (of items fixed elsewhere): the largest one cannot get below it.
+
+    Returns
+    -------
+    ordering : shape (n,), ``ordering[place] = item``.
+
+    Raises
+    ------
+    ConstraintError
+        When no assignment avoids the forbidden places; it names items that share too few places.
+
+    Examples
+    --------
+    >>> match_assignment(np.array([[0.0, 2.0], [1.0, np.inf]]))
+    array([1, 0])
+    """
+    if not len(cost):
+        return np.empty(0, dtype=np.intp)
+    worst = _bottleneck(cost, floor)
+    place = _assign(np.where(cost <= worst, cost, np.inf))
+    ordering = np.empty_like(place)
+    ordering[place] = np.arange(len(place))
+    return ordering
+
+
+def _bottleneck(cost: Floats, floor: float) -> float:
+    """The smallest limit under which every item finds a place: an entry of ``cost``, or ``floor``."""
+    low = max(floor, cost.min(axis=0).max(), cost.min(axis=1).max())
+    if np.isfinite(low) and _feasible(cost, low):
+        return float(low)
+    finite = np.isfinite(cost)
+    try:
+        place = _assign((cost / (cost[finite].max(initial=0.0) or 1.0)) ** 8)  # close to the smallest maximum at once
+    except ValueError:
+        raise _shortage(finite) from None
+    high = cost[np.arange(len(cost)), place].max()
+    limits = np.unique(cost[(cost > low) & (cost <= high)])
+    a, b = 0, len(limits) - 1  # limits[b] is enough
+    while a < b:
+        middle = (a + b) // 2
+        a, b = (a, middle) if _feasible(cost, limits[middle]) else (middle + 1, b)
+    return float(limits[b])
+
+
+def _feasible(cost: Floats, limit: float) -> bool:
+    """Whether some assignment keeps every deviation within the limit."""
+    try:
+        _assign(np.where(cost <= limit, 0.0, np.inf))
+    except ValueError:
+        return False
+    return True
+
+
+def _assign(cost: Floats) -> Ints:
+    """Place of each item under the smallest sum; a ValueError when the finite entries allow no assignment."""
+    from scipy.optimize import linear_sum_assignment
+
+    return np.asarray(linear_sum_assignment(cost)[1], dtype=np.intp)
+
+
+def _shortage(allowed: NDArray[np.bool_]) -> ConstraintError:
+    """Items that share too few places (a violator of Hall's condition).
+
+    A largest matching leaves an item out; the items reached from it by alternating paths have one place too few.
+    """
+    place = _assign((~allowed).astype(np.float64))
+    matched = allowed[np.arange(len(allowed)), place]
+    owner = np.full(len(allowed), -1)
+    owner[place[matched]] = np.flatnonzero(matched)
+    frontier = [int(np.flatnonzero(~matched)[0])]
+    items, places = set(frontier), set[int]()
+    while frontier:
+        for spot in np.flatnonzero(allowed[frontier.pop()]).tolist():
+            if spot not in places:
+                places.add(spot)
+                items.add(int(owner[spot]))
+                frontier.append(int(owner[spot]))
+    return ConstraintError(sorted(items), sorted(places))
+
+
+def _sorted_within(run: Ints, indices: Ints) -> Ints:
+    """Sort indices within each run of equal run numbers; ``run`` is rising from 0."""
+    n = len(indices)
+    return np.asarray(np.sort(run * n + indices) - run * n)

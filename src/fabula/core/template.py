@@ -1,0 +1,253 @@
+"""Templates: target curves on [0, 1], given at knots and cubic between them.
+
+The curve is the cubic spline through the knots whose third derivative is continuous at the second and the last
+but one knot ("not-a-knot"); with two knots that is the line, with three the parabola. It is linear in the knot
+values, ``t(u) = B(u) y``, which :func:`basis` gives and the learning of templates rests on.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fabula.core.essence import Floats, as_essence, normalise
+from fabula.core.ordering import positions as even_positions
+from fabula.errors import InputError
+
+PAPER_KNOTS = (0.0, 0.2, 0.3, 0.5, 0.65, 0.8, 1.0)  # appendix B of the paper
+
+
+@dataclass(frozen=True, eq=False)
+class Template:
+    """A target curve on [0, 1].
+
+    Parameters
+    ----------
+    knots
+        Where the curve is given: numbers rising from 0 to 1, at least two.
+    values
+        The curve there: shape (knots,), or (knots, d) for an essence of d dimensions.
+    name, description
+        For people.
+
+    Examples
+    --------
+    >>> t = Template(knots=[0, 0.5, 1], values=[0, 1, 0], name="arch")
+    >>> t.at([0, 0.25, 0.5])
+    array([0.  , 0.75, 1.  ])
+    """
+
+    knots: Floats
+    values: Floats
+    name: str = ""
+    description: str = ""
+    _pieces: Floats = field(init=False, repr=False)
+
+    def __init__(self, knots: ArrayLike, values: ArrayLike, name: str = "", description: str = "") -> None:
+        checked = _as_knots(knots)
+        curve = _as_values(values, len(checked))
+        pieces = np.tensordot(_piece_operator(checked.tobytes()), curve, axes=(2, 0))  # (knots - 1, 4[, d])
+        for array in (checked, curve, pieces):
+            array.setflags(write=False)
+        for attribute, value in (
+            ("knots", checked),
+            ("values", curve),
+            ("name", name),
+            ("description", description),
+            ("_pieces", pieces),
+        ):
+            object.__setattr__(self, attribute, value)
+
+    @property
+    def dimensions(self) -> int:
+        """How many numbers the curve has at each point."""
+        return 1 if self.values.ndim == 1 else self.values.shape[1]
+
+    def at(self, positions: ArrayLike) -> Floats:
+        """The curve at positions in [0, 1]: array of shape positions.shape, or (..., d).
+
+        Examples
+        --------
+        >>> Template([0, 1], [2, 4]).at([0, 0.5])
+        array([2., 3.])
+        """
+        u = as_positions(positions)
+        piece = np.searchsorted(self.knots[1:-1], u, side="right")
+        return _polynomial(self._pieces[piece], u - self.knots[piece])
+
+    def samples(self, n: int) -> Floats:
+        """The curve at the n places j / (n - 1): what :meth:`at` gives there, in time linear in n.
+
+        Examples
+        --------
+        >>> Template([0, 1], [0, 1]).samples(3)
+        array([0. , 0.5, 1. ])
+        """
+        u = even_positions(n)
+        ends = [0, *np.searchsorted(u, self.knots[1:-1], side="left"), n]
+        out = np.empty((n, *self.values.shape[1:]))
+        for piece, (start, stop) in enumerate(pairwise(ends)):
+            out[start:stop] = _polynomial(self._pieces[piece : piece + 1], u[start:stop] - self.knots[piece])
+        return out
+
+    def flipped(self) -> Template:
+        """The curve upside down: peaks become valleys."""
+        return replace_values(self, -self.values, name=f"{self.name} (flipped)" if self.name else "")
+
+    def reversed(self) -> Template:
+        """The curve from its end to its beginning."""
+        name = f"{self.name} (reversed)" if self.name else ""
+        return Template(1.0 - self.knots[::-1], self.values[::-1], name, self.description)
+
+    def normalised(self) -> Template:
+        """The same shape on the scale of a z-scored essence: mean 0 and deviation 1 along the curve.
+
+        A flat curve becomes zero.
+        """
+        curve = self.samples(201)
+        centre = curve.mean(axis=0)
+        deviation = curve.std(axis=0)
+        flat = deviation <= 1e-9 * np.maximum(1.0, np.abs(curve).max(axis=0))
+        return replace_values(self, np.where(flat, 0.0, (self.values - centre) / np.where(flat, 1.0, deviation)))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Template):
+            return NotImplemented
+        return (
+            self.name == other.name
+            and self.description == other.description
+            and np.array_equal(self.knots, other.knots)
+            and np.array_equal(self.values, other.values)
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.knots.tobytes(), self.values.tobytes()))
+
+
+def replace_values(template: Template, values: ArrayLike, *, name: str | None = None) -> Template:
+    """A template with the same knots and other values."""
+    return Template(template.knots, values, template.name if name is None else name, template.description)
+
+
+def from_arc(essence: ArrayLike, *, name: str = "", description: str = "") -> Template:
+    """A template that follows a collection's arc: "like that one".
+
+    A knot stands at every place of the collection, so a collection laid on its own template gets its own order.
+
+    Parameters
+    ----------
+    essence
+        Shape (n,) or (n, d), in order, two items or more. It is z-scored.
+
+    Examples
+    --------
+    >>> from_arc([1, 3, 2]).at([0, 0.5, 1]).round(3)
+    array([-1.225,  1.225,  0.   ])
+    """
+    values = normalise(essence)
+    if len(values) < 2:
+        raise InputError("an arc to follow needs at least 2 items; got 1")
+    return Template(even_positions(len(values)), values, name, description)
+
+
+def basis(knots: ArrayLike, positions: ArrayLike) -> Floats:
+    """The matrix B with ``Template(knots, y).at(positions) == B @ y``.
+
+    Parameters
+    ----------
+    knots
+        Shape (q,), rising from 0 to 1.
+    positions
+        Shape (m,), within [0, 1].
+
+    Returns
+    -------
+    Array of shape (m, q).
+
+    Examples
+    --------
+    >>> basis([0, 1], [0.25])
+    array([[0.75, 0.25]])
+    """
+    checked = _as_knots(knots)
+    u = as_positions(positions)
+    piece = np.searchsorted(checked[1:-1], u, side="right")
+    return _polynomial(_piece_operator(checked.tobytes())[piece], u - checked[piece])
+
+
+def as_positions(positions: ArrayLike) -> Floats:
+    """Check positions: numbers in [0, 1]."""
+    u = np.asarray(positions, dtype=np.float64)
+    inside = (u >= 0.0) & (u <= 1.0)
+    if not inside.all():
+        raise InputError(f"positions must lie in [0, 1]; got {u[~inside].flat[0]}")
+    return u
+
+
+def _polynomial(coefficients: Floats, step: Floats) -> Floats:
+    """Cubics (m, 4[, e]), or one (1, 4[, e]) for all, at steps (m,): shape (m[, e])."""
+    c0, c1, c2, c3 = np.moveaxis(coefficients, step.ndim, 0)
+    h = step.reshape(step.shape + (1,) * (c0.ndim - step.ndim))
+    return np.asarray(((c3 * h + c2) * h + c1) * h + c0)
+
+
+@lru_cache(maxsize=64)
+def _piece_operator(knots: bytes) -> Floats:
+    """From knot values to the polynomial of each piece: shape (q - 1, 4, q), coefficients from power 0 up."""
+    x = np.frombuffer(knots, dtype=np.float64)
+    q = len(x)
+    dx = np.diff(x)
+    eye = np.eye(q)
+    slope = np.diff(eye, axis=0) / dx[:, np.newaxis]  # (q - 1, q)
+    derivative = _derivative_operator(dx, slope)  # (q, q)
+    gap = dx[:, np.newaxis]
+    start, end = derivative[:-1], derivative[1:]
+    return np.stack([eye[:-1], start, (3 * slope - 2 * start - end) / gap, (start + end - 2 * slope) / gap**2], axis=1)
+
+
+def _derivative_operator(dx: Floats, slope: Floats) -> Floats:
+    """From knot values to the spline's slope at each knot, shape (q, q): the not-a-knot equations, solved."""
+    q = len(dx) + 1
+    if q == 2:
+        return np.vstack([slope[0], slope[0]])
+    if q == 3:  # the parabola through three points
+        middle = (dx[1] * slope[0] + dx[0] * slope[1]) / (dx[0] + dx[1])
+        return np.vstack([2 * slope[0] - middle, middle, 2 * slope[1] - middle])
+    A = np.zeros((q, q))
+    R = np.zeros((q, q))
+    for i in range(1, q - 1):  # the second derivative is continuous at each inner knot
+        A[i, i - 1 : i + 2] = dx[i], 2 * (dx[i - 1] + dx[i]), dx[i - 1]
+        R[i] = 3 * (dx[i] * slope[i - 1] + dx[i - 1] * slope[i])
+    first, last = dx[0] + dx[1], dx[-2] + dx[-1]
+    A[0, :2] = dx[1], first  # the third derivative is continuous at the second knot
+    R[0] = ((dx[0] + 2 * first) * dx[1] * slope[0] + dx[0] ** 2 * slope[1]) / first
+    A[-1, -2:] = last, dx[-2]  # and at the last but one
+    R[-1] = (dx[-1] ** 2 * slope[-2] + (2 * last + dx[-1]) * dx[-2] * slope[-1]) / last
+    return np.asarray(np.linalg.solve(A, R), dtype=np.float64)
+
+
+def _as_knots(knots: ArrayLike) -> Floats:
+    try:
+        x = np.array(knots, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"template knots must be numbers rising from 0 to 1; got {knots!r}") from error
+    if x.ndim != 1 or len(x) < 2:
+        raise InputError(f"a template needs at least 2 knots in one list; got shape {x.shape}")
+    shown = np.array2string(x, separator=", ", threshold=12)
+    if not (x[0] == 0.0 and x[-1] == 1.0):
+        raise InputError(f"template knots must rise from 0 to 1; got {shown}")
+    rising = np.diff(x) > 0
+    if not rising.all():
+        raise InputError(f"template knots must rise from 0 to 1; got {shown} (knot {int(np.argmin(rising)) + 2})")
+    return x
+
+
+def _as_values(values: ArrayLike, knots: int) -> NDArray[np.float64]:
+    curve = np.array(as_essence(values, name="template values"))
+    if len(curve) != knots:
+        raise InputError(f"a template needs one value per knot; got {len(curve)} values for {knots} knots")
+    return curve

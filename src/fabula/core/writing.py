@@ -1,0 +1,73 @@
+"""Writing files so that each is complete or absent."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from pathlib import Path
+
+from fabula.errors import FileError
+
+
+def write_whole(path: str | os.PathLike[str], data: str | bytes) -> Path:
+    """Write a file under a temporary name beside it, then rename: a reader never sees half of it.
+
+    Whatever interrupts the writing, a file that was there before stays as it was.
+
+    Parameters
+    ----------
+    path
+        Where to write; its folder must exist.
+    data
+        Text (written as UTF-8, line ends as they are) or bytes.
+
+    Returns
+    -------
+    The path written.
+
+    Raises
+    ------
+    FileError
+        When the folder is missing, is not writable, or the path is a folder.
+    """
+    target = Path(path)
+    if target.is_dir():
+        raise FileError(f"{target}: is a folder; give the name of a file")
+    if not target.parent.is_dir():
+        raise FileError(f"{target}: the folder {target.parent} does not exist")
+    content = data.encode() if isinstance(data, str) else data
+    temporary = ""
+    try:
+        # A link is followed, so that the file it points to is replaced and the link stays.
+        place = target.resolve()
+        handle, temporary = tempfile.mkstemp(prefix=f".{target.name[:40]}.", suffix=".part", dir=place.parent)
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(temporary).chmod(_mode(place))
+        Path(temporary).replace(place)
+    except OSError as error:
+        _remove(temporary)
+        raise FileError(f"{target}: cannot be written ({error.strerror or error})") from error
+    except BaseException:
+        _remove(temporary)
+        raise
+    return target
+
+
+def _mode(path: Path) -> int:
+    """The permissions of the file to be replaced, or those a new file would get."""
+    try:
+        return path.stat().st_mode & 0o777
+    except OSError:
+        umask = os.umask(0)
+        os.umask(umask)
+        return 0o666 & ~umask
+
+
+def _remove(path: str) -> None:
+    if path:
+        with contextlib.suppress(OSError):
+            Path(path).unlink()

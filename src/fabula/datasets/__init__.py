@@ -1,0 +1,1 @@
+"""Where collections come from: tables and playlists."""

@@ -1,0 +1,91 @@
+"""What can go wrong, as exceptions whose message is one line a user can act on.
+
+FabulaError
+├── InputError          a value or an argument breaks a rule (also a ValueError)
+│   └── ConstraintError the constraints on an ordering cannot all hold
+├── FileError           a file cannot be read, is not what it says it is, or cannot be written
+├── ModelError          a model file is broken, foreign, too new, or does not fit the data
+└── MissingExtraError   an optional dependency is needed and absent (also an ImportError)
+
+The command line prints the message of a FabulaError behind ``fabula: `` and exits with 2.
+"""
+
+from __future__ import annotations
+
+import importlib
+from types import ModuleType
+
+
+class FabulaError(Exception):
+    """Base of every error this package raises on purpose."""
+
+
+class InputError(FabulaError, ValueError):
+    """A value or an argument breaks a rule."""
+
+
+class ConstraintError(InputError):
+    """The constraints on an ordering cannot all hold.
+
+    Parameters
+    ----------
+    items
+        Indices of items that share too few places.
+    places
+        Indices of all the places they may take; fewer than the items.
+    """
+
+    def __init__(self, items: list[int], places: list[int]) -> None:
+        self.items = items
+        self.places = places
+        who = f"item {items[0]} may take" if len(items) == 1 else f"items {_listed(items)} may take"
+        where = f"only position(s) {_listed(places)}" if places else "no position at all"
+        super().__init__(f"the constraints cannot all hold: {who} {where}")
+
+
+class FileError(FabulaError):
+    """A file cannot be read or written; the message names the file, and the row where there is one."""
+
+
+class ModelError(FabulaError):
+    """A model file is broken, foreign or too new, or does not fit the data it is asked about."""
+
+
+class MissingExtraError(FabulaError, ImportError):
+    """An optional dependency is needed; the message names the pip command that brings it."""
+
+
+def import_extra(module: str, *, extra: str, purpose: str) -> ModuleType:
+    """Import an optional dependency, or say which extra brings it.
+
+    Parameters
+    ----------
+    module
+        What to import, for example ``"pyarrow.parquet"``.
+    extra
+        The extra of this package that installs it.
+    purpose
+        What it is needed for, as the start of the sentence.
+
+    Raises
+    ------
+    MissingExtraError
+        With the pip command in its message.
+
+    Examples
+    --------
+    >>> import_extra("json", extra="none", purpose="reading").__name__
+    'json'
+    """
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        package = module.partition(".")[0]
+        raise MissingExtraError(
+            f"{purpose} needs {package}, which is not installed: pip install 'fabula[{extra}]'"
+        ) from error
+
+
+def _listed(numbers: list[int]) -> str:
+    shown = ", ".join(map(str, numbers[:8]))
+    return f"{shown} and {len(numbers) - 8} more" if len(numbers) > 8 else shown
