@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fabula.core.essence import Floats, as_essence
 from fabula.core.matching import match_assignment, match_sorted
-from fabula.core.ordering import Ints
+from fabula.core.ordering import Ints, as_ordering
 from fabula.core.template import Template
 from fabula.errors import ConstraintError, InputError
 
@@ -96,7 +96,7 @@ def fit(
     if values.shape[1:] != template.values.shape[1:]:
         dimensions = 1 if values.ndim == 1 else values.shape[1]
         raise InputError(f"essence has {dimensions} dimension(s), template has {template.dimensions}: they must agree")
-    pinned = _as_fixed(fixed or {}, n)
+    pinned = as_fixed(fixed or {}, n)
     banned = _as_forbidden(forbidden, n)
     for item, position in banned:
         if pinned.get(position) == item:
@@ -105,6 +105,21 @@ def fit(
     rows, goals = values.reshape(n, -1), targets.reshape(n, -1)  # (n, d)
     ordering = _place(rows, goals, pinned, banned)
     return Fit(ordering, template, targets, _distance(rows[ordering], goals))
+
+
+def lay(essence: ArrayLike, ordering: ArrayLike, template: Template) -> Fit:
+    """A given ordering beside a template, as a :class:`Fit` that claims nothing.
+
+    Examples
+    --------
+    >>> lay([0.0, 1.0], [1, 0], Template([0, 1], [0, 1])).worst
+    1.0
+    """
+    values = as_essence(essence)
+    order = as_ordering(ordering, len(values))
+    targets = template.samples(len(values))
+    deviations = _distance(values[order].reshape(len(values), -1), targets.reshape(len(values), -1))
+    return Fit(order, template, targets, deviations, exact=False)
 
 
 def _place(rows: Floats, goals: Floats, pinned: dict[int, int], banned: set[tuple[int, int]]) -> Ints:
@@ -154,7 +169,7 @@ def _distance(rows: Floats, goals: Floats) -> Floats:
     return np.asarray(np.sqrt((difference**2).sum(axis=-1)))
 
 
-def _as_fixed(fixed: Mapping[int, int], n: int) -> dict[int, int]:
+def as_fixed(fixed: Mapping[int, int], n: int) -> dict[int, int]:
     """Check ``fixed`` and count its positions from the start."""
     pinned: dict[int, int] = {}
     for given, item in fixed.items():

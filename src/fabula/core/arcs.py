@@ -1,0 +1,192 @@
+"""A mixture of arcs: templates that say how likely an ordering is, and the likeliest ordering, exactly.
+
+``score(s) = logsumexp_p ( sum_j <t_p(u_j), s_j> + w_p )`` for an essence sequence s with positions u. For one
+template the best of all n! orderings of a scalar essence pairs large values with high places (the rearrangement
+inequality): a sort.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from fabula.core.essence import Floats, as_essence
+from fabula.core.fit import Fit, as_fixed, lay
+from fabula.core.matching import match_sorted
+from fabula.core.ordering import Ints
+from fabula.core.template import Template
+from fabula.core.template_set import TemplateSet
+from fabula.errors import InputError
+
+
+@dataclass(frozen=True, eq=False)
+class Arcs:
+    """Templates with log weights: a scorer of essence sequences.
+
+    Parameters
+    ----------
+    templates
+        k templates of one dimension d.
+    weights
+        Shape (k,): log weight of each.
+
+    Examples
+    --------
+    >>> arcs = Arcs(TemplateSet([Template([0, 1], [-1, 1])]), [0.0])
+    >>> arcs.score([-1.0, 1.0])
+    2.0
+    >>> [f.ordering.tolist() for f in arcs.order([1.0, -1.0], alternatives=2)]
+    [[1, 0], [0, 1]]
+    """
+
+    templates: TemplateSet
+    weights: Floats
+
+    def __init__(self, templates: TemplateSet, weights: ArrayLike) -> None:
+        checked = np.asarray(weights, dtype=np.float64)
+        if checked.shape != (len(templates),) or not np.isfinite(checked).all():
+            raise InputError(f"arcs need one finite weight per template: {len(templates)}; got {checked.tolist()}")
+        if len({t.dimensions for t in templates}) != 1:
+            raise InputError("the templates of a mixture of arcs must have the same number of dimensions")
+        object.__setattr__(self, "templates", templates)
+        object.__setattr__(self, "weights", checked)
+
+    @property
+    def dimensions(self) -> int:
+        """How many numbers an item's essence has."""
+        return self.templates[0].dimensions
+
+    def score(self, sequences: ArrayLike) -> float | Floats:
+        """How likely a sequence is; higher is likelier.
+
+        Parameters
+        ----------
+        sequences
+            Shape (n,) or (n, d) for one sequence; (m, n, d) for m of one length.
+
+        Returns
+        -------
+        One number, or shape (m,).
+        """
+        values = np.asarray(sequences, dtype=np.float64)
+        single = values.ndim < 3
+        batch = values.reshape(1 if single else len(values), -1, self.dimensions)  # (m, n, d)
+        curves = np.stack([t.samples(batch.shape[1]).reshape(-1) for t in self.templates])  # (k, n * d)
+        logits = batch.reshape(len(batch), -1) @ curves.T + self.weights  # (m, k)
+        top = logits.max(axis=1)
+        scores = top + np.log(np.exp(logits - top[:, np.newaxis]).sum(axis=1))
+        return float(scores[0]) if single else scores
+
+    def order(self, essence: ArrayLike, *, alternatives: int = 4, fixed: Mapping[int, int] | None = None) -> list[Fit]:
+        """The likeliest orderings, likeliest first, distinct.
+
+        The best ordering under each template comes before any second best of a template; each is exact for its
+        template. Orderings that differ only among equal items count as one; fewer than ``alternatives`` come back
+        only when there are no more. Deviations are those from the template on the scale of the essence.
+
+        Parameters
+        ----------
+        essence
+            Shape (n,) or (n, d), z-scored.
+        alternatives
+            How many orderings to return at most, 1 or more.
+        fixed
+            position -> item; negative positions count from the end.
+        """
+        if alternatives < 1:
+            raise InputError(f"alternatives must be at least 1; got {alternatives}")
+        values = as_essence(essence)
+        rows = values.reshape(len(values), -1)
+        if rows.shape[1] != self.dimensions:
+            raise InputError(f"essence has {rows.shape[1]} dimension(s), the arcs have {self.dimensions}")
+        pinned = as_fixed(fixed or {}, len(rows))
+        streams = [(t.normalised(), _ranked(rows, t, pinned)) for t in self.templates]
+        found: dict[bytes, Fit] = {}
+        while streams and len(found) < alternatives:
+            heads = [(template, stream, next(stream, None)) for template, stream in streams]
+            streams = [(template, stream) for template, stream, ordering in heads if ordering is not None]
+            fits = [self._scored(values, ordering, t) for t, _, ordering in heads if ordering is not None]
+            for candidate in sorted(fits, key=_by_score):
+                if len(found) < alternatives:
+                    found.setdefault(values[candidate.ordering].tobytes(), candidate)
+        return sorted(found.values(), key=_by_score)
+
+    def _scored(self, values: Floats, ordering: Ints, template: Template) -> Fit:
+        return replace(lay(values, ordering, template), exact=True, score=float(self.score(values[ordering])))
+
+
+def _by_score(candidate: Fit) -> float:
+    return -(candidate.score or 0.0)
+
+
+def _ranked(rows: Floats, template: Template, pinned: dict[int, int]) -> Iterator[Ints]:
+    """Orderings of items (n, d) from the likeliest down under one template, pinned items in their places."""
+    n = len(rows)
+    places = np.setdiff1d(np.arange(n), list(pinned))
+    items = np.setdiff1d(np.arange(n), list(pinned.values()))
+    goals = template.samples(n).reshape(n, -1)[places]
+    free = rows[items]
+    ranked = _ranked_scalar(free[:, 0], goals[:, 0]) if rows.shape[1] == 1 else _ranked_vector(free @ goals.T)
+    for matched in ranked:
+        ordering = np.empty(n, dtype=np.intp)
+        ordering[list(pinned)] = list(pinned.values())
+        ordering[places] = items[matched]
+        yield ordering
+
+
+def _ranked_scalar(values: Floats, goals: Floats) -> Iterator[Ints]:
+    """Orderings by falling ``sum_j goals[j] * values[ordering[j]]``, exactly, without repeating a sequence.
+
+    In ranks the best ordering is sorted. Undoing an inversion of neighbours never lowers the sum, so every ordering
+    is reached from the best by steps down, and a heap gives them in order.
+    """
+    best = match_sorted(values, goals)
+    places = np.argsort(goals, kind="stable")
+    start = best[places]  # items by rank of their place
+    curve = goals[places]
+    heap = [(-float(curve @ values[start]), tuple(start.tolist()))]
+    seen = {values[start].tobytes()}
+    while heap:
+        cost, ranks = heapq.heappop(heap)
+        ordering = np.empty_like(best)
+        ordering[places] = ranks
+        yield ordering
+        for i in range(len(ranks) - 1):
+            drop = (curve[i + 1] - curve[i]) * (values[ranks[i + 1]] - values[ranks[i]])
+            swapped = (*ranks[:i], ranks[i + 1], ranks[i], *ranks[i + 2 :])
+            key = values[list(swapped)].tobytes()
+            if values[ranks[i]] < values[ranks[i + 1]] and key not in seen:
+                seen.add(key)
+                heapq.heappush(heap, (cost + float(drop), swapped))
+
+
+def _ranked_vector(gain: Floats) -> Iterator[Ints]:
+    """Orderings by falling ``sum_j gain[ordering[j], j]``, exactly (Murty's algorithm)."""
+    from scipy.optimize import linear_sum_assignment
+
+    n = len(gain)
+    heap: list[tuple[float, tuple[int, ...], int, Floats]] = []
+
+    def push(cost: Floats, kept: int) -> None:
+        try:
+            places, items = linear_sum_assignment(cost)
+        except ValueError:  # every continuation is taken
+            return
+        heapq.heappush(heap, (float(cost[places, items].sum()), tuple(items.tolist()), kept, cost))
+
+    push(-gain.T, 0)
+    while heap:
+        _, ordering, kept, cost = heapq.heappop(heap)
+        yield np.array(ordering, dtype=np.intp)
+        for place in range(kept, n - 1):  # keep the places before, forbid this one
+            part = cost.copy()
+            for before in range(place):
+                part[before] = np.inf
+                part[:, ordering[before]] = np.inf
+                part[before, ordering[before]] = cost[before, ordering[before]]
+            part[place, ordering[place]] = np.inf
+            push(part, place)
