@@ -12,11 +12,11 @@ _SHAPES: dict[str, tuple[str, dict[float, float]]] = {
     # The six emotional arcs of Reagan et al. 2016.
     "rags-to-riches": (
         "A slow start, then a rise that does not stop.",
-        {0.0: 0.0, 0.25: 0.1, 0.5: 0.42, 0.75: 0.82, 1.0: 1.0},
+        {0.0: 0.0, 0.3: 0.15, 0.6: 0.46, 1.0: 1.0},
     ),
     "tragedy": (
         "From the height down to the bottom, without return.",
-        {0.0: 1.0, 0.25: 0.88, 0.5: 0.5, 0.75: 0.12, 1.0: 0.0},
+        {0.0: 1.0, 0.3: 0.8, 0.7: 0.3, 1.0: 0.0},
     ),
     "man-in-a-hole": (
         "Falls into trouble and climbs out again, higher than before.",
@@ -37,7 +37,7 @@ _SHAPES: dict[str, tuple[str, dict[float, float]]] = {
     # Stages of a drama and shapes that sequencers ask for.
     "freytag-pyramid": (
         "Exposition, rising action, a climax in the middle, falling action, a quiet close.",
-        {0.0: 0.0, 0.15: 0.08, 0.5: 1.0, 0.85: 0.08, 1.0: 0.0},
+        {0.0: 0.0, 0.15: 0.12, 0.35: 0.6, 0.5: 1.0, 0.65: 0.6, 0.85: 0.12, 1.0: 0.0},
     ),
     "steady-rise": ("Rises evenly from the first item to the last.", {0.0: 0.0, 1.0: 1.0}),
     "steady-fall": ("Falls evenly from the first item to the last.", {0.0: 1.0, 1.0: 0.0}),
@@ -47,7 +47,7 @@ _SHAPES: dict[str, tuple[str, dict[float, float]]] = {
     ),
     "double-peak": (
         "Two heights, the second one higher, with a rest between them.",
-        {0.0: 0.1, 0.25: 0.85, 0.5: 0.25, 0.78: 1.0, 1.0: 0.15},
+        {0.0: 0.1, 0.12: 0.55, 0.25: 0.85, 0.38: 0.55, 0.5: 0.25, 0.65: 0.62, 0.8: 1.0, 0.9: 0.7, 1.0: 0.2},
     ),
     "slow-burn": (
         "Holds back for long, climbs late, and lets go just before the end.",

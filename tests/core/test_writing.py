@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from fabula.core.writing import write_whole
+from fabula.errors import FileError
+
+
+def test_text_and_bytes(tmp_path):
+    assert write_whole(tmp_path / "ä b.txt", "é\r\n").read_bytes() == "é\r\n".encode()
+    assert write_whole(tmp_path / "ä b.txt", b"\xff").read_bytes() == b"\xff"
+    assert [p.name for p in tmp_path.iterdir()] == ["ä b.txt"]
+
+
+def test_a_link_stays_a_link_and_permissions_stay(tmp_path):
+    real, link = tmp_path / "real", tmp_path / "link"
+    real.write_text("old")
+    real.chmod(0o640)
+    link.symlink_to(real)
+    write_whole(link, "new")
+    assert link.is_symlink()
+    assert real.read_text() == "new"
+    assert real.stat().st_mode & 0o777 == 0o640
+
+
+def test_a_failure_leaves_the_old_file(tmp_path, monkeypatch):
+    path = tmp_path / "x"
+    path.write_text("old")
+    monkeypatch.setattr(os, "fsync", lambda _: (_ for _ in ()).throw(OSError(28, "No space left on device")))
+    with pytest.raises(FileError, match=r"x: cannot be written \(No space left on device\)"):
+        write_whole(path, "new")
+    assert path.read_text() == "old"
+    assert [p.name for p in tmp_path.iterdir()] == ["x"]
+
+
+def test_where_nothing_can_be_written(tmp_path):
+    with pytest.raises(FileError, match="is a folder; give the name of a file"):
+        write_whole(tmp_path, "x")
+    with pytest.raises(FileError, match="does not exist"):
+        write_whole(tmp_path / "no" / "x", "x")
+
+
+@pytest.mark.parametrize("stop", [signal.SIGKILL, signal.SIGINT])
+def test_killed_while_writing_the_old_file_is_whole(tmp_path, stop):
+    """A writer killed at any moment leaves the old content or the new, never a part."""
+    path = tmp_path / "out.m3u8"
+    old, size = b"old" * 1000, 3_000_000
+    script = (
+        "import sys; from fabula.core.writing import write_whole\n"
+        f"print('go', flush=True)\nfor i in range(10**6): write_whole(sys.argv[1], bytes([65 + i % 26]) * {size})"
+    )
+    for delay in (0.0, 0.02, 0.05):
+        path.write_bytes(old)
+        process = subprocess.Popen(
+            [sys.executable, "-c", script, str(path)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        )
+        assert process.stdout is not None
+        process.stdout.readline()
+        time.sleep(delay)
+        process.send_signal(stop)
+        process.wait()
+        process.stdout.close()
+        content = path.read_bytes()
+        assert content == old or (len(content) == size and len(set(content)) == 1)
+        if stop == signal.SIGINT:
+            assert [p.name for p in tmp_path.iterdir()] == ["out.m3u8"]
