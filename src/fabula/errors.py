@@ -2,7 +2,8 @@
 
 FabulaError
 ├── InputError          a value or an argument breaks a rule (also a ValueError)
-│   └── ConstraintError the constraints on an ordering cannot all hold
+│   ├── ConstraintError the constraints on an ordering cannot all hold: too few places
+│   └── ConflictError   the constraints on an ordering contradict each other, told one by one
 ├── FileError           a file cannot be read, is not what it says it is, or cannot be written
 ├── ModelError          a model file is broken, foreign, too new, or does not fit the data
 └── MissingExtraError   an optional dependency is needed and absent (also an ImportError)
@@ -13,6 +14,8 @@ The command line prints the message of a FabulaError behind ``fabula: `` and exi
 from __future__ import annotations
 
 import importlib
+import os
+from collections.abc import Sequence
 from types import ModuleType
 
 
@@ -41,6 +44,36 @@ class ConstraintError(InputError):
         who = f"item {items[0]} may take" if len(items) == 1 else f"items {_listed(items)} may take"
         where = f"only position(s) {_listed(places)}" if places else "no position at all"
         super().__init__(f"the constraints cannot all hold: {who} {where}")
+
+
+class ConflictError(InputError):
+    """Constraints contradict each other, or a limit cannot be kept.
+
+    Parameters
+    ----------
+    pattern
+        The message with a ``{}`` for each item.
+    items
+        Indices of the items, in the order of the message.
+    options
+        The words of the constraints that take part: fixed, forbidden, together, before, apart, sides, limit.
+
+    Examples
+    --------
+    >>> error = ConflictError("{} cannot come before {}", [3, 1], ["before"])
+    >>> str(error), error.told(["a", "b", "c", "d"])
+    ('item 3 cannot come before item 1', 'd cannot come before b')
+    """
+
+    def __init__(self, pattern: str, items: Sequence[int], options: Sequence[str]) -> None:
+        self.pattern = pattern
+        self.items = list(items)
+        self.options = tuple(options)
+        super().__init__(pattern.format(*(f"item {item}" for item in self.items)))
+
+    def told(self, titles: Sequence[str]) -> str:
+        """The message with the titles of the items in place of their indices."""
+        return self.pattern.format(*(titles[item] for item in self.items))
 
 
 class FileError(FabulaError):
@@ -84,6 +117,18 @@ def import_extra(module: str, *, extra: str, purpose: str) -> ModuleType:
         raise MissingExtraError(
             f"{purpose} needs {package}, which is not installed: pip install 'fabula[{extra}]'"
         ) from error
+
+
+def shown(path: str | os.PathLike[str]) -> str:
+    """A path as it can stand in a one-line message: control and undecodable characters are escaped.
+
+    Examples
+    --------
+    >>> shown("a\\nb\\udcff.ogg")
+    'a\\\\nb\\\\udcff.ogg'
+    """
+    text = os.fspath(path)
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def _listed(numbers: list[int]) -> str:

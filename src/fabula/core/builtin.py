@@ -12,11 +12,11 @@ _SHAPES: dict[str, tuple[str, dict[float, float]]] = {
     # The six emotional arcs of Reagan et al. 2016.
     "rags-to-riches": (
         "A slow start, then a rise that does not stop.",
-        {0.0: 0.0, 0.3: 0.15, 0.6: 0.46, 1.0: 1.0},
+        {0.0: 0.0, 0.3: 0.1, 0.6: 0.38, 1.0: 1.0},
     ),
     "tragedy": (
-        "From the height down to the bottom, without return.",
-        {0.0: 1.0, 0.3: 0.8, 0.7: 0.3, 1.0: 0.0},
+        "From the height down, slowly and then fast, without return.",
+        {0.0: 1.0, 0.3: 0.87, 0.6: 0.58, 1.0: 0.0},
     ),
     "man-in-a-hole": (
         "Falls into trouble and climbs out again, higher than before.",
@@ -28,7 +28,7 @@ _SHAPES: dict[str, tuple[str, dict[float, float]]] = {
     ),
     "cinderella": (
         "Rises, falls back at midnight, and rises to a happy end.",
-        {0.0: 0.0, 0.15: 0.35, 0.35: 0.7, 0.6: 0.25, 0.8: 0.65, 1.0: 1.0},
+        {0.0: 0.0, 0.15: 0.35, 0.35: 0.7, 0.6: 0.25, 0.8: 0.55, 1.0: 1.0},
     ),
     "oedipus": (
         "Falls, recovers for a while, and falls for good.",

@@ -97,7 +97,7 @@ def fit(
         dimensions = 1 if values.ndim == 1 else values.shape[1]
         raise InputError(f"essence has {dimensions} dimension(s), template has {template.dimensions}: they must agree")
     pinned = as_fixed(fixed or {}, n)
-    banned = _as_forbidden(forbidden, n)
+    banned = as_forbidden(forbidden, n)
     for item, position in banned:
         if pinned.get(position) == item:
             raise InputError(f"item {item} is fixed at position {position} and forbidden there")
@@ -173,7 +173,7 @@ def as_fixed(fixed: Mapping[int, int], n: int) -> dict[int, int]:
     """Check ``fixed`` and count its positions from the start."""
     pinned: dict[int, int] = {}
     for given, item in fixed.items():
-        position, what = _as_position(given, n), _as_item(item, n)
+        position, what = _as_position(given, n), as_item(item, n)
         if position in pinned:
             raise InputError(f"position {position} is fixed twice: for item {pinned[position]} and item {what}")
         for other, taken in pinned.items():
@@ -183,9 +183,10 @@ def as_fixed(fixed: Mapping[int, int], n: int) -> dict[int, int]:
     return pinned
 
 
-def _as_forbidden(forbidden: Iterable[tuple[int, int]], n: int) -> set[tuple[int, int]]:
+def as_forbidden(forbidden: Iterable[tuple[int, int]], n: int) -> set[tuple[int, int]]:
+    """Check pairs (item, position) and count their positions from the start."""
     try:
-        return {(_as_item(item, n), _as_position(position, n)) for item, position in forbidden}
+        return {(as_item(item, n), _as_position(position, n)) for item, position in forbidden}
     except TypeError as error:
         raise InputError(f"forbidden must be pairs (item, position); got {forbidden!r}") from error
 
@@ -200,7 +201,8 @@ def _as_position(position: int, n: int) -> int:
     return place % n
 
 
-def _as_item(item: int, n: int) -> int:
+def as_item(item: int, n: int) -> int:
+    """Check the index of an item."""
     try:
         what = index(item)
     except TypeError:

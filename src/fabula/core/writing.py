@@ -31,11 +31,7 @@ def write_whole(path: str | os.PathLike[str], data: str | bytes) -> Path:
     FileError
         When the folder is missing, is not writable, or the path is a folder.
     """
-    target = Path(path)
-    if target.is_dir():
-        raise FileError(f"{target}: is a folder; give the name of a file")
-    if not target.parent.is_dir():
-        raise FileError(f"{target}: the folder {target.parent} does not exist")
+    target = check_target(path)
     content = data.encode() if isinstance(data, str) else data
     temporary = ""
     try:
@@ -54,6 +50,22 @@ def write_whole(path: str | os.PathLike[str], data: str | bytes) -> Path:
     except BaseException:
         _remove(temporary)
         raise
+    return target
+
+
+def check_target(path: str | os.PathLike[str]) -> Path:
+    """Refuse a place where no file can be written, before any work is done for it.
+
+    Examples
+    --------
+    >>> check_target("out.csv").name
+    'out.csv'
+    """
+    target = Path(path)
+    if target.is_dir():
+        raise FileError(f"{target}: is a folder; give the name of a file")
+    if not target.parent.is_dir():
+        raise FileError(f"{target}: the folder {target.parent} does not exist")
     return target
 
 

@@ -1,0 +1,60 @@
+# make demo   order the album that comes with the package (base install only)
+# make test   lint, types, layers, all tests, and a leg with nothing but the base install
+# make bench  the benchmarks, as ratios
+# make lint   format check, lint, types, layers
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP_FLAGS := --quiet --disable-pip-version-check
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint tests tests-base bench docs clean
+
+help:
+	@sed -n 's/^# //p' Makefile
+
+# The virtual environment, and what is installed in it. Each stamp is rebuilt when what it depends on changes.
+$(VENV)/.created:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "fabula needs Python 3.11 or newer: make PYTHON=python3.11 ..." >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install $(PIP_FLAGS) --upgrade "pip>=25.1"
+	@touch $@
+
+$(VENV)/.demo: $(VENV)/.created pyproject.toml
+	$(BIN)/python -m pip install $(PIP_FLAGS) -e .
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.created pyproject.toml constraints.txt
+	$(BIN)/python -m pip install $(PIP_FLAGS) -c constraints.txt -e '.[all]' --group dev
+	@touch $@ $(VENV)/.demo
+
+$(VENV)/base/.installed: $(VENV)/.created pyproject.toml
+	$(PYTHON) -m venv --clear $(VENV)/base
+	$(VENV)/base/bin/python -m pip install $(PIP_FLAGS) -e . pytest
+	@touch $@
+
+demo: $(VENV)/.demo
+	@$(BIN)/fabula demo
+
+test: lint tests tests-base
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+tests: $(VENV)/.dev
+	$(BIN)/python -m pytest -q -m "" --doctest-modules src tests --ignore=tests/base
+
+tests-base: $(VENV)/base/.installed
+	$(VENV)/base/bin/python -m pytest -q tests/base
+
+bench: $(VENV)/.dev
+	$(BIN)/python -m benchmarks
+
+docs: $(VENV)/.dev
+	$(BIN)/python docs/fill_commands.py
+
+clean:
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,40 @@
+"""Fill docs/commands.md from the commands' own ``--help``; a test fails when the file is behind."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from fabula.cli import cli
+
+PAGE = Path(__file__).with_name("commands.md")
+HEAD = """# Commands
+
+Filled from `--help` by `make docs`.
+"""
+
+
+def page() -> str:
+    """The whole page."""
+    parts = [HEAD]
+    for path, command in walk(cli, ("fabula",)):
+        with click.Context(command, info_name=" ".join(path), max_content_width=100, terminal_width=100) as context:
+            parts.append(f"## `{' '.join(path)}`\n\n```text\n{command.get_help(context)}\n```\n")
+    return "\n".join(parts)
+
+
+def walk(command: click.Command, path: tuple[str, ...]) -> list[tuple[tuple[str, ...], click.Command]]:
+    """A command and all below it, with their paths."""
+    found = [(path, command)]
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for name in command.list_commands(context):
+            child = command.get_command(context, name)
+            if child is not None:
+                found += walk(child, (*path, name))
+    return found
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")

@@ -1,0 +1,84 @@
+"""The command line: each command parses, calls one pipeline function and prints."""
+
+from __future__ import annotations
+
+import os
+import sys
+from difflib import get_close_matches
+from importlib import import_module
+
+import click
+
+from fabula import __version__
+from fabula.errors import FabulaError
+
+# Command: (module, what `fabula --help` says of it). Modules are loaded when their command runs.
+COMMANDS = {
+    "order": ("order", "Put a table or a playlist in an order that tells a story."),
+    "demo": ("demo", "Order the small album that comes with the package."),
+    "templates": ("templates", "List and show story templates."),
+}
+
+
+class _Commands(click.Group):
+    """A group that loads a command's module only when it is asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            near = get_close_matches(cmd_name, COMMANDS, n=1)
+            hint = f"did you mean '{near[0]}'?" if near else f"there are: {', '.join(COMMANDS)}"
+            raise click.UsageError(f"there is no command '{cmd_name}'; {hint}", ctx)
+        command: click.Command = import_module(f"fabula.cli.{COMMANDS[cmd_name][0]}").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+
+
+@click.command(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]}, no_args_is_help=True)
+@click.version_option(__version__, message="fabula %(version)s")
+@click.option("--debug", is_flag=True, help="Show the traceback of an error; may stand anywhere.")
+def cli(*, debug: bool) -> None:
+    """Find the order that tells a story.
+
+    \b
+    Example:
+      fabula order album.csv --by energy --template icarus -o album.m3u8
+    """
+
+
+def main() -> None:
+    """Run the command line; a user's mistake is one line on stderr and exit code 2."""
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: list[str]) -> int:
+    """Run the command line on a list of arguments and return its exit code."""
+    debug = "--debug" in arguments or bool(os.environ.get("FABULA_DEBUG"))
+    try:
+        cli.main([a for a in arguments if a != "--debug"], prog_name="fabula", standalone_mode=False)
+    except (FabulaError, click.ClickException) as error:
+        if debug:
+            raise
+        return _complain(error.format_message() if isinstance(error, click.ClickException) else str(error))
+    except (KeyboardInterrupt, click.Abort):
+        if debug:
+            raise
+        click.echo("fabula: interrupted", err=True)
+        return 130
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nobody reads on; let the last flush pass
+        return 0
+    except click.exceptions.Exit as stop:
+        return stop.exit_code
+    return 0
+
+
+def _complain(message: str) -> int:
+    line = " ".join(message.split())
+    click.echo(f"fabula: {line}", err=True)
+    return 2

@@ -1,0 +1,101 @@
+"""How results look in the terminal."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+    from fabula.core.essence import Floats
+    from fabula.core.template import Template
+    from fabula.pipeline.ordering import Ordered
+
+
+def console(*, err: bool = False) -> Console:
+    """A terminal to print on; plain text of full width where it is not one."""
+    from rich.console import Console
+
+    out = Console(stderr=err, highlight=False, soft_wrap=False)
+    return out if out.is_terminal else Console(stderr=err, highlight=False, width=100)
+
+
+def show_ordered(ordered: Ordered, written: list[Path], *, as_json: bool) -> None:
+    """Print an ordering as a table with its arc, or as JSON."""
+    if as_json:
+        from fabula.pipeline.ordering import as_json as to_json
+
+        click.echo(json.dumps(to_json(ordered), ensure_ascii=False))
+        return
+    out = console()
+    out.print(_table(ordered))
+    out.print(_verdict(ordered), markup=False)
+    for path in written:
+        out.print(f"written: {path}", markup=False, soft_wrap=True)
+
+
+def _table(ordered: Ordered) -> Table:
+    from rich.table import Table
+    from rich.text import Text
+
+    from fabula.report.terminal import bar
+
+    chosen = ordered.fit
+    scalar = ordered.essence.ndim == 1
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("#", justify="right")
+    table.add_column("title", ratio=1, overflow="ellipsis", no_wrap=True)
+    artists = any(item.artist for item in ordered.collection.items)
+    if artists:
+        table.add_column("artist", overflow="ellipsis", no_wrap=True, max_width=24)
+    table.add_column("essence", justify="right")
+    table.add_column("target", justify="right")
+    table.add_column("arc", no_wrap=True, min_width=16)
+    values = ordered.essence[chosen.ordering]
+    for place, item in enumerate(ordered.collection.items):
+        row: list[str | Text] = [str(place + 1), Text(item.label), *([Text(item.artist)] if artists else [])]
+        value, target = values[place], chosen.targets[place]
+        if scalar:
+            row += [f"{value:+.2f}", f"{target:+.2f}", bar(value, values.min(), values.max())]
+        else:
+            row += [_several(value), _several(target), ""]
+        table.add_row(*row)
+    return table
+
+
+def _several(values: Floats) -> str:
+    return " ".join(f"{v:+.2f}" for v in values[:3]) + (" ..." if len(values) > 3 else "")
+
+
+def _verdict(ordered: Ordered) -> str:
+    chosen, given = ordered.fit, ordered.given
+    lines = [
+        f"template: {chosen.template.name or 'unnamed'}",
+        f"deviation from it: worst {chosen.worst:.2f}, mean {chosen.mean:.2f}"
+        f" (as given: worst {given.worst:.2f}, mean {given.mean:.2f})",
+    ]
+    return "\n".join(lines)
+
+
+def show_template(template: Template) -> None:
+    """Print a template: its name, its sentence, its curve and its knots."""
+    from fabula.report.terminal import curve_lines
+
+    out = console()
+    out.print(template.name or "unnamed", style="bold", markup=False)
+    if template.description:
+        out.print(template.description, markup=False)
+    if template.values.ndim == 1:
+        for line in curve_lines(template):
+            out.print("  " + line, markup=False)
+    points = ", ".join(f"{x:g}:{_height(y)}" for x, y in zip(template.knots, template.values, strict=True))
+    out.print(f"points: {points}", markup=False)
+
+
+def _height(value: Floats) -> str:
+    return f"{value:.3g}" if value.ndim == 0 else "(" + " ".join(f"{v:.3g}" for v in value) + ")"

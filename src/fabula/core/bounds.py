@@ -1,0 +1,129 @@
+"""Lower bounds: what no ordering under the constraints can get below."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fabula.core.essence import Floats
+from fabula.core.ordering import Ints
+from fabula.core.problem import Problem
+
+
+def place_bound(cost: Floats) -> tuple[float, Ints]:
+    """The smallest sum of costs over places (n, n), neighbours aside, and the ordering that has it.
+
+    A ValueError when the finite entries allow no assignment.
+    """
+    from scipy.optimize import linear_sum_assignment
+
+    items, places = linear_sum_assignment(cost)
+    ordering = np.empty(len(cost), dtype=np.intp)
+    ordering[places] = items
+    return float(cost[items, places].sum()), ordering
+
+
+def link_bound(link: Floats) -> float:
+    """A lower bound of the sum of links (n, n) along any ordering, places aside; infinite when there is none.
+
+    An ordering is a way to give each item but the last a follower, and it is a tree over the items: the cheapest
+    followers and the cheapest tree both stay below it.
+    """
+    n = len(link)
+    finite = link[np.isfinite(link)]
+    if n < 2 or not finite.any():
+        return 0.0 if n < 2 or len(finite) else np.inf
+    return max(_cheapest_followers(link), _cheapest_tree(link))
+
+
+def _cheapest_followers(link: Floats) -> float:
+    from scipy.optimize import linear_sum_assignment
+
+    n = len(link)
+    table = np.zeros((n + 1, n + 1))  # the last row and column: nobody before, nobody behind
+    table[:n, :n] = link
+    table[n, n] = np.inf
+    try:
+        rows, columns = linear_sum_assignment(table)
+    except ValueError:
+        return np.inf
+    return float(table[rows, columns].sum())
+
+
+def _cheapest_tree(link: Floats) -> float:
+    """Prim's algorithm: links may be zero or below, which the sparse ones take for absent."""
+    either = np.minimum(link, link.T)
+    nearest = either[0].copy()
+    out = np.ones(len(link), dtype=bool)
+    out[0] = False
+    total = 0.0
+    for _ in range(len(link) - 1):
+        item = int(np.where(out, nearest, np.inf).argmin())
+        total += float(nearest[item])
+        out[item] = False
+        nearest = np.minimum(nearest, either[item])
+    return total if np.isfinite(total) else np.inf
+
+
+def path_bound(problem: Problem, assigned: Ints, value: float, *, rounds: int) -> float:
+    """A lower bound that sees places and neighbours together.
+
+    A path through the places may take an item twice or never, at a price per item which is moved, round by round,
+    against that (Lagrange's relaxation of "each item once", by subgradients). Any prices give a bound.
+
+    Parameters
+    ----------
+    problem
+        The costs.
+    assigned
+        Shape (n,), the ordering that is best by places alone: its dual prices are where the rounds start.
+    value
+        The objective of a known ordering, which scales the steps.
+    rounds
+        How many paths to find, O(n^3) each.
+    """
+    price = _prices(problem.cost, assigned)
+    back = np.ascontiguousarray(problem.link.T)  # (item, item before)
+    best, step, stale = -np.inf, 1.0, 0
+    smoothed = np.zeros(len(price))
+    for _ in range(rounds):
+        length, path = _cheapest_path(problem.cost.T - price, back)
+        bound = length + float(price.sum())
+        stale = 0 if bound > best else stale + 1
+        best = max(best, bound)
+        if stale >= 3:
+            step, stale = step / 2, 0
+        missing = 1.0 - np.bincount(path, minlength=len(price))
+        smoothed = missing + 0.6 * smoothed
+        if not missing.any() or best >= value - 1e-12:
+            break
+        price = price + step * max(value - bound, 1e-9) / float((smoothed**2).sum() or 1.0) * smoothed
+    return best
+
+
+def _prices(cost: Floats, assigned: Ints) -> Floats:
+    """Dual prices of the items under the best assignment, by shortest paths of exchanges."""
+    worth = cost[:, np.argsort(assigned)].T - cost[assigned, np.arange(len(cost))][np.argsort(assigned), np.newaxis]
+    price = np.zeros(len(cost))
+    for _ in range(len(cost)):
+        lower = np.minimum(price, (price[:, np.newaxis] + worth).min(axis=0))
+        if np.allclose(lower, price, rtol=0, atol=1e-12):
+            break
+        price = lower
+    return price
+
+
+def _cheapest_path(cost: Floats, back: Floats) -> tuple[float, Ints]:
+    """The cheapest path through places (n, items), with ``back[i, k]`` to reach item i from item k."""
+    n = len(cost)
+    came = np.empty((n, n), dtype=np.intp)
+    total = np.empty((n, n))
+    reach = cost[0]
+    for place in range(1, n):
+        np.add(back, reach, out=total)
+        total.argmin(axis=1, out=came[place])
+        reach = total[np.arange(n), came[place]] + cost[place]
+    path = np.empty(n, dtype=np.intp)
+    path[-1] = reach.argmin()
+    for place in range(n - 1, 0, -1):
+        path[place - 1] = came[place, path[place]]
+    return float(reach.min()), path

@@ -1,0 +1,146 @@
+"""Contradictions among constraints: found before the search, told by name.
+
+What is found here is proven. The search can still meet constraints that cannot all hold and that no simple rule
+gives away; it then says so itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from fabula.core.constraints import Constraints
+from fabula.core.ordering import Ints
+from fabula.core.units import Bools, Units, allowed_starts, units
+from fabula.errors import ConflictError
+
+
+def check(constraints: Constraints) -> None:
+    """Say which constraints contradict each other, where a simple rule shows it.
+
+    Raises
+    ------
+    ConflictError
+        With a smallest set of constraints that cannot all hold, each told.
+
+    Examples
+    --------
+    >>> check(Constraints(3, fixed={0: 2}, before=[(0, 1), (1, 2)]))
+    Traceback (most recent call last):
+    fabula.errors.ConflictError: these cannot all hold: item 2 fixed at position 0; item 1 before item 2
+    """
+    if contradictory(constraints):
+        raise conflict(constraints, contradictory)
+
+
+def contradictory(constraints: Constraints) -> bool:
+    """Whether a simple rule shows that no ordering keeps the constraints."""
+    if constraints.places_only and not constraints.forbidden:
+        return False  # fixed alone is checked as it is read
+    parts = units(constraints)
+    if _tangled(constraints, parts):
+        return True
+    starts = allowed_starts(constraints, parts)
+    if not starts.any(axis=1).all() or _crowded(item_places(parts, starts)):
+        return True
+    return constraints.apart is not None and _too_alike(constraints, constraints.apart, parts)
+
+
+def item_places(parts: Units, starts: Bools) -> Bools:
+    """Where each item may stand (n, n), from where its unit may start (m, n)."""
+    n = len(parts.of)
+    place = np.arange(n) - parts.offset[:, np.newaxis]
+    return np.asarray((place >= 0) & starts[parts.of[:, np.newaxis], np.maximum(place, 0)])
+
+
+def conflict(constraints: Constraints, infeasible: Callable[[Constraints], bool]) -> ConflictError:
+    """Name a smallest set of constraints that cannot all hold: one less, and they might."""
+    for name in ("forbidden", "apart", "before", "together", "fixed"):
+        lighter = replace(constraints, **{name: None if name == "apart" else {} if name == "fixed" else ()})
+        constraints = lighter if infeasible(lighter) else constraints
+    kept = constraints
+    for lighter in list(_each_dropped(constraints)):
+        trial = lighter(kept)
+        kept = trial if infeasible(trial) else kept
+    return told(kept, "these cannot all hold")
+
+
+def told(constraints: Constraints, start: str) -> ConflictError:
+    """An error that lists the constraints."""
+    parts: list[tuple[str, list[int]]] = []
+    parts += [(f"{{}} fixed at position {place}", [item]) for place, item in constraints.fixed.items()]
+    parts += [(f"{{}} forbidden at position {place}", [item]) for item, place in constraints.forbidden]
+    parts += [(" and ".join(["{}"] * len(run)) + " together", list(run)) for run in constraints.together]
+    parts += [("{} before {}", [a, b]) for a, b in constraints.before]
+    options = [name for name in ("fixed", "forbidden", "together", "before") if getattr(constraints, name)]
+    if constraints.apart is not None:
+        options.append("apart")
+        for label in range(int(constraints.apart.max()) + 1):
+            group = np.flatnonzero(constraints.apart == label).tolist()
+            if len(group) > 1:
+                named = ", ".join(["{}"] * min(len(group), 8)) + (f" and {len(group) - 8} more" if group[8:] else "")
+                parts.append((f"{named} apart", group[:8]))
+    more = f"; and {len(parts) - 8} more" if len(parts) > 8 else ""
+    text = f"{start}: " + "; ".join(text for text, _ in parts[:8]) + more
+    return ConflictError(text, [item for _, items in parts[:8] for item in items], options)
+
+
+def _each_dropped(constraints: Constraints) -> Iterator[Callable[[Constraints], Constraints]]:
+    """For each single constraint, what takes it away."""
+    for pair in constraints.forbidden:
+        yield lambda c, p=pair: replace(c, forbidden=[q for q in c.forbidden if q != p])
+    if constraints.apart is not None:
+        for label in range(int(constraints.apart.max()) + 1):
+            held = np.flatnonzero(constraints.apart == label)
+            yield lambda c, h=held: replace(c, apart=_without(c.apart, h))
+    for pair in constraints.before:
+        yield lambda c, p=pair: replace(c, before=[q for q in c.before if q != p])
+    for run in constraints.together:
+        yield lambda c, r=run: replace(c, together=[q for q in c.together if q != r])
+    for place in constraints.fixed:
+        yield lambda c, p=place: replace(c, fixed={q: item for q, item in c.fixed.items() if q != p})
+
+
+def _without(labels: Ints | None, items: Ints) -> Ints | None:
+    if labels is None:
+        return None
+    lighter = labels.copy()
+    lighter[items] = -1
+    return lighter
+
+
+def _tangled(constraints: Constraints, parts: Units) -> bool:
+    """Whether ``before`` runs in a circle, among units or against the order within a run."""
+    against = any(
+        parts.of[a] == parts.of[b] and parts.offset[a] >= parts.offset[b] for a, b in constraints.before
+    )
+    return against or bool(parts.earlier.diagonal().any())
+
+
+def _crowded(places: Bools) -> bool:
+    """Whether some items share too few places (Hall's condition)."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import maximum_bipartite_matching
+
+    return bool((maximum_bipartite_matching(csr_array(places), perm_type="column") < 0).any())
+
+
+def _too_alike(constraints: Constraints, labels: Ints, parts: Units) -> bool:
+    """Whether equal labels must meet: within a run, at fixed neighbours, or because they are too many.
+
+    Units with the label at both ends need a unit without it at either end between any two of them.
+    """
+    neighbours = [pair for run in parts.members for pair in zip(run, run[1:], strict=False)]
+    pinned = constraints.fixed
+    neighbours += [(item, pinned[place + 1]) for place, item in pinned.items() if place + 1 in pinned]
+    if any(labels[a] == labels[b] >= 0 for a, b in neighbours):
+        return True
+    head = labels[[run[0] for run in parts.members]]
+    tail = labels[[run[-1] for run in parts.members]]
+    for label in range(int(labels.max()) + 1):
+        both, none = (head == label) & (tail == label), (head != label) & (tail != label)
+        if both.sum() > none.sum() + 1:
+            return True
+    return False

@@ -1,0 +1,120 @@
+"""A first ordering that keeps the constraints: place by place, looking ahead, with a few steps back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from fabula.core.essence import Floats
+from fabula.core.ordering import Ints
+from fabula.core.problem import Problem
+from fabula.core.units import Bools
+
+ATTEMPTS = 60
+STEPS_BACK = 400  # per attempt
+
+
+@dataclass(frozen=True, eq=False)
+class _Facts:
+    """What does not change while places are filled; the columns are units."""
+
+    problem: Problem
+    head: Ints  # first item
+    tail: Ints  # last item
+    due: Ints  # the unit must be through by here
+    by_due: Ints  # units sorted by it
+    ends: Bools  # (labels, units) the unit ends with the label
+    same: Bools  # (labels, units) the label at both ends
+    other: Bools  # (labels, units) the label at neither end
+    pinned: dict[int, int]
+
+
+def construct(problem: Problem, wish: Ints, rng: np.random.Generator) -> Ints | None:
+    """An ordering that keeps the constraints and stays close to another; None when none was found.
+
+    Parameters
+    ----------
+    problem
+        Without a simple contradiction.
+    wish
+        Shape (n,), an ordering that need not keep them all.
+    rng
+        Shakes the wish after an attempt that failed.
+    """
+    place = np.argsort(wish)
+    facts = _facts(problem)
+    for attempt in range(ATTEMPTS):
+        noise = rng.normal(size=len(facts.head)) * len(wish) * attempt / ATTEMPTS
+        order = _fill(facts, place[facts.head] + noise)
+        if order is not None:
+            return np.concatenate([problem.parts.members[unit] for unit in order]).astype(np.intp)
+    return None
+
+
+def _facts(problem: Problem) -> _Facts:
+    parts = problem.parts
+    n = len(parts.of)
+    head = np.array([run[0] for run in parts.members])
+    tail = np.array([run[-1] for run in parts.members])
+    due = n - problem.starts[:, ::-1].argmax(axis=1) - 1 + parts.lengths
+    labels = problem.constraints.apart
+    carried = np.zeros(n, dtype=np.intp) - 1 if labels is None else labels
+    rows = np.arange(carried.max() + 1)[:, np.newaxis]
+    starts, ends = carried[head] == rows, carried[tail] == rows
+    same, other = starts & ends, ~starts & ~ends
+    by_due = np.argsort(due, kind="stable")
+    return _Facts(problem, head, tail, due, by_due, ends, same, other, dict(problem.constraints.fixed))
+
+
+def _fill(facts: _Facts, wish: Floats) -> list[int] | None:
+    """Units in order, or None when too many steps back were needed."""
+    n = len(facts.problem.parts.of)
+    left = np.ones(len(facts.head), dtype=bool)
+    order: list[int] = []
+    choices = [_choices(facts, wish, left, order, 0)]
+    steps, place = STEPS_BACK, 0
+    while place < n:
+        unit = next(choices[-1], None)
+        if unit is None:
+            choices.pop()
+            steps -= 1
+            if not choices or not steps:
+                return None
+            last = order.pop()
+            left[last] = True
+            place -= int(facts.problem.parts.lengths[last])
+            continue
+        order.append(unit)
+        left[unit] = False
+        place += int(facts.problem.parts.lengths[unit])
+        choices.append(_choices(facts, wish, left, order, place))
+    return order
+
+
+def _choices(facts: _Facts, wish: Floats, left: Bools, order: list[int], place: int) -> Iterator[int]:
+    """Units that can stand next, the one wished for first; those that would leave another without a place are out."""
+    problem, lengths = facts.problem, facts.problem.parts.lengths
+    ready = left & problem.starts[:, place]
+    if problem.before.size:
+        ready &= ~problem.parts.earlier[left].any(axis=0)
+    if order:
+        ready &= np.isfinite(problem.link[facts.tail[order[-1]], facts.head])
+    waiting = facts.by_due[left[facts.by_due]]
+    slack = facts.due[waiting] - place - np.cumsum(lengths[waiting])
+    if (slack < 0).any():
+        return
+    least = np.concatenate([[len(left) + place], np.minimum.accumulate(slack)])
+    rank = np.empty(len(left), dtype=np.intp)
+    rank[waiting] = np.arange(len(waiting))
+    same, other = facts.same[:, left].sum(axis=1), facts.other[:, left].sum(axis=1)
+    units = np.flatnonzero(ready)
+    for unit in units[np.argsort(wish[units], kind="stable")].tolist():
+        follower = facts.pinned.get(place + int(lengths[unit]))
+        meets = follower is not None and follower != facts.head[unit]
+        if meets and not np.isfinite(problem.link[facts.tail[unit], follower]):
+            continue
+        labelled = same - facts.same[:, unit] <= other - facts.other[:, unit] + ~facts.ends[:, unit]
+        if least[rank[unit]] >= lengths[unit] and labelled.all():
+            yield unit

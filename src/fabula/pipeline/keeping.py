@@ -1,0 +1,47 @@
+"""Keeping an ordering: playlists, tables, JSON."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+from fabula.core.writing import check_target, write_whole
+from fabula.datasets.playlists import PLAYLIST_ENDINGS, playlist_of, write_playlist
+from fabula.datasets.tables import write_table
+from fabula.errors import InputError
+from fabula.pipeline.ordering import Ordered, as_json
+
+OUTPUT_ENDINGS = (*PLAYLIST_ENDINGS, ".csv", ".json")
+
+
+def check_output(path: str | Path) -> Path:
+    """Refuse an output that cannot be written or whose format is unknown, before any work is done."""
+    target = check_target(path)
+    if target.suffix.lower() not in OUTPUT_ENDINGS:
+        raise InputError(f"{target}: the ending must be one of {', '.join(OUTPUT_ENDINGS)}")
+    return target
+
+
+def write_ordered(ordered: Ordered, path: str | Path) -> Path:
+    """Write the new order; the format goes by the ending: .m3u .m3u8 .pls .xspf .jspf .csv .json.
+
+    A playlist written from a playlist keeps everything but the order.
+    """
+    target = check_output(path)
+    ending = target.suffix.lower()
+    if ending == ".json":
+        return write_whole(target, json.dumps(as_json(ordered), ensure_ascii=False, indent=1) + "\n")
+    if ending == ".csv":
+        chosen = ordered.fit
+        extra = {
+            "essence": ordered.essence[chosen.ordering].tolist(),
+            "target": chosen.targets.tolist(),
+            "deviation": chosen.deviations.tolist(),
+        }
+        return write_table(target, ordered.collection, extra)
+    playlist = ordered.source.playlist
+    if playlist is None:
+        made = replace(playlist_of(ordered.collection), folder=ordered.source.folder)
+        return write_playlist(target, made)
+    return write_playlist(target, playlist, ordered.fit.ordering)

@@ -1,0 +1,74 @@
+"""What a plain ``pip install fabula`` must do: these tests run where only the base dependencies are installed."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+FABULA = str(Path(sys.executable).with_name("fabula"))
+HEAVY = ("torch", "librosa", "pandas", "pyarrow", "matplotlib", "fastapi")
+
+
+def run(*arguments: str, **options) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([FABULA, *arguments], capture_output=True, text=True, timeout=60, check=False, **options)
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    path = tmp_path / "mon été.csv"
+    path.write_text("title,energy\nUn,0.2\nDeux,0.9\nTrois,0.5\nQuatre,0.4\n", encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("module", HEAVY)
+def test_no_heavy_dependency_is_installed(module):
+    assert find_spec(module) is None
+
+
+def test_import_loads_nothing_heavy():
+    code = "import sys, fabula; fabula.Template; fabula.fit; print([m for m in sys.argv[1:] if m in sys.modules])"
+    watched = [*HEAVY, "scipy.optimize", "rich", "click"]
+    result = subprocess.run([sys.executable, "-c", code, *watched], capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == "[]"
+
+
+def test_every_public_name_loads():
+    code = "import fabula; [getattr(fabula, name) for name in fabula.__all__]; print(len(fabula.__all__))"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert int(result.stdout) >= 11
+
+
+def test_order_a_table(table):
+    result = run("order", str(table), "--by", "energy", "--template", "steady-rise", "--json")
+    assert result.returncode == 0, result.stderr
+    assert json.loads(result.stdout)["ordering"] == [0, 3, 2, 1]
+
+
+def test_the_terminal_table_in_any_locale(table):
+    for locale in ("C", "C.UTF-8"):
+        environment = {**os.environ, "LC_ALL": locale, "PYTHONIOENCODING": ""}
+        result = run("order", str(table), "--by", "energy", env=environment)
+        assert result.returncode == 0, result.stderr
+        assert "Quatre" in result.stdout
+
+
+def test_a_missing_extra_is_one_line_with_the_pip_command(tmp_path):
+    path = tmp_path / "t.parquet"
+    path.write_bytes(b"PAR1")
+    result = run("order", str(path), "--by", "x")
+    assert result.returncode == 2
+    assert result.stderr == (
+        "fabula: reading Parquet tables needs pyarrow, which is not installed: pip install 'fabula[tables]'\n"
+    )
+
+
+def test_demo(tmp_path):
+    result = run("demo", cwd=tmp_path)
+    assert result.returncode == 0, result.stderr
+    assert "#" in result.stdout
