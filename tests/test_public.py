@@ -14,6 +14,7 @@ PUBLIC = [
     "FabulaError",
     "Fit",
     "Item",
+    "Model",
     "Template",
     "TemplateSet",
     "evaluate",
@@ -23,6 +24,7 @@ PUBLIC = [
     "mutual_information",
     "normalise",
     "read_table",
+    "save_model",
     "template",
     "template_names",
 ]

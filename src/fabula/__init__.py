@@ -8,6 +8,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from fabula.version import __version__ as __version__
+
 if TYPE_CHECKING:
     from fabula.core.builtin import template, template_names
     from fabula.core.collection import Collection, Item
@@ -17,19 +19,28 @@ if TYPE_CHECKING:
     from fabula.core.template_set import TemplateSet
     from fabula.datasets.tables import read_table
     from fabula.errors import FabulaError
-
-__version__ = "0.1.0"
+    from fabula.evaluation.information import mutual_information
+    from fabula.evaluation.metrics import evaluate
+    from fabula.models.file import load_model, save_model
+    from fabula.models.model import Model
+    from fabula.templates.learning import learn_templates
 
 _HOMES = {
     "Collection": "core.collection",
     "FabulaError": "errors",
     "Fit": "core.fit",
     "Item": "core.collection",
+    "Model": "models.model",
     "Template": "core.template",
     "TemplateSet": "core.template_set",
+    "evaluate": "evaluation.metrics",
     "fit": "core.fit",
+    "learn_templates": "templates.learning",
+    "load_model": "models.file",
+    "mutual_information": "evaluation.information",
     "normalise": "core.essence",
     "read_table": "datasets.tables",
+    "save_model": "models.file",
     "template": "core.builtin",
     "template_names": "core.builtin",
 }
@@ -39,11 +50,17 @@ __all__ = [
     "FabulaError",
     "Fit",
     "Item",
+    "Model",
     "Template",
     "TemplateSet",
+    "evaluate",
     "fit",
+    "learn_templates",
+    "load_model",
+    "mutual_information",
     "normalise",
     "read_table",
+    "save_model",
     "template",
     "template_names",
 ]

@@ -9,8 +9,8 @@ from importlib import import_module
 
 import click
 
-from fabula import __version__
 from fabula.errors import FabulaError
+from fabula.version import __version__
 
 # Command: (module, what `fabula --help` says of it). Modules are loaded when their command runs.
 COMMANDS = {

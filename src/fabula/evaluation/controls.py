@@ -1,0 +1,57 @@
+"""Controls: collections whose order nothing can be known about. An estimate on them must come out zero.
+
+That holds for a model trained on a control: it learns to say nothing. A model trained on real collections and only
+asked about a control comes out below zero, the surer its scores the lower, because it bets and loses. In both cases
+bits above zero mean a leak.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from fabula.core.collection import Collection
+
+
+def noise_features(
+    collections: Sequence[Collection], rng: np.random.Generator, *, logged: Sequence[str] = ()
+) -> list[Collection]:
+    """The same collections with every feature replaced by noise, independent for each item.
+
+    Parameters
+    ----------
+    collections
+        Their items and order stay.
+    rng
+        Draws from N(0, 1).
+    logged
+        Features of which a model takes the logarithm: the logarithm is what is drawn, so that they stay above 0.
+
+    Examples
+    --------
+    >>> from fabula.core.collection import Item
+    >>> c = Collection("1", [Item("a"), Item("b")], [[1.0], [2.0]], ["energy"])
+    >>> noise_features([c], np.random.default_rng(0))[0].column("energy").round(2)
+    array([ 0.13, -0.13])
+    """
+    out = []
+    for c in collections:
+        noise = rng.standard_normal(c.features.shape)
+        columns = [i for i, name in enumerate(c.feature_names) if name in logged]
+        noise[:, columns] = np.exp(noise[:, columns])
+        out.append(Collection(c.id, c.items, noise, c.feature_names, ordered=c.ordered, title=c.title))
+    return out
+
+
+def shuffled_orders(collections: Sequence[Collection], rng: np.random.Generator) -> list[Collection]:
+    """The same collections, each with its items in a uniform random order that passes for the true one.
+
+    Examples
+    --------
+    >>> from fabula.core.collection import Item
+    >>> c = Collection("1", [Item("a"), Item("b")], [[1.0], [2.0]], ["energy"])
+    >>> len(shuffled_orders([c], np.random.default_rng(0))[0])
+    2
+    """
+    return [c.reordered(rng.permutation(len(c)), ordered=True) for c in collections]

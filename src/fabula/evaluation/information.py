@@ -1,0 +1,224 @@
+"""Information about the order: the InfoNCE bound, honest.
+
+The true order of each collection competes with independent uniform permutations of it, under a softmax of scores.
+Such a permutation may equal the true order: the bound needs exactly that. With N sequences in all the bound cannot
+pass log2 N, nor, for n items, log2 n!: the smaller of the two is the ceiling.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from fabula.core.collection import Collection
+from fabula.core.essence import Floats
+from fabula.core.ordering import Ints
+from fabula.errors import InputError
+
+Score = Callable[[Floats], ArrayLike]
+
+_SEQUENCES = 4096  # scored at a time
+_RESAMPLES = 2000
+_DRAWN = 4_000_000  # numbers of a bootstrap held at a time
+
+
+class Scoring(Protocol):
+    """What a model must offer to be measured."""
+
+    @property
+    def scorers(self) -> tuple[str, ...]:
+        """The kinds of scorer it has."""
+        ...
+
+    def encode_all(self, collections: Sequence[Collection]) -> list[Floats]:
+        """Essence of each collection, (n, d)."""
+        ...
+
+    def score(self, sequence: ArrayLike, scorer: str | None = None) -> float | Floats:
+        """Scores (m,) of sequences (m, n, d)."""
+        ...
+
+
+@dataclass(frozen=True)
+class LengthInformation:
+    """Information about the order of the collections of one length."""
+
+    bits: float
+    count: int
+    ceiling: float
+
+
+@dataclass(frozen=True)
+class Information:
+    """Mutual information of essence and order, in bits per collection.
+
+    Attributes
+    ----------
+    bits
+        The estimate: a lower bound, on average.
+    low, high
+        Its 95 % interval, by bootstrap over the collections.
+    ceiling
+        What no estimate of this kind can pass on these collections.
+    negatives, draws
+        Permutations against each true order, and how often they were drawn.
+    collections
+        How many were measured.
+    per_length
+        The same by number of items.
+    """
+
+    bits: float
+    low: float
+    high: float
+    ceiling: float
+    negatives: int
+    draws: int
+    collections: int
+    per_length: Mapping[int, LengthInformation] = field(repr=False)
+
+
+def mutual_information(
+    model: Scoring,
+    collections: Sequence[Collection],
+    negatives: int = 31,
+    draws: int = 4,
+    seed: int = 0,
+    scorer: str | None = None,
+) -> Information:
+    """How much a model's essence tells about the order of collections.
+
+    Parameters
+    ----------
+    model
+        With ``encode_all``, ``score`` and ``scorers``.
+    collections
+        In their true order, none of them trained on.
+    negatives
+        Permutations against each true order.
+    draws
+        How often they are drawn; the results are averaged.
+    seed
+        Of the permutations and the bootstrap.
+    scorer
+        By default the bilstm where there is one, else the arcs.
+    """
+    for collection in collections:
+        if not collection.ordered:
+            raise InputError(f"collection {collection.id!r} is not ordered: its true order must be known")
+    if scorer is None and "bilstm" in model.scorers:
+        scorer = "bilstm"
+    essences = model.encode_all(collections)
+    return information_of(
+        lambda sequences: model.score(sequences, scorer), essences, negatives=negatives, draws=draws, seed=seed
+    )
+
+
+def information_of(
+    score: Score, essences: Sequence[Floats], *, negatives: int = 31, draws: int = 4, seed: int = 0
+) -> Information:
+    """How much essences tell about their order, by a score.
+
+    Parameters
+    ----------
+    score
+        From sequences (m, n, d) to scores (m,); higher is likelier.
+    essences
+        One array (n, d) or (n,) per collection, in true order.
+    negatives, draws, seed
+        As of :func:`mutual_information`.
+
+    Examples
+    --------
+    >>> rising = lambda sequences: 9 * sequences[:, :, 0] @ np.arange(sequences.shape[1])
+    >>> info = information_of(rising, [np.arange(5.0)[:, np.newaxis]] * 20)
+    >>> 4 < info.bits < info.ceiling
+    True
+    """
+    if negatives < 1 or draws < 1:
+        raise InputError(f"negatives and draws must be at least 1; got {negatives} and {draws}")
+    if not len(essences):
+        raise InputError("information needs at least one collection; got none")
+    rng = np.random.default_rng(seed)
+    sequences = [np.asarray(essence, dtype=np.float64).reshape(len(essence), -1) for essence in essences]
+    lengths = np.array([len(sequence) for sequence in sequences])
+    bits = np.zeros(len(essences))  # of each collection; a single item has one order, and tells nothing
+    for n in np.unique(lengths[lengths > 1]):
+        bits[lengths == n] = _bits_of_length(
+            score, np.stack([s for s in sequences if len(s) == n]), negatives=negatives, draws=draws, rng=rng
+        )
+    ceilings = np.minimum(math.log2(negatives + 1), [math.lgamma(n + 1) / math.log(2) for n in lengths])
+    per_length = {
+        int(n): LengthInformation(
+            float(bits[lengths == n].mean()), int((lengths == n).sum()), float(ceilings[lengths == n][0])
+        )
+        for n in np.unique(lengths)
+    }
+    low, high = bootstrap_interval(bits, rng)
+    return Information(
+        float(bits.mean()), low, high, float(ceilings.mean()), negatives, draws, len(essences), per_length
+    )
+
+
+def bootstrap_interval(values: Floats, rng: np.random.Generator) -> tuple[float, float]:
+    """The 95 % percentile interval of a mean, by 2000 resamples.
+
+    Examples
+    --------
+    >>> bootstrap_interval(np.array([2.0, 2.0]), np.random.default_rng(0))
+    (2.0, 2.0)
+    """
+    rows = max(1, _DRAWN // len(values))
+    means = [
+        values[rng.integers(len(values), size=(min(rows, _RESAMPLES - done), len(values)))].mean(axis=1)
+        for done in range(0, _RESAMPLES, rows)
+    ]
+    low, high = np.percentile(np.concatenate(means), [2.5, 97.5])
+    return float(low), float(high)
+
+
+def _bits_of_length(score: Score, essences: Floats, *, negatives: int, draws: int, rng: np.random.Generator) -> Floats:
+    """Bits of each collection, (c,), from essences of one length (c, n, d)."""
+    n = essences.shape[1]
+    step = max(1, _SEQUENCES // (1 + negatives * draws))
+    bits = []
+    for start in range(0, len(essences), step):
+        block = essences[start : start + step]  # (b, n, d)
+        orderings = rng.permuted(np.tile(np.arange(n), (len(block), negatives * draws, 1)), axis=2)
+        truth = _score(score, block)  # (b,)
+        others = _score_orderings(score, block, orderings).reshape(len(block), draws, negatives)
+        bits.append(_bits(truth, others))
+    return np.concatenate(bits)
+
+
+def _score_orderings(score: Score, essences: Floats, orderings: Ints) -> Floats:
+    """Scores (b, r) of each essence (b, n, d) in each of its orderings (b, r, n)."""
+    b, r, n = orderings.shape
+    whose = np.repeat(np.arange(b), r)
+    rows = orderings.reshape(b * r, n)
+    parts = [slice(start, start + _SEQUENCES) for start in range(0, b * r, _SEQUENCES)]
+    scores = [_score(score, essences[whose[part, np.newaxis], rows[part]]) for part in parts]
+    return np.concatenate(scores).reshape(b, r)
+
+
+def _score(score: Score, sequences: Floats) -> Floats:
+    scores = np.asarray(score(sequences), dtype=np.float64)
+    if scores.shape != (len(sequences),):
+        raise InputError(f"a score must be one number per sequence: ({len(sequences)},); got shape {scores.shape}")
+    if not np.isfinite(scores).all():
+        raise InputError("a score must be finite; got NaN or inf")
+    return scores
+
+
+def _bits(truth: Floats, others: Floats) -> Floats:
+    """log2 N + log2 softmax(truth): (b,) and (b, draws, negatives) -> (b,), averaged over the draws."""
+    logits = np.concatenate([np.broadcast_to(truth[:, np.newaxis, np.newaxis], (*others.shape[:2], 1)), others], axis=2)
+    top = logits.max(axis=2, keepdims=True)
+    total = top[:, :, 0] + np.log(np.exp(logits - top).sum(axis=2))  # (b, draws)
+    nats = truth[:, np.newaxis] - total + math.log(logits.shape[2])
+    return np.asarray(nats.mean(axis=1) / math.log(2))

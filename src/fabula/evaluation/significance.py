@@ -1,0 +1,349 @@
+"""Significance: whether one way of ordering does better than another on the same collections.
+
+Everything here is paired: ``a[i]`` and ``b[i]`` are scores of one collection. A pair with a NaN on either side is left
+out, and ``n`` says how many pairs were used; two are needed. Differences that are all alike (to rounding) have no
+spread: the effect is then 0 for zeros and infinite for any other constant, and the t-test follows it (p = 1 for zeros).
+
+A p-value never comes alone: the number of pairs, the mean difference and the effect size stand beside it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from fabula.core.essence import Floats
+from fabula.errors import InputError
+from fabula.evaluation.intervals import as_scores, batches, bootstrap, is_constant, known
+
+Alternative = Literal["two-sided", "greater", "less"]
+
+_EXACT = 16  # pairs up to which all 2**n signs are tried
+
+
+@dataclass(frozen=True)
+class Test:
+    """The outcome of one test of a mean difference against zero.
+
+    Attributes
+    ----------
+    n
+        Pairs used.
+    difference
+        Mean of ``a - b``.
+    effect
+        Cohen's d_z: the mean difference by the deviation of the differences.
+    statistic
+        Student's t, or the mean difference for the sign-flip test.
+    p
+        Probability of a statistic this extreme when there is no difference.
+    """
+
+    __test__ = False  # not a class of tests
+
+    n: int
+    difference: float
+    effect: float
+    statistic: float
+    p: float
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two ways of ordering compared on the same collections.
+
+    Attributes
+    ----------
+    a, b
+        Their names.
+    n
+        Pairs used.
+    difference, low, high
+        Mean of ``a - b`` and its bootstrap interval.
+    effect
+        Cohen's d_z.
+    p, adjusted
+        The p-value, and the one adjusted for the whole family (Holm-Bonferroni).
+    """
+
+    a: str
+    b: str
+    n: int
+    difference: float
+    low: float
+    high: float
+    effect: float
+    p: float
+    adjusted: float
+
+
+def t_test(a: ArrayLike, b: ArrayLike, *, alternative: Alternative = "two-sided") -> Test:
+    """Paired t-test, as in the paper's Appendix D.
+
+    Parameters
+    ----------
+    a, b
+        Shape (m,): scores of the same collections.
+    alternative
+        ``"greater"``: a is larger than b.
+
+    Examples
+    --------
+    >>> round(t_test([3.0, 4.0, 8.0], [1.0, 3.0, 5.0]).p, 4)
+    0.0742
+    """
+    _check_alternative(alternative)
+    differences = paired_differences(a, b)
+    statistic = cohen_dz(differences) * math.sqrt(len(differences))
+    return _test(differences, statistic, _p_of_t(statistic, len(differences) - 1, alternative))
+
+
+def sign_flip_test(
+    a: ArrayLike,
+    b: ArrayLike,
+    rng: np.random.Generator,
+    *,
+    alternative: Alternative = "two-sided",
+    draws: int = 9999,
+) -> Test:
+    """Permutation test of paired scores: under no difference every sign of ``a - b`` is as likely as the other.
+
+    All ``2**n`` signs for n of 16 and fewer, which is exact; else random ones, the observed one counted with them.
+
+    Parameters
+    ----------
+    a, b
+        Shape (m,): scores of the same collections.
+    rng
+        Draws the signs.
+    alternative
+        ``"greater"``: a is larger than b.
+    draws
+        Random signs to draw, 1 or more.
+
+    Examples
+    --------
+    >>> sign_flip_test([3.0, 4.0, 8.0], [1.0, 3.0, 5.0], np.random.default_rng(0)).p
+    0.25
+    """
+    _check_alternative(alternative)
+    if draws < 1:
+        raise InputError(f"draws must be at least 1; got {draws}")
+    differences = paired_differences(a, b)
+    n = len(differences)
+    exact = n <= _EXACT
+    total = float(differences.sum())
+    slack = 1e-12 * float(np.abs(differences).sum())  # sums of the same numbers in other orders differ by rounding
+    extreme = sum(
+        _count_extreme(sums, total, slack, alternative)
+        for sums in (_all_flips(differences) if exact else _random_flips(differences, rng, draws))
+    )
+    p = extreme / 2**n if exact else (1 + extreme) / (1 + draws)
+    return _test(differences, float(differences.mean()), p)
+
+
+def paired_differences(a: ArrayLike, b: ArrayLike) -> Floats:
+    """``a - b`` without the pairs that hold a NaN; at least two must remain.
+
+    Examples
+    --------
+    >>> paired_differences([1.0, float("nan"), 3.0], [0.5, 1.0, 1.0])
+    array([0.5, 2. ])
+    """
+    first, second = as_scores(a, "a"), as_scores(b, "b")
+    if first.shape != second.shape:
+        raise InputError(f"paired scores must be of the same collections: got {first.size} and {second.size}")
+    return known(first - second)
+
+
+def cohen_dz(differences: ArrayLike) -> float:
+    """Cohen's d_z: mean difference by the standard deviation of the differences (n - 1).
+
+    0 when all differences are zero, infinite when they are another constant.
+
+    Examples
+    --------
+    >>> cohen_dz([1.0, 3.0])
+    1.414213562373095
+    """
+    values = known(as_scores(differences, "differences"))
+    mean = float(values.mean())
+    if is_constant(values):
+        return math.copysign(math.inf, mean) if mean else 0.0
+    return mean / float(values.std(ddof=1))
+
+
+def rank_biserial(differences: ArrayLike) -> float:
+    """Matched-pairs rank-biserial correlation: share of ranks in favour less share against, -1 to 1.
+
+    Zeros and NaN are left out; 0 when there is nothing else.
+
+    Examples
+    --------
+    >>> rank_biserial([3.0, 2.0, -1.0, 0.0])
+    0.6666666666666666
+    """
+    from scipy.stats import rankdata
+
+    values = as_scores(differences, "differences")
+    values = values[(values != 0) & ~np.isnan(values)]
+    if not values.size:
+        return 0.0
+    ranks = np.asarray(rankdata(np.abs(values)), dtype=np.float64)
+    return float((ranks * np.sign(values)).sum() / ranks.sum())
+
+
+def holm(p_values: ArrayLike) -> Floats:
+    """Adjust the p-values of a family so that the chance of any false alarm is held (Holm-Bonferroni).
+
+    Parameters
+    ----------
+    p_values
+        Shape (m,), each in [0, 1].
+
+    Returns
+    -------
+    Shape (m,): reject where it is below the family-wise rate.
+
+    Examples
+    --------
+    >>> holm([0.01, 0.04, 0.03]).round(4)
+    array([0.03, 0.06, 0.06])
+    """
+    p = np.asarray(p_values, dtype=np.float64)
+    if p.ndim != 1 or not ((p >= 0) & (p <= 1)).all():
+        raise InputError(f"p-values must be a list of numbers in [0, 1]; got {np.array2string(p, threshold=8)}")
+    order = np.argsort(p, kind="stable")
+    stepped = np.maximum.accumulate(p[order] * np.arange(p.size, 0, -1)) if p.size else p
+    adjusted = np.empty_like(p)
+    adjusted[order] = np.minimum(stepped, 1.0)
+    return adjusted
+
+
+def compare(
+    scores: Mapping[str, ArrayLike],
+    *,
+    baseline: str | None = None,
+    pairs: Iterable[tuple[str, str]] | None = None,
+    test: Literal["t", "sign-flip"] = "t",
+    alternative: Alternative = "two-sided",
+    level: float = 0.95,
+    resamples: int = 2000,
+    seed: int = 0,
+) -> list[Comparison]:
+    """Compare ways of ordering on the same collections, as one family.
+
+    Parameters
+    ----------
+    scores
+        Name -> shape (m,), one score per collection, in the same order for all.
+    baseline
+        Compare every other one with this one.
+    pairs
+        Compare these, as (a, b); without it and without a baseline, every two.
+    test
+        The paper's paired t-test, or the sign-flip permutation test.
+    alternative
+        ``"greater"``: a is larger than b.
+    level, resamples
+        Of the bootstrap interval (BCa) of the mean difference.
+    seed
+        Of the bootstrap and of random sign flips.
+
+    Returns
+    -------
+    One comparison per pair, p-values adjusted over all of them.
+
+    Examples
+    --------
+    >>> result = compare({"arcs": [0.5, 0.4, 0.6], "random": [0.1, 0.2, 0.1]}, baseline="random")[0]
+    >>> result.a, result.n, round(result.difference, 3), round(result.effect, 2), round(result.p, 3)
+    ('arcs', 3, 0.367, 2.4, 0.053)
+    """
+    if test not in ("t", "sign-flip"):
+        raise InputError(f'the test must be "t" or "sign-flip"; got {test!r}')
+    chosen = _pairs(scores, baseline, pairs)
+    rngs = np.random.default_rng(seed).spawn(len(chosen))
+    tests, intervals = [], []
+    for (a, b), rng in zip(chosen, rngs, strict=True):
+        try:
+            differences = paired_differences(scores[a], scores[b])
+            interval = bootstrap(differences, rng, level=level, resamples=resamples)
+        except InputError as error:
+            raise InputError(f"{a} and {b}: {error}") from error
+        zeros = np.zeros_like(differences)
+        intervals.append(interval)
+        tests.append(
+            t_test(differences, zeros, alternative=alternative)
+            if test == "t"
+            else sign_flip_test(differences, zeros, rng, alternative=alternative)
+        )
+    adjusted = holm([each.p for each in tests])
+    return [
+        Comparison(a, b, each.n, each.difference, interval.low, interval.high, each.effect, each.p, float(q))
+        for (a, b), each, interval, q in zip(chosen, tests, intervals, adjusted, strict=True)
+    ]
+
+
+def _pairs(
+    scores: Mapping[str, ArrayLike], baseline: str | None, pairs: Iterable[tuple[str, str]] | None
+) -> Sequence[tuple[str, str]]:
+    names = list(scores)
+    if baseline is not None and pairs is not None:
+        raise InputError("give a baseline or pairs, not both")
+    if pairs is not None:
+        chosen = list(pairs)
+    elif baseline is not None:
+        chosen = [(name, baseline) for name in names if name != baseline]
+    else:
+        chosen = [(a, b) for i, a in enumerate(names) for b in names[i + 1 :]]
+    unknown = [name for pair in [*chosen, *([(baseline,)] if baseline is not None else [])] for name in pair]
+    for name in unknown:
+        if name not in scores:
+            raise InputError(f"there are no scores called {name!r}; there are: {', '.join(names) or 'none'}")
+    if not chosen:
+        raise InputError(f"a comparison needs two lists of scores; got {', '.join(names) or 'none'}")
+    return chosen
+
+
+def _test(differences: Floats, statistic: float, p: float) -> Test:
+    return Test(len(differences), float(differences.mean()), cohen_dz(differences), statistic, p)
+
+
+def _p_of_t(statistic: float, degrees: int, alternative: Alternative) -> float:
+    from scipy.special import stdtr
+
+    if alternative == "two-sided":
+        return float(2 * stdtr(degrees, -abs(statistic)))
+    return float(stdtr(degrees, -statistic if alternative == "greater" else statistic))
+
+
+def _all_flips(differences: Floats) -> Iterator[Floats]:
+    """Sums of the differences under every choice of signs."""
+    sums = np.zeros(1)
+    for value in differences.tolist():
+        sums = np.concatenate([sums + value, sums - value])
+    yield sums
+
+
+def _random_flips(differences: Floats, rng: np.random.Generator, draws: int) -> Iterator[Floats]:
+    """Sums of the differences under random signs, some at a time."""
+    for size in batches(draws, len(differences)):
+        flipped = rng.integers(0, 2, size=(size, len(differences)), dtype=np.int8)  # (size, n)
+        yield differences.sum() - 2 * (flipped @ differences)
+
+
+def _count_extreme(sums: Floats, total: float, slack: float, alternative: Alternative) -> int:
+    if alternative == "two-sided":
+        return int((np.abs(sums) >= abs(total) - slack).sum())
+    return int((sums >= total - slack).sum() if alternative == "greater" else (sums <= total + slack).sum())
+
+
+def _check_alternative(alternative: str) -> None:
+    if alternative not in ("two-sided", "greater", "less"):
+        raise InputError(f'the alternative must be "two-sided", "greater" or "less"; got {alternative!r}')

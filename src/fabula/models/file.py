@@ -1,0 +1,155 @@
+"""The model file: one safetensors file whose header says what it is.
+
+The header's metadata holds one text, ``fabula``: JSON with ``format``, ``version``, ``kind``, ``config``,
+``features`` (names, logged, shape), ``training`` and ``card``. Names, shapes and dtypes of the tensors follow from
+the configuration, as :mod:`fabula.models.config` says, and all are checked on loading.
+"""
+
+from __future__ import annotations
+
+import json
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fabula.core.writing import write_whole
+from fabula.errors import FabulaError, FileError, ModelError
+from fabula.models.config import dtype_of
+from fabula.models.model import Model
+from fabula.models.transform import Transform
+
+FORMAT = "fabula-model"
+VERSION = 1
+KIND = "essence"  # an encoder with scorers; the only kind so far
+_ENDING = ".safetensors"
+
+
+def save_model(path: str | Path, model: Model) -> Path:
+    """Write a model, whole or not at all.
+
+    Returns
+    -------
+    The path written.
+    """
+    from safetensors.numpy import save
+
+    transform = model.transform
+    document = {
+        "format": FORMAT,
+        "version": VERSION,
+        "kind": KIND,
+        "config": model.config,
+        "features": {
+            "names": list(transform.feature_names),
+            "logged": list(transform.logged),
+            "shape": list(transform.item_shape),
+        },
+        "training": model.training,
+        "card": model.card,
+    }
+    tensors = {"transform.mean": transform.mean, "transform.deviation": transform.deviation, **model.tensors}
+    content = {name: np.ascontiguousarray(tensor) for name, tensor in tensors.items()}
+    return write_whole(path, save(content, metadata={"fabula": json.dumps(document, ensure_ascii=False)}))
+
+
+def load_model(name: str | Path) -> Model:
+    """Load a model: a shipped one by name, or a file.
+
+    Parameters
+    ----------
+    name
+        One of :func:`shipped_models`, or the path of a file.
+
+    Raises
+    ------
+    FileError
+        When there is no such model.
+    ModelError
+        When the file is not a model, is damaged, or needs a newer version of this package.
+    """
+    if isinstance(name, str) and name in shipped_models():
+        return model_from_bytes(files(__package__).joinpath("shipped", name + _ENDING).read_bytes(), name)
+    path = Path(name)
+    if not path.is_file():
+        shipped = ", ".join(shipped_models()) or "none"
+        raise FileError(f"{name}: no such model file, and no model of that name comes with fabula (those: {shipped})")
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise FileError(f"{name}: cannot be read ({error.strerror or error})") from error
+    return model_from_bytes(data, str(name))
+
+
+def shipped_models() -> list[str]:
+    """Names of the models that come with the package."""
+    folder = files(__package__).joinpath("shipped")
+    if not folder.is_dir():
+        return []
+    return sorted(entry.name.removesuffix(_ENDING) for entry in folder.iterdir() if entry.name.endswith(_ENDING))
+
+
+def model_from_bytes(data: bytes, where: str) -> Model:
+    """A model from the content of its file; ``where`` names it in errors."""
+    header, tensors = _read(data, where)
+    document = _document(header, where)
+    try:
+        for tensor, array in tensors.items():
+            if array.dtype != dtype_of(tensor):
+                raise ModelError(f"tensor {tensor!r} must be {dtype_of(tensor)}; got {array.dtype}")
+        return _as_model(document, tensors)
+    except FabulaError as error:
+        raise ModelError(f"{where}: {error}") from error
+
+
+def _read(data: bytes, where: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """The header's metadata and the tensors of a safetensors file."""
+    from safetensors import SafetensorError
+    from safetensors.numpy import load
+
+    try:
+        tensors = load(data)
+        size = int.from_bytes(data[:8], "little")
+        metadata = json.loads(data[8 : 8 + size]).get("__metadata__")
+    except (SafetensorError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ModelError(f"{where}: is not a model file, or is cut short (safetensors expected: {error})") from error
+    return metadata or {}, tensors
+
+
+def _document(metadata: dict[str, Any], where: str) -> dict[str, Any]:
+    """What the header says of the model, checked as far as format, version and kind."""
+    if "fabula" not in metadata:
+        raise ModelError(f"{where}: is a safetensors file of another program (its header does not mention fabula)")
+    try:
+        document = json.loads(metadata["fabula"])
+    except (ValueError, RecursionError) as error:
+        raise ModelError(f"{where}: the header is damaged (JSON expected: {error})") from error
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        raise ModelError(f'{where}: is not a model file (its header must say "format": "{FORMAT}")')
+    version, kind = document.get("version"), document.get("kind")
+    if type(version) is not int or version < 1:
+        raise ModelError(f"{where}: the header is damaged (version {version!r})")
+    if version > VERSION:
+        raise ModelError(f"{where}: model file version {version}; this fabula reads up to {VERSION}: update fabula")
+    if kind != KIND:
+        raise ModelError(f"{where}: is a model of kind {kind!r}; this fabula reads kind {KIND!r}")
+    return document
+
+
+def _as_model(document: dict[str, Any], tensors: dict[str, NDArray[Any]]) -> Model:
+    parts = {key: document.get(key) for key in ("config", "features", "training", "card")}
+    for key, value in parts.items():
+        if not isinstance(value, dict):
+            raise ModelError(f'the header\'s "{key}" must say what it is by name; got {value!r}')
+    names, logged, shape = (document["features"].get(key) for key in ("names", "logged", "shape"))
+    if not isinstance(names, list) or not isinstance(logged, list) or not all(isinstance(n, str) for n in names):
+        raise ModelError('the header\'s "features" must list "names" and "logged"')
+    for name in ("transform.mean", "transform.deviation"):
+        if name not in tensors:
+            raise ModelError(f"tensor {name!r} is missing")
+        if list(tensors[name].shape) != shape or len(names) != shape[0]:
+            raise ModelError(f"tensor {name!r} must have the header's shape {shape}; got {tensors[name].shape}")
+    transform = Transform(names, logged, tensors.pop("transform.mean"), tensors.pop("transform.deviation"))
+    return Model(document["config"], tensors, transform, training=document["training"], card=document["card"])

@@ -1,0 +1,282 @@
+"""A trained model: from features to essence, and how likely a sequence of essence is."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from fabula.core.arcs import Arcs
+from fabula.core.collection import Collection
+from fabula.core.essence import Floats, normalise
+from fabula.core.fit import Fit
+from fabula.core.template import Template
+from fabula.core.template_set import TemplateSet
+from fabula.errors import InputError, ModelError
+from fabula.models import nets
+from fabula.models.config import dtype_of, tensor_shapes
+from fabula.models.search import search_orderings
+from fabula.models.transform import Transform
+
+_ENCODERS = {"mlp": nets.mlp, "bilstm": nets.bilstm_encoder}
+
+
+class Model:
+    """An encoder with its input transform, and its scorers.
+
+    Parameters
+    ----------
+    config
+        What it is made of, as :mod:`fabula.models.config` says.
+    tensors
+        The weights by name, without the transform's. They are checked against the configuration by name and shape.
+    transform
+        What is done to features first.
+    training
+        What it was trained on and how: data fingerprint, seeds, preset.
+    card
+        What it is for and how it did.
+
+    Raises
+    ------
+    ModelError
+        When a tensor is missing, unknown, of another shape or not finite.
+
+    Examples
+    --------
+    >>> transform = Transform(("energy",), (), [0.0], [1.0])
+    >>> config = {"dimensions": 1, "encoder": {"kind": "identity"}, "scorers": [{"kind": "arcs", "k": 1, "knots": 2}]}
+    >>> rise = {"arcs.values": [[[-1], [1]]], "arcs.weights": [0], "arcs.knots": [0, 1]}
+    >>> model = Model(config, rise, transform)
+    >>> model.encode([[0.9], [0.1]])
+    array([[ 1.],
+           [-1.]])
+    >>> model.order([[0.9], [0.1]], alternatives=1)[0].ordering
+    array([1, 0])
+    """
+
+    def __init__(
+        self,
+        config: Mapping[str, Any],
+        tensors: Mapping[str, ArrayLike],
+        transform: Transform,
+        *,
+        training: Mapping[str, Any] | None = None,
+        card: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.config: dict[str, Any] = plain(config, "configuration")
+        self.training: dict[str, Any] = plain(training or {}, "training record")
+        self.card: dict[str, Any] = plain(card or {}, "card")
+        self.transform = transform
+        shapes = tensor_shapes(self.config, transform.item_shape)
+        self.tensors = _checked(tensors, {name: s for name, s in shapes.items() if not name.startswith("transform.")})
+        # Doubles, so that equal items get an equal essence however the products are blocked; scores bear floats.
+        self._encoder = {name: t.astype(np.float64) for name, t in self.tensors.items() if name.startswith("encoder.")}
+        self._scorers: dict[str, dict[str, Any]] = {scorer["kind"]: scorer for scorer in self.config["scorers"]}
+        self.arcs = _as_arcs(self.tensors) if "arcs" in self._scorers else None
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """The features it takes, in the order of the columns."""
+        return self.transform.feature_names
+
+    @property
+    def dimensions(self) -> int:
+        """How many numbers an item's essence has."""
+        return int(self.config["dimensions"])
+
+    @property
+    def scorers(self) -> tuple[str, ...]:
+        """The kinds of scorer it has."""
+        return tuple(self._scorers)
+
+    def encode(self, features: ArrayLike | Collection) -> Floats:
+        """The essence of a collection, z-scored within it.
+
+        Parameters
+        ----------
+        features
+            Shape (n, f) or (n, f, s), columns as in ``feature_names``, NaN where a value is missing; or a
+            collection, from which they are picked by name.
+
+        Returns
+        -------
+        Shape (n, d). A dimension in which all items are alike is zero, so a single item gets zeros.
+        """
+        return self.encode_all([features])[0]
+
+    def encode_all(self, collections: Sequence[ArrayLike | Collection]) -> list[Floats]:
+        """The essence of each of many collections, in one pass over all their items.
+
+        Takes what :meth:`encode` takes, once per collection; gives an array of shape (n, d) for each.
+        """
+        features = [self._pick(collection) for collection in collections]
+        if not features:
+            return []
+        try:
+            inputs = self.transform.apply(np.concatenate(features))
+        except InputError:
+            self._blame(collections, features)
+            raise
+        raw = self._encode_items(inputs)  # (items, d)
+        ends = np.cumsum([len(block) for block in features])[:-1]
+        return [normalise(part).reshape(part.shape) for part in np.split(raw, ends)]
+
+    def score(self, sequence: ArrayLike, scorer: str | None = None) -> float | Floats:
+        """How likely an essence sequence is; higher is likelier.
+
+        Parameters
+        ----------
+        sequence
+            Shape (n, d), or (n,) where d is 1; (m, n, d) for m sequences of one length.
+        scorer
+            One of ``scorers``; by default the arcs where there are some.
+
+        Returns
+        -------
+        One number, or shape (m,).
+        """
+        config = self._scorer(scorer)
+        batch, single = self._as_batch(sequence)
+        if not len(batch):
+            return np.zeros(0)
+        if config["kind"] == "arcs" and self.arcs is not None:
+            scores = np.asarray(self.arcs.score(batch))
+        else:
+            scores = nets.bilstm_score(self.tensors, batch, config).astype(np.float64)
+        return float(scores[0]) if single else scores
+
+    def order(
+        self, features: ArrayLike | Collection, alternatives: int = 4, fixed: Mapping[int, int] | None = None
+    ) -> list[Fit]:
+        """The likeliest orderings, likeliest first, distinct.
+
+        With arcs they are exact. A model that has only a bilstm searches from several starts and finds good
+        orderings, not surely the best; their template is then their own arc.
+
+        Parameters
+        ----------
+        features
+            As :meth:`encode` takes them.
+        alternatives
+            How many orderings to return at most, 1 or more.
+        fixed
+            position -> item; negative positions count from the end.
+        """
+        essence = self.encode(features)
+        if self.arcs is not None:
+            return self.arcs.order(essence, alternatives=alternatives, fixed=fixed)
+        kind = str(self._scorer(None)["kind"])
+        return search_orderings(
+            lambda sequences: np.asarray(self.score(sequences, kind)), essence, alternatives=alternatives, fixed=fixed
+        )
+
+    def _encode_items(self, x: Floats) -> Floats:
+        """Transformed features (n, f[, s]) to essence (n, d), each item by itself."""
+        config = self.config["encoder"]
+        if config["kind"] == "identity":
+            return x
+        return np.asarray(_ENCODERS[config["kind"]](self._encoder, x, config), dtype=np.float64)
+
+    def _pick(self, features: ArrayLike | Collection) -> Floats:
+        """Features of one collection, shape (n, f) or (n, f, s)."""
+        if isinstance(features, Collection):
+            missing = [name for name in self.feature_names if name not in features.feature_names]
+            if missing:
+                raise ModelError(
+                    f"collection {features.id!r} lacks {len(missing)} of the {len(self.feature_names)} features "
+                    f"this model needs: {', '.join(missing)}"
+                )
+            array = features.columns(self.feature_names)
+        else:
+            array = _as_numbers(features, "features")
+        shape = self.transform.item_shape
+        if array.ndim != 1 + len(shape) or array.shape[1:] != shape or not len(array):
+            expected = ", ".join(map(str, shape))
+            raise ModelError(f"this model takes features of shape (n, {expected}), n at least 1; got {array.shape}")
+        return array
+
+    def _blame(self, collections: Sequence[ArrayLike | Collection], features: list[Floats]) -> None:
+        """Name the collection whose features the transform refuses."""
+        for number, (collection, block) in enumerate(zip(collections, features, strict=True)):
+            try:
+                self.transform.apply(block)
+            except InputError as error:
+                name = collection.id if isinstance(collection, Collection) else number
+                raise InputError(f"collection {name!r}: {error}") from error
+
+    def _scorer(self, kind: str | None) -> dict[str, Any]:
+        if not self._scorers:
+            raise ModelError("this model has no scorer: it gives an essence only")
+        if kind is None:
+            kind = "arcs" if "arcs" in self._scorers else next(iter(self._scorers))
+        if kind not in self._scorers:
+            raise ModelError(f"this model has no scorer {kind!r}; it has: {', '.join(self._scorers)}")
+        return self._scorers[kind]
+
+    def _as_batch(self, sequence: ArrayLike) -> tuple[Floats, bool]:
+        """Sequences as (m, n, d), and whether there is a single one."""
+        values = _as_numbers(sequence, "a sequence")
+        single = values.ndim < 3
+        batch = values[:, np.newaxis] if values.ndim == 1 else values
+        batch = batch[np.newaxis] if single else batch
+        if batch.ndim != 3 or batch.shape[2] != self.dimensions or batch.shape[1] == 0:
+            d = self.dimensions
+            raise ModelError(f"this model scores sequences of shape (n, {d}) or (m, n, {d}); got {values.shape}")
+        if not np.isfinite(batch).all():
+            raise InputError("a sequence must be finite to be scored; it holds NaN or inf")
+        return batch, single
+
+
+def plain(value: Mapping[str, Any], what: str) -> dict[str, Any]:
+    """A copy that holds nothing but what JSON can hold, or an error that says so."""
+    try:
+        copied = json.loads(json.dumps(value, allow_nan=False, default=_as_plain))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ModelError(f"a model's {what} must hold finite numbers, texts, lists and names only ({error})") from error
+    return dict(copied)
+
+
+def _as_plain(value: Any) -> Any:
+    if isinstance(value, np.generic | np.ndarray):
+        return value.tolist()
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise TypeError(f"got {type(value).__name__}")
+
+
+def _checked(tensors: Mapping[str, ArrayLike], shapes: Mapping[str, tuple[int, ...]]) -> dict[str, nets.Array]:
+    """The tensors in the dtype they are stored in, in the order of the configuration."""
+    for name in tensors:
+        if name not in shapes:
+            raise ModelError(f"tensor {name!r} is not one of this model's")
+    checked: dict[str, nets.Array] = {}
+    for name, shape in shapes.items():
+        if name not in tensors:
+            raise ModelError(f"tensor {name!r} is missing")
+        tensor = np.array(tensors[name], dtype=dtype_of(name), order="C")
+        if tensor.shape != shape:
+            raise ModelError(f"tensor {name!r} must have shape {shape}; got {tensor.shape}")
+        if not np.isfinite(tensor).all():
+            raise ModelError(f"tensor {name!r} must be finite; it holds NaN or inf")
+        checked[name] = tensor
+    return checked
+
+
+def _as_arcs(tensors: Mapping[str, nets.Array]) -> Arcs:
+    values, knots = tensors["arcs.values"], tensors["arcs.knots"]
+    try:
+        templates = [Template(knots, curve, name=f"arc {number}") for number, curve in enumerate(values, start=1)]
+        return Arcs(TemplateSet(templates), tensors["arcs.weights"])
+    except InputError as error:
+        raise ModelError(f"the arcs of the model break a rule: {error}") from error
+
+
+def _as_numbers(value: ArrayLike, what: str) -> Floats:
+    try:
+        return np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{what} must be an array of numbers; got {type(value).__name__}") from error

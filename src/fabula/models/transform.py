@@ -1,0 +1,136 @@
+"""The input transform of a model: logarithms, mean and deviation, from the training items."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from fabula.core.essence import Floats
+from fabula.errors import InputError
+
+
+@dataclass(frozen=True, eq=False)
+class Transform:
+    """What is done to features before the encoder sees them.
+
+    The logarithm of some, then less the mean, by the deviation. A missing value (NaN) becomes 0: it counts as the
+    mean of the training items.
+
+    Parameters
+    ----------
+    feature_names
+        f names, in the order of the columns.
+    logged
+        Those whose logarithm is taken.
+    mean, deviation
+        Shape (f,), or (f, s) for features of s numbers each; a deviation of 0 counts as 1.
+
+    Examples
+    --------
+    >>> t = Transform.of([[1.0], [3.0], [np.nan]], ("energy",))
+    >>> t.apply([[5.0], [np.nan]])
+    array([[3.],
+           [0.]])
+    """
+
+    feature_names: tuple[str, ...]
+    logged: tuple[str, ...]
+    mean: Floats = field(repr=False)
+    deviation: Floats = field(repr=False)
+
+    def __init__(
+        self, feature_names: Sequence[str], logged: Sequence[str], mean: ArrayLike, deviation: ArrayLike
+    ) -> None:
+        names, logs = _as_names(feature_names, logged)
+        centre, spread = np.array(mean, dtype=np.float64), np.array(deviation, dtype=np.float64)
+        if centre.ndim not in (1, 2) or len(centre) != len(names) or spread.shape != centre.shape:
+            raise InputError(
+                f"a transform of {len(names)} features needs a mean and a deviation of shape ({len(names)},) or "
+                f"({len(names)}, s); got {centre.shape} and {spread.shape}"
+            )
+        if not (np.isfinite(centre).all() and np.isfinite(spread).all() and (spread >= 0).all()):
+            raise InputError("the mean and deviation of a transform must be finite, the deviation not below 0")
+        for attribute, value in (
+            ("feature_names", names),
+            ("logged", logs),
+            ("mean", centre),
+            ("deviation", spread),
+        ):
+            object.__setattr__(self, attribute, value)
+
+    @classmethod
+    def of(cls, features: ArrayLike, feature_names: Sequence[str], logged: Sequence[str] = ()) -> Transform:
+        """The transform that gives these items mean 0 and deviation 1; missing values (NaN) are left out.
+
+        Parameters
+        ----------
+        features
+            Shape (m, f) or (m, f, s): the training items, and only those.
+        feature_names, logged
+            As of the class.
+        """
+        names, logs = _as_names(feature_names, logged)
+        values = _logged(np.asarray(features, dtype=np.float64), names, logs)
+        known = ~np.isnan(values)
+        count = known.sum(axis=0)  # (f,) or (f, s)
+        if not count.all():
+            raise InputError(f"feature {names[int(np.argwhere(count == 0)[0, 0])]!r} has no value in any training item")
+        mean = np.where(known, values, 0.0).sum(axis=0) / count
+        variance = np.where(known, values - mean, 0.0) ** 2
+        return cls(names, logs, mean, np.sqrt(variance.sum(axis=0) / count))
+
+    @property
+    def item_shape(self) -> tuple[int, ...]:
+        """Shape of one item's features: (f,) or (f, s)."""
+        return self.mean.shape
+
+    def apply(self, features: ArrayLike) -> Floats:
+        """Features of shape (n, f) or (n, f, s) as the encoder takes them, the same shape, finite.
+
+        Raises
+        ------
+        InputError
+            On an infinite value, or one of 0 or less where the logarithm is taken; it names the feature.
+        """
+        values = _logged(np.asarray(features, dtype=np.float64), self.feature_names, self.logged)
+        if values.shape[1:] != self.mean.shape:
+            raise InputError(f"features must have shape (n, {_joined(self.mean.shape)}); got {values.shape}")
+        values = (values - self.mean) / np.where(self.deviation > 0, self.deviation, 1.0)
+        return np.where(np.isnan(values), 0.0, values)
+
+
+def _logged(values: Floats, names: tuple[str, ...], logged: tuple[str, ...]) -> Floats:
+    """The values with the logarithms taken, checked: shape (n, f[, s])."""
+    if values.ndim < 2 or values.shape[1] != len(names):
+        raise InputError(f"features must have shape (n, {len(names)}, ...): one column per name; got {values.shape}")
+    if np.isinf(values).any():
+        item, column = np.argwhere(np.isinf(values))[0, :2]
+        raise InputError(f"feature {names[column]!r} must be finite, or NaN where it is missing; got inf, item {item}")
+    if not logged:
+        return values
+    values = values.copy()
+    for name in logged:
+        column = names.index(name)
+        low = values[:, column] <= 0
+        if low.any():
+            item, got = int(np.argwhere(low)[0, 0]), values[:, column][low][0]
+            raise InputError(f"feature {name!r} must be above 0 (its logarithm is taken); got {got}, item {item}")
+        values[:, column] = np.log(values[:, column])
+    return values
+
+
+def _as_names(feature_names: Sequence[str], logged: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    names, logs = tuple(feature_names), tuple(logged)
+    if not names or len(set(names)) != len(names) or not all(isinstance(name, str) for name in names):
+        raise InputError(f"feature names must be one or more different texts; got {names}")
+    unknown = [name for name in logs if name not in names]
+    if unknown or len(set(logs)) != len(logs):
+        raise InputError(f"logged features must be among the feature names, each once; got {logs}")
+    return names, logs
+
+
+def _joined(shape: tuple[int, ...]) -> str:
+    return ", ".join(map(str, shape))
