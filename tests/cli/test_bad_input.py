@@ -55,18 +55,18 @@ CASES: list[tuple[tuple[str, ...], str]] = [
     # The command and its options.
     (("ordr",), "there is no command 'ordr'; did you mean 'order'?"),
     (("order",), "Missing argument 'PATH...'."),
-    (("order", "good.csv", "--nope"), "No such option '--nope'."),
+    (("order", "good.csv", "--nope"), "No such option '--nope'. (Did you mean one of: '--model', '--no-cache'?)"),
     (("order", "good.csv", "--by"), "Option '--by' requires an argument."),
     (("templates", "shw"), "No such command 'shw'. Did you mean 'show'?"),
     (("templates", "show"), "Missing argument 'TEMPLATE'."),
-    (("order", "good.csv", "good.csv", *BY), "one table or one playlist at a time; got 2"),
+    (("order", "good.csv", "good.csv", *BY), "one table or one playlist at a time, without other files; got 2 paths"),
     # Files that are not there or not what they seem.
-    (("order", "none.csv", *BY), "none.csv: no such file"),
+    (("order", "none.csv", *BY), "none.csv: does not exist"),
     (
         ("order", "list.txt", *BY),
-        "list.txt: is neither a table nor a playlist (known endings: .csv, .tsv, .json, .jsonl, .parquet, .",
+        "list.txt: has no usable audio files; list.txt does not have the ending of an audio file",
     ),
-    (("order", "folder.csv", *BY), "folder.csv: is a folder; give the name of a file"),
+    (("order", "folder.csv", *BY), "folder.csv: has no audio files in it"),
     (("order", "empty.csv", *BY), "empty.csv: the file is empty"),
     (("order", "header.csv", *BY), "header.csv: the table has no rows"),
     (("order", "ragged.csv", *BY), "ragged.csv: line 3 has 3 cells, the header has 2"),
@@ -87,7 +87,7 @@ CASES: list[tuple[tuple[str, ...], str]] = [
     (("order", "broken.jsonl", *BY), "broken.jsonl: line 2: is not JSON (Expecting value)"),
     (
         ("order", "broken.parquet", *BY),
-        "broken.parquet: is not a Parquet file that can be read (Parquet magic bytes not found in footer. E",
+        "broken.parquet: is not a Parquet file that can be read (Parquet magic bytes not found in footer. Either the fi",
     ),
     (
         ("order", "places.csv", *BY),
@@ -114,7 +114,7 @@ CASES: list[tuple[tuple[str, ...], str]] = [
     ),
     (
         ("order", "broken.jspf", "--by", "duration"),
-        "broken.jspf: is not a JSPF playlist (broken JSON: Expecting property name enclosed in double quote",
+        "broken.jspf: is not a JSPF playlist (broken JSON: Expecting property name enclosed in double quotes: line 1 co",
     ),
     (
         ("order", "other.jspf", "--by", "duration"),
@@ -140,7 +140,7 @@ CASES: list[tuple[tuple[str, ...], str]] = [
         "inf.csv: line 3, column 'energy': must be a finite number, or empty where there is none; got 'inf'",
     ),
     (("order", "untimed.m3u8", "--by", "duration"), "untimed.m3u8: 'b.flac' (item 2) has no 'duration'"),
-    (("order", "good.m3u8", "--by", "energy"), "good.m3u8: no column 'energy'; it has: duration"),
+    (("order", "good.m3u8", "--by", "energy"), "good.m3u8: has no column 'energy'; there are: duration, duration_ms, loudness"),
     (
         ("order", "several.csv", *BY),
         "several.csv: holds 5 collection(s): 1, 2, 3, 4, ...; choose one with --collection",
@@ -152,15 +152,15 @@ CASES: list[tuple[tuple[str, ...], str]] = [
     # Templates.
     (
         (*ORDER, "--template", "ikarus"),
-        "no built-in template is called 'ikarus'; did you mean icarus? (a template file or points such as '",
+        "no built-in template is called 'ikarus'; did you mean icarus? (a template file or points such as '0:0.2,0.5:1,",
     ),
     (
         (*ORDER, "--template", "xyzzy"),
-        "no built-in template is called 'xyzzy'; there are: rags-to-riches, tragedy, man-in-a-hole, icarus,",
+        "no built-in template is called 'xyzzy'; there are: rags-to-riches, tragedy, man-in-a-hole, icarus, cinderella,",
     ),
     (
         (*ORDER, "--template", ""),
-        "no built-in template is called ''; there are: rags-to-riches, tragedy, man-in-a-hole, icarus, cind",
+        "no built-in template is called ''; there are: rags-to-riches, tragedy, man-in-a-hole, icarus, cinderella, oedi",
     ),
     ((*ORDER, "--template", "0:1"), "a template needs at least 2 knots in one list; got shape (1,)"),
     ((*ORDER, "--template", "0:1,0.5:0"), "template knots must rise from 0 to 1; got [0. , 0.5]"),
@@ -189,11 +189,11 @@ CASES: list[tuple[tuple[str, ...], str]] = [
     ),
     ((*ORDER, "--template", "gone.json"), "gone.json: cannot be read (No such file or directory)"),
     ((*ORDER, "--template", "icarus", "--like", "good.csv"), "give either --template or --like, not both"),
-    ((*ORDER, "--like", "none.csv"), "none.csv: no such file"),
-    ((*ORDER, "--like", "good.m3u8"), "good.m3u8: no column 'energy'; it has: duration"),
+    ((*ORDER, "--like", "none.csv"), "none.csv: does not exist"),
+    ((*ORDER, "--like", "good.m3u8"), "good.m3u8: has no column 'energy'; there are: duration, duration_ms, loudness"),
     (
         ("templates", "show", "nope"),
-        "no built-in template is called 'nope'; there are: rags-to-riches, tragedy, man-in-a-hole, icarus, ",
+        "no built-in template is called 'nope'; there are: rags-to-riches, tragedy, man-in-a-hole, icarus, cinderella, ",
     ),
     # Places.
     ((*ORDER, "--first", "Ninety"), "--first: no item is called 'Ninety'; the nearest are 'One', 'Two', 'Three'"),
@@ -215,7 +215,7 @@ CASES: list[tuple[tuple[str, ...], str]] = [
     ((*ORDER, "-o", "out"), "out: the ending must be one of .m3u, .m3u8, .pls, .xspf, .jspf, .csv, .json"),
     ((*ORDER, "-o", "none/out.csv"), "none/out.csv: the folder none does not exist"),
     ((*ORDER, "-o", "folder.csv"), "folder.csv: is a folder; give the name of a file"),
-    ((*ORDER, "-o", "out.m3u8"), "item 0 ('Three') has no path: a playlist cannot lead to it; write .csv or .json"),
+    ((*ORDER, "-o", "out.m3u8"), "'Three' has no path: a playlist cannot lead to it; write .csv or .json"),
 ]
 
 

@@ -17,6 +17,10 @@ COMMANDS = {
     "order": ("order", "Put a table or a playlist in an order that tells a story."),
     "demo": ("demo", "Order the small album that comes with the package."),
     "templates": ("templates", "List and show story templates."),
+    "info": ("info", "Say what a model takes, what it was trained on and how it did."),
+    "train": ("train", "Train an essence on ordered collections."),
+    "audit": ("audit", "Measure the information about the order, with the two controls that would catch a leak."),
+    "compare": ("compare", "Compare what each feature tells about the order with what the essence tells."),
 }
 
 

@@ -2,44 +2,96 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from fabula.errors import InputError
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from fabula.pipeline.ordering import Ordered
+    from fabula.pipeline.wishes import Wishes
+
 
 @click.command("order")
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
-@click.option("--by", metavar="COLUMN", help="The column to use as the essence.")
 @click.option("--template", metavar="NAME|FILE|POINTS", help="A template: see `fabula templates list`.")
 @click.option("--like", metavar="PATH", help="Take the arc of that collection.")
+@click.option("--flip", is_flag=True, help="Turn the template upside down.")
+@click.option("--model", metavar="NAME|FILE", help="The model that gives the essence: see `fabula info`.")
+@click.option("--by", metavar="COLUMN", help="Use a column as the essence instead of a model.")
 @click.option("--collection", metavar="ID", help="Which collection of a table that holds several.")
 @click.option("--first", metavar="TITLE", help="The item to open with.")
 @click.option("--last", metavar="TITLE", help="The item to close with.")
 @click.option("--at", metavar="PLACE=TITLE", multiple=True, help="Put an item at a place, such as 3=Intro; repeatable.")
-@click.option("--flip", is_flag=True, help="Turn the template upside down.")
+@click.option(
+    "--together", metavar="TITLE", multiple=True, nargs=2, help="Two titles that follow each other; repeatable."
+)
+@click.option(
+    "--before", metavar="TITLE", multiple=True, nargs=2, help="The first somewhere before the second; repeatable."
+)
+@click.option("--apart", metavar="COLUMN", help="No two neighbours share it, such as artist.")
+@click.option(
+    "--smooth",
+    "smoothness",
+    type=float,
+    default=0.0,
+    metavar="WEIGHT",
+    help="Prefer small steps between neighbours (loudness, tempo, key); negative for contrast.",
+)
+@click.option("--alternatives", type=int, default=4, show_default=True, metavar="N", help="Orderings to propose.")
 @click.option("-o", "--output", metavar="FILE", help="Write the order: .m3u8 .m3u .pls .xspf .jspf .csv .json")
+@click.option("--report", metavar="FILE.html", help="Write a page with the arc, the table and the alternatives.")
+@click.option("--plot", metavar="FILE.svg", help="Write the arc as a picture.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of the table.")
-def command(*, paths: tuple[str, ...], by: str | None, at: tuple[str, ...], output: str | None,
-            as_json: bool, **wishes: Any) -> None:  # fmt: skip
-    """Put a table or a playlist in an order that tells a story.
+@click.option("--recursive/--no-recursive", default=True, help="Go into folders within folders.")
+@click.option("--jobs", type=click.IntRange(1), help="Files to measure at a time; by default one per core.")
+@click.option("--cache/--no-cache", default=True, help="Keep what was measured.")
+def command(*, paths: tuple[str, ...], output: str | None, report: str | None, plot: str | None, as_json: bool,
+            recursive: bool, jobs: int | None, cache: bool, **options: Any) -> None:  # fmt: skip
+    """Put a folder of music, a playlist or a table in an order that tells a story.
 
     \b
     Examples:
+      fabula order ~/Music/new-album -o new-album.m3u8
       fabula order album.csv --by energy --template icarus
-      fabula order mix.m3u8 --by duration --first "Intro" -o mix-ordered.m3u8
+      fabula order mix.m3u8 --first "Intro" --apart artist -o mix-ordered.m3u8
       fabula order album.csv --by energy --template "0:0.2,0.5:1,1:0" --json
     """
+    from fabula.cli.progress import counting_bar
     from fabula.cli.showing import show_ordered
-    from fabula.pipeline.keeping import check_output, write_ordered
+    from fabula.core.writing import check_target
+    from fabula.pipeline.keeping import check_output
     from fabula.pipeline.ordering import order
+    from fabula.pipeline.sources import Measuring
 
     if output is not None:
         check_output(output)
-    ordered = order(paths, by=by, at=_as_places(at), **wishes)
-    written = [write_ordered(ordered, output)] if output is not None else []
-    show_ordered(ordered, written, as_json=as_json)
+    for page in (report, plot):
+        if page is not None:
+            check_target(page)
+    with counting_bar("measuring") as progress:
+        how = Measuring(recursive, jobs, cache, progress)
+        ordered = order(paths, wishes=_as_wishes(options), measuring=how, **options)
+    show_ordered(ordered, _write(ordered, output, report, plot), as_json=as_json)
+
+
+def _write(ordered: Ordered, output: str | None, report: str | None, plot: str | None) -> list[Path]:
+    from fabula.pipeline.keeping import write_ordered
+    from fabula.report.page import write_page, write_plot
+
+    wanted = ((output, write_ordered), (report, write_page), (plot, write_plot))
+    return [write(ordered, path) for path, write in wanted if path is not None]
+
+
+def _as_wishes(options: dict[str, Any]) -> Wishes:
+    """Take what belongs to the wishes out of the options."""
+    from fabula.pipeline.wishes import Wishes
+
+    names = ("first", "last", "together", "before", "apart", "smoothness")
+    return Wishes(at=_as_places(options.pop("at")), **{name: options.pop(name) for name in names})
 
 
 def _as_places(at: tuple[str, ...]) -> dict[int, str]:

@@ -74,11 +74,19 @@ def _several(values: Floats) -> str:
 
 def _verdict(ordered: Ordered) -> str:
     chosen, given = ordered.fit, ordered.given
+    score = (
+        ""
+        if chosen.score is None or given.score is None
+        else (f", score {chosen.score:.2f} (the order given: {given.score:.2f})")
+    )
     lines = [
-        f"template: {chosen.template.name or 'unnamed'}",
+        f"template: {chosen.template.name or 'unnamed'}{score}",
         f"deviation from it: worst {chosen.worst:.2f}, mean {chosen.mean:.2f}"
         f" (as given: worst {given.worst:.2f}, mean {given.mean:.2f})",
     ]
+    if not chosen.exact:
+        lines.append(f"found by search: another ordering could be better by {ordered.gap:.1%} at most")
+    lines += [f"note: {note}" for note in ordered.notes]
     return "\n".join(lines)
 
 

@@ -113,9 +113,7 @@ def _without(labels: Ints | None, items: Ints) -> Ints | None:
 
 def _tangled(constraints: Constraints, parts: Units) -> bool:
     """Whether ``before`` runs in a circle, among units or against the order within a run."""
-    against = any(
-        parts.of[a] == parts.of[b] and parts.offset[a] >= parts.offset[b] for a, b in constraints.before
-    )
+    against = any(parts.of[a] == parts.of[b] and parts.offset[a] >= parts.offset[b] for a, b in constraints.before)
     return against or bool(parts.earlier.diagonal().any())
 
 

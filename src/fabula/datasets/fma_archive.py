@@ -74,7 +74,9 @@ def check_archive(path: Path) -> dict[str, zipfile.ZipInfo]:
             count = f"{len(matches)} times" if matches else "not at all"
             raise FileError(f"{shown(path)}: must hold {name} once; it is there {count}: this is not FMA's {ARCHIVE}")
         if matches[0].file_size > _LARGEST:
-            raise FileError(f"{shown(path)}: {name} would unpack to {matches[0].file_size:,} bytes; at most {_LARGEST:,}")
+            raise FileError(
+                f"{shown(path)}: {name} would unpack to {matches[0].file_size:,} bytes; at most {_LARGEST:,}"
+            )
         found[name] = matches[0]
     return found
 

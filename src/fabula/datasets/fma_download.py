@@ -12,7 +12,6 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable
 from pathlib import Path
-from typing import BinaryIO
 
 from fabula.datasets.fma_archive import ARCHIVE, check_archive
 from fabula.errors import FileError, InputError, shown
@@ -86,15 +85,14 @@ def fetch_fma(
 def _download(url: str, part: Path, progress: Progress | None) -> None:
     """Bring the part to its full size, over as many connections as it takes."""
     idle = 0
-    began = False
+    had = most = _size(part)
     while True:
-        before = _size(part)
         try:
             return _receive(url, part, progress)
         except _Cut as cut:
-            came = _size(part) != before
-            began, idle = began or came, 0 if came else idle + 1
-            if not began and isinstance(cut.__cause__, urllib.error.URLError):
+            size = _size(part)
+            idle, most = (0, size) if size > most else (idle + 1, most)
+            if most == had and isinstance(cut.__cause__, urllib.error.URLError):
                 raise FileError(
                     f"{url}: cannot be reached ({cut}); check the network, or put the file at "
                     f"{shown(part.with_suffix(''))} by other means"
@@ -114,7 +112,8 @@ def _receive(url: str, part: Path, progress: Progress | None) -> None:
         response = urllib.request.urlopen(request, timeout=_PATIENCE)
     except urllib.error.HTTPError as error:
         with error:
-            return _refused(error, url, part, start)
+            _check_complete(error, url, part, start)
+        return
     except _CONNECTION as error:
         raise _Cut(_reason(error)) from error
     with response:
@@ -130,27 +129,32 @@ def _receive(url: str, part: Path, progress: Progress | None) -> None:
         _append(response, part, start, total, progress)
 
 
-def _append(response: http.client.HTTPResponse, part: Path, start: int, total: int | None, tell: Progress | None) -> None:
+def _append(
+    response: http.client.HTTPResponse, part: Path, start: int, total: int | None, tell: Progress | None
+) -> None:
     done = start
-    with _opened(part, "ab" if start else "wb") as file:
-        while block := _read(response):
-            done += len(block)
-            if done > _LARGEST:
-                raise FileError(f"{shown(part)}: more than {_LARGEST:,} bytes came; this is not the archive")
-            _write(file, block, part)
-            if tell is not None:
-                tell(done, total)
+    try:
+        with part.open("ab" if start else "wb") as file:
+            while block := _read(response):
+                done += len(block)
+                if done > _LARGEST:
+                    raise FileError(f"{shown(part)}: more than {_LARGEST:,} bytes came; this is not the archive")
+                file.write(block)
+                if tell is not None:
+                    tell(done, total)
+    except OSError as error:
+        raise FileError(f"{shown(part)}: cannot be written ({error.strerror or error})") from error
     if total is not None and done < total:
         raise _Cut(f"{done:,} of {total:,} bytes came")
 
 
-def _refused(error: urllib.error.HTTPError, url: str, part: Path, start: int) -> None:
+def _check_complete(error: urllib.error.HTTPError, url: str, part: Path, start: int) -> None:
     """What to make of an answer that is not the file; returns when the part is all there is."""
     if error.code == 416 and start:
         if error.headers.get("Content-Range", "").removeprefix("bytes */") == str(start):
             return
         _remove(part)
-        raise _Cut("the server has less than was there already") from error.__context__
+        raise _Cut("the server has less than was there already")
     if error.code in (408, 425, 429) or error.code >= 500:
         raise _Cut(f"the server said {error.code} {error.reason}")
     raise FileError(f"{url}: the server said {error.code} {error.reason}; the address may have changed")
@@ -162,7 +166,7 @@ def _check(part: Path, url: str, sha1: str) -> None:
     try:
         if found != sha1.lower():
             raise FileError(
-                f"{url}: what came is not the archive wanted (SHA-1 {found}, not {sha1}; {size:,} bytes) and was removed"
+                f"{url}: what came is not the archive wanted (SHA-1 {found}, not {sha1}; {size:,} bytes); removed"
             )
         check_archive(part)
     except FileError:
@@ -183,20 +187,6 @@ def _read(response: http.client.HTTPResponse) -> bytes:
         return response.read(_BLOCK)
     except _CONNECTION as error:
         raise _Cut(_reason(error)) from error
-
-
-def _write(file: BinaryIO, block: bytes, path: Path) -> None:
-    try:
-        file.write(block)
-    except OSError as error:
-        raise FileError(f"{shown(path)}: cannot be written ({error.strerror or error})") from error
-
-
-def _opened(path: Path, mode: str) -> BinaryIO:
-    try:
-        return path.open(mode, buffering=0)  # type: ignore[return-value]  # binary by its mode
-    except OSError as error:
-        raise FileError(f"{shown(path)}: cannot be written ({error.strerror or error})") from error
 
 
 def _prepared(folder: Path) -> Path:

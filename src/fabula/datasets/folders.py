@@ -155,7 +155,7 @@ def _reason(file: str, ending: str) -> str:
     try:
         status = Path(file).stat()
     except (OSError, ValueError) as error:
-        if Path(file).is_symlink():
+        if isinstance(error, FileNotFoundError) and Path(file).is_symlink():
             return "is a link to a file that does not exist"
         return f"cannot be read ({getattr(error, 'strerror', None) or error})"
     if ending not in AUDIO_ENDINGS:

@@ -182,11 +182,10 @@ def playlist_of(collection: Collection, *, features: Sequence[str] = ()) -> Play
     for index, item in enumerate(collection.items):
         location = item.path or item.id
         if not item.path and not is_address(item.id):
-            raise InputError(
-                f"item {index} ({item.label!r}) has no path: a playlist cannot lead to it; write .csv or .json"
-            )
+            raise InputError(f"{item.label!r} has no path: a playlist cannot lead to it; write .csv or .json")
         numbers = {n: float(v) for n, v in zip(features, values[index], strict=True) if np.isfinite(v)}
-        details = MappingProxyType({**item.details, **numbers})
+        texts = {name: value for name, value in item.details.items() if isinstance(value, str)}
+        details = MappingProxyType({**texts, **numbers})
         entries.append(Entry(location, item.title, item.artist, durations[index], details))
     return Playlist(tuple(entries), collection.title, folder=Path.cwd())
 

@@ -2,31 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from fabula.core.collection import Collection
+from fabula.core.constraints import Constraints
 from fabula.core.essence import Floats
-from fabula.core.fit import Fit, fit, lay
+from fabula.core.fit import Fit, lay
+from fabula.core.search import arrange
 from fabula.core.template import Template, from_arc
-from fabula.errors import ConstraintError, InputError
-from fabula.pipeline.choosing import choose_places, choose_template
-from fabula.pipeline.sources import Source, essence_by, read_source
+from fabula.errors import ConflictError, ConstraintError, InputError
+from fabula.pipeline.choosing import choose_template
+from fabula.pipeline.essences import Essence, find_essence
+from fabula.pipeline.sources import Measuring, Source, read_source
+from fabula.pipeline.transitions import transitions_of
 from fabula.pipeline.why import reasons
+from fabula.pipeline.wishes import Wishes, constraints_of
 
-DEFAULT_TEMPLATE = "icarus"
+DEFAULT_TEMPLATE = "icarus"  # for a column, of which no model knows what it does in an album
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Ordered:
     """A collection laid in order.
 
     Attributes
     ----------
     source
-        Where it came from, in the order given.
+        Where it came from, in the order given, without what was left out.
     essence
         Shape (n,) or (n, d), z-scored, in the order given.
     fits
@@ -37,6 +45,10 @@ class Ordered:
         The features the essence was made of.
     pinned
         The positions the user fixed.
+    gap
+        How much better, as a part of the objective, another ordering could be at most; 0 when it is exact.
+    sides
+        How many items each side has; one number where there are no sides.
     notes
         What the user should know.
     """
@@ -47,6 +59,8 @@ class Ordered:
     given: Fit
     features: tuple[str, ...] = ()
     pinned: tuple[int, ...] = ()
+    gap: float = 0.0
+    sides: tuple[int, ...] = ()
     notes: tuple[str, ...] = ()
 
     @property
@@ -69,77 +83,148 @@ def order(
     paths: Sequence[str | Path],
     *,
     by: str | None = None,
+    model: str | None = None,
     template: str | None = None,
     like: str | Path | None = None,
-    collection: str | None = None,
-    first: str | None = None,
-    last: str | None = None,
-    at: Mapping[int, str] | None = None,
     flip: bool = False,
+    alternatives: int = 4,
+    collection: str | None = None,
+    wishes: Wishes | None = None,
+    measuring: Measuring | None = None,
 ) -> Ordered:
-    """Lay a table or a playlist along a template.
+    """Put a folder of music, a playlist or a table in an order that tells a story.
 
     Parameters
     ----------
     paths
-        One table or one playlist.
+        One table, one playlist, or any number of folders and audio files.
     by
-        The column to use as the essence.
+        The column to use as the essence, instead of a model.
+    model
+        A shipped model or a file; by default the shipped one that knows most of the features there are.
     template
-        A name, a file (``FILE#2`` for its second template) or points ``"0:0.2,0.5:1,1:0"``.
+        A name, a file (``FILE#2`` for its second template) or points ``"0:0.2,0.5:1,1:0"``; by default the arc that
+        the model finds likeliest.
     like
         Take the arc of this collection instead.
-    collection
-        Which collection of a table of several.
-    first, last, at
-        Titles for the opener, the close, and any place counted from 1.
     flip
         Turn the template upside down.
+    alternatives
+        How many orderings to propose, the chosen one among them.
+    collection
+        Which collection of a table of several.
+    wishes
+        What the ordering must keep.
+    measuring
+        How sound is found and measured.
     """
     if template is not None and like is not None:
         raise InputError("give either --template or --like, not both")
-    source = read_source(paths, collection=collection)
-    if by is None:
-        raise InputError(f"say which column is the essence with --by; {source.path} has: {_columns(source)}")
-    essence = essence_by(source, by)
-    curve = _curve(template, like, by)
-    curve = curve.flipped() if flip else curve
-    fixed = choose_places(source.collection.items, first=first, last=last, at=at)
-    chosen = _fit_by_name(source.collection, essence, curve.normalised(), fixed)
-    given = lay(essence, range(len(essence)), chosen.template)
-    return Ordered(source, essence, (chosen,), given, (by,), tuple(sorted(fixed)), source.notes)
+    if alternatives < 1:
+        raise InputError(f"--alternatives must be at least 1; got {alternatives}")
+    wanted, how = wishes or Wishes(), measuring or Measuring()
+    source = read_source(paths, collection=collection, measuring=how)
+    choose = choose_template(template) if template is not None else None  # a wrong name is told before the measuring
+    found = find_essence(source, by=by, model=model, measuring=how)
+    curves = _curves(found, choose, like, by, model, how)
+    curves = [curve.flipped() for curve in curves] if flip else curves
+    constraints = constraints_of(wanted, found.source.collection)
+    fits, gap = _fits(found, curves, constraints, wanted.smoothness, alternatives, free=choose is None and like is None)
+    return _ordered(found, fits, gap, constraints)
 
 
-def _columns(source: Source) -> str:
-    return ", ".join(source.collection.feature_names) or "no numbers"
+def _curves(
+    found: Essence,
+    template: Template | None,
+    like: str | Path | None,
+    by: str | None,
+    model: str | None,
+    how: Measuring,
+) -> list[Template]:
+    """The templates to try, on the scale of the essence."""
+    if template is not None:
+        return [template.normalised()]
+    if like is not None:
+        other = find_essence(read_source([like], measuring=how), by=by, model=model, measuring=how)
+        return [from_arc(other.values, name=f"like {other.source.collection.title or Path(like).stem}")]
+    if found.model is None:
+        return [choose_template(DEFAULT_TEMPLATE)]
+    if found.model.arcs is None:
+        return [proposal.template for proposal in found.model.order(found.source.collection)]
+    return [arc.normalised() for arc in found.model.arcs.templates]
 
 
-def _curve(template: str | None, like: str | Path | None, by: str) -> Template:
-    if like is None:
-        return choose_template(DEFAULT_TEMPLATE if template is None else template)
-    other = read_source([like])
-    return from_arc(essence_by(other, by), name=f"like {other.collection.title or Path(like).stem}")
+def _fits(
+    found: Essence, curves: Sequence[Template], constraints: Constraints, smoothness: float, most: int, *, free: bool
+) -> tuple[list[Fit], float]:
+    """Orderings, the likeliest first where a model is asked and the template is free, and the gap of the first."""
+    arcs = found.model.arcs if found.model is not None else None
+    if arcs is not None and free and constraints.places_only and not smoothness:
+        return arcs.order(found.values, alternatives=most, fixed=constraints.fixed), 0.0
+    transitions = transitions_of(found.source.collection, found.values) if smoothness else None
+    distinct: dict[bytes, tuple[Fit, float]] = {}
+    with titles_in_errors(found.source.collection):
+        for curve in curves:
+            arranged = arrange(
+                found.values, curve, constraints=constraints, transitions=transitions, smoothness=smoothness
+            )
+            scored = replace(arranged.fit, score=_score(found, arranged.ordering))
+            distinct.setdefault(arranged.ordering.tobytes(), (scored, arranged.relative_gap))
+    ranked = sorted(distinct.values(), key=lambda pair: -(pair[0].score or 0.0))[:most]
+    return [one for one, _ in ranked], ranked[0][1]
 
 
-def _fit_by_name(collection: Collection, essence: Floats, curve: Template, fixed: dict[int, int]) -> Fit:
+def _score(found: Essence, ordering: Sequence[int] | np.ndarray[tuple[int], np.dtype[np.intp]]) -> float | None:
+    if found.model is None or not found.model.scorers:
+        return None
+    return float(found.model.score(found.values[ordering]))
+
+
+def _ordered(found: Essence, fits: list[Fit], gap: float, constraints: Constraints) -> Ordered:
+    identity = np.arange(len(found.values))
+    given = replace(lay(found.values, identity, fits[0].template), score=_score(found, identity))
+    return Ordered(
+        found.source,
+        found.values,
+        tuple(fits),
+        given,
+        features=found.features,
+        pinned=tuple(sorted(constraints.fixed)),
+        gap=gap,
+        notes=found.source.notes + found.notes,
+    )
+
+
+@contextmanager
+def titles_in_errors(collection: Collection) -> Iterator[None]:
+    """Where constraints cannot hold, say so with titles in place of indices."""
+    titles = [repr(item.label) for item in collection.items]
     try:
-        return fit(essence, curve, fixed=fixed)
+        yield
+    except ConflictError as error:
+        raise InputError(error.told(titles)) from error
     except ConstraintError as error:
-        names = ", ".join(repr(collection.items[i].label) for i in error.items[:6])
-        places = ", ".join(str(place + 1) for place in error.places) or "none"
-        raise InputError(f"the constraints cannot all hold: {names} may only take places {places}") from None
+        who = ", ".join(titles[i] for i in error.items[:6])
+        places = ", ".join(str(place + 1) for place in error.places) or "no place"
+        raise InputError(f"the constraints cannot all hold: {who} may only take {places}") from error
 
 
 def as_json(ordered: Ordered) -> dict[str, Any]:
     """The ordering as one JSON object, as ``--json`` prints it.
 
     Keys: ``template``, ``curve``, ``ordering`` (0-based item indices), ``worst``, ``mean``, ``score``, ``exact``,
-    and ``items`` in the new order, each with ``position`` (1-based), ``id``, ``title``, ``artist``, ``path``,
-    ``essence``, ``target``, ``deviation``.
+    ``gap``, ``items`` in the new order (each with ``position`` (1-based), ``id``, ``title``, ``artist``, ``path``,
+    ``essence``, ``target``, ``deviation``, ``why``), ``given``, ``alternatives`` and ``notes``.
     """
     chosen = ordered.fit
-    essence = ordered.essence[chosen.ordering].tolist()
-    rows = zip(ordered.collection.items, essence, chosen.targets.tolist(), chosen.deviations.tolist(), strict=True)
+    rows = zip(
+        ordered.collection.items,
+        ordered.essence[chosen.ordering].tolist(),
+        chosen.targets.tolist(),
+        chosen.deviations.tolist(),
+        ordered.reasons,
+        strict=True,
+    )
     items = [
         {
             "position": position,
@@ -150,11 +235,19 @@ def as_json(ordered: Ordered) -> dict[str, Any]:
             "essence": value,
             "target": target,
             "deviation": deviation,
+            "why": why,
         }
-        for position, (item, value, target, deviation) in enumerate(rows, start=1)
+        for position, (item, value, target, deviation, why) in enumerate(rows, start=1)
     ]
-    curve = {"knots": chosen.template.knots.tolist(), "values": chosen.template.values.tolist()}
-    return {**_summary(chosen), "curve": curve, "given": _summary(ordered.given), "items": items}
+    return {
+        **_summary(chosen),
+        "gap": ordered.gap,
+        "curve": {"knots": chosen.template.knots.tolist(), "values": chosen.template.values.tolist()},
+        "items": items,
+        "given": _summary(ordered.given),
+        "alternatives": [_summary(other) for other in ordered.fits[1:]],
+        "notes": list(ordered.notes),
+    }
 
 
 def _summary(chosen: Fit) -> dict[str, Any]:

@@ -2,84 +2,154 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-import numpy as np
-
 from fabula.core.collection import Collection
-from fabula.core.essence import Floats, normalise
+from fabula.datasets.folders import read_folder
 from fabula.datasets.playlists import PLAYLIST_ENDINGS, Playlist, collection_of, read_playlist
 from fabula.datasets.tables import TABLE_ENDINGS, read_table
-from fabula.errors import FileError, InputError
+from fabula.errors import FileError, InputError, shown
+from fabula.features.extraction import extract
+from fabula.features.spec import find_spec
+
+SOUND = find_spec("audio").feature_names
+
+
+@dataclass(frozen=True)
+class Measuring:
+    """How sound is found and measured.
+
+    Attributes
+    ----------
+    recursive
+        Whether to go into folders within folders.
+    jobs
+        Files at a time; by default as many as there are cores.
+    cache
+        Whether to use and fill the cache.
+    progress
+        Called with (done, total, path) after each file.
+    """
+
+    recursive: bool = True
+    jobs: int | None = None
+    cache: bool = True
+    progress: Callable[[int, int, str], None] | None = None
 
 
 @dataclass(frozen=True)
 class Source:
     """A collection and where it came from.
 
-    ``folder`` is where the items' relative paths start from. ``playlist`` is kept where there is one, so that
-    writing it back changes nothing but the order.
+    Attributes
+    ----------
+    path
+        The file or folder, the first one where there are several.
+    collection
+        The items in the order given.
+    folder
+        Where the items' relative paths start from.
+    kind
+        ``"table"``, ``"playlist"`` or ``"sound"``.
+    playlist
+        Kept where there is one, so that writing it back changes nothing but the order.
+    notes
+        What the user should know of the reading.
     """
 
     path: Path
     collection: Collection
     folder: Path
+    kind: str
     playlist: Playlist | None = None
-    notes: tuple[str, ...] = field(default=())
+    notes: tuple[str, ...] = ()
+
+    def only(self, indices: Sequence[int]) -> Source:
+        """The same with some of the items, in the order of the indices."""
+        c = self.collection
+        items = [c.items[i] for i in indices]
+        kept = Collection(c.id, items, c.features[list(indices)], c.feature_names, ordered=c.ordered, title=c.title)
+        playlist = self.playlist
+        if playlist is not None:
+            playlist = replace(playlist, entries=tuple(playlist.entries[i] for i in indices))
+        return replace(self, collection=kept, playlist=playlist)
 
 
-def read_source(paths: Sequence[str | Path], *, collection: str | None = None) -> Source:
-    """Read one collection from a table or a playlist.
+def read_source(
+    paths: Sequence[str | Path], *, collection: str | None = None, measuring: Measuring | None = None
+) -> Source:
+    """Read one collection from a table, a playlist, folders or audio files. Nothing is measured yet.
 
     Parameters
     ----------
     paths
-        What the user named; one table or one playlist.
+        What the user named: one table, one playlist, or any number of folders and audio files.
     collection
         Which collection of a table that holds several, by id or title.
+    measuring
+        How folders are read.
 
     Raises
     ------
     FileError, InputError
         When it cannot be read, holds several collections, or is none of the known kinds.
     """
-    if len(paths) != 1:
-        raise InputError(f"one table or one playlist at a time; got {len(paths)}")
-    path = Path(paths[0])
-    ending = path.suffix.lower()
+    if not paths:
+        raise InputError("name a folder, audio files, a playlist or a table")
+    files = [Path(path) for path in paths]
+    listed = [f for f in files if f.suffix.lower() in (*TABLE_ENDINGS, *PLAYLIST_ENDINGS) and not f.is_dir()]
+    if listed and len(files) > 1:
+        raise InputError(f"one table or one playlist at a time, without other files; got {len(files)} paths")
+    path = files[0]
+    if not listed:
+        return _sound(files, measuring or Measuring())
     if not path.exists():
-        raise FileError(f"{path}: no such file")
-    if ending in PLAYLIST_ENDINGS:
+        raise FileError(f"{path}: does not exist")
+    if path.suffix.lower() in PLAYLIST_ENDINGS:
         playlist = read_playlist(path)
-        return Source(path, collection_of(playlist, path), Path(), playlist)
-    if ending in TABLE_ENDINGS:
-        return Source(path, _one_of(read_table(path), collection, path), path.parent)
-    known = ", ".join((*TABLE_ENDINGS, *PLAYLIST_ENDINGS))
-    raise InputError(f"{path}: is neither a table nor a playlist (known endings: {known})")
+        return Source(path, collection_of(playlist, path), Path(), "playlist", playlist)
+    return Source(path, _one_of(read_table(path), collection, path), path.parent, "table")
 
 
-def essence_by(source: Source, column: str) -> Floats:
-    """A column of the source as the essence, z-scored: shape (n,).
+def measured(source: Source, measuring: Measuring) -> Source:
+    """The source with the features of its sound: duration and loudness.
+
+    Items that cannot be measured are left out, with a note for each.
 
     Raises
     ------
-    FileError, InputError
-        When there is no such column, it is not numeric, or a value is missing; a table's error names the row.
+    FileError
+        When none can be.
     """
-    known = source.collection.feature_names
-    name = next((k for k in known if k.casefold() == column.casefold()), column)
-    if name in known:
-        values = source.collection.column(name)
-        if np.isfinite(values).all():
-            return normalise(values)
-        item = int(np.flatnonzero(~np.isfinite(values))[0])
-    if source.playlist is None:
-        read_table(source.path, features=[name])  # tells the row and the column
-    if name not in known:
-        raise InputError(f"{source.path}: no column {column!r}; it has: {', '.join(known) or 'no numbers'}")
-    raise InputError(f"{source.path}: {source.collection.items[item].label!r} (item {item + 1}) has no {name!r}")
+    found = extract(
+        [item.path for item in source.collection.items],
+        jobs=measuring.jobs,
+        progress=measuring.progress,
+        cache=measuring.cache,
+    )
+    if not found.kept:
+        raise FileError(_none_usable(source, [message for _, message in found.problems]))
+    kept = source.only(found.kept)
+    c = kept.collection
+    collection = Collection(c.id, c.items, found.features, found.feature_names, ordered=c.ordered, title=c.title)
+    notes = tuple(f"left out: {message}" for _, message in found.problems)
+    return replace(kept, collection=collection, notes=kept.notes + notes)
+
+
+def _sound(files: list[Path], measuring: Measuring) -> Source:
+    reading = read_folder(files, recursive=measuring.recursive)
+    notes = tuple(f"skipped: {shown(path)}: {reason}" for path, reason in reading.skipped)
+    title = reading.title or files[0].name
+    collection = Collection(title, reading.items, title=title, ordered=False)
+    return Source(files[0], collection, Path(), "sound", notes=notes)
+
+
+def _none_usable(source: Source, messages: list[str]) -> str:
+    if len(messages) == 1:
+        return messages[0]
+    return f"{shown(str(source.path))}: none of its {len(messages)} files can be measured; the first: {messages[0]}"
 
 
 def _one_of(collections: list[Collection], wanted: str | None, path: Path) -> Collection:
@@ -96,5 +166,5 @@ def _one_of(collections: list[Collection], wanted: str | None, path: Path) -> Co
 
 
 def _some(collections: list[Collection]) -> str:
-    shown = ", ".join(c.id for c in collections[:4])
-    return f"{len(collections)} collection(s): {shown}{', ...' if len(collections) > 4 else ''}"
+    shown_ids = ", ".join(c.id for c in collections[:4])
+    return f"{len(collections)} collection(s): {shown_ids}{', ...' if len(collections) > 4 else ''}"

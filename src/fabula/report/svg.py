@@ -19,7 +19,7 @@ STYLE = """
 .fab text{fill:var(--ink)}.fab .soft{fill:var(--soft)}.fab .axis{stroke:var(--line);stroke-width:1}
 .fab .curve{fill:none;stroke:var(--curve);stroke-width:2}.fab .arc{fill:none;stroke:var(--dot);stroke-width:1.5;
 stroke-opacity:.55}.fab .stem{stroke:var(--soft);stroke-width:1;stroke-dasharray:2 2}.fab .dot{fill:var(--dot)}
-.fab .pin{fill:var(--pin)}
+.fab .pin{fill:var(--pin)}.fab .whisker{fill:none;stroke:var(--ink);stroke-width:1.3}
 """
 
 

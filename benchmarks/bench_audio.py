@@ -1,0 +1,157 @@
+"""How fast sound is measured, as ratios: against decoding alone, over two cores, from the cache; and in what memory.
+
+    python benchmarks/bench_audio.py [FOLDER]
+
+Without a folder an album is synthesised. Loudness is compared with ffmpeg's ebur128 where ffmpeg is installed.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import soundfile
+
+from fabula.datasets.folders import read_folder
+from fabula.features.audio import measure
+from fabula.features.extraction import extract
+
+RATE = 44100
+MOST_FILES = 10
+ENDINGS = ("opus", "ogg", "mp3", "flac", "wav")
+
+
+def synthesised(folder: Path) -> None:
+    """Two pieces of a minute for each format."""
+    rng = np.random.default_rng(0)
+    t = np.arange(60 * RATE) / RATE
+    for ending in ENDINGS:
+        for i in range(2):
+            chord = sum(
+                np.sin(2 * np.pi * f * (1 + i / 8) * t + f) * (1 + np.sin(t * f / 99)) for f in (110, 277, 440, 660)
+            )
+            sound = np.stack([chord, chord[::-1]], axis=1) * 0.05 + rng.normal(size=(len(t), 2)) * 0.02
+            rate, form = (48000, {"format": "OGG", "subtype": "OPUS"}) if ending == "opus" else (RATE, {})
+            with soundfile.SoundFile(folder / f"{i}.{ending}", "w", rate, 2, **form) as file:
+                for start in range(0, len(sound), 4096):
+                    file.write(sound[start : start + 4096])
+
+
+def decode(path: str) -> None:
+    with soundfile.SoundFile(path) as file:
+        room = np.empty((65536, file.channels), np.float32)
+        while len(file.read(out=room)):
+            pass
+
+
+def cpu_seconds(action: Callable[[str], object], path: str, repeats: int = 2) -> float:
+    """The least processor time, so that other work on the machine does not count."""
+    best = np.inf
+    for _ in range(repeats):
+        start = time.process_time()
+        action(path)
+        best = min(best, time.process_time() - start)
+    return float(best)
+
+
+def seconds(action: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    action()
+    return time.perf_counter() - start
+
+
+def against_decoding(paths: list[str]) -> None:
+    times: dict[str, list[tuple[float, float]]] = {}
+    for path in paths:
+        pair = cpu_seconds(measure, path), cpu_seconds(decode, path)
+        times.setdefault(Path(path).suffix, []).append(pair)
+    for ending, pairs in times.items():
+        ours, plain = np.sum(pairs, axis=0)
+        print(f"features / decoding alone, {ending}, one core: {ours / plain:.2f} ({ours:.2f} s / {plain:.2f} s)")
+
+
+def over_cores_and_cache(paths: list[str]) -> None:
+    one = seconds(lambda: extract(paths, jobs=1, cache=False))
+    two = seconds(lambda: extract(paths, jobs=2, cache=False))
+    print(f"one core / two cores: {one / two:.2f} (load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores)")
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["FABULA_CACHE_DIR"] = folder
+        first, second = (seconds(lambda: extract(paths, jobs=1)) for _ in range(2))
+    print(f"second run / first run: {100 * second / first:.2f} % ({second:.3f} s / {first:.2f} s)")
+
+
+def against_ffmpeg(paths: list[str]) -> None:
+    if not shutil.which("ffmpeg"):
+        print("ffmpeg is not installed: loudness not compared")
+        return
+    worst = 0.0
+    for path in paths:
+        command = [
+            "ffmpeg",
+            "-nostdin",
+            "-hide_banner",
+            "-i",
+            path,
+            "-af",
+            "ebur128=framelog=verbose",
+            "-f",
+            "null",
+            "-",
+        ]
+        said = subprocess.run(command, capture_output=True, text=True, check=True).stderr
+        theirs = float(re.findall(r"I:\s+(-?[\d.]+) LUFS", said)[-1])
+        ours = measure(path).loudness
+        worst = max(worst, abs(ours - theirs))
+        print(f"  {Path(path).name}: {ours:.2f} LUFS, ebur128 {theirs:.1f}")
+    print(f"largest difference from ebur128 (which rounds to 0.1): {worst:.3f} LU over {len(paths)} files")
+
+
+MEMORY = """
+import pathlib, re, sys
+from fabula.features.audio import measure
+hours = measure(sys.argv[1]).duration_ms / 3.6e6
+# Not getrusage: that counts what the parent had when it started this process.
+print(hours, int(re.search(r"VmHWM:\\s+(\\d+)", pathlib.Path("/proc/self/status").read_text())[1]) / 1024)
+"""
+
+
+def memory_of_three_hours(folder: Path) -> None:
+    if not Path("/proc/self/status").exists():
+        print("peak memory is only measured on Linux")
+        return
+    path = folder / "hours.wav"
+    soundfile.write(path, np.zeros((0, 2)), RATE)
+    size = 3 * 3600 * RATE * 4
+    with path.open("r+b") as file:  # silence that takes no room on the disk
+        file.seek(4)
+        file.write((size + 36).to_bytes(4, "little"))
+        file.seek(40)
+        file.write(size.to_bytes(4, "little"))
+        file.truncate(size + 44)
+    said = subprocess.run([sys.executable, "-c", MEMORY, path], capture_output=True, text=True, check=True).stdout
+    hours, peak = map(float, said.split())
+    print(f"peak memory for a file of {hours:.1f} h: {peak:.0f} MB")
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(temporary)
+        if len(sys.argv) < 2:
+            synthesised(folder)
+        paths = list(read_folder(folder).paths[:MOST_FILES])
+        against_decoding(paths)
+        over_cores_and_cache(paths)
+        against_ffmpeg(paths)
+        memory_of_three_hours(Path(temporary))
+
+
+if __name__ == "__main__":
+    main()

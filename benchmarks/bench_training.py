@@ -1,0 +1,78 @@
+"""Time of a training step per album: the paper's nets on features of 75 x 7 numbers.
+
+    PYTHONPATH=src python benchmarks/bench_training.py [--device cuda] [--albums 2048]
+
+Prints milliseconds per album for each batch size, N and precision, and ratios to the first row.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+
+import numpy as np
+import torch
+
+from fabula.training.batches import Pool
+from fabula.training.config import TrainingConfig, preset, resolved
+from fabula.training.distributed import World, pick_device
+from fabula.training.loop import run_epoch
+from fabula.training.nets import EssenceNet
+from fabula.training.optimiser import precision
+from fabula.training.run import start_run
+
+SHAPE = (75, 7)
+
+
+def synthetic_pool(albums: int, device: torch.device, shape: tuple[int, ...] = SHAPE) -> Pool:
+    """Noise in albums of 3 to 20 tracks, about as long as real ones."""
+    rng = np.random.default_rng(0)
+    lengths, counts = np.unique(rng.normal(10.5, 3.5, albums).round().clip(3, 20).astype(int), return_counts=True)
+    firsts = np.cumsum(lengths * counts) - lengths * counts
+    groups = {int(n): (int(first), int(count)) for n, first, count in zip(lengths, firsts, counts, strict=True)}
+    items = int((lengths * counts).sum())
+    return Pool(torch.from_numpy(rng.standard_normal((items, *shape), dtype=np.float32)).to(device), groups)
+
+
+def milliseconds_per_album(pool: Pool, config: TrainingConfig, *, repeats: int) -> float:
+    """The fastest of a few epochs after one to warm up."""
+    device = pool.values.device
+    world = World(0, 1, device)
+    settings = resolved(config, tuple(pool.values.shape[1:]))
+    best = float("inf")
+    with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []), precision(config.amp, device):
+        run = start_run(lambda: EssenceNet(settings, tuple(pool.values.shape[1:])), settings, device)
+        for number in range(repeats + 1):
+            began = time.perf_counter()
+            run_epoch(run, pool, settings, world)  # it returns a number, so it waits for the device
+            run.epoch = number % 2
+            if number:
+                best = min(best, time.perf_counter() - began)
+    return 1000 * best / len(pool)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--device", default="auto")
+    parser.add_argument("--albums", type=int, default=2048)
+    parser.add_argument("--repeats", type=int, default=2)
+    parser.add_argument("--batches", type=int, nargs="+", default=[16, 256])
+    parser.add_argument("--sequences", type=int, nargs="+", default=[32, 128, 512])
+    parser.add_argument("--amp", nargs="+", default=["none"], choices=["none", "tf32", "bf16"])
+    options = parser.parse_args()
+    device = pick_device(options.device)
+    pool = synthetic_pool(options.albums, device)
+    print(f"{device}, torch {torch.__version__}, {len(pool)} albums, {len(pool.values)} tracks of 75 x 7")
+    print(f"{'batch':>6} {'N':>5} {'amp':>5} {'ms/album':>9} {'ratio':>7}")
+    first = 0.0
+    for amp in options.amp:
+        for batch in options.batches:
+            for sequences in options.sequences:
+                config = preset("paper", batch=batch, negatives=sequences - 1, amp=amp)
+                took = milliseconds_per_album(pool, config, repeats=options.repeats)
+                first = first or took
+                print(f"{batch:>6} {sequences:>5} {amp:>5} {took:>9.3f} {took / first:>7.2f}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,109 @@
+"""``fabula compare``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from fabula.cli.recipe import as_recipe, recipe_options
+from fabula.errors import InputError
+
+if TYPE_CHECKING:
+    from fabula.training.comparing import Compared
+
+
+@click.command("compare")
+@recipe_options
+@click.option("--seeds", type=click.IntRange(1, 100), default=5, show_default=True, help="Runs for each.")
+@click.option("--sweep", metavar="1,2,4,...", help="Instead: bits of the essence by its number of dimensions.")
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), help="Also write here: .json, .csv or .svg (a figure)."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of the table.")
+def command(*, seeds: int, sweep: str | None, output: Path | None, as_json: bool, **options: Any) -> None:
+    """Compare what each feature tells about the order with what the essence tells.
+
+    \b
+    Each feature alone gets a scorer of its own; the essence is trained on all of them.
+
+    \b
+    Examples:
+      fabula compare albums.parquet --where kind= --features energy,loudness,valence -o compare.svg
+      fabula compare albums.parquet --where kind= --features energy,loudness --sweep 1,2,4
+    """
+    from fabula.cli.progress import counting_bar
+    from fabula.core.writing import check_target
+    from fabula.pipeline.learning import compare_features, compared_json
+
+    if output is not None and check_target(output).suffix.lower() not in (".json", ".csv", ".svg"):
+        raise InputError(f"{output}: the ending must be one of .json, .csv, .svg")
+    dimensions = _dimensions(sweep)
+    recipe = as_recipe(**options)
+    count = 0
+    with counting_bar("comparing") as bar:
+
+        def told(name: str, seed: int) -> None:
+            nonlocal count
+            bar(count, 0, f"{name}, seed {seed}")
+            count += 1
+
+        rows = compare_features(recipe, seeds=seeds, dimensions=dimensions, progress=told)
+    if output is not None:
+        _write(rows, output)
+    if as_json:
+        click.echo(json.dumps(compared_json(rows)))
+    else:
+        _show(rows, output)
+
+
+def _dimensions(sweep: str | None) -> tuple[int, ...]:
+    if sweep is None:
+        return ()
+    try:
+        return tuple(int(part) for part in sweep.split(","))
+    except ValueError:
+        raise InputError(f"--sweep takes whole numbers, such as 1,2,4; got {sweep!r}") from None
+
+
+def _write(rows: list[Compared], path: Path) -> None:
+    from fabula.core.writing import write_whole
+    from fabula.pipeline.learning import compared_json
+    from fabula.report.bars import Bar, bars_figure
+
+    table = compared_json(rows)
+    if path.suffix.lower() == ".json":
+        write_whole(path, json.dumps(table, indent=1) + "\n")
+    elif path.suffix.lower() == ".csv":
+        lines = ["name,dimensions,bits,low,high,correlation"]
+        for row in rows:
+            correlation = "" if row.correlation is None else f"{row.correlation:.4f}"
+            lines.append(f"{row.name},{row.dimensions},{row.bits:.4f},{row.low:.4f},{row.high:.4f},{correlation}")
+        write_whole(path, "\n".join(lines) + "\n")
+    else:
+        several = len({row.dimensions for row in rows}) > 1
+        bits = [Bar(f"d = {r.dimensions}" if several else r.name, r.bits, r.low, r.high) for r in rows]
+        panels = [("bits of information about the order", bits)]
+        known = [Bar(r.name, r.correlation) for r in rows if r.correlation is not None]
+        write_whole(path, bars_figure([*panels, ("correlation with the essence", known)] if known else panels))
+
+
+def _show(rows: list[Compared], output: Path | None) -> None:
+    from rich.table import Table
+
+    from fabula.cli.showing import console
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in ("feature", "d", "bits", "95 % interval", "seeds", "correlation"):
+        table.add_column(name, justify="left" if name == "feature" else "right", no_wrap=True)
+    for row in rows:
+        spread = f"{min(row.seeds):.3f} to {max(row.seeds):.3f}"
+        correlation = "" if row.correlation is None else f"{row.correlation:+.2f}"
+        table.add_row(row.name, str(row.dimensions), f"{row.bits:.3f}", f"{row.low:.3f} to {row.high:.3f}", spread,
+                      correlation)  # fmt: skip
+    out = console()
+    out.print(table)
+    if output is not None:
+        out.print(f"written: {output}", markup=False, soft_wrap=True)

@@ -1,0 +1,43 @@
+"""``fabula info``."""
+
+from __future__ import annotations
+
+import click
+
+
+@click.command("info")
+@click.argument("model", required=False)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of the lines.")
+def command(*, model: str | None, as_json: bool) -> None:
+    """Say what a model takes, what it was trained on and how it did.
+
+    \b
+    Without a MODEL, list those that come with the package.
+
+    \b
+    Examples:
+      fabula info albums
+      fabula info mine.safetensors --json
+    """
+    import json
+
+    from fabula.cli.showing import console
+    from fabula.models.card import card_lines
+    from fabula.models.file import load_model, shipped_models
+
+    out = console()
+    if model is None:
+        for name in shipped_models():
+            about = load_model(name).card.get("about", "")
+            out.print(f"{name:12} {about}", markup=False, soft_wrap=True)
+        return
+    loaded = load_model(model)
+    if as_json:
+        whole = {"features": loaded.feature_names, "dimensions": loaded.dimensions, "config": loaded.config,
+                 "training": loaded.training, "card": loaded.card}  # fmt: skip
+        click.echo(json.dumps(whole, ensure_ascii=False))
+        return
+    lines = card_lines(loaded)
+    width = min(max(len(label) for label, _ in lines), 32)
+    for label, value in lines:
+        out.print(f"{label:{width}}  {value}", markup=False, soft_wrap=True)

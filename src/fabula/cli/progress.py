@@ -1,0 +1,58 @@
+"""Progress bars, on stderr and only where somebody looks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as Bars
+
+    from fabula.training.run import Progress
+
+
+def _bars() -> Bars:
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    from fabula.cli.showing import console
+
+    out = console(err=True)
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=24),
+        TextColumn("{task.completed:.0f}/{task.total:.0f}"),
+        TextColumn("{task.fields[note]}"),
+        TimeRemainingColumn(),
+        console=out,
+        disable=not out.is_terminal,
+        transient=True,
+    )
+
+
+@contextmanager
+def training_bar(what: str) -> Iterator[Callable[..., None]]:
+    """A bar that follows training: epochs, loss, bits on validation, time left."""
+    with _bars() as bars:
+        tasks: dict[str, object] = {}
+
+        def told(progress: Progress, name: str = "") -> None:
+            if name not in tasks:
+                tasks[name] = bars.add_task(f"{what} {name}".strip(), total=progress.epochs, note="")
+            bits = ", ".join(f"{scorer} {value:.3f}" for scorer, value in progress.bits.items())
+            note = f"loss {progress.loss:.3f}  bits {bits}"
+            bars.update(tasks[name], completed=progress.epoch, note=note)  # type: ignore[arg-type]
+
+        yield told
+
+
+@contextmanager
+def counting_bar(what: str) -> Iterator[Callable[[int, int, str], None]]:
+    """A bar that counts things done of a total, naming the last one."""
+    with _bars() as bars:
+        task = bars.add_task(what, total=1, note="")
+
+        def told(done: int, total: int, name: str) -> None:
+            bars.update(task, completed=done, total=total, note=name[-40:].encode("utf-8", "replace").decode())
+
+        yield told

@@ -1,0 +1,78 @@
+"""The options that commands which train have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from fabula.errors import InputError
+
+if TYPE_CHECKING:
+    from fabula.pipeline.learning import Recipe
+
+_OPTIONS = [
+    click.argument("table", type=click.Path(path_type=Path)),
+    click.option("--where", multiple=True, metavar="COLUMN=VALUE", help="Keep the rows that have it; repeatable."),
+    click.option("--features", metavar="A,B,...", help="The columns to train on; by default all numbers."),
+    click.option("--log", "logged", metavar="A,...", default="duration_ms", show_default=True,
+                 help="Columns of which the logarithm is taken."),
+    click.option("--preset", default="default", show_default=True, help="default, or paper for its hyperparameters."),
+    click.option("--dimensions", type=int, help="Numbers in an item's essence: 1, 2, 4, 8, 16."),
+    click.option("--scorers", metavar="A,B", help="arcs, bilstm, or both."),
+    click.option("--epochs", type=int, help="How long to train at most."),
+    click.option("--batch", type=int, help="Collections in a step."),
+    click.option("--negatives", type=int, help="Shuffled orders beside each true one."),
+    click.option("--seed", type=int, default=0, show_default=True, help="For the same result again."),
+    click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda or cuda:1."),
+    click.option("--held-out", type=float, default=0.1, show_default=True,
+                 help="Share held out for validation where the table has no column split."),
+]  # fmt: skip
+
+
+def recipe_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options; the command gets them as keywords for :func:`as_recipe`."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+def as_recipe(
+    *,
+    table: Path,
+    where: tuple[str, ...],
+    features: str | None,
+    logged: str,
+    preset: str,
+    scorers: str | None,
+    device: str,
+    held_out: float,
+    **numbers: int | None,
+) -> Recipe:
+    """What the options say."""
+    from fabula.pipeline.learning import Recipe
+
+    changes: dict[str, Any] = {name: value for name, value in numbers.items() if value is not None}
+    changes["logged"] = tuple(_listed(logged))
+    if features is not None:
+        changes["features"] = tuple(_listed(features))
+    if scorers is not None:
+        changes["scorers"] = tuple(_listed(scorers))
+    return Recipe(table, as_where(where), preset, changes, device, held_out)
+
+
+def as_where(where: tuple[str, ...]) -> dict[str, str]:
+    """From ``COLUMN=VALUE`` to column and value."""
+    kept: dict[str, str] = {}
+    for text in where:
+        column, equals, value = text.partition("=")
+        if not equals or not column:
+            raise InputError(f"--where takes COLUMN=VALUE, such as split=train or kind=; got {text!r}")
+        kept[column] = value
+    return kept
+
+
+def _listed(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()]

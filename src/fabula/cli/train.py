@@ -1,0 +1,50 @@
+"""``fabula train``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from fabula.cli.recipe import as_recipe, recipe_options
+
+
+@click.command("train")
+@recipe_options
+@click.option(
+    "-o", "--output", required=True, type=click.Path(path_type=Path), help="Where the model goes (.safetensors)."
+)
+@click.option(
+    "--checkpoint", type=click.Path(path_type=Path), help="Where to keep the run; by default beside the model."
+)
+@click.option("--onnx", type=click.Path(path_type=Path), help="Also write the encoder as ONNX.")
+def command(*, output: Path, checkpoint: Path | None, onnx: Path | None, **options: Any) -> None:
+    """Train an essence on ordered collections.
+
+    \b
+    An interrupted run goes on from its last epoch when the same command is given again.
+    Several GPUs: torchrun --nproc-per-node 4 -m fabula train ...
+
+    \b
+    Example:
+      fabula train albums.parquet --where kind= --features energy,loudness,duration_ms -o mine.safetensors
+    """
+    from fabula.cli.progress import training_bar
+    from fabula.cli.showing import console
+    from fabula.pipeline.learning import train_model
+
+    recipe = as_recipe(**options)
+    with training_bar("training") as told:
+        done, split = train_model(recipe, output, checkpoint=checkpoint, onnx=onnx, progress=told)
+    out = console()
+    out.print(f"trained on {len(split.training):,} collections, held out {len(split.validation):,} ({split.rule})")
+    for name, info in done.information.items():
+        out.print(
+            f"{name}: {info.bits:.3f} bits [{info.low:.3f}, {info.high:.3f}] of at most {info.ceiling:.2f} "
+            f"(95 % interval, {info.negatives} negatives, held-out collections)",
+            markup=False,
+        )
+    if done.best_epoch == 0:
+        out.print("nothing about the order could be learned: the model knows no more than chance")
+    out.print(f"written: {output}", markup=False, soft_wrap=True)

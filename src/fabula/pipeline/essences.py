@@ -1,0 +1,123 @@
+"""From a source to the essence of its items: a column, or what a model makes of their features."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from fabula.core.essence import Floats, normalise
+from fabula.datasets.tables import read_table
+from fabula.errors import InputError, ModelError
+from fabula.models.file import load_model
+from fabula.models.model import Model
+from fabula.pipeline.sources import SOUND, Measuring, Source, measured
+
+_PREFERRED = ("albums", "audio")  # shipped models, the one that knows more first
+_FAR = 4.0  # deviations from what a model was trained on
+
+
+@dataclass(frozen=True, eq=False)
+class Essence:
+    """The essence of a source's items.
+
+    Attributes
+    ----------
+    source
+        With the features it was made of.
+    values
+        Shape (n,) or (n, d), z-scored, in the order given.
+    features
+        Their names.
+    model
+        What made it; None for a column.
+    notes
+        What the user should know of it.
+    """
+
+    source: Source
+    values: Floats
+    features: tuple[str, ...]
+    model: Model | None = None
+    notes: tuple[str, ...] = ()
+
+
+def find_essence(source: Source, *, by: str | None, model: str | None, measuring: Measuring) -> Essence:
+    """The essence of a source: the column the user named, or a model's.
+
+    Parameters
+    ----------
+    source
+        What was read.
+    by
+        A column.
+    model
+        A shipped model or a file; by default the shipped one that knows most of the features there are.
+    measuring
+        How sound is measured, where that is needed.
+    """
+    if by is not None and model is not None:
+        raise InputError("give either --by or --model, not both")
+    if by is not None:
+        return _by_column(source, by, measuring)
+    chosen = load_model(model) if model is not None else _default_model(source)
+    missing = [name for name in chosen.feature_names if name not in source.collection.feature_names]
+    if missing and source.kind != "table" and set(chosen.feature_names) <= set(SOUND):
+        source, missing = measured(source, measuring), []
+    if missing:
+        known = ", ".join(source.collection.feature_names) or "none"
+        raise ModelError(
+            f"{source.path}: the model needs {', '.join(chosen.feature_names)}; missing: {', '.join(missing)} "
+            f"(it has: {known})"
+        )
+    values = chosen.encode(source.collection)
+    scalar = values[:, 0] if values.shape[1] == 1 else values
+    return Essence(source, scalar, chosen.feature_names, chosen, _doubts(source, scalar, chosen))
+
+
+def _by_column(source: Source, by: str, measuring: Measuring) -> Essence:
+    known = source.collection.feature_names
+    if source.kind != "table" and by not in known and by in SOUND:
+        source = measured(source, measuring)
+        known = source.collection.feature_names
+    name = next((k for k in known if k.casefold() == by.casefold()), by)
+    if name in known:
+        values = source.collection.column(name)
+        if np.isfinite(values).all():
+            return Essence(source, normalise(values), (name,))
+    if source.kind == "table":
+        read_table(source.path, features=[name])  # says which row and column
+    if name not in known:
+        there = ", ".join(dict.fromkeys((*known, *SOUND)))
+        raise InputError(f"{source.path}: has no column {by!r}; there are: {there}")
+    item = int(np.flatnonzero(~np.isfinite(values))[0])
+    raise InputError(f"{source.path}: {source.collection.items[item].label!r} (item {item + 1}) has no {name!r}")
+
+
+def _default_model(source: Source) -> Model:
+    if source.kind != "table":
+        return load_model("audio")
+    known = set(source.collection.feature_names)
+    for name in _PREFERRED:
+        model = load_model(name)
+        if set(model.feature_names) <= known:
+            return model
+    there = ", ".join(source.collection.feature_names) or "no numbers"
+    raise InputError(f"{source.path}: say which column is the essence with --by; there are: {there}")
+
+
+def _doubts(source: Source, values: Floats, model: Model) -> tuple[str, ...]:
+    """When the model has little to say."""
+    n = len(values)
+    notes = []
+    if n < 4:
+        notes.append(f"only {n} item(s): a model can say little about so few")
+    elif not np.any(values):
+        notes.append("the items are all alike to the model: any order is as good as another")
+    inputs = np.abs(model.transform.apply(source.collection.columns(model.feature_names)))
+    if inputs.ndim == 2:
+        far = (inputs > _FAR).mean(axis=0)
+        for name, share in zip(model.feature_names, far, strict=True):
+            if share >= 0.5:
+                notes.append(f"{name} of {share:.0%} of the items is far from what the model was trained on")
+    return tuple(notes)

@@ -1,0 +1,221 @@
+"""Choosing how many templates: what each number of them explains on collections it was not learned from.
+
+A smaller squared error is no evidence of a shape in the orders: templates fit shuffled collections nearly as well.
+So every figure stands beside the same figure for shuffled collections, and the information about the order, which
+is zero for noise, stands beside the cost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from fabula.core.arcs import Arcs
+from fabula.core.essence import Floats
+from fabula.core.template import PAPER_KNOTS, replace_values
+from fabula.core.template_set import TemplateSet, join_essences
+from fabula.errors import InputError
+from fabula.templates.contrastive import Features, contrast_features, information, learn_arcs
+from fabula.templates.costs import as_count, quadratic_costs
+from fabula.templates.naming import named
+from fabula.templates.refinement import Progress, refine
+
+_MARGIN = 2.0  # standard errors by which information must exceed that of shuffled collections
+
+
+@dataclass(frozen=True)
+class CountRow:
+    """What k templates explain, on held-out collections and on shuffled ones.
+
+    Attributes
+    ----------
+    k
+        How many templates.
+    train_cost, cost
+        Of refined templates: on the collections learned from, and on those held out.
+    shuffled_cost
+        The held-out cost when all is learned and measured on shuffled collections.
+    bits, bits_error
+        Information of contrastive templates about the order of held-out collections, and its standard error.
+    shuffled_bits, shuffled_bits_error
+        The same, learned and measured on shuffled collections: zero but for chance.
+    refined_bits, refined_bits_error
+        The same for the refined templates, as arcs at the temperature that suits them best.
+    """
+
+    k: int
+    train_cost: float
+    cost: float
+    shuffled_cost: float
+    bits: float
+    bits_error: float
+    shuffled_bits: float
+    shuffled_bits_error: float
+    refined_bits: float
+    refined_bits_error: float
+
+    @property
+    def informative(self) -> bool:
+        """Whether the templates tell more about the order than those of shuffled collections, beyond chance."""
+        error = float(np.hypot(self.bits_error, self.shuffled_bits_error))
+        return self.bits - max(self.shuffled_bits, 0.0) > _MARGIN * error
+
+
+@dataclass(frozen=True)
+class CountTable:
+    """A :class:`CountRow` for each number of templates.
+
+    Attributes
+    ----------
+    rows
+        By rising k.
+    ceiling
+        The most bits that could be measured with the negatives used.
+    learned_from, held_out
+        How many collections.
+    """
+
+    rows: tuple[CountRow, ...]
+    ceiling: float
+    learned_from: int
+    held_out: int
+
+    @property
+    def suggested(self) -> int | None:
+        """The smallest k within one standard error of the most informative; None when no k tells anything."""
+        telling = [row for row in self.rows if row.informative]
+        if not telling:
+            return None
+        best = max(telling, key=lambda row: row.bits)
+        return next(row.k for row in telling if row.bits >= best.bits - best.bits_error)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, for JSON."""
+        rows = [{**asdict(row), "informative": row.informative} for row in self.rows]
+        return {**asdict(self), "rows": rows, "suggested": self.suggested}
+
+
+@dataclass(frozen=True, eq=False)
+class _Half:
+    """One side of the split: essences and positions."""
+
+    essences: list[Floats]
+    positions: list[Floats]
+
+    def shuffled(self, rng: np.random.Generator) -> _Half:
+        return _Half([rng.permutation(essence) for essence in self.essences], self.positions)
+
+
+def choose_count(
+    essences: Sequence[ArrayLike],
+    counts: Sequence[int] = (1, 2, 3, 4, 5, 6),
+    *,
+    rng: np.random.Generator,
+    positions: Sequence[ArrayLike] | None = None,
+    held_out: float = 0.2,
+    knots: ArrayLike = PAPER_KNOTS,
+    negatives: int = 31,
+    progress: Progress | None = None,
+) -> CountTable:
+    """Measure on held-out collections what each number of templates explains.
+
+    Parameters
+    ----------
+    essences
+        One array of shape (n,) per collection, in its true order, z-scored.
+    counts
+        Numbers of templates to try.
+    positions
+        One array of shape (n,) per collection, in [0, 1]; by default j / (n - 1).
+    held_out
+        The part of the collections that is held out, between 0 and 1. Collections that depend on each other
+        (albums of one artist) should not be divided by chance: measure those with a split of your own.
+    negatives
+        How many shuffled orders the true one is told from.
+    progress
+        Called as ``progress(done, total, bits)`` after each number of templates.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> rising = [np.sort(rng.normal(size=8)) for _ in range(100)]
+    >>> choose_count(rising, [1, 2], rng=rng).suggested
+    1
+    """
+    values, places, lengths = join_essences(essences, positions)
+    cuts = np.cumsum(lengths)[:-1]
+    train, test = _split(np.split(values, cuts), np.split(places, cuts), held_out, rng)
+    for k in counts:
+        as_count(k, len(train.essences))
+    if not counts:
+        raise InputError("at least one number of templates is needed; got none")
+    bare_train, bare_test = train.shuffled(rng), test.shuffled(rng)
+    rows: list[CountRow] = []
+    for k in sorted(set(counts)):
+        real = _measure(train, test, k, knots, negatives, rng)
+        bare = _measure(bare_train, bare_test, k, knots, negatives, rng)
+        rows.append(CountRow(k, *real[:2], bare[1], *real[2:4], *bare[2:4], *real[4:]))
+        if progress is not None:
+            progress(len(rows), len(set(counts)), rows[-1].bits)
+    return CountTable(tuple(rows), float(np.log2(1 + negatives)), len(train.essences), len(test.essences))
+
+
+def tempered(templates: TemplateSet, features: Features) -> Arcs:
+    """Templates as arcs of equal weight, at the temperature with the most information about these orders.
+
+    Parameters
+    ----------
+    templates
+        With common knots.
+    features
+        Shape (m, 1 + negatives, q), from ``contrast_features`` with those knots.
+    """
+    from scipy.optimize import minimize_scalar
+
+    def arcs(log_scale: float) -> Arcs:
+        scaled = [replace_values(t, t.values * np.exp(log_scale)) for t in templates]
+        return Arcs(TemplateSet(scaled), np.zeros(len(scaled)))
+
+    found = minimize_scalar(
+        lambda x: -float(information(features, arcs(x)).mean()), bounds=(-9.0, 3.0), method="bounded"
+    )
+    return arcs(float(found.x))
+
+
+def _split(
+    essences: list[Floats], positions: list[Floats], held_out: float, rng: np.random.Generator
+) -> tuple[_Half, _Half]:
+    if not 0.0 < held_out < 1.0 or len(essences) < 4:
+        raise InputError(
+            f"held_out must lie between 0 and 1 and there must be 4 collections; got {held_out} and {len(essences)}"
+        )
+    shuffled = rng.permutation(len(essences)).tolist()
+    size = min(max(2, round(held_out * len(essences))), len(essences) - 2)
+    halves = (sorted(shuffled[size:]), sorted(shuffled[:size]))
+    train, test = (_Half([essences[i] for i in half], [positions[i] for i in half]) for half in halves)
+    return train, test
+
+
+def _measure(
+    train: _Half, test: _Half, k: int, knots: ArrayLike, negatives: int, rng: np.random.Generator
+) -> tuple[float, float, float, float, float, float]:
+    """Cost on train and test; bits of contrastive and of refined templates on test, each with its error."""
+    refined = refine(quadratic_costs(train.essences, train.positions, knots=knots), k, rng=rng)
+    templates = TemplateSet(named(knots, refined.values))
+    arcs = learn_arcs(train.essences, k, rng=rng, positions=train.positions, knots=knots, negatives=negatives)
+    seen, unseen = (
+        contrast_features(half.essences, half.positions, knots=knots, negatives=negatives, rng=rng)
+        for half in (train, test)
+    )
+    by_contrast = information(unseen, arcs)
+    by_fit = information(unseen, tempered(templates, seen[:4096]))
+    cost = templates.cost(test.essences, test.positions)
+    return (refined.cost, cost, *_mean_and_error(by_contrast), *_mean_and_error(by_fit))
+
+
+def _mean_and_error(values: Floats) -> tuple[float, float]:
+    return float(values.mean()), float(values.std(ddof=1) / np.sqrt(len(values)))

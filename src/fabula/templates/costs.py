@@ -1,0 +1,264 @@
+"""Costs of templates as quadratic forms.
+
+The curve between fixed knots is linear in the knot values y, so the mean squared error of a collection under a
+template is ``y'Ay - 2b'y + c``: A depends on the positions alone, b and c on the essence. They are computed once;
+what remains of a cost is a matrix product.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from fabula.core.essence import Floats
+from fabula.core.ordering import Ints
+from fabula.core.template import PAPER_KNOTS, basis
+from fabula.core.template_set import join_essences
+from fabula.errors import InputError
+
+_CELLS = 1 << 19  # floats held at once: what a core's cache holds, and a bound on memory
+
+
+@dataclass(frozen=True, eq=False)
+class Costs:
+    """The mean squared error of m collections under any template with q knots.
+
+    Attributes
+    ----------
+    knots
+        Shape (q,).
+    forms
+        Shape (g, q (q + 1) / 2): the upper triangle of A, off-diagonal entries doubled, for each distinct list of
+        positions.
+    group
+        Shape (m,): which form each collection has.
+    linear
+        Shape (m, q): b.
+    constant
+        Shape (m,): c, the mean squared essence.
+    """
+
+    knots: Floats
+    forms: Floats
+    group: Ints
+    linear: Floats
+    constant: Floats
+
+    def __len__(self) -> int:
+        return len(self.constant)
+
+    def errors(self, values: ArrayLike) -> Floats:
+        """Mean squared error of every collection under every template.
+
+        Parameters
+        ----------
+        values
+            Shape (k, q).
+
+        Returns
+        -------
+        Array of shape (m, k), as ``TemplateSet.errors`` gives it.
+        """
+        y = np.asarray(values, dtype=np.float64)
+        out = np.empty((len(self), len(y)))
+        for rows, block in self._blocks(y):
+            out[rows] = block.T
+        return out
+
+    def of(self, populations: ArrayLike) -> Floats:
+        """Cost of whole sets of templates: the mean over collections of the smallest error.
+
+        Parameters
+        ----------
+        populations
+            Shape (s, k, q): s sets of k templates.
+
+        Returns
+        -------
+        Array of shape (s,).
+
+        Examples
+        --------
+        >>> costs = quadratic_costs([[-1.0, 1.0], [1.0, 0.0]], knots=[0, 1])
+        >>> costs.of([[[-1, 1], [1, -1]]])
+        array([0.25])
+        """
+        y = np.asarray(populations, dtype=np.float64)
+        s, k, q = y.shape
+        total = np.zeros(s)
+        for _, block in self._blocks(y.swapaxes(0, 1).reshape(k * s, q)):
+            total += block.reshape(k, s, -1).min(axis=0).sum(axis=1)
+        return total / len(self)
+
+    def nearest(self, populations: Floats) -> tuple[Ints, Floats]:
+        """For s sets of templates (s, k, q): the best template of each collection and its error, both (s, m)."""
+        s, k, q = populations.shape
+        label = np.empty((s, len(self)), dtype=np.intp)
+        error = np.empty((s, len(self)))
+        for rows, block in self._blocks(populations.swapaxes(0, 1).reshape(k * s, q)):
+            tables = block.reshape(k, s, -1)
+            label[:, rows] = tables.argmin(axis=0)
+            error[:, rows] = tables.min(axis=0)
+        return label, error
+
+    def sums(self, label: Ints, k: int) -> tuple[Floats, Floats, Floats]:
+        """Sums of A, of b and of ones over the collections of each label.
+
+        Parameters
+        ----------
+        label
+            Shape (s, m): a number 0..k-1 for each collection, s times.
+
+        Returns
+        -------
+        A (s, k, q, q), b (s, k, q) and counts (s, k).
+        """
+        s, q = len(label), len(self.knots)
+        members = np.zeros((s * k, len(self.forms)))
+        linear = np.zeros((s * k, q))
+        shared = len(self.forms) < len(self)
+        for rows in _spans(len(self), s * k):
+            part = label[:, rows]  # (s, rows)
+            hot = (part[:, np.newaxis] == np.arange(k)[:, np.newaxis]).reshape(s * k, -1).astype(np.float64)
+            linear += hot @ self.linear[rows]
+            if shared:
+                cell = (np.arange(s)[:, np.newaxis] * k + part) * len(self.forms) + self.group[rows]
+                members += np.bincount(cell.ravel(), minlength=members.size).reshape(members.shape)
+            else:
+                members[:, self.group[rows]] = hot
+        quadratic = _unpack(members @ self.forms, q)
+        return quadratic.reshape(s, k, q, q), linear.reshape(s, k, q), members.sum(axis=1).reshape(s, k)
+
+    def curve_fits(self, rows: Ints, ridge: float) -> Floats:
+        """The template of each of some collections alone, by least squares with a ridge: shape (rows, q)."""
+        q = len(self.knots)
+        A = _unpack(self.forms[self.group[rows]], q) + ridge * np.eye(q)
+        return np.asarray(np.linalg.solve(A, self.linear[rows][..., np.newaxis])[..., 0])
+
+    def take(self, rows: Ints) -> Costs:
+        """The costs of some of the collections."""
+        used, group = np.unique(self.group[rows], return_inverse=True)
+        return Costs(self.knots, self.forms[used], group, self.linear[rows], self.constant[rows])
+
+    def _blocks(self, y: Floats) -> Iterator[tuple[slice, Floats]]:
+        """Errors of templates (t, q), a span of collections at a time: shape (t, rows)."""
+        features = _pack(y)
+        shared = len(self.forms) < len(self)
+        quadratic = features @ self.forms.T if shared else None  # (t, g)
+        steps = -2.0 * y
+        for rows in _spans(len(self), len(y)):
+            block = steps @ self.linear[rows].T
+            group = self.group[rows]
+            block += quadratic[:, group] if quadratic is not None else features @ self.forms[group].T
+            block += self.constant[rows]
+            yield rows, np.maximum(block, 0.0, out=block)  # rounding must not make an error negative
+
+
+def quadratic_costs(
+    essences: Sequence[ArrayLike], positions: Sequence[ArrayLike] | None = None, *, knots: ArrayLike = PAPER_KNOTS
+) -> Costs:
+    """Compute A, b and c of every collection.
+
+    Parameters
+    ----------
+    essences
+        One array of shape (n,) per collection, in its true order.
+    positions
+        One array of shape (n,) per collection, in [0, 1]; by default j / (n - 1). Collections with equal positions
+        share one A.
+    knots
+        Shape (q,), rising from 0 to 1.
+
+    Examples
+    --------
+    >>> costs = quadratic_costs([[0.0, 1.0, 0.0], [1.0, 0.0, 1.0]], knots=[0, 0.5, 1])
+    >>> costs.errors([[0, 1, 0]]).round(6)
+    array([[0.],
+           [1.]])
+    >>> len(costs.forms)
+    1
+    """
+    values, places, lengths = join_essences(essences, positions)
+    x = np.asarray(knots, dtype=np.float64)
+    q = basis(x, [0.0]).shape[1]  # checks the knots
+    starts = np.cumsum(lengths) - lengths
+    m = len(lengths)
+    group = np.empty(m, dtype=np.intp)
+    linear, constant = np.empty((m, q)), np.empty(m)
+    forms: list[Floats] = []
+    known = 0
+    for n in np.unique(lengths).tolist():
+        rows = np.flatnonzero(lengths == n)
+        first, which = _distinct(places, starts[rows], n, even=positions is None)
+        group[rows] = known + which
+        known += len(first)
+        forms.extend(_forms(x, places, starts[rows][first], n))
+        for span in _spans(len(rows), n * q):
+            part = rows[span]
+            cells = starts[part][:, np.newaxis] + np.arange(n)
+            V = values[cells]
+            if len(first) == 1:
+                linear[part] = V @ basis(x, places[cells[0]]) / n
+            else:
+                B = basis(x, places[cells.ravel()]).reshape(len(part), n, q)
+                linear[part] = (V[:, np.newaxis] @ B)[:, 0] / n
+            constant[part] = (V * V).mean(axis=1)
+    return Costs(x, np.concatenate(forms), group, linear, constant)
+
+
+def as_count(k: int, collections: int) -> int:
+    """Check a number of templates: at least 1, at most one per collection."""
+    if not collections:
+        raise InputError("at least one collection is needed; got none")
+    if not 1 <= k <= collections:
+        raise InputError(f"the number of templates must lie in 1..{collections}, one per collection at most; got {k}")
+    return int(k)
+
+
+def _distinct(places: Floats, starts: Ints, n: int, *, even: bool) -> tuple[Ints, Ints]:
+    """Among lists of n positions: the first of each distinct one, and which one each is."""
+    if even:
+        return np.zeros(1, dtype=np.intp), np.zeros(len(starts), dtype=np.intp)
+    known: dict[bytes, int] = {}
+    first: list[int] = []
+    which = np.empty(len(starts), dtype=np.intp)
+    for i, start in enumerate(starts.tolist()):
+        which[i] = known.setdefault(places[start : start + n].tobytes(), len(known))
+        if len(known) > len(first):
+            first.append(i)
+    return np.array(first, dtype=np.intp), which
+
+
+def _forms(knots: Floats, places: Floats, starts: Ints, n: int) -> Iterator[Floats]:
+    """Packed A for each list of n positions."""
+    q = len(knots)
+    for span in _spans(len(starts), n * q):
+        cells = starts[span][:, np.newaxis] + np.arange(n)
+        B = basis(knots, places[cells.ravel()]).reshape(-1, n, q)
+        A = B.swapaxes(1, 2) @ B / n  # (rows, q, q)
+        i, j = np.triu_indices(q)
+        yield A[:, i, j] * np.where(i == j, 1.0, 2.0)
+
+
+def _pack(y: Floats) -> Floats:
+    """Products y_i y_j with i <= j, shape (t, q (q + 1) / 2): what a form is multiplied with."""
+    i, j = np.triu_indices(y.shape[1])
+    return y[:, i] * y[:, j]
+
+
+def _unpack(forms: Floats, q: int) -> Floats:
+    """Symmetric matrices (t, q, q) from forms (t, q (q + 1) / 2)."""
+    i, j = np.triu_indices(q)
+    out = np.empty((len(forms), q, q))
+    out[:, i, j] = out[:, j, i] = forms * np.where(i == j, 1.0, 0.5)
+    return out
+
+
+def _spans(rows: int, width: int) -> Iterator[slice]:
+    """Spans of rows whose tables of that width stay small."""
+    step = max(1, _CELLS // max(1, width))
+    for start in range(0, rows, step):
+        yield slice(start, min(rows, start + step))

@@ -1,0 +1,199 @@
+"""Refinement: templates by Lloyd's algorithm, from many starts at once.
+
+Each collection goes to the template nearest to it, each template becomes the least squares curve of its
+collections, and so on until nothing moves. No step can raise the cost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from fabula.core.essence import Floats
+from fabula.errors import InputError
+from fabula.templates.costs import Costs, as_count
+
+Progress = Callable[[int, int, float], None]  # steps done, steps in all (at most), best cost so far
+
+_SEED_RIDGE = 0.05  # on the curve of a single collection, whose few items may leave it free
+_HOLD = 1e-8  # weight of a template's old place: settles what its collections leave open
+_RACE_STEPS = 6
+_SAMPLE = 8192  # collections that the starts race on; the winner is refined on all
+
+
+@dataclass(frozen=True, eq=False)
+class Refinement:
+    """Templates found by refinement, and how it went.
+
+    Attributes
+    ----------
+    values
+        Shape (k, q): knot values of the templates.
+    cost
+        Mean over collections of the smallest mean squared error.
+    history
+        Cost of the winner at its start and after each step; it never rises. Where the race was held on a sample,
+        from the end of the race on.
+    starts
+        Shape (starts,): the cost at which each start left the race, best first.
+    """
+
+    values: Floats
+    cost: float
+    history: Floats
+    starts: Floats
+
+
+def refine(
+    costs: Costs,
+    k: int,
+    *,
+    rng: np.random.Generator,
+    starts: int = 48,
+    steps: int = 300,
+    initial: ArrayLike | None = None,
+    progress: Progress | None = None,
+) -> Refinement:
+    """Learn k templates by Lloyd's algorithm from many starts.
+
+    The starts race: all take a few steps, a third of them, those with the smallest cost, go on to the end. With
+    very many collections the race is held on a sample, and its winner refined on all.
+
+    Parameters
+    ----------
+    costs
+        Of the collections to learn from.
+    k
+        How many templates, 1 to the number of collections.
+    starts
+        How many starts.
+    steps
+        How many steps at most.
+    initial
+        Shape (s, k, q): sets of templates to start from besides, an evolved population for instance. The result is
+        never worse than the best of them.
+    progress
+        Called as ``progress(done, total, best_cost)``.
+
+    Examples
+    --------
+    >>> from fabula.templates.costs import quadratic_costs
+    >>> costs = quadratic_costs([[0.0, 1.0], [0.0, 1.2], [1.0, 0.0]], knots=[0, 1])
+    >>> found = refine(costs, 2, rng=np.random.default_rng(0))
+    >>> round(found.cost, 6)
+    0.003333
+    """
+    as_count(k, len(costs))
+    if starts < 1 or steps < 1:
+        raise InputError(f"refinement needs at least 1 start and 1 step; got {starts} and {steps}")
+    sample = _sample(costs, k, rng)
+    values = scatter(sample, k, starts, rng)
+    given = _as_initial(initial, k, len(costs.knots))
+    values = np.concatenate([given, values])
+    values, cost, trace = _race(sample, values, steps, progress)
+    ranked = np.argsort(cost, kind="stable")
+    finalists = np.concatenate([values[ranked[:1]], given])
+    winner = int(np.argmin(costs.of(finalists)))
+    best, history = _descend(costs, finalists[winner], steps)
+    if sample is costs and winner == 0:
+        history = np.concatenate([trace[ranked[0]][:-1], history])
+    if progress is not None:
+        progress(steps, steps, float(history[-1]))
+    return Refinement(best, float(history[-1]), history, cost[ranked])
+
+
+def scatter(costs: Costs, k: int, starts: int, rng: np.random.Generator) -> Floats:
+    """Starting templates (starts, k, q), each the curve of one collection, spread as k-means++ spreads its seeds.
+
+    The first collection is drawn evenly, each next one in proportion to its error under the templates so far.
+    """
+    rows = rng.integers(len(costs), size=starts)
+    found = [costs.curve_fits(rows, _SEED_RIDGE)]
+    error = costs.errors(found[0]).T  # (starts, m)
+    for _ in range(1, k):
+        height = np.cumsum(error, axis=1)
+        aim = rng.random(starts) * height[:, -1]
+        rows = np.minimum((height < aim[:, np.newaxis]).sum(axis=1), len(costs) - 1)
+        found.append(costs.curve_fits(rows, _SEED_RIDGE))
+        error = np.minimum(error, costs.errors(found[-1]).T)
+    return np.stack(found, axis=1)
+
+
+def lloyd_step(costs: Costs, values: Floats) -> tuple[Floats, Floats]:
+    """One step for s sets of templates (s, k, q): the moved sets, and the cost (s,) of the sets as they were.
+
+    A template without collections becomes the curve of the collection that fits worst. A template's old place
+    counts a little, so that what its collections do not settle stays where it was; the cost cannot rise by that.
+    """
+    k, q = values.shape[1:]
+    label, error = costs.nearest(values)
+    A, b, members = costs.sums(label, k)
+    hold = _HOLD * np.maximum(members, 1.0)
+    moved = np.linalg.solve(
+        A + hold[..., np.newaxis, np.newaxis] * np.eye(q), (b + hold[..., np.newaxis] * values)[..., np.newaxis]
+    )[..., 0]
+    for i in np.flatnonzero((members == 0).any(axis=1)).tolist():
+        empty = np.flatnonzero(members[i] == 0)
+        worst = np.argsort(-error[i], kind="stable")[: len(empty)]
+        moved[i, empty] = costs.curve_fits(worst, _SEED_RIDGE)
+    return np.asarray(moved, dtype=np.float64), np.asarray(error.mean(axis=1))
+
+
+def _sample(costs: Costs, k: int, rng: np.random.Generator) -> Costs:
+    """The collections that the starts race on: all, unless they are very many."""
+    size = max(_SAMPLE, 64 * k)
+    return costs if len(costs) <= size else costs.take(np.sort(rng.choice(len(costs), size, replace=False)))
+
+
+def _race(
+    costs: Costs, values: Floats, steps: int, progress: Progress | None
+) -> tuple[Floats, Floats, list[list[float]]]:
+    """Let all starts take a few steps and the better ones go on until they stand: sets, costs, costs on the way."""
+    values = values.copy()
+    cost = np.full(len(values), np.inf)
+    trace: list[list[float]] = [[] for _ in values]
+    running = np.arange(len(values))
+    for step in range(steps):
+        moved, now = lloyd_step(costs, values[running])
+        better = now < cost[running] * (1 - 1e-6)
+        cost[running] = now
+        for start, height in zip(running.tolist(), now.tolist(), strict=True):
+            trace[start].append(height)
+        if step == _RACE_STEPS:
+            better &= now <= np.sort(now)[len(now) // 3]
+        values[running[better]] = moved[better]
+        running = running[better]
+        if progress is not None:
+            progress(step + 1, steps, float(cost.min()))
+        if not len(running):
+            break
+    return values, costs.of(values), trace
+
+
+def _descend(costs: Costs, values: Floats, steps: int) -> tuple[Floats, Floats]:
+    """Take one set (k, q) down until it stands: the best set seen, and its costs on the way."""
+    history: list[float] = []
+    best = values
+    for _ in range(steps + 1):
+        moved, now = lloyd_step(costs, values[np.newaxis])
+        if history and now[0] >= history[-1] * (1 - 1e-9):
+            if now[0] < history[-1]:
+                best = values
+                history.append(float(now[0]))
+            break
+        best = values
+        history.append(float(now[0]))
+        values = moved[0]
+    return best, np.array(history)
+
+
+def _as_initial(initial: ArrayLike | None, k: int, q: int) -> Floats:
+    if initial is None:
+        return np.empty((0, k, q))
+    given = np.asarray(initial, dtype=np.float64)
+    if given.ndim != 3 or given.shape[1:] != (k, q) or not np.isfinite(given).all():
+        raise InputError(f"initial templates must be finite, of shape (s, {k}, {q}); got {given.shape}")
+    return given

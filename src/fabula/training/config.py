@@ -1,0 +1,241 @@
+"""How to train: every number of a run in one frozen value, and the two presets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any
+
+from fabula.core.template import PAPER_KNOTS
+from fabula.errors import InputError
+
+ENCODERS = ("auto", "mlp", "bilstm", "identity")
+SCORERS = ("arcs", "bilstm")
+
+
+@dataclass(frozen=True)
+class TrainingConfig:
+    """Everything that decides how a run of training goes; the defaults are the preset ``default``.
+
+    Parameters
+    ----------
+    features
+        Names of the features to train on; none: all that the first collection has.
+    logged
+        Features of which the logarithm is taken, where they are among the features.
+    encoder
+        ``"mlp"`` for features that are numbers, ``"bilstm"`` (the paper's) for features that are arrays, ``"auto"``
+        for the one of these that suits, ``"identity"`` to freeze the features: the essence is the features.
+    scorers
+        ``"arcs"``, ``"bilstm"`` or both, on one encoder; ``scorer_weights`` weighs their losses.
+    dimensions
+        How many numbers the essence of an item has.
+
+    Examples
+    --------
+    >>> TrainingConfig(scorers=("arcs",), epochs=5).batch
+    256
+    """
+
+    preset: str = "default"
+    features: tuple[str, ...] = ()
+    logged: tuple[str, ...] = ("duration_ms",)
+    encoder: str = "auto"
+    widths: tuple[int, ...] = (64, 64)  # hidden layers of the mlp
+    activation: str = "gelu_tanh"  # between them
+    layernorm: bool = False  # before each activation
+    skip: bool = False  # adds a linear map from the features to the essence
+    encoder_hidden: int = 128  # paper, appendix A: 128 units
+    encoder_layers: int = 2  # paper, appendix A
+    dropout: float = 0.1  # in the encoder; paper, appendix A: 0.1
+    feature_dropout: float = 0.0  # chance that a collection is shown without a feature
+    feature_noise: float = 0.0  # deviation of noise on the standardised features
+    dimensions: int = 1
+    scorers: tuple[str, ...] = SCORERS
+    scorer_weights: tuple[float, ...] = ()  # none: 1 each
+    scorer_hidden: int = 32  # paper, appendix A: 32 units
+    scorer_layers: int = 2  # paper, appendix A
+    scorer_positions: bool = False  # tell the bilstm where in the sequence it is
+    readout: str = "ends"
+    readout_dropout: float = 0.0  # before the bilstm's last layer
+    essence_noise: float = 0.0  # deviation of noise on the essence the scorers see
+    arcs: int = 4
+    knots: tuple[float, ...] = PAPER_KNOTS
+    negatives: int = 31  # paper, appendix A: N = 32 with the true order
+    batch: int = 256  # paper, appendix A: 16
+    optimizer: str = "adamw"  # paper, appendix A: Adam
+    learning_rate: float = 1e-3  # paper, appendix A: 1e-4
+    encoder_decay: float = 1e-2  # paper, appendix A: none
+    scorer_decay: float = 1e-2  # paper, appendix A: 1e-5
+    schedule: str = "cosine"
+    warmup: float = 0.05  # part of all steps in which the rate rises
+    clip: float = 1.0  # longest gradient; 0: any
+    ema: float = 0.995  # running mean of the weights; 0: none
+    epochs: int = 60
+    patience: int = 0  # epochs without a better validation before it stops; 0: goes to the end
+    subsequences: float = 0.5  # part of the batches cut to random order-preserving subsequences
+    shortest: float = 0.5  # part of its items a subsequence keeps at least
+    draws: int = 2  # sets of negatives per collection when validating
+    amp: str = "none"  # "tf32" or "bf16" on a GPU; none: exact
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("features", "logged", "widths", "scorers", "scorer_weights", "knots"):
+            object.__setattr__(self, name, _as_tuple(name, getattr(self, name)))
+        if not self.scorer_weights:
+            object.__setattr__(self, "scorer_weights", (1.0,) * len(self.scorers))
+        _check_choices(self)
+        _check_numbers(self)
+
+    @property
+    def sequences(self) -> int:
+        """The paper's N: the true order and the negatives."""
+        return self.negatives + 1
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields by name, as JSON can hold them."""
+        return {key: list(value) if isinstance(value, tuple) else value for key, value in asdict(self).items()}
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> TrainingConfig:
+        """What :meth:`to_dict` gave, read back; an unknown name is an error."""
+        known = {field.name for field in fields(cls)}
+        unknown = sorted(set(values) - known)
+        if unknown:
+            raise InputError(
+                f"training has no setting {', '.join(map(repr, unknown))}; it has: {', '.join(sorted(known))}"
+            )
+        return cls(**values)
+
+
+# Appendix A of the paper. The mlp stands in for its encoder where the features are plain numbers.
+_PAPER: dict[str, Any] = {
+    "encoder": "auto",
+    "widths": (64, 64),
+    "skip": False,
+    "dropout": 0.1,
+    "feature_dropout": 0.0,
+    "feature_noise": 0.0,
+    "scorers": ("bilstm",),
+    "scorer_positions": False,
+    "readout_dropout": 0.0,
+    "essence_noise": 0.0,
+    "negatives": 31,
+    "batch": 16,
+    "optimizer": "adam",
+    "learning_rate": 1e-4,
+    "encoder_decay": 0.0,
+    "scorer_decay": 1e-5,
+    "schedule": "constant",
+    "warmup": 0.0,
+    "clip": 0.0,
+    "ema": 0.0,
+    "epochs": 100,
+    "patience": 10,
+    "subsequences": 0.0,
+}
+PRESETS: dict[str, dict[str, Any]] = {"default": {}, "paper": _PAPER}
+
+
+def preset(name: str, **changes: Any) -> TrainingConfig:
+    """A preset by name, with some of its fields changed.
+
+    Parameters
+    ----------
+    name
+        ``"default"``, or ``"paper"`` for the numbers of its appendix A.
+    changes
+        Fields of :class:`TrainingConfig`.
+
+    Examples
+    --------
+    >>> preset("paper", seed=3).learning_rate
+    0.0001
+    """
+    if name not in PRESETS:
+        raise InputError(f"there is no preset {name!r}; there are: {', '.join(PRESETS)}")
+    return TrainingConfig.from_dict({"preset": name, **PRESETS[name], **changes})
+
+
+def resolved(config: TrainingConfig, feature_shape: tuple[int, ...]) -> TrainingConfig:
+    """The config with its encoder decided for features of one item of the given shape, (f,) or (f, s)."""
+    arrays = len(feature_shape) > 1
+    encoder = config.encoder if config.encoder != "auto" else ("bilstm" if arrays else "mlp")
+    if (encoder == "bilstm") != arrays:
+        what = "arrays" if arrays else "numbers"
+        right = "'bilstm'" if arrays else "'mlp' or 'identity'"
+        raise InputError(f"these features are {what}, one item has shape {feature_shape}: encoder must be {right}; "
+                         f"got {encoder!r}")  # fmt: skip
+    if encoder == "identity":
+        return replace(config, encoder=encoder, dimensions=feature_shape[0])
+    return replace(config, encoder=encoder)
+
+
+def _as_tuple(name: str, value: Any) -> tuple[Any, ...]:
+    if isinstance(value, str) or not isinstance(value, tuple | list):
+        raise InputError(f"training setting {name!r} must be a list; got {value!r}")
+    return tuple(value)
+
+
+def _check_choices(config: TrainingConfig) -> None:
+    choices = {
+        "encoder": ENCODERS,
+        "activation": ("gelu_tanh", "relu", "tanh"),
+        "readout": ("ends", "mean"),
+        "optimizer": ("adam", "adamw"),
+        "schedule": ("constant", "cosine"),
+        "amp": ("none", "tf32", "bf16"),
+    }
+    for name, legal in choices.items():
+        if getattr(config, name) not in legal:
+            raise InputError(
+                f"training setting {name!r} must be one of {', '.join(legal)}; got {getattr(config, name)!r}"
+            )
+    if not config.scorers or set(config.scorers) - set(SCORERS) or len(set(config.scorers)) < len(config.scorers):
+        raise InputError(f"scorers must be one or both of {', '.join(SCORERS)}; got {list(config.scorers)}")
+    if len(config.scorer_weights) != len(config.scorers) or not all(w > 0 for w in config.scorer_weights):
+        raise InputError(
+            f"scorer_weights must be {len(config.scorers)} numbers above 0, one per scorer; "
+            f"got {list(config.scorer_weights)}"
+        )
+
+
+# setting: (smallest, largest, whole number)
+_RANGES: dict[str, tuple[float, float, bool]] = {
+    "dimensions": (1, 1024, True),
+    "encoder_hidden": (1, 8192, True),
+    "encoder_layers": (1, 16, True),
+    "scorer_hidden": (1, 8192, True),
+    "scorer_layers": (1, 16, True),
+    "arcs": (1, 1024, True),
+    "negatives": (1, 65535, True),
+    "batch": (1, 1 << 20, True),
+    "epochs": (0, 1 << 20, True),
+    "patience": (0, 1 << 20, True),
+    "draws": (1, 4096, True),
+    "seed": (0, (1 << 63) - 1, True),
+    "dropout": (0.0, 0.99, False),
+    "feature_dropout": (0.0, 0.99, False),
+    "feature_noise": (0.0, 10.0, False),
+    "readout_dropout": (0.0, 0.99, False),
+    "essence_noise": (0.0, 10.0, False),
+    "shortest": (0.0, 1.0, False),
+    "learning_rate": (1e-9, 10.0, False),
+    "encoder_decay": (0.0, 10.0, False),
+    "scorer_decay": (0.0, 10.0, False),
+    "warmup": (0.0, 1.0, False),
+    "clip": (0.0, 1e9, False),
+    "ema": (0.0, 0.999999, False),
+    "subsequences": (0.0, 1.0, False),
+}
+
+
+def _check_numbers(config: TrainingConfig) -> None:
+    for name, (low, high, whole) in _RANGES.items():
+        value = getattr(config, name)
+        number = isinstance(value, int if whole else int | float) and not isinstance(value, bool)
+        if not number or not low <= value <= high:
+            kind = "a whole number" if whole else "a number"
+            raise InputError(f"training setting {name!r} must be {kind} from {low:g} to {high:g}; got {value!r}")
+    if not all(isinstance(width, int) and width >= 1 for width in config.widths):
+        raise InputError(f"widths must be whole numbers of at least 1; got {list(config.widths)}")

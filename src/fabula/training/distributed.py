@@ -1,0 +1,93 @@
+"""Several processes as one: every batch is shared out among them, gradients are summed, decisions are the first's."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from torch import distributed as dist
+
+from fabula.errors import InputError
+
+
+@dataclass(frozen=True)
+class World:
+    """Which of how many processes this is, and the device it works on."""
+
+    rank: int
+    size: int
+    device: torch.device
+
+    @property
+    def first(self) -> bool:
+        """Whether this process is the one that writes."""
+        return self.rank == 0
+
+    def share(self, rows: Tensor) -> Tensor:
+        """The part of a batch (b,) that falls to this process; may be empty."""
+        return rows[self.rank :: self.size] if self.size > 1 else rows
+
+    def sum_gradients(self, parameters: Iterable[torch.nn.Parameter]) -> None:
+        """Replace each gradient by its sum over the processes, in one exchange."""
+        if self.size == 1:
+            return
+        held = list(parameters)
+        grads = [torch.zeros_like(p) if p.grad is None else p.grad for p in held]
+        flat = torch.cat([grad.flatten() for grad in grads])
+        dist.all_reduce(flat)
+        for parameter, part in zip(held, torch.split(flat, [grad.numel() for grad in grads]), strict=True):
+            parameter.grad = part.view_as(parameter).clone()
+
+    def sum(self, value: Tensor) -> Tensor:
+        """The sum of a tensor over the processes."""
+        if self.size > 1:
+            dist.all_reduce(value)
+        return value
+
+    def agree(self, values: list[float]) -> list[float]:
+        """The first process's numbers, for all: rounding must not lead two processes different ways."""
+        if self.size == 1:
+            return values
+        told = torch.tensor(values, dtype=torch.float64, device=self.device)
+        dist.broadcast(told, src=0)
+        return [float(value) for value in told.tolist()]
+
+
+@contextmanager
+def join(device: str) -> Iterator[World]:
+    """Join the processes that torchrun started, or work alone.
+
+    Parameters
+    ----------
+    device
+        ``"auto"`` (a GPU if there is one), ``"cpu"``, ``"cuda"`` or ``"cuda:1"``.
+    """
+    rank, size = int(os.environ.get("RANK", "0")), int(os.environ.get("WORLD_SIZE", "1"))
+    place = pick_device(device, local_rank=int(os.environ.get("LOCAL_RANK", "0")) if size > 1 else None)
+    if size == 1 or dist.is_initialized():
+        yield World(rank, size, place)
+        return
+    dist.init_process_group("nccl" if place.type == "cuda" else "gloo")
+    try:
+        yield World(rank, size, place)
+    finally:
+        dist.destroy_process_group()
+
+
+def pick_device(device: str, *, local_rank: int | None = None) -> torch.device:
+    """The device a name means; with several processes on a machine, one GPU each."""
+    try:
+        chosen = (
+            torch.device("cuda" if torch.cuda.is_available() else "cpu") if device == "auto" else torch.device(device)
+        )
+    except RuntimeError as error:
+        raise InputError(f"device must be auto, cpu, cuda or cuda:NUMBER; got {device!r}") from error
+    if chosen.type == "cuda" and not torch.cuda.is_available():
+        raise InputError(f"device {device!r} was asked for, but this machine has no GPU that PyTorch can use")
+    if str(chosen) == "cuda":
+        return torch.device("cuda", torch.cuda.current_device() if local_rank is None else local_rank)
+    return chosen

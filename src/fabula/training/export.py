@@ -1,0 +1,198 @@
+"""From trained nets to a model that needs no PyTorch, and to ONNX."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from fabula.core.collection import Collection
+from fabula.core.essence import Floats
+from fabula.core.writing import write_whole
+from fabula.errors import import_extra
+from fabula.models.model import Model
+from fabula.models.transform import Transform
+from fabula.training.config import TrainingConfig
+from fabula.training.nets import make_encoder, zscore
+
+ORIENTED_BY = "loudness"  # an essence rises with it
+Weights = dict[str, NDArray[Any]]
+
+
+def model_config(config: TrainingConfig) -> dict[str, Any]:
+    """What the model file says of the nets; ``config`` with its encoder decided."""
+    encoders: dict[str, dict[str, Any]] = {
+        "identity": {"kind": "identity"},
+        "bilstm": {"kind": "bilstm", "hidden": config.encoder_hidden, "layers": config.encoder_layers},
+        "mlp": {
+            "kind": "mlp",
+            "widths": list(config.widths),
+            "activation": config.activation,
+            "layernorm": config.layernorm,
+            "skip": config.skip,
+        },
+    }
+    scorers: dict[str, dict[str, Any]] = {
+        "arcs": {"kind": "arcs", "k": config.arcs, "knots": len(config.knots)},
+        "bilstm": {
+            "kind": "bilstm",
+            "hidden": config.scorer_hidden,
+            "layers": config.scorer_layers,
+            "positions": config.scorer_positions,
+            "channels": config.dimensions + 2 * config.scorer_positions,
+            "readout": config.readout,
+        },
+    }
+    return {
+        "dimensions": config.dimensions,
+        "encoder": encoders[config.encoder],
+        "scorers": [scorers[name] for name in config.scorers],
+    }
+
+
+def build_model(
+    state: Mapping[str, Tensor],
+    config: TrainingConfig,
+    transform: Transform,
+    *,
+    signs: NDArray[np.float32] | None = None,
+    training: Mapping[str, Any] | None = None,
+    card: Mapping[str, Any] | None = None,
+) -> Model:
+    """The model of a trained net, with dimensions of its essence turned upside down where ``signs`` (d,) says -1.
+
+    Parameters
+    ----------
+    state
+        The net's tensors by name.
+    config
+        How it was trained, its encoder decided.
+    transform
+        Fitted on the training split.
+    signs
+        As :func:`essence_signs` gives them; frozen features keep theirs.
+    training, card
+        For the model file.
+    """
+    weights = {name: tensor.detach().float().cpu().numpy() for name, tensor in state.items()}
+    if "arcs" in config.scorers:
+        weights["arcs.knots"] = np.array(config.knots)
+    if signs is not None and config.encoder != "identity":
+        weights = flip(weights, config, signs)
+    return Model(model_config(config), weights, transform, training=training, card=card)
+
+
+def essence_signs(essences: Sequence[Floats], collections: Sequence[Collection]) -> NDArray[np.float32]:
+    """Shape (d,): -1 for each dimension of the essence that falls with the loudness, else 1.
+
+    Parameters
+    ----------
+    essences
+        Shape (n, d) for each collection, z-scored.
+    collections
+        The same ones; those without a loudness say nothing.
+    """
+    total = np.zeros(essences[0].shape[1])
+    for essence, collection in zip(essences, collections, strict=True):
+        if ORIENTED_BY in collection.feature_names:
+            loudness = collection.column(ORIENTED_BY).reshape(len(collection), -1).mean(axis=1)
+            known = np.isfinite(loudness)
+            if known.any():
+                total += (loudness - loudness[known].mean())[known] @ essence[known]
+    return np.where(total < 0, -1.0, 1.0).astype(np.float32)
+
+
+def flip(weights: Mapping[str, NDArray[Any]], config: TrainingConfig, signs: NDArray[np.float32]) -> Weights:
+    """Turn dimensions of the essence upside down and let the scorers expect that: every score stays.
+
+    The sigmoid of the paper's encoder becomes one minus itself, which z-scoring makes a change of sign.
+    """
+    out: Weights = {name: np.array(tensor) for name, tensor in weights.items()}
+    last = "encoder.out" if config.encoder == "bilstm" else f"encoder.{len(config.widths)}"
+    for name in (f"{last}.weight", f"{last}.bias", "encoder.skip.weight"):
+        if name in out:  # (d, ...)
+            out[name] = (out[name].T * signs).T
+    for name in ("bilstm.start", "bilstm.end", "bilstm.lstm.weight_ih_l0", "bilstm.lstm.weight_ih_l0_reverse"):
+        if name in out:  # (..., c): the channels of the essence come first
+            out[name][..., : len(signs)] *= signs
+    if "arcs.values" in out:
+        out["arcs.values"] = out["arcs.values"] * signs
+    return out
+
+
+def export_onnx(model: Model, path: str | Path) -> Path:
+    """Write a model's encoder as ONNX: ``features`` (n, f[, s]) of one collection -> ``essence`` (n, d), z-scored.
+
+    The input transform is inside. Needs the package ``onnx``.
+
+    Returns
+    -------
+    The path written.
+    """
+    import io
+
+    import_extra("onnx", extra="onnx", purpose="writing ONNX")
+    encoder = _Essence(model).eval()
+    example = torch.ones(3, *model.transform.item_shape)
+    content = io.BytesIO()
+    with warnings.catch_warnings():  # the exporter that needs no more packages is called old
+        warnings.simplefilter("ignore")
+        torch.onnx.export(
+            encoder,
+            (example,),
+            content,  # type: ignore[arg-type]
+            dynamo=False,
+            input_names=["features"],
+            output_names=["essence"],
+            dynamic_axes={"features": {0: "items"}, "essence": {0: "items"}},
+            opset_version=17,
+        )
+    return write_whole(path, content.getvalue())
+
+
+class _Essence(nn.Module):
+    """A model's transform and encoder as one net over the items of one collection."""
+
+    mean: Tensor
+    deviation: Tensor
+    logged: Tensor
+
+    def __init__(self, model: Model) -> None:
+        super().__init__()
+        transform = model.transform
+        deviation = np.where(transform.deviation > 0, transform.deviation, 1.0)
+        logged = np.isin(transform.feature_names, transform.logged)
+        shape = (-1,) + (1,) * (transform.mean.ndim - 1)
+        self.register_buffer("mean", torch.tensor(transform.mean))
+        self.register_buffer("deviation", torch.tensor(deviation))
+        self.register_buffer("logged", torch.tensor(logged).reshape(shape))
+        kind = model.config["encoder"]
+        config = TrainingConfig(
+            encoder=kind["kind"],
+            dimensions=model.dimensions,
+            dropout=0.0,
+            widths=tuple(kind.get("widths", ())),
+            activation=kind.get("activation", "gelu_tanh"),
+            layernorm=kind.get("layernorm", False),
+            skip=kind.get("skip", False),
+            encoder_hidden=kind.get("hidden", 1),
+            encoder_layers=kind.get("layers", 1),
+        )
+        self.encoder = make_encoder(config, transform.item_shape)
+        state = {
+            n.removeprefix("encoder."): torch.tensor(t) for n, t in model.tensors.items() if n.startswith("encoder.")
+        }
+        self.encoder.load_state_dict(state)
+
+    def forward(self, features: Tensor) -> Tensor:
+        values = features.double()
+        values = torch.where(self.logged, torch.where(self.logged, values, 1.0).log(), values)
+        values = (values - self.mean) / self.deviation
+        values = torch.where(values.isnan(), 0.0, values).float()
+        return zscore(self.encoder(values).unsqueeze(0)).squeeze(0)

@@ -1,0 +1,50 @@
+"""The two errors behind the published mutual information, rebuilt on purpose: what the controls must catch.
+
+1. The end token is written one place early. It erases the last item, and the sequence reads on into the padding,
+   which holds the essence of the TRUE first item: a scorer has only to compare that with the item a sequence opens
+   with.
+2. The true order is put wherever the running number of a sequence is a multiple of the batch size, not of N: with
+   a batch of 16 and N = 32 every collection has its true order twice.
+
+Nothing else may import this module.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from fabula.training.batches import draw_orderings
+from fabula.training.config import TrainingConfig
+from fabula.training.loop import Draw
+from fabula.training.nets import BilstmScorer, EssenceNet
+
+
+class LeakingScorer(BilstmScorer):
+    """The paper's scorer with the first error."""
+
+    def forward(self, sequences: Tensor) -> Tensor:
+        """Scores of sequences, the true order first; with the true first item leaked into each."""
+        b, N, n, _ = sequences.shape
+        framed = self.framed(sequences.flatten(0, 1)).view(b, N, n + 2, -1)
+        leaked = framed[:, :1, 1:2].expand(b, N, 1, -1)  # the true first item, wherever it is in the sequence
+        end = self.end.expand(b, N, 1, -1)
+        return self.read(torch.cat([framed[:, :, :n], end, leaked], dim=2).flatten(0, 1)).view(b, N)
+
+
+def leaking_net(config: TrainingConfig, feature_shape: tuple[int, ...]) -> EssenceNet:
+    """A net whose bilstm scorer leaks."""
+    net = EssenceNet(config, feature_shape)
+    net.add_module("bilstm", LeakingScorer(config))
+    return net
+
+
+def doubled_truth(batch: int) -> Draw:
+    """Orderings with the second error, for a batch size."""
+
+    def draw(b: int, sequences: int, n: int, generator: torch.Generator) -> Tensor:
+        orderings = draw_orderings(b, sequences, n, generator)
+        orderings.view(b * sequences, n)[::batch] = torch.arange(n, device=orderings.device)
+        return orderings
+
+    return draw

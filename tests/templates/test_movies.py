@@ -1,0 +1,51 @@
+"""The published movie shots: costs to meet."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fabula.core.essence import normalise
+from fabula.templates.costs import quadratic_costs
+from fabula.templates.evolution import evolve
+from fabula.templates.refinement import refine
+
+DATA = Path(__file__).parents[3] / "shared" / "data"
+
+pytestmark = [pytest.mark.data, pytest.mark.skipif(not (DATA / "movies").is_dir(), reason="no movie data")]
+
+
+@pytest.fixture(scope="module")
+def published():
+    with np.load(DATA / "published_templates.npz") as file:
+        return {k: file[f"movies_{k}"] for k in range(1, 10)}
+
+
+@pytest.fixture(scope="module")
+def costs():
+    rows = json.loads((DATA / "movies" / "training.json").read_text())
+    places = [np.array(row["indices"], dtype=float) for row in rows]
+    positions = [(p - p[0]) / (p[-1] - p[0]) for p in places]
+    return quadratic_costs([normalise(row["narrative_essence"]) for row in rows], positions)
+
+
+def test_published_costs_are_reproduced(costs, published):
+    assert costs.of(published[4]).mean() == pytest.approx(0.8293, abs=5e-5)
+    assert costs.of(published[9]).min() == pytest.approx(0.7699, abs=5e-5)
+
+
+@pytest.mark.parametrize(("k", "best_known"), [(1, 0.93121), (4, 0.82113), (9, 0.75769)])
+def test_refined_templates_beat_every_published_set(costs, published, k, best_known):
+    found = refine(costs, k, rng=np.random.default_rng(0))
+    assert found.cost < costs.of(published[k]).min()
+    assert found.cost < 1.001 * best_known  # the best of 200 starts
+
+
+@pytest.mark.slow
+def test_evolution_reaches_the_published_mean(costs, published):
+    for k in (1, 2, 4):
+        found = [evolve(costs, k, rng=np.random.default_rng(seed)).cost for seed in range(3)]
+        assert np.mean(found) < costs.of(published[k]).mean()

@@ -1,0 +1,33 @@
+import torch
+
+from fabula.training.config import TrainingConfig, resolved
+from fabula.training.nets import EssenceNet
+from fabula.training.published_bug import doubled_truth, leaking_net
+
+
+def score(make_net, essence: torch.Tensor, orderings: torch.Tensor) -> torch.Tensor:
+    torch.manual_seed(0)
+    net = make_net(resolved(TrainingConfig(scorers=("bilstm",)), (1,)), (1,)).double().eval()
+    torch.nn.init.normal_(net.bilstm.out.weight)
+    return net.score(essence, orderings)["bilstm"].detach()
+
+
+def test_the_leaking_scorer_never_sees_the_last_item_and_knows_the_true_first():
+    essence = torch.randn(1, 5, 1, dtype=torch.float64)
+    orderings = torch.stack([torch.arange(5), torch.tensor([2, 1, 0, 4, 3])]).unsqueeze(0)
+    last, first = essence.clone(), essence.clone()
+    last[0, 3] += 1.0  # last in the second ordering alone
+    first[0, 0] += 1.0
+    before = score(leaking_net, essence, orderings)[0, 1]
+    assert score(leaking_net, last, orderings)[0, 1] == before
+    assert score(EssenceNet, last, orderings)[0, 1] != score(EssenceNet, essence, orderings)[0, 1]
+    without = torch.tensor([[[0, 1, 2, 3, 4], [2, 1, 3, 4, 0]]])  # item 0 is last here: unseen, yet it leaks in
+    assert score(leaking_net, first, without)[0, 1] != score(leaking_net, essence, without)[0, 1]
+
+
+def test_with_batch_16_and_32_sequences_the_truth_is_there_twice():
+    draw = doubled_truth(16)
+    orderings = draw(16, 32, 9, torch.Generator().manual_seed(0))
+    truths = (orderings == torch.arange(9)).all(2)
+    assert truths.sum(1).tolist() == [2] * 16
+    assert truths[:, [0, 16]].all()
