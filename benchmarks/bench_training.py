@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import time
+from itertools import product
 
 import numpy as np
 import torch
@@ -58,20 +59,21 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=2)
     parser.add_argument("--batches", type=int, nargs="+", default=[16, 256])
     parser.add_argument("--sequences", type=int, nargs="+", default=[32, 128, 512])
+    parser.add_argument("--graphs", action="store_true", help="also with CUDA graphs")
     parser.add_argument("--amp", nargs="+", default=["none"], choices=["none", "tf32", "bf16"])
     options = parser.parse_args()
     device = pick_device(options.device)
     pool = synthetic_pool(options.albums, device)
     print(f"{device}, torch {torch.__version__}, {len(pool)} albums, {len(pool.values)} tracks of 75 x 7")
-    print(f"{'batch':>6} {'N':>5} {'amp':>5} {'ms/album':>9} {'ratio':>7}")
+    print(f"{'graphs':>6} {'amp':>5} {'batch':>6} {'N':>5} {'ms/album':>9} {'ratio':>7}")
     first = 0.0
-    for amp in options.amp:
-        for batch in options.batches:
-            for sequences in options.sequences:
-                config = preset("paper", batch=batch, negatives=sequences - 1, amp=amp)
-                took = milliseconds_per_album(pool, config, repeats=options.repeats)
-                first = first or took
-                print(f"{batch:>6} {sequences:>5} {amp:>5} {took:>9.3f} {took / first:>7.2f}", flush=True)
+    modes = [False, True] if options.graphs else [False]
+    for graphs, amp, batch, sequences in product(modes, options.amp, options.batches, options.sequences):
+        config = preset("paper", batch=batch, negatives=sequences - 1, amp=amp, graphs=graphs)
+        took = milliseconds_per_album(pool, config, repeats=options.repeats)
+        first = first or took
+        row = f"{graphs!s:>6} {amp:>5} {batch:>6} {sequences:>5} {took:>9.3f} {took / first:>7.2f}"
+        print(row, flush=True)
 
 
 if __name__ == "__main__":

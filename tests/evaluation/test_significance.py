@@ -168,6 +168,14 @@ def test_constant_differences_are_defined(rng, constant):
     assert sign_flip_test(a[:10], b[:10], rng).p == (1 if constant == 0 else 2 / 2**10)
 
 
+@pytest.mark.parametrize("scale", [5e-324, 1e-200, 1e200])
+def test_very_small_and_large_differences(rng, scale):
+    values = np.array([1.0, 2.0, 4.0, -1.0])
+    assert cohen_dz(values * scale) == pytest.approx(cohen_dz(values))
+    interval = bootstrap(values * scale, rng)
+    assert interval.low <= interval.mean <= interval.high
+
+
 def test_nan_pairs_are_left_out_and_counted():
     a, b = [1.0, np.nan, 3.0, 5.0], [0.0, 1.0, np.nan, 3.0]
     assert paired_differences(a, b).tolist() == [1, 2]

@@ -84,3 +84,25 @@ def test_refuses_a_broken_transform(arguments, message):
 def test_a_feature_without_any_value_is_named():
     with pytest.raises(InputError, match="feature 'b' has no value"):
         Transform.of([[1.0, np.nan], [2.0, np.nan]], ["a", "b"])
+
+
+def test_a_constant_before_the_logarithm():
+    t = Transform.of([[0.0], [0.98], [np.nan]], ("speech",), ("speech+0.02",))
+    assert np.allclose(t.apply([[0.0], [0.98]]), [[-1], [1]])
+    assert np.allclose(t.mean, np.log([0.02, 1.0]).mean())
+    with pytest.raises(InputError, match=r"feature 'speech' must be above -0\.02 \(its logarithm is taken\); got -0\.5"):
+        t.apply([[-0.5]])
+    for wrong in ("other+0.02", "speech+x", "speech+-1", "speech+inf"):
+        with pytest.raises(InputError, match="logged features must be among the feature names"):
+            Transform(("speech",), (wrong,), [0.0], [1.0])
+
+
+def test_a_bound_keeps_the_order_and_hardly_touches_the_middle():
+    t = Transform(("x",), (), [0.0], [1.0], bound=4.0)
+    x = np.array([[-50.0], [-8.0], [-1.0], [0.0], [1.0], [8.0], [50.0]])
+    y = t.apply(x)[:, 0]
+    assert (np.diff(y) > 0).all()
+    assert np.abs(y).max() <= 4.0
+    assert abs(y[4] - 1) < 0.03
+    with pytest.raises(InputError, match="bound of a transform must be 0"):
+        Transform(("x",), (), [0.0], [1.0], bound=-1)

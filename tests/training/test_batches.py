@@ -91,3 +91,16 @@ def test_orderings_are_the_truth_and_uniform_permutations():
 def test_whole_batches_give_all_in_the_order_of_the_pool(pool):
     rows = torch.cat([take(pool, batch).flatten(0, 1) for batch in whole_batches(pool, 7)])
     assert torch.equal(rows, pool.values)
+
+
+def test_filled_batches_are_of_one_size_and_weigh_every_collection_the_same(pool):
+    plan = plan_epoch(pool, 7, generator(), fill=True)
+    assert {len(batch.starts) for batch in plan} == {6}  # 30 of length 8 are dealt to 5 batches
+    weight: Counter[float] = Counter()
+    for batch in plan:
+        features = take(pool, batch)
+        assert (features[:, :, 0] == features[:, :1, 0]).all()
+        for number in features[:, 0, 0].tolist():
+            weight[number] += batch.weight
+    assert len(weight) == 44
+    assert sum(weight.values()) == pytest.approx(44)

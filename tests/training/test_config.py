@@ -47,7 +47,7 @@ def test_a_bad_value_is_told(changes, words):
 
 
 def test_unknown_names_are_told():
-    with pytest.raises(InputError, match="no preset 'papre'; there are: default, paper"):
+    with pytest.raises(InputError, match="no preset 'papre'; there are: default, arcs, paper"):
         preset("papre")
     with pytest.raises(InputError, match="no setting 'bach'"):
         preset("paper", bach=3)

@@ -11,7 +11,7 @@ from fabula.training.loop import optimise, validation_bits, validation_losses
 from fabula.training.nets import EssenceNet
 from fabula.training.optimiser import make_optimizer
 
-SMALL = TrainingConfig(widths=(8,), scorer_hidden=4, epochs=6, batch=8, negatives=7, learning_rate=1e-2)
+SMALL = TrainingConfig(widths=(8,), scorer_hidden=4, epochs=6, batch=8, negatives=7, learning_rate=1e-2, dropout=0.1)
 ALONE = World(0, 1, torch.device("cpu"))
 
 
@@ -164,3 +164,24 @@ def test_weight_decay_falls_where_it_should():
     assert {n for n, p in plain.named_parameters() if id(p) in decayed} >= {"encoder.0.weight", "bilstm.out.weight"}
     assert not {n for n, p in plain.named_parameters() if id(p) in decayed} & {"arcs.values", "encoder.0.bias"}
     assert sum(len(g["params"]) for g in groups) == len(list(plain.parameters()))
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+def test_graphs_give_the_gradients_of_plain_steps(make):
+    from fabula.training.graphs import GraphedStep
+    from fabula.training.loop import weighted_loss
+
+    config = resolved(preset("default", **{**SMALL.to_dict(), "dropout": 0.0, "feature_noise": 0.0}), (3,))
+    config = preset("default", **{**config.to_dict(), "feature_dropout": 0.0, "readout_dropout": 0.0})
+    torch.manual_seed(0)
+    plain, recorded = (EssenceNet(config, (3,)).cuda() for _ in range(2))
+    recorded.load_state_dict(plain.state_dict())
+    step = GraphedStep(recorded, lambda scores: weighted_loss(scores, config), 0.5)
+    for n in (4, 6, 4, 6):
+        features, orderings = torch.randn(5, n, 3).cuda(), torch.rand(5, 8, n).argsort(2).cuda()
+        plain.zero_grad()
+        loss = 0.3 * weighted_loss(plain(features, orderings), config)
+        (0.5 * loss).backward()
+        assert step(features, orderings, 0.3).item() == pytest.approx(loss.item(), rel=1e-4)
+        for one, two in zip(plain.parameters(), recorded.parameters(), strict=True):
+            assert torch.allclose(one.grad, two.grad, atol=1e-4)

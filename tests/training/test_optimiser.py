@@ -1,4 +1,5 @@
 import math
+from itertools import pairwise
 
 import pytest
 import torch
@@ -14,7 +15,7 @@ def test_the_rate_rises_then_falls_along_a_cosine():
     assert rates[4] == pytest.approx(2.0 * 0.5 * (0.5 + 0.5 * math.cos(math.pi * 0.05)))
     assert max(rates) == rates[9]
     assert rates[-1] == pytest.approx(0.0)
-    assert all(a > b for a, b in zip(rates[9:], rates[10:], strict=False))
+    assert all(a > b for a, b in pairwise(rates[9:]))
 
 
 def test_the_papers_rate_is_constant():

@@ -14,9 +14,10 @@ from fabula.version import __version__
 
 # Command: (module, what `fabula --help` says of it). Modules are loaded when their command runs.
 COMMANDS = {
-    "order": ("order", "Put a table or a playlist in an order that tells a story."),
+    "order": ("order", "Put a folder of music, a playlist or a table in an order that tells a story."),
     "demo": ("demo", "Order the small album that comes with the package."),
     "templates": ("templates", "List and show story templates."),
+    "extract": ("extract", "Measure sound and write a table, one row a file."),
     "info": ("info", "Say what a model takes, what it was trained on and how it did."),
     "train": ("train", "Train an essence on ordered collections."),
     "audit": ("audit", "Measure the information about the order, with the two controls that would catch a leak."),

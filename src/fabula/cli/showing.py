@@ -90,6 +90,19 @@ def _verdict(ordered: Ordered) -> str:
     return "\n".join(lines)
 
 
+def show_arc(ordered: Ordered) -> None:
+    """Print the arc before and after as two rows of small columns."""
+    from fabula.report.terminal import spark
+
+    if ordered.essence.ndim > 1:
+        return
+    out = console()
+    out.print(ordered.source.collection.title, style="bold", markup=False)
+    out.print(f"as given  {spark(ordered.essence)}", markup=False)
+    out.print(f"ordered   {spark(ordered.essence[ordered.fit.ordering])}", markup=False)
+    out.print()
+
+
 def show_template(template: Template) -> None:
     """Print a template: its name, its sentence, its curve and its knots."""
     from fabula.report.terminal import curve_lines

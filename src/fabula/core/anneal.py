@@ -1,7 +1,7 @@
-"""Annealing: many swaps at once that do not touch each other, now and then a moved or turned stretch.
+"""Annealing: places shared out anew, at best but for noise, and stretches turned or shifted, growing colder.
 
-Swaps at positions of which no two are neighbours change the objective independently of each other, so that a
-hundred of them are judged in one go.
+Positions of which no two are neighbours can be shared out among their items by one assignment, links included: a
+step to the best of very many orderings. Noise on its costs plays the part of the temperature.
 """
 
 from __future__ import annotations
@@ -15,8 +15,11 @@ from fabula.core.essence import Floats
 from fabula.core.moves import moved
 from fabula.core.ordering import Ints
 from fabula.core.problem import Problem
+from fabula.core.units import Bools
 
-HOT, COLD = 0.3, 0.003  # temperatures, as parts of the typical cost
+HOT = 4.0  # noise at the start, in deviations of the links
+STRETCHES = 4  # batches of stretches per assignment
+RUNS = 6  # exchanges of runs per assignment
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,17 +27,14 @@ class _Tables:
     """The costs, framed: item n is nobody, who stands before the first place and behind the last."""
 
     problem: Problem
-    cost: Floats  # (n, n)
     link: Floats  # (n + 1, n + 1)
-    goals: Floats  # (n, d)
-    loose: Ints  # items that are neither fixed nor in a run
+    loose: Bools  # (n,) items that are neither fixed nor in a run
     runs: list[tuple[int, ...]]
 
 
 def anneal(
     problem: Problem,
     ordering: Ints,
-    goals: Floats,
     rng: np.random.Generator,
     *,
     rounds: int,
@@ -48,8 +48,6 @@ def anneal(
         The costs.
     ordering
         Shape (n,), keeps the constraints, as every ordering on the walk does.
-    goals
-        Shape (n, d): the template at each position. Positions with like goals are swapped more often.
     rng
         Makes the walk.
     rounds
@@ -57,90 +55,75 @@ def anneal(
     until
         When to stop by ``time.monotonic()`` at the latest.
     """
-    tables = _tables(problem, goals)
-    value = best_value = problem.value(ordering)
-    best = ordering
-    heat = _scale(problem, ordering)
+    tables = _tables(problem)
+    heat = HOT * _scale(problem)
+    best, best_value = ordering, problem.value(ordering)
     for turn in range(rounds):
-        if turn % 64 == 0 and time.monotonic() > until:
+        if time.monotonic() > until:
             break
-        warmth = heat * HOT * (COLD / HOT) ** (turn / rounds)
-        ordering, value = _swaps(tables, ordering, value, warmth, rng)
-        ordering, value = _stretches(tables, ordering, value, warmth, rng)
-        if tables.runs and turn % 4 == 0:
-            ordering, value = _run(tables, ordering, value, warmth, rng)
-        if value < best_value - 1e-12:
+        warmth = heat * (1 - turn / rounds) ** 2
+        ordering = _shared_out(tables, ordering, warmth, rng)
+        value = problem.value(ordering)
+        for _ in range(STRETCHES):
+            ordering, value = _stretches(tables, ordering, value, warmth / 5, rng)
+        for number in rng.permutation(len(tables.runs))[:RUNS]:
+            ordering, value = _exchange(tables, ordering, value, tables.runs[number], warmth, rng)
+        if value < best_value:
             best, best_value = ordering, value
     return best
 
 
-def _tables(problem: Problem, goals: Floats) -> _Tables:
+def _tables(problem: Problem) -> _Tables:
     n = len(problem.cost)
     link = np.zeros((n + 1, n + 1))
     link[:n, :n] = problem.link
-    held = [*problem.constraints.fixed.values(), *(item for run in problem.constraints.together for item in run)]
-    runs = [run for run in problem.constraints.together if not set(run) & set(problem.constraints.fixed.values())]
-    return _Tables(problem, problem.cost, link, goals, np.setdiff1d(np.arange(n), held), runs)
+    fixed = set(problem.constraints.fixed.values())
+    loose = np.ones(n, dtype=bool)
+    loose[list(fixed)] = False
+    for run in problem.constraints.together:
+        loose[list(run)] = False
+    return _Tables(problem, link, loose, [run for run in problem.constraints.together if not fixed & set(run)])
 
 
-def _scale(problem: Problem, ordering: Ints) -> float:
-    """How much a step typically changes."""
-    places = problem.cost[ordering]
-    spread = np.abs(places - places.diagonal()[:, np.newaxis])
-    links = problem.link[np.isfinite(problem.link)]
-    return float(spread[np.isfinite(spread)].mean() / 2 + (links.std() if len(links) else 0.0)) or 1.0
+def _scale(problem: Problem) -> float:
+    """How much links differ, or, where they hardly do, a small part of what places do."""
+    links, costs = (table[np.isfinite(table)] for table in (problem.link, problem.cost))
+    return max(float(links.std()) if len(links) else 0.0, 0.1 * float(costs.std()))
 
 
-def _swaps(
-    tables: _Tables, ordering: Ints, value: float, warmth: float, rng: np.random.Generator
-) -> tuple[Ints, float]:
-    """Judge swaps of pairs of positions, none next to another, and make those that are taken."""
-    p, q = _pairs(tables, ordering, rng)
-    if not len(p):
-        return ordering, value
-    framed = np.concatenate([ordering, [len(ordering)]])  # index -1 and n are both nobody
-    a, b = ordering[p], ordering[q]
-    before_p, behind_p, before_q, behind_q = framed[p - 1], framed[p + 1], framed[q - 1], framed[q + 1]
-    cost, link = tables.cost, tables.link
-    change = cost[b, p] + cost[a, q] + link[before_p, b] + link[b, behind_p] + link[before_q, a] + link[a, behind_q]
-    change -= cost[a, p] + cost[b, q] + link[before_p, a] + link[a, behind_p] + link[before_q, b] + link[b, behind_q]
-    taken = change < warmth * rng.standard_exponential(len(p))
-    out = ordering.copy()
-    out[p[taken]], out[q[taken]] = b[taken], a[taken]
-    if tables.problem.before.size:
-        taken = _undone(tables.problem.before, out, ordering, p, q, taken)
-    return out, value + float(change[taken].sum())
+def _shared_out(tables: _Tables, ordering: Ints, warmth: float, rng: np.random.Generator) -> Ints:
+    """Share out positions, of which no two are neighbours, among their items."""
+    from scipy.optimize import linear_sum_assignment
 
-
-def _pairs(tables: _Tables, ordering: Ints, rng: np.random.Generator) -> tuple[Ints, Ints]:
-    """Positions to swap: half of the time anywhere, half of the time where the template is alike."""
     n = len(ordering)
-    noise = np.ones(n + 2)
-    noise[1:-1] = rng.random(n)
-    free = np.zeros(n, dtype=bool)
-    free[np.argsort(ordering)[tables.loose]] = True
-    chosen = np.flatnonzero(free & (noise[1:-1] < noise[:-2]) & (noise[1:-1] < noise[2:]))
-    half = len(chosen) // 2
-    if rng.random() < 0.25:
-        key = rng.random(len(chosen))
-    else:
-        key = tables.goals[chosen] @ rng.normal(size=tables.goals.shape[1])
-        key = key + rng.normal(size=len(chosen)) * 0.1 * (np.ptp(key) if len(key) else 0.0) * rng.random()
-    chosen = chosen[np.argsort(key)]
-    return chosen[: 2 * half : 2], chosen[1 : 2 * half : 2]
+    chance = np.ones(n + 2)
+    chance[1:-1] = rng.random(n)
+    k = np.flatnonzero(tables.loose[ordering] & (chance[1:-1] < chance[:-2]) & (chance[1:-1] < chance[2:]))
+    items = ordering[k]
+    framed = np.concatenate([ordering, [n]])  # places -1 and n: nobody
+    cost = tables.problem.cost[np.ix_(items, k)]
+    cost = cost + tables.link[np.ix_(framed[k - 1], items)].T + tables.link[np.ix_(items, framed[k + 1])]
+    rows, columns = linear_sum_assignment(cost + warmth * rng.random(cost.shape))
+    out = ordering.copy()
+    out[k[columns]] = items[rows]
+    return _mended(tables.problem, ordering, out) if tables.problem.before.size else out
 
 
-def _undone(before: Ints, out: Ints, ordering: Ints, p: Ints, q: Ints, taken: Ints) -> Ints:
-    """Take back, in place, the swaps that break ``before``; what is left is returned."""
+def _mended(problem: Problem, ordering: Ints, out: Ints) -> Ints:
+    """The new ordering, with those exchanges taken back that break ``before``: whole circles of them."""
+    n = len(ordering)
+    moves = np.argsort(ordering)[out]  # the item now at j came from moves[j]
     while True:
         place = np.argsort(out)
-        bad = place[before[0]] >= place[before[1]]
+        bad = place[problem.before[0]] >= place[problem.before[1]]
         if not bad.any():
-            return taken
-        wrong = np.isin(p, place[before[:, bad]]) | np.isin(q, place[before[:, bad]])
-        for ends in (p[wrong], q[wrong]):
-            out[ends] = ordering[ends]
-        taken = taken & ~wrong
+            return out
+        for at in place[problem.before[:, bad]].ravel().tolist():
+            for _ in range(n):
+                out[at] = ordering[at]
+                at = int(moves[at])
+                if out[at] == ordering[at]:
+                    break
 
 
 def _stretches(
@@ -179,7 +162,7 @@ def _settled(
     n, count = len(ordering), len(starts)
     k = np.arange(n)
     near = np.minimum(np.concatenate([number, [count]]), np.concatenate([[count], number]))  # of each link
-    change = tables.cost[trial, k] - tables.cost[ordering, k]
+    change = tables.problem.cost[trial, k] - tables.problem.cost[ordering, k]
     links = _links(tables, trial) - _links(tables, ordering)
     totals = np.bincount(number, change, count + 1) + np.bincount(near, links, count + 1)
     taken = totals[:count] < warmth * rng.standard_exponential(count)
@@ -201,9 +184,10 @@ def _links(tables: _Tables, ordering: Ints) -> Floats:
     return tables.link[framed[:-1], framed[1:]]
 
 
-def _run(tables: _Tables, ordering: Ints, value: float, warmth: float, rng: np.random.Generator) -> tuple[Ints, float]:
-    """Judge one run exchanged with a stretch of its length."""
-    run = tables.runs[rng.integers(len(tables.runs))]
+def _exchange(
+    tables: _Tables, ordering: Ints, value: float, run: tuple[int, ...], warmth: float, rng: np.random.Generator
+) -> tuple[Ints, float]:
+    """Judge a run exchanged with a stretch of its length."""
     start = int(np.flatnonzero(ordering == run[0])[0])
     trial = _exchanged(ordering, start, int(rng.integers(0, len(ordering) - len(run) + 1)), len(run))
     reached = tables.problem.value(trial)

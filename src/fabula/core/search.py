@@ -22,6 +22,8 @@ from fabula.core.problem import Problem, problem
 from fabula.core.template import Template
 from fabula.errors import InputError
 
+MOST_FOR_PATHS = 300  # beyond, paths cost more than they tell
+
 
 @dataclass(frozen=True, eq=False)
 class Arrangement:
@@ -118,15 +120,15 @@ def arrange(
     goals = lay(values, np.arange(n), template).targets.reshape(n, -1)
     rows = values.reshape(n, -1)
     posed = problem(np.sqrt(((rows[:, np.newaxis] - goals) ** 2).sum(axis=-1)), weights, kept)
-    ordering, bound = solve(posed, goals, seed=seed, seconds=seconds)
+    ordering, bound = solve(posed, seed=seed, seconds=seconds)
     objective = posed.value(ordering)
     found = lay(values, ordering, template)
     return Arrangement(replace(found, exact=objective <= bound + 1e-9), objective, min(bound, objective))
 
 
-def solve(posed: Problem, goals: Floats, *, seed: int, seconds: float) -> tuple[Ints, float]:
+def solve(posed: Problem, *, seed: int, seconds: float) -> tuple[Ints, float]:
     """An ordering, the best one where the items are few, and a lower bound of the objective."""
-    n = len(goals)
+    n = posed.constraints.n
     if n <= MOST_ITEMS:
         exact = solve_exhaustively(posed)
         if exact is None:
@@ -138,24 +140,18 @@ def solve(posed: Problem, goals: Floats, *, seed: int, seconds: float) -> tuple[
     ordering = construct(posed, wish, rng)
     if ordering is None:
         raise conflicts.told(posed.constraints, "no ordering was found that keeps all of these")
-    ordering = descend(posed, ordering, until=start + seconds / 4)
-    ordering = anneal(posed, ordering, goals, rng, rounds=_rounds(n), until=start + 0.6 * seconds)
+    ordering = anneal(posed, ordering, rng, rounds=min(1500, 150_000 // n), until=start + 0.5 * seconds)
     ordering = descend(posed, ordering, until=start + 0.75 * seconds)
-    bound = floor + link_bound(posed.link)
-    value = posed.value(ordering)
-    if bound < value - 1e-9:
-        bound = max(bound, path_bound(posed, wish, value, rounds=_paths(n)))
-    return ordering, bound
+    return ordering, _bound(posed, floor, wish, posed.value(ordering))
 
 
-def _rounds(n: int) -> int:
-    """Steps of the walk: about the same time for any number of items."""
-    return int(min(8000, 4_000_000 / n))
-
-
-def _paths(n: int) -> int:
-    """Paths for the bound: about half a second."""
-    return int(np.clip(4e8 / n**3, 2, 200))
+def _bound(posed: Problem, floor: float, wish: Ints, value: float) -> float:
+    """The best lower bound that about half a second gives."""
+    n = len(wish)
+    bound = floor + link_bound(posed.link, rounds=int(np.clip(15_000 / n, 5, 100)))
+    if bound >= value - 1e-9 or n > MOST_FOR_PATHS:
+        return bound
+    return max(bound, path_bound(posed, wish, value, rounds=int(np.clip(2e8 / n**3, 2, 200))))
 
 
 def _unsolvable(constraints: Constraints) -> bool:

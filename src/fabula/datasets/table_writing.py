@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import math
 import os
@@ -14,7 +15,7 @@ import numpy as np
 from fabula.core.collection import Collection
 from fabula.core.writing import write_whole
 from fabula.datasets.table_columns import is_nested, text_of
-from fabula.errors import FileError, InputError
+from fabula.errors import FileError, InputError, import_extra
 
 
 def write_table(
@@ -23,12 +24,13 @@ def write_table(
     """Write the items of a collection in its order; :func:`read_table` reads the same collection back.
 
     Columns: position from 1, then id, title, artist and path where any item has them, features, details, extra.
-    An extra column takes the place of a feature or a detail of the same name. Features that are arrays are left out.
+    An extra column takes the place of a feature or a detail of the same name. A feature that is an array of numbers
+    has a column for each, ``name.1``, ``name.2``, ...
 
     Parameters
     ----------
     path
-        A .csv or .json file (a list of objects).
+        A .csv, .json (a list of objects) or .parquet file.
     collection
         What to write.
     extra
@@ -51,9 +53,11 @@ def write_table(
     <BLANKLINE>
     """
     ending = Path(path).suffix.lower()
-    if ending not in (".csv", ".json"):
-        raise InputError(f"{path}: a table is written as .csv or .json; got {ending or 'no ending'}")
+    if ending not in (".csv", ".json", ".parquet"):
+        raise InputError(f"{path}: a table is written as .csv, .json or .parquet; got {ending or 'no ending'}")
     columns = _columns(collection, extra or {})
+    if ending == ".parquet":
+        return write_whole(path, _as_parquet(columns))
     rows = list(zip(*columns.values(), strict=True))
     text = _as_csv(list(columns), rows) if ending == ".csv" else _as_json(list(columns), rows)
     try:
@@ -72,13 +76,15 @@ def _columns(collection: Collection, extra: Mapping[str, Sequence[Any]]) -> dict
             columns[name] = [getattr(item, name) for item in items]
     fixed = set(columns)
     found: dict[str, list[Any]] = {}
-    if collection.features.ndim == 2:
-        found = {name: collection.column(name).tolist() for name in collection.feature_names}
+    for name in collection.feature_names:
+        values = collection.column(name).reshape(len(items), -1)
+        several = values.shape[1] > 1
+        found |= {f"{name}.{i + 1}" if several else name: values[:, i].tolist() for i in range(values.shape[1])}
     for name in dict.fromkeys(name for item in items for name in item.details):
         found.setdefault(name, [item.details.get(name) for item in items])
-    for name, values in found.items():
+    for name, cells in found.items():
         if name not in extra:
-            columns[_free(name, columns)] = values
+            columns[_free(name, columns)] = cells
     for name, column in extra.items():
         if name in fixed:
             raise InputError(f"extra column {name!r} has the name of a column every table has")
@@ -120,6 +126,18 @@ def _cell(value: Any) -> str:
 def _quoted(cell: str) -> str:
     """A cell in quotes where it holds a separator or a line break; semicolons and tabs, so that none is guessed."""
     return '"' + cell.replace('"', '""') + '"' if any(mark in cell for mark in ',;\t"\r\n') else cell
+
+
+def _as_parquet(columns: Mapping[str, list[Any]]) -> bytes:
+    pa = import_extra("pyarrow", extra="tables", purpose="writing Parquet tables")
+    pq = import_extra("pyarrow.parquet", extra="tables", purpose="writing Parquet tables")
+    mixed = {
+        name: values if not any(isinstance(v, str) for v in values) else [v if v is None else str(v) for v in values]
+        for name, values in columns.items()
+    }
+    buffer = io.BytesIO()
+    pq.write_table(pa.table(mixed), buffer)
+    return buffer.getvalue()
 
 
 def _as_json(names: list[str], rows: list[tuple[Any, ...]]) -> str:

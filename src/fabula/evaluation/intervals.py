@@ -119,7 +119,7 @@ def _bca_ends(sample: Floats, means: Floats, ends: Floats) -> Floats:
     if not 0 < below < 1:  # too few resamples to tell the bias
         return ends
     bias = ndtri(below)
-    centred = sample - mean  # the jackknife means less their mean are these by 1 - n, turned round
+    centred = (sample - mean) / np.abs(sample - mean).max()  # the jackknife means about theirs, but for a factor
     skew = (centred**3).sum() / (6 * (centred**2).sum() ** 1.5)
     shifted = bias + ndtri(ends)
     return np.asarray(ndtr(bias + shifted / (1 - skew * shifted)), dtype=np.float64)

@@ -175,7 +175,8 @@ def cohen_dz(differences: ArrayLike) -> float:
     mean = float(values.mean())
     if is_constant(values):
         return math.copysign(math.inf, mean) if mean else 0.0
-    return mean / float(values.std(ddof=1))
+    scaled = values / np.abs(values).max()  # so that squares neither overflow nor vanish
+    return float(scaled.mean() / scaled.std(ddof=1))
 
 
 def rank_biserial(differences: ArrayLike) -> float:

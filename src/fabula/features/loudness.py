@@ -6,7 +6,6 @@ Measured chunk by chunk, in memory for a few seconds of sound however long it is
 from __future__ import annotations
 
 from collections.abc import Iterable
-from math import lcm
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,7 +20,7 @@ LOWEST_RATE = 4000  # Hz: below it the high shelf of the K-weighting does not ex
 _OFFSET = -0.691  # dB, so that a 997 Hz sine reads as its level
 _RELATIVE_GATE = 10.0  # dB under the loudness of what passes the absolute gate
 _SURROUND = 1.41
-_LEAST_STEPS = 8  # of 100 ms in a chunk; a power of two, as is the row
+_STEPS = 32  # of 100 ms in a chunk: as many as a row has samples, so that rows fill it
 
 
 def loudness(samples: ArrayLike, rate: int) -> float:
@@ -63,13 +62,13 @@ def chunk_frames(rate: int) -> int:
 
     Examples
     --------
-    >>> chunk_frames(44100)  # 16 steps
-    70560
+    >>> chunk_frames(44100)
+    141120
     """
     if not rate >= LOWEST_RATE:
         raise InputError(f"the rate must be at least {LOWEST_RATE} Hz to measure loudness; got {rate}")
     step = round(rate / 10)
-    return max(lcm(step, ROW), _LEAST_STEPS * step)
+    return _STEPS * step
 
 
 def integrated(chunks: Iterable[Samples], rate: int, *, vorbis: bool = False) -> float:

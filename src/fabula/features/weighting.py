@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,19 +19,20 @@ from fabula.core.essence import Floats
 ROW = 32  # samples per matrix row
 STATES = 4  # of the two second-order sections
 
-_GROUP = 8  # rows, then groups, summed at once
+_GROUP = 16  # rows, then groups, summed at once
 _PRODUCT = 2**18  # multiplications up to which BLAS stays on one thread; more threads only get in each other's way
 
 Samples = NDArray[np.float32]
+AnyFloats = NDArray[np.floating[Any]]
 
 
 @dataclass(frozen=True, eq=False)
 class _Group:
     """One level of the sum over rows: how the states within a group follow from its inputs and its first state."""
 
-    whole: Floats  # (group * states, states): what the inputs of a group add to the state after it
-    within: Floats  # (group * states, group * states): what they add to the states before each of its members
-    onward: Floats  # (states, group * states): what the first state becomes before each member
+    whole: AnyFloats  # (group * states, states): what the inputs of a group add to the state after it
+    within: AnyFloats  # (group * states, group * states): what they add to the states before each of its members
+    onward: AnyFloats  # (states, group * states): what the first state becomes before each member
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +65,7 @@ def weigh(weighting: Weighting, chunk: Samples, state: Floats, room: Room) -> tu
     rows = frames // ROW
     known, weighted = room.known, room.weighted
     known[:, :, :ROW] = chunk.T.reshape(channels, rows, ROW)
-    inputs = (known[:, :, :ROW] @ weighting.entering).astype(np.float64)
+    inputs = known[:, :, :ROW] @ weighting.entering
     before, after = _recurrence(weighting, 0, inputs, state)
     known[:, :, ROW:] = before
     batch = _divisor(rows, _PRODUCT // (ROW * (ROW + STATES)))
@@ -71,7 +73,7 @@ def weigh(weighting: Weighting, chunk: Samples, state: Floats, room: Room) -> tu
     return weighted.reshape(channels, frames), after
 
 
-def _recurrence(weighting: Weighting, level: int, inputs: Floats, first: Floats) -> tuple[Floats, Floats]:
+def _recurrence(weighting: Weighting, level: int, inputs: AnyFloats, first: Floats) -> tuple[AnyFloats, Floats]:
     """States ``s[k + 1] = advance @ s[k] + inputs[k]`` from ``s[0] = first``.
 
     `inputs` is (channels, n, states). Returns s[0] to s[n - 1], of that shape, and s[n].
@@ -79,17 +81,19 @@ def _recurrence(weighting: Weighting, level: int, inputs: Floats, first: Floats)
     channels, n, states = inputs.shape
     advance = weighting.advance[level].T
     if level == len(weighting.groups):
-        before = np.empty_like(inputs)
+        before = np.empty(inputs.shape)
         for k in range(n):
             before[:, k] = first
             first = first @ advance + inputs[:, k]
         return before, first
     group = weighting.groups[level]
-    padded = np.zeros((channels, -(-n // _GROUP) * _GROUP, states))
+    padded = np.zeros((channels, -(-n // _GROUP) * _GROUP, states), inputs.dtype)
     padded[:, :n] = inputs
     grouped = padded.reshape(channels, -1, _GROUP * states)
-    starts, _ = _recurrence(weighting, level + 1, grouped @ group.whole, first)
-    before = (grouped @ group.within + starts @ group.onward).reshape(channels, -1, states)[:, :n]
+    starts, _ = _recurrence(weighting, level + 1, (grouped @ group.whole).astype(np.float64), first)
+    before = grouped @ group.within
+    before += starts.astype(inputs.dtype) @ group.onward
+    before = before.reshape(channels, -1, states)[:, :n]
     return before, before[:, -1] @ advance + inputs[:, -1]
 
 
@@ -104,22 +108,25 @@ def k_weighting(rate: int, rows: int) -> Weighting:
     ringing = np.stack([c @ powers[k] for k in range(ROW)], axis=1)
     entering = np.stack([powers[ROW - 1 - k] @ b for k in range(ROW)])
     leaving = np.concatenate([direct, ringing]).astype(np.float32)
-    advance, groups, n = [powers[ROW]], [], rows
+    groups: list[_Group] = []
+    advance, n = [powers[ROW]], rows
     while n > 2 * _GROUP:
-        groups.append(_group(advance[-1]))
+        # Single precision will do within the first groups; over many of them errors would add up.
+        groups.append(_group(advance[-1], np.float64 if groups else np.float32))
         advance.append(np.linalg.matrix_power(advance[-1], _GROUP))
         n = -(-n // _GROUP)
     return Weighting(entering.astype(np.float32), leaving, tuple(advance), tuple(groups))
 
 
-def _group(advance: Floats) -> _Group:
+def _group(advance: Floats, dtype: type[np.floating[Any]]) -> _Group:
     powers = [np.linalg.matrix_power(advance, k).T for k in range(_GROUP)]
     within = np.zeros((_GROUP, STATES, _GROUP, STATES))
     for k in range(_GROUP):
         for later in range(k + 1, _GROUP):
             within[k, :, later] = powers[later - 1 - k]
     size = _GROUP * STATES
-    return _Group(np.concatenate(powers[::-1]), within.reshape(size, size), np.concatenate(powers, axis=1))
+    matrices = np.concatenate(powers[::-1]), within.reshape(size, size), np.concatenate(powers, axis=1)
+    return _Group(*(matrix.astype(dtype) for matrix in matrices))
 
 
 def _state_space(rate: int) -> tuple[Floats, Floats, Floats, float]:

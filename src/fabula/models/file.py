@@ -45,6 +45,7 @@ def save_model(path: str | Path, model: Model) -> Path:
         "features": {
             "names": list(transform.feature_names),
             "logged": list(transform.logged),
+            "bound": transform.bound,
             "shape": list(transform.item_shape),
         },
         "training": model.training,
@@ -144,12 +145,15 @@ def _as_model(document: dict[str, Any], tensors: dict[str, NDArray[Any]]) -> Mod
         if not isinstance(value, dict):
             raise ModelError(f'the header\'s "{key}" must say what it is by name; got {value!r}')
     names, logged, shape = (document["features"].get(key) for key in ("names", "logged", "shape"))
-    if not isinstance(names, list) or not isinstance(logged, list) or not all(isinstance(n, str) for n in names):
+    if not all(isinstance(part, list) and all(isinstance(n, str) for n in part) for part in (names, logged)):
         raise ModelError('the header\'s "features" must list "names" and "logged"')
+    bound = document["features"].get("bound", 0.0)
+    if not isinstance(bound, int | float):
+        raise ModelError(f'the header\'s "bound" must be a number; got {bound!r}')
     for name in ("transform.mean", "transform.deviation"):
         if name not in tensors:
             raise ModelError(f"tensor {name!r} is missing")
         if list(tensors[name].shape) != shape or len(names) != shape[0]:
             raise ModelError(f"tensor {name!r} must have the header's shape {shape}; got {tensors[name].shape}")
-    transform = Transform(names, logged, tensors.pop("transform.mean"), tensors.pop("transform.deviation"))
+    transform = Transform(names, logged, tensors.pop("transform.mean"), tensors.pop("transform.deviation"), bound)
     return Model(document["config"], tensors, transform, training=document["training"], card=document["card"])

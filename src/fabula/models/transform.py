@@ -16,17 +16,20 @@ from fabula.errors import InputError
 class Transform:
     """What is done to features before the encoder sees them.
 
-    The logarithm of some, then less the mean, by the deviation. A missing value (NaN) becomes 0: it counts as the
-    mean of the training items.
+    The logarithm of some, then less the mean, by the deviation; then squashed so that no value lies further than
+    ``bound`` from 0: an item unlike all training items is taken for the most unusual of them, not for something of
+    which the encoder knows nothing. A missing value (NaN) becomes 0: it counts as the mean of the training items.
 
     Parameters
     ----------
     feature_names
         f names, in the order of the columns.
     logged
-        Those whose logarithm is taken.
+        Those whose logarithm is taken; ``"speechiness+0.02"`` adds a constant first, for features that may be 0.
     mean, deviation
         Shape (f,), or (f, s) for features of s numbers each; a deviation of 0 counts as 1.
+    bound
+        The most deviations from the mean; 0: any.
 
     Examples
     --------
@@ -40,9 +43,15 @@ class Transform:
     logged: tuple[str, ...]
     mean: Floats = field(repr=False)
     deviation: Floats = field(repr=False)
+    bound: float = 0.0
 
     def __init__(
-        self, feature_names: Sequence[str], logged: Sequence[str], mean: ArrayLike, deviation: ArrayLike
+        self,
+        feature_names: Sequence[str],
+        logged: Sequence[str],
+        mean: ArrayLike,
+        deviation: ArrayLike,
+        bound: float = 0.0,
     ) -> None:
         names, logs = _as_names(feature_names, logged)
         centre, spread = np.array(mean, dtype=np.float64), np.array(deviation, dtype=np.float64)
@@ -53,23 +62,28 @@ class Transform:
             )
         if not (np.isfinite(centre).all() and np.isfinite(spread).all() and (spread >= 0).all()):
             raise InputError("the mean and deviation of a transform must be finite, the deviation not below 0")
+        if not 0 <= bound < np.inf:
+            raise InputError(f"the bound of a transform must be 0 (none) or above; got {bound}")
         for attribute, value in (
             ("feature_names", names),
             ("logged", logs),
             ("mean", centre),
             ("deviation", spread),
+            ("bound", float(bound)),
         ):
             object.__setattr__(self, attribute, value)
 
     @classmethod
-    def of(cls, features: ArrayLike, feature_names: Sequence[str], logged: Sequence[str] = ()) -> Transform:
+    def of(
+        cls, features: ArrayLike, feature_names: Sequence[str], logged: Sequence[str] = (), bound: float = 0.0
+    ) -> Transform:
         """The transform that gives these items mean 0 and deviation 1; missing values (NaN) are left out.
 
         Parameters
         ----------
         features
             Shape (m, f) or (m, f, s): the training items, and only those.
-        feature_names, logged
+        feature_names, logged, bound
             As of the class.
         """
         names, logs = _as_names(feature_names, logged)
@@ -80,7 +94,7 @@ class Transform:
             raise InputError(f"feature {names[int(np.argwhere(count == 0)[0, 0])]!r} has no value in any training item")
         mean = np.where(known, values, 0.0).sum(axis=0) / count
         variance = np.where(known, values - mean, 0.0) ** 2
-        return cls(names, logs, mean, np.sqrt(variance.sum(axis=0) / count))
+        return cls(names, logs, mean, np.sqrt(variance.sum(axis=0) / count), bound)
 
     @property
     def item_shape(self) -> tuple[int, ...]:
@@ -99,6 +113,8 @@ class Transform:
         if values.shape[1:] != self.mean.shape:
             raise InputError(f"features must have shape (n, {_joined(self.mean.shape)}); got {values.shape}")
         values = (values - self.mean) / np.where(self.deviation > 0, self.deviation, 1.0)
+        if self.bound:
+            values = self.bound * np.tanh(values / self.bound)
         return np.where(np.isnan(values), 0.0, values)
 
 
@@ -112,22 +128,42 @@ def _logged(values: Floats, names: tuple[str, ...], logged: tuple[str, ...]) -> 
     if not logged:
         return values
     values = values.copy()
-    for name in logged:
+    for text in logged:
+        name, offset = log_parts(text, names)
         column = names.index(name)
-        low = values[:, column] <= 0
+        low = values[:, column] <= -offset
         if low.any():
             item, got = int(np.argwhere(low)[0, 0]), values[:, column][low][0]
-            raise InputError(f"feature {name!r} must be above 0 (its logarithm is taken); got {got}, item {item}")
-        values[:, column] = np.log(values[:, column])
+            limit = f"{-offset:g}" if offset else "0"
+            raise InputError(f"feature {name!r} must be above {limit} (its logarithm is taken); got {got}, item {item}")
+        values[:, column] = np.log(values[:, column] + offset)
     return values
+
+
+def log_parts(text: str, names: Sequence[str]) -> tuple[str, float]:
+    """Name and constant of ``"name"`` or ``"name+constant"``.
+
+    Examples
+    --------
+    >>> log_parts("speechiness+0.02", ["speechiness"])
+    ('speechiness', 0.02)
+    """
+    name, plus, constant = text.rpartition("+")
+    if text in names or not plus:
+        return text, 0.0
+    try:
+        offset = float(constant)
+    except ValueError:
+        return text, 0.0
+    return name, offset
 
 
 def _as_names(feature_names: Sequence[str], logged: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     names, logs = tuple(feature_names), tuple(logged)
     if not names or len(set(names)) != len(names) or not all(isinstance(name, str) for name in names):
         raise InputError(f"feature names must be one or more different texts; got {names}")
-    unknown = [name for name in logs if name not in names]
-    if unknown or len(set(logs)) != len(logs):
+    taken = [log_parts(text, names) for text in logs]
+    if any(name not in names or not 0 <= offset < np.inf for name, offset in taken) or len(dict(taken)) != len(logs):
         raise InputError(f"logged features must be among the feature names, each once; got {logs}")
     return names, logs
 

@@ -6,7 +6,9 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+from fabula.core.collection import Collection
 from fabula.core.writing import check_target, write_whole
+from fabula.datasets.locations import moved
 from fabula.datasets.playlists import PLAYLIST_ENDINGS, playlist_of, write_playlist
 from fabula.datasets.tables import write_table
 from fabula.errors import InputError
@@ -39,9 +41,16 @@ def write_ordered(ordered: Ordered, path: str | Path) -> Path:
             "target": chosen.targets.tolist(),
             "deviation": chosen.deviations.tolist(),
         }
-        return write_table(target, ordered.collection, extra)
+        return write_table(target, relocated(ordered.collection, ordered.source.folder, target.parent), extra)
     playlist = ordered.source.playlist
     if playlist is None:
         made = replace(playlist_of(ordered.collection), folder=ordered.source.folder)
         return write_playlist(target, made)
     return write_playlist(target, playlist, ordered.fit.ordering)
+
+
+def relocated(collection: Collection, old: Path, new: Path) -> Collection:
+    """The collection with relative paths that start from another folder and lead to the same files."""
+    items = [replace(item, path=moved(item.path, old, new)) if item.path else item for item in collection.items]
+    c = collection
+    return Collection(c.id, items, c.features, c.feature_names, ordered=c.ordered, title=c.title)

@@ -113,8 +113,8 @@ def read_source(
     return Source(path, _one_of(read_table(path), collection, path), path.parent, "table")
 
 
-def measured(source: Source, measuring: Measuring) -> Source:
-    """The source with the features of its sound: duration and loudness.
+def measured(source: Source, measuring: Measuring, *, spec: str = "audio") -> Source:
+    """The source with the features of its sound: by default duration and loudness.
 
     Items that cannot be measured are left out, with a note for each.
 
@@ -125,6 +125,7 @@ def measured(source: Source, measuring: Measuring) -> Source:
     """
     found = extract(
         [item.path for item in source.collection.items],
+        spec,
         jobs=measuring.jobs,
         progress=measuring.progress,
         cache=measuring.cache,

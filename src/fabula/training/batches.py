@@ -46,10 +46,17 @@ class Batch:
     starts: Tensor  # (b,)
     length: int
     kept: int
+    weight: float = 1.0  # of each of them; below 1 where some are there twice to fill the batch
 
 
 def plan_epoch(
-    pool: Pool, batch: int, generator: torch.Generator, *, subsequences: float = 0.0, shortest: float = 0.0
+    pool: Pool,
+    batch: int,
+    generator: torch.Generator,
+    *,
+    subsequences: float = 0.0,
+    shortest: float = 0.0,
+    fill: bool = False,
 ) -> list[Batch]:
     """Every collection once, in shuffled batches of one length.
 
@@ -65,20 +72,26 @@ def plan_epoch(
         Part of the batches in which only some items of each collection are kept.
     shortest
         Part of the items that are kept at least; never fewer than 3 items.
+    fill
+        Repeat collections until every batch is as large as the largest; their weights make up for it.
     """
     dealt: list[tuple[int, Tensor]] = []
     for length in pool.groups:
         starts = pool.starts(length)
         mixed = starts[torch.randperm(len(starts), generator=generator)]
         dealt += [(length, part) for part in torch.tensor_split(mixed, -(-len(mixed) // batch))]
+    largest = max(len(part) for _, part in dealt)
+    weights = [len(part) / largest if fill else 1.0 for _, part in dealt]
+    if fill:
+        dealt = [(length, part.repeat(-(-largest // len(part)))[:largest]) for length, part in dealt]
     order = torch.randperm(len(dealt), generator=generator).tolist()
     cut = torch.rand(len(dealt), 2, generator=generator, dtype=torch.float64).tolist()
     on_device = torch.cat([dealt[i][1] for i in order]).to(pool.values.device)  # one transfer
     parts = torch.split(on_device, [len(dealt[i][1]) for i in order])
     lengths = [dealt[i][0] for i in order]
     return [
-        Batch(starts, length, _kept(length, shortest, share) if chance < subsequences else length)
-        for starts, length, (chance, share) in zip(parts, lengths, cut, strict=True)
+        Batch(starts, length, _kept(length, shortest, share) if chance < subsequences else length, weights[i])
+        for i, starts, length, (chance, share) in zip(order, parts, lengths, cut, strict=True)
     ]
 
 

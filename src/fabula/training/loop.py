@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import torch
@@ -16,6 +17,7 @@ from fabula.training.batches import Pool, draw_orderings, plan_epoch, take, whol
 from fabula.training.checkpoint import read_checkpoint, write_checkpoint
 from fabula.training.config import TrainingConfig
 from fabula.training.distributed import World
+from fabula.training.graphs import GraphedStep
 from fabula.training.loss import info_nce, to_bits
 from fabula.training.nets import EssenceNet
 from fabula.training.optimiser import learning_rate, precision
@@ -85,21 +87,39 @@ def run_epoch(run: Run, pool: Pool, config: TrainingConfig, world: World, draw: 
     plans = torch.Generator().manual_seed(seed_of(config.seed, run.epoch + 1, 0))
     draws = torch.Generator(world.device).manual_seed(seed_of(config.seed, run.epoch + 1, 1 + world.rank))
     torch.manual_seed(seed_of(config.seed, run.epoch + 1, 1 + world.size + world.rank))  # dropout
-    plan = plan_epoch(pool, config.batch, plans, subsequences=config.subsequences, shortest=config.shortest)
+    graphs = config.graphs and world.device.type == "cuda" and world.size == 1
+    plan = plan_epoch(
+        pool, config.batch, plans, subsequences=config.subsequences, shortest=config.shortest, fill=graphs
+    )
     largest = max(len(batch.starts) for batch in plan)
+    if graphs and run.graphed is None:
+        run.graphed = GraphedStep(run.net, lambda scores: weighted_loss(scores, config), 1.0 / largest)
     total = torch.zeros((), device=world.device)
     run.net.train()
     for number, batch in enumerate(plan, start=run.epoch * len(plan) + 1):
-        run.optimizer.zero_grad(set_to_none=True)
-        mine = type(batch)(world.share(batch.starts), batch.length, batch.kept)
+        mine = replace(batch, starts=world.share(batch.starts))
         if len(mine.starts):
             orderings = draw(len(mine.starts), config.sequences, batch.kept, draws)
-            loss = weighted_loss(run.net(take(pool, mine, draws), orderings), config)
-            (loss / largest).backward()  # type: ignore[no-untyped-call]
-            total += loss.detach()
+            total += _gradients(
+                run, config, take(pool, mine, draws), orderings, weight=batch.weight, scale=1.0 / largest
+            )
+        else:  # fewer collections than processes
+            run.optimizer.zero_grad(set_to_none=True)
         world.sum_gradients(run.net.parameters())
         _step(run, config, number, config.epochs * len(plan))
     return float(world.sum(total)) / len(pool)
+
+
+def _gradients(
+    run: Run, config: TrainingConfig, features: Tensor, orderings: Tensor, *, weight: float, scale: float
+) -> Tensor:
+    """The loss of a batch, times its weight; leaves the gradients in the net."""
+    if run.graphed is not None:
+        return run.graphed(features, orderings, weight)
+    run.optimizer.zero_grad(set_to_none=True)
+    loss = weight * weighted_loss(run.net(features, orderings), config)
+    (loss * scale).backward()  # type: ignore[no-untyped-call]
+    return loss.detach()
 
 
 def weighted_loss(scores: dict[str, Tensor], config: TrainingConfig) -> Tensor:

@@ -82,7 +82,7 @@ def precision(amp: str, device: torch.device) -> Iterator[None]:
     try:
         for switch in switches:
             switch.fp32_precision = "ieee" if amp == "none" else "tf32"
-        with torch.autocast("cuda", dtype=torch.bfloat16, enabled=amp == "bf16"):
+        with torch.autocast("cuda", dtype=torch.bfloat16, enabled=amp == "bf16", cache_enabled=False):
             yield
     finally:
         for switch, value in zip(switches, before, strict=True):

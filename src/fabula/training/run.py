@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from fabula.training.config import TrainingConfig
+from fabula.training.graphs import GraphedStep
 from fabula.training.nets import EssenceNet
 from fabula.training.optimiser import RunningMean, make_optimizer
 
@@ -49,6 +50,7 @@ class Run:
     best_bits: dict[str, float]
     best: dict[str, Tensor]
     history: list[Progress] = field(default_factory=list)
+    graphed: GraphedStep | None = None
 
 
 def start_run(make_net: Callable[[], EssenceNet], config: TrainingConfig, device: torch.device) -> Run:

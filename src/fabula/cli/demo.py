@@ -1,0 +1,35 @@
+"""``fabula demo``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+
+@click.command("demo")
+@click.option("--to", "folder", type=click.Path(path_type=Path), default=Path(), metavar="FOLDER",
+              help="Where the playlist and the report go; by default here.")  # fmt: skip
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of the table.")
+def command(*, folder: Path, as_json: bool) -> None:
+    """Order the small album that comes with the package.
+
+    \b
+    Writes fabula-demo.m3u8 and fabula-demo.html.
+
+    \b
+    Example:
+      fabula demo
+    """
+    from fabula.cli.progress import counting_bar
+    from fabula.cli.showing import show_arc, show_ordered
+    from fabula.pipeline.demo import order_demo
+    from fabula.pipeline.sources import Measuring
+    from fabula.report.page import write_page
+
+    with counting_bar("measuring") as progress:
+        ordered, playlist = order_demo(folder, measuring=Measuring(progress=progress))
+    page = write_page(ordered, folder / "fabula-demo.html")
+    if not as_json:
+        show_arc(ordered)
+    show_ordered(ordered, [playlist, page], as_json=as_json)

@@ -1,0 +1,36 @@
+"""``fabula extract``."""
+
+from __future__ import annotations
+
+import click
+
+
+@click.command("extract")
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...")
+@click.option("-o", "--output", required=True, metavar="FILE", help="Where the table goes: .csv .json .parquet")
+@click.option(
+    "--spec", default="audio", show_default=True, help="audio (duration, loudness) or fma (74 x 7, duration)."
+)
+@click.option("--recursive/--no-recursive", default=True, help="Go into folders within folders.")
+@click.option("--jobs", type=click.IntRange(1), help="Files to measure at a time; by default one per core.")
+@click.option("--cache/--no-cache", default=True, help="Keep what was measured.")
+def command(*, paths: tuple[str, ...], output: str, spec: str, recursive: bool, jobs: int | None, cache: bool) -> None:
+    """Measure sound and write a table, one row a file.
+
+    \b
+    Example:
+      fabula extract ~/Music/new-album -o features.csv
+    """
+    from fabula.cli.progress import counting_bar
+    from fabula.cli.showing import console
+    from fabula.pipeline.extracting import extract_table
+    from fabula.pipeline.sources import Measuring
+
+    with counting_bar("measuring") as progress:
+        done = extract_table(paths, output, spec=spec, measuring=Measuring(recursive, jobs, cache, progress))
+    out = console()
+    out.print(f"measured: {len(done.collection)} files, {', '.join(done.collection.feature_names[:4])}"
+              f"{', ...' if len(done.collection.feature_names) > 4 else ''}", markup=False)  # fmt: skip
+    for note in done.notes:
+        out.print(f"note: {note}", markup=False, soft_wrap=True)
+    out.print(f"written: {done.path}", markup=False, soft_wrap=True)

@@ -1,0 +1,53 @@
+"""Features of sound, as a table to train on or to look at."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from fabula.core.collection import Collection
+from fabula.core.writing import check_target
+from fabula.datasets.tables import write_table
+from fabula.errors import InputError
+from fabula.pipeline.keeping import relocated
+from fabula.pipeline.sources import Measuring, Source, measured, read_source
+
+
+@dataclass(frozen=True)
+class Extracted:
+    """What was measured, and the table it went into."""
+
+    collection: Collection
+    path: Path
+    notes: tuple[str, ...]
+
+
+def extract_table(
+    paths: Sequence[str | Path], output: str | Path, *, spec: str = "audio", measuring: Measuring | None = None
+) -> Extracted:
+    """Measure folders, audio files or the files of a playlist, and write a table with one row a file.
+
+    Parameters
+    ----------
+    paths
+        Folders and audio files, or one playlist.
+    output
+        A .csv, .json or .parquet file.
+    spec
+        ``"audio"`` (duration and loudness) or ``"fma"`` (74 x 7 and the duration, as the FMA dataset has them).
+    measuring
+        How sound is found and measured.
+    """
+    target = check_target(output)
+    if target.suffix.lower() not in (".csv", ".json", ".parquet"):
+        raise InputError(f"{target}: the ending must be one of .csv, .json, .parquet")
+    how = measuring or Measuring()
+    source: Source = read_source(paths, measuring=how)
+    if source.kind == "table":
+        raise InputError(f"{source.path}: is a table; features are extracted from folders, audio files and playlists")
+    done = measured(source, how, spec=spec)
+    title = done.collection.title or done.path.stem
+    placed = relocated(done.collection, done.folder, target.parent)
+    written = write_table(target, placed, {"collection": [title] * len(placed)})
+    return Extracted(done.collection, written, done.notes)
