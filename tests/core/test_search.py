@@ -160,9 +160,7 @@ def test_a_search_keeps_every_constraint(n, seed, smoothness):
     rng = np.random.default_rng(seed)
     constraints = Constraints(n, **random_options(rng, n, KINDS, hidden=rng.permutation(n)))
     essence, transitions = rng.normal(size=n), rng.random((n, n))
-    found = arrange(
-        essence, HILL, constraints=constraints, transitions=transitions, smoothness=smoothness, seconds=0.4
-    )
+    found = arrange(essence, HILL, constraints=constraints, transitions=transitions, smoothness=smoothness, seconds=0.4)
     assert sorted(found.ordering) == list(range(n))
     assert constraints.broken(found.ordering) == []
     deviation = np.abs(essence[found.ordering] - HILL.samples(n)).sum()

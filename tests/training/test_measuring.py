@@ -4,9 +4,11 @@ import torch
 
 from fabula.evaluation.information import mutual_information
 from fabula.training.config import TrainingConfig, resolved
+from fabula.training.distributed import World
 from fabula.training.export import build_model
 from fabula.training.gathering import fit_transform, make_pool
-from fabula.training.measuring import encode_pool, information
+from fabula.training.loop import validation_bits
+from fabula.training.measuring import calibrate, encode_pool, information
 from fabula.training.nets import EssenceNet
 
 
@@ -37,3 +39,21 @@ def test_the_information_is_that_of_the_model(measured):
         expected = mutual_information(model, collections, seed=3, scorer=scorer)
         assert (info.bits, info.low, info.high) == pytest.approx((expected.bits, expected.low, expected.high), abs=1e-3)
         assert info.ceiling == expected.ceiling
+
+
+def test_calibration_finds_the_scale_that_tells_most(measured):
+    net, pool, config, _, _ = measured
+    found = []
+    for factor in (1.0, 2.0):  # the same net, twice as sure of itself
+        with torch.no_grad():
+            for name in config.scorers:
+                for tensor in net.certainty_of(name):
+                    tensor.mul_(factor)
+        before = validation_bits(net, pool, config)
+        kept = {name: net.certainty_of(name)[0].clone() for name in config.scorers}
+        calibrate(net, pool, config, World(0, 1, torch.device("cpu")))
+        after = validation_bits(net, pool, config)
+        assert all(after[name] >= before[name] for name in config.scorers)
+        found.append({name: (net.certainty_of(name)[0] / kept[name]).mean().item() for name in config.scorers})
+    assert all(0.69 < scale < 1.51 for scales in found for scale in scales.values())
+    assert sum(found[1].values()) <= sum(found[0].values())

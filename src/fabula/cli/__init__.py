@@ -16,8 +16,9 @@ from fabula.version import __version__
 COMMANDS = {
     "order": ("order", "Put a folder of music, a playlist or a table in an order that tells a story."),
     "demo": ("demo", "Order the small album that comes with the package."),
-    "templates": ("templates", "List and show story templates."),
+    "templates": ("templates", "List, show, learn and compare story templates."),
     "extract": ("extract", "Measure sound and write a table, one row a file."),
+    "fetch": ("fetch", "Fetch a public dataset of ordered collections."),
     "info": ("info", "Say what a model takes, what it was trained on and how it did."),
     "train": ("train", "Train an essence on ordered collections."),
     "audit": ("audit", "Measure the information about the order, with the two controls that would catch a leak."),

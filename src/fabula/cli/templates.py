@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
 import click
+
+from fabula.cli.recipe import as_where
+
+if TYPE_CHECKING:
+    from fabula.pipeline.templating import Body
 
 
 @click.group("templates")
 def command() -> None:
-    """List and show story templates.
+    """List, show, learn and compare story templates.
 
     \b
     Examples:
       fabula templates list
       fabula templates show man-in-a-hole
+      fabula templates learn albums.csv --by energy -k 4 -o mine.json
     """
 
 
@@ -52,3 +63,160 @@ def show(template: str) -> None:
     from fabula.pipeline.choosing import choose_template
 
     show_template(choose_template(template))
+
+
+_BODY = [
+    click.argument("table", type=click.Path(path_type=Path)),
+    click.option("--by", metavar="COLUMN", help="The column to use as the essence."),
+    click.option("--model", metavar="NAME|FILE", help="The model that gives the essence."),
+    click.option("--where", multiple=True, metavar="COLUMN=VALUE", help="Keep the rows that have it; repeatable."),
+    click.option("--seed", type=int, default=0, show_default=True, help="For the same result again."),
+]
+_METHOD = click.option(
+    "--method", type=click.Choice(["refined", "evolution", "contrastive"]), default="refined", show_default=True,
+    help="Least squares, the paper's evolution, or what tells true orders from shuffled ones.",
+)  # fmt: skip
+
+
+def _of_a_body(function: Callable[..., None]) -> Callable[..., None]:
+    for option in reversed(_BODY):
+        function = option(function)
+    return function
+
+
+def _body(table: Path, by: str | None, model: str | None, where: tuple[str, ...]) -> Body:
+    from fabula.pipeline.templating import read_body
+
+    return read_body(table, by=by, model=model, where=as_where(where))
+
+
+@command.command("learn")
+@_of_a_body
+@_METHOD
+@click.option("-k", type=click.IntRange(1, 1000), default=4, show_default=True, help="How many.")
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="Where they go (.json).")
+def learn_(*, k: int, method: str, seed: int, output: Path | None, **source: Any) -> None:
+    """Learn templates from ordered collections.
+
+    \b
+    Example:
+      fabula templates learn albums.csv --by energy -k 4 --method contrastive -o mine.json
+    """
+    from fabula.cli.progress import counting_bar
+    from fabula.cli.showing import console, show_template
+    from fabula.pipeline.templating import learn
+
+    body = _body(**source)
+    with counting_bar("learning") as bar:
+        templates = learn(
+            body, output, k=k, method=method, seed=seed, progress=lambda d, t, cost: bar(d, t, f"cost {cost:.4f}")
+        )
+    for template in templates:
+        show_template(template)
+    out = console()
+    cost = templates.cost(body.essences)
+    out.print(f"learned from {len(body.collections):,} collections; mean squared error {cost:.4f}", markup=False)
+    if body.left_out:
+        out.print(f"note: {body.left_out:,} collections lack a value and were left out", markup=False)
+    if output is not None:
+        out.print(f"written: {output}", markup=False, soft_wrap=True)
+
+
+@command.command("compare")
+@click.argument("first", type=click.Path(path_type=Path))
+@click.argument("second", type=click.Path(path_type=Path))
+def compare_(*, first: Path, second: Path) -> None:
+    """Pair the templates of two files by their shapes.
+
+    \b
+    Example:
+      fabula templates compare mine.json yours.json
+    """
+    from rich.table import Table
+
+    from fabula.cli.showing import console
+    from fabula.pipeline.templating import compare
+    from fabula.report.terminal import spark
+
+    a, b, found = compare(first, second)
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in (first.name, "", second.name, "", "correlation", "distance"):
+        table.add_column(name, justify="right" if name in ("correlation", "distance") else "left", no_wrap=True)
+    for (i, j), r, d in zip(found.pairs, found.correlations, found.distances, strict=True):
+        table.add_row(f"{i + 1} {a[i].name}", spark(a[i].samples(16)), f"{j + 1} {b[j].name}",
+                      spark(b[j].samples(16)), f"{r:+.2f}", f"{d:.2f}")  # fmt: skip
+    out = console()
+    out.print(table)
+    for name, rest in ((first.name, found.unmatched_first), (second.name, found.unmatched_second)):
+        if rest:
+            out.print(f"without a partner in {name}: {', '.join(str(i + 1) for i in rest)}", markup=False)
+
+
+@command.command("count")
+@_of_a_body
+@click.option("-k", "most", type=click.IntRange(1, 50), default=6, show_default=True, help="Try 1 to this many.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of the table.")
+def count_(*, most: int, seed: int, as_json: bool, **source: Any) -> None:
+    """Say how many templates a body of collections bears, beside the same for shuffled ones.
+
+    \b
+    The cost falls with every template, on shuffled collections too. The bits say whether the
+    templates tell anything about the order.
+
+    \b
+    Example:
+      fabula templates count albums.csv --by energy -k 6
+    """
+    from rich.table import Table
+
+    from fabula.cli.progress import counting_bar
+    from fabula.cli.showing import console
+    from fabula.pipeline.templating import count
+
+    body = _body(**source)
+    with counting_bar("counting") as bar:
+        found = count(body, range(1, most + 1), seed=seed, progress=lambda d, t, bits: bar(d, t, f"bits {bits:.3f}"))
+    if as_json:
+        click.echo(json.dumps(found.to_dict()))
+        return
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in ("k", "cost", "shuffled", "bits", "± error", "shuffled bits", "refined bits"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for row in found.rows:
+        table.add_row(str(row.k), f"{row.cost:.4f}", f"{row.shuffled_cost:.4f}", f"{row.bits:.3f}",
+                      f"{row.bits_error:.3f}", f"{row.shuffled_bits:.3f}", f"{row.refined_bits:.3f}")  # fmt: skip
+    out = console()
+    out.print(table)
+    best = found.suggested
+    out.print(f"suggested: {best}" if best else "no number of templates tells more about the order than chance")
+
+
+@command.command("genealogy")
+@_of_a_body
+@_METHOD
+@click.option("-k", "most", type=click.IntRange(1, 20), default=6, show_default=True, help="From 1 to this many.")
+@click.option("-o", "--output", required=True, type=click.Path(path_type=Path), help="Where it goes: .svg or .json")
+def genealogy_(*, most: int, method: str, seed: int, output: Path, **source: Any) -> None:
+    """Follow the templates as their number grows: who descends from whom.
+
+    \b
+    Writes the figure, and the numbers behind it beside it (or the other way round).
+
+    \b
+    Example:
+      fabula templates genealogy albums.csv --by energy -k 6 -o genealogy.svg
+    """
+    from fabula.cli.progress import counting_bar
+    from fabula.cli.showing import console
+    from fabula.core.writing import check_target, write_whole
+    from fabula.pipeline.templating import descend, genealogy_json
+    from fabula.report.genealogy import genealogy_figure
+
+    picture, numbers = check_target(output.with_suffix(".svg")), check_target(output.with_suffix(".json"))
+    body = _body(**source)
+    with counting_bar("learning") as bar:
+        found = descend(body, most, method=method, seed=seed, progress=lambda d, t, _: bar(d, t, f"k = {d}"))
+    write_whole(picture, genealogy_figure(found))
+    write_whole(numbers, json.dumps(genealogy_json(found, body), ensure_ascii=False) + "\n")
+    for path in (picture, numbers):
+        console().print(f"written: {path}", markup=False, soft_wrap=True)

@@ -37,6 +37,7 @@ FEATURE_NAMES = (*(f"{name}_{i + 1:02d}" for name, size in SIZES.items() for i i
 
 _WINDOW, _HOP = 2048, 512
 _ASSUMED_RATE = 22050  # librosa's default, which FMA's calls leave in place
+_HIGHEST_PITCH = 4000.0  # Hz, librosa's
 _SHORTEST = 1.0  # seconds: the longest filter of the constant-Q transform must fit in
 
 
@@ -158,8 +159,17 @@ def _from_spectrum(
 
 
 def _tuning(librosa: ModuleType, spectrum: Samples, rate: int) -> float:
-    """How far the sound is off A = 440 Hz, in bins: librosa's estimate, from a spectrum that is there already."""
-    pitches, sizes = librosa.piptrack(S=spectrum, sr=rate, n_fft=_WINDOW)
+    """How far the sound is off A = 440 Hz, in bins: librosa's estimate, from a spectrum that is there already.
+
+    Pitches are looked for up to 4 kHz only, so the spectrum is cut a little above that; a spectrum of fewer bins at a
+    rate lower by as much has the same frequencies.
+    """
+    least = 0.1 * spectrum.max(axis=0, keepdims=True)  # librosa's threshold, which sees the whole spectrum
+    bins = min(len(spectrum), int(_HIGHEST_PITCH * _WINDOW / rate) + 4)
+    window = 2 * (bins - 1)
+    pitches, sizes = librosa.piptrack(
+        S=spectrum[:bins], sr=rate * window / _WINDOW, n_fft=window, fmax=_HIGHEST_PITCH, ref=least
+    )
     found = pitches > 0
     if not found.any():
         return 0.0

@@ -13,7 +13,7 @@ from fabula.core.arcs import Arcs
 from fabula.core.collection import Collection
 from fabula.core.essence import Floats, normalise
 from fabula.core.fit import Fit
-from fabula.core.template import Template
+from fabula.core.naming import named
 from fabula.core.template_set import TemplateSet
 from fabula.errors import InputError, ModelError
 from fabula.models import nets
@@ -269,8 +269,7 @@ def _checked(tensors: Mapping[str, ArrayLike], shapes: Mapping[str, tuple[int, .
 def _as_arcs(tensors: Mapping[str, nets.Array]) -> Arcs:
     values, knots = tensors["arcs.values"], tensors["arcs.knots"]
     try:
-        templates = [Template(knots, curve, name=f"arc {number}") for number, curve in enumerate(values, start=1)]
-        return Arcs(TemplateSet(templates), tensors["arcs.weights"])
+        return Arcs(TemplateSet(named(knots, values)), tensors["arcs.weights"])
     except InputError as error:
         raise ModelError(f"the arcs of the model break a rule: {error}") from error
 

@@ -16,12 +16,12 @@ from numpy.typing import ArrayLike
 
 from fabula.core.arcs import Arcs
 from fabula.core.essence import Floats
+from fabula.core.naming import named
 from fabula.core.template import PAPER_KNOTS, replace_values
 from fabula.core.template_set import TemplateSet, join_essences
 from fabula.errors import InputError
 from fabula.templates.contrastive import Features, contrast_features, information, learn_arcs
 from fabula.templates.costs import as_count, quadratic_costs
-from fabula.templates.naming import named
 from fabula.templates.refinement import Progress, refine
 
 _MARGIN = 2.0  # standard errors by which information must exceed that of shuffled collections

@@ -16,11 +16,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from fabula.core.arcs import Arcs
 from fabula.core.essence import Floats
+from fabula.core.naming import named
 from fabula.core.template import PAPER_KNOTS, basis
 from fabula.core.template_set import TemplateSet, join_essences
 from fabula.errors import InputError
 from fabula.templates.costs import as_count
-from fabula.templates.naming import named
 from fabula.templates.refinement import Progress
 
 if TYPE_CHECKING:

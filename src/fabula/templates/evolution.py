@@ -25,8 +25,8 @@ class EvolutionSettings:
     patience
         Stop after so many generations without a better set; None for never.
     start
-        The scale of the first population. The paper's is 1, wide of most templates of a z-scored essence: then one
-        template often takes all collections, and the others never come into use.
+        The scale of the first population. The paper's is 1, wide of most templates of a z-scored essence: from
+        there some templates may never come into use.
     cooling
         The scale of a generation's mutations is ``|sigma|`` with sigma from N(0, 1), times a factor that falls
         evenly in its logarithm from 1 in the first generation to this in the last. 1 is the paper's; with it,

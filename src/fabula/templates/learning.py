@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from fabula.core.naming import named
 from fabula.core.template import PAPER_KNOTS
 from fabula.core.template_set import TemplateSet
 from fabula.errors import InputError
 from fabula.templates.contrastive import learn_arcs
 from fabula.templates.costs import as_count, quadratic_costs
 from fabula.templates.evolution import EvolutionSettings, evolve
-from fabula.templates.naming import named
 from fabula.templates.refinement import Progress, refine
 
 METHODS: dict[str, tuple[str, ...]] = {  # and the options of each

@@ -75,6 +75,7 @@ class TrainingConfig:
     patience: int = 0  # epochs without a better validation before it stops; 0: goes to the end
     subsequences: float = 0.5  # part of the batches cut to random order-preserving subsequences
     shortest: float = 0.5  # part of its items a subsequence keeps at least
+    calibrate: bool = True  # afterwards, scale each scorer by the number that suits validation best
     draws: int = 4  # sets of negatives per collection when validating
     graphs: bool = False  # CUDA graphs, where there is one GPU: the same arithmetic with less waiting
     amp: str = "none"  # "tf32" or "bf16" on a GPU; none: exact
@@ -136,6 +137,7 @@ _PAPER: dict[str, Any] = {
     "epochs": 100,
     "patience": 10,
     "subsequences": 0.0,
+    "calibrate": False,
 }
 # A mixture of arcs alone, light enough for a CPU.
 _ARCS: dict[str, Any] = {"scorers": ("arcs",), "widths": (64, 64), "epochs": 50}

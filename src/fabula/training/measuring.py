@@ -10,9 +10,12 @@ from fabula.core.essence import Floats
 from fabula.evaluation.information import Information, information_of
 from fabula.training.batches import Pool, take, whole_batches
 from fabula.training.config import TrainingConfig
+from fabula.training.distributed import World
+from fabula.training.loop import validation_bits
 from fabula.training.nets import EssenceNet
 
 _ITEMS_AT_ONCE = 1 << 14
+_SCALES = (1.0, 0.7, 0.8, 0.9, 1.1, 1.2, 1.3, 1.5)
 
 
 @torch.no_grad()
@@ -52,3 +55,24 @@ def information(net: EssenceNet, pool: Pool, config: TrainingConfig, *, draws: i
         return {name: information_of(score, essences, negatives=config.negatives, draws=draws, seed=config.seed)}
 
     return {key: value for name in config.scorers for key, value in scorer(name).items()}
+
+
+@torch.no_grad()
+def calibrate(net: EssenceNet, pool: Pool, config: TrainingConfig, world: World) -> None:
+    """Scale each scorer's certainty by the one of a few numbers that gives the most bits on a pool.
+
+    A net held back in training says less than it knows; one that learned by heart says more.
+    """
+    kept = {name: [tensor.clone() for tensor in net.certainty_of(name)] for name in config.scorers}
+    bits = {}
+    for scale in _SCALES:
+        _scale(net, kept, dict.fromkeys(config.scorers, scale))
+        bits[scale] = validation_bits(net, pool, config)
+    best = [max(_SCALES, key=lambda scale: bits[scale][name]) for name in config.scorers]
+    _scale(net, kept, dict(zip(config.scorers, world.agree(best), strict=True)))
+
+
+def _scale(net: EssenceNet, kept: dict[str, list[Tensor]], scales: dict[str, float]) -> None:
+    for name, tensors in kept.items():
+        for tensor, original in zip(net.certainty_of(name), tensors, strict=True):
+            tensor.copy_(original * scales[name])

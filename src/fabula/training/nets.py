@@ -69,13 +69,16 @@ class EssenceNet(nn.Module):
             features = features * kept
         return features
 
+    def certainty_of(self, name: str) -> list[Tensor]:
+        """The parameters that say how sure a scorer is: scaled by 0, it has no opinion."""
+        scorer = self.get_submodule(name)
+        return list(scorer.out.parameters() if isinstance(scorer, BilstmScorer) else scorer.parameters())
+
     @torch.no_grad()
     def silence(self) -> None:
-        """Make every scorer say 0 to everything: no information, and no misinformation."""
+        """Make every scorer say the same to everything: no information, and no misinformation."""
         for name in self.names:
-            scorer = self.get_submodule(name)
-            for tensor in scorer.out.parameters() if isinstance(scorer, BilstmScorer) else scorer.parameters():
-                tensor.zero_()
+            torch._foreach_zero_(self.certainty_of(name))
 
 
 def arrange(essence: Tensor, orderings: Tensor) -> Tensor:

@@ -18,7 +18,7 @@ from fabula.training.distributed import World, join
 from fabula.training.export import build_model, essence_signs
 from fabula.training.gathering import check_collections, chosen_features, fingerprint, fit_transform, make_pool
 from fabula.training.loop import optimise
-from fabula.training.measuring import encode_pool, information
+from fabula.training.measuring import calibrate, encode_pool, information
 from fabula.training.nets import EssenceNet
 from fabula.training.optimiser import precision
 from fabula.training.run import Progress, Run
@@ -118,11 +118,13 @@ def train(
         )
         best = best_net(run)
         with precision("none", world.device):
+            if settings.calibrate and run.best_epoch:
+                calibrate(best, held_out, settings, world)
             measured = information(best, held_out, settings)
             signs = essence_signs(encode_pool(best, pool), sorted(collections, key=len))
     record = _record(settings, run, data, pool, held_out, world)
     told = {"bits": {name: _shown(info) for name, info in measured.items()}, **(card or {})}
-    model = build_model(run.best, settings, transform, signs=signs, training=record, card=told)
+    model = build_model(best.state_dict(), settings, transform, signs=signs, training=record, card=told)
     return Trained(model, measured, run.best_epoch, run.history, settings)
 
 

@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from fabula.core.naming import _SHAPES, named, shape_of
 from fabula.core.template import Template
-from fabula.templates.naming import _SHAPES, named, shape_of
 
 
 @pytest.mark.parametrize("name", list(_SHAPES))

@@ -35,13 +35,15 @@ _SHAPES: dict[str, tuple[str, dict[float, float]]] = {
 
 
 def shape_of(template: Template) -> str:
-    """The simple shape that a template looks most like, or "flat".
+    """The simple shape that a template looks most like, "flat", or "arc" where it has several dimensions.
 
     Examples
     --------
     >>> shape_of(Template([0, 0.5, 1], [-1, 1, -1]))
     'arch'
     """
+    if template.dimensions > 1:
+        return "arc"
     curve = template.samples(101)
     if curve.std() < _FLAT:
         return "flat"
@@ -57,7 +59,7 @@ def named(knots: ArrayLike, values: ArrayLike) -> list[Template]:
     knots
         Shape (q,).
     values
-        Shape (k, q).
+        Shape (k, q), or (k, q, d).
 
     Examples
     --------
@@ -84,7 +86,8 @@ def _numbered(shapes: Iterable[str]) -> list[str]:
 
 
 def _sentence(shape: str) -> str:
-    return _SHAPES[shape][0] if shape in _SHAPES else "Stays where it is."
+    plain = {"flat": "Stays where it is.", "arc": "Has several dimensions."}
+    return plain[shape] if shape in plain else _SHAPES[shape][0]
 
 
 def _simple(name: str) -> Floats:

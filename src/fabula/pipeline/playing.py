@@ -1,0 +1,144 @@
+"""The main job on a collection that stays loaded: what a page asks for again and again while an arc is drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from fabula.core.collection import Collection, Item
+from fabula.core.constraints import Constraints
+from fabula.core.essence import normalise
+from fabula.core.fit import lay
+from fabula.core.template import Template
+from fabula.errors import InputError
+from fabula.pipeline import ordering as _ordering
+from fabula.pipeline.essences import Essence, find_essence
+from fabula.pipeline.ordering import Ordered, as_json
+from fabula.pipeline.sources import Measuring, Source
+from fabula.pipeline.wishes import Wishes
+
+_FAVOURED = ("energy", "loudness", "tempo", "valence", "essence")  # columns worth an arc, the best first
+
+
+def load(source: Source, *, by: str | None = None, model: str | None = None, measuring: Measuring) -> Essence:
+    """The essence of a source; for a table that no model knows, a likely column, and a note that says so."""
+    if by is not None or source.kind != "table":
+        return find_essence(source, by=by, model=model, measuring=measuring)
+    try:
+        return find_essence(source, by=None, model=model, measuring=measuring)
+    except InputError:
+        usable = columns(source.collection)
+        if not usable:
+            raise
+        name = next((name for name in _FAVOURED if name in usable), usable[0])
+        found = find_essence(source, by=name, model=None, measuring=measuring)
+        return replace(found, notes=(*found.notes, f"ordered by {name}: another column may be chosen"))
+
+
+def columns(collection: Collection) -> list[str]:
+    """The features that can be an essence: one number, known of every item."""
+    if collection.features.ndim > 2:
+        return []
+    known = np.isfinite(collection.features).all(axis=0)
+    return [name for name, usable in zip(collection.feature_names, known, strict=True) if usable]
+
+
+def essence_of(items: Sequence[Item], values: ArrayLike, *, title: str = "") -> Essence:
+    """Items with a number each, as a loaded collection; the numbers are z-scored.
+
+    Examples
+    --------
+    >>> essence_of([Item("a"), Item("b")], [1.0, 3.0]).values
+    array([-1.,  1.])
+    """
+    numbers = np.asarray(values, dtype=np.float64)
+    collection = Collection(title or "items", tuple(items), numbers[:, np.newaxis], ("essence",), title=title)
+    source = Source(Path(title or "items"), collection, Path(), "table")
+    return Essence(source, normalise(numbers), ("essence",))
+
+
+def order_loaded(
+    found: Essence,
+    *,
+    template: Template | None = None,
+    flip: bool = False,
+    alternatives: int = 4,
+    wishes: Wishes | None = None,
+    constraints: Constraints | None = None,
+) -> Ordered:
+    """Order a loaded collection, as :func:`fabula.pipeline.ordering.order` does after reading and measuring.
+
+    Parameters
+    ----------
+    found
+        The essence of the collection.
+    template
+        On the scale it is to be followed on; by default the arcs of the model.
+    flip
+        Turn it upside down.
+    alternatives
+        How many orderings to propose, the chosen one among them.
+    wishes
+        Smoothness, sides and limits; what names items by their titles is not looked at.
+    constraints
+        What the ordering must keep, by the indices of the items.
+    """
+    wanted = wishes or Wishes()
+    kept = constraints or Constraints(len(found.values))
+    curves = [template] if template is not None else _ordering._curves(found, None, None, None, None, Measuring())
+    curves = [curve.flipped() for curve in curves] if flip else curves
+    free = template is None and not flip
+    fits, gap = _ordering._fits(found, curves, kept, wanted.smoothness, alternatives, free=free)
+    return _ordering._ordered(found, fits, gap, kept)
+
+
+def laid_out(found: Essence, ordering: ArrayLike, template: Template, *, pinned: Sequence[int] = ()) -> Ordered:
+    """A loaded collection in an ordering that is already chosen, for keeping it."""
+    identity = np.arange(len(found.values))
+    chosen = lay(found.values, ordering, template)
+    given = lay(found.values, identity, template)
+    scorers = found.model is not None and found.model.scorers
+    if found.model is not None and scorers:
+        chosen = replace(chosen, score=float(found.model.score(found.values[chosen.ordering])))
+        given = replace(given, score=float(found.model.score(found.values)))
+    return Ordered(
+        found.source,
+        found.values,
+        (chosen,),
+        given,
+        features=found.features,
+        pinned=tuple(sorted(pinned)),
+        notes=found.source.notes + found.notes,
+    )
+
+
+class _Unexplained(Ordered):
+    """An ordering whose reasons nobody asks for: while a knot is dragged they would be most of the work."""
+
+    @property
+    def reasons(self) -> list[str]:
+        return [""] * len(self.essence)
+
+
+def answer(ordered: Ordered, *, why: bool = True) -> dict[str, Any]:
+    """What ``fabula order --json`` prints, with the curve of each alternative and the number of items per side.
+
+    Parameters
+    ----------
+    ordered
+        What was found.
+    why
+        Whether to say why each item stands where it stands.
+    """
+    if not why:
+        ordered = _Unexplained(**{field.name: getattr(ordered, field.name) for field in fields(ordered)})
+    told = as_json(ordered)
+    for summary, fit in zip(told["alternatives"], ordered.fits[1:], strict=True):
+        summary["curve"] = {"knots": fit.template.knots.tolist(), "values": fit.template.values.tolist()}
+    told.setdefault("sides", list(ordered.sides) or [len(ordered.essence)])
+    return told
