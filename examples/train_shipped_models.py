@@ -144,8 +144,9 @@ def main() -> None:
         purpose, recipe = RECIPES[name]
         print(f"{name}: {len(split['train'])} albums, {len(split['validation'])} to validate", flush=True)
         best = train_best(split, preset("default", **{**recipe, **changes}), options.seeds, options.device)
+        path = save_model(options.out / f"{name}.safetensors", best.model)  # in case the controls are interrupted
         model = with_controls(name, purpose, best, split, options.seeds, options.device)
-        print(f"  {save_model(options.out / f'{name}.safetensors', model)}: {model.card['bits']}", flush=True)
+        print(f"  {save_model(path, model)}: {model.card['bits']}", flush=True)
 
 
 if __name__ == "__main__":

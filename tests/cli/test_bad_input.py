@@ -82,12 +82,12 @@ CASES: list[tuple[tuple[str, ...], str]] = [
     (("order", "none.json", *BY), "none.json: the table has no rows"),
     (
         ("order", "nested.json", *BY),
-        "nested.json: row 1, column 'energy': must be a number like other cells of this column; got {'a': 1}",
+        "nested.json: row 1, column 'energy': must be a number like other cells of this column; got {",
     ),
     (("order", "broken.jsonl", *BY), "broken.jsonl: line 2: is not JSON (Expecting value)"),
     (
         ("order", "broken.parquet", *BY),
-        "broken.parquet: is not a Parquet file that can be read (Parquet magic bytes not found in footer. Either the fi",
+        "broken.parquet: is not a Parquet file that can be read (Parquet magic bytes not found in foo",
     ),
     (
         ("order", "places.csv", *BY),
@@ -114,7 +114,7 @@ CASES: list[tuple[tuple[str, ...], str]] = [
     ),
     (
         ("order", "broken.jspf", "--by", "duration"),
-        "broken.jspf: is not a JSPF playlist (broken JSON: Expecting property name enclosed in double quotes: line 1 co",
+        "broken.jspf: is not a JSPF playlist (broken JSON: Expecting property name enclosed in double",
     ),
     (
         ("order", "other.jspf", "--by", "duration"),
@@ -133,14 +133,17 @@ CASES: list[tuple[tuple[str, ...], str]] = [
     (("order", "words.csv", *BY), "words.csv: line 3, column 'energy': must be a number; got 'loud'"),
     (
         ("order", "nan.csv", *BY),
-        "nan.csv: line 3, column 'energy': must be a finite number, or empty where there is none; got 'nan'",
+        "nan.csv: line 3, column 'energy': must be a finite number, or empty where there is none; got",
     ),
     (
         ("order", "inf.csv", *BY),
-        "inf.csv: line 3, column 'energy': must be a finite number, or empty where there is none; got 'inf'",
+        "inf.csv: line 3, column 'energy': must be a finite number, or empty where there is none; got",
     ),
     (("order", "untimed.m3u8", "--by", "duration"), "untimed.m3u8: 'b.flac' (item 2) has no 'duration'"),
-    (("order", "good.m3u8", "--by", "energy"), "good.m3u8: has no column 'energy'; there are: duration, duration_ms, loudness"),
+    (
+        ("order", "good.m3u8", "--by", "energy"),
+        "good.m3u8: has no column 'energy'; there are: duration, duration_ms, loudness",
+    ),
     (
         ("order", "several.csv", *BY),
         "several.csv: holds 5 collection(s): 1, 2, 3, 4, ...; choose one with --collection",
@@ -152,15 +155,15 @@ CASES: list[tuple[tuple[str, ...], str]] = [
     # Templates.
     (
         (*ORDER, "--template", "ikarus"),
-        "no built-in template is called 'ikarus'; did you mean icarus? (a template file or points such as '0:0.2,0.5:1,",
+        "no built-in template is called 'ikarus'; did you mean icarus? (a template file or points suc",
     ),
     (
         (*ORDER, "--template", "xyzzy"),
-        "no built-in template is called 'xyzzy'; there are: rags-to-riches, tragedy, man-in-a-hole, icarus, cinderella,",
+        "no built-in template is called 'xyzzy'; there are: rags-to-riches, tragedy, man-in-a-hole, i",
     ),
     (
         (*ORDER, "--template", ""),
-        "no built-in template is called ''; there are: rags-to-riches, tragedy, man-in-a-hole, icarus, cinderella, oedi",
+        "no built-in template is called ''; there are: rags-to-riches, tragedy, man-in-a-hole, icarus",
     ),
     ((*ORDER, "--template", "0:1"), "a template needs at least 2 knots in one list; got shape (1,)"),
     ((*ORDER, "--template", "0:1,0.5:0"), "template knots must rise from 0 to 1; got [0. , 0.5]"),
@@ -170,7 +173,7 @@ CASES: list[tuple[tuple[str, ...], str]] = [
     ),
     (
         (*ORDER, "--template", "0:1,0.5:x,1:0"),
-        "a drawn template is a list of position:height, such as '0:0.2,0.5:1,1:0'; got '0:1,0.5:x,1:0'",
+        "a drawn template is a list of position:height, such as '0:0.2,0.5:1,1:0'; got '0:1,0.5:x,1:0",
     ),
     ((*ORDER, "--template", "0:1e999,1:0"), "template values must be finite; got inf for item 0"),
     (
@@ -193,7 +196,7 @@ CASES: list[tuple[tuple[str, ...], str]] = [
     ((*ORDER, "--like", "good.m3u8"), "good.m3u8: has no column 'energy'; there are: duration, duration_ms, loudness"),
     (
         ("templates", "show", "nope"),
-        "no built-in template is called 'nope'; there are: rags-to-riches, tragedy, man-in-a-hole, icarus, cinderella, ",
+        "no built-in template is called 'nope'; there are: rags-to-riches, tragedy, man-in-a-hole, ic",
     ),
     # Places.
     ((*ORDER, "--first", "Ninety"), "--first: no item is called 'Ninety'; the nearest are 'One', 'Two', 'Three'"),
@@ -208,7 +211,7 @@ CASES: list[tuple[tuple[str, ...], str]] = [
     ((*ORDER, "--at", "2=One", "--at", "2=Two"), "--at 2 is given twice: for 'One' and 'Two'"),
     (
         ("order", "twins.csv", *BY, "--first", "Song"),
-        "--first: 'Song' fits 2 items: 'Song' (item 1), 'Song' (item 2); give the whole title or the id",
+        "--first: 'Song' fits 2 items: 'Song' (item 1), 'Song' (item 2); give the whole title or the ",
     ),
     # Where to write.
     ((*ORDER, "-o", "out.doc"), "out.doc: the ending must be one of .m3u, .m3u8, .pls, .xspf, .jspf, .csv, .json"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -9,14 +11,12 @@ import click
 from fabula.errors import InputError
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from fabula.pipeline.ordering import Ordered
     from fabula.pipeline.wishes import Wishes
 
 
 @click.command("order")
-@click.argument("paths", nargs=-1, required=True, metavar="PATH...")
+@click.argument("paths", nargs=-1, metavar="PATH...")
 @click.option("--template", metavar="NAME|FILE|POINTS", help="A template: see `fabula templates list`.")
 @click.option("--like", metavar="PATH", help="Take the arc of that collection.")
 @click.option("--flip", is_flag=True, help="Turn the template upside down.")
@@ -33,6 +33,9 @@ if TYPE_CHECKING:
     "--before", metavar="TITLE", multiple=True, nargs=2, help="The first somewhere before the second; repeatable."
 )
 @click.option("--apart", metavar="COLUMN", help="No two neighbours share it, such as artist.")
+@click.option("--sides", type=click.IntRange(1), default=1, metavar="N", help="Sides with an arc each, as on vinyl.")
+@click.option("--side-limit", metavar="TIME", help="The longest a side may take, such as 22:00.")
+@click.option("--limit", metavar="TIME", help="The longest it may take in all; what fits worst is left out.")
 @click.option(
     "--smooth",
     "smoothness",
@@ -43,14 +46,17 @@ if TYPE_CHECKING:
 )
 @click.option("--alternatives", type=int, default=4, show_default=True, metavar="N", help="Orderings to propose.")
 @click.option("-o", "--output", metavar="FILE", help="Write the order: .m3u8 .m3u .pls .xspf .jspf .csv .json")
+@click.option("--copy-to", metavar="FOLDER", help="Write numbered copies of the files there.")
+@click.option("--link", is_flag=True, help="With --copy-to: write links instead of copies.")
+@click.option("--restore", metavar="FILE", help="Bring back the file that an earlier -o FILE replaced.")
 @click.option("--report", metavar="FILE.html", help="Write a page with the arc, the table and the alternatives.")
 @click.option("--plot", metavar="FILE.svg", help="Write the arc as a picture.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of the table.")
 @click.option("--recursive/--no-recursive", default=True, help="Go into folders within folders.")
 @click.option("--jobs", type=click.IntRange(1), help="Files to measure at a time; by default one per core.")
 @click.option("--cache/--no-cache", default=True, help="Keep what was measured.")
-def command(*, paths: tuple[str, ...], output: str | None, report: str | None, plot: str | None, as_json: bool,
-            recursive: bool, jobs: int | None, cache: bool, **options: Any) -> None:  # fmt: skip
+def command(*, paths: tuple[str, ...], restore: str | None, as_json: bool, recursive: bool, jobs: int | None,
+            cache: bool, **options: Any) -> None:  # fmt: skip
     """Put a folder of music, a playlist or a table in an order that tells a story.
 
     \b
@@ -58,40 +64,90 @@ def command(*, paths: tuple[str, ...], output: str | None, report: str | None, p
       fabula order ~/Music/new-album -o new-album.m3u8
       fabula order album.csv --by energy --template icarus
       fabula order mix.m3u8 --first "Intro" --apart artist -o mix-ordered.m3u8
+      fabula order ~/Music/new-album --sides 2 --side-limit 22:00 --report new-album.html
       fabula order album.csv --by energy --template "0:0.2,0.5:1,1:0" --json
     """
     from fabula.cli.progress import counting_bar
     from fabula.cli.showing import show_ordered
-    from fabula.core.writing import check_target
-    from fabula.pipeline.keeping import check_output
     from fabula.pipeline.ordering import order
     from fabula.pipeline.sources import Measuring
 
-    if output is not None:
-        check_output(output)
-    for page in (report, plot):
-        if page is not None:
-            check_target(page)
+    if restore is not None:
+        _restore(restore, paths)
+        return
+    if not paths:
+        raise click.UsageError("Missing argument 'PATH...'.")
+    keep = _Keep(**{name: options.pop(name) for name in ("output", "report", "plot", "copy_to", "link")})
+    keep.check()
     with counting_bar("measuring") as progress:
         how = Measuring(recursive, jobs, cache, progress)
         ordered = order(paths, wishes=_as_wishes(options), measuring=how, **options)
-    show_ordered(ordered, _write(ordered, output, report, plot), as_json=as_json)
+    show_ordered(ordered, keep.write(ordered), as_json=as_json)
 
 
-def _write(ordered: Ordered, output: str | None, report: str | None, plot: str | None) -> list[Path]:
-    from fabula.pipeline.keeping import write_ordered
-    from fabula.report.page import write_page, write_plot
+@dataclass(frozen=True)
+class _Keep:
+    """What to write."""
 
-    wanted = ((output, write_ordered), (report, write_page), (plot, write_plot))
-    return [write(ordered, path) for path, write in wanted if path is not None]
+    output: str | None
+    report: str | None
+    plot: str | None
+    copy_to: str | None
+    link: bool
+
+    def check(self) -> None:
+        """Refuse what cannot be written, before any work is done."""
+        from fabula.core.writing import check_target
+        from fabula.pipeline.keeping import check_output
+
+        if self.output is not None:
+            check_output(self.output)
+        for path, ending in ((self.report, (".html", ".htm")), (self.plot, (".svg",))):
+            if path is not None and check_target(path).suffix.lower() not in ending:
+                raise InputError(f"{path}: the ending must be {ending[0]}")
+        if self.link and self.copy_to is None:
+            raise InputError("--link goes with --copy-to")
+
+    def write(self, ordered: Ordered) -> list[Path]:
+        """Write all of it."""
+        from fabula.cli.progress import counting_bar
+        from fabula.pipeline.copies import copy_numbered
+        from fabula.pipeline.keeping import write_ordered
+        from fabula.report.page import write_page, write_plot
+
+        wanted = ((self.output, write_ordered), (self.report, write_page), (self.plot, write_plot))
+        written = [write(ordered, path) for path, write in wanted if path is not None]
+        if self.copy_to is not None:
+            with counting_bar("copying") as progress:
+                copy_numbered(ordered, self.copy_to, link=self.link, progress=progress)
+            written.append(Path(self.copy_to))
+        return written
+
+
+def _restore(path: str, paths: tuple[str, ...]) -> None:
+    from fabula.cli.showing import console
+    from fabula.pipeline.keeping import restore
+
+    if paths:
+        raise InputError("--restore stands alone; it orders nothing")
+    console().print(f"restored: {restore(path)}", markup=False, soft_wrap=True)
 
 
 def _as_wishes(options: dict[str, Any]) -> Wishes:
     """Take what belongs to the wishes out of the options."""
+    from fabula.pipeline.limits import as_seconds
     from fabula.pipeline.wishes import Wishes
 
-    names = ("first", "last", "together", "before", "apart", "smoothness")
-    return Wishes(at=_as_places(options.pop("at")), **{name: options.pop(name) for name in names})
+    names = ("first", "last", "together", "before", "apart", "smoothness", "sides")
+    limit, side_limit = options.pop("limit"), options.pop("side_limit")
+    if side_limit is not None and options["sides"] < 2:
+        raise InputError("--side-limit goes with --sides 2 or more")
+    return Wishes(
+        at=_as_places(options.pop("at")),
+        limit=None if limit is None else as_seconds(limit, "--limit"),
+        side_limit=None if side_limit is None else as_seconds(side_limit, "--side-limit"),
+        **{name: options.pop(name) for name in names},
+    )
 
 
 def _as_places(at: tuple[str, ...]) -> dict[int, str]:

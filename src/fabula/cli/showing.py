@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+import numpy as np
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -57,7 +58,11 @@ def _table(ordered: Ordered) -> Table:
     table.add_column("target", justify="right")
     table.add_column("arc", no_wrap=True, min_width=16)
     values = ordered.essence[chosen.ordering]
+    ends = set(np.cumsum(ordered.sides[:-1]).tolist())
     for place, item in enumerate(ordered.collection.items):
+        if place in ends:
+            table.add_section()
+            table.add_row()
         row: list[str | Text] = [str(place + 1), Text(item.label), *([Text(item.artist)] if artists else [])]
         value, target = values[place], chosen.targets[place]
         if scalar:

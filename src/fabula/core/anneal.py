@@ -17,7 +17,7 @@ from fabula.core.ordering import Ints
 from fabula.core.problem import Problem
 from fabula.core.units import Bools
 
-HOT = 4.0  # noise at the start, in deviations of the links
+HOT = 2.5  # noise at the start, in deviations of the links
 STRETCHES = 4  # batches of stretches per assignment
 RUNS = 6  # exchanges of runs per assignment
 
@@ -181,7 +181,7 @@ def _settled(
 def _links(tables: _Tables, ordering: Ints) -> Floats:
     """The n + 1 links of an ordering, from and to nobody included."""
     framed = np.concatenate([[len(ordering)], ordering, [len(ordering)]])
-    return tables.link[framed[:-1], framed[1:]]
+    return np.asarray(tables.link[framed[:-1], framed[1:]])
 
 
 def _exchange(

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -55,15 +57,19 @@ def item_places(parts: Units, starts: Bools) -> Bools:
     return np.asarray((place >= 0) & starts[parts.of[:, np.newaxis], np.maximum(place, 0)])
 
 
-def conflict(constraints: Constraints, infeasible: Callable[[Constraints], bool]) -> ConflictError:
-    """Name a smallest set of constraints that cannot all hold: one less, and they might."""
+def conflict(constraints: Constraints, infeasible: Callable[[Constraints], bool], *, most: int = 500) -> ConflictError:
+    """Name a smallest set of constraints that cannot all hold: one less, and they might.
+
+    Beyond ``most`` single constraints only whole words are tried.
+    """
     for name in ("forbidden", "apart", "before", "together", "fixed"):
-        lighter = replace(constraints, **{name: None if name == "apart" else {} if name == "fixed" else ()})
+        lighter = _without(constraints, name)
         constraints = lighter if infeasible(lighter) else constraints
     kept = constraints
-    for lighter in list(_each_dropped(constraints)):
-        trial = lighter(kept)
-        kept = trial if infeasible(trial) else kept
+    singles = list(_singles(constraints))
+    for name, single in singles if len(singles) <= most else []:
+        lighter = _without(kept, name, single)
+        kept = lighter if infeasible(lighter) else kept
     return told(kept, "these cannot all hold")
 
 
@@ -87,28 +93,26 @@ def told(constraints: Constraints, start: str) -> ConflictError:
     return ConflictError(text, [item for _, items in parts[:8] for item in items], options)
 
 
-def _each_dropped(constraints: Constraints) -> Iterator[Callable[[Constraints], Constraints]]:
-    """For each single constraint, what takes it away."""
-    for pair in constraints.forbidden:
-        yield lambda c, p=pair: replace(c, forbidden=[q for q in c.forbidden if q != p])
+def _singles(constraints: Constraints) -> Iterator[tuple[str, object]]:
+    """Each single constraint, with its word."""
+    yield from (("forbidden", pair) for pair in constraints.forbidden)
     if constraints.apart is not None:
-        for label in range(int(constraints.apart.max()) + 1):
-            held = np.flatnonzero(constraints.apart == label)
-            yield lambda c, h=held: replace(c, apart=_without(c.apart, h))
-    for pair in constraints.before:
-        yield lambda c, p=pair: replace(c, before=[q for q in c.before if q != p])
-    for run in constraints.together:
-        yield lambda c, r=run: replace(c, together=[q for q in c.together if q != r])
-    for place in constraints.fixed:
-        yield lambda c, p=place: replace(c, fixed={q: item for q, item in c.fixed.items() if q != p})
+        yield from (("apart", label) for label in range(int(constraints.apart.max()) + 1, -1, -1))
+    yield from (("before", pair) for pair in constraints.before)
+    yield from (("together", run) for run in constraints.together)
+    yield from (("fixed", place) for place in constraints.fixed)
 
 
-def _without(labels: Ints | None, items: Ints) -> Ints | None:
-    if labels is None:
-        return None
-    lighter = labels.copy()
-    lighter[items] = -1
-    return lighter
+def _without(c: Constraints, name: str, single: object = None) -> Constraints:
+    """The constraints without a single one of a word, or without all of that word."""
+    if name == "fixed":
+        return replace(c, fixed={p: item for p, item in c.fixed.items() if single is not None and p != single})
+    if name == "apart":
+        labels = None if c.apart is None or single is None else np.where(c.apart == single, -1, c.apart)
+        return replace(c, apart=labels)
+    left = tuple(x for x in getattr(c, name) if single is not None and x != single)
+    changes: dict[str, Any] = {name: left}
+    return replace(c, **changes)
 
 
 def _tangled(constraints: Constraints, parts: Units) -> bool:
@@ -130,7 +134,7 @@ def _too_alike(constraints: Constraints, labels: Ints, parts: Units) -> bool:
 
     Units with the label at both ends need a unit without it at either end between any two of them.
     """
-    neighbours = [pair for run in parts.members for pair in zip(run, run[1:], strict=False)]
+    neighbours = [pair for run in parts.members for pair in pairwise(run)]
     pinned = constraints.fixed
     neighbours += [(item, pinned[place + 1]) for place, item in pinned.items() if place + 1 in pinned]
     if any(labels[a] == labels[b] >= 0 for a, b in neighbours):

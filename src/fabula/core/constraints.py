@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -47,19 +46,28 @@ class Constraints:
     """
 
     n: int
-    fixed: Mapping[int, int] = field(default_factory=dict)
-    forbidden: Iterable[tuple[int, int]] = ()
-    together: Iterable[Sequence[int]] = ()
-    before: Iterable[tuple[int, int]] = ()
-    apart: Any = None
+    fixed: dict[int, int]
+    forbidden: tuple[tuple[int, int], ...]
+    together: tuple[tuple[int, ...], ...]
+    before: tuple[tuple[int, int], ...]
+    apart: Ints | None
 
-    def __post_init__(self) -> None:
+    def __init__(
+        self,
+        n: int,
+        fixed: Mapping[int, int] | None = None,
+        forbidden: Iterable[tuple[int, int]] = (),
+        together: Iterable[Sequence[int]] = (),
+        before: Iterable[tuple[int, int]] = (),
+        apart: Iterable[Hashable] | Ints | None = None,
+    ) -> None:
         checked = {
-            "fixed": as_fixed(self.fixed, self.n),
-            "forbidden": tuple(sorted(as_forbidden(self.forbidden, self.n))),
-            "together": _as_runs(self.together, self.n),
-            "before": _as_pairs(self.before, self.n),
-            "apart": _as_labels(self.apart, self.n),
+            "n": n,
+            "fixed": as_fixed(fixed or {}, n),
+            "forbidden": tuple(sorted(as_forbidden(forbidden, n))),
+            "together": _as_runs(together, n),
+            "before": _as_pairs(before, n),
+            "apart": _as_labels(apart, n),
         }
         for name, value in checked.items():
             object.__setattr__(self, name, value)
@@ -109,7 +117,7 @@ def _as_pairs(before: Iterable[tuple[int, int]], n: int) -> tuple[tuple[int, int
         raise InputError(f"before must be pairs (item, later item); got {before!r}") from error
 
 
-def _as_labels(apart: Iterable[Hashable] | None, n: int) -> Ints | None:
+def _as_labels(apart: Iterable[Hashable] | Ints | None, n: int) -> Ints | None:
     """Labels as numbers from 0, -1 where there is none; None when no label is carried twice."""
     if apart is None:
         return None

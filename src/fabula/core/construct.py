@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -31,7 +32,7 @@ class _Facts:
     pinned: dict[int, int]
 
 
-def construct(problem: Problem, wish: Ints, rng: np.random.Generator) -> Ints | None:
+def construct(problem: Problem, wish: Ints, rng: np.random.Generator, *, until: float = np.inf) -> Ints | None:
     """An ordering that keeps the constraints and stays close to another; None when none was found.
 
     Parameters
@@ -42,6 +43,8 @@ def construct(problem: Problem, wish: Ints, rng: np.random.Generator) -> Ints | 
         Shape (n,), an ordering that need not keep them all.
     rng
         Shakes the wish after an attempt that failed.
+    until
+        When to give up by ``time.monotonic()`` at the latest.
     """
     place = np.argsort(wish)
     facts = _facts(problem)
@@ -50,6 +53,8 @@ def construct(problem: Problem, wish: Ints, rng: np.random.Generator) -> Ints | 
         order = _fill(facts, place[facts.head] + noise)
         if order is not None:
             return np.concatenate([problem.parts.members[unit] for unit in order]).astype(np.intp)
+        if time.monotonic() > until:
+            break
     return None
 
 

@@ -34,8 +34,7 @@ def descend(problem: Problem, ordering: Ints, *, until: float = np.inf) -> Ints:
     n = len(ordering)
     lengths = sorted({1, 2, 3, *problem.parts.lengths.tolist()})
     kinds: list[tuple[Changes, Step]] = [(swap_changes, swapped), (reversal_changes, turned)]
-    for length in (length for length in lengths if length < n):
-        kinds.append((lambda at, b=length: block_changes(at, b), lambda o, i, j, b=length: moved(o, i, j, b)))
+    kinds += [_block_kind(length) for length in lengths if length < n]
     idle, turn = 0, 0
     while idle < len(kinds) and time.monotonic() < until:
         changes, step = kinds[turn % len(kinds)]
@@ -43,6 +42,10 @@ def descend(problem: Problem, ordering: Ints, *, until: float = np.inf) -> Ints:
         idle, turn = (idle + 1, turn + 1) if better is None else (0, turn)
         ordering = ordering if better is None else better
     return ordering
+
+
+def _block_kind(length: int) -> tuple[Changes, Step]:
+    return lambda at: block_changes(at, length), lambda ordering, i, j: moved(ordering, i, j, length)
 
 
 def _stepped(problem: Problem, ordering: Ints, changes: Changes, step: Step) -> Ints | None:

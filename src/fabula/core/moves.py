@@ -14,6 +14,8 @@ from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
 from fabula.core.problem import Problem
 
+MOST_TURNED = 100  # longer stretches are hardly ever better turned round
+
 
 @dataclass(frozen=True, eq=False)
 class Here:
@@ -69,7 +71,7 @@ def swap_changes(at: Here) -> Floats:
 
 
 def reversal_changes(at: Here) -> Floats:
-    """What it changes to reverse positions i..j: shape (n, n), for i < j; infinite elsewhere."""
+    """What it changes to reverse positions i..j: shape (n, n), for i < j not too far; infinite elsewhere."""
     P, L = at.P, at.L
     n = len(P)
     k = np.arange(n)
@@ -80,7 +82,7 @@ def reversal_changes(at: Here) -> Floats:
     barrier = np.minimum.accumulate((at.high + 1)[::-1])[::-1]  # j must stay below, or a pair within is turned
     change = np.full((n, n), np.inf)
     inner, within = np.zeros(n), np.zeros(n + 1)  # of the last width, and the one before it
-    for width in range(1, n):
+    for width in range(1, min(n, MOST_TURNED)):
         i = k[: n - width]
         j = i + width
         inner, within = pair[i, j] + within[1:-1], inner

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -66,7 +67,7 @@ def problem(deviations: Floats, weights: Floats | None, constraints: Constraints
     cost = np.where(item_places(parts, starts), deviations, np.inf)
     link = np.zeros((n, n)) if weights is None else np.array(weights, dtype=np.float64)
     for run in constraints.together:
-        for a, b in zip(run, run[1:], strict=False):
+        for a, b in pairwise(run):
             kept = link[a, b]
             link[a], link[:, b] = np.inf, np.inf
             link[a, b] = kept

@@ -55,8 +55,9 @@ class Arrangement:
 
     @property
     def relative_gap(self) -> float:
-        """The gap as a part of the objective's size."""
-        return self.gap / abs(self.objective) if self.gap else 0.0
+        """The gap as a part of the objective, its two terms taken as positive."""
+        deviations = float(self.fit.deviations.sum())
+        return self.gap / (deviations + abs(self.objective - deviations)) if self.gap else 0.0
 
 
 def arrange(
@@ -106,7 +107,7 @@ def arrange(
     >>> rise = Template([0, 1], [-1, 1])
     >>> found = arrange([-1.0, 0.0, 1.0], rise, constraints=Constraints(3, before=[(2, 0)]))
     >>> found.ordering, found.objective, found.fit.exact
-    (array([2, 0, 1]), 4.0, True)
+    (array([2, 1, 0]), 4.0, True)
     """
     values = as_essence(essence)
     n = len(values)
@@ -132,16 +133,16 @@ def solve(posed: Problem, *, seed: int, seconds: float) -> tuple[Ints, float]:
     if n <= MOST_ITEMS:
         exact = solve_exhaustively(posed)
         if exact is None:
-            raise conflicts.conflict(posed.constraints, _unsolvable)
+            raise conflicts.conflict(posed.constraints, _unsolvable, most=200 if n <= 12 else 20)
         return exact, posed.value(exact)
     start = time.monotonic()
     rng = np.random.default_rng(seed)
     floor, wish = place_bound(posed.cost)
-    ordering = construct(posed, wish, rng)
+    ordering = construct(posed, wish, rng, until=start + 2 * seconds)
     if ordering is None:
         raise conflicts.told(posed.constraints, "no ordering was found that keeps all of these")
-    ordering = anneal(posed, ordering, rng, rounds=min(1500, 150_000 // n), until=start + 0.5 * seconds)
-    ordering = descend(posed, ordering, until=start + 0.75 * seconds)
+    ordering = anneal(posed, ordering, rng, rounds=min(1500, 150_000 // n), until=start + 0.55 * seconds)
+    ordering = descend(posed, ordering, until=start + 0.9 * seconds)
     return ordering, _bound(posed, floor, wish, posed.value(ordering))
 
 
@@ -151,7 +152,7 @@ def _bound(posed: Problem, floor: float, wish: Ints, value: float) -> float:
     bound = floor + link_bound(posed.link, rounds=int(np.clip(15_000 / n, 5, 100)))
     if bound >= value - 1e-9 or n > MOST_FOR_PATHS:
         return bound
-    return max(bound, path_bound(posed, wish, value, rounds=int(np.clip(2e8 / n**3, 2, 200))))
+    return max(bound, path_bound(posed, wish, value, rounds=int(np.clip(3e8 / n**3, 2, 200))))
 
 
 def _unsolvable(constraints: Constraints) -> bool:

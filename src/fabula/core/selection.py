@@ -89,7 +89,7 @@ def _best_left_out(rows: Floats, template: Template, times: Floats, free: Ints, 
     if comb(len(free), count) <= MOST_CHOICES:
         every = np.array(list(combinations(free.tolist(), count)), dtype=np.intp)
         every = every[times[every].sum(axis=1) >= needed]
-        return every[int(np.argmin(_ratings(rows, template, every)))]
+        return np.asarray(every[int(np.argmin(_ratings(rows, template, every)))])
     out = free[np.argsort(-times[free], kind="stable")[:count]]
     value = float(_ratings(rows, template, out[np.newaxis])[0])
     idle, turn = 0, 0

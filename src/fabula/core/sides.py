@@ -185,7 +185,7 @@ def _check_room(task: Task) -> None:
     total = float(task.durations.sum())
     if total > task.sides * task.limit * (1 + 1e-12):
         raise ConflictError(
-            f"{task.sides} side(s) of at most {task.limit:g} hold {task.sides * task.limit:g}; the items take {total:g}",
+            f"{task.sides} side(s) of {task.limit:g} hold {task.sides * task.limit:g}; the items take {total:g}",
             [],
             ["sides", "limit"],
         )

@@ -60,7 +60,7 @@ def rate(task: Task, split: Ints) -> float:
 
 
 def fault(task: Task, split: Ints) -> float:
-    """How far a split is from keeping the limit, ``before`` and ``fixed``, with something on every side; 0 when it does."""
+    """How far a split is from keeping the limit, ``before`` and ``fixed``, with no side empty; 0 when it does."""
     side = split[task.parts.of]
     sizes = np.bincount(side, minlength=task.sides)
     times = np.bincount(side, task.durations, task.sides)

@@ -11,7 +11,7 @@ from fabula.core.writing import check_target, write_whole
 from fabula.datasets.locations import moved
 from fabula.datasets.playlists import PLAYLIST_ENDINGS, playlist_of, write_playlist
 from fabula.datasets.tables import write_table
-from fabula.errors import InputError
+from fabula.errors import FileError, InputError, shown
 from fabula.pipeline.ordering import Ordered, as_json
 
 OUTPUT_ENDINGS = (*PLAYLIST_ENDINGS, ".csv", ".json")
@@ -28,9 +28,11 @@ def check_output(path: str | Path) -> Path:
 def write_ordered(ordered: Ordered, path: str | Path) -> Path:
     """Write the new order; the format goes by the ending: .m3u .m3u8 .pls .xspf .jspf .csv .json.
 
-    A playlist written from a playlist keeps everything but the order.
+    A playlist written from a playlist keeps everything but the order. A file that is replaced is kept beside the new
+    one as ``NAME.before``, for :func:`restore`.
     """
     target = check_output(path)
+    _keep_before(target)
     ending = target.suffix.lower()
     if ending == ".json":
         return write_whole(target, json.dumps(as_json(ordered), ensure_ascii=False, indent=1) + "\n")
@@ -47,6 +49,32 @@ def write_ordered(ordered: Ordered, path: str | Path) -> Path:
         made = replace(playlist_of(ordered.collection), folder=ordered.source.folder)
         return write_playlist(target, made)
     return write_playlist(target, playlist, ordered.fit.ordering)
+
+
+def restore(path: str | Path) -> Path:
+    """Bring back the file that :func:`write_ordered` replaced.
+
+    Raises
+    ------
+    FileError
+        When nothing was kept.
+    """
+    target = Path(path)
+    kept = _before(target)
+    if not kept.is_file():
+        raise FileError(f"{shown(target)}: nothing to restore (there is no {shown(kept.name)})")
+    kept.replace(target)
+    return target
+
+
+def _before(path: Path) -> Path:
+    return path.with_name(path.name + ".before")
+
+
+def _keep_before(target: Path) -> None:
+    """Keep the oldest file: ordering twice must not lose the order made by hand."""
+    if target.is_file() and not _before(target).exists():
+        write_whole(_before(target), target.read_bytes())
 
 
 def relocated(collection: Collection, old: Path, new: Path) -> Collection:

@@ -19,6 +19,7 @@ from fabula.core.template import Template, from_arc
 from fabula.errors import ConflictError, ConstraintError, InputError
 from fabula.pipeline.choosing import choose_template
 from fabula.pipeline.essences import Essence, find_essence
+from fabula.pipeline.limits import keep_within, lay_on_sides
 from fabula.pipeline.sources import Measuring, Source, read_source
 from fabula.pipeline.transitions import transitions_of
 from fabula.pipeline.why import reasons
@@ -48,7 +49,7 @@ class Ordered:
     gap
         How much better, as a part of the objective, another ordering could be at most; 0 when it is exact.
     sides
-        How many items each side has; one number where there are no sides.
+        How many items each side has; empty where there are no sides.
     notes
         What the user should know.
     """
@@ -128,9 +129,12 @@ def order(
     found = find_essence(source, by=by, model=model, measuring=how)
     curves = _curves(found, choose, like, by, model, how)
     curves = [curve.flipped() for curve in curves] if flip else curves
-    constraints = constraints_of(wanted, found.source.collection)
-    fits, gap = _fits(found, curves, constraints, wanted.smoothness, alternatives, free=choose is None and like is None)
-    return _ordered(found, fits, gap, constraints)
+    with titles_in_errors(found.source.collection):
+        found = keep_within(found, curves[0], wanted)
+    with titles_in_errors(found.source.collection):
+        constraints = constraints_of(wanted, found.source.collection)
+        free = choose is None and like is None and not flip
+        return lay_out(found, curves, constraints, wanted, alternatives=alternatives, free=free)
 
 
 def _curves(
@@ -147,6 +151,11 @@ def _curves(
     if like is not None:
         other = find_essence(read_source([like], measuring=how), by=by, model=model, measuring=how)
         return [from_arc(other.values, name=f"like {other.source.collection.title or Path(like).stem}")]
+    return own_curves(found)
+
+
+def own_curves(found: Essence) -> list[Template]:
+    """The templates to try where the user names none: the arcs of the model, or one for a column."""
     if found.model is None:
         return [choose_template(DEFAULT_TEMPLATE)]
     if found.model.arcs is None:
@@ -154,24 +163,64 @@ def _curves(
     return [arc.normalised() for arc in found.model.arcs.templates]
 
 
-def _fits(
-    found: Essence, curves: Sequence[Template], constraints: Constraints, smoothness: float, most: int, *, free: bool
-) -> tuple[list[Fit], float]:
-    """Orderings, the likeliest first where a model is asked and the template is free, and the gap of the first."""
+def lay_out(
+    found: Essence,
+    curves: Sequence[Template],
+    constraints: Constraints,
+    wishes: Wishes,
+    *,
+    alternatives: int = 4,
+    free: bool = True,
+) -> Ordered:
+    """Lay an essence along templates under constraints.
+
+    Parameters
+    ----------
+    found
+        The essence of a source.
+    curves
+        The templates to try, on the scale of the essence.
+    constraints
+        What the ordering must keep, by the indices of the items.
+    wishes
+        Of these the smoothness and the sides.
+    alternatives
+        How many orderings to propose, the chosen one among them.
+    free
+        Whether the curves are the model's own arcs: then the orderings are the likeliest of all, exactly.
+    """
+    proposals = _proposals(found, curves, constraints, wishes, alternatives, free=free)
+    return _ordered(found, proposals, constraints)
+
+
+@dataclass(frozen=True, eq=False)
+class _Proposal:
+    fit: Fit
+    gap: float = 0.0
+    sides: tuple[int, ...] = ()
+
+
+def _proposals(
+    found: Essence, curves: Sequence[Template], constraints: Constraints, wishes: Wishes, most: int, *, free: bool
+) -> list[_Proposal]:
+    """Distinct orderings; the likeliest first where a model is asked."""
     arcs = found.model.arcs if found.model is not None else None
-    if arcs is not None and free and constraints.places_only and not smoothness:
-        return arcs.order(found.values, alternatives=most, fixed=constraints.fixed), 0.0
-    transitions = transitions_of(found.source.collection, found.values) if smoothness else None
-    distinct: dict[bytes, tuple[Fit, float]] = {}
-    with titles_in_errors(found.source.collection):
-        for curve in curves:
+    plain = constraints.places_only and not wishes.smoothness and wishes.sides == 1
+    if arcs is not None and free and plain:
+        return [_Proposal(f) for f in arcs.order(found.values, alternatives=most, fixed=constraints.fixed)]
+    transitions = transitions_of(found.source.collection, found.values) if wishes.smoothness else None
+    distinct: dict[bytes, _Proposal] = {}
+    for curve in curves:
+        if wishes.sides > 1:
+            laid, sides, gap = lay_on_sides(found, curve, constraints, wishes, transitions)
+        else:
             arranged = arrange(
-                found.values, curve, constraints=constraints, transitions=transitions, smoothness=smoothness
+                found.values, curve, constraints=constraints, transitions=transitions, smoothness=wishes.smoothness
             )
-            scored = replace(arranged.fit, score=_score(found, arranged.ordering))
-            distinct.setdefault(arranged.ordering.tobytes(), (scored, arranged.relative_gap))
-    ranked = sorted(distinct.values(), key=lambda pair: -(pair[0].score or 0.0))[:most]
-    return [one for one, _ in ranked], ranked[0][1]
+            laid, sides, gap = arranged.fit, (), arranged.relative_gap
+        scored = replace(laid, score=_score(found, laid.ordering))
+        distinct.setdefault(laid.ordering.tobytes(), _Proposal(scored, gap, sides))
+    return sorted(distinct.values(), key=lambda proposal: -(proposal.fit.score or 0.0))[:most]
 
 
 def _score(found: Essence, ordering: Sequence[int] | np.ndarray[tuple[int], np.dtype[np.intp]]) -> float | None:
@@ -180,17 +229,19 @@ def _score(found: Essence, ordering: Sequence[int] | np.ndarray[tuple[int], np.d
     return float(found.model.score(found.values[ordering]))
 
 
-def _ordered(found: Essence, fits: list[Fit], gap: float, constraints: Constraints) -> Ordered:
+def _ordered(found: Essence, proposals: list[_Proposal], constraints: Constraints) -> Ordered:
     identity = np.arange(len(found.values))
-    given = replace(lay(found.values, identity, fits[0].template), score=_score(found, identity))
+    best = proposals[0]
+    given = replace(lay(found.values, identity, best.fit.template), score=_score(found, identity))
     return Ordered(
         found.source,
         found.values,
-        tuple(fits),
+        tuple(proposal.fit for proposal in proposals),
         given,
         features=found.features,
         pinned=tuple(sorted(constraints.fixed)),
-        gap=gap,
+        gap=best.gap,
+        sides=best.sides,
         notes=found.source.notes + found.notes,
     )
 
@@ -213,8 +264,8 @@ def as_json(ordered: Ordered) -> dict[str, Any]:
     """The ordering as one JSON object, as ``--json`` prints it.
 
     Keys: ``template``, ``curve``, ``ordering`` (0-based item indices), ``worst``, ``mean``, ``score``, ``exact``,
-    ``gap``, ``items`` in the new order (each with ``position`` (1-based), ``id``, ``title``, ``artist``, ``path``,
-    ``essence``, ``target``, ``deviation``, ``why``), ``given``, ``alternatives`` and ``notes``.
+    ``gap``, ``sides``, ``items`` in the new order (each with ``position`` (1-based), ``id``, ``title``, ``artist``,
+    ``path``, ``essence``, ``target``, ``deviation``, ``why``), ``given``, ``alternatives`` and ``notes``.
     """
     chosen = ordered.fit
     rows = zip(
@@ -242,6 +293,7 @@ def as_json(ordered: Ordered) -> dict[str, Any]:
     return {
         **_summary(chosen),
         "gap": ordered.gap,
+        "sides": list(ordered.sides),
         "curve": {"knots": chosen.template.knots.tolist(), "values": chosen.template.values.tolist()},
         "items": items,
         "given": _summary(ordered.given),

@@ -16,9 +16,8 @@ from fabula.core.essence import normalise
 from fabula.core.fit import lay
 from fabula.core.template import Template
 from fabula.errors import InputError
-from fabula.pipeline import ordering as _ordering
 from fabula.pipeline.essences import Essence, find_essence
-from fabula.pipeline.ordering import Ordered, as_json
+from fabula.pipeline.ordering import Ordered, as_json, lay_out, own_curves
 from fabula.pipeline.sources import Measuring, Source
 from fabula.pipeline.wishes import Wishes
 
@@ -90,11 +89,10 @@ def order_loaded(
     """
     wanted = wishes or Wishes()
     kept = constraints or Constraints(len(found.values))
-    curves = [template] if template is not None else _ordering._curves(found, None, None, None, None, Measuring())
+    curves = [template] if template is not None else own_curves(found)
     curves = [curve.flipped() for curve in curves] if flip else curves
     free = template is None and not flip
-    fits, gap = _ordering._fits(found, curves, kept, wanted.smoothness, alternatives, free=free)
-    return _ordering._ordered(found, fits, gap, kept)
+    return lay_out(found, curves, kept, wanted, alternatives=alternatives, free=free)
 
 
 def laid_out(found: Essence, ordering: ArrayLike, template: Template, *, pinned: Sequence[int] = ()) -> Ordered:

@@ -12,8 +12,8 @@ import numpy as np
 from fabula.core.collection import Collection, Item
 from fabula.errors import FileError, InputError
 from fabula.pipeline.essences import Essence
-from fabula.pipeline.playing import load
-from fabula.pipeline.sources import Measuring, Source
+from fabula.pipeline.playing import columns, load
+from fabula.pipeline.sources import SOUND, Measuring, Source
 
 KIND, VERSION = "fabula session", 1
 _TEXTS = ("id", "title", "artist", "path")
@@ -72,8 +72,8 @@ def open_session(data: Any, *, model: str | None = None) -> tuple[Essence, dict[
         source, by = _source(data), data["by"]
         stored = np.asarray(data["essence"], dtype=np.float64)
         state = dict(data["state"])
-        if by is not None and not isinstance(by, str):
-            raise TypeError
+        if by is not None and by not in columns(source.collection):
+            raise InputError(f"no column {by!r} is known of every item")
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         reason = f": {error}" if isinstance(error, InputError) else ""
         raise FileError(f"the session file is broken{reason}") from error
@@ -95,8 +95,9 @@ def _source(data: Mapping[str, Any]) -> Source:
     title = _text(data["title"])
     features = np.array(rows, dtype=np.float64).reshape(len(items), len(names))
     collection = Collection(title, items, features, names, ordered=False, title=title)
-    # As a table its features are taken as they are; sound that was measured has all that the model needs.
-    return Source(Path(title or "session"), collection, Path(), "table")
+    # Nothing that a session names may be read: it counts as sound only where all that would be measured is known.
+    kind = "sound" if data["source"] != "table" and set(SOUND) <= set(columns(collection)) else "table"
+    return Source(Path(title or "session"), collection, Path(), kind)
 
 
 def _text(value: Any) -> str:

@@ -13,7 +13,7 @@ from starlette.exceptions import HTTPException
 from fabula.errors import FabulaError
 
 
-class Refusal(FabulaError):
+class RefusedError(FabulaError):
     """A request that is refused with a status of its own."""
 
     def __init__(self, status: int, message: str) -> None:
@@ -52,7 +52,7 @@ def tell_errors(app: FastAPI) -> None:
 
     @app.exception_handler(FabulaError)
     async def known(_: Request, error: FabulaError) -> JSONResponse:
-        return refused(error.status if isinstance(error, Refusal) else 400, str(error))
+        return refused(error.status if isinstance(error, RefusedError) else 400, str(error))
 
     @app.exception_handler(RequestValidationError)
     async def malformed(_: Request, error: RequestValidationError) -> JSONResponse:

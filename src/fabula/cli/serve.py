@@ -1,0 +1,84 @@
+"""``fabula serve``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from fabula.errors import InputError, import_extra
+
+if TYPE_CHECKING:
+    from socket import socket
+
+HOST = "127.0.0.1"
+
+
+@click.command("serve")
+@click.argument("roots", nargs=-1, metavar="[ROOT]...")
+@click.option("--port", type=click.IntRange(0, 65535), default=8377, show_default=True, help="0 takes any free one.")
+@click.option("--browser/--no-browser", default=True, help="Open the page in the browser.")
+@click.option("--model", metavar="NAME|FILE", help="The model that gives the essence: see `fabula info`.")
+def command(*, roots: tuple[str, ...], port: int, browser: bool, model: str | None) -> None:
+    """Open the page on which an arc is drawn and the order follows.
+
+    The page is for this computer alone. It may open the demo album, what is dropped on it, and what lies below the
+    folders named as ROOT.
+
+    \b
+    Examples:
+      fabula serve
+      fabula serve ~/Music --no-browser
+    """
+    for module in ("fastapi", "uvicorn", "python_multipart"):
+        import_extra(module, extra="web", purpose="the page")
+    from fabula.models.file import load_model
+    from fabula.web.app import create_app
+    from fabula.web.settings import Settings, as_roots
+
+    settings = Settings(roots=as_roots(roots), model=model)
+    if model is not None:
+        load_model(model)  # a wrong name is told before anything starts
+    with _bound(port) as listening:
+        address = f"http://{HOST}:{listening.getsockname()[1]}/"
+        click.echo(f"the page is at {address} (Ctrl-C ends it)")
+        if browser:
+            _open_soon(address)
+        _serve(create_app(settings), listening)
+
+
+def _bound(port: int) -> socket:
+    """A socket of this machine alone."""
+    import socket
+
+    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    try:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind((HOST, port))
+        listening.listen(128)
+    except OSError as error:
+        listening.close()
+        raise InputError(f"port {port} cannot be used ({error.strerror}); choose another with --port") from error
+    return listening
+
+
+def _open_soon(address: str) -> None:
+    """Open the browser once the server has had a moment to start."""
+    import threading
+    import webbrowser
+
+    timer = threading.Timer(0.6, webbrowser.open, (address,))
+    timer.daemon = True
+    timer.start()
+
+
+def _serve(app: Any, listening: socket) -> None:
+    import uvicorn
+
+    config = uvicorn.Config(
+        app, log_level="warning", access_log=False, server_header=False, lifespan="on", timeout_graceful_shutdown=2
+    )
+    try:
+        uvicorn.Server(config).run(sockets=[listening])
+    except KeyboardInterrupt:  # Ctrl-C is how it ends
+        click.echo("the page is closed")

@@ -1,0 +1,66 @@
+"""The server of the page."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from fastapi import FastAPI
+from fastapi.responses import FileResponse
+from fastapi.staticfiles import StaticFiles
+
+from fabula.version import __version__
+from fabula.web.guarding import Guard
+from fabula.web.jobs import Jobs
+from fabula.web.refusing import tell_errors
+from fabula.web.routes import routes
+from fabula.web.settings import Settings
+from fabula.web.store import Store
+
+STATIC = Path(__file__).with_name("static")
+
+
+def create_app(settings: Settings | None = None) -> FastAPI:
+    """Make the server: the page at ``/``, JSON under ``/api``, its description at ``/api/openapi.json``.
+
+    Parameters
+    ----------
+    settings
+        What it may do; by default it opens nothing of this machine but the demo album and what is sent to it.
+
+    Examples
+    --------
+    >>> create_app().title
+    'fabula'
+    """
+    chosen = settings or Settings()
+    store = Store(chosen)
+    jobs = Jobs(chosen.most_jobs)
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        yield
+        jobs.cancel_all()
+        store.close()
+
+    app = FastAPI(
+        title="fabula",
+        version=__version__,
+        description="Draw an arc, and the order of a collection follows.",
+        openapi_url="/api/openapi.json",
+        docs_url=None,  # these would load scripts from elsewhere
+        redoc_url=None,
+        lifespan=lifespan,
+    )
+    app.state.store, app.state.jobs = store, jobs
+    tell_errors(app)
+    app.include_router(routes(store, jobs))
+
+    @app.get("/", include_in_schema=False)
+    def page() -> FileResponse:
+        return FileResponse(STATIC / "index.html")
+
+    app.mount("/static", StaticFiles(directory=STATIC), name="static")
+    app.add_middleware(Guard, settings=chosen)
+    return app

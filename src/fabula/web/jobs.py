@@ -1,0 +1,138 @@
+"""Jobs: reading and measuring a collection beside the page, with progress, and with a way to stop it."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+from fabula.errors import FabulaError
+from fabula.web.refusing import RefusedError
+from fabula.web.store import new_id
+
+_MOST_KEPT = 50
+
+State = Literal["running", "done", "failed", "cancelled"]
+
+
+@dataclass(frozen=True)
+class Job:
+    """How far a job is.
+
+    Attributes
+    ----------
+    id
+        What the page calls it.
+    title
+        What is being opened.
+    state
+        ``"running"``, ``"done"``, ``"failed"`` or ``"cancelled"``.
+    done, total
+        Files measured, and files in all; a total of 0 is not known yet.
+    file
+        The file measured last.
+    collection
+        What came of it.
+    error
+        Why it failed, in one line.
+    """
+
+    id: str
+    title: str
+    state: State = "running"
+    done: int = 0
+    total: int = 0
+    file: str = ""
+    collection: str | None = None
+    error: str | None = None
+
+
+class Cancelled(Exception):  # noqa: N818 - not an error: what was asked for
+    """The job was cancelled."""
+
+
+Progress = Callable[[int, int, str], None]
+
+
+class Jobs:
+    """The jobs of one server, a few at a time."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._jobs: OrderedDict[str, Job] = OrderedDict()
+        self._stops: dict[str, threading.Event] = {}
+        self._lock = threading.Lock()
+
+    def start(self, title: str, work: Callable[[Progress], str]) -> Job:
+        """Run `work` in a thread; it is given a function to tell its progress and returns a collection's id.
+
+        Raises
+        ------
+        RefusedError
+            When too many are running.
+        """
+        job = Job(new_id(), title)
+        with self._lock:
+            if len(self._stops) >= self._most:
+                raise RefusedError(429, f"{self._most} collections are being opened already; wait or cancel one")
+            self._jobs[job.id], self._stops[job.id] = job, threading.Event()
+            while len(self._jobs) > _MOST_KEPT:
+                self._jobs.popitem(last=False)
+        threading.Thread(target=self._run, args=(job.id, work), daemon=True, name="fabula-job").start()
+        return job
+
+    def get(self, name: str) -> Job:
+        """A job by its id."""
+        with self._lock:
+            if name not in self._jobs:
+                raise RefusedError(404, "there is no such job here")
+            return self._jobs[name]
+
+    def all(self) -> list[Job]:
+        """Every job, the newest last."""
+        with self._lock:
+            return list(self._jobs.values())
+
+    def cancel(self, name: str) -> Job:
+        """Ask a job to stop; it does after the file it is at."""
+        job = self.get(name)
+        with self._lock:
+            stop = self._stops.get(name)
+        if stop is not None:
+            stop.set()
+        return job
+
+    def cancel_all(self) -> None:
+        """Ask every job to stop."""
+        with self._lock:
+            for stop in self._stops.values():
+                stop.set()
+
+    def _run(self, name: str, work: Callable[[Progress], str]) -> None:
+        stop = self._stops[name]
+
+        def told(done: int, total: int, file: str) -> None:
+            if stop.is_set():
+                raise Cancelled
+            self._set(name, done=done, total=total, file=Path(file).name)
+
+        try:
+            collection = work(told)
+            self._set(name, state="done", collection=collection)
+        except Cancelled:
+            self._set(name, state="cancelled")
+        except FabulaError as error:
+            self._set(name, state="failed", error=" ".join(str(error).split()))
+        except Exception as error:  # a thread has nobody above it to tell
+            self._set(name, state="failed", error=f"something unforeseen went wrong ({type(error).__name__})")
+        finally:
+            with self._lock:
+                self._stops.pop(name, None)
+
+    def _set(self, name: str, **changes: object) -> None:
+        with self._lock:
+            if name in self._jobs:
+                self._jobs[name] = replace(self._jobs[name], **changes)  # type: ignore[arg-type]

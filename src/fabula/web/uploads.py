@@ -1,0 +1,168 @@
+"""Receiving files: counted while they stream in, stored under names of our own."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from python_multipart.exceptions import MultipartParseError
+from python_multipart.multipart import MultipartParser, parse_options_header
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import ClientDisconnect, Request
+
+from fabula.datasets.folders import AUDIO_ENDINGS
+from fabula.datasets.playlists import PLAYLIST_ENDINGS
+from fabula.datasets.tables import TABLE_ENDINGS
+from fabula.errors import shown
+from fabula.web.refusing import RefusedError
+from fabula.web.store import Store
+
+LISTS = (*PLAYLIST_ENDINGS, *TABLE_ENDINGS)
+
+
+@dataclass(frozen=True)
+class Received:
+    """A file that came in.
+
+    Attributes
+    ----------
+    path
+        Where it lies, under a number.
+    name
+        What it was called, folders in front, without anything that leads out of them.
+    """
+
+    path: Path
+    name: str
+
+    @property
+    def ending(self) -> str:
+        """Of its name, in small letters."""
+        return self.path.suffix
+
+
+async def receive(request: Request, store: Store) -> tuple[str, list[Received]]:
+    """Store the files of a multipart request.
+
+    Returns
+    -------
+    The id of the upload and its files. What is neither sound nor a playlist nor a table is not stored.
+
+    Raises
+    ------
+    RefusedError
+        When it is too large, has too many files, or breaks off; nothing of it is kept then.
+    """
+    kind, options = parse_options_header(request.headers.get("content-type", ""))
+    if kind != b"multipart/form-data" or not options.get(b"boundary"):
+        raise RefusedError(415, "files come as multipart/form-data")
+    upload, folder = store.new_upload()
+    receiving = _Receiving(store, upload, folder)
+    try:
+        parser = MultipartParser(options[b"boundary"], receiving.callbacks())  # type: ignore[arg-type]
+        async for chunk in request.stream():
+            await run_in_threadpool(parser.write, chunk)
+        if not receiving.whole:
+            raise RefusedError(400, "the upload broke off")
+        if not receiving.files:
+            raise RefusedError(400, "no audio file, playlist or table was in the upload")
+    except MultipartParseError as error:
+        receiving.close()
+        store.drop_upload(upload)
+        raise RefusedError(400, f"the upload is not well-formed: {error}") from error
+    except ClientDisconnect as error:
+        receiving.close()
+        store.drop_upload(upload)
+        raise RefusedError(400, "the upload broke off") from error
+    except BaseException:
+        receiving.close()
+        store.drop_upload(upload)
+        raise
+    return upload, receiving.files
+
+
+class _Receiving:
+    """The parts of a request as they come in, byte by byte."""
+
+    def __init__(self, store: Store, upload: str, folder: Path) -> None:
+        self.store, self.upload, self.folder = store, upload, folder
+        self.files: list[Received] = []
+        self.whole = False
+        self._field, self._value, self._disposition = b"", b"", b""
+        self._file: IO[bytes] | None = None
+        self._size, self._all, self._parts = 0, 0, 0
+
+    def callbacks(self) -> dict[str, object]:
+        return {
+            "on_part_begin": self._begin,
+            "on_header_field": self._header_field,
+            "on_header_value": self._header_value,
+            "on_header_end": self._header_end,
+            "on_headers_finished": self._open,
+            "on_part_data": self._data,
+            "on_part_end": self.close,
+            "on_end": self._end,
+        }
+
+    def close(self) -> None:
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    def _begin(self) -> None:
+        self._parts += 1
+        self._field, self._value, self._disposition, self._size = b"", b"", b"", 0
+        if self._parts > 2 * self.store.settings.most_files:  # pictures and texts beside the music count too
+            raise RefusedError(413, f"an upload may have {self.store.settings.most_files} files at most")
+
+    def _header_field(self, data: bytes, start: int, end: int) -> None:
+        self._field += data[start:end]
+
+    def _header_value(self, data: bytes, start: int, end: int) -> None:
+        self._value += data[start:end]
+
+    def _header_end(self) -> None:
+        if self._field.lower() == b"content-disposition":
+            self._disposition = self._value
+        self._field, self._value = b"", b""
+
+    def _open(self) -> None:
+        _, options = parse_options_header(self._disposition)
+        name = clean_name(options.get(b"filename", b"").decode("utf-8", "replace"))
+        ending = Path(name).suffix.lower()
+        if ending not in AUDIO_ENDINGS and ending not in LISTS:
+            return
+        if len(self.files) >= self.store.settings.most_files:
+            raise RefusedError(413, f"an upload may have {self.store.settings.most_files} files at most")
+        path = self.folder / f"{len(self.files) + 1:05d}{ending}"
+        self._file = path.open("xb")
+        self.files.append(Received(path, name))
+
+    def _data(self, data: bytes, start: int, end: int) -> None:
+        size, limits = end - start, self.store.settings
+        self._size, self._all = self._size + size, self._all + size
+        if self._size > limits.most_file_bytes:
+            raise RefusedError(413, f"a file may have {limits.most_file_bytes:,} bytes at most")
+        if self._all > limits.most_upload_bytes:
+            raise RefusedError(413, f"an upload may have {limits.most_upload_bytes:,} bytes at most")
+        if self._file is not None:
+            self.store.count(self.upload, size)
+            self._file.write(data[start:end])
+
+    def _end(self) -> None:
+        self.whole = True
+
+
+def clean_name(name: str) -> str:
+    r"""A name that came from elsewhere, without what leads out of a folder; for people, never for opening a file.
+
+    Examples
+    --------
+    >>> clean_name("../../x.mp3"), clean_name("C:\\music\\a\nb.ogg"), clean_name("/")
+    ('x.mp3', 'music/a\\nb.ogg', 'unnamed')
+    """
+    parts = [part.strip() for part in re.split(r"[\\/]", name)]
+    kept = [shown(part)[:120] for part in parts if part.strip(".") and not re.fullmatch(r"[A-Za-z]:", part)]
+    return "/".join(kept[-4:]) or "unnamed"

@@ -1,0 +1,152 @@
+"""Sides against every split, and the choice of what to leave out against every choice."""
+
+from __future__ import annotations
+
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fabula.core.constraints import Constraints
+from fabula.core.fit import fit
+from fabula.core.selection import choose_within
+from fabula.core.sides import arrange_sides
+from fabula.core.template import Template
+from fabula.errors import ConflictError, InputError
+
+HILL = Template([0, 0.4, 1], [-1, 1.5, -1])
+
+
+def plain_rate(essence, durations, groups):
+    deviation = sum(fit(essence[list(group)], HILL).deviations.sum() for group in groups) / len(essence)
+    times = [durations[list(group)].sum() for group in groups]
+    return deviation + (max(times) - min(times)) / np.mean(times)
+
+
+@pytest.mark.parametrize("sides", [1, 2, 3])
+def test_few_items_are_split_as_by_trying_every_split(sides, rng):
+    for _ in range(5):
+        n = int(rng.integers(3, 7))
+        essence, durations = rng.normal(size=n), rng.uniform(1, 4, size=n)
+        limit = durations.sum() / sides * 1.4
+        best = np.inf
+        for split in product(range(sides), repeat=n):
+            groups = [[i for i in range(n) if split[i] == side] for side in range(sides)]
+            if all(groups) and max(durations[group].sum() for group in groups) <= limit:
+                best = min(best, plain_rate(essence, durations, groups))
+        if np.isinf(best):
+            continue
+        found = arrange_sides(essence, HILL, durations, sides=sides, limit=limit)
+        assert found.exact
+        assert plain_rate(essence, durations, found.sides) == pytest.approx(best)
+        for side, part in zip(found.sides, found.arrangements, strict=True):
+            assert part.fit.mean == pytest.approx(fit(essence[side], HILL).mean)
+
+
+@settings(max_examples=8, deadline=None)
+@given(n=st.integers(8, 40), seed=st.integers(0, 10**6), sides=st.integers(2, 4))
+def test_sides_keep_limit_and_constraints(n, seed, sides):
+    rng = np.random.default_rng(seed)
+    durations = rng.uniform(2, 5, size=n)
+    hidden = rng.permutation(n)
+    cuts = np.linspace(0, n, sides + 1).astype(int)
+    limit = max(durations[hidden[a:b]].sum() for a, b in zip(cuts[:-1], cuts[1:], strict=True)) + 1.0
+    labels = np.full(n, -1)
+    labels[hidden[:6:2]] = 0
+    kept = Constraints(
+        n,
+        fixed={0: int(hidden[0]), -1: int(hidden[-1])},
+        together=[hidden[1:3].tolist()],
+        before=[(int(hidden[3]), int(hidden[-2]))],
+        apart=labels,
+    )
+    found = arrange_sides(rng.normal(size=n), HILL, durations, sides=sides, limit=limit, constraints=kept, seconds=0.2)
+    assert sorted(found.ordering) == list(range(n))
+    assert len(found.sides) == sides
+    assert all(len(side) for side in found.sides)
+    assert max(found.durations) <= limit * (1 + 1e-9)
+    assert [durations[side].sum() for side in found.sides] == pytest.approx(found.durations)
+    assert set(kept.broken(found.ordering)) <= {"apart"}  # the end of a side and the next beginning are no neighbours
+    for side in found.sides:
+        carried = labels[side]
+        assert not ((carried[1:] == carried[:-1]) & (carried[1:] >= 0)).any()
+
+
+@pytest.mark.parametrize(
+    ("options", "match", "items"),
+    [
+        ({"limit": 5.0, "durations": [6, 1, 1, 1]}, "item 0 alone takes 6", [0]),
+        ({"limit": 5.0, "durations": [4, 4, 4, 4]}, "hold 10; the items take 16", []),
+        (
+            {"limit": 8.0, "durations": [5, 5, 3, 3], "constraints": Constraints(4, together=[(0, 1)])},
+            "alone take 10",
+            [0, 1],
+        ),
+        ({"limit": 9.0, "durations": [6, 6, 6, 0]}, "there is no split", []),
+        ({"sides": 5}, "5 sides need as many items", []),
+    ],
+)
+def test_what_does_not_fit_is_told(options, match, items):
+    given_ = {"durations": [1, 1, 1, 1], **options}
+    with pytest.raises(ConflictError, match=match) as caught:
+        arrange_sides(np.arange(4.0), HILL, given_.pop("durations"), **given_)
+    assert caught.value.items == items
+    assert set(caught.value.options) <= {"sides", "limit"}
+
+
+@pytest.mark.parametrize("durations", [[1, 2], [1, 2, np.nan], [1, 2, -1], "abc"])
+def test_malformed_durations_are_told(durations):
+    with pytest.raises(InputError, match="durations must"):
+        arrange_sides(np.arange(3.0), HILL, durations)
+    with pytest.raises(InputError, match="durations must"):
+        choose_within(np.arange(3.0), HILL, durations, 1.0)
+
+
+def test_fewest_and_worst_are_left_out(rng):
+    for _ in range(30):
+        n = int(rng.integers(3, 8))
+        essence, durations = rng.normal(size=n), rng.uniform(1, 4, size=n)
+        limit, keep = float(durations.sum() * rng.uniform(0.4, 1.1)), [int(rng.integers(n))]
+        best = None
+        for size in range(n, 0, -1):
+            groups = [list(g) for g in combinations(range(n), size) if set(keep) <= set(g)]
+            sums = [fit(essence[g], HILL).deviations.sum() for g in groups if durations[g].sum() <= limit]
+            if sums:
+                best = size, min(sums)
+                break
+        if best is None:
+            with pytest.raises(ConflictError, match="the limit is"):
+                choose_within(essence, HILL, durations, limit, keep=keep)
+            continue
+        kept = choose_within(essence, HILL, durations, limit, keep=keep)
+        assert set(keep) <= set(kept.tolist())
+        assert durations[kept].sum() <= limit
+        assert (len(kept), fit(essence[kept], HILL).deviations.sum()) == pytest.approx(best)
+
+
+@pytest.mark.parametrize("d", [1, 2])
+def test_many_items_keep_the_limit_and_those_to_keep(d, rng):
+    n = 60 if d == 1 else 20
+    essence, durations = rng.normal(size=(n, d)), rng.uniform(1, 4, size=n)
+    template = HILL if d == 1 else Template([0, 1], rng.normal(size=(2, 2)))
+    limit = durations.sum() * (0.8 if d == 1 else 0.9)
+    longest = np.argsort(durations)[::-1]
+    kept = choose_within(essence, template, durations, limit, keep=longest[:2].tolist())
+    fewest = next(k for k in range(n) if durations.sum() - durations[longest[2 : 2 + k]].sum() <= limit)
+    assert durations[kept].sum() <= limit
+    assert set(longest[:2].tolist()) <= set(kept.tolist())
+    assert n - len(kept) == fewest
+    plain = np.setdiff1d(np.arange(n), longest[2 : 2 + fewest])
+    assert fit(essence[kept], template).deviations.sum() <= fit(essence[plain], template).deviations.sum() + 1e-9
+
+
+def test_nothing_is_left_out_where_all_fits():
+    assert choose_within([3.0, 1.0], HILL, [1, 1], 2.0).tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("keep", [[], [1]])
+def test_nothing_fits_is_told(keep):
+    with pytest.raises(ConflictError, match="the limit is 1"):
+        choose_within([0.0, 1.0], HILL, [3, 4], 1.0, keep=keep)
