@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fabula.core import conflicts
-from fabula.core.bounds import link_bound, path_bound, place_bound
+from fabula.core.bounds import coupling_bound, link_bound, path_bound, place_bound
 from fabula.core.constraints import Constraints
 from fabula.core.construct import construct
 from fabula.core.descent import descend
@@ -122,7 +122,7 @@ def test_bounds_stay_below_the_best_ordering(smoothness, rng):
         best = brute_force(cost, weights, constraints)
         posed = problem(cost, weights, constraints)
         floor, wish = place_bound(posed.cost)
-        assert floor + link_bound(posed.link) <= best + 1e-9
+        assert floor + coupling_bound(posed, wish) + link_bound(posed.link) <= best + 1e-9
         assert path_bound(posed, wish, best, rounds=40) <= best + 1e-9
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import combinations, product
+from itertools import combinations, pairwise, product
 
 import numpy as np
 import pytest
@@ -52,7 +52,7 @@ def test_sides_keep_limit_and_constraints(n, seed, sides):
     durations = rng.uniform(2, 5, size=n)
     hidden = rng.permutation(n)
     cuts = np.linspace(0, n, sides + 1).astype(int)
-    limit = max(durations[hidden[a:b]].sum() for a, b in zip(cuts[:-1], cuts[1:], strict=True)) + 1.0
+    limit = max(durations[hidden[a:b]].sum() for a, b in pairwise(cuts)) + 1.0
     labels = np.full(n, -1)
     labels[hidden[:6:2]] = 0
     kept = Constraints(

@@ -22,6 +22,27 @@ def place_bound(cost: Floats) -> tuple[float, Ints]:
     return float(cost[items, places].sum()), ordering
 
 
+def coupling_bound(problem: Problem, assigned: Ints) -> float:
+    """What runs and ``before`` add at least to the smallest sum over places, that of ``assigned`` (n,).
+
+    Under the dual prices of the best assignment every other place costs extra; a run must pay for its best start, a
+    pair for its best two places in order. No item is counted twice.
+    """
+    price = _prices(problem.cost, assigned)
+    places = (problem.cost - price[:, np.newaxis])[assigned, np.arange(len(assigned))]
+    extra = np.maximum(problem.cost - price[:, np.newaxis] - places, 0.0)  # (n, n)
+    total, used = 0.0, np.zeros(len(assigned), dtype=bool)
+    for run in problem.constraints.together:
+        m = len(assigned) - len(run) + 1
+        total += float(np.sum([extra[item, o : m + o] for o, item in enumerate(run)], axis=0).min())
+        used[list(run)] = True
+    for a, b in problem.before.T:
+        if not used[a] and not used[b]:
+            total += float((np.minimum.accumulate(extra[a])[:-1] + extra[b, 1:]).min())
+            used[[a, b]] = True
+    return total
+
+
 def link_bound(link: Floats, *, rounds: int = 30) -> float:
     """A lower bound of the sum of links (n, n) along any ordering, places aside; infinite when there is none.
 

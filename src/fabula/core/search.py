@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from fabula.core import conflicts
 from fabula.core.anneal import anneal
-from fabula.core.bounds import link_bound, path_bound, place_bound
+from fabula.core.bounds import coupling_bound, link_bound, path_bound, place_bound
 from fabula.core.constraints import Constraints
 from fabula.core.construct import construct
 from fabula.core.descent import descend
@@ -149,7 +149,7 @@ def solve(posed: Problem, *, seed: int, seconds: float) -> tuple[Ints, float]:
 def _bound(posed: Problem, floor: float, wish: Ints, value: float) -> float:
     """The best lower bound that about half a second gives."""
     n = len(wish)
-    bound = floor + link_bound(posed.link, rounds=int(np.clip(15_000 / n, 5, 100)))
+    bound = floor + coupling_bound(posed, wish) + link_bound(posed.link, rounds=int(np.clip(15_000 / n, 5, 100)))
     if bound >= value - 1e-9 or n > MOST_FOR_PATHS:
         return bound
     return max(bound, path_bound(posed, wish, value, rounds=int(np.clip(3e8 / n**3, 2, 200))))

@@ -1,0 +1,250 @@
+"""The main job on the album that comes with the package and on tables."""
+
+from __future__ import annotations
+
+import itertools
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fabula.datasets.playlists import read_playlist
+from fabula.errors import FileError, InputError
+from fabula.models.file import load_model
+from fabula.pipeline.copies import copy_numbered, numbered_names
+from fabula.pipeline.demo import demo_folder
+from fabula.pipeline.keeping import restore, write_ordered
+from fabula.pipeline.limits import as_clock, as_seconds
+from fabula.pipeline.ordering import as_json, order
+from fabula.pipeline.sources import Measuring
+from fabula.pipeline.wishes import Wishes
+
+TITLES = {
+    "Embers", "Red Line", "Small Hours", "Parade", "First Light", "Weather Front", "Paper Waltz", "Clockwork",
+    "Slow River",
+}  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path_factory, monkeypatch):
+    monkeypatch.setenv("FABULA_CACHE_DIR", str(tmp_path_factory.getbasetemp() / "cache"))
+
+
+@pytest.fixture
+def table(tmp_path):
+    rng = np.random.default_rng(3)
+    rows = ["title,artist,duration_ms,loudness"]
+    rows += [f"T{i},A{i % 3},{rng.integers(120, 300) * 1000},{rng.normal(-9, 3):.2f}" for i in range(12)]
+    path = tmp_path / "album.csv"
+    path.write_text("\n".join(rows) + "\n")
+    return path
+
+
+def titles(ordered):
+    return [item.label for item in ordered.collection.items]
+
+
+def test_the_demo_album_by_the_model_of_sound():
+    ordered = order([demo_folder()])
+    assert set(titles(ordered)) == TITLES
+    assert ordered.features == ("duration_ms", "loudness")
+    assert ordered.fit.exact
+    scores = [fit.score for fit in ordered.fits]
+    assert scores == sorted(scores, reverse=True)
+    assert ordered.fit.score > ordered.given.score
+    assert len({tuple(fit.ordering) for fit in ordered.fits}) == len(ordered.fits) == 4
+    model = load_model("audio")
+    essence = model.encode(ordered.source.collection)
+    assert np.allclose(ordered.essence, essence[:, 0])
+    assert ordered.fit.score == pytest.approx(model.score(essence[ordered.fit.ordering]))
+
+
+def test_a_table_with_the_features_of_a_model_needs_no_column_named(table):
+    assert order([table]).features == ("duration_ms", "loudness")
+
+
+def test_a_playlist_is_measured_and_keeps_what_it_says(tmp_path):
+    for name in ("05 First Light.ogg", "02 Red Line.ogg"):
+        shutil.copy(demo_folder() / name, tmp_path)
+    path = tmp_path / "mix.m3u8"
+    path.write_text("#EXTM3U\n#EXTINF:15,quiet\n05 First Light.ogg\n#EXTINF:1,gone\ngone.ogg\n#X\n02 Red Line.ogg\n")
+    ordered = order([path], by="loudness", template="steady-fall")
+    assert titles(ordered) == ["02 Red Line.ogg", "quiet"]
+    assert [note for note in ordered.notes if "gone.ogg" in note]
+    written = write_ordered(ordered, tmp_path / "new.m3u8")
+    assert written.read_text() == "#EXTM3U\n#X\n02 Red Line.ogg\n#EXTINF:15,quiet\n05 First Light.ogg\n"
+
+
+def test_broken_and_foreign_files_are_named_and_the_rest_is_ordered(tmp_path):
+    for source in sorted(demo_folder().glob("*.ogg"))[:4]:
+        shutil.copy(source, tmp_path)
+    (tmp_path / "broken.ogg").write_bytes(b"OggS not really")
+    (tmp_path / "empty.mp3").write_bytes(b"")
+    (tmp_path / "tool.exe").write_bytes(b"MZ")
+    (tmp_path / "cover.jpg").write_bytes(b"x")
+    ordered = order([tmp_path])
+    assert len(titles(ordered)) == 4
+    noted = " ".join(ordered.notes)
+    assert all(name in noted for name in ("broken.ogg", "empty.mp3", "tool.exe"))
+    assert "cover.jpg" not in noted
+
+
+def test_nothing_usable(tmp_path):
+    (tmp_path / "broken.ogg").write_bytes(b"OggS not really")
+    with pytest.raises(FileError, match=r"broken\.ogg"):
+        order([tmp_path])
+    with pytest.raises(FileError, match="has no audio files in it"):
+        order([tmp_path / "new"] if (tmp_path / "new").mkdir() else [tmp_path / "new"])
+
+
+def test_constraints_are_kept(table):
+    wishes = Wishes(
+        first="T4", last="T7", at={3: "T2"}, together=[("T0", "T9")], before=[("T11", "T1")], apart="artist"
+    )
+    ordered = order([table], wishes=wishes)
+    found = titles(ordered)
+    assert (found[0], found[-1], found[2]) == ("T4", "T7", "T2")
+    assert found.index("T9") == found.index("T0") + 1
+    assert found.index("T11") < found.index("T1")
+    artists = [item.artist for item in ordered.collection.items]
+    assert all(a != b for a, b in itertools.pairwise(artists))
+    assert ordered.fit.exact
+
+
+def test_smoothness_makes_neighbours_alike_and_contrast_unlike(table):
+    def steps(weight):
+        ordered = order([table], by="loudness", template="wave", wishes=Wishes(smoothness=weight))
+        return np.abs(np.diff(ordered.collection.column("loudness"))).sum()
+
+    assert steps(3.0) < steps(0.0) < steps(-3.0)
+
+
+def test_sides_keep_their_limit_and_each_has_an_arc(table):
+    ordered = order([table], template="icarus", wishes=Wishes(sides=2, side_limit=24 * 60))
+    assert sum(ordered.sides) == 12
+    minutes = np.split(ordered.collection.column("duration_ms") / 60000, [ordered.sides[0]])
+    assert all(side.sum() <= 24 for side in minutes)
+    parts = np.split(ordered.essence[ordered.fit.ordering], [ordered.sides[0]])
+    assert all(0 < np.argmax(part) < len(part) - 1 for part in parts)
+
+
+def test_a_limit_leaves_out_what_is_not_named(table):
+    ordered = order([table], wishes=Wishes(limit=20 * 60, first="T5"))
+    assert ordered.collection.column("duration_ms").sum() <= 20 * 60_000
+    assert titles(ordered)[0] == "T5"
+    assert any(note.startswith("left out to keep within 20:00: ") for note in ordered.notes)
+
+
+@pytest.mark.parametrize(
+    ("wishes", "message"),
+    [
+        (Wishes(before=[("T0", "T1"), ("T1", "T0")]), "'T0' before 'T1'; 'T1' before 'T0'"),
+        (Wishes(sides=2, side_limit=60), "2 side"),
+        (Wishes(limit=10), "the limit is 10"),
+        (Wishes(together=[("T0", "T1")], at={1: "T0", 5: "T1"}), "'T0'"),
+        (Wishes(apart="colour"), "--apart: no item has 'colour'; there are: artist, duration_ms, loudness"),
+        (Wishes(first="T0", last="T0"), "--last: 'T0' is already at place 1 by --first"),
+    ],
+)
+def test_what_cannot_hold_is_told_by_name(wishes, message, table):
+    with pytest.raises(InputError) as caught:
+        order([table], wishes=wishes)
+    assert message in str(caught.value)
+
+
+def test_durations_are_needed_for_times(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("title,energy\na,1\nb,2\n")
+    with pytest.raises(InputError, match="--sides: the durations are not known"):
+        order([path], by="energy", wishes=Wishes(sides=2))
+
+
+def test_doubts_are_told(tmp_path, table):
+    assert any("far from what the model was trained on" in note for note in order([demo_folder()]).notes)
+    alike = tmp_path / "alike.csv"
+    alike.write_text("title,duration_ms,loudness\n" + "".join(f"T{i},200000,-8\n" for i in range(5)))
+    assert any("all alike" in note for note in order([alike]).notes)
+    few = tmp_path / "few.csv"
+    few.write_text("title,duration_ms,loudness\na,200000,-8\nb,100000,-9\n")
+    assert any("only 2 item(s)" in note for note in order([few]).notes)
+    assert order([table]).notes == ()
+
+
+def test_reasons_say_what_an_item_is_like():
+    ordered = order([demo_folder()])
+    why = dict(zip(titles(ordered), ordered.reasons, strict=True))
+    assert "loud" in why["Red Line"]
+    assert "quiet" in why["Embers"]
+    assert why[titles(ordered)[0]].split(": ")[1].startswith("opener")
+    assert why[titles(ordered)[-1]].split(": ")[1].startswith("close")
+
+
+def test_copies_are_numbered_and_originals_untouched(tmp_path):
+    before = {path.name: path.read_bytes() for path in demo_folder().glob("*.ogg")}
+    ordered = order([demo_folder()])
+    files = copy_numbered(ordered, tmp_path / "out")
+    assert [path.name for path in files] == [f"{i:02d} {t}.ogg" for i, t in enumerate(titles(ordered), start=1)]
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [path.name for path in files]
+    assert {path.name: path.read_bytes() for path in demo_folder().glob("*.ogg")} == before
+    with pytest.raises(InputError, match="already holds '01 "):
+        copy_numbered(ordered, tmp_path / "out")
+    links = copy_numbered(ordered, tmp_path / "links", link=True)
+    assert all(path.is_symlink() and path.read_bytes() for path in links)
+
+
+def test_a_failing_copy_leaves_nothing(tmp_path, monkeypatch):
+    ordered = order([demo_folder()])
+    real, count = shutil.copy2, 0
+
+    def failing(source, target):
+        nonlocal count
+        count += 1
+        if count == 4:
+            raise OSError(28, "No space left on device")
+        return real(source, target)
+
+    monkeypatch.setattr(shutil, "copy2", failing)
+    with pytest.raises(FileError, match=r"cannot be written \(No space left on device\)"):
+        copy_numbered(ordered, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_names_any_system_takes():
+    assert numbered_names(["01 - A", "b/c\0", "...", "é" * 200], [".x"] * 4)[:3] == ["01 A.x", "02 b_c_.x", "03 item.x"]
+    assert len(numbered_names(["é" * 200], [".x"])[0].encode()) < 255
+
+
+def test_the_old_file_comes_back(tmp_path):
+    path = tmp_path / "mix.m3u8"
+    path.write_text("#EXTM3U\nmade by hand.ogg\n")
+    ordered = order([demo_folder()])
+    write_ordered(ordered, path)
+    write_ordered(order([demo_folder()], template="wave"), path)
+    assert len(read_playlist(path).entries) == 9
+    restore(path)
+    assert path.read_text() == "#EXTM3U\nmade by hand.ogg\n"
+    with pytest.raises(FileError, match="nothing to restore"):
+        restore(path)
+
+
+def test_json_has_what_is_promised():
+    told = as_json(order([demo_folder()]))
+    assert {"template", "ordering", "worst", "mean", "score", "items", "alternatives", "given", "notes"} <= set(told)
+    assert {"position", "id", "title", "path", "essence", "target", "deviation"} <= set(told["items"][0])
+    assert Path(told["items"][0]["path"]).is_file()
+
+
+def test_times():
+    assert [as_seconds(t, "x") for t in ("22:00", "1:02:03", "90s", "1.5 h", "45m")] == [1320, 3723, 90, 5400, 2700]
+    for wrong in ("22", "", "1:99", "0s", "x"):
+        with pytest.raises(InputError, match="--limit takes a time such as 22:00"):
+            as_seconds(wrong, "--limit")
+    assert as_clock(59.6) == "1:00"
+
+
+def test_the_second_run_measures_nothing():
+    order([demo_folder()])
+    seen = []
+    order([demo_folder()], measuring=Measuring(progress=lambda *step: seen.append(step)))
+    assert len(seen) == 9
