@@ -86,6 +86,7 @@ def test_malformed_constraints_are_told(options, match):
         (4, {"apart": [0, 0, 1, 2], "fixed": {1: 0, 2: 1}}, {0, 1}, {"apart", "fixed"}),
         (4, {"apart": [0, 0, 1, 2], "together": [(0, 1)]}, {0, 1}, {"apart", "together"}),
         (5, {"apart": [0, 0, 0, 1, 2], "together": [(3, 4)]}, {0, 1, 2, 3, 4}, {"apart", "together"}),
+        (6, {"apart": [0, 0, 1, 2, 3, 4], "fixed": {0: 2, 3: 3, 4: 4, 5: 5}}, {0, 1, 2, 3, 4, 5}, {"apart", "fixed"}),
         (3, {"before": [(0, 1)], "forbidden": [(0, 0), (0, 1)]}, {0, 1}, {"before", "forbidden"}),
         (3, {"forbidden": [(1, 0), (1, 1), (1, 2), (0, 0)]}, {1}, {"forbidden"}),
     ],

@@ -228,6 +228,12 @@ def test_places_alone_are_left_to_the_fit(rng):
     assert found.bound <= found.objective
 
 
+def test_long_runs_are_few_units(rng):
+    kept = Constraints(20, together=[list(range(10)), list(range(10, 20))], before=[(15, 5)])
+    found = arrange(rng.normal(size=20), HILL, constraints=kept)
+    assert found.ordering.tolist() == [*range(10, 20), *range(10)]
+
+
 def test_one_item():
     assert arrange([0.5], HILL, transitions=[[0.0]], smoothness=1.0).ordering.tolist() == [0]
 
@@ -249,15 +255,26 @@ def test_malformed_arguments_are_told(options, match):
 
 
 def test_what_only_the_search_finds_contradictory_is_told_by_name():
-    # 0 and 1 want the only two places that the fixed ones leave, side by side, and carry one label
-    kept = Constraints(5, fixed={0: 2, 3: 3, 4: 4}, apart=[0, 0, 1, 2, 3])
+    # items 0 and 1 are left two places, which are neighbours
+    kept = Constraints(
+        6, forbidden=[(0, p) for p in (0, 1, 4, 5)] + [(1, p) for p in (0, 1, 4, 5)], apart=[0, 0, 1, 2, 3, 4]
+    )
+    assert not conflicts.contradictory(kept)
     with pytest.raises(ConflictError, match="item 0, item 1 apart") as caught:
-        arrange(np.arange(5.0), HILL, constraints=kept)
-    assert set(caught.value.options) == {"fixed", "apart"}
-    assert {0, 1} <= set(caught.value.items)
+        arrange(np.arange(6.0), HILL, constraints=kept)
+    assert set(caught.value.options) == {"forbidden", "apart"}
+    assert set(caught.value.items) == {0, 1}
 
 
 def test_places_that_run_short_are_told():
     kept = Constraints(20, forbidden=[(item, place) for item in (3, 4) for place in range(1, 20)])
     with pytest.raises(ConstraintError, match="items 3, 4 may take only position"):
         arrange(np.arange(20.0), HILL, constraints=kept)
+
+
+def test_an_ordering_that_was_not_found_is_told():
+    places = [p for p in range(30) if p not in (5, 6)]
+    kept = Constraints(30, forbidden=[(item, p) for item in (0, 1) for p in places], apart=[0, 0, *range(1, 29)])
+    with pytest.raises(ConflictError, match=r"no ordering was found .*item 0, item 1 apart") as caught:
+        arrange(np.arange(30.0), HILL, constraints=kept)
+    assert caught.value.options == ("forbidden", "apart")

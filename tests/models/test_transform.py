@@ -90,7 +90,9 @@ def test_a_constant_before_the_logarithm():
     t = Transform.of([[0.0], [0.98], [np.nan]], ("speech",), ("speech+0.02",))
     assert np.allclose(t.apply([[0.0], [0.98]]), [[-1], [1]])
     assert np.allclose(t.mean, np.log([0.02, 1.0]).mean())
-    with pytest.raises(InputError, match=r"feature 'speech' must be above -0\.02 \(its logarithm is taken\); got -0\.5"):
+    with pytest.raises(
+        InputError, match=r"feature 'speech' must be above -0\.02 \(its logarithm is taken\); got -0\.5"
+    ):
         t.apply([[-0.5]])
     for wrong in ("other+0.02", "speech+x", "speech+-1", "speech+inf"):
         with pytest.raises(InputError, match="logged features must be among the feature names"):

@@ -94,8 +94,9 @@ def test_nothing_usable(tmp_path):
     (tmp_path / "broken.ogg").write_bytes(b"OggS not really")
     with pytest.raises(FileError, match=r"broken\.ogg"):
         order([tmp_path])
+    (tmp_path / "new").mkdir()
     with pytest.raises(FileError, match="has no audio files in it"):
-        order([tmp_path / "new"] if (tmp_path / "new").mkdir() else [tmp_path / "new"])
+        order([tmp_path / "new"])
 
 
 def test_constraints_are_kept(table):
@@ -104,8 +105,8 @@ def test_constraints_are_kept(table):
     )
     ordered = order([table], wishes=wishes)
     found = titles(ordered)
-    assert (found[0], found[-1], found[2]) == ("T4", "T7", "T2")
-    assert found.index("T9") == found.index("T0") + 1
+    assert (found[0], found[-1], found[2]) == ("T4", "T6", "T2")
+    assert found.index("T10") == found.index("T0") + 1
     assert found.index("T11") < found.index("T1")
     artists = [item.artist for item in ordered.collection.items]
     assert all(a != b for a, b in itertools.pairwise(artists))
@@ -140,7 +141,7 @@ def test_a_limit_leaves_out_what_is_not_named(table):
     ("wishes", "message"),
     [
         (Wishes(before=[("T0", "T1"), ("T1", "T0")]), "'T0' before 'T1'; 'T1' before 'T0'"),
-        (Wishes(sides=2, side_limit=60), "2 side"),
+        (Wishes(sides=2, side_limit=60), "a side may take 60; 'T0' alone takes 266"),
         (Wishes(limit=10), "the limit is 10"),
         (Wishes(together=[("T0", "T1")], at={1: "T0", 5: "T1"}), "'T0'"),
         (Wishes(apart="colour"), "--apart: no item has 'colour'; there are: artist, duration_ms, loudness"),

@@ -19,6 +19,7 @@ from fabula.core.units import Bools
 
 HOT = 2.5  # noise at the start, in deviations of the links
 STRETCHES = 4  # batches of stretches per assignment
+MOST_SHARED = 170  # positions per assignment, which takes the cube of their number
 RUNS = 6  # exchanges of runs per assignment
 
 
@@ -99,6 +100,7 @@ def _shared_out(tables: _Tables, ordering: Ints, warmth: float, rng: np.random.G
     chance = np.ones(n + 2)
     chance[1:-1] = rng.random(n)
     k = np.flatnonzero(tables.loose[ordering] & (chance[1:-1] < chance[:-2]) & (chance[1:-1] < chance[2:]))
+    k = np.sort(rng.permutation(k)[:MOST_SHARED]) if len(k) > MOST_SHARED else k
     items = ordering[k]
     framed = np.concatenate([ordering, [n]])  # places -1 and n: nobody
     cost = tables.problem.cost[np.ix_(items, k)]

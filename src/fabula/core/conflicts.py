@@ -74,30 +74,40 @@ def conflict(constraints: Constraints, infeasible: Callable[[Constraints], bool]
 
 
 def told(constraints: Constraints, start: str) -> ConflictError:
-    """An error that lists the constraints."""
-    parts: list[tuple[str, list[int]]] = []
-    parts += [(f"{{}} fixed at position {place}", [item]) for place, item in constraints.fixed.items()]
-    parts += [(f"{{}} forbidden at position {place}", [item]) for item, place in constraints.forbidden]
-    parts += [(" and ".join(["{}"] * len(run)) + " together", list(run)) for run in constraints.together]
-    parts += [("{} before {}", [a, b]) for a, b in constraints.before]
-    options = [name for name in ("fixed", "forbidden", "together", "before") if getattr(constraints, name)]
-    if constraints.apart is not None:
-        options.append("apart")
-        for label in range(int(constraints.apart.max()) + 1):
-            group = np.flatnonzero(constraints.apart == label).tolist()
-            if len(group) > 1:
-                named = ", ".join(["{}"] * min(len(group), 8)) + (f" and {len(group) - 8} more" if group[8:] else "")
-                parts.append((f"{named} apart", group[:8]))
-    more = f"; and {len(parts) - 8} more" if len(parts) > 8 else ""
-    text = f"{start}: " + "; ".join(text for text, _ in parts[:8]) + more
-    return ConflictError(text, [item for _, items in parts[:8] for item in items], options)
+    """An error that lists the constraints, the first three of each word where they are many."""
+    phrases = _phrases(constraints)
+    most = 8 if sum(map(len, phrases.values())) <= 8 else 3
+    shown = [phrase for group in phrases.values() for phrase in group[:most]]
+    more = sum(map(len, phrases.values())) - len(shown)
+    text = "; ".join(text for text, _ in shown) + (f"; and {more} more" if more else "")
+    return ConflictError(f"{start}: {text}", [item for _, items in shown for item in items], list(phrases))
+
+
+def _phrases(constraints: Constraints) -> dict[str, list[tuple[str, list[int]]]]:
+    """Each constraint in words, with its items, under its word."""
+    groups = [np.flatnonzero(constraints.apart == k).tolist() for k in _labels(constraints)]
+    phrases: dict[str, list[tuple[str, list[int]]]] = {
+        "fixed": [(f"{{}} fixed at position {place}", [item]) for place, item in constraints.fixed.items()],
+        "forbidden": [(f"{{}} forbidden at position {place}", [item]) for item, place in constraints.forbidden],
+        "together": [(" and ".join(["{}"] * len(run)) + " together", list(run)) for run in constraints.together],
+        "before": [("{} before {}", [a, b]) for a, b in constraints.before],
+        "apart": [(_listed(group) + " apart", group[:8]) for group in groups if len(group) > 1],
+    }
+    return {word: group for word, group in phrases.items() if group}
+
+
+def _listed(group: list[int]) -> str:
+    return ", ".join(["{}"] * len(group[:8])) + (f" and {len(group) - 8} more" if group[8:] else "")
+
+
+def _labels(constraints: Constraints) -> range:
+    return range(0 if constraints.apart is None else int(constraints.apart.max()) + 1)
 
 
 def _singles(constraints: Constraints) -> Iterator[tuple[str, object]]:
     """Each single constraint, with its word."""
     yield from (("forbidden", pair) for pair in constraints.forbidden)
-    if constraints.apart is not None:
-        yield from (("apart", label) for label in range(int(constraints.apart.max()) + 1, -1, -1))
+    yield from (("apart", label) for label in reversed(_labels(constraints)))
     yield from (("before", pair) for pair in constraints.before)
     yield from (("together", run) for run in constraints.together)
     yield from (("fixed", place) for place in constraints.fixed)
@@ -132,7 +142,8 @@ def _crowded(places: Bools) -> bool:
 def _too_alike(constraints: Constraints, labels: Ints, parts: Units) -> bool:
     """Whether equal labels must meet: within a run, at fixed neighbours, or because they are too many.
 
-    Units with the label at both ends need a unit without it at either end between any two of them.
+    Units with the label at both ends need a unit without it at either end between any two of them, and items with
+    the label can take every other free place at most.
     """
     neighbours = [pair for run in parts.members for pair in pairwise(run)]
     pinned = constraints.fixed
@@ -141,8 +152,14 @@ def _too_alike(constraints: Constraints, labels: Ints, parts: Units) -> bool:
         return True
     head = labels[[run[0] for run in parts.members]]
     tail = labels[[run[-1] for run in parts.members]]
-    for label in range(int(labels.max()) + 1):
+    at = {place: int(labels[item]) for place, item in pinned.items()}
+    edges = [-1, *sorted(pinned), constraints.n]
+    for label in np.flatnonzero(np.bincount(labels[labels >= 0]) > 1):
         both, none = (head == label) & (tail == label), (head != label) & (tail != label)
         if both.sum() > none.sum() + 1:
+            return True
+        closed = [(b - a - 1) - (at.get(a) == label) - (at.get(b) == label) for a, b in pairwise(edges)]
+        room = sum((width + 1) // 2 for width in closed if width > 0)  # every other free place between fixed ones
+        if (labels == label).sum() - sum(held == label for held in at.values()) > room:
             return True
     return False

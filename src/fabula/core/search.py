@@ -141,7 +141,7 @@ def solve(posed: Problem, *, seed: int, seconds: float) -> tuple[Ints, float]:
     ordering = construct(posed, wish, rng, until=start + 2 * seconds)
     if ordering is None:
         raise conflicts.told(posed.constraints, "no ordering was found that keeps all of these")
-    ordering = anneal(posed, ordering, rng, rounds=min(1500, 150_000 // n), until=start + 0.55 * seconds)
+    ordering = anneal(posed, ordering, rng, rounds=int(np.clip(150_000 / n, 300, 1500)), until=start + 0.55 * seconds)
     ordering = descend(posed, ordering, until=start + 0.9 * seconds)
     return ordering, _bound(posed, floor, wish, posed.value(ordering))
 

@@ -15,7 +15,7 @@ from fabula.core.template import Template
 from fabula.core.units import Units
 
 MOST_SPLITS = 5000  # so many are all looked at
-RESTARTS, STEPS = 4, 1500
+RESTARTS, STEPS = 3, 1200
 ALTERNATIVES = 8
 
 

@@ -98,7 +98,7 @@ def sorted_features(
     collections: Sequence[Collection], names: Sequence[str], rng: np.random.Generator
 ) -> dict[str, Orderings]:
     """Each feature alone, sorted up and down."""
-    narrow = [Collection(c.id, c.items, c.columns(tuple(names)), names, ordered=c.ordered) for c in collections]
+    narrow = [Collection(c.id, c.items, c.columns(list(names)), list(names), ordered=c.ordered) for c in collections]
     return {name: list(found) for name, found in single_features(narrow, rng).items()}
 
 

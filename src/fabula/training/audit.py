@@ -11,6 +11,7 @@ from fabula.core.collection import Collection
 from fabula.errors import InputError
 from fabula.evaluation.controls import noise_features, shuffled_orders
 from fabula.evaluation.information import bootstrap_interval
+from fabula.models.transform import log_parts
 from fabula.training.config import TrainingConfig, resolved
 from fabula.training.distributed import join
 from fabula.training.gathering import check_collections, chosen_features, fit_transform, make_pool
@@ -116,7 +117,8 @@ def _data(
 ) -> tuple[Sequence[Collection], Sequence[Collection]]:
     rng = np.random.default_rng((config.seed, len(name)))
     if name == "noise features":
-        return tuple(noise_features(part, rng, logged=config.logged) for part in (collections, validation))  # type: ignore[return-value]
+        logged = [log_parts(text, collections[0].feature_names)[0] for text in config.logged]
+        return noise_features(collections, rng, logged=logged), noise_features(validation, rng, logged=logged)
     if name == "shuffled orders":
         return shuffled_orders(collections, rng), shuffled_orders(validation, rng)
     return collections, validation
@@ -135,7 +137,7 @@ def _leaking_row(
 
     if config.scorers != ("bilstm",):
         raise InputError(f"the published errors are those of the bilstm: scorers must be bilstm; got {config.scorers}")
-    transform = fit_transform(collections, chosen_features(config, collections), config.logged)
+    transform = fit_transform(collections, chosen_features(config, collections), config.logged, config.bound)
     settings = resolved(config, transform.item_shape)
     draw = doubled_truth(settings.batch)
     with join(device) as world:

@@ -22,7 +22,8 @@ class TrainingConfig:
     features
         Names of the features to train on; none: all that the first collection has.
     logged
-        Features of which the logarithm is taken, where they are among the features.
+        Features of which the logarithm is taken, where they are among the features; ``"speechiness+0.02"`` adds a
+        constant first.
     encoder
         ``"mlp"`` for features that are numbers, ``"bilstm"`` (the paper's) for features that are arrays, ``"auto"``
         for the one of these that suits, ``"identity"`` to freeze the features: the essence is the features.
@@ -40,6 +41,7 @@ class TrainingConfig:
     preset: str = "default"
     features: tuple[str, ...] = ()
     logged: tuple[str, ...] = ("duration_ms",)
+    bound: float = 4.0  # the most deviations from the mean that the encoder sees; 0: any
     encoder: str = "auto"
     widths: tuple[int, ...] = (128, 128)  # hidden layers of the mlp
     activation: str = "gelu_tanh"  # between them
@@ -222,6 +224,7 @@ _RANGES: dict[str, tuple[float, float, bool]] = {
     "patience": (0, 1 << 20, True),
     "draws": (1, 4096, True),
     "seed": (0, (1 << 63) - 1, True),
+    "bound": (0.0, 1000.0, False),
     "dropout": (0.0, 0.99, False),
     "feature_dropout": (0.0, 0.99, False),
     "feature_noise": (0.0, 10.0, False),

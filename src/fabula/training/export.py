@@ -17,7 +17,7 @@ from fabula.core.essence import Floats
 from fabula.core.writing import write_whole
 from fabula.errors import import_extra
 from fabula.models.model import Model
-from fabula.models.transform import Transform
+from fabula.models.transform import Transform, log_parts
 from fabula.training.config import TrainingConfig
 from fabula.training.nets import make_encoder, zscore
 
@@ -162,16 +162,21 @@ class _Essence(nn.Module):
     mean: Tensor
     deviation: Tensor
     logged: Tensor
+    offset: Tensor
 
     def __init__(self, model: Model) -> None:
         super().__init__()
         transform = model.transform
         deviation = np.where(transform.deviation > 0, transform.deviation, 1.0)
-        logged = np.isin(transform.feature_names, transform.logged)
+        constants = dict(log_parts(text, transform.feature_names) for text in transform.logged)
+        logged = np.isin(transform.feature_names, list(constants))
+        offset = np.array([constants.get(name, 0.0) for name in transform.feature_names])
+        self.bound = transform.bound
         shape = (-1,) + (1,) * (transform.mean.ndim - 1)
         self.register_buffer("mean", torch.tensor(transform.mean))
         self.register_buffer("deviation", torch.tensor(deviation))
         self.register_buffer("logged", torch.tensor(logged).reshape(shape))
+        self.register_buffer("offset", torch.tensor(offset).reshape(shape))
         kind = model.config["encoder"]
         config = TrainingConfig(
             encoder=kind["kind"],
@@ -192,7 +197,8 @@ class _Essence(nn.Module):
 
     def forward(self, features: Tensor) -> Tensor:
         values = features.double()
-        values = torch.where(self.logged, torch.where(self.logged, values, 1.0).log(), values)
+        values = torch.where(self.logged, torch.where(self.logged, values + self.offset, 1.0).log(), values)
         values = (values - self.mean) / self.deviation
+        values = self.bound * torch.tanh(values / self.bound) if self.bound else values
         values = torch.where(values.isnan(), 0.0, values).float()
         return zscore(self.encoder(values).unsqueeze(0)).squeeze(0)

@@ -11,7 +11,7 @@ import torch
 from fabula.core.collection import Collection
 from fabula.core.essence import Floats
 from fabula.errors import InputError
-from fabula.models.transform import Transform
+from fabula.models.transform import Transform, log_parts
 from fabula.training.batches import Pool
 from fabula.training.config import TrainingConfig
 
@@ -45,7 +45,9 @@ def chosen_features(config: TrainingConfig, collections: Sequence[Collection]) -
     return tuple(names)
 
 
-def fit_transform(collections: Sequence[Collection], names: tuple[str, ...], logged: Iterable[str]) -> Transform:
+def fit_transform(
+    collections: Sequence[Collection], names: tuple[str, ...], logged: Iterable[str], bound: float = 0.0
+) -> Transform:
     """The transform that gives the items of these collections mean 0 and deviation 1.
 
     Parameters
@@ -56,8 +58,10 @@ def fit_transform(collections: Sequence[Collection], names: tuple[str, ...], log
         Features, in the order the encoder will see them.
     logged
         Those whose logarithm is taken; names that are not among the features are passed over.
+    bound
+        The most deviations from the mean that the encoder sees; 0: any.
     """
-    kept = tuple(name for name in logged if name in names)
+    kept = tuple(text for text in logged if log_parts(text, names)[0] in names)
     shape = collections[0].columns(names).shape[1:]
     plain = Transform(names, kept, np.zeros(shape), np.ones(shape))
     count, total, squares = np.zeros(shape), np.zeros(shape), np.zeros(shape)
@@ -72,7 +76,7 @@ def fit_transform(collections: Sequence[Collection], names: tuple[str, ...], log
         squares += (np.where(np.isnan(rows), 0.0, plain.apply(rows) - mean) ** 2).sum(axis=0)
     deviation = np.sqrt(squares / count)
     _check_spread(names, mean, deviation)
-    return Transform(names, kept, mean, deviation)
+    return Transform(names, kept, mean, deviation, bound)
 
 
 def make_pool(collections: Sequence[Collection], transform: Transform, device: torch.device) -> Pool:

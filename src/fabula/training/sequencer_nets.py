@@ -66,7 +66,8 @@ class SequencerNet(nn.Module):
         logits = self.query(self.point(hidden)) @ self.key(items).transpose(1, 2) / math.sqrt(width)
         taken = functional.one_hot(placed, n).cumsum(1).bool()  # (b, m, n)
         taken = torch.cat([torch.zeros(b, 1, n, dtype=torch.bool, device=items.device), taken], dim=1)
-        return logits.masked_fill(taken, -torch.inf)
+        masked: Tensor = logits.masked_fill(taken, -torch.inf)
+        return masked
 
     def forward(self, features: Tensor) -> Tensor:
         """Log likelihood of the order in which the items come, (b,), in nats; features (b, n, f)."""
@@ -110,8 +111,8 @@ class Block(nn.Module):
 
     def _attend(self, q: Tensor, k: Tensor, v: Tensor, *, causal: bool) -> Tensor:
         b, m, width = q.shape
-        parts = [x.view(b, -1, self.heads, width // self.heads).transpose(1, 2) for x in (q, k, v)]
-        seen = functional.scaled_dot_product_attention(*parts, is_causal=causal)  # (b, heads, m, width / heads)
+        q, k, v = (x.view(b, -1, self.heads, width // self.heads).transpose(1, 2) for x in (q, k, v))
+        seen = functional.scaled_dot_product_attention(q, k, v, is_causal=causal)  # (b, heads, m, width / heads)
         return seen.transpose(1, 2).reshape(b, m, width)
 
     def _drop(self, x: Tensor) -> Tensor:

@@ -98,7 +98,7 @@ def train(
     check_collections(collections, role="training")
     check_collections(validation, role="validation")
     names = chosen_features(given, collections)
-    transform = fit_transform(collections, names, given.logged)
+    transform = fit_transform(collections, names, given.logged, given.bound)
     settings = resolved(given, transform.item_shape)
     data = fingerprint(collections, names)
     kept = Path(checkpoint) if checkpoint is not None else Path(resume) if resume is not None else None

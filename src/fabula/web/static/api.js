@@ -1,0 +1,75 @@
+// The server's endpoints; an error is thrown with the one line the server says.
+
+async function answer(response) {
+  if (response.ok) return response;
+  let line = `the server answered ${response.status}`;
+  try {
+    line = (await response.json()).error || line;
+  } catch { /* no JSON: the status has to do */ }
+  throw Object.assign(new Error(line), { status: response.status });
+}
+
+async function ask(method, path, body, signal) {
+  const options = { method, signal };
+  if (body !== undefined) {
+    options.headers = { "Content-Type": "application/json" };
+    options.body = JSON.stringify(body);
+  }
+  try {
+    return await answer(await fetch(`/api/${path}`, options));
+  } catch (error) {
+    if (error instanceof TypeError) throw new Error("the server does not answer; is `fabula serve` still running?");
+    throw error;
+  }
+}
+
+const json = async (method, path, body, signal) => (await ask(method, path, body, signal)).json();
+
+export const templates = () => json("GET", "templates");
+export const collections = () => json("GET", "collections");
+export const collection = (id) => json("GET", `collections/${id}`);
+export const setEssence = (id, by) => json("PUT", `collections/${id}/essence`, { by });
+export const order = (request, signal) => json("POST", "order", request, signal);
+export const demo = () => json("POST", "demo");
+export const openPath = (path, more = {}) => json("POST", "collections", { path, ...more });
+export const openSession = (session) => json("POST", "sessions", session);
+export const job = (id) => json("GET", `jobs/${id}`);
+export const cancel = (id) => json("DELETE", `jobs/${id}`);
+export const sound = (id, item) => `/api/collections/${id}/sound/${item}`;
+export const folders = (path) => json("GET", path === null ? "folders" : `folders?path=${encodeURIComponent(path)}`);
+
+// Send files, and tell how much of them is sent.
+export function upload(files, told) {
+  const form = new FormData();
+  for (const [name, file] of files) form.append("files", file, name);
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest();
+    request.open("POST", "/api/uploads");
+    request.upload.onprogress = (event) => event.lengthComputable && told(event.loaded, event.total, () => request.abort());
+    request.onerror = () => reject(new Error("the upload was refused or broke off"));
+    request.onabort = () => reject(new Error("the upload was cancelled"));
+    request.onload = () => {
+      let data = {};
+      try {
+        data = JSON.parse(request.responseText);
+      } catch { /* told below */ }
+      if (request.status === 202) resolve(data);
+      else reject(new Error(data.error || `the server answered ${request.status}`));
+    };
+    request.send(form);
+  });
+}
+
+// Fetch a file and hand it to the person.
+export async function download(path, body) {
+  const response = await ask("POST", path, body);
+  const named = /filename\*=UTF-8''([^;]+)/.exec(response.headers.get("content-disposition") || "");
+  const url = URL.createObjectURL(await response.blob());
+  const link = document.createElement("a");
+  link.href = url;
+  link.download = named ? decodeURIComponent(named[1]) : "fabula";
+  document.body.append(link);
+  link.click();
+  link.remove();
+  setTimeout(() => URL.revokeObjectURL(url), 60000);
+}

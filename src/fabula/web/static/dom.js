@@ -1,0 +1,71 @@
+// Small things about elements.
+
+export const $ = (id) => document.getElementById(id);
+
+// An element with properties and children; text is always text.
+export function el(tag, props = {}, ...children) {
+  const node = document.createElement(tag);
+  for (const [name, value] of Object.entries(props)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
+    else if (name === "class") node.className = value;
+    else node.setAttribute(name, value === true ? "" : value);
+  }
+  node.append(...children.filter((child) => child !== null));
+  return node;
+}
+
+const SVG = "http://www.w3.org/2000/svg";
+
+export function svg(tag, props = {}, ...children) {
+  const node = document.createElementNS(SVG, tag);
+  for (const [name, value] of Object.entries(props)) node.setAttribute(name, value);
+  node.append(...children);
+  return node;
+}
+
+const ICONS = {
+  undo: "M8 5 4 9l4 4M4 9h9a5 5 0 0 1 0 10h-3",
+  redo: "m16 5 4 4-4 4M20 9h-9a5 5 0 0 0 0 10h3",
+  play: "M8 5.5v13l11-6.5z",
+  pause: "M8 5v14M16 5v14",
+  prev: "M18 6v12l-9-6zM6 6v12",
+  next: "M6 6v12l9-6zM18 6v12",
+  lock: "M7 11V8a5 5 0 0 1 10 0v3M6 11h12v9H6z",
+  open: "M7 11V8a5 5 0 0 1 9.6-2M6 11h12v9H6z",
+  link: "M9.5 14.5l5-5M8 11l-2.500 2.500a3.500 3.500 0 0 0 5 5L13 16M16 13l2.500-2.500a3.500 3.500 0 0 0-5-5L11 8",
+};
+const FILLED = new Set(["play", "prev", "next"]);
+
+export function icon(name) {
+  const shape = svg("path", { d: ICONS[name] });
+  return svg("svg", { viewBox: "0 0 24 24", class: FILLED.has(name) ? "icon filled" : "icon", "aria-hidden": "true" }, shape);
+}
+
+export function setIcon(button, name) {
+  if (button.dataset.icon === name) return;
+  button.dataset.icon = name;
+  const old = button.querySelector("svg.icon");
+  if (old) old.replaceWith(icon(name));
+  else button.prepend(icon(name));
+}
+
+export function clock(seconds) {
+  if (seconds === null || seconds === undefined || !Number.isFinite(seconds)) return "";
+  const whole = Math.round(seconds);
+  const hours = Math.floor(whole / 3600);
+  const minutes = Math.floor(whole / 60) % 60;
+  const rest = String(whole % 60).padStart(2, "0");
+  return hours ? `${hours}:${String(minutes).padStart(2, "0")}:${rest}` : `${minutes}:${rest}`;
+}
+
+let fading = 0;
+
+export function say(text, { error = false } = {}) {
+  const notice = $("notice");
+  notice.textContent = text;
+  notice.classList.toggle("error", error);
+  notice.classList.toggle("shown", Boolean(text));
+  clearTimeout(fading);
+  fading = setTimeout(() => notice.classList.remove("shown"), error ? 9000 : 4000);
+}

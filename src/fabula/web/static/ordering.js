@@ -1,0 +1,79 @@
+// From wishes to the order on the screen: at once where two sorts do it, from the server where a search is needed.
+
+import * as api from "./api.js";
+import { at, orderAlong, samples } from "./curve.js";
+import { say } from "./dom.js";
+import { changed, essence, replaceWishes, state } from "./state.js";
+
+let asking = null;
+
+// Whether the page can find the order by itself.
+export function plain(wishes) {
+  return !wishes.together.length && !wishes.apart && !wishes.smoothness && wishes.sides === 1;
+}
+
+// The curve on the screen, also before the server has spoken.
+export const curveNow = () => state.wishes.curve || { knots: [0, 1], values: [0, 0], name: "" };
+
+// The order for wishes that are not yet a step: while a knot or a row is dragged.
+export function preview(changes) {
+  const wishes = { ...state.wishes, exactly: null, ...changes };
+  const targets = samples(wishes.curve, state.collection.items.length);
+  if (plain(wishes)) state.ordering = orderAlong(essence(), targets, wishes.fixed);
+  changed("preview");
+}
+
+function request(wishes) {
+  const fixed = wishes.exactly ? Object.fromEntries(wishes.exactly.map((item, place) => [place, item])) : wishes.fixed;
+  const asked = { collection: state.collection.id, fixed, alternatives: 4 };
+  if (wishes.curve) Object.assign(asked, { template: wishes.curve, normalise: false });
+  if (wishes.exactly) return asked;
+  if (wishes.together.length) asked.together = wishes.together;
+  if (wishes.apart) asked.apart = "artist";
+  if (wishes.smoothness) asked.smoothness = wishes.smoothness;
+  if (wishes.sides > 1) Object.assign(asked, { sides: wishes.sides, side_limit: wishes.sideLimit ? 60 * wishes.sideLimit : null });
+  return asked;
+}
+
+// Ask the server for the order of the wishes as they are; the newest question wins.
+export async function ask() {
+  const wishes = state.wishes;
+  if (wishes.exactly) state.ordering = [...wishes.exactly];
+  else if (wishes.curve && plain(wishes)) state.ordering = orderAlong(essence(), samples(wishes.curve, state.ordering.length), wishes.fixed);
+  changed("order");
+  asking?.abort();
+  const mine = (asking = new AbortController());
+  try {
+    const answer = await api.order(request(wishes), mine.signal);
+    if (mine !== asking) return;
+    state.answer = answer;
+    state.ordering = answer.ordering;
+    state.why = new Map(answer.items.map((row, place) => [answer.ordering[place], row.why]));
+    changed("order");
+  } catch (error) {
+    if (error.name !== "AbortError") say(error.message, { error: true });
+  }
+}
+
+// The model's own arcs; the likeliest becomes the curve of a collection that has none.
+export async function propose() {
+  try {
+    const answer = await api.order({ collection: state.collection.id, alternatives: 4, why: false });
+    const curve = (fit) => ({ ...fit.curve, name: fit.template });
+    state.proposals = [answer, ...answer.alternatives].map((fit) => ({ curve: curve(fit), ordering: fit.ordering, score: fit.score }));
+    if (!state.wishes.curve) replaceWishes({ curve: state.proposals[0].curve, exactly: state.proposals[0].ordering });
+    changed("proposals");
+  } catch (error) {
+    say(error.message, { error: true });
+  }
+}
+
+// Target and deviation of each place for what is on the screen.
+export function laid() {
+  const ordering = state.before ? state.collection.items.map((_, i) => i) : state.ordering;
+  const n = ordering.length, curve = curveNow();
+  return ordering.map((item, place) => {
+    const target = at(curve, n > 1 ? place / (n - 1) : 0), value = state.collection.items[item].essence;
+    return { item, place, target, value, off: value - target };
+  });
+}
