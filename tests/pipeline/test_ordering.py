@@ -101,7 +101,7 @@ def test_nothing_usable(tmp_path):
 
 def test_constraints_are_kept(table):
     wishes = Wishes(
-        first="T4", last="T7", at={3: "T2"}, together=[("T0", "T9")], before=[("T11", "T1")], apart="artist"
+        first="T4", last="T6", at={3: "T2"}, together=[("T0", "T10")], before=[("T11", "T1")], apart="artist"
     )
     ordered = order([table], wishes=wishes)
     found = titles(ordered)
