@@ -7,9 +7,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from fabula.core.constraints import Constraints
+from fabula.core.arranging.constraints import Constraints
+from fabula.core.arranging.search import arrange
 from fabula.core.essence import normalise
-from fabula.core.search import arrange
 from fabula.core.template import PAPER_KNOTS, Template
 
 CURVE = Template(PAPER_KNOTS, [-1.0, 0.5, 1.5, -0.5, -1.5, 0.2, 1.0]).normalised()

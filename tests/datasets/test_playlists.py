@@ -294,7 +294,7 @@ def test_a_playlist_of_a_collection(tmp_path, monkeypatch):
     )
     again = collection_of(playlist, "out/x.m3u8")
     assert (again.title, again.feature_names) == ("T", ("duration", "energy"))
-    with pytest.raises(InputError, match="^'x' has no path: a playlist cannot lead to it"):
+    with pytest.raises(InputError, match=r"^'x' has no path: a playlist cannot lead to it"):
         playlist_of(Collection("c", [Item("17", "x")]))
 
 

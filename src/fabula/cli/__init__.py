@@ -66,7 +66,7 @@ def run(arguments: list[str]) -> int:
     """Run the command line on a list of arguments and return its exit code."""
     debug = "--debug" in arguments or bool(os.environ.get("FABULA_DEBUG"))
     try:
-        cli.main([a for a in arguments if a != "--debug"], prog_name="fabula", standalone_mode=False)
+        code = cli.main([a for a in arguments if a != "--debug"], prog_name="fabula", standalone_mode=False)
     except (FabulaError, click.ClickException) as error:
         if debug:
             raise
@@ -79,9 +79,7 @@ def run(arguments: list[str]) -> int:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nobody reads on; let the last flush pass
         return 0
-    except click.exceptions.Exit as stop:
-        return stop.exit_code
-    return 0
+    return code if isinstance(code, int) else 0
 
 
 def _complain(message: str) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,6 +26,8 @@ _OPTIONS = [
     click.option("--epochs", type=int, help="How long to train at most."),
     click.option("--batch", type=int, help="Collections in a step."),
     click.option("--negatives", type=int, help="Shuffled orders beside each true one."),
+    click.option("--set", "settings", multiple=True, metavar="NAME=VALUE",
+                 help="Any other setting, such as learning_rate=0.001 or widths=[64,64]; repeatable."),
     click.option("--seed", type=int, default=0, show_default=True, help="For the same result again."),
     click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda or cuda:1."),
     click.option("--held-out", type=float, default=0.1, show_default=True,
@@ -49,6 +52,7 @@ def as_recipe(
     scorers: str | None,
     device: str,
     held_out: float,
+    settings: tuple[str, ...],
     **numbers: int | None,
 ) -> Recipe:
     """What the options say."""
@@ -56,6 +60,7 @@ def as_recipe(
 
     changes: dict[str, Any] = {name: value for name, value in numbers.items() if value is not None}
     changes["logged"] = tuple(_listed(logged))
+    changes |= dict(_setting(text) for text in settings)
     if features is not None:
         changes["features"] = tuple(_listed(features))
     if scorers is not None:
@@ -72,6 +77,16 @@ def as_where(where: tuple[str, ...]) -> dict[str, str]:
             raise InputError(f"--where takes COLUMN=VALUE, such as split=train or kind=; got {text!r}")
         kept[column] = value
     return kept
+
+
+def _setting(text: str) -> tuple[str, Any]:
+    name, equals, value = text.partition("=")
+    if not equals or not name:
+        raise InputError(f"--set takes NAME=VALUE, such as learning_rate=0.001; got {text!r}")
+    try:
+        return name, json.loads(value)
+    except json.JSONDecodeError:
+        return name, value
 
 
 def _listed(text: str) -> list[str]:

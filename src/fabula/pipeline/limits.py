@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from fabula.core.constraints import Constraints
+from fabula.core.arranging.constraints import Constraints
+from fabula.core.arranging.selection import choose_within
+from fabula.core.arranging.sides import arrange_sides
 from fabula.core.essence import Floats, normalise
 from fabula.core.fit import Fit
-from fabula.core.selection import choose_within
-from fabula.core.sides import arrange_sides
 from fabula.core.template import Template
 from fabula.errors import InputError
 from fabula.pipeline.essences import Essence

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from fabula.core.arranging.constraints import Constraints
+from fabula.core.arranging.search import arrange
 from fabula.core.collection import Collection
-from fabula.core.constraints import Constraints
 from fabula.core.essence import Floats
 from fabula.core.fit import Fit, lay
-from fabula.core.search import arrange
 from fabula.core.template import Template, from_arc
 from fabula.errors import ConflictError, ConstraintError, InputError
 from fabula.pipeline.choosing import choose_template

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from fabula.core.arranging.constraints import Constraints
 from fabula.core.collection import Collection, Item
-from fabula.core.constraints import Constraints
 from fabula.core.essence import normalise
 from fabula.core.fit import lay
 from fabula.core.template import Template

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from fabula.core.arranging.constraints import Constraints
 from fabula.core.collection import Collection, Item
-from fabula.core.constraints import Constraints
 from fabula.core.essence import Floats
 from fabula.errors import InputError
 from fabula.pipeline.choosing import choose_item, choose_places

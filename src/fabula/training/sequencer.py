@@ -19,6 +19,7 @@ from fabula.core.collection import Collection
 from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
 from fabula.errors import InputError
+from fabula.evaluation.intervals import Interval, bootstrap
 from fabula.models.transform import Transform
 from fabula.training.batches import Pool, plan_epoch, take, whole_batches
 from fabula.training.distributed import join
@@ -171,6 +172,15 @@ def log_likelihoods(model: Sequencer, collections: Sequence[Collection]) -> Floa
         for rows, features in _by_length(model, collections, 1):
             out[rows] = model.net(features).double().cpu().numpy()
     return out
+
+
+def information_bits(model: Sequencer, collections: Sequence[Collection]) -> Interval:
+    """Bits the sequencer tells about the order of collections, with their 95 % interval.
+
+    Without negatives there is no ceiling at log2 N; the mean of log2 n! is the only one.
+    """
+    chance = np.array([math.lgamma(len(c) + 1) for c in collections])
+    return bootstrap((log_likelihoods(model, collections) + chance) / math.log(2), np.random.default_rng(0))
 
 
 def _by_length(model: Sequencer, collections: Sequence[Collection], beam: int) -> list[tuple[list[int], Tensor]]:

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from fabula.core.arranging.constraints import Constraints
 from fabula.core.builtin import template as builtin
 from fabula.core.collection import Item
-from fabula.core.constraints import Constraints
 from fabula.core.essence import normalise
 from fabula.core.template import Template, from_arc
 from fabula.errors import InputError

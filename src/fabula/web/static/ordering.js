@@ -68,12 +68,23 @@ export async function propose() {
   }
 }
 
-// Target and deviation of each place for what is on the screen.
-export function laid() {
+// How many items each side has; one number without sides.
+export function sides() {
+  const n = state.collection.items.length, told = state.answer?.sides;
+  const valid = !state.before && state.wishes.sides > 1 && told && told.reduce((a, b) => a + b, 0) === n;
+  return valid ? told : [n];
+}
+
+// Target and deviation of each place for what is on the screen; each side follows the curve from its start.
+export function laid(curve = curveNow()) {
   const ordering = state.before ? state.collection.items.map((_, i) => i) : state.ordering;
-  const n = ordering.length, curve = curveNow();
-  return ordering.map((item, place) => {
-    const target = at(curve, n > 1 ? place / (n - 1) : 0), value = state.collection.items[item].essence;
-    return { item, place, target, value, off: value - target };
-  });
+  const rows = [];
+  for (const [side, count] of sides().entries()) {
+    for (let j = 0; j < count; j++) {
+      const place = rows.length, item = ordering[place], value = state.collection.items[item].essence;
+      const target = at(curve, count > 1 ? j / (count - 1) : 0);
+      rows.push({ item, place, side, first: j === 0, value, target, off: value - target });
+    }
+  }
+  return rows;
 }

@@ -7,10 +7,19 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
+from fabula.core.arranging.moves import (
+    Here,
+    block_changes,
+    here,
+    moved,
+    reversal_changes,
+    swap_changes,
+    swapped,
+    turned,
+)
+from fabula.core.arranging.problem import Problem
 from fabula.core.essence import Floats
-from fabula.core.moves import Here, block_changes, here, moved, reversal_changes, swap_changes, swapped, turned
 from fabula.core.ordering import Ints
-from fabula.core.problem import Problem
 
 STEPS_AT_ONCE = 64
 LEAST = 1e-10  # what counts as better

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from fabula.core.arranging.problem import Problem
 from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
-from fabula.core.problem import Problem
 
 MOST_TURNED = 100  # longer stretches are hardly ever better turned round
 

@@ -8,17 +8,17 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fabula.core import conflicts
-from fabula.core.anneal import anneal
-from fabula.core.bounds import coupling_bound, link_bound, path_bound, place_bound
-from fabula.core.constraints import Constraints
-from fabula.core.construct import construct
-from fabula.core.descent import descend
+from fabula.core.arranging import conflicts
+from fabula.core.arranging.anneal import anneal
+from fabula.core.arranging.bounds import coupling_bound, link_bound, path_bound, place_bound
+from fabula.core.arranging.constraints import Constraints
+from fabula.core.arranging.construct import construct
+from fabula.core.arranging.descent import descend
+from fabula.core.arranging.exhaustive import MOST_ITEMS, solve_exhaustively
+from fabula.core.arranging.problem import Problem, problem
 from fabula.core.essence import Floats, as_essence
-from fabula.core.exhaustive import MOST_ITEMS, solve_exhaustively
 from fabula.core.fit import Fit, fit, lay
 from fabula.core.ordering import Ints
-from fabula.core.problem import Problem, problem
 from fabula.core.template import Template
 from fabula.errors import InputError
 
@@ -93,7 +93,7 @@ def arrange(
     seed
         Of the search.
     seconds
-        When to stop searching at the latest.
+        How long to improve the ordering at most, once there is one.
 
     Raises
     ------
@@ -135,12 +135,12 @@ def solve(posed: Problem, *, seed: int, seconds: float) -> tuple[Ints, float]:
         if exact is None:
             raise conflicts.conflict(posed.constraints, _unsolvable, most=200 if n <= 12 else 20)
         return exact, posed.value(exact)
-    start = time.monotonic()
     rng = np.random.default_rng(seed)
     floor, wish = place_bound(posed.cost)
-    ordering = construct(posed, wish, rng, until=start + 2 * seconds)
+    ordering = construct(posed, wish, rng, until=time.monotonic() + 2 * seconds)
     if ordering is None:
         raise conflicts.told(posed.constraints, "no ordering was found that keeps all of these")
+    start = time.monotonic()
     ordering = anneal(posed, ordering, rng, rounds=int(np.clip(150_000 / n, 300, 1500)), until=start + 0.55 * seconds)
     ordering = descend(posed, ordering, until=start + 0.9 * seconds)
     return ordering, _bound(posed, floor, wish, posed.value(ordering))

@@ -34,7 +34,8 @@ class Constraints:
     Raises
     ------
     InputError
-        When one of them is malformed. Whether they can all hold is told by :func:`fabula.core.conflicts.check`.
+        When one of them is malformed. Whether they can all hold is told by
+        :func:`fabula.core.arranging.conflicts.check`.
 
     Examples
     --------

@@ -7,12 +7,12 @@ from itertools import product
 
 import numpy as np
 
-from fabula.core.bounds import place_bound
-from fabula.core.constraints import Constraints
+from fabula.core.arranging.bounds import place_bound
+from fabula.core.arranging.constraints import Constraints
+from fabula.core.arranging.units import Units
 from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
 from fabula.core.template import Template
-from fabula.core.units import Units
 
 MOST_SPLITS = 5000  # so many are all looked at
 RESTARTS, STEPS = 3, 1200

@@ -7,11 +7,11 @@ from itertools import pairwise
 
 import numpy as np
 
-from fabula.core.conflicts import item_places
-from fabula.core.constraints import Constraints
+from fabula.core.arranging.conflicts import item_places
+from fabula.core.arranging.constraints import Constraints
+from fabula.core.arranging.units import Bools, Units, allowed_starts, units
 from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
-from fabula.core.units import Bools, Units, allowed_starts, units
 
 
 @dataclass(frozen=True, eq=False)

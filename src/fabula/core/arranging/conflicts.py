@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from fabula.core.constraints import Constraints
+from fabula.core.arranging.constraints import Constraints
+from fabula.core.arranging.units import Bools, Units, allowed_starts, units
 from fabula.core.ordering import Ints
-from fabula.core.units import Bools, Units, allowed_starts, units
 from fabula.errors import ConflictError
 
 

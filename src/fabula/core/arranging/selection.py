@@ -9,8 +9,8 @@ from math import comb
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fabula.core.bounds import place_bound
-from fabula.core.durations import as_durations, as_limit
+from fabula.core.arranging.bounds import place_bound
+from fabula.core.arranging.durations import as_durations, as_limit
 from fabula.core.essence import Floats, as_essence
 from fabula.core.fit import as_item
 from fabula.core.ordering import Ints

@@ -10,15 +10,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fabula.core import conflicts
-from fabula.core.bounds import coupling_bound, link_bound, path_bound, place_bound
-from fabula.core.constraints import Constraints
-from fabula.core.construct import construct
-from fabula.core.descent import descend
+from fabula.core.arranging import conflicts
+from fabula.core.arranging.bounds import coupling_bound, link_bound, path_bound, place_bound
+from fabula.core.arranging.constraints import Constraints
+from fabula.core.arranging.construct import construct
+from fabula.core.arranging.descent import descend
+from fabula.core.arranging.moves import block_changes, here, moved, reversal_changes, swap_changes, swapped, turned
+from fabula.core.arranging.problem import problem
+from fabula.core.arranging.search import arrange, solve
 from fabula.core.fit import fit
-from fabula.core.moves import block_changes, here, moved, reversal_changes, swap_changes, swapped, turned
-from fabula.core.problem import problem
-from fabula.core.search import arrange, solve
 from fabula.core.template import Template
 from fabula.errors import ConflictError, ConstraintError, InputError
 
@@ -183,7 +183,7 @@ def test_the_search_nearly_finds_what_dynamic_programming_finds(rng, monkeypatch
         posed = problem(rng.random((n, n)), 0.5 * rng.random((n, n)), constraints)
         best, value = solve(posed, seed=0, seconds=9.0)
         with monkeypatch.context() as patch:
-            patch.setattr("fabula.core.search.MOST_ITEMS", 0)
+            patch.setattr("fabula.core.arranging.search.MOST_ITEMS", 0)
             found, bound = solve(posed, seed=0, seconds=9.0)
         assert constraints.broken(found) == constraints.broken(best) == []
         assert value <= posed.value(found) + 1e-12

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from fabula.core.arranging.problem import Problem
 from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
-from fabula.core.problem import Problem
 
 
 def place_bound(cost: Floats) -> tuple[float, Ints]:

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fabula.core.conflicts import check, contradictory
-from fabula.core.constraints import Constraints
-from fabula.core.exhaustive import solve_exhaustively
-from fabula.core.problem import problem
+from fabula.core.arranging.conflicts import check, contradictory
+from fabula.core.arranging.constraints import Constraints
+from fabula.core.arranging.exhaustive import solve_exhaustively
+from fabula.core.arranging.problem import problem
 from fabula.errors import ConflictError, InputError
 
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from fabula.core.arranging.problem import Problem
+from fabula.core.arranging.units import Bools
 from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
-from fabula.core.problem import Problem
-from fabula.core.units import Bools
 
 ATTEMPTS = 60
 STEPS_BACK = 400  # per attempt

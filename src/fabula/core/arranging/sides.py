@@ -7,15 +7,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fabula.core import conflicts
-from fabula.core.constraints import Constraints
-from fabula.core.durations import as_durations, as_limit
+from fabula.core.arranging import conflicts
+from fabula.core.arranging.constraints import Constraints
+from fabula.core.arranging.durations import as_durations, as_limit
+from fabula.core.arranging.search import Arrangement, arrange
+from fabula.core.arranging.split import Task, splits
+from fabula.core.arranging.units import units
 from fabula.core.essence import Floats, as_essence
 from fabula.core.ordering import Ints
-from fabula.core.search import Arrangement, arrange
-from fabula.core.split import Task, splits
 from fabula.core.template import Template
-from fabula.core.units import units
 from fabula.errors import ConflictError, ConstraintError, InputError
 
 
@@ -80,7 +80,7 @@ def arrange_sides(
     limit
         The longest a side may take, in the unit of the durations.
     constraints, transitions, smoothness, seed, seconds
-        As for :func:`fabula.core.search.arrange`.
+        As for :func:`fabula.core.arranging.search.arrange`.
 
     Raises
     ------

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from fabula.core.arranging.problem import Problem
 from fabula.core.ordering import Ints
-from fabula.core.problem import Problem
 
 MOST_ITEMS = 18  # 2^n subsets with n last items each: a quarter of a second and 40 MB
 

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fabula.core.constraints import Constraints
+from fabula.core.arranging.constraints import Constraints
+from fabula.core.arranging.selection import choose_within
+from fabula.core.arranging.sides import arrange_sides
 from fabula.core.fit import fit
-from fabula.core.selection import choose_within
-from fabula.core.sides import arrange_sides
 from fabula.core.template import Template
 from fabula.errors import ConflictError, InputError
 

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from fabula.core.arranging.moves import moved
+from fabula.core.arranging.problem import Problem
+from fabula.core.arranging.units import Bools
 from fabula.core.essence import Floats
-from fabula.core.moves import moved
 from fabula.core.ordering import Ints
-from fabula.core.problem import Problem
-from fabula.core.units import Bools
 
 HOT = 2.5  # noise at the start, in deviations of the links
 STRETCHES = 4  # batches of stretches per assignment
@@ -59,10 +59,13 @@ def anneal(
     tables = _tables(problem)
     heat = HOT * _scale(problem)
     best, best_value = ordering, problem.value(ordering)
+    begun = time.monotonic()
     for turn in range(rounds):
-        if time.monotonic() > until:
+        elapsed = (time.monotonic() - begun) / max(until - begun, 1e-9)
+        if elapsed >= 1:
             break
-        warmth = heat * (1 - turn / rounds) ** 2
+        done = elapsed if elapsed > turn / rounds + 0.15 else turn / rounds  # cool in time where it runs short
+        warmth = heat * (1 - done) ** 2
         ordering = _shared_out(tables, ordering, warmth, rng)
         value = problem.value(ordering)
         for _ in range(STRETCHES):

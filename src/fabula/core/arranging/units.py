@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fabula.core.constraints import Constraints
+from fabula.core.arranging.constraints import Constraints
 from fabula.core.ordering import Ints
 
 Bools = NDArray[np.bool_]

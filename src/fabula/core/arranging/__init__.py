@@ -1,0 +1,1 @@
+"""Arranging: orderings under constraints, with smooth transitions, on sides and within a time."""

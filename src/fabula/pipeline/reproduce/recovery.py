@@ -1,0 +1,58 @@
+"""What the paper lacks: one ordering of each held-out collection from every method, by every metric."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from fabula.core.template_set import TemplateSet
+from fabula.models.model import Model
+from fabula.pipeline.evaluating import recover, tabulate
+from fabula.pipeline.recovering import DIRECT, SEARCH
+from fabula.pipeline.reproduce.bench import Bench
+from fabula.pipeline.reproduce.learned import as_orderings
+from fabula.pipeline.splitting import Split
+
+
+def recovery(
+    bench: Bench, model: Model, searched: Model, templates: TemplateSet, direct: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The table of all methods with intervals and paired tests.
+
+    Parameters
+    ----------
+    bench
+        Where to work.
+    model, searched
+        The essence with its mixture of arcs, and the model whose bilstm is searched.
+    templates
+        The squared-error templates of the paper's pipeline.
+    direct
+        What the stage of the direct sequencer gave.
+    """
+    study, plan = bench.study, bench.plan
+    split = Split(study.training, study.evaluation, study.rule)
+    single = study.features if study.evaluation[0].features.ndim == 2 else ()
+
+    def told(what: str) -> None:
+        bench.told("recovery", what)
+
+    def work() -> Any:
+        found = recover(split, single, model=model, templates=templates, progress=told)
+        if plan.searched and "bilstm" in searched.scorers:
+            asked = recover(split, (), model=searched, templates=templates, search=plan.searched, progress=told)
+            found[SEARCH] = asked[SEARCH]
+        found[DIRECT] = as_orderings(direct["orderings"])
+        told("tests")
+        lengths = [len(c) for c in study.evaluation]
+        return tabulate(found, lengths, rule=study.rule, resamples=plan.resamples).to_dict()
+
+    settings = {
+        "searched": plan.searched,
+        "resamples": plan.resamples,
+        "templates": templates.values.tolist(),
+        "training": [model.training, searched.training],
+        "direct": direct["history"],
+    }
+    result: dict[str, Any] = bench.stage("recovery", settings, work)
+    return result

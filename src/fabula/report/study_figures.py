@@ -1,0 +1,121 @@
+"""The figures of a study by name, each from its numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fabula.core.template import Template
+from fabula.pipeline.recovering import METHODS
+from fabula.pipeline.reproduce.curves import NAMES, RANDOM, shuffled_name
+from fabula.pipeline.reproducing import Reproduced
+from fabula.report.bars import Bar, bars_figure
+from fabula.report.figures_colours import GREY
+from fabula.report.figures_lines import Line, LinePanel, lines_figure
+from fabula.report.figures_sankey import genealogy_figure
+from fabula.report.figures_templates import Arc, ArcPanel, panels_figure
+
+_TITLES = {"edit": "best string edit score", "spearman": "best Spearman's rho"}
+
+
+def figures(study: Reproduced, *, standalone: bool = True) -> dict[str, str]:
+    """SVG text of every figure by name, in the order of the page."""
+    found = {"table1": _table1(study, standalone=standalone)}
+    if study.figure1 is not None:
+        found["figure1"] = _figure1(study.figure1, standalone=standalone)
+    return found | {
+        "figure2": _figure2(study, standalone=standalone),
+        "figure4": _figure4(study.kinship, standalone=standalone),
+        "figure5": genealogy_figure(study.kinship, standalone=standalone),
+        "figure6": _figure6(study.album, standalone=standalone),
+        "recovery": _recovery(study, standalone=standalone),
+        "learning": _learning(study, standalone=standalone),
+    }
+
+
+def _table1(study: Reproduced, *, standalone: bool) -> str:
+    bars = [Bar(f"d = {r['dimensions']}", r["bits"], r["low"], r["high"]) for r in study.table1]
+    zero = [Bar(f"{r['data']}, {r['scorer']}", r["bits"], r["low"], r["high"]) for r in study.controls]
+    panels = [("bits by dimensions of the essence", bars), ("bits of the controls", zero)]
+    return bars_figure(panels, standalone=standalone)
+
+
+def _figure1(rows: list[dict[str, Any]], *, standalone: bool) -> str:
+    bits = [Bar(r["name"], r["bits"], r["low"], r["high"]) for r in rows]
+    panels = [("bits about the order", bits)]
+    known = [Bar(r["name"], r["correlation"]) for r in rows if r["correlation"] is not None]
+    return bars_figure([*panels, ("correlation with the essence", known)] if known else panels, standalone=standalone)
+
+
+def _figure2(study: Reproduced, *, standalone: bool) -> str:
+    looks = {RANDOM: (GREY, True)}
+    for colour, way in enumerate(NAMES):
+        looks |= {NAMES[way]: (colour, False), shuffled_name(way): (colour, True)}
+    panels = []
+    for metric, title in _TITLES.items():
+        lines = []
+        for name, (colour, dashed) in looks.items():
+            rows = [r for r in study.figure2["rows"] if r["name"] == name and r["metric"] == metric]
+            if rows:
+                ends = [[r[end] for r in rows] for end in ("k", "mean", "low", "high")]
+                lines.append(Line(name, *ends, colour=colour, dashed=dashed))
+        panels.append(LinePanel(title, "number of templates k", lines))
+    return lines_figure(panels, height=330, standalone=standalone)
+
+
+def _figure4(kinship: dict[str, Any], *, standalone: bool) -> str:
+    [generation] = [g for g in kinship["generations"] if g["k"] == kinship["k"]]
+    panels = []
+    for which in ("best", "worst"):
+        for t in generation["templates"]:
+            arcs = [kinship["arcs"][str(i)] for i in t[which]]
+            drawn = [Arc(arc["title"], arc["essence"]) for arc in arcs]
+            template = Template(t["knots"], t["values"], t["name"])
+            panels.append(ArcPanel(f"{t['name']}: {which} fit", template, drawn, t["lineage"] % GREY))
+    return panels_figure(panels, columns=len(generation["templates"]), standalone=standalone)
+
+
+def _figure6(album: dict[str, Any], *, standalone: bool) -> str:
+    essence = album["essence"]
+
+    def arc(ordering: list[int]) -> Arc:
+        return Arc("", [essence[i] for i in ordering], [str(i + 1) for i in ordering])
+
+    panels = [ArcPanel("original order", None, [arc(list(range(len(essence))))])]
+    for colour, each in enumerate(album["fits"]):
+        template = Template(each["knots"], each["values"], each["name"])
+        panels.append(ArcPanel(each["name"], template, [arc(each["ordering"])], colour))
+    return panels_figure(panels, columns=min(3, len(panels)), height=190, named=False, standalone=standalone)
+
+
+def _recovery(study: Reproduced, *, standalone: bool) -> str:
+    rows = study.recovery["rows"]
+    plain = [r for r in rows[1:] if r["method"] not in METHODS and r["metrics"]["spearman"]["mean"] > 0]
+    chosen = [rows[0], *plain[:4], *(r for r in rows if r["method"] in METHODS)]
+    panels = []
+    for metric, title in (("spearman", "Spearman's rho"), ("last", "closer placed last")):
+        bars = []
+        for row in chosen:
+            cell = row["metrics"][metric]
+            bars.append(Bar(_brief(row["method"]), cell["mean"], cell["low"], cell["high"]))
+        panels.append((title, bars))
+    return bars_figure(panels, standalone=standalone)
+
+
+def _brief(method: str) -> str:
+    return method.replace("squared-error templates", "squared error").replace("direct transformer", "transformer")
+
+
+def _learning(study: Reproduced, *, standalone: bool) -> str:
+    lines = []
+    for number, scorer in enumerate(study.essences[0]["bits"]):
+        for seed, each in enumerate(study.essences):
+            points = [(0, 0.0), *((h["epoch"], h["bits"][scorer]) for h in each["history"])]
+            lines.append(Line(f"essence, {scorer}", [e for e, _ in points], [b for _, b in points], colour=number,
+                              dashed=seed > 0))  # fmt: skip
+    direct = study.sequencer["history"]
+    lines.append(Line("direct transformer (likelihood)", list(range(len(direct))), direct, colour=3))
+    by_epoch = LinePanel("bits by epoch, development", "epoch", lines[::-1])
+    rows = study.more_data
+    ends = [[r[end] for r in rows] for end in ("collections", "bits", "low", "high")]
+    by_data = LinePanel("bits by training collections", "collections", [Line("mixture of arcs", *ends)], log=True)
+    return lines_figure([by_epoch, by_data], standalone=standalone)

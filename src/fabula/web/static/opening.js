@@ -1,0 +1,186 @@
+// Opening: files that are dropped or chosen, folders of this computer, the demo album, sessions; and the job of it.
+
+import * as api from "./api.js";
+import { $, el, say } from "./dom.js";
+import { keep, state } from "./state.js";
+
+let opened = () => {};
+
+export async function start(whenOpened) {
+  opened = whenOpened;
+  $("demo").addEventListener("click", () => run(api.demo));
+  for (const id of ["files", "folder"]) {
+    $(id).addEventListener("change", (event) => {
+      send([...event.target.files].map((file) => [file.webkitRelativePath || file.name, file]));
+      event.target.value = "";
+    });
+  }
+  $("again").addEventListener("click", showStart);
+  $("browse").addEventListener("click", () => browse(null));
+  dropping();
+  const { folders } = await api.folders(null).catch(() => ({ folders: [] }));
+  $("browse").hidden = !folders.length;
+}
+
+export function showStart() {
+  $("start").hidden = !$("start").hidden && state.collection !== null;
+  $("desk").hidden = !$("start").hidden;
+  $("player").hidden = $("desk").hidden;
+  if (!$("start").hidden) recent();
+}
+
+async function recent() {
+  const all = (await api.collections().catch(() => [])).reverse();
+  const links = all.map(({ id, title, items }) => el("button", { class: "link", onclick: () => take(id) }, `${title} (${items})`));
+  $("recent").replaceChildren(el("h2", {}, "Open here"), ...links);
+  $("recent").hidden = !links.length;
+}
+
+async function take(id) {
+  try {
+    opened(await api.collection(id));
+  } catch (error) {
+    say(error.message, { error: true });
+  }
+}
+
+function dropping() {
+  const over = (on) => document.body.classList.toggle("dropping", on);
+  addEventListener("dragover", (event) => {
+    if (![...event.dataTransfer.types].includes("Files")) return;
+    event.preventDefault();
+    over(true);
+  });
+  addEventListener("dragleave", (event) => event.relatedTarget === null && over(false));
+  addEventListener("drop", async (event) => {
+    if (![...event.dataTransfer.types].includes("Files")) return;
+    event.preventDefault();
+    over(false);
+    const entries = [...event.dataTransfer.items].map((item) => item.webkitGetAsEntry?.()).filter(Boolean);
+    const plain = [...event.dataTransfer.files].map((file) => [file.name, file]);
+    send(entries.length ? (await Promise.all(entries.map(filesOf))).flat() : plain);
+  });
+}
+
+// The files of a dropped file or folder, with the folders in their names.
+async function filesOf(entry) {
+  if (entry.isFile) return [[entry.fullPath.slice(1), await new Promise((done, failed) => entry.file(done, failed))]];
+  const reader = entry.createReader(), inner = [];
+  for (;;) {
+    const some = await new Promise((done, failed) => reader.readEntries(done, failed));
+    if (!some.length) break;
+    inner.push(...some);
+  }
+  return (await Promise.all(inner.map(filesOf))).flat();
+}
+
+async function send(files) {
+  if (!files.length) return;
+  const session = files.length === 1 && files[0][0].endsWith(".json") ? await asSession(files[0][1]) : null;
+  if (session) return reopen(session);
+  let abort = () => {};
+  show("Receiving the files", () => abort());
+  try {
+    const job = await api.upload(files, (done, total, stop) => {
+      abort = stop;
+      progress(done, total, `${Math.round((100 * done) / total)} % received`);
+    });
+    await watch(job);
+  } catch (error) {
+    failed(error);
+  }
+}
+
+async function asSession(file) {
+  try {
+    const data = JSON.parse(await file.text());
+    return data.kind === "fabula session" ? data : null;
+  } catch {
+    return null;
+  }
+}
+
+async function reopen(session) {
+  try {
+    const { collection, state: kept } = await api.openSession(session);
+    opened(collection, kept);
+  } catch (error) {
+    failed(error);
+  }
+}
+
+async function run(begin) {
+  try {
+    await watch(await begin());
+  } catch (error) {
+    failed(error);
+  }
+}
+
+// Follow a job to its end; a page that is loaded again takes it up where it is.
+export async function watch(job) {
+  state.job = job.id;
+  keep();
+  show(`Opening ${job.title}`, () => api.cancel(job.id).catch(() => {}));
+  try {
+    while (job.state === "running") {
+      const text = job.total ? `${job.done} of ${job.total} measured${job.file ? `: ${job.file}` : ""}` : "Reading";
+      progress(job.done, job.total, text);
+      await new Promise((done) => setTimeout(done, 120));
+      job = await api.job(job.id);
+    }
+  } finally {
+    state.job = null;
+    keep();
+  }
+  if (job.state === "failed") throw new Error(job.error);
+  if (job.state === "cancelled") return failed(new Error("cancelled"));
+  const collection = await api.collection(job.collection);
+  $("job").hidden = true;
+  opened(collection);
+}
+
+function show(title, cancel) {
+  for (const id of ["start", "desk", "player"]) $(id).hidden = true;
+  $("job").hidden = false;
+  $("job-title").textContent = title;
+  $("job-cancel").onclick = cancel;
+  progress(0, 0, "");
+}
+
+function progress(done, total, text) {
+  const bar = $("job-bar");
+  if (total) {
+    bar.max = total;
+    bar.value = done;
+  } else bar.removeAttribute("value");
+  if ($("job-text").textContent !== text) $("job-text").textContent = text;
+}
+
+function failed(error) {
+  $("job").hidden = true;
+  const back = state.collection !== null;
+  for (const id of ["desk", "player"]) $(id).hidden = !back;
+  $("start").hidden = back;
+  say(error.message, { error: error.message !== "cancelled" });
+}
+
+// The folders of this computer that were named at start.
+async function browse(path) {
+  const box = $("browser");
+  try {
+    const { folders, lists, sounds, parent, path: here } = await api.folders(path);
+    const entry = (name, action, kind) => el("li", {}, el("button", { class: `link ${kind}`, onclick: action }, name));
+    const up = here === null ? null : el("button", { class: "plain wide", onclick: () => browse(parent) }, "Up");
+    const open = sounds || folders.length
+      ? el("button", { class: "strong", onclick: () => run(() => api.openPath(here)) }, sounds ? `Open this folder (${sounds})` : "Open this folder") : null;
+    const list = el("ul", {}, ...folders.map((one) => entry(one.name, () => browse(one.path), "dir")),
+      ...lists.map((one) => entry(one.name, () => run(() => api.openPath(one.path)), "file")));
+    box.replaceChildren(el("div", { class: "head" }, el("h2", {}, here === null ? "Folders of this computer" : here.split(/[\\/]/).pop()),
+      el("div", { class: "group" }, ...[up, here === null ? null : open].filter(Boolean))), list);
+    box.hidden = false;
+    box.querySelector("button")?.focus();
+  } catch (error) {
+    say(error.message, { error: true });
+  }
+}
