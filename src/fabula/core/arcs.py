@@ -2,7 +2,9 @@
 
 ``score(s) = logsumexp_p ( sum_j <t_p(u_j), s_j> + w_p )`` for an essence sequence s with positions u. For one
 template the best of all n! orderings of a scalar essence pairs large values with high places (the rearrangement
-inequality): a sort.
+inequality): a sort. Under the whole mixture a better one may lie between the templates. It is climbed to: an ordering
+gives each template a share of the probability, and the best ordering under the curve blended by these shares is at
+least as likely (Jensen's inequality), until it stays.
 """
 
 from __future__ import annotations
@@ -18,9 +20,11 @@ from fabula.core.essence import Floats, as_essence
 from fabula.core.fit import Fit, as_fixed, lay
 from fabula.core.matching import match_sorted
 from fabula.core.ordering import Ints
-from fabula.core.template import Template
+from fabula.core.template import Template, replace_values
 from fabula.core.template_set import TemplateSet
 from fabula.errors import InputError
+
+_MOST_MIDDLES = 28  # of 8 templates
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,9 +88,11 @@ class Arcs:
     def order(self, essence: ArrayLike, *, alternatives: int = 4, fixed: Mapping[int, int] | None = None) -> list[Fit]:
         """The likeliest orderings, likeliest first, distinct.
 
-        The best ordering under each template comes before any second best of a template; each is exact for its
-        template. Orderings that differ only among equal items count as one; fewer than ``alternatives`` come back
-        only when there are no more. Deviations are those from the template on the scale of the essence.
+        First those that are climbed to under the whole mixture, then the best one under each template, then the
+        second best ones, as many as are asked for. Each is exact for its template, which for those climbed to is a
+        blend, called by the template that has the largest share of it. Orderings that differ only among equal items
+        count as one; fewer than ``alternatives`` come back only when there are no more. Deviations are those from
+        the template on the scale of the essence.
 
         Parameters
         ----------
@@ -104,16 +110,52 @@ class Arcs:
         if rows.shape[1] != self.dimensions:
             raise InputError(f"essence has {rows.shape[1]} dimension(s), the arcs have {self.dimensions}")
         pinned = as_fixed(fixed or {}, len(rows))
-        streams = [(t.normalised(), _ranked(rows, t, pinned)) for t in self.templates]
         found: dict[bytes, Fit] = {}
-        while streams and len(found) < alternatives:
-            heads = [(template, stream, next(stream, None)) for template, stream in streams]
-            streams = [(template, stream) for template, stream, ordering in heads if ordering is not None]
-            fits = [self._scored(values, ordering, t) for t, _, ordering in heads if ordering is not None]
+        for candidates in self._rounds(rows, pinned):
+            fits = [self._scored(values, ordering, template) for template, ordering in candidates]
             for candidate in sorted(fits, key=_by_score):
                 if len(found) < alternatives:
                     found.setdefault(values[candidate.ordering].tobytes(), candidate)
+            if len(found) == alternatives:
+                break
         return sorted(found.values(), key=_by_score)
+
+    def _rounds(self, rows: Floats, pinned: dict[int, int]) -> Iterator[list[tuple[Template, Ints]]]:
+        """Orderings with the template each is best for, in the order in which they are to be considered."""
+        yield self._climbed(rows, pinned)
+        streams = [(t.normalised(), _ranked(rows, t, pinned)) for t in self.templates]
+        while True:
+            heads = [(template, next(stream, None)) for template, stream in streams]
+            candidates = [(template, ordering) for template, ordering in heads if ordering is not None]
+            if not candidates:
+                return
+            yield candidates
+
+    def _climbed(self, rows: Floats, pinned: dict[int, int]) -> list[tuple[Template, Ints]]:
+        """What is climbed to from each template and from the middle of each two; nothing where knots differ."""
+        if len(self.templates) == 1 or len({t.knots.tobytes() for t in self.templates}) > 1:
+            return []
+        values = self.templates.values  # (k, knots[, d])
+        shares = np.eye(len(values))
+        middles = [(shares[i] + shares[j]) / 2 for i in range(len(shares)) for j in range(i)]
+        return [self._climb(rows, pinned, start) for start in (*shares, *middles[:_MOST_MIDDLES])]
+
+    def _climb(self, rows: Floats, pinned: dict[int, int], share: Floats) -> tuple[Template, Ints]:
+        ordering = np.empty(0, dtype=np.intp)
+        curves = np.stack([t.samples(len(rows)).reshape(-1) for t in self.templates])  # (k, n * d)
+        while True:
+            blend = self._blend(share)
+            better = next(_ranked(rows, blend, pinned))
+            if np.array_equal(better, ordering):
+                return blend.normalised(), ordering
+            ordering = better
+            logits = curves @ rows[ordering].reshape(-1) + self.weights
+            share = np.exp(logits - logits.max())
+            share /= share.sum()
+
+    def _blend(self, share: Floats) -> Template:
+        main = self.templates[int(np.argmax(share))]
+        return replace_values(main, np.tensordot(share, self.templates.values, axes=1))
 
     def _scored(self, values: Floats, ordering: Ints, template: Template) -> Fit:
         return replace(lay(values, ordering, template), exact=True, score=float(self.score(values[ordering])))

@@ -56,8 +56,8 @@ def _figure2(study: Reproduced, *, standalone: bool) -> str:
         for name, (colour, dashed) in looks.items():
             rows = [r for r in study.figure2["rows"] if r["name"] == name and r["metric"] == metric]
             if rows:
-                ends = [[r[end] for r in rows] for end in ("k", "mean", "low", "high")]
-                lines.append(Line(name, *ends, colour=colour, dashed=dashed))
+                k, mean, low, high = ([r[end] for r in rows] for end in ("k", "mean", "low", "high"))
+                lines.append(Line(name, k, mean, low, high, colour=colour, dashed=dashed))
         panels.append(LinePanel(title, "number of templates k", lines))
     return lines_figure(panels, height=330, standalone=standalone)
 
@@ -116,6 +116,7 @@ def _learning(study: Reproduced, *, standalone: bool) -> str:
     lines.append(Line("direct transformer (likelihood)", list(range(len(direct))), direct, colour=3))
     by_epoch = LinePanel("bits by epoch, development", "epoch", lines[::-1])
     rows = study.more_data
-    ends = [[r[end] for r in rows] for end in ("collections", "bits", "low", "high")]
-    by_data = LinePanel("bits by training collections", "collections", [Line("mixture of arcs", *ends)], log=True)
+    count, bits, low, high = ([r[end] for r in rows] for end in ("collections", "bits", "low", "high"))
+    arcs = Line("mixture of arcs", count, bits, low, high, colour=2)
+    by_data = LinePanel("bits by training collections", "collections", [arcs], log=True)
     return lines_figure([by_epoch, by_data], standalone=standalone)

@@ -34,10 +34,11 @@ class Table:
         """Numbers to so many digits, on the right."""
         numeric = [all(isinstance(row[i], int | float | None) for row in self.rows) for i in range(len(self.columns))]
         head = "".join(_cell("th", name, right=n) for name, n in zip(self.columns, numeric, strict=True))
-        body = "".join(
-            f"<tr>{''.join(_cell('td', shown(cell, digits), right=n) for cell, n in zip(row, numeric, strict=True))}</tr>"
+        rows = [
+            "".join(_cell("td", shown(cell, digits), right=n) for cell, n in zip(row, numeric, strict=True))
             for row in self.rows
-        )
+        ]
+        body = "".join(f"<tr>{cells}</tr>" for cells in rows)
         return f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
 
 

@@ -8,7 +8,7 @@ import { changed, commit, state } from "./state.js";
 const MARGIN = { left: 14, right: 14, top: 18 };
 const SAMPLES = 160;
 const view = { width: 600, height: 300, bottom: 30, low: -2, high: 2, drawing: false, curve: null, line: null, labels: false };
-const nodes = { points: new Map(), knots: [] };
+const nodes = { points: new Map(), handles: [] };
 
 export function start() {
   const root = svg("svg", { class: "arc-svg", role: "group", "aria-label": "The curve with its knots, and the items on it" });
@@ -55,7 +55,7 @@ function measure() {
   const box = $("plot").getBoundingClientRect(), n = state.collection.items.length;
   view.width = Math.max(240, Math.round(box.width));
   view.labels = n <= 18 && view.width / n > 34;
-  view.bottom = view.labels ? 92 : 30;
+  view.bottom = view.labels ? 78 : 30;
   view.height = Math.round(Math.min(view.labels ? 400 : 340, Math.max(250, view.width * 0.52)));
   nodes.root.setAttribute("viewBox", `0 0 ${view.width} ${view.height}`);
   nodes.root.style.height = `${view.height}px`;
@@ -153,16 +153,16 @@ const short = (text) => (text.length > 17 ? `${text.slice(0, 16)}…` : text);
 function drawKnots(curve) {
   labels();
   const { knots, values } = curve;
-  while (nodes.knots.length > knots.length) nodes.knots.pop().remove();
-  while (nodes.knots.length < knots.length) {
+  while (nodes.handles.length > knots.length) nodes.handles.pop().remove();
+  while (nodes.handles.length < knots.length) {
     const knot = svg("g", { class: "knot", tabindex: 0, role: "slider", "aria-orientation": "vertical" });
     knot.append(svg("circle", { r: 18, class: "reach" }), svg("circle", { r: 7, class: "handle" }));
-    knot.dataset.knot = nodes.knots.length;
+    knot.dataset.knot = nodes.handles.length;
     knot.addEventListener("keydown", onKey);
-    nodes.knots.push(knot);
+    nodes.handles.push(knot);
     layer().append(knot);
   }
-  nodes.knots.forEach((knot, i) => {
+  nodes.handles.forEach((knot, i) => {
     knot.style.transform = `translate(${x(knots[i]).toFixed(1)}px, ${y(values[i]).toFixed(1)}px)`;
     knot.setAttribute("aria-label", `Knot ${i + 1} of ${knots.length}, at ${Math.round(100 * knots[i])} percent of the way`);
     knot.setAttribute("aria-valuenow", values[i].toFixed(2));
@@ -240,7 +240,7 @@ const drawnName = (name) => (/drawn|changed/.test(name) ? name : `${name || "a c
 
 function dragKnot(event, index) {
   const before = handles(curveNow()), from = inside(event);
-  nodes.knots[index].focus({ preventScroll: true });
+  nodes.handles[index].focus({ preventScroll: true });
   let now = null;
   const move = (moving) => {
     const { px, py } = inside(moving);
@@ -282,14 +282,14 @@ function addKnot(u) {
   const place = curve.knots.findIndex((knot) => knot > u);
   const knots = curve.knots.toSpliced(place, 0, u), values = curve.values.toSpliced(place, 0, at(curve, u));
   commit({ curve: { knots, values, name: drawnName(curve.name) } });
-  nodes.knots[place]?.focus();
+  nodes.handles[place]?.focus();
 }
 
 function removeKnot(index) {
   const curve = handles(curveNow());
   if (index === 0 || index === curve.knots.length - 1) return;
   commit({ curve: { knots: curve.knots.toSpliced(index, 1), values: curve.values.toSpliced(index, 1), name: drawnName(curve.name) } });
-  nodes.knots[Math.min(index, nodes.knots.length - 1)]?.focus();
+  nodes.handles[Math.min(index, nodes.handles.length - 1)]?.focus();
 }
 
 function onKey(event) {
