@@ -34,7 +34,8 @@ $(VENV)/base/.installed: $(VENV)/.created pyproject.toml
 	@touch $@
 
 demo: $(VENV)/.demo
-	@$(BIN)/fabula demo
+	@mkdir -p out
+	@$(BIN)/fabula demo --to out
 
 test: lint tests tests-base
 

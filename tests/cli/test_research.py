@@ -57,7 +57,7 @@ def test_train_info_and_use(fabula, albums, tmp_path):
     assert "rise, loudness, noise" in fabula("info", out).out
     assert fabula("info", out, "--json").json["card"]["data"] == "albums.csv"
     told = fabula("order", albums, "--collection", "3", "--model", out, "--json").json
-    assert told["items"][0]["title"] in ("t0", "t1")
+    assert np.corrcoef(told["ordering"], range(6))[0, 1] > 0.5
 
 
 def test_training_goes_on_where_it_stopped(fabula, albums, tmp_path, monkeypatch):

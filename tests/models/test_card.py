@@ -9,7 +9,7 @@ def test_says_what_it_takes_and_how_it_did(make_model):
     assert lines["dimensions"] == "2"
     assert lines["scorers"] == "bilstm, arcs"
     assert lines["numbers inside"] == f"{sum(t.size for t in model.tensors.values()):,}"
-    assert lines["trained on, preset"] == "test"
+    assert lines["training, preset"] == "test"
     assert lines["bits, bilstm"] == "0.2512"
     assert lines["bits, controls"] == "0.001, -0.002"
     assert lines["albums"] == "1861"

@@ -63,7 +63,8 @@ def test_a_step_sees_what_was_placed_and_nothing_after_it():
 def test_it_learns_a_rise_and_orders_collections_given_in_any_order(make):
     albums = make(120, rise=2.0)
     made = train_sequencer(albums[:90], albums[90:], SMALL, device="cpu")
-    assert made.bits > 1.0 and made.history[0] == 0.0
+    assert made.bits > 1.0
+    assert made.history[0] == 0.0
     rng = np.random.default_rng(0)
     rho = []
     for album in albums[90:]:
@@ -92,7 +93,9 @@ def test_bits_are_the_likelihood_against_chance(make):
     made = train_sequencer(albums[:30], albums[30:], SMALL, device="cpu")
     found = information_bits(made, albums[30:])
     nats = log_likelihoods(made, albums[30:])
-    plain = np.mean([(math.log(math.factorial(len(c))) + v) / math.log(2) for c, v in zip(albums[30:], nats, strict=True)])
+    plain = np.mean(
+        [(math.log(math.factorial(len(c))) + v) / math.log(2) for c, v in zip(albums[30:], nats, strict=True)]
+    )
     assert found.mean == pytest.approx(plain)
     assert found.mean == pytest.approx(made.bits, abs=1e-4)
     assert found.low < found.mean < found.high
@@ -126,7 +129,8 @@ def test_a_file_brings_it_back(make, tmp_path):
     albums = make(20)
     made = train_sequencer(albums[:15], albums[15:], SMALL, device="cpu")
     again = load_sequencer(save_sequencer(tmp_path / "s.safetensors", made))
-    assert again.config == made.config and again.history == made.history
+    assert again.config == made.config
+    assert again.history == made.history
     np.testing.assert_array_equal(log_likelihoods(again, albums), log_likelihoods(made, albums))
 
 
@@ -137,7 +141,9 @@ def test_what_is_no_sequencer_is_refused(tmp_path):
         load_sequencer(path)
 
 
-@pytest.mark.parametrize(("wrong", "words"), [({"width": 10, "heads": 4}, "multiple of heads"), ({"batch": 0}, "batch")])
+@pytest.mark.parametrize(
+    ("wrong", "words"), [({"width": 10, "heads": 4}, "multiple of heads"), ({"batch": 0}, "batch")]
+)
 def test_settings_are_checked(wrong, words):
     with pytest.raises(InputError, match=words):
         SequencerConfig(**wrong)

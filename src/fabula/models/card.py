@@ -9,7 +9,9 @@ from fabula.models.model import Model
 
 
 def card_lines(model: Model) -> list[tuple[str, str]]:
-    """Label and value of everything a model's user may want to know, from what it takes to how it did.
+    """Label and value of what a model's user may want to know, from what it takes to how it did.
+
+    The settings of its training are in ``model.training``.
 
     Examples
     --------
@@ -28,12 +30,15 @@ def card_lines(model: Model) -> list[tuple[str, str]]:
         ("scorers", ", ".join(model.scorers) or "none"),
         ("numbers inside", f"{size:,}"),
     ]
-    return [*lines, *_flat(model.training, "trained on"), *_flat(model.card, "")]
+    training = {key: value for key, value in model.training.items() if key != "settings"}
+    return [*lines, *_flat(model.card, ""), *_flat(training, "training")]
 
 
 def _flat(value: Any, label: str) -> Iterator[tuple[str, str]]:
     """Nested names as one label: ("bits, arcs", "0.25")."""
-    if isinstance(value, Mapping):
+    if isinstance(value, Mapping) and {"bits", "low", "high"} <= set(value):
+        yield label, f"{value['bits']:.3f} (95 % interval {value['low']:.3f} to {value['high']:.3f})"
+    elif isinstance(value, Mapping):
         for key, inner in value.items():
             yield from _flat(inner, f"{label}, {key}" if label else str(key))
     elif isinstance(value, list):

@@ -29,10 +29,21 @@ def write_ordered(ordered: Ordered, path: str | Path) -> Path:
     """Write the new order; the format goes by the ending: .m3u .m3u8 .pls .xspf .jspf .csv .json.
 
     A playlist written from a playlist keeps everything but the order. A file that is replaced is kept beside the new
-    one as ``NAME.before``, for :func:`restore`.
+    one as ``NAME.before``, for :func:`restore`; of several, the oldest: ordering twice must not lose the order that
+    was made by hand.
     """
     target = check_output(path)
-    _keep_before(target)
+    kept = _before(target)
+    new = target.is_file() and not kept.exists()
+    if new:
+        write_whole(kept, target.read_bytes())
+    written = _write(ordered, target)
+    if new and kept.read_bytes() == target.read_bytes():
+        kept.unlink()
+    return written
+
+
+def _write(ordered: Ordered, target: Path) -> Path:
     ending = target.suffix.lower()
     if ending == ".json":
         return write_whole(target, json.dumps(as_json(ordered), ensure_ascii=False, indent=1) + "\n")
@@ -69,12 +80,6 @@ def restore(path: str | Path) -> Path:
 
 def _before(path: Path) -> Path:
     return path.with_name(path.name + ".before")
-
-
-def _keep_before(target: Path) -> None:
-    """Keep the oldest file: ordering twice must not lose the order made by hand."""
-    if target.is_file() and not _before(target).exists():
-        write_whole(_before(target), target.read_bytes())
 
 
 def relocated(collection: Collection, old: Path, new: Path) -> Collection:

@@ -7,13 +7,15 @@ import { changed, commit, state } from "./state.js";
 
 const MARGIN = { left: 14, right: 14, top: 18 };
 const SAMPLES = 160;
+const MANY = 100; // from here on the points are one path: cheap to move, all at once
+const PATHS = new Set(["area", "curve", "line", "arc", "dots", "pins"]);
 const view = { width: 600, height: 300, bottom: 30, low: -2, high: 2, drawing: false, curve: null, line: null, labels: false };
 const nodes = { points: new Map(), handles: [] };
 
 export function start() {
   const root = svg("svg", { class: "arc-svg", role: "group", "aria-label": "The curve with its knots, and the items on it" });
-  for (const name of ["grid", "area", "curve", "line", "arc", "items", "knots", "marker"]) {
-    nodes[name] = svg(["area", "curve", "line", "arc"].includes(name) ? "path" : "g", { class: `layer-${name}` });
+  for (const name of ["grid", "area", "curve", "line", "arc", "dots", "pins", "items", "knots", "marker"]) {
+    nodes[name] = svg(PATHS.has(name) ? "path" : "g", { class: `layer-${name}` });
     root.append(nodes[name]);
   }
   nodes.ring = svg("circle", { r: 11, class: "ring" });
@@ -107,36 +109,55 @@ function drawCurve(curve) {
 }
 
 function drawItems(rows) {
-  const many = rows.length > 60, pinned = state.before ? {} : state.wishes.fixed;
-  if (nodes.points.size !== rows.length || nodes.owner !== state.collection.id) makePoints(rows, many);
-  nodes.items.classList.toggle("still", Boolean(view.curve) && many);
-  const path = [];
+  const many = rows.length > MANY;
+  nodes.arc.setAttribute("d", `M${rows.map(({ place, value }) => `${across(place).toFixed(1)},${y(value).toFixed(1)}`).join("L")}`);
+  nodes.root.classList.toggle("many", many);
+  view.rows = rows;
+  if (many) return drawDots(rows);
+  nodes.dots.setAttribute("d", "");
+  nodes.pins.setAttribute("d", "");
+  if (nodes.points.size !== rows.length || nodes.owner !== state.collection.id) makePoints(rows);
+  const pinned = state.before ? {} : state.wishes.fixed;
   for (const { item, place, value, target } of rows) {
-    const node = nodes.points.get(item), px = across(place), py = y(value);
-    node.group.style.transform = `translate(${px.toFixed(1)}px, ${py.toFixed(1)}px)`;
-    if (!many) node.stem.setAttribute("y2", (y(target) - py).toFixed(1));
+    const node = nodes.points.get(item), py = y(value);
+    node.group.style.transform = `translate(${across(place).toFixed(1)}px, ${py.toFixed(1)}px)`;
+    node.stem.setAttribute("y2", (y(target) - py).toFixed(1));
     const kind = `point${place in pinned ? " pinned" : ""}${item === state.chosen ? " chosen" : ""}`;
     if (node.kind !== kind) node.group.setAttribute("class", (node.kind = kind));
-    if (node.label) node.label.setAttribute("transform", `translate(0 ${(view.height - view.bottom + 14 - py).toFixed(1)}) rotate(36)`);
-    path.push(`${px.toFixed(1)},${py.toFixed(1)}`);
+    node.label.setAttribute("transform", `translate(0 ${(view.height - view.bottom + 14 - py).toFixed(1)}) rotate(36)`);
   }
-  nodes.arc.setAttribute("d", `M${path.join("L")}`);
 }
 
-function makePoints(rows, many) {
+function drawDots(rows) {
+  if (nodes.points.size) nodes.items.replaceChildren();
+  nodes.points.clear();
+  const pinned = state.before ? {} : state.wishes.fixed, plain = [], held = [];
+  for (const { item, place, value } of rows) {
+    (place in pinned || item === state.chosen ? held : plain).push(`M${across(place).toFixed(1)},${y(value).toFixed(1)}h0`);
+  }
+  nodes.dots.setAttribute("d", plain.join(""));
+  nodes.pins.setAttribute("d", held.join(""));
+}
+
+// Of many points the one nearest to where the pointer is.
+function nearest({ px, py }) {
+  let best = null, least = 14;
+  for (const { item, place, value } of view.rows) {
+    const distance = Math.hypot(across(place) - px, y(value) - py);
+    if (distance < least) [best, least] = [item, distance];
+  }
+  return best;
+}
+
+function makePoints(rows) {
   nodes.points.clear();
   nodes.owner = state.collection.id;
-  const radius = rows.length > 200 ? 2.5 : many ? 3.5 : 6;
   for (const { item } of rows) {
     const stem = svg("line", { class: "stem", x1: 0, x2: 0, y1: 0, y2: 0 });
-    const title = svg("title");
+    const title = svg("title"), label = svg("text", { class: "label" });
     title.textContent = state.collection.items[item].title;
-    const group = svg("g", { class: "point" }, ...(many ? [] : [stem]), svg("circle", { r: radius }), title);
-    const label = many ? null : svg("text", { class: "label" });
-    if (label) {
-      label.textContent = short(state.collection.items[item].title);
-      group.append(label);
-    }
+    label.textContent = short(state.collection.items[item].title);
+    const group = svg("g", { class: "point" }, stem, svg("circle", { r: rows.length > 60 ? 4 : 6 }), title, label);
     group.dataset.item = item;
     nodes.points.set(item, { group, stem, label });
   }
@@ -211,10 +232,10 @@ function onDown(event) {
   const knot = event.target.closest(".knot"), point = event.target.closest(".point");
   if (view.drawing) return drawLine(event);
   if (knot) return dragKnot(event, Number(knot.dataset.knot));
-  if (point) {
-    state.chosen = Number(point.dataset.item);
-    changed("chosen");
-  }
+  const item = point ? Number(point.dataset.item) : nodes.points.size ? null : nearest(inside(event));
+  if (item === null) return;
+  state.chosen = item;
+  changed("chosen");
 }
 
 function follow(event, move, up) {

@@ -5,7 +5,7 @@ import { curveNow, laid, preview, sides } from "./ordering.js";
 import { isPlaying, playItem, playTransition } from "./player.js";
 import { changed, commit, essence, state } from "./state.js";
 
-const ROW = 56, SIDE = 30;
+const ROW = 56, SIDE = 30, MANY = 120;
 const rows = new Map(); // item -> parts of its row
 const drag = { item: null };
 
@@ -52,55 +52,82 @@ export function build() {
   $("rows").replaceChildren(...made);
 }
 
-// settle: also put the rows in order for those who read them one after the other.
+// settle: also put the rows in order for those who read them one after the other. Without it only what is seen moves.
 export function render({ settle = true } = {}) {
   if (!state.collection || $("desk").hidden) return;
-  const many = state.collection.items.length > 120, list = $("rows"), pinned = state.before ? {} : state.wishes.fixed;
-  const all = laid(), counts = sides(), gap = counts.length > 1 ? SIDE : 0;
+  const all = laid(), many = all.length > MANY, list = $("rows"), pinned = state.before ? {} : state.wishes.fixed;
+  const counts = sides(), gap = counts.length > 1 ? SIDE : 0, [from, to] = settle || !many ? [0, Infinity] : seen();
   list.classList.toggle("still", many || drag.item !== null);
-  list.style.height = `${all.length * ROW + gap * counts.length}px`;
+  if (settle) list.style.height = `${all.length * ROW + gap * counts.length}px`;
   for (const { item, place, side, off } of all) {
     const parts = rows.get(item), top = place * ROW + gap * (side + 1);
+    if ((top < from || top > to) && (parts.top < from || parts.top > to)) continue;
     if (parts.top !== top && item !== drag.item) parts.row.style.transform = `translateY(${(parts.top = top)}px)`;
-    if (parts.place !== place) {
-      parts.place = place;
-      parts.grip.textContent = place + 1;
-    }
+    if (parts.place !== place) parts.grip.textContent = (parts.place = place) + 1;
     const text = off.toFixed(1).replace("-", "−");
     if (parts.text !== text) parts.off.textContent = parts.text = text;
-    const held = place in pinned;
-    if (parts.held !== held) hold(parts, held);
+    if (parts.held !== place in pinned) hold(parts, place in pinned);
   }
   if (settle) settled(all, pinned);
 }
 
+// From which height to which the list is on the screen.
+function seen() {
+  const list = $("rows").getBoundingClientRect(), box = $("scroller").getBoundingClientRect();
+  return [Math.max(box.top, 0) - list.top - ROW, Math.min(box.bottom, innerHeight) - list.top];
+}
+
 function hold(parts, held) {
   parts.held = held;
+  parts.classes = null;
   parts.row.classList.toggle("pinned", held);
   parts.lock.setAttribute("aria-pressed", held);
   setIcon(parts.lock, held ? "lock" : "open");
 }
 
 function settled(all, pinned) {
-  const list = $("rows"), artists = state.collection.items.some((item) => item.artist !== state.collection.items[0].artist);
+  const artists = state.collection.items.some((item) => item.artist !== state.collection.items[0].artist);
   const linked = new Set(state.wishes.together.flatMap((run) => run.slice(0, -1)));
-  const focused = document.activeElement?.closest?.(".row");
-  let current = list.firstElementChild;
   for (const { item, place } of all) {
-    const { row, grip, sub, lock } = rows.get(item), { title, artist } = state.collection.items[item];
-    if (row === current) current = current.nextElementSibling;
-    else list.insertBefore(row, current);
+    const parts = rows.get(item), { title, artist } = state.collection.items[item];
     const why = state.before ? "" : state.why.get(item) || "";
-    const line = [artists ? artist : "", why].filter(Boolean).join(" · ");
-    if (sub.textContent !== line) sub.textContent = line;
-    row.classList.toggle("linked", linked.has(item) && !state.before);
-    row.classList.toggle("chosen", item === state.chosen);
-    row.tabIndex = item === (state.chosen ?? all[0].item) ? 0 : -1;
-    grip.setAttribute("aria-label", `${title}, place ${place + 1}`);
-    lock.setAttribute("aria-label", place in pinned ? `Unlock ${title}` : `Lock ${title} at place ${place + 1}`);
+    const line = [artists ? artist : "", why].filter(Boolean).join(" · "), held = place in pinned;
+    const classes = `${linked.has(item) && !state.before ? " linked" : ""}${item === state.chosen ? " chosen" : ""}${held ? " pinned" : ""}`;
+    const name = `${held ? "Unlock" : "Lock"} ${title}, place ${place + 1}`, stop = item === (state.chosen ?? all[0].item) ? 0 : -1;
+    if (parts.line !== line) parts.sub.textContent = parts.sub.title = parts.line = line;
+    if (parts.classes !== classes) parts.row.className = `row${(parts.classes = classes)}${isPlaying(item) ? " playing" : ""}`;
+    if (parts.row.tabIndex !== stop) parts.row.tabIndex = stop;
+    if (parts.name !== name) {
+      parts.name = name;
+      parts.lock.setAttribute("aria-label", name);
+      parts.grip.setAttribute("aria-label", `${title}, place ${place + 1}`);
+    }
+  }
+  sorting = all.map(({ item }) => rows.get(item).row);
+  if (all.length <= MANY) sortRows(Infinity);
+  else sortSoon();
+  sideHeads(all);
+}
+
+// The rows in the document follow those on the screen; of many rows a few at a time, when there is nothing else to do.
+let sorting = [], idle = 0;
+function sortRows(most) {
+  const list = $("rows"), focused = document.activeElement?.closest?.(".row");
+  let current = list.firstElementChild, moves = 0;
+  for (const row of sorting) {
+    if (row === current) current = current.nextElementSibling;
+    else if (++moves > most) break;
+    else list.insertBefore(row, current);
   }
   if (focused && document.activeElement !== focused) focused.focus({ preventScroll: true });
-  sideHeads(all);
+  return moves > most;
+}
+function sortSoon() {
+  const later = window.requestIdleCallback || ((action) => setTimeout(action, 200));
+  idle ||= later(() => {
+    idle = 0;
+    if (sortRows(12)) sortSoon();
+  });
 }
 
 function sideHeads(all) {

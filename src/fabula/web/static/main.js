@@ -13,7 +13,9 @@ import { asState, changed, commit, kept, onChange, open, redo, state, undo } fro
 async function opened(collection, from = {}) {
   open(collection, from);
   for (const id of ["start", "job", "browser"]) $(id).hidden = true;
-  for (const id of ["desk", "player", "tools"]) $(id).hidden = false;
+  for (const id of ["desk", "tools"]) $(id).hidden = false;
+  const sounds = collection.items.some((item) => item.sound);
+  for (const id of ["player", "play-all"]) $(id).hidden = !sounds;
   document.title = `${collection.title} · fabula`;
   $("title").textContent = collection.title;
   player.reset();
@@ -43,8 +45,10 @@ onChange((what) => {
     verdict();
   } else if (what === "wishes") {
     controls();
+    shapes.render();
     ask();
-  } else if (what === "playing") list.showPlaying();
+  } else if (what === "proposals") shapes.render();
+  else if (what === "playing") list.showPlaying();
   else if (what === "chosen") {
     arc.render();
     list.render();
@@ -52,7 +56,6 @@ onChange((what) => {
   } else {
     arc.render({ fresh: true });
     list.render();
-    shapes.render();
     controls();
     verdict();
     inspect();

@@ -22,10 +22,12 @@ export async function start(whenOpened) {
   $("browse").hidden = !folders.length;
 }
 
+const hears = () => state.collection !== null && state.collection.items.some((item) => item.sound);
+
 export function showStart() {
   $("start").hidden = !$("start").hidden && state.collection !== null;
   $("desk").hidden = !$("start").hidden;
-  $("player").hidden = $("desk").hidden;
+  $("player").hidden = $("desk").hidden || !hears();
   if (!$("start").hidden) recent();
 }
 
@@ -160,7 +162,8 @@ function progress(done, total, text) {
 function failed(error) {
   $("job").hidden = true;
   const back = state.collection !== null;
-  for (const id of ["desk", "player"]) $(id).hidden = !back;
+  $("desk").hidden = !back;
+  $("player").hidden = !hears();
   $("start").hidden = back;
   say(error.message, { error: error.message !== "cancelled" });
 }

@@ -37,10 +37,11 @@ function request(wishes) {
 
 // Ask the server for the order of the wishes as they are; the newest question wins.
 export async function ask() {
-  const wishes = state.wishes;
+  const wishes = state.wishes, shown = state.ordering.join();
   if (wishes.exactly) state.ordering = [...wishes.exactly];
   else if (wishes.curve && plain(wishes)) state.ordering = orderAlong(essence(), samples(wishes.curve, state.ordering.length), wishes.fixed);
-  changed("order");
+  if (state.ordering.join() !== shown || !state.answer || !plain(wishes)) changed("order");
+  else changed("preview");
   asking?.abort();
   const mine = (asking = new AbortController());
   try {

@@ -40,11 +40,13 @@ const same = (a, b) => a && a.length === b.length && a.every((value, i) => Math.
 export function render() {
   if (!state.collection) return;
   const now = state.wishes.curve, is = (curve) => Boolean(now) && same(now.values, curve.values) && same(now.knots, curve.knots);
+  const seen = {};
   const proposed = state.proposals.map(({ curve, ordering, score }, i) => {
+    const times = (seen[curve.name] = (seen[curve.name] || 0) + 1);
     const told = score === null || score === undefined ? "" : ` (score ${score.toFixed(2)})`;
     const title = `${i ? "Another proposal" : "What the model finds likeliest"}: ${curve.name}${told}`;
     const chosen = is(curve) && (!state.wishes.exactly || same(state.wishes.exactly, ordering));
-    return shape(curve.name, samples(curve, 41), title, chosen, () => commit({ curve, exactly: Object.keys(state.wishes.fixed).length ? null : ordering }));
+    return shape(times > 1 ? `${curve.name} (${times})` : curve.name, samples(curve, 41), title, chosen, () => commit({ curve, exactly: Object.keys(state.wishes.fixed).length ? null : ordering }));
   });
   const named = known.map(({ name, description, knots, values, samples: drawn }) =>
     shape(name.replaceAll("-", " "), drawn, description, is({ knots, values }), () => commit({ curve: { knots, values, name } })));
