@@ -13,7 +13,8 @@ from fabula.models.file import save_model
 from fabula.models.model import Model
 from fabula.models.transform import Transform
 from fabula.pipeline import recovering
-from fabula.pipeline.evaluating import evaluate_table, recover, tabulate
+from fabula.pipeline.evaluating import evaluate_table, tabulate
+from fabula.pipeline.recovering import recover
 from fabula.pipeline.splitting import Split
 
 NAMES = ("energy", "tempo")
@@ -153,9 +154,9 @@ def test_false_alarms_on_shuffled_collections_are_as_rare_as_they_should_be():
 
     alarms = {"arcs": 0, "squared error": 0}
     for number in range(200):
-        albums = collections(60, seed=1000 + number, rise=0.0)
-        split = Split(albums[:30], albums[30:], "")
-        found = recover(split, ("energy",), by="energy", seed=number)
+        albums = collections(40, seed=1000 + number, rise=0.0)
+        split = Split(albums[:20], albums[20:], "")
+        found = recover(split, ("energy",), by="energy", k=2, seed=number)
         tests = tabulate(found, [len(c) for c in split.validation], seed=number, resamples=10).tests
         p = {t.comparison.a: t.comparison.p for t in tests if t.metric == "spearman" and t.comparison.b == "chance"}
         alarms["arcs"] += p[recovering.ARCS] < 0.05

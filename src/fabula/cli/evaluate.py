@@ -100,19 +100,20 @@ def _show_tests(result: Mapping[str, Any]) -> None:
     from fabula.cli.showing import console
     from fabula.pipeline.recovering import METHODS
 
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in ("metric", "a", "against", "n", "difference", "95 % interval", "effect", "p, adjusted"):
-        table.add_column(name, justify="left" if name in ("metric", "a", "against") else "right", no_wrap=True)
-    for t in result["tests"]:
-        if t["a"] in METHODS:
-            interval = f"{t['low']:+.3f} to {t['high']:+.3f}"
-            table.add_row(t["metric"], t["a"], t["b"], str(t["n"]), f"{t['difference']:+.3f}", interval,
-                          f"{t['effect']:+.2f}", f"{t['adjusted']:.2g}")  # fmt: skip
     out = console()
-    out.print()
-    out.print(table)
-    out.print(f"paired t-tests, p adjusted by Holm-Bonferroni over {len(result['tests'])} tests; {result['rule']}",
-              markup=False)  # fmt: skip
+    for metric in dict.fromkeys(t["metric"] for t in result["tests"]):
+        table = Table(box=None, pad_edge=False, header_style="bold", title=f"by {metric}", title_justify="left")
+        for name in ("method", "against", "n", "gain", "95 % interval", "effect", "p adj."):
+            table.add_column(name, justify="left" if name in ("method", "against") else "right", no_wrap=True)
+        for t in result["tests"]:
+            if t["a"] in METHODS and t["metric"] == metric:
+                interval = f"{t['low']:+.3f} {t['high']:+.3f}"
+                table.add_row(t["a"], t["b"], str(t["n"]), f"{t['difference']:+.3f}", interval,
+                              f"{t['effect']:+.2f}", f"{t['adjusted']:.2g}")  # fmt: skip
+        out.print()
+        out.print(table)
+    told = f"paired t-tests; effect: Cohen's d_z; p adjusted by Holm-Bonferroni over all {len(result['tests'])} tests"
+    out.print(f"{told}; {result['rule']}", markup=False, soft_wrap=True)
 
 
 def _csv(result: Mapping[str, Any]) -> str:

@@ -28,7 +28,7 @@ def command(*, model: str | None, as_json: bool) -> None:
     out = console()
     if model is None:
         for name in shipped_models():
-            about = load_model(name).card.get("about", "")
+            about = load_model(name).card.get("purpose", "")
             out.print(f"{name:12} {about}", markup=False, soft_wrap=True)
         return
     loaded = load_model(model)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from difflib import get_close_matches
+from functools import lru_cache
+from importlib.resources import files
 
-from fabula.core.template import Template
+from fabula.core.template import PAPER_KNOTS, Template
 from fabula.errors import InputError
 
 # name: (one sentence, {position: height}); heights are scaled to mean 0 and deviation 1 along the curve.
@@ -57,14 +60,14 @@ _SHAPES: dict[str, tuple[str, dict[float, float]]] = {
 
 
 def template_names() -> list[str]:
-    """Names of the built-in templates.
+    """Names of the built-in templates: shapes with a name, and those learned from albums, ``album-k.i``.
 
     Examples
     --------
-    >>> "man-in-a-hole" in template_names()
-    True
+    >>> "man-in-a-hole" in template_names(), "album-4.1" in template_names()
+    (True, True)
     """
-    return list(_SHAPES)
+    return [*_SHAPES, *_learned()]
 
 
 def template(name: str) -> Template:
@@ -81,9 +84,19 @@ def template(name: str) -> Template:
     'man-in-a-hole'
     """
     key = "-".join(str(name).lower().replace("_", " ").replace("-", " ").split())
-    if key not in _SHAPES:
-        near = get_close_matches(key, _SHAPES, n=3, cutoff=0.5)
-        hint = f"did you mean {' or '.join(near)}?" if near else f"there are: {', '.join(_SHAPES)}"
-        raise InputError(f"no built-in template is called {str(name)!r}; {hint}")
-    sentence, shape = _SHAPES[key]
-    return Template(list(shape), list(shape.values()), key, sentence).normalised()
+    if key in _SHAPES:
+        sentence, shape = _SHAPES[key]
+        return Template(list(shape), list(shape.values()), key, sentence).normalised()
+    if key in _learned():
+        return _learned()[key]
+    near = get_close_matches(key, template_names(), n=3, cutoff=0.5)
+    hint = f"did you mean {' or '.join(near)}?" if near else f"there are: {', '.join(_SHAPES)}, album-1.1 to album-6.6"
+    raise InputError(f"no built-in template is called {str(name)!r}; {hint}")
+
+
+@lru_cache(maxsize=1)
+def _learned() -> dict[str, Template]:
+    """The templates learned from albums by contrast; examples/learn_album_templates.py makes the file."""
+    rows = json.loads(files("fabula.core").joinpath("album_templates.json").read_text(encoding="utf-8"))
+    made = (Template(PAPER_KNOTS, row["values"], row["name"], row["description"]) for row in rows)
+    return {made_one.name: made_one for made_one in made}

@@ -116,7 +116,8 @@ def _doubts(source: Source, values: Floats, model: Model) -> tuple[str, ...]:
         notes.append("the items are all alike to the model: any order is as good as another")
     inputs = np.abs(model.transform.apply(source.collection.columns(model.feature_names)))
     if inputs.ndim == 2:
-        far = (inputs > _FAR).mean(axis=0)
+        bound = model.transform.bound
+        far = (inputs > (bound * np.tanh(_FAR / bound) if bound else _FAR)).mean(axis=0)
         for name, share in zip(model.feature_names, far, strict=True):
             if share >= 0.5:
                 notes.append(f"{name} of {share:.0%} of the items is far from what the model was trained on")

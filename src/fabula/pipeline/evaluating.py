@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations
 from pathlib import Path
@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fabula.core.collection import Collection
 from fabula.core.essence import Floats
 from fabula.core.template_set import TemplateSet
 from fabula.errors import InputError
@@ -19,21 +18,14 @@ from fabula.evaluation.intervals import Interval, bootstrap
 from fabula.evaluation.metrics import METRICS
 from fabula.evaluation.significance import Comparison, compare
 from fabula.models.file import load_model
-from fabula.models.model import Model
-from fabula.pipeline import recovering
-from fabula.pipeline.recovering import CHANCE, METHODS, Orderings
-from fabula.pipeline.splitting import Split, read_split
-from fabula.templates.contrastive import learn_arcs
-from fabula.templates.learning import learn_templates
+from fabula.pipeline.recovering import CHANCE, METHODS, Orderings, Told, recover
+from fabula.pipeline.splitting import read_split
 
 if TYPE_CHECKING:
     from fabula.training.sequencer import Sequencer
 
 TESTED = ("spearman", "edit", "last")  # metrics the methods are tested by, as one family
 _DRAWS = 16  # random orderings of each collection that make up chance
-_MOST = 4000  # collections templates are learned from, at most
-
-Told = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -101,6 +93,7 @@ def evaluate_table(
     features: Sequence[str] | None = None,
     held_out: float = 0.1,
     search: int = 0,
+    k: int = 4,
     seed: int = 0,
     progress: Told | None = None,
 ) -> Evaluated:
@@ -124,6 +117,8 @@ def evaluate_table(
         The share to hold out where the table has no column split.
     search
         On how many collections to search under the model's bilstm, which is slow.
+    k
+        How many templates, and arcs where there is no model, are learned.
     seed
         Same seed, same figures.
     progress
@@ -144,58 +139,11 @@ def evaluate_table(
         templates=given,
         sequencer=direct,
         search=search,
+        k=k,
         seed=seed,
         progress=progress,
     )
     return tabulate(orderings, [len(c) for c in split.validation], rule=split.rule, seed=seed)
-
-
-def recover(
-    split: Split,
-    features: Sequence[str],
-    *,
-    model: Model | None = None,
-    by: str | None = None,
-    templates: TemplateSet | None = None,
-    sequencer: Sequencer | None = None,
-    search: int = 0,
-    seed: int = 0,
-    progress: Told | None = None,
-) -> dict[str, Orderings]:
-    """One ordering of each held-out collection from every method, none of which sees the true order.
-
-    Takes what :func:`evaluate_table` takes, already read; gives method -> orderings in the true numbering.
-    """
-    told = progress or (lambda _: None)
-    rng = np.random.default_rng(seed)
-    told("features")
-    found = recovering.sorted_features(split.validation, features, rng)
-    essences, known = (_essences(part, model, by) for part in (split.validation, _spread(split.training, _MOST)))
-    if known[0].ndim == 1:
-        told(recovering.PAPER)
-        fitted = templates or learn_templates(known, k=min(4, len(known)), seed=seed)
-        found[recovering.PAPER] = recovering.hidden(essences, rng, recovering.closest_fit(fitted))
-    arcs = model.arcs if model is not None else learn_arcs(known, k=min(4, len(known)), rng=np.random.default_rng(seed))
-    if arcs is not None:
-        told(recovering.ARCS)
-        found[recovering.ARCS] = recovering.hidden(essences, rng, recovering.likeliest(arcs))
-    if search and model is not None and "bilstm" in model.scorers:
-        told(recovering.SEARCH)
-        propose = recovering.searched(model)
-        found[recovering.SEARCH] = recovering.some(lambda e: recovering.hidden(e, rng, propose), essences, search)
-    if sequencer is not None:
-        told(recovering.DIRECT)
-        found[recovering.DIRECT] = direct_orderings(sequencer, split.validation, rng)
-    return found
-
-
-def direct_orderings(sequencer: Sequencer, collections: Sequence[Collection], rng: np.random.Generator) -> Orderings:
-    """Orderings of the direct sequencer, each collection shuffled before it sees it."""
-    from fabula.training.sequencer import sequence_all
-
-    mixed = [rng.permutation(len(c)) for c in collections]
-    shown = [c.reordered(order) for c, order in zip(collections, mixed, strict=True)]
-    return [order[placed] for order, placed in zip(mixed, sequence_all(sequencer, shown), strict=True)]
 
 
 def tabulate(
@@ -271,18 +219,6 @@ def _chance_scores(lengths: Sequence[int], rng: np.random.Generator) -> dict[str
     """Mean score over some random orderings of each collection."""
     draws = [_scores(list(random_orderings(lengths, rng))) for _ in range(_DRAWS)]
     return {name: np.mean([draw[name] for draw in draws], axis=0) for name in METRICS}
-
-
-def _essences(collections: Sequence[Collection], model: Model | None, by: str | None) -> list[Floats]:
-    if model is not None:
-        return recovering.scalar_essences(model, collections)
-    return recovering.column_essences(collections, str(by))
-
-
-def _spread(collections: Sequence[Collection], most: int) -> list[Collection]:
-    """At most so many collections, evenly spread."""
-    chosen = np.unique(np.linspace(0, len(collections) - 1, min(most, len(collections))).astype(int))
-    return [collections[i] for i in chosen.tolist()]
 
 
 def _load_sequencer(path: str | Path | None) -> Sequencer | None:

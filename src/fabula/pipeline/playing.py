@@ -11,15 +11,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fabula.core.arranging.constraints import Constraints
+from fabula.core.arranging.selection import choose_within
 from fabula.core.collection import Collection, Item
 from fabula.core.essence import normalise
 from fabula.core.fit import lay
 from fabula.core.template import Template
 from fabula.errors import InputError
 from fabula.pipeline.essences import Essence, find_essence
-from fabula.pipeline.ordering import Ordered, as_json, lay_out, own_curves
+from fabula.pipeline.limits import as_clock
+from fabula.pipeline.ordering import Ordered, as_json, lay_out, own_curves, titles_in_errors
 from fabula.pipeline.sources import Measuring, Source
-from fabula.pipeline.wishes import Wishes
+from fabula.pipeline.wishes import Wishes, durations
 
 _FAVOURED = ("energy", "loudness", "tempo", "valence", "essence")  # columns worth an arc, the best first
 
@@ -92,7 +94,40 @@ def order_loaded(
     curves = [template] if template is not None else own_curves(found)
     curves = [curve.flipped() for curve in curves] if flip else curves
     free = template is None and not flip
-    return lay_out(found, curves, kept, wanted, alternatives=alternatives, free=free)
+    with titles_in_errors(found.source.collection):
+        if wanted.limit is not None:
+            found, kept = _within(found, curves[0], kept, wanted.limit)
+    with titles_in_errors(found.source.collection):
+        return lay_out(found, curves, kept, wanted, alternatives=alternatives, free=free)
+
+
+def _within(found: Essence, curve: Template, kept: Constraints, limit: float) -> tuple[Essence, Constraints]:
+    """Without what fits worst, so that the whole keeps within a limit; what the constraints name stays."""
+    runs, pairs = [*kept.together], [*kept.before]
+    named = {*kept.fixed.values(), *(i for run in runs for i in run), *(i for pair in pairs for i in pair)}
+    collection = found.source.collection
+    chosen = choose_within(found.values, curve, durations(collection, "limit"), limit, keep=named)
+    left = len(collection) - len(chosen)
+    if not left:
+        return found, kept
+    new = {int(item): index for index, item in enumerate(chosen)}
+    out = ", ".join(item.label for index, item in enumerate(collection.items) if index not in new)
+    less = replace(
+        found,
+        source=found.source.only(chosen.tolist()),
+        values=normalise(found.values[chosen]),
+        notes=(*found.notes, f"left out to keep within {as_clock(limit)}: {out}"),
+    )
+    # a place that is gone was meant from the end
+    fixed = {place if place < len(chosen) else place - left: new[item] for place, item in kept.fixed.items()}
+    moved = Constraints(
+        len(chosen),
+        fixed=fixed,
+        together=[[new[item] for item in run] for run in runs],
+        before=[(new[a], new[b]) for a, b in pairs],
+        apart=None if kept.apart is None else kept.apart[chosen],
+    )
+    return less, moved
 
 
 def laid_out(found: Essence, ordering: ArrayLike, template: Template, *, pinned: Sequence[int] = ()) -> Ordered:
@@ -124,7 +159,7 @@ class _Unexplained(Ordered):
 
 
 def answer(ordered: Ordered, *, why: bool = True) -> dict[str, Any]:
-    """What ``fabula order --json`` prints, with the curve of each alternative and the number of items per side.
+    """What ``fabula order --json`` prints, and the curve of each alternative.
 
     Parameters
     ----------
@@ -138,5 +173,4 @@ def answer(ordered: Ordered, *, why: bool = True) -> dict[str, Any]:
     told = as_json(ordered)
     for summary, fit in zip(told["alternatives"], ordered.fits[1:], strict=True):
         summary["curve"] = {"knots": fit.template.knots.tolist(), "values": fit.template.values.tolist()}
-    told.setdefault("sides", list(ordered.sides) or [len(ordered.essence)])
     return told

@@ -7,6 +7,7 @@ before it is shown to any method, and what comes back is mapped to the true numb
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,9 +18,16 @@ from fabula.core.essence import Floats, normalise
 from fabula.core.fit import fit
 from fabula.core.ordering import Ints
 from fabula.core.template import Template
+from fabula.core.template_set import TemplateSet
 from fabula.evaluation.baselines import single_features
 from fabula.models.model import Model
 from fabula.models.search import search_orderings
+from fabula.pipeline.splitting import Split
+from fabula.templates.contrastive import learn_arcs
+from fabula.templates.learning import learn_templates
+
+if TYPE_CHECKING:
+    from fabula.training.sequencer import Sequencer
 
 CHANCE = "chance"
 PAPER = "squared-error templates"
@@ -28,7 +36,61 @@ SEARCH = "bilstm search"
 DIRECT = "direct transformer"
 METHODS = (PAPER, ARCS, SEARCH, DIRECT)  # those that learn, as results name them
 
+_MOST = 4000  # collections templates are learned from, at most
+
 Orderings = list[Ints | None]  # None where a method was not asked
+Told = Callable[[str], None]
+
+
+def recover(
+    split: Split,
+    features: Sequence[str],
+    *,
+    model: Model | None = None,
+    by: str | None = None,
+    templates: TemplateSet | None = None,
+    sequencer: Sequencer | None = None,
+    search: int = 0,
+    k: int = 4,
+    seed: int = 0,
+    progress: Told | None = None,
+) -> dict[str, Orderings]:
+    """One ordering of each held-out collection from every method, none of which sees the true order.
+
+    Takes what :func:`fabula.pipeline.evaluating.evaluate_table` takes, already read; gives method -> orderings in
+    the true numbering.
+    """
+    told = progress or (lambda _: None)
+    rng = np.random.default_rng(seed)
+    told("features")
+    found = sorted_features(split.validation, features, rng)
+    essences, known = (_essences(part, model, by) for part in (split.validation, _spread(split.training, _MOST)))
+    count = min(k, len(known))
+    if known[0].ndim == 1:
+        told(PAPER)
+        fitted = templates or learn_templates(known, k=count, seed=seed)
+        found[PAPER] = hidden(essences, rng, closest_fit(fitted))
+    arcs = model.arcs if model is not None else learn_arcs(known, k=count, rng=np.random.default_rng(seed))
+    if arcs is not None:
+        told(ARCS)
+        found[ARCS] = hidden(essences, rng, likeliest(arcs))
+    if search and model is not None and "bilstm" in model.scorers:
+        told(SEARCH)
+        propose = searched(model)
+        found[SEARCH] = some(lambda e: hidden(e, rng, propose), essences, search)
+    if sequencer is not None:
+        told(DIRECT)
+        found[DIRECT] = direct_orderings(sequencer, split.validation, rng)
+    return found
+
+
+def direct_orderings(sequencer: Sequencer, collections: Sequence[Collection], rng: np.random.Generator) -> Orderings:
+    """Orderings of the direct sequencer, each collection shuffled before it sees it."""
+    from fabula.training.sequencer import sequence_all
+
+    mixed = [rng.permutation(len(c)) for c in collections]
+    shown = [c.reordered(order) for c, order in zip(collections, mixed, strict=True)]
+    return [order[placed] for order, placed in zip(mixed, sequence_all(sequencer, shown), strict=True)]
 
 
 def hidden(values: Sequence[Floats], rng: np.random.Generator, propose: Callable[[Floats], Ints]) -> Orderings:
@@ -97,7 +159,9 @@ def some(orderings: Callable[[Sequence[Floats]], Orderings], values: Sequence[Fl
 def sorted_features(
     collections: Sequence[Collection], names: Sequence[str], rng: np.random.Generator
 ) -> dict[str, Orderings]:
-    """Each feature alone, sorted up and down."""
+    """Each feature alone, sorted up and down; none where no names are given."""
+    if not names:
+        return {}
     narrow = [Collection(c.id, c.items, c.columns(list(names)), list(names), ordered=c.ordered) for c in collections]
     return {name: list(found) for name, found in single_features(narrow, rng).items()}
 
@@ -110,6 +174,18 @@ def column_essences(collections: Sequence[Collection], column: str) -> list[Floa
 def scalar_essences(model: Model, collections: Sequence[Collection]) -> list[Floats]:
     """The essence of each collection, (n,) where the model has one dimension, else (n, d)."""
     return [e[:, 0] if e.shape[1] == 1 else e for e in model.encode_all(collections)]
+
+
+def _essences(collections: Sequence[Collection], model: Model | None, by: str | None) -> list[Floats]:
+    if model is not None:
+        return scalar_essences(model, collections)
+    return column_essences(collections, str(by))
+
+
+def _spread(collections: Sequence[Collection], most: int) -> list[Collection]:
+    """At most so many collections, evenly spread."""
+    chosen = np.unique(np.linspace(0, len(collections) - 1, min(most, len(collections))).astype(int))
+    return [collections[i] for i in chosen.tolist()]
 
 
 def _filled(values: ArrayLike) -> Floats:

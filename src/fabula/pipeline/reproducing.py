@@ -14,8 +14,6 @@ from fabula.pipeline.reproduce.plan import Plan, full_plan, quick_plan
 from fabula.pipeline.reproduce.recovery import recovery
 from fabula.pipeline.reproduce.study import Study, read_study
 
-STAGES = 12  # about; for a bar
-
 
 @dataclass(frozen=True)
 class Reproduced:

@@ -11,7 +11,8 @@ import numpy as np
 
 from fabula.report.figures_colours import GREY, frame, path, text
 
-_TOP, _BOX, _GAP, _CURVE = 30.0, 74.0, 14.0, 46.0
+_TOP, _BOX, _GAP, _CURVE = 30.0, 78.0, 14.0, 46.0
+_NAMED = 32.0  # height from which a box has room for its name
 
 
 @dataclass(frozen=True)
@@ -117,12 +118,13 @@ def _bands(
 
 def _box(node: _Node, reach: float) -> str:
     curve = np.asarray(node.template["curve"], dtype=np.float64)
-    room = min(node.height - 4, _CURVE)
-    middle = node.top + node.height / 2
+    named = node.height >= _NAMED
+    room = min(node.height - (18 if named else 4), _CURVE)
+    middle = node.top + node.height / 2 + (6 if named else 0)
     xs = np.linspace(node.left + 6, node.left + _BOX - 6, len(curve))
     points = [(float(x), middle - float(v) / reach * room / 2) for x, v in zip(xs, curve, strict=True)]
     told = f"{node.template['name']}: {node.template['collections']} collections"
-    name = text(node.left + 5, node.top + 12, node.template["name"], kind="small") if node.height > room + 22 else ""
+    name = text(node.left + 5, node.top + 12, node.template["name"], kind="small") if named else ""
     return (
         f'<g class="s{_colour(node)}"><rect class="node" x="{node.left:.1f}" y="{node.top:.1f}" width="{_BOX:.0f}" '
         f'height="{max(node.height, 1):.1f}" rx="4"><title>{escape(told)}</title></rect>'

@@ -41,6 +41,7 @@ def panels_figure(
     width: int = 860,
     height: int = 150,
     named: bool = True,
+    notes: Sequence[str] = (),
     standalone: bool = True,
 ) -> str:
     """A grid of panels on one scale, row by row.
@@ -55,6 +56,8 @@ def panels_figure(
         Of the figure, and of one panel without the names below it.
     named
         Whether the names of the arcs stand below each panel.
+    notes
+        Lines of text for the place after the last panel, where it is free.
 
     Examples
     --------
@@ -72,9 +75,16 @@ def panels_figure(
         left, top = 26 + each * (number % columns), step * (number // columns)
         parts += _panel(panel, left, top + 26, each - 14, height, (low, high), ticks=number % columns == 0)
         if named:
-            lines = [text(left, top + 40 + height + 14 * i, shortened(arc.name, round(each / 5.9)), kind="soft small")
+            lines = [text(left, top + 40 + height + 14 * i, shortened(arc.name, round(each / 6.2)), kind="soft small")
                      for i, arc in enumerate(panel.arcs)]  # fmt: skip
             parts += lines
+    if notes and len(panels) % columns:
+        left, top = 26 + each * (len(panels) % columns), step * (len(panels) // columns)
+        line = min(16.0, (height + 16) / len(notes))
+        parts += [
+            text(left + 6, top + 30 + line * i, shortened(note, round(each / 6.6)), kind="soft")
+            for i, note in enumerate(notes)
+        ]
     rows = -(-len(panels) // columns)
     label = ", ".join(panel.title for panel in panels)
     return frame(parts, width=width, height=step * rows, label=label, standalone=standalone)

@@ -24,25 +24,26 @@ def figures(study: Reproduced, *, standalone: bool = True) -> dict[str, str]:
         found["figure1"] = _figure1(study.figure1, standalone=standalone)
     return found | {
         "figure2": _figure2(study, standalone=standalone),
+        "figure2-gain": _gain(study, standalone=standalone),
         "figure4": _figure4(study.kinship, standalone=standalone),
         "figure5": genealogy_figure(study.kinship, standalone=standalone),
-        "figure6": _figure6(study.album, standalone=standalone),
+        "figure6": _figure6(study, standalone=standalone),
         "recovery": _recovery(study, standalone=standalone),
         "learning": _learning(study, standalone=standalone),
     }
 
 
 def _table1(study: Reproduced, *, standalone: bool) -> str:
-    bars = [Bar(f"d = {r['dimensions']}", r["bits"], r["low"], r["high"]) for r in study.table1]
-    zero = [Bar(f"{r['data']}, {r['scorer']}", r["bits"], r["low"], r["high"]) for r in study.controls]
+    bars = [_bar(f"d = {r['dimensions']}", r["bits"], r["low"], r["high"]) for r in study.table1]
+    zero = [_bar(f"{r['data']}, {r['scorer']}", r["bits"], r["low"], r["high"]) for r in study.controls]
     panels = [("bits by dimensions of the essence", bars), ("bits of the controls", zero)]
     return bars_figure(panels, standalone=standalone)
 
 
 def _figure1(rows: list[dict[str, Any]], *, standalone: bool) -> str:
-    bits = [Bar(r["name"], r["bits"], r["low"], r["high"]) for r in rows]
+    bits = [_bar(r["name"], r["bits"], r["low"], r["high"]) for r in rows]
     panels = [("bits about the order", bits)]
-    known = [Bar(r["name"], r["correlation"]) for r in rows if r["correlation"] is not None]
+    known = [_bar(r["name"], r["correlation"]) for r in rows if r["correlation"] is not None]
     return bars_figure([*panels, ("correlation with the essence", known)] if known else panels, standalone=standalone)
 
 
@@ -57,9 +58,25 @@ def _figure2(study: Reproduced, *, standalone: bool) -> str:
             rows = [r for r in study.figure2["rows"] if r["name"] == name and r["metric"] == metric]
             if rows:
                 k, mean, low, high = ([r[end] for r in rows] for end in ("k", "mean", "low", "high"))
-                lines.append(Line(name, k, mean, low, high, colour=colour, dashed=dashed))
+                band = ([], []) if dashed else (low, high)
+                lines.append(Line(name, k, mean, band[0], band[1], colour=colour, dashed=dashed))
         panels.append(LinePanel(title, "number of templates k", lines))
     return lines_figure(panels, height=330, standalone=standalone)
+
+
+def _gain(study: Reproduced, *, standalone: bool) -> str:
+    panels = []
+    for metric, title in _TITLES.items():
+        lines = []
+        for colour, name in enumerate(NAMES.values()):
+            rows = [r for r in study.figure2["gains"] if r["name"] == name and r["metric"] == metric]
+            if rows:
+                k, mean, low, high = ([r[end] for r in rows] for end in ("k", "mean", "low", "high"))
+                lines.append(Line(name, k, mean, low, high, colour=colour))
+        nothing = [0.0] * len(lines[0].x)
+        lines.append(Line("no gain over a shuffled essence", lines[0].x, nothing, colour=GREY, dashed=True))
+        panels.append(LinePanel(f"gain: {title}", "number of templates k", lines))
+    return lines_figure(panels, height=280, standalone=standalone)
 
 
 def _figure4(kinship: dict[str, Any], *, standalone: bool) -> str:
@@ -74,17 +91,22 @@ def _figure4(kinship: dict[str, Any], *, standalone: bool) -> str:
     return panels_figure(panels, columns=len(generation["templates"]), standalone=standalone)
 
 
-def _figure6(album: dict[str, Any], *, standalone: bool) -> str:
+def _figure6(study: Reproduced, *, standalone: bool) -> str:
+    album, kinship = study.album, study.kinship
     essence = album["essence"]
+    [generation] = [g for g in kinship["generations"] if g["k"] == kinship["k"]]
+    lineages = [t["lineage"] % GREY for t in generation["templates"]]
 
     def arc(ordering: list[int]) -> Arc:
         return Arc("", [essence[i] for i in ordering], [str(i + 1) for i in ordering])
 
     panels = [ArcPanel("original order", None, [arc(list(range(len(essence))))])]
-    for colour, each in enumerate(album["fits"]):
+    for colour, each in zip(lineages, album["fits"], strict=True):
         template = Template(each["knots"], each["values"], each["name"])
         panels.append(ArcPanel(each["name"], template, [arc(each["ordering"])], colour))
-    return panels_figure(panels, columns=min(3, len(panels)), height=190, named=False, standalone=standalone)
+    tracks = [f"{number}. {label}" for number, label in enumerate(album["labels"], start=1)]
+    return panels_figure(panels, columns=min(3, len(panels)), height=190, named=False, notes=tracks[:13],
+                         standalone=standalone)  # fmt: skip
 
 
 def _recovery(study: Reproduced, *, standalone: bool) -> str:
@@ -96,9 +118,14 @@ def _recovery(study: Reproduced, *, standalone: bool) -> str:
         bars = []
         for row in chosen:
             cell = row["metrics"][metric]
-            bars.append(Bar(_brief(row["method"]), cell["mean"], cell["low"], cell["high"]))
+            bars.append(_bar(_brief(row["method"]), cell["mean"], cell["low"], cell["high"]))
         panels.append((title, bars))
     return bars_figure(panels, standalone=standalone)
+
+
+def _bar(name: str, value: float, low: float | None = None, high: float | None = None) -> Bar:
+    """A bar whose label does not say -0.00."""
+    return Bar(name, 0.0 if abs(value) < 0.005 else value, low, high)
 
 
 def _brief(method: str) -> str:

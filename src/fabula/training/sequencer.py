@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -42,6 +42,7 @@ class SequencerConfig:
 
     features: tuple[str, ...] = ()  # none: all that the first collection has
     logged: tuple[str, ...] = ("duration_ms",)
+    bound: float = 4.0  # the most deviations from the mean that are seen; 0: any
     width: int = 64
     heads: int = 4
     layers: int = 2
@@ -127,7 +128,7 @@ def train_sequencer(
     how = config or SequencerConfig()
     check_collections(collections, role="training")
     check_collections(validation, role="validation")
-    transform = fit_transform(collections, tuple(how.features or collections[0].feature_names), how.logged)
+    transform = fit_transform(collections, tuple(how.features or collections[0].feature_names), how.logged, how.bound)
     with join(device) as world:
         pool, held_out = (make_pool(part, transform, world.device) for part in (collections, validation))
         torch.manual_seed(seed_of(how.seed, 0))
@@ -183,21 +184,19 @@ def information_bits(model: Sequencer, collections: Sequence[Collection]) -> Int
     return bootstrap((log_likelihoods(model, collections) + chance) / math.log(2), np.random.default_rng(0))
 
 
-def _by_length(model: Sequencer, collections: Sequence[Collection], beam: int) -> list[tuple[list[int], Tensor]]:
-    """Collections of one length together: their numbers, and their features (b, n, f)."""
+def _by_length(model: Sequencer, collections: Sequence[Collection], beam: int) -> Iterator[tuple[list[int], Tensor]]:
+    """Collections of one length together, some at a time: their numbers, and their features (b, n, f)."""
     device = model.net.start.device
     groups: dict[int, list[int]] = {}
     for number, collection in enumerate(collections):
         groups.setdefault(len(collection), []).append(number)
-    found = []
     for n, members in groups.items():
         size = max(1, _AT_ONCE // (n * beam))
         for start in range(0, len(members), size):
             rows = members[start : start + size]
             values = [model.transform.apply(collections[i].columns(model.transform.feature_names)) for i in rows]
             stacked = np.stack(values).astype(np.float32).reshape(len(rows), n, -1)
-            found.append((rows, torch.from_numpy(stacked).to(device)))
-    return found
+            yield rows, torch.from_numpy(stacked).to(device)
 
 
 @torch.no_grad()

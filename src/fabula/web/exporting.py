@@ -16,6 +16,7 @@ from fabula.core.collection import Collection
 from fabula.core.ordering import as_ordering
 from fabula.core.template import Template
 from fabula.errors import FileError, InputError
+from fabula.pipeline.copies import numbered_names
 from fabula.pipeline.keeping import write_ordered
 from fabula.pipeline.ordering import Ordered
 from fabula.pipeline.playing import laid_out
@@ -83,7 +84,10 @@ def zipped(loaded: Loaded, asked: ToExport) -> Iterator[bytes]:
         raise InputError(
             f"{missing[0]!r} has no sound here, so that it cannot be copied ({len(missing)} of {len(files)})"
         )
-    return _zip([(numbered(j, len(files), item.label, file), file) for j, (item, file) in enumerate(files) if file])
+    there = [file for _, file in files if file is not None]
+    names = numbered_names([item.label for item, _ in files], [file.suffix.lower() for file in there])
+    plain = [name.encode("utf-8", "replace").decode() for name in names]
+    return _zip(list(zip(plain, there, strict=True)))
 
 
 def _zip(files: Sequence[tuple[str, Path]]) -> Iterator[bytes]:
@@ -115,17 +119,6 @@ class _Stream(io.RawIOBase):
     def taken(self) -> bytes:
         taken, self._parts = b"".join(self._parts), []
         return taken
-
-
-def numbered(place: int, n: int, label: str, file: Path) -> str:
-    """The name of a numbered copy.
-
-    Examples
-    --------
-    >>> numbered(0, 12, "AC/DC: live", Path("x.OGG"))
-    '01 AC DC live.ogg'
-    """
-    return f"{place + 1:0{max(2, len(str(n)))}d} {file_name(label) or 'untitled'}{file.suffix.lower()}"
 
 
 def file_name(text: str) -> str:

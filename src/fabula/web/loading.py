@@ -91,7 +91,7 @@ def _kept(source: Source, roots: Sequence[Path]) -> Source:
         raise FileError(f"{source.path.name}: none of the {len(items)} files it names may be read by this page")
     if len(inside) == len(items):
         return source
-    outside = [shown(item.label) for i, item in enumerate(items) if i not in set(inside)]
+    outside = [shown(Path(item.path).name or item.label) for i, item in enumerate(items) if i not in set(inside)]
     kept = source.only(inside)
     return replace(kept, notes=(*kept.notes, *(f"left out: {name}: may not be read by this page" for name in outside)))
 

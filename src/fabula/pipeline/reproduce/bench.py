@@ -16,6 +16,7 @@ import numpy as np
 from fabula.core.writing import write_whole
 from fabula.pipeline.reproduce.plan import Plan
 from fabula.pipeline.reproduce.study import Study
+from fabula.version import __version__
 
 FORMAT = "fabula-stage"
 VERSION = 1
@@ -53,7 +54,7 @@ class Bench:
         *,
         files: Sequence[Path] = (),
     ) -> Any:
-        """The result of a stage: the one kept, where settings and data are the same, else the work is done.
+        """The result of a stage: the one kept, where settings, data and version are the same, else the work is done.
 
         Parameters
         ----------
@@ -110,7 +111,7 @@ def plain(value: Any) -> Any:
 
 
 def _key(name: str, settings: Mapping[str, Any], data: str) -> str:
-    told = json.dumps({"stage": name, "settings": plain(settings), "data": data, "version": VERSION}, sort_keys=True)
+    told = json.dumps([name, plain(settings), data, VERSION, __version__], sort_keys=True)
     return hashlib.sha256(told.encode()).hexdigest()
 
 

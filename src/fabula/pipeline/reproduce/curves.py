@@ -49,8 +49,9 @@ def figure2(bench: Bench, models: Sequence[Model], sets: Sequence[Sets]) -> dict
             runs.append(_scored(bench, essences, learned, np.random.default_rng((seed, 7))))
         scores = {key: np.mean([run[key] for run in runs], axis=0).round(6) for key in runs[0]}
         rows = [_interval_row(key, values, bench.plan.resamples) for key, values in scores.items()]
+        gains = _gains(scores, bench.plan.resamples)
         four = {key: values for key, values in scores.items() if key[1] == _main_count(bench)}
-        return {"rows": rows, "k": _main_count(bench), "scores": [[*key, v] for key, v in four.items()]}
+        return {"rows": rows, "gains": gains, "k": _main_count(bench), "scores": [[*key, v] for key, v in four.items()]}
 
     settings = {"templates": shapes, "metrics": METRICS, "resamples": bench.plan.resamples}
     result: dict[str, Any] = bench.stage("figure2", settings, work)
@@ -71,6 +72,16 @@ def _scored(bench: Bench, essences: list[Floats], sets: Sets, rng: np.random.Gen
             for metric in METRICS:
                 scores[name, k, metric] = best_scores(proposed, metric)
     return scores
+
+
+def _gains(scores: Mapping[Any, Floats], resamples: int) -> list[dict[str, Any]]:
+    """What each way of learning gains over its own templates with the essence shuffled, paired by collection."""
+    names = {NAMES[way]: shuffled_name(way) for way in NAMES}
+    return [
+        _interval_row(key, values - scores[names[key[0]], key[1], key[2]], resamples)
+        for key, values in scores.items()
+        if key[0] in names
+    ]
 
 
 def _interval_row(key: tuple[str, int, str], values: Floats, resamples: int) -> dict[str, Any]:

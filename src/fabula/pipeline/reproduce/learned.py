@@ -15,8 +15,7 @@ from fabula.core.template import PAPER_KNOTS
 from fabula.core.template_set import TemplateSet
 from fabula.models.file import load_model, save_model
 from fabula.models.model import Model
-from fabula.pipeline.evaluating import direct_orderings
-from fabula.pipeline.recovering import scalar_essences
+from fabula.pipeline.recovering import direct_orderings, scalar_essences
 from fabula.pipeline.reproduce.bench import Bench
 from fabula.pipeline.reproduce.bits import some
 from fabula.templates.learning import learn_templates

@@ -7,8 +7,8 @@ from typing import Any
 
 from fabula.core.template_set import TemplateSet
 from fabula.models.model import Model
-from fabula.pipeline.evaluating import recover, tabulate
-from fabula.pipeline.recovering import DIRECT, SEARCH
+from fabula.pipeline.evaluating import tabulate
+from fabula.pipeline.recovering import DIRECT, SEARCH, recover
 from fabula.pipeline.reproduce.bench import Bench
 from fabula.pipeline.reproduce.learned import as_orderings
 from fabula.pipeline.splitting import Split

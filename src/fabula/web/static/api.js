@@ -39,12 +39,12 @@ export const sound = (id, item) => `/api/collections/${id}/sound/${item}`;
 export const folders = (path) => json("GET", path === null ? "folders" : `folders?path=${encodeURIComponent(path)}`);
 
 // Send files, and tell how much of them is sent.
-export function upload(files, told) {
+export function upload(files, more, told) {
   const form = new FormData();
   for (const [name, file] of files) form.append("files", file, name);
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
-    request.open("POST", "/api/uploads");
+    request.open("POST", `/api/uploads?${new URLSearchParams(more)}`);
     request.upload.onprogress = (event) => event.lengthComputable && told(event.loaded, event.total, () => request.abort());
     request.onerror = () => reject(new Error("the upload was refused or broke off"));
     request.onabort = () => reject(new Error("the upload was cancelled"));

@@ -20,7 +20,7 @@ export function start() {
 }
 
 export function choose(item, { focus = true } = {}) {
-  if (focus && item !== null) rows.get(item)?.row.focus({ preventScroll: false });
+  if (focus && item !== null) rows.get(item)?.row.focus({ preventScroll: true });
   if (state.chosen === item) return;
   state.chosen = item;
   changed("chosen");
@@ -163,11 +163,12 @@ export function pin(item, place, from = state.ordering.indexOf(item)) {
   commit({ fixed: pinned(item, Math.min(state.ordering.length - 1, Math.max(0, place)), from) });
 }
 
+// Lock an item where it is, or let it go; that alone moves nothing.
 export function toggleLock(item) {
-  const place = state.ordering.indexOf(item);
-  if (!(place in state.wishes.fixed)) return pin(item, place);
+  const place = state.ordering.indexOf(item), { exactly } = state.wishes;
+  if (!(place in state.wishes.fixed)) return commit({ fixed: pinned(item, place, place), exactly });
   const { [place]: _, ...fixed } = state.wishes.fixed;
-  commit({ fixed });
+  commit({ fixed, exactly });
 }
 
 // Keep an item with the one that follows it now, or let go of that.
@@ -197,7 +198,11 @@ function onKey(event) {
   const row = event.target.closest(".row");
   if (!row || event.ctrlKey || event.metaKey) return;
   const item = Number(row.dataset.item), place = rows.get(item).place, last = state.ordering.length - 1;
-  const go = (to) => choose(laid()[Math.min(last, Math.max(0, to))].item);
+  const go = (to) => {
+    const next = laid()[Math.min(last, Math.max(0, to))].item;
+    choose(next);
+    rows.get(next).row.scrollIntoView({ block: "nearest" });
+  };
   const free = !state.before;
   const moves = { ArrowUp: place - 1, ArrowDown: place + 1, Home: 0, End: last, PageUp: place - 8, PageDown: place + 8 };
   if (event.key in moves) {

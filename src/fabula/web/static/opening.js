@@ -11,7 +11,7 @@ export async function start(whenOpened) {
   $("demo").addEventListener("click", () => run(api.demo));
   for (const id of ["files", "folder"]) {
     $(id).addEventListener("change", (event) => {
-      send([...event.target.files].map((file) => [file.webkitRelativePath || file.name, file]));
+      sendFiles([...event.target.files].map((file) => [file.webkitRelativePath || file.name, file]));
       event.target.value = "";
     });
   }
@@ -60,7 +60,7 @@ function dropping() {
     over(false);
     const entries = [...event.dataTransfer.items].map((item) => item.webkitGetAsEntry?.()).filter(Boolean);
     const plain = [...event.dataTransfer.files].map((file) => [file.name, file]);
-    send(entries.length ? (await Promise.all(entries.map(filesOf))).flat() : plain);
+    sendFiles(entries.length ? (await Promise.all(entries.map(filesOf))).flat() : plain);
   });
 }
 
@@ -76,21 +76,18 @@ async function filesOf(entry) {
   return (await Promise.all(inner.map(filesOf))).flat();
 }
 
-async function send(files) {
+async function sendFiles(files) {
   if (!files.length) return;
   const session = files.length === 1 && files[0][0].endsWith(".json") ? await asSession(files[0][1]) : null;
   if (session) return reopen(session);
-  let abort = () => {};
-  show("Receiving the files", () => abort());
-  try {
-    const job = await api.upload(files, (done, total, stop) => {
+  await run((more) => {
+    let abort = () => {};
+    show("Receiving the files", () => abort());
+    return api.upload(files, more, (done, total, stop) => {
       abort = stop;
       progress(done, total, `${Math.round((100 * done) / total)} % received`);
     });
-    await watch(job);
-  } catch (error) {
-    failed(error);
-  }
+  });
 }
 
 async function asSession(file) {
@@ -111,10 +108,14 @@ async function reopen(session) {
   }
 }
 
-async function run(begin) {
+// Begin a job and follow it; of a table with several collections the person names one.
+async function run(begin, more = {}) {
   try {
-    await watch(await begin());
+    await watch(await begin(more));
   } catch (error) {
+    const several = /holds (.+); choose one with --collection/.exec(error.message);
+    const collection = several && !more.collection ? prompt(`The table holds ${several[1]}. Which one?`) : null;
+    if (collection) return run(begin, { collection });
     failed(error);
   }
 }
@@ -178,7 +179,7 @@ async function browse(path) {
     const open = sounds || folders.length
       ? el("button", { class: "strong", onclick: () => run(() => api.openPath(here)) }, sounds ? `Open this folder (${sounds})` : "Open this folder") : null;
     const list = el("ul", {}, ...folders.map((one) => entry(one.name, () => browse(one.path), "dir")),
-      ...lists.map((one) => entry(one.name, () => run(() => api.openPath(one.path)), "file")));
+      ...lists.map((one) => entry(one.name, () => run((more) => api.openPath(one.path, more)), "file")));
     box.replaceChildren(el("div", { class: "head" }, el("h2", {}, here === null ? "Folders of this computer" : here.split(/[\\/]/).pop()),
       el("div", { class: "group" }, ...[up, here === null ? null : open].filter(Boolean))), list);
     box.hidden = false;

@@ -2,7 +2,7 @@
 
 import * as api from "./api.js";
 import { at, orderAlong, samples } from "./curve.js";
-import { say } from "./dom.js";
+import { $, say } from "./dom.js";
 import { changed, essence, replaceWishes, state } from "./state.js";
 
 let asking = null;
@@ -20,7 +20,28 @@ export function preview(changes) {
   const wishes = { ...state.wishes, exactly: null, ...changes };
   const targets = samples(wishes.curve, state.collection.items.length);
   if (plain(wishes)) state.ordering = orderAlong(essence(), targets, wishes.fixed);
+  else searched(wishes);
   changed("preview");
+}
+
+// While dragging among wishes that need a search: one question at a time, then the newest.
+let searching = null, newest = null;
+async function searched(wishes) {
+  newest = wishes;
+  if (searching) return;
+  const mine = (searching = state.wishes);
+  while (newest && mine === state.wishes) {
+    const asked = newest;
+    newest = null;
+    try {
+      const answer = await api.order({ ...request(asked), why: false, alternatives: 1 });
+      if (mine !== state.wishes) break;
+      state.ordering = answer.ordering;
+      state.answer = answer;
+      changed("preview");
+    } catch { /* told when the step is made */ }
+  }
+  searching = null;
 }
 
 function request(wishes) {
@@ -44,6 +65,7 @@ export async function ask() {
   else changed("preview");
   asking?.abort();
   const mine = (asking = new AbortController());
+  $("rows").setAttribute("aria-busy", "true");
   try {
     const answer = await api.order(request(wishes), mine.signal);
     if (mine !== asking) return;
@@ -53,6 +75,8 @@ export async function ask() {
     changed("order");
   } catch (error) {
     if (error.name !== "AbortError") say(error.message, { error: true });
+  } finally {
+    if (mine === asking) $("rows").removeAttribute("aria-busy");
   }
 }
 

@@ -1,0 +1,109 @@
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+import uvicorn
+
+from fabula.web.app import create_app
+from fabula.web.settings import Settings
+
+
+@dataclass
+class Served:
+    """A server that runs, a client of it, and the app inside."""
+
+    address: str
+    client: httpx.Client
+    app: Any
+
+    def finish(self, answer: httpx.Response) -> dict[str, Any]:
+        """Wait for a job to end."""
+        assert answer.status_code == 202, answer.text
+        job = answer.json()
+        until = time.monotonic() + 20
+        while job["state"] == "running":
+            assert time.monotonic() < until, job
+            time.sleep(0.02)
+            job = self.client.get(f"/api/jobs/{job['id']}").json()
+        return job
+
+    def opened(self, answer: httpx.Response) -> str:
+        """Wait for a job to end well: the id of its collection."""
+        job = self.finish(answer)
+        assert job["state"] == "done", job
+        return job["collection"]
+
+    def upload(self, *files: tuple[str, bytes], **params: str) -> httpx.Response:
+        return self.client.post("/api/uploads", files=[("files", file) for file in files], params=params)
+
+    def order(self, **asked: Any) -> dict[str, Any]:
+        answer = self.client.post("/api/order", json=asked)
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
+
+@contextmanager
+def serving(settings: Settings | None = None) -> Iterator[Served]:
+    app = create_app(settings)
+    server = uvicorn.Server(
+        uvicorn.Config(app, port=0, log_level="critical", lifespan="on", timeout_graceful_shutdown=1)
+    )
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    until = time.monotonic() + 10
+    while not server.started:
+        assert time.monotonic() < until
+        time.sleep(0.01)
+    address = f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
+    with httpx.Client(base_url=address, timeout=30) as client:
+        yield Served(address, client, app)
+    server.should_exit = True
+    thread.join(10)
+
+
+@pytest.fixture(scope="session")
+def root(tmp_path_factory) -> Path:
+    """A folder named at start, with a table, a playlist, music, and a link that leads out of it."""
+    from fabula.pipeline.demo import demo_folder
+
+    root = tmp_path_factory.mktemp("music")
+    (root / "album").mkdir()
+    for file in sorted(demo_folder().glob("*.ogg"))[:4]:
+        (root / "album" / file.name).write_bytes(file.read_bytes())
+    (root / "table.csv").write_text(table(7), encoding="utf-8")
+    outside = tmp_path_factory.mktemp("outside") / "secret.ogg"
+    outside.write_bytes((root / "album" / "01 Embers.ogg").read_bytes())
+    (root / "list.m3u8").write_text(f"album/01 Embers.ogg\nalbum/04 Parade.ogg\n{outside}\n", encoding="utf-8")
+    (root / "away.ogg").symlink_to(outside)
+    return root
+
+
+@pytest.fixture(scope="session")
+def server(root, tmp_path_factory) -> Iterator[Served]:
+    with serving(Settings(roots=(root.resolve(),))) as served:
+        yield served
+
+
+@pytest.fixture(scope="session")
+def demo(server) -> str:
+    return server.opened(server.client.post("/api/demo"))
+
+
+@pytest.fixture(scope="session")
+def sound() -> Callable[[str], bytes]:
+    from fabula.pipeline.demo import demo_folder
+
+    return lambda name: (demo_folder() / name).read_bytes()
+
+
+def table(n: int) -> str:
+    rows = "".join(f"Item {i},Artist {i % 3},{(i * 37 % 101) / 101:.4f},{180000 + 1000 * i}\n" for i in range(n))
+    return f"title,artist,energy,duration_ms\n{rows}"

@@ -1,0 +1,111 @@
+"""The OpenAPI description: every endpoint is in it, and nothing that is sent to them makes the server fail."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+PATHS = {
+    "/api/demo", "/api/uploads", "/api/folders", "/api/collections", "/api/sessions", "/api/jobs", "/api/jobs/{job}",
+    "/api/collections/{collection}", "/api/collections/{collection}/essence", "/api/templates", "/api/order",
+    "/api/collections/{collection}/sound/{item}", "/api/collections/{collection}/export",
+    "/api/collections/{collection}/session",
+}  # fmt: skip
+
+
+def test_every_endpoint_is_described(server):
+    described = server.client.get("/api/openapi.json").json()
+    assert set(described["paths"]) == PATHS
+    for path, methods in described["paths"].items():
+        for method, operation in methods.items():
+            assert operation["description"], (path, method)
+            assert {"400", "403", "404", "413", "422", "429"} <= set(operation["responses"])
+
+
+def test_no_page_of_documentation_loads_things_from_elsewhere(server):
+    assert server.client.get("/docs").status_code == 404
+    assert server.client.get("/redoc").status_code == 404
+
+
+plain = (
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text(max_size=8)
+    | st.sampled_from(["icarus", "0:1,1:0"])
+)
+values = st.recursive(
+    plain, lambda v: st.lists(v, max_size=4) | st.dictionaries(st.text(max_size=4), v, max_size=3), max_leaves=6
+)
+items = st.lists(st.fixed_dictionaries({"id": st.text(max_size=4), "essence": st.floats()}), max_size=6) | values
+numbered = st.dictionaries(st.integers(-9, 9).map(str), st.integers(-2, 9) | plain)
+runs = st.lists(st.lists(st.integers(-1, 7), max_size=4), max_size=3)
+FIELDS = (
+    "collection",
+    "like",
+    "flip",
+    "apart",
+    "side_limit",
+    "limit",
+    "smoothness",
+    "alternatives",
+    "why",
+    "normalise",
+)
+asked = st.fixed_dictionaries(
+    {},
+    optional={
+        **dict.fromkeys(FIELDS, values),
+        "items": items,
+        "template": values | st.fixed_dictionaries({"knots": values, "values": values}),
+        "fixed": numbered | values,
+        "together": runs | values,
+        "before": runs | values,
+        "sides": st.integers(1, 4) | values,
+    },
+)
+
+
+@settings(
+    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
+@given(asked=asked, ours=st.booleans())
+def test_whatever_is_asked_there_is_an_answer(server, demo, asked, ours):
+    if ours:
+        asked = {**{name: value for name, value in asked.items() if name != "items"}, "collection": demo}
+    answer = server.client.post("/api/order", content=json.dumps(asked), headers={"Content-Type": "application/json"})
+    assert answer.status_code in (200, 400, 404, 422), answer.text
+    if answer.status_code != 200:
+        assert list(answer.json()) == ["error"]
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_schemathesis_finds_no_failure(server, demo):
+    import schemathesis
+    from schemathesis.checks import not_a_server_error
+
+    schema = schemathesis.openapi.from_url(f"{server.address}/api/openapi.json")
+    calls = 0
+    for result in schema.get_all_operations():
+        operation = result.ok()
+        if operation.path == "/api/demo":
+            continue  # takes nothing, so there is nothing to find
+
+        @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck), database=None)
+        @given(case=operation.as_strategy())
+        def call(case):
+            nonlocal calls
+            calls += 1
+            if "collection" in (case.path_parameters or {}) and calls % 2:
+                case.path_parameters["collection"] = demo
+            if case.method == "DELETE" and case.path_parameters.get("collection") == demo:
+                return
+            case.call_and_validate(checks=[not_a_server_error])
+
+        call()
+    assert calls > 200

@@ -1,0 +1,162 @@
+"""Uploads, folders, jobs, sessions."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import pytest
+
+from fabula.features import extraction
+
+from .conftest import serving, table
+
+
+def test_uploaded_sound_keeps_its_names_and_natural_order(server, sound):
+    data = sound("01 Embers.ogg")
+    files = [("set/10 ten.ogg", sound("04 Parade.ogg")), ("set/9 nine.ogg", data), ("set/cover.jpg", b"x")]
+    collection = server.opened(server.upload(*files))
+    told = server.client.get(f"/api/collections/{collection}").json()
+    assert [item["path"] for item in told["items"]] == ["set/9 nine.ogg", "set/10 ten.ogg"]
+    assert [item["title"] for item in told["items"]] == ["Embers", "Parade"]  # their tags
+    assert told["items"][0]["seconds"] == pytest.approx(10.5, abs=0.1)
+    fetched = server.client.get(f"/api/collections/{collection}/sound/0")
+    assert (fetched.content, fetched.headers["content-type"]) == (data, "audio/ogg")
+
+
+def test_a_broken_file_is_left_out_and_named(server, sound):
+    collection = server.opened(server.upload(("good.ogg", sound("01 Embers.ogg")), ("bad.ogg", b"OggS broken")))
+    told = server.client.get(f"/api/collections/{collection}").json()
+    assert len(told["items"]) == 1
+    assert any(note.startswith("left out: bad.ogg: ") for note in told["notes"])
+
+
+def test_an_uploaded_table_is_ordered_by_a_column(server):
+    collection = server.opened(server.upload(("songs.csv", table(9).encode())))
+    told = server.client.get(f"/api/collections/{collection}").json()
+    assert (told["title"], told["by"], told["items"][0]["sound"]) == ("songs", "energy", False)
+    assert told["columns"] == ["energy", "duration_ms"]
+    chosen = server.opened(server.upload(("songs.csv", table(9).encode()), by="duration_ms"))
+    assert server.client.get(f"/api/collections/{chosen}").json()["by"] == "duration_ms"
+
+
+def test_an_uploaded_playlist_finds_the_sound_beside_it(server, sound):
+    listed = "#EXTM3U\n# mine\nmusic/B.ogg\nmusic/A.ogg\n"
+    files = [("mix.m3u8", listed.encode()), ("A.ogg", sound("01 Embers.ogg")), ("b.ogg", sound("04 Parade.ogg"))]
+    collection = server.opened(server.upload(*files))
+    told = server.client.get(f"/api/collections/{collection}").json()
+    assert all(item["sound"] for item in told["items"])
+    asked = {"ordering": [1, 0], "template": {"knots": [0, 1], "values": [0, 1]}, "format": "m3u8"}
+    kept = server.client.post(f"/api/collections/{collection}/export", json=asked).text
+    assert kept == "#EXTM3U\nmusic/A.ogg\n# mine\nmusic/B.ogg\n"
+
+
+def test_nothing_usable_and_several_lists_are_refused(server):
+    nothing = server.upload(("a.jpg", b"x"))
+    assert (nothing.status_code, "no audio file" in nothing.json()["error"]) == (400, True)
+    two = server.finish(server.upload(("a.csv", table(3).encode()), ("b.csv", table(3).encode())))
+    assert "one table or one playlist at a time" in two["error"]
+
+
+def test_a_folder_below_a_root_is_opened(server, root):
+    roots = server.client.get("/api/folders").json()
+    assert [one["path"] for one in roots["folders"]] == [str(root.resolve())]
+    inner = server.client.get("/api/folders", params={"path": str(root / "album")}).json()
+    assert (inner["sounds"], inner["parent"]) == (4, str(root.resolve()))
+    collection = server.opened(server.client.post("/api/collections", json={"path": str(root / "album")}))
+    assert len(server.client.get(f"/api/collections/{collection}").json()["items"]) == 4
+    opened = server.opened(
+        server.client.post("/api/collections", json={"path": str(root / "table.csv"), "by": "energy"})
+    )
+    assert server.client.get(f"/api/collections/{opened}").json()["by"] == "energy"
+
+
+def test_without_roots_no_folder_is_shown():
+    with serving() as served:
+        assert served.client.get("/api/folders").json()["folders"] == []
+        assert served.client.post("/api/collections", json={"path": "/tmp"}).status_code == 404
+
+
+@pytest.fixture
+def slowly(monkeypatch):
+    """Measuring that waits until it is let go."""
+    going = threading.Event()
+    plain = extraction._outcome
+
+    def waiting(name, spec, stop, *, cache):
+        while not going.wait(0.01):
+            if stop():
+                break
+        return plain(name, spec, stop, cache=cache)
+
+    monkeypatch.setattr(extraction, "_outcome", waiting)
+    yield going
+    going.set()
+
+
+def test_a_job_tells_its_progress_and_can_be_cancelled(slowly):
+    with serving() as served:
+        jobs = [served.client.post("/api/demo").json() for _ in range(2)]
+        busy = served.client.post("/api/demo")
+        assert (busy.status_code, "2 collections are being opened" in busy.json()["error"]) == (429, True)
+        until = time.monotonic() + 5
+        while not (now := served.client.get(f"/api/jobs/{jobs[0]['id']}").json())["total"]:
+            assert time.monotonic() < until
+        assert (now["state"], now["done"], now["total"]) == ("running", 0, 9)
+        served.client.delete(f"/api/jobs/{jobs[0]['id']}")
+        slowly.set()
+        states = {job["id"]: wait(served, job["id"]) for job in jobs}
+        assert states[jobs[0]["id"]]["state"] == "cancelled"
+        done = states[jobs[1]["id"]]
+        assert (done["state"], done["done"], done["file"][-4:]) == ("done", 9, ".ogg")
+        assert [job["state"] for job in served.client.get("/api/jobs").json()] == ["cancelled", "done"]
+        assert served.client.get("/api/jobs/nosuch").status_code == 404
+
+
+def wait(served, name):
+    until = time.monotonic() + 10
+    while (job := served.client.get(f"/api/jobs/{name}").json())["state"] == "running":
+        assert time.monotonic() < until
+        time.sleep(0.02)
+    return job
+
+
+def test_a_session_opens_again(server, demo):
+    state = {"wishes": {"curve": None, "fixed": {"0": 3}}, "past": []}
+    kept = server.client.post(f"/api/collections/{demo}/session", json={"state": state})
+    assert "Nine%20Short%20Pieces.fabula.json" in kept.headers["content-disposition"]
+    opened = server.client.post("/api/sessions", json=kept.json())
+    assert opened.status_code == 201
+    assert opened.json()["state"] == state
+    before = server.client.get(f"/api/collections/{demo}").json()
+    after = opened.json()["collection"]
+    assert after["items"] == before["items"]
+    assert server.order(collection=after["id"])["ordering"] == server.order(collection=demo)["ordering"]
+
+
+def test_a_session_of_a_table_opens_again(server):
+    collection = server.opened(server.upload(("songs.csv", table(9).encode())))
+    kept = server.client.post(f"/api/collections/{collection}/session", json={}).json()
+    opened = server.client.post("/api/sessions", json=kept).json()["collection"]
+    assert opened["by"] == "energy"
+    assert [item["title"] for item in opened["items"]] == [f"Item {i}" for i in range(9)]
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"kind": "other"}, "not a session"),
+        ({"version": 2}, "update it"),
+        ({"items": []}, "broken"),
+        ({"items": [{"id": 1}]}, "broken"),
+        ({"feature_names": ["a", "b", "c"]}, "broken"),
+        ({"state": 3}, "broken"),
+        ({"by": "nosuch"}, "broken"),
+        ({"essence": "x"}, "broken"),
+    ],
+)
+def test_a_broken_session_is_told(server, demo, change, words):
+    kept = server.client.post(f"/api/collections/{demo}/session", json={}).json()
+    answer = server.client.post("/api/sessions", json={**kept, **change})
+    assert answer.status_code == 400
+    assert words in answer.json()["error"]

@@ -1,0 +1,45 @@
+"""The page's own files: whole, small, and loading nothing from elsewhere."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from fabula.web.app import STATIC
+
+FILES = sorted(path.name for path in STATIC.iterdir())
+
+
+def test_the_page_is_served(server):
+    page = server.client.get("/")
+    assert page.headers["content-type"].startswith("text/html")
+    assert '<script type="module" src="/static/main.js">' in page.text
+    for name in FILES:
+        answer = server.client.get(f"/static/{name}")
+        assert (answer.status_code, answer.headers["cache-control"]) == (200, "no-cache")
+    assert server.client.get("/static/main.js").headers["content-type"].startswith("text/javascript")
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_nothing_is_loaded_from_elsewhere(name):
+    text = (STATIC / name).read_text(encoding="utf-8").replace("http://www.w3.org/2000/svg", "")
+    assert not re.search(r"https?://|//[a-z0-9-]+\.[a-z]|@import|innerHTML|insertAdjacentHTML|eval\(", text)
+    assert not re.search(r"<[a-z][^>]*\s(style|on\w+)=", text)  # the policy forbids them
+
+
+def test_every_import_is_there():
+    for name in FILES:
+        if name.endswith(".js"):
+            for wanted in re.findall(r'from "\./([^"]+)"', (STATIC / name).read_text(encoding="utf-8")):
+                assert wanted in FILES
+
+
+def test_every_id_in_the_scripts_is_on_the_page():
+    page = (STATIC / "index.html").read_text(encoding="utf-8")
+    ids = set(re.findall(r'id="([^"]+)"', page))
+    assert len(ids) == len(re.findall(r'\bid="', page))  # none twice
+    for name in FILES:
+        if name.endswith(".js"):
+            wanted = set(re.findall(r'\$\("([^"]+)"\)', (STATIC / name).read_text(encoding="utf-8")))
+            assert wanted <= ids, name
