@@ -133,6 +133,16 @@ def test_a_table_by_a_column_or_a_model(tmp_path):
     assert json.loads(json.dumps(result.to_dict()))["rule"] == "30% held out, by collection"
 
 
+def test_an_essence_of_two_dimensions_has_arcs_but_no_squared_error_templates():
+    transform = Transform(NAMES, (), [0.0, 0.0], [1.0, 1.0])
+    config = {"dimensions": 2, "encoder": {"kind": "identity"}, "scorers": [{"kind": "arcs", "k": 1, "knots": 2}]}
+    tensors = {"arcs.values": [[[-1, 0], [1, 0]]], "arcs.weights": [0], "arcs.knots": [0, 1]}
+    albums = collections(20, rise=2.0)
+    found = recover(Split(albums[:5], albums[5:], ""), NAMES, model=Model(config, tensors, transform))
+    assert recovering.PAPER not in found
+    assert np.mean([METRICS["spearman"](o) for o in found[recovering.ARCS]]) > 0.7
+
+
 def test_one_essence_is_asked_for(tmp_path):
     path = table(tmp_path / "t.csv", collections(8))
     for wrong in ({}, {"by": "energy", "model": "audio"}):

@@ -14,6 +14,7 @@ from fabula.errors import FileError, InputError
 from fabula.models.file import load_model
 from fabula.pipeline.copies import copy_numbered, numbered_names
 from fabula.pipeline.demo import demo_folder
+from fabula.pipeline.essences import brought_near
 from fabula.pipeline.keeping import restore, write_ordered
 from fabula.pipeline.limits import as_clock, as_seconds
 from fabula.pipeline.ordering import as_json, order
@@ -55,7 +56,9 @@ def test_the_demo_album_by_the_model_of_sound():
     assert ordered.fit.score > ordered.given.score
     assert len({tuple(fit.ordering) for fit in ordered.fits}) == len(ordered.fits) == 4
     model = load_model("audio")
-    essence = model.encode(ordered.source.collection)
+    features, notes = brought_near(ordered.source.collection.columns(model.feature_names), model.transform)
+    assert notes == ["duration_ms is far from what the model was trained on: it was taken relative to this collection"]
+    essence = model.encode(features)
     assert np.allclose(ordered.essence, essence[:, 0])
     assert ordered.fit.score == pytest.approx(model.score(essence[ordered.fit.ordering]))
 
@@ -170,6 +173,22 @@ def test_doubts_are_told(tmp_path, table):
     few.write_text("title,duration_ms,loudness\na,200000,-8\nb,100000,-9\n")
     assert any("only 2 item(s)" in note for note in order([few]).notes)
     assert order([table]).notes == ()
+
+
+def test_what_is_far_is_taken_relative_to_the_collection(tmp_path):
+    """Ten times longer, a collection is laid out the same way; within reach of the model nothing is touched."""
+    rng = np.random.default_rng(0)
+    rows = [(f"T{i}", rng.integers(5, 20) * 1000, round(rng.normal(-9, 3), 2)) for i in range(10)]
+    found = []
+    for factor in (1, 2, 20, 500):
+        path = tmp_path / f"{factor}.csv"
+        path.write_text("title,duration_ms,loudness\n" + "".join(f"{t},{d * factor},{x}\n" for t, d, x in rows))
+        found.append(order([path]))
+    assert [bool(ordered.notes) for ordered in found] == [True, True, False, True]
+    assert np.allclose(found[0].essence, found[1].essence)
+    assert np.allclose(found[0].essence, found[3].essence)
+    usual = found[2].source.collection.columns(found[2].features)
+    assert brought_near(usual, load_model("audio").transform) == (pytest.approx(usual), [])
 
 
 def test_reasons_say_what_an_item_is_like():

@@ -160,3 +160,12 @@ def test_a_broken_session_is_told(server, demo, change, words):
     answer = server.client.post("/api/sessions", json={**kept, **change})
     assert answer.status_code == 400
     assert words in answer.json()["error"]
+
+
+def test_one_of_several_collections_is_chosen(server):
+    several = "collection,title,energy\n" + "".join(f"{'ab'[i % 2]},T{i},{i / 9:.2f}\n" for i in range(8))
+    job = server.finish(server.upload(("all.csv", several.encode())))
+    assert "choose one with --collection" in job["error"]  # the page asks which one
+    chosen = server.opened(server.upload(("all.csv", several.encode()), collection="b"))
+    items = server.client.get(f"/api/collections/{chosen}").json()["items"]
+    assert [item["title"] for item in items] == ["T1", "T3", "T5", "T7"]

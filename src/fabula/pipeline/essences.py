@@ -11,6 +11,7 @@ from fabula.datasets.tables import read_table
 from fabula.errors import InputError, ModelError
 from fabula.models.file import load_model
 from fabula.models.model import Model
+from fabula.models.transform import Transform, log_parts
 from fabula.pipeline.sources import SOUND, Measuring, Source, measured
 
 _PREFERRED = ("albums", "audio")  # shipped models, the one that knows more first
@@ -70,9 +71,10 @@ def find_essence(source: Source, *, by: str | None, model: str | None, measuring
             f"{source.path}: the model needs {', '.join(chosen.feature_names)}; missing: {', '.join(missing)} "
             f"(it has: {known})"
         )
-    values = chosen.encode(source.collection)
+    features, notes = brought_near(source.collection.columns(chosen.feature_names), chosen.transform)
+    values = chosen.encode(features)
     scalar = values[:, 0] if values.shape[1] == 1 else values
-    return Essence(source, scalar, chosen.feature_names, chosen, _doubts(source, scalar, chosen))
+    return Essence(source, scalar, chosen.feature_names, chosen, (*_doubts(scalar), *notes))
 
 
 def _by_column(source: Source, by: str, measuring: Measuring) -> Essence:
@@ -106,19 +108,43 @@ def _default_model(source: Source) -> Model:
     raise InputError(f"{source.path}: say which column is the essence with --by; there are: {there}")
 
 
-def _doubts(source: Source, values: Floats, model: Model) -> tuple[str, ...]:
+def brought_near(features: Floats, transform: Transform) -> tuple[Floats, list[str]]:
+    """Features as a model can judge them, and what was done to them.
+
+    Where most items of a collection lie far from anything the model was trained on (pieces of ten seconds, symphonies),
+    it knows nothing of them as they are. Such a feature is taken relative to the collection: shifted, or scaled where
+    the model takes its logarithm, so that its median is that of the training items.
+
+    Parameters
+    ----------
+    features
+        Shape (n, f), columns as the transform has them; other shapes are left as they are.
+    transform
+        The model's.
+    """
+    if features.ndim != 2:
+        return features, []
+    near, notes = features.copy(), []
+    plain = Transform(transform.feature_names, transform.logged, transform.mean, transform.deviation)
+    distance = plain.apply(features)
+    constants = dict(log_parts(text, transform.feature_names) for text in transform.logged)
+    for column, name in enumerate(transform.feature_names):
+        share = float((np.abs(distance[:, column]) > _FAR).mean())
+        if share < 0.5:
+            continue
+        shift = -float(np.median(distance[:, column])) * float(transform.deviation[column])
+        offset = constants.get(name)
+        values = near[:, column]
+        near[:, column] = values + shift if offset is None else (values + offset) * np.exp(shift) - offset
+        notes.append(f"{name} is far from what the model was trained on: it was taken relative to this collection")
+    return near, notes
+
+
+def _doubts(values: Floats) -> list[str]:
     """When the model has little to say."""
     n = len(values)
-    notes = []
     if n < 4:
-        notes.append(f"only {n} item(s): a model can say little about so few")
-    elif not np.any(values):
-        notes.append("the items are all alike to the model: any order is as good as another")
-    inputs = np.abs(model.transform.apply(source.collection.columns(model.feature_names)))
-    if inputs.ndim == 2:
-        bound = model.transform.bound
-        far = (inputs > (bound * np.tanh(_FAR / bound) if bound else _FAR)).mean(axis=0)
-        for name, share in zip(model.feature_names, far, strict=True):
-            if share >= 0.5:
-                notes.append(f"{name} of {share:.0%} of the items is far from what the model was trained on")
-    return tuple(notes)
+        return [f"only {n} item(s): a model can say little about so few"]
+    if not np.any(values):
+        return ["the items are all alike to the model: any order is as good as another"]
+    return []

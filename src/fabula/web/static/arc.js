@@ -37,7 +37,7 @@ export const isDrawing = () => view.drawing;
 // Where a place of the curve (u in [0, 1], in one side) and a height stand on the screen.
 function across(place) {
   const n = state.collection.items.length;
-  const room = view.width - MARGIN.left - MARGIN.right - (view.labels ? 40 : 0);
+  const room = view.width - MARGIN.left - MARGIN.right - (view.labels ? 56 : 0);
   return MARGIN.left + (n > 1 ? place / (n - 1) : 0.5) * room;
 }
 function x(u, side = 0) {
@@ -201,7 +201,7 @@ export function mark(place) {
   let side = 0, first = 0;
   while (side < counts.length - 1 && place >= first + counts[side]) first += counts[side++];
   const u = counts[side] > 1 ? Math.min(1, (place - first) / (counts[side] - 1)) : 0;
-  nodes.ring.style.transform = `translate(${x(u, side).toFixed(1)}px, ${y(at(curveNow(), u)).toFixed(1)}px)`;
+  nodes.ring.style.transform = `translate(${x(u, side).toFixed(1)}px, ${y(at(view.curve || curveNow(), u)).toFixed(1)}px)`;
 }
 
 function inside(event) {

@@ -64,7 +64,7 @@ export function render({ settle = true } = {}) {
     if ((top < from || top > to) && (parts.top < from || parts.top > to)) continue;
     if (parts.top !== top && item !== drag.item) parts.row.style.transform = `translateY(${(parts.top = top)}px)`;
     if (parts.place !== place) parts.grip.textContent = (parts.place = place) + 1;
-    const text = off.toFixed(1).replace("-", "−");
+    const text = off.toFixed(1).replace("-0.0", "0.0").replace("-", "−");
     if (parts.text !== text) parts.off.textContent = parts.text = text;
     if (parts.held !== place in pinned) hold(parts, place in pinned);
   }

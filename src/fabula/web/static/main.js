@@ -42,6 +42,7 @@ onChange((what) => {
   if (what === "preview") {
     arc.render();
     list.render({ settle: false });
+    player.refresh();
     verdict();
   } else if (what === "wishes") {
     controls();
@@ -56,6 +57,7 @@ onChange((what) => {
   } else {
     arc.render({ fresh: true });
     list.render();
+    player.refresh();
     controls();
     verdict();
     inspect();
@@ -87,9 +89,8 @@ function verdict() {
   const rows = laid(), mean = rows.reduce((sum, row) => sum + Math.abs(row.off), 0) / rows.length;
   const worst = Math.max(...rows.map((row) => Math.abs(row.off)));
   let text = `${state.before ? "As it was" : "Off the curve"}: ${mean.toFixed(2)} on average, ${worst.toFixed(2)} at most`;
-  if (!state.before && state.answer && !state.answer.exact && !plain(state.wishes)) {
-    text += `; found by search, ${(100 * state.answer.gap).toFixed(0)} % from the best at most`;
-  }
+  const gap = state.before || !state.answer || plain(state.wishes) ? 0 : state.answer.gap;
+  if (gap >= 0.005) text += `; found by search, at most ${(100 * gap).toFixed(0)} % from the best`;
   $("verdict").textContent = text;
 }
 

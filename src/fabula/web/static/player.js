@@ -130,10 +130,15 @@ function broken() {
   stop();
 }
 
+// The order or the curve has changed: the point moves to where it belongs now.
+export function refresh() {
+  if (now.item !== null && current().paused) follow();
+}
+
 function follow() {
   const deck = current();
   if (now.item === null) return;
-  now.place = Math.max(0, order().indexOf(now.item)); // the order may have changed meanwhile
+  now.place = Math.max(0, order().indexOf(now.item));
   const length = Number.isFinite(deck.duration) ? deck.duration : state.collection.items[now.item].seconds || 1;
   mark(Math.min(order().length - 1, now.place + Math.min(1, deck.currentTime / length)));
   if (document.activeElement !== $("seek") || deck.paused === false) $("seek").value = Math.round((1000 * deck.currentTime) / length);

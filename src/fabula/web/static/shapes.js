@@ -48,12 +48,26 @@ export function render() {
     const chosen = is(curve) && (!state.wishes.exactly || same(state.wishes.exactly, ordering));
     return shape(times > 1 ? `${curve.name} (${times})` : curve.name, samples(curve, 41), title, chosen, () => commit({ curve, exactly: Object.keys(state.wishes.fixed).length ? null : ordering }));
   });
-  const named = known.map(({ name, description, knots, values, samples: drawn }) =>
-    shape(name.replaceAll("-", " "), drawn, description, is({ knots, values }), () => commit({ curve: { knots, values, name } })));
+  const template = ({ name, description, knots, values, samples: drawn }) =>
+    shape(name.replaceAll("-", " "), drawn, description, is({ knots, values }), () => commit({ curve: { knots, values, name } }));
+  const named = known.filter((one) => !learned(one)).map(template), found = known.filter(learned);
   const like = others.map(({ id, title }) => shape(`like ${title}`, null, `The arc of ${title}`, false, () => follow(id)));
   const strip = $("shapes"), focused = [...strip.querySelectorAll("button")].indexOf(document.activeElement);
-  strip.replaceChildren(...(proposed.length > 1 ? [label("Proposed"), ...proposed, label("By name")] : []), ...named, ...like);
+  strip.replaceChildren(...(proposed.length > 1 ? [label("Proposed"), ...proposed, label("By name")] : []), ...named, ...like, ...more(found, template));
   if (focused >= 0) strip.querySelectorAll("button")[focused]?.focus({ preventScroll: true });
+}
+
+// Templates that were learned, shown when they are asked for.
+const learned = ({ name }) => /\d/.test(name);
+let opened = false;
+function more(found, template) {
+  if (!found.length) return [];
+  const toggle = el("button", { class: "link strip-more", "aria-expanded": String(opened) }, `Learned from albums (${found.length})`);
+  toggle.addEventListener("click", () => {
+    opened = !opened;
+    render();
+  });
+  return [toggle, ...(opened ? found.map(template) : [])];
 }
 
 const label = (text) => el("span", { class: "strip-label soft" }, text);
