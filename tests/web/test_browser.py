@@ -374,27 +374,46 @@ WATCH = """() => {
 }"""
 
 
+def dragged_frames(page, meter) -> tuple[list[float], float]:
+    """Milliseconds of each frame while a knot is dragged, and of the processor per frame."""
+    x, y = centre(page.locator(".knot").nth(2))
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.evaluate(WATCH)
+    before = worked(meter)
+    for step in range(60):
+        page.mouse.move(x + 15 * np.sin(step / 9), y + 90 * np.sin(step / 7))
+        page.wait_for_timeout(10)
+    used = worked(meter) - before
+    frames = page.evaluate("cancelAnimationFrame(watching_), frames_")
+    page.mouse.up()
+    page.wait_for_timeout(600)
+    return frames, 1000 * used / len(frames)
+
+
+def worked(meter) -> float:
+    """Seconds of processor time the page's thread has used."""
+    return next(m["value"] for m in meter.send("Performance.getMetrics")["metrics"] if m["name"] == "TaskDuration")
+
+
 def test_no_frame_takes_long_while_dragging_among_500(visit):
     page = visit()
     page.set_input_files("#files", {"name": "many.csv", "mimeType": "text/csv", "buffer": table(500).encode()})
     settled(page)
     page.wait_for_timeout(800)
-    longest = []
-    for _ in range(3):  # another program may take the processor for a moment: the best of three
+    meter = page.context.new_cdp_session(page)
+    meter.send("Performance.enable", {"timeDomain": "threadTicks"})
+    tries = []
+    for _ in range(4):  # another program may take the processor for a moment
         before = titles(page)[:5]
-        x, y = centre(page.locator(".knot").nth(2))
-        page.mouse.move(x, y)
-        page.mouse.down()
-        page.evaluate(WATCH)
-        for step in range(60):
-            page.mouse.move(x + 15 * np.sin(step / 9), y + 90 * np.sin(step / 7))
-            page.wait_for_timeout(10)
-        frames = page.evaluate("cancelAnimationFrame(watching_), frames_")
-        page.mouse.up()
-        page.wait_for_timeout(700)
-        longest.append(max(frames))
+        frames, used = dragged_frames(page, meter)
         assert titles(page)[:5] != before
         assert len(frames) > 20
-        if longest[-1] <= 50:
-            break
-    assert min(longest) <= 50, longest
+        assert used < 25
+        tries.append((max(frames), np.quantile(frames, 0.95)))
+        if tries[-1][0] <= 50:
+            return
+    # No quiet moment was to be had: then single frames say nothing of the page, but most of them do.
+    busy = os.getloadavg()[0] > (os.cpu_count() or 1)
+    assert busy, tries
+    assert min(high for _, high in tries) <= 50, tries

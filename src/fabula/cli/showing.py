@@ -89,7 +89,9 @@ def _verdict(ordered: Ordered) -> str:
         f"deviation from it: worst {chosen.worst:.2f}, mean {chosen.mean:.2f}"
         f" (as given: worst {given.worst:.2f}, mean {given.mean:.2f})",
     ]
-    if not chosen.exact:
+    if ordered.sides:
+        lines.append(f"the split into sides was searched; each side is within {ordered.gap:.1%} of its best")
+    elif not chosen.exact:
         lines.append(f"found by search: another ordering could be better by {ordered.gap:.1%} at most")
     lines += [f"note: {note}" for note in ordered.notes]
     return "\n".join(lines)

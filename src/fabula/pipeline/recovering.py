@@ -76,8 +76,7 @@ def recover(
         found[ARCS] = hidden(essences, rng, likeliest(arcs))
     if search and model is not None and "bilstm" in model.scorers:
         told(SEARCH)
-        propose = searched(model)
-        found[SEARCH] = some(lambda e: hidden(e, rng, propose), essences, search)
+        found[SEARCH] = searched(model, essences, search, rng)
     if sequencer is not None:
         told(DIRECT)
         found[DIRECT] = direct_orderings(sequencer, split.validation, rng)
@@ -138,13 +137,16 @@ def likeliest(arcs: Arcs) -> Callable[[Floats], Ints]:
     return lambda essence: arcs.order(essence, alternatives=1)[0].ordering
 
 
-def searched(model: Model) -> Callable[[Floats], Ints]:
-    """The best ordering that a search under the model's bilstm finds."""
+def searched(model: Model, essences: Sequence[Floats], most: int, rng: np.random.Generator) -> Orderings:
+    """The best orderings that a search under the model's bilstm finds; slow, so of ``most`` collections alone."""
 
     def score(sequences: Floats) -> Floats:
         return np.asarray(model.score(sequences, "bilstm"))
 
-    return lambda essence: search_orderings(score, essence.reshape(len(essence), -1), alternatives=1)[0].ordering
+    def propose(essence: Floats) -> Ints:
+        return search_orderings(score, essence.reshape(len(essence), -1), alternatives=1)[0].ordering
+
+    return some(lambda values: hidden(values, rng, propose), essences, most)
 
 
 def some(orderings: Callable[[Sequence[Floats]], Orderings], values: Sequence[Floats], most: int) -> Orderings:

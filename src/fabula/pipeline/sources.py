@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -143,7 +144,8 @@ def _sound(files: list[Path], measuring: Measuring) -> Source:
     reading = read_folder(files, recursive=measuring.recursive)
     notes = tuple(f"skipped: {shown(path)}: {reason}" for path, reason in reading.skipped)
     title = reading.title or files[0].name
-    collection = Collection(title, reading.items, title=title, ordered=False)
+    items = [replace(item, path=os.path.normpath(item.path)) for item in reading.items]
+    collection = Collection(title, items, title=title, ordered=False)
     return Source(files[0], collection, Path(), "sound", notes=notes)
 
 

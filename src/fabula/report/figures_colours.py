@@ -26,6 +26,7 @@ STYLE = (
     + ".fab .dashed{stroke-dasharray:5 4}.fab .band{fill:var(--c);fill-opacity:.14;stroke:none}"
     + ".fab .mark{fill:var(--c)}.fab .flow{fill:var(--c);fill-opacity:.28;stroke:none}"
     + ".fab .node{fill:var(--c);fill-opacity:.12;stroke:var(--c);stroke-width:1.2}"
+    + ".fab .inside{fill:#fff;font-weight:600}@media(prefers-color-scheme:dark){.fab .inside{fill:#14171d}}"
     + ".fab .zero{stroke:var(--line);stroke-width:1}.fab .small{font-size:10.5px}"
 )
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fabula.report import svg
 from fabula.report.figures_colours import frame, path, text
 
-_LEFT, _TOP, _BOTTOM, _GAP = 52.0, 34.0, 44.0, 26.0
+_LEFT, _RIGHT, _TOP, _BOTTOM, _GAP = 52.0, 24.0, 34.0, 44.0, 14.0
 _ROW = 20.0  # of the legend
 
 
@@ -59,14 +59,14 @@ def lines_figure(panels: Sequence[LinePanel], *, width: int = 860, height: int =
 def _panel(panel: LinePanel, left: float, width: float, height: float) -> list[str]:
     xs = [v for line in panel.lines for v in line.x]
     ys = [v for line in panel.lines for v in (*line.y, *line.low, *line.high)]
-    x = _scale(xs, left + _LEFT, left + width - 12, log=panel.log)
+    x = _scale(xs, left + _LEFT, left + width - _RIGHT, log=panel.log)
     margin = 0.06 * (max(ys) - min(ys)) or 0.5
     low, high = min(ys) - margin, max(ys) + margin
     y = _scale([low, high], height - _BOTTOM, _TOP, log=False)
     parts = [text(left + _LEFT, 18, panel.title, bold=True)]
     for tick in svg._ticks(low, high):
         parts.append(
-            f'<line class="axis" x1="{left + _LEFT:.1f}" x2="{left + width - 12:.1f}" y1="{y(tick):.1f}" '
+            f'<line class="axis" x1="{left + _LEFT:.1f}" x2="{left + width - _RIGHT:.1f}" y1="{y(tick):.1f}" '
             f'y2="{y(tick):.1f}"/>'
         )
         parts.append(text(left + _LEFT - 6, y(tick) + 4, f"{tick:g}", kind="soft", anchor="end"))

@@ -128,8 +128,5 @@ def _arc(arc: Arc, x: Callable[[float], float], y: Callable[[float], float]) -> 
     for number, (px, py) in enumerate(points):
         drawn += f'<circle class="mark" cx="{px:.1f}" cy="{py:.1f}" r="{radius}"/>'
         if arc.marks:
-            drawn += (
-                f'<text x="{px:.1f}" y="{py + 3.6:.1f}" text-anchor="middle" class="small" '
-                f'style="fill:#fff;font-weight:600">{arc.marks[number]}</text>'
-            )
+            drawn += text(px, py + 3.6, arc.marks[number], kind="small inside", anchor="middle")
     return f'<g class="s{GREY}">{drawn}</g>'

@@ -76,13 +76,21 @@ class Jobs:
         """
         job = Job(new_id(), title)
         with self._lock:
-            if len(self._stops) >= self._most:
-                raise RefusedError(429, f"{self._most} collections are being opened already; wait or cancel one")
+            self._check()
             self._jobs[job.id], self._stops[job.id] = job, threading.Event()
             while len(self._jobs) > _MOST_KEPT:
                 self._jobs.popitem(last=False)
         threading.Thread(target=self._run, args=(job.id, work), daemon=True, name="fabula-job").start()
         return job
+
+    def check(self) -> None:
+        """Refuse when too many are running, before anything is done for another."""
+        with self._lock:
+            self._check()
+
+    def _check(self) -> None:
+        if len(self._stops) >= self._most:
+            raise RefusedError(429, f"{self._most} collections are being opened already; wait or cancel one")
 
     def get(self, name: str) -> Job:
         """A job by its id."""

@@ -55,6 +55,7 @@ def _add_opening(router: APIRouter, store: Store, jobs: Jobs) -> None:
     @router.post("/uploads", status_code=202, tags=["open"], openapi_extra=_UPLOAD_BODY)
     async def upload(request: Request, by: str | None = None, collection: str | None = None) -> Any:
         """Open files that are sent: sound, or one playlist or table with the sound it names; a job."""
+        jobs.check()
         name, files = await receive(request, store)
         try:
             return asdict(

@@ -67,8 +67,8 @@ function step(from, to) {
 export function open(collection, kept = {}) {
   Object.assign(state, {
     collection,
-    wishes: { ...NO_WISHES, ...checked(kept.wishes, collection.items.length) },
-    past: Array.isArray(kept.past) ? kept.past : [],
+    wishes: checked(kept.wishes, collection.items.length),
+    past: Array.isArray(kept.past) ? kept.past.map((wishes) => checked(wishes, collection.items.length)) : [],
     future: [],
     proposals: [],
     ordering: collection.items.map((_, i) => i),
@@ -82,8 +82,8 @@ export function open(collection, kept = {}) {
 
 // Wishes from a file: only what has the right shape is taken.
 function checked(wishes, n) {
-  if (!wishes || typeof wishes !== "object") return {};
-  const out = {}, number = (v) => typeof v === "number" && Number.isFinite(v);
+  if (!wishes || typeof wishes !== "object") return NO_WISHES;
+  const out = { ...NO_WISHES }, number = (v) => typeof v === "number" && Number.isFinite(v);
   const item = (v) => Number.isInteger(v) && v >= 0 && v < n;
   const { curve, exactly, fixed, together, apart, sides, sideLimit, smoothness } = wishes;
   if (curve && Array.isArray(curve.knots) && curve.knots.length >= 2 && curve.knots.every(number)
