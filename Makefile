@@ -28,6 +28,11 @@ $(VENV)/.dev: $(VENV)/.created pyproject.toml constraints.txt
 	$(BIN)/python -m pip install $(PIP_FLAGS) -c constraints.txt -e '.[all]' --group dev
 	@touch $@ $(VENV)/.demo
 
+# The page is tested in a real browser, loudness against ffmpeg: installed where that can be done without asking.
+$(VENV)/.tools: $(VENV)/.created
+	@command -v chromium >/dev/null && command -v ffmpeg >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update -qq && apt-get install -y -qq chromium ffmpeg >/dev/null; } || echo "no chromium or no ffmpeg: the tests that need them are skipped" >&2
+	@touch $@
+
 $(VENV)/base/.installed: $(VENV)/.created pyproject.toml
 	$(PYTHON) -m venv --clear $(VENV)/base
 	$(VENV)/base/bin/python -m pip install $(PIP_FLAGS) -e . pytest
@@ -45,7 +50,7 @@ lint: $(VENV)/.dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-tests: $(VENV)/.dev
+tests: $(VENV)/.dev $(VENV)/.tools
 	$(BIN)/python -m pytest -q -m "" --doctest-modules src tests --ignore=tests/base
 
 tests-base: $(VENV)/base/.installed

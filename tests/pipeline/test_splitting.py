@@ -1,9 +1,10 @@
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from fabula.errors import InputError
-from fabula.pipeline.splitting import read_split
+from fabula.pipeline.splitting import read_split, usable_features
 
 
 def write(path, rows, header):
@@ -38,3 +39,18 @@ def test_a_side_that_is_empty(tmp_path):
     one = write(tmp_path / "one.csv", [(1, "a", 1), (2, "b", 2)], "album_id,title,energy")
     with pytest.raises(InputError, match="holds no collection of two items or more"):
         read_split(one)
+
+
+def test_columns_that_tell_the_order_are_left_out(tmp_path):
+    rng = np.random.default_rng(0)
+    rows = [(c, t + 1, t + 1, 6, f"{rng.normal():.3f}") for c in range(20) for t in range(6)]
+    path = write(tmp_path / "t.csv", rows, "album_id,position,number,n_tracks,energy")
+    names, notes = usable_features(read_split(path, held_out=0.3).training)
+    assert names == ("energy",)
+    assert notes == (
+        "column 'number' left out: it follows the order itself",
+        "column 'n_tracks' left out: it is the same for all items of a collection",
+    )
+    bad = write(tmp_path / "bad.csv", [row[:3] for row in rows], "album_id,position,number")
+    with pytest.raises(InputError, match="no column is left to train on; column 'number' left out"):
+        usable_features(read_split(bad, held_out=0.3).training)

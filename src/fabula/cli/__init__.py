@@ -16,12 +16,15 @@ from fabula.version import __version__
 COMMANDS = {
     "order": ("order", "Put a folder of music, a playlist or a table in an order that tells a story."),
     "demo": ("demo", "Order the small album that comes with the package."),
+    "serve": ("serve", "Open the page on which an arc is drawn and the order follows."),
     "templates": ("templates", "List, show, learn and compare story templates."),
     "extract": ("extract", "Measure sound and write a table, one row a file."),
     "fetch": ("fetch", "Fetch a public dataset of ordered collections."),
     "info": ("info", "Say what a model takes, what it was trained on and how it did."),
     "train": ("train", "Train an essence on ordered collections."),
     "audit": ("audit", "Measure the information about the order, with the two controls that would catch a leak."),
+    "evaluate": ("evaluate", "Measure how well every method recovers the true order of held-out collections."),
+    "reproduce": ("reproduce", "Reproduce every table and figure of the paper, with controls and paired tests."),
     "compare": ("compare", "Compare what each feature tells about the order with what the essence tells."),
 }
 

@@ -210,13 +210,13 @@ def genealogy_(*, most: int, method: str, seed: int, output: Path, **source: Any
     from fabula.cli.showing import console
     from fabula.core.writing import check_target, write_whole
     from fabula.pipeline.templating import descend, genealogy_json
-    from fabula.report.genealogy import genealogy_figure
+    from fabula.report.figures_sankey import genealogy_figure
 
     picture, numbers = check_target(output.with_suffix(".svg")), check_target(output.with_suffix(".json"))
     body = _body(**source)
     with counting_bar("learning") as bar:
         found = descend(body, most, method=method, seed=seed, progress=lambda d, t, _: bar(d, t, f"k = {d}"))
-    write_whole(picture, genealogy_figure(found))
+    write_whole(picture, genealogy_figure(found.to_dict()))
     write_whole(numbers, json.dumps(genealogy_json(found, body), ensure_ascii=False) + "\n")
     for path in (picture, numbers):
         console().print(f"written: {path}", markup=False, soft_wrap=True)

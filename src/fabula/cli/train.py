@@ -39,6 +39,8 @@ def command(*, output: Path, checkpoint: Path | None, onnx: Path | None, **optio
         done, split = train_model(recipe, output, checkpoint=checkpoint, onnx=onnx, progress=told)
     out = console()
     out.print(f"trained on {len(split.training):,} collections, held out {len(split.validation):,} ({split.rule})")
+    for note in split.notes:
+        out.print(f"note: {note}", markup=False)
     for name, info in done.information.items():
         out.print(
             f"{name}: {info.bits:.3f} bits [{info.low:.3f}, {info.high:.3f}] of at most {info.ceiling:.2f} "

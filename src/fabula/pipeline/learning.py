@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fabula.core.writing import check_target
 from fabula.errors import import_extra
 from fabula.models.file import save_model
-from fabula.pipeline.splitting import Split, read_split
+from fabula.pipeline.splitting import Split, read_split, usable_features
 
 if TYPE_CHECKING:
     from fabula.training.audit import AuditReport
@@ -131,6 +131,9 @@ def _prepared(recipe: Recipe) -> tuple[TrainingConfig, Split]:
     import_extra("torch", extra="train", purpose="training")
     from fabula.training.config import preset
 
-    return preset(recipe.preset, **(recipe.changes or {})), read_split(
-        recipe.table, where=recipe.where, held_out=recipe.held_out
-    )
+    config = preset(recipe.preset, **(recipe.changes or {}))
+    split = read_split(recipe.table, where=recipe.where, held_out=recipe.held_out)
+    if config.features:
+        return config, split
+    names, notes = usable_features(split.training)
+    return replace(config, features=names), replace(split, notes=notes)

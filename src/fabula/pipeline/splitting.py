@@ -7,21 +7,25 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
 from fabula.core.collection import Collection
 from fabula.datasets.tables import read_table
 from fabula.errors import InputError
 
+_LOOKED_AT = 1000  # collections, to judge a column by
 _TRAINING = ("train", "training")
 _VALIDATION = ("validation", "valid", "val", "dev")
 
 
 @dataclass(frozen=True)
 class Split:
-    """Collections to train on, those held out, and how they were told apart."""
+    """Collections to train on, those held out, how they were told apart, and what the user should know."""
 
     training: list[Collection]
     validation: list[Collection]
     rule: str
+    notes: tuple[str, ...] = ()
 
 
 def read_split(path: str | Path, *, where: Mapping[str, str] | None = None, held_out: float = 0.1) -> Split:
@@ -63,6 +67,38 @@ def read_split(path: str | Path, *, where: Mapping[str, str] | None = None, held
         validation = [c for c, out in zip(collections, sides, strict=True) if out]
     _check(path, training, validation, rule)
     return Split(training, validation, rule)
+
+
+def usable_features(collections: Sequence[Collection]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The features that may be trained on, and notes about those left out.
+
+    A column that follows the order itself (a track number) would tell the answer; one that is the same for all items
+    of a collection can tell nothing.
+
+    Raises
+    ------
+    InputError
+        When none is left.
+    """
+    telling = {name: _suspicion(collections, name) for name in collections[0].feature_names}
+    notes = tuple(f"column {name!r} left out: {why}" for name, why in telling.items() if why)
+    names = tuple(name for name, why in telling.items() if not why)
+    if not names:
+        raise InputError(f"no column is left to train on; {'; '.join(notes) or 'there is none'}")
+    return names, notes
+
+
+def _suspicion(collections: Sequence[Collection], name: str) -> str:
+    """Why a column must not be trained on, or nothing."""
+    if collections[0].features.ndim > 2:
+        return ""
+    long = [c for c in collections if len(c) > 4] or list(collections)
+    steps = [np.diff(c.column(name)) for c in long[:_LOOKED_AT]]
+    varying = [step for step in steps if np.any(step != 0)]
+    if not varying:
+        return "it is the same for all items of a collection"
+    sorted_ones = sum(bool((step >= 0).all() or (step <= 0).all()) for step in varying)
+    return "it follows the order itself" if sorted_ones > len(varying) / 2 else ""
 
 
 def _share(text: str) -> float:

@@ -40,11 +40,12 @@ def reasons(collection: Collection, essence: Floats, fit: Fit, *, features: tupl
     """
     traits = _traits(collection, features or collection.feature_names)
     roles = _roles(fit)
-    sentences = []
-    for place, item in enumerate(fit.ordering):
-        what = " and ".join(traits[item]) or "middling"
-        sentences.append(f"{what}: {roles[place]}{_distance(essence[item], fit.targets[place])}")
-    return sentences
+    order = fit.ordering.tolist()
+    gaps = (essence[fit.ordering] - fit.targets).tolist() if essence.ndim == 1 else [0.0] * len(order)
+    return [
+        f"{' and '.join(traits[item]) or 'middling'}: {role}{_distance(gap)}"
+        for item, role, gap in zip(order, roles, gaps, strict=True)
+    ]
 
 
 def _traits(collection: Collection, names: tuple[str, ...]) -> list[list[str]]:
@@ -56,9 +57,10 @@ def _traits(collection: Collection, names: tuple[str, ...]) -> list[list[str]]:
     spread = np.nanstd(values, axis=0)
     centred = np.where(spread > 0, values - np.nanmean(values, axis=0), 0.0) / np.where(spread > 0, spread, 1.0)
     standing = np.nan_to_num(centred)
+    most = np.argsort(-np.abs(standing), axis=1)[:, :2]
     return [
-        [_WORDS[known[f]][0 if row[f] > 0 else 1] for f in np.argsort(-np.abs(row))[:2] if abs(row[f]) >= 0.4]
-        for row in standing
+        [_WORDS[known[f]][0 if v > 0 else 1] for f, v in zip(which, values, strict=True) if abs(v) >= 0.4]
+        for which, values in zip(most.tolist(), np.take_along_axis(standing, most, axis=1).tolist(), strict=True)
     ]
 
 
@@ -80,10 +82,7 @@ def _end(name: str, value: float, curve: Floats) -> str:
     return f"{name}, where the arc is {'high' if share > 2 / 3 else 'low' if share < 1 / 3 else 'in the middle'}"
 
 
-def _distance(value: Floats, target: Floats) -> str:
-    if np.ndim(value):
-        return ""
-    gap = float(value - target)
+def _distance(gap: float) -> str:
     if abs(gap) < 0.5:
         return ""
     return f" ({abs(gap):.1f} {'above' if gap > 0 else 'below'} it)"

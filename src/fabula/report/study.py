@@ -104,8 +104,8 @@ def _templates(study: Reproduced, drawn: Mapping[str, str], listed: Mapping[str,
                 "Dashed: the baselines, k random orderings and the same templates with the essence shuffled. "
                 "More proposals score higher by chance alone."),
         _figure(drawn["figure2-gain"], "What the essence adds: the score less that of the same templates with the "
-                "essence shuffled, paired by collection. k random orderings are a weaker baseline: proposals that "
-                "are alike score less than independent ones, whatever they know."),
+                "essence shuffled, paired by collection. k random orderings are not as fair a baseline: of "
+                "proposals that are alike the best is lower, of proposals far apart higher, whatever they know."),
         f"<h2>Significance (appendix D), k = {k}</h2>",
         '<p class="sub">Paired t-tests over collections; effect is Cohen\'s d<sub>z</sub>; adjusted by '
         "Holm-Bonferroni over the whole table.</p>",

@@ -14,7 +14,7 @@ from fabula.core.collection import Collection
 from fabula.datasets.fma import REASONS, read_fma
 from fabula.datasets.table_files import TABLE_ENDINGS, read_columns
 from fabula.errors import InputError
-from fabula.pipeline.splitting import read_split
+from fabula.pipeline.splitting import read_split, usable_features
 
 # Left out where a table tells: what is no album by one hand, and orders that are alphabetical.
 FILTER = {"kind": "", "alpha_sorted": "false", "one_song": "false"}
@@ -22,7 +22,6 @@ TRACK_FEATURES = (
     "danceability", "energy", "loudness", "speechiness", "acousticness", "instrumentalness", "liveness", "valence",
     "tempo", "key", "mode", "duration_ms",
 )  # fmt: skip
-_LOOKED_AT = 500  # collections in which a column is looked at
 _DEVELOPMENT = 10  # one part in so many of a training side decides which epoch is kept
 
 
@@ -135,23 +134,7 @@ def _usable(
         return tuple(features), ()
     if set(TRACK_FEATURES) <= set(there):
         return TRACK_FEATURES, ()
-    telling = {name: _suspicion(collections, name) for name in there}
-    notes = tuple(f"column {name!r} left out: {why}" for name, why in telling.items() if why)
-    names = tuple(name for name, why in telling.items() if not why)
-    if not names:
-        raise InputError(f"no column is left to train on; {'; '.join(notes)}")
-    return names, notes
-
-
-def _suspicion(collections: Sequence[Collection], name: str) -> str:
-    """Why a column must not be trained on, or nothing."""
-    long = [c for c in collections if len(c) > 4] or list(collections)
-    steps = [np.diff(c.column(name)) for c in long[:_LOOKED_AT]]
-    varying = [step for step in steps if np.any(step != 0)]
-    if not varying:
-        return "it is the same for all items of a collection"
-    sorted_ones = sum(bool((step >= 0).all() or (step <= 0).all()) for step in varying)
-    return "it follows the order itself" if sorted_ones > len(varying) / 2 else ""
+    return usable_features(collections)
 
 
 def _only(collections: Sequence[Collection], names: tuple[str, ...]) -> list[Collection]:
