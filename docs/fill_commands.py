@@ -19,7 +19,8 @@ def page() -> str:
     """The whole page."""
     parts = [HEAD]
     for path, command in walk(cli, ("fabula",)):
-        with click.Context(command, info_name=" ".join(path), max_content_width=100, terminal_width=100) as context:
+        look = {**(cli.context_settings or {}), "max_content_width": 100, "terminal_width": 100}
+        with click.Context(command, info_name=" ".join(path), **look) as context:
             parts.append(f"## `{' '.join(path)}`\n\n```text\n{command.get_help(context)}\n```\n")
     return "\n".join(parts)
 
