@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import runpy
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -13,8 +15,8 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 def test_the_command_reference_is_up_to_date():
-    filled = runpy.run_path(str(ROOT / "docs" / "fill_commands.py"))
-    assert filled["PAGE"].read_text(encoding="utf-8") == filled["page"](), "run: make docs"
+    check = [sys.executable, str(ROOT / "docs" / "fill_commands.py"), "--check"]
+    assert subprocess.run(check, check=False).returncode == 0, "run: make docs"
 
 
 def test_every_help_shows_an_example():
