@@ -1,6 +1,6 @@
 """Time of a training step per album: the paper's nets on features of 75 x 7 numbers.
 
-    PYTHONPATH=src python benchmarks/bench_training.py [--device cuda] [--albums 12288]
+    PYTHONPATH=src python benchmarks/bench_training.py [--device cuda] [--albums N]
 
 Prints milliseconds per album for each batch size, N and precision, and ratios to the first row.
 """
@@ -55,7 +55,7 @@ def milliseconds_per_album(pool: Pool, config: TrainingConfig, *, repeats: int) 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--device", default="auto")
-    parser.add_argument("--albums", type=int, default=12288)  # so that batches of one length are full
+    parser.add_argument("--albums", type=int, help="enough that batches of one length are full; few on a CPU")
     parser.add_argument("--repeats", type=int, default=2)
     parser.add_argument("--batches", type=int, nargs="+", default=[16, 256])
     parser.add_argument("--sequences", type=int, nargs="+", default=[32, 128, 512])
@@ -63,7 +63,8 @@ def main() -> None:
     parser.add_argument("--amp", nargs="+", default=["none"], choices=["none", "tf32", "bf16"])
     options = parser.parse_args()
     device = pick_device(options.device)
-    pool = synthetic_pool(options.albums, device)
+    light = device.type == "cpu"
+    pool = synthetic_pool(options.albums or (96 if light else 12288), device)
     print(f"{device}, torch {torch.__version__}, {len(pool)} albums, {len(pool.values)} tracks of 75 x 7")
     print(f"{'graphs':>6} {'amp':>5} {'batch':>6} {'N':>5} {'ms/album':>9} {'ratio':>7}")
     first = 0.0
