@@ -104,6 +104,8 @@ def read_source(
     if listed and len(files) > 1:
         raise InputError(f"one table or one playlist at a time, without other files; got {len(files)} paths")
     path = files[0]
+    if collection is not None and path.suffix.lower() not in TABLE_ENDINGS:
+        raise InputError(f"--collection goes with a table; {shown(path)} is none")
     if not listed:
         return _sound(files, measuring or Measuring())
     if not path.exists():
