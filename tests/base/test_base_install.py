@@ -68,6 +68,23 @@ def test_a_missing_extra_is_one_line_with_the_pip_command(tmp_path):
     )
 
 
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (("serve",), "the page needs fastapi, which is not installed: pip install 'fabula[web]'"),
+        (("train", "t.csv", "-o", "m"), "training needs torch, which is not installed: pip install 'fabula[train]'"),
+        (
+            ("order", "t.csv", "--by", "energy", "--plot", "x.png"),
+            "a picture as .png needs matplotlib, which is not installed: pip install 'fabula[plot]'",
+        ),
+    ],
+)
+def test_every_missing_extra_names_its_pip_command(arguments, line, table, tmp_path):
+    table.rename(tmp_path / "t.csv")
+    result = run(*arguments, cwd=tmp_path)
+    assert (result.returncode, result.stderr) == (2, f"fabula: {line}\n")
+
+
 def test_demo(tmp_path):
     result = run("demo", cwd=tmp_path)
     assert result.returncode == 0, result.stderr

@@ -101,7 +101,7 @@ BAD_ARGUMENTS: list[tuple[tuple[str, ...], str]] = [
     (("album", "--link"), "--link goes with --copy-to"),
     (("album", "--report", "page.txt"), "page.txt: the ending must be .html"),
     (("album", "--report", "gone/page.html"), "gone/page.html: the folder gone does not exist"),
-    (("album", "--plot", "arc.png"), "arc.png: the ending must be .svg"),
+    (("album", "--plot", "arc.gif"), "arc.gif: the ending must be one of .svg, .png, .pdf"),
     (("--restore", "gone.m3u8"), "gone.m3u8: nothing to restore (there is no gone.m3u8.before)"),
     (("album", "--restore", "gone.m3u8"), "--restore stands alone; it orders nothing"),
     (("album", "--collection", "3"), "--collection goes with a table; album is none"),

@@ -162,3 +162,11 @@ def test_templates_commands(fabula):
     shown = fabula("templates", "show", "man-in-a-hole").out
     assert "Falls into trouble" in shown
     assert "points: 0:" in shown
+
+
+@pytest.mark.parametrize(("ending", "start"), [("svg", b"<svg"), ("png", b"\x89PNG"), ("pdf", b"%PDF")])
+def test_pictures(fabula, album, tmp_path, ending, start):
+    path = tmp_path / f"arc.{ending}"
+    done = fabula("order", album, "--by", "energy", "--first", "Storm", "--plot", path)
+    assert done.code == 0, done.err
+    assert path.read_bytes().startswith(start)

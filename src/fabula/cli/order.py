@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 @click.option("--link", is_flag=True, help="With --copy-to: write links instead of copies.")
 @click.option("--restore", metavar="FILE", help="Bring back the file that an earlier -o FILE replaced.")
 @click.option("--report", metavar="FILE.html", help="Write a page with the arc, the table and the alternatives.")
-@click.option("--plot", metavar="FILE.svg", help="Write the arc as a picture.")
+@click.option("--plot", metavar="FILE", help="Write the arc as a picture: .svg .png .pdf")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of the table.")
 @click.option("--recursive/--no-recursive", default=True, help="Go into folders within folders.")
 @click.option("--jobs", type=click.IntRange(1), help="Files to measure at a time; by default one per core.")
@@ -102,9 +102,12 @@ class _Keep:
 
         if self.output is not None:
             check_output(self.output)
-        for path, ending in ((self.report, (".html", ".htm")), (self.plot, (".svg",))):
-            if path is not None and check_target(path).suffix.lower() not in ending:
-                raise InputError(f"{path}: the ending must be {ending[0]}")
+        if self.report is not None and check_target(self.report).suffix.lower() not in (".html", ".htm"):
+            raise InputError(f"{self.report}: the ending must be .html")
+        if self.plot is not None:
+            from fabula.report.pictures import check_picture
+
+            check_picture(self.plot)
         if self.link and self.copy_to is None:
             raise InputError("--link goes with --copy-to")
 
@@ -113,9 +116,10 @@ class _Keep:
         from fabula.cli.progress import counting_bar
         from fabula.pipeline.copies import copy_numbered
         from fabula.pipeline.keeping import write_ordered
-        from fabula.report.page import write_page, write_plot
+        from fabula.report.page import write_page
+        from fabula.report.pictures import write_picture
 
-        wanted = ((self.output, write_ordered), (self.report, write_page), (self.plot, write_plot))
+        wanted = ((self.output, write_ordered), (self.report, write_page), (self.plot, write_picture))
         written = [write(ordered, path) for path, write in wanted if path is not None]
         if self.copy_to is not None:
             with counting_bar("copying") as progress:

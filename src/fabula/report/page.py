@@ -10,7 +10,6 @@ import numpy as np
 
 from fabula.core.fit import Fit
 from fabula.core.writing import write_whole
-from fabula.errors import InputError
 from fabula.pipeline.ordering import Ordered
 from fabula.report import svg
 
@@ -37,22 +36,6 @@ ol{margin:.6rem 0;padding-left:2rem}
 def write_page(ordered: Ordered, path: str | Path) -> Path:
     """Write the page about an ordering, whole or not at all."""
     return write_whole(path, order_page(ordered))
-
-
-def write_plot(ordered: Ordered, path: str | Path) -> Path:
-    """Write the arc of an ordering as an SVG picture."""
-    if ordered.essence.ndim > 1:
-        raise InputError("a plot needs an essence of one dimension; this one has several")
-    items = [item.label for item in ordered.collection.items]
-    figure = svg.arc_figure(
-        ordered.essence[ordered.fit.ordering],
-        items,
-        template=ordered.fit.template,
-        pinned=ordered.pinned,
-        caption=ordered.source.collection.title or ordered.source.path.stem,
-        standalone=True,
-    )
-    return write_whole(path, figure + "\n")
 
 
 def order_page(ordered: Ordered) -> str:

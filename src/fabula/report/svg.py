@@ -84,7 +84,7 @@ def arc_figure(
         )
         if named:
             at = f"{x(u) + 3:.1f},{height - bottom + 16:.1f}"
-            parts.append(f'<text transform="translate({at}) rotate(38)">{escape(_short(labels[j]))}</text>')
+            parts.append(f'<text transform="translate({at}) rotate(38)">{escape(short(labels[j]))}</text>')
     style = f"<style>{STYLE}</style>" if standalone else ""
     return (
         f'<svg class="fab" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
@@ -113,5 +113,12 @@ def _labels_fit(labels: Sequence[str], width: int) -> bool:
     return len(labels) * 22 <= width
 
 
-def _short(label: str, most: int = 18) -> str:
+def short(label: str, most: int = 18) -> str:
+    """A label that fits under a point.
+
+    Examples
+    --------
+    >>> short("The Girl Is Mine (with Paul McCartney)")
+    'The Girl Is Mine …'
+    """
     return label if len(label) <= most else label[: most - 1] + "…"

@@ -20,7 +20,8 @@ from fabula.pipeline.copies import numbered_names
 from fabula.pipeline.keeping import write_ordered
 from fabula.pipeline.ordering import Ordered
 from fabula.pipeline.playing import laid_out
-from fabula.report.page import write_page, write_plot
+from fabula.report.page import write_page
+from fabula.report.pictures import write_picture
 from fabula.web.asking import ToExport
 from fabula.web.store import Loaded
 
@@ -70,7 +71,7 @@ def _locations(loaded: Loaded) -> list[str]:
 
 
 def _write(chosen: Ordered, target: Path) -> None:
-    writers = {".html": write_page, ".svg": write_plot}
+    writers = {".html": write_page, ".svg": write_picture}
     writers.get(target.suffix, write_ordered)(chosen, target)
 
 
