@@ -37,6 +37,11 @@ def test_the_table_shows_every_item(fabula, album):
     assert "template: icarus" in shown
 
 
+def test_why(fabula, album):
+    shown = fabula("order", album, "--by", "energy", "--why").out
+    assert "Run: energetic: the height of the arc" in shown
+
+
 def test_places(fabula, album):
     arguments = ("--by", "energy", "--first", "storm", "--last", "Run", "--at", "2=Dance", "--at", "-2=Home", "--json")
     titles = [row["title"] for row in fabula("order", album, *arguments).json["items"]]

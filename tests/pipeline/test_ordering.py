@@ -9,6 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from fabula.core.collection import Collection, Item
+from fabula.core.fit import lay
+from fabula.core.template import Template
 from fabula.datasets.playlists import read_playlist
 from fabula.errors import FileError, InputError
 from fabula.models.file import load_model
@@ -19,6 +22,7 @@ from fabula.pipeline.keeping import restore, write_ordered
 from fabula.pipeline.limits import as_clock, as_seconds
 from fabula.pipeline.ordering import as_json, order
 from fabula.pipeline.sources import Measuring
+from fabula.pipeline.why import reasons
 from fabula.pipeline.wishes import Wishes
 
 TITLES = {
@@ -189,6 +193,16 @@ def test_what_is_far_is_taken_relative_to_the_collection(tmp_path):
     assert np.allclose(found[0].essence, found[3].essence)
     usual = found[2].source.collection.columns(found[2].features)
     assert brought_near(usual, load_model("audio").transform) == (pytest.approx(usual), [])
+
+
+def test_reasons_without_a_value_and_with_several_dimensions():
+    """A feature that no item of the collection has says nothing, and warns of nothing."""
+    items = [Item(str(i)) for i in range(4)]
+    features = np.array([[np.nan, 0.1], [np.nan, 0.9], [np.nan, 0.5], [np.nan, 0.4]])
+    collection = Collection("c", items, features, ("speechiness", "energy"))
+    essence = np.random.default_rng(0).normal(size=(4, 3))
+    told = reasons(collection, essence, lay(essence, [1, 0, 2, 3], Template([0, 1], np.ones((2, 3)))))
+    assert told == ["energetic: opener", "calm: in between", "middling: in between", "middling: close"]
 
 
 def test_reasons_say_what_an_item_is_like():

@@ -52,10 +52,11 @@ if TYPE_CHECKING:
 @click.option("--report", metavar="FILE.html", help="Write a page with the arc, the table and the alternatives.")
 @click.option("--plot", metavar="FILE", help="Write the arc as a picture: .svg .png .pdf")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of the table.")
+@click.option("--why", is_flag=True, help="Say in a sentence why each item stands where it stands.")
 @click.option("--recursive/--no-recursive", default=True, help="Go into folders within folders.")
 @click.option("--jobs", type=click.IntRange(1), help="Files to measure at a time; by default one per core.")
 @click.option("--cache/--no-cache", default=True, help="Keep what was measured.")
-def command(*, paths: tuple[str, ...], restore: str | None, as_json: bool, recursive: bool, jobs: int | None,
+def command(*, paths: tuple[str, ...], restore: str | None, as_json: bool, why: bool, recursive: bool, jobs: int | None,
             cache: bool, **options: Any) -> None:  # fmt: skip
     """Put a folder of music, a playlist or a table in an order that tells a story.
 
@@ -82,7 +83,7 @@ def command(*, paths: tuple[str, ...], restore: str | None, as_json: bool, recur
     with counting_bar("measuring") as progress:
         how = Measuring(recursive, jobs, cache, progress)
         ordered = order(paths, wishes=_as_wishes(options), measuring=how, **options)
-    show_ordered(ordered, keep.write(ordered), as_json=as_json)
+    show_ordered(ordered, keep.write(ordered), as_json=as_json, why=why)
 
 
 @dataclass(frozen=True)

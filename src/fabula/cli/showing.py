@@ -26,8 +26,8 @@ def console(*, err: bool = False) -> Console:
     return out if out.is_terminal else Console(stderr=err, highlight=False, width=100)
 
 
-def show_ordered(ordered: Ordered, written: list[Path], *, as_json: bool) -> None:
-    """Print an ordering as a table with its arc, or as JSON."""
+def show_ordered(ordered: Ordered, written: list[Path], *, as_json: bool, why: bool = False) -> None:
+    """Print an ordering as a table with its arc, or as JSON; with the reason for each place where wanted."""
     if as_json:
         from fabula.pipeline.ordering import as_json as to_json
 
@@ -35,6 +35,9 @@ def show_ordered(ordered: Ordered, written: list[Path], *, as_json: bool) -> Non
         return
     out = console()
     out.print(_table(ordered))
+    if why:
+        for place, (item, reason) in enumerate(zip(ordered.collection.items, ordered.reasons, strict=True), start=1):
+            out.print(f"{place:>2}  {item.label}: {reason}", markup=False, soft_wrap=True)
     out.print(_verdict(ordered), markup=False)
     for path in written:
         out.print(f"written: {path}", markup=False, soft_wrap=True)
@@ -54,9 +57,9 @@ def _table(ordered: Ordered) -> Table:
     artists = any(item.artist for item in ordered.collection.items)
     if artists:
         table.add_column("artist", overflow="ellipsis", no_wrap=True, max_width=24)
-    table.add_column("essence", justify="right")
-    table.add_column("target", justify="right")
-    table.add_column("arc", no_wrap=True, min_width=16)
+    for name in ("essence", "target") if scalar else ("off",):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("arc" if scalar else "", no_wrap=True, min_width=16)
     values = ordered.essence[chosen.ordering]
     ends = set(np.cumsum(ordered.sides[:-1]).tolist())
     for place, item in enumerate(ordered.collection.items):
@@ -68,13 +71,10 @@ def _table(ordered: Ordered) -> Table:
         if scalar:
             row += [f"{value:+.2f}", f"{target:+.2f}", bar(value, values.min(), values.max())]
         else:
-            row += [_several(value), _several(target), ""]
+            off = chosen.deviations[place]
+            row += [f"{off:.2f}", bar(off, 0.0, chosen.worst)]
         table.add_row(*row)
     return table
-
-
-def _several(values: Floats) -> str:
-    return " ".join(f"{v:+.2f}" for v in values[:3]) + (" ..." if len(values) > 3 else "")
 
 
 def _verdict(ordered: Ordered) -> str:

@@ -50,7 +50,8 @@ def reasons(collection: Collection, essence: Floats, fit: Fit, *, features: tupl
 
 def _traits(collection: Collection, names: tuple[str, ...]) -> list[list[str]]:
     """At most two words per item, for the features in which it stands out most from the others."""
-    known = [name for name in names if name in _WORDS and name in collection.feature_names]
+    there = [name for name in names if name in _WORDS and name in collection.feature_names]
+    known = [name for name in there if np.isfinite(collection.column(name)).any()]
     if not known or len(collection) < 2:
         return [[] for _ in collection.items]
     values = collection.columns(known)
