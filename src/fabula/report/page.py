@@ -23,11 +23,11 @@ h1{font-size:1.6rem;margin:0 0 .2rem}h2{font-size:1.15rem;margin:2.4rem 0 .6rem}
 .sub,.soft{color:var(--soft)}.note{border-left:3px solid #d9822b;padding:.3rem .8rem;background:var(--card);
 margin:.6rem 0}
 figure{margin:1rem 0;padding:.8rem;background:var(--card);border:1px solid var(--line);border-radius:10px}
-svg{width:100%;height:auto;display:block}.scroll{overflow-x:auto}
+figure{overflow-x:auto}svg{width:100%;min-width:34rem;height:auto;display:block}.scroll{overflow-x:auto}
 table{border-collapse:collapse;width:100%;font-size:.93rem}th{text-align:left;color:var(--soft);font-weight:600}
 th,td{padding:.4rem .6rem;border-bottom:1px solid var(--line);vertical-align:top}
 td.n,th.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
-.bar{height:.55rem;border-radius:.3rem;background:var(--dot);min-width:2px;margin-top:.45rem}
+td.why{min-width:15rem}.bar{height:.55rem;border-radius:.3rem;background:var(--dot);min-width:2px;margin-top:.45rem}
 details{border:1px solid var(--line);border-radius:10px;padding:.5rem .9rem;margin:.5rem 0}summary{cursor:pointer}
 ol{margin:.6rem 0;padding-left:2rem}
 """
@@ -106,7 +106,7 @@ def _table(ordered: Ordered) -> str:
         cells.append(f'<td class="n">{index + 1}</td><td class="n">{_number(ordered.essence[index])}</td>')
         cells.append(f'<td class="n">{_number(chosen.targets[place])}</td>')
         cells.append(
-            f'<td><div class="bar" style="width:{shares[place]:.0%}"></div></td><td class="soft">{escape(why)}</td>'
+            f'<td><div class="bar" style="width:{shares[place]:.0%}"></div></td><td class="soft why">{escape(why)}</td>'
         )
         rows.append(f"<tr>{''.join(cells)}</tr>")
     return f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table></div>'
