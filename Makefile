@@ -54,7 +54,7 @@ tests: $(VENV)/.dev $(VENV)/.tools
 	$(BIN)/python -m pytest -q -m "" --doctest-modules src tests --ignore=tests/base
 
 tests-base: $(VENV)/base/.installed
-	$(VENV)/base/bin/python -m pytest -q tests/base
+	$(VENV)/base/bin/python -m pytest -q --confcutdir=tests/base tests/base
 
 bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks
