@@ -137,3 +137,9 @@ def test_another_column_becomes_the_essence(server, demo):
     refused = server.client.put(f"/api/collections/{other}/essence", json={"by": "colour"})
     assert refused.status_code == 400
     assert "there are: duration_ms, loudness" in refused.json()["error"]
+
+
+def test_items_without_an_id_are_called_by_their_number(server):
+    told = server.order(items=[{"title": "a", "essence": 2}, {"essence": 1}], template="steady-rise")
+    assert told["ordering"] == [1, 0]
+    assert [(row["id"], row["title"]) for row in told["items"]] == [("2", "2"), ("1", "a")]

@@ -26,7 +26,7 @@ class Curve(_Asked):
 class Row(_Asked):
     """An item that comes with its essence."""
 
-    id: Text
+    id: Text = ""  # by default its number, counted from 1
     essence: Number
     title: Text = ""
     artist: Text = ""

@@ -50,10 +50,12 @@ def ordered(store: Store, asked: ToOrder) -> dict[str, Any]:
 def _brought(store: Store, rows: Sequence[Row]) -> Essence:
     if len(rows) > store.settings.most_items:
         raise RefusedError(413, f"a collection may have {store.settings.most_items} items here; got {len(rows)}")
-    twice = [name[:80] for name, times in Counter(row.id for row in rows).items() if times > 1]
+    ids = [row.id or str(number) for number, row in enumerate(rows, start=1)]
+    twice = [name[:80] for name, times in Counter(ids).items() if times > 1]
     if twice:
         raise InputError(f"each item needs an id of its own; got {twice[0]!r} twice")
-    return essence_of([Item(row.id, row.title, "", row.artist) for row in rows], [row.essence for row in rows])
+    items = [Item(name, row.title, "", row.artist) for name, row in zip(ids, rows, strict=True)]
+    return essence_of(items, [row.essence for row in rows])
 
 
 def _template(given: Curve | str | None, *, scaled: bool) -> Template | None:
