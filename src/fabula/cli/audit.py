@@ -56,7 +56,8 @@ def _show(report: Any) -> None:
     controls = report.controls
     for row in report.rows:
         verdict = "" if row not in controls else "zero, as it must be" if abs(row.bits) < 0.02 else "NOT ZERO: a leak"
-        table.add_row(row.data, row.scorer, f"{row.bits:.3f}", f"{row.low:.3f} to {row.high:.3f}", verdict)
+        bits, low, high = (f"{round(value, 3) + 0.0:.3f}" for value in (row.bits, row.low, row.high))  # no "-0.000"
+        table.add_row(row.data, row.scorer, bits, f"{low} to {high}", verdict)
     out = console()
     out.print(table)
     out.print("the controls are zero" if report.ok else "a control is not zero: the estimate cannot be trusted")
