@@ -8,10 +8,10 @@ from pathlib import Path
 
 from fabula.core.collection import Collection
 from fabula.core.writing import check_target
-from fabula.datasets.tables import write_table
+from fabula.datasets.tables import TABLE_ENDINGS, write_table
 from fabula.errors import InputError
 from fabula.pipeline.keeping import relocated
-from fabula.pipeline.sources import Measuring, Source, measured, read_source
+from fabula.pipeline.sources import Measuring, measured, read_source
 
 
 @dataclass(frozen=True)
@@ -42,10 +42,11 @@ def extract_table(
     target = check_target(output)
     if target.suffix.lower() not in (".csv", ".json", ".parquet"):
         raise InputError(f"{target}: the ending must be one of .csv, .json, .parquet")
+    tables = [path for path in map(Path, paths) if path.suffix.lower() in TABLE_ENDINGS and not path.is_dir()]
+    if tables:
+        raise InputError(f"{tables[0]}: is a table; features are extracted from folders, audio files and playlists")
     how = measuring or Measuring()
-    source: Source = read_source(paths, measuring=how)
-    if source.kind == "table":
-        raise InputError(f"{source.path}: is a table; features are extracted from folders, audio files and playlists")
+    source = read_source(paths, measuring=how)
     done = measured(source, how, spec=spec)
     title = done.collection.title or done.path.stem
     placed = relocated(done.collection, done.folder, target.parent)

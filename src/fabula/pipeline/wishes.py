@@ -59,10 +59,15 @@ def constraints_of(wishes: Wishes, collection: Collection) -> Constraints:
         When a title fits no item or several, or there is no such column.
     """
     items = collection.items
+    runs = [[choose_item(items, title, "--together") for title in run] for run in wishes.together]
+    named = [item for run in runs for item in run]
+    for item in named:
+        if named.count(item) > 1:
+            raise InputError(f"--together: {items[item].label!r} is named twice; an item stands in one run only")
     return Constraints(
         len(items),
         fixed=choose_places(items, first=wishes.first, last=wishes.last, at=wishes.at),
-        together=[[choose_item(items, title, "--together") for title in run] for run in wishes.together],
+        together=runs,
         before=[(choose_item(items, a, "--before"), choose_item(items, b, "--before")) for a, b in wishes.before],
         apart=None if wishes.apart is None else labels(collection, wishes.apart),
     )
