@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import os
 import socket
 import time
 import zipfile
@@ -26,7 +27,8 @@ def small():
 
 def stored(served) -> list[str]:
     """Everything that lies in the server's folder."""
-    return [str(path) for path in served.app.state.store.folder.rglob("*")]
+    walk = os.walk(served.app.state.store.folder)  # unlike rglob, it bears a folder that is removed under it
+    return [f"{folder}/{name}" for folder, folders, files in walk for name in (*folders, *files)]
 
 
 def raw(served, head: str, body: bytes = b"") -> socket.socket:
