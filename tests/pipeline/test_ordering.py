@@ -148,8 +148,9 @@ def test_a_limit_leaves_out_what_is_not_named(table):
     ("wishes", "message"),
     [
         (Wishes(before=[("T0", "T1"), ("T1", "T0")]), "'T0' before 'T1'; 'T1' before 'T0'"),
-        (Wishes(sides=2, side_limit=60), "a side may take 60; 'T0' alone takes 266"),
-        (Wishes(limit=10), "the limit is 10"),
+        (Wishes(sides=2, side_limit=60), "a side may take 1:00; 'T0' alone takes 4:26"),
+        (Wishes(limit=10), "the limit is 0:10; even the shortest item takes "),
+        (Wishes(sides=2, side_limit=600), "2 side(s) of 10:00 hold 20:00; the items take "),
         (Wishes(together=[("T0", "T1")], at={1: "T0", 5: "T1"}), "'T0'"),
         (Wishes(apart="colour"), "--apart: no item has 'colour'; there are: artist, duration_ms, loudness"),
         (Wishes(first="T0", last="T0"), "--last: 'T0' is already at place 1 by --first"),
@@ -166,6 +167,9 @@ def test_durations_are_needed_for_times(tmp_path):
     path.write_text("title,energy\na,1\nb,2\n")
     with pytest.raises(InputError, match="--sides: the durations are not known"):
         order([path], by="energy", wishes=Wishes(sides=2))
+    path.write_text("title,energy,duration\na,1,200\nb,2,-65\n")
+    with pytest.raises(InputError, match=r"^--limit: the duration of 'b' must not be negative; got -1:05$"):
+        order([path], by="energy", wishes=Wishes(limit=100))
 
 
 def test_doubts_are_told(tmp_path, table):

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import os
+import shutil
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -14,6 +16,13 @@ import uvicorn
 
 from fabula.web.app import create_app
 from fabula.web.settings import Settings
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "microsoft-edge")
+QUIET = [
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync", "--autoplay-policy=no-user-gesture-required", "--mute-audio",
+]  # fmt: skip
+LOOKS = [(1280, 860, "light"), (1280, 860, "dark"), (390, 844, "light"), (390, 844, "dark")]
 
 
 @dataclass
@@ -79,6 +88,8 @@ def root(tmp_path_factory) -> Path:
     for file in sorted(demo_folder().glob("*.ogg"))[:4]:
         (root / "album" / file.name).write_bytes(file.read_bytes())
     (root / "table.csv").write_text(table(7), encoding="utf-8")
+    several = "".join(f"{'ab'[i % 2]},T{i},{i / 9:.2f}\n" for i in range(8))
+    (root / "several.csv").write_text(f"collection,title,energy\n{several}", encoding="utf-8")
     outside = tmp_path_factory.mktemp("outside") / "secret.ogg"
     outside.write_bytes((root / "album" / "01 Embers.ogg").read_bytes())
     (root / "list.m3u8").write_text(f"album/01 Embers.ogg\nalbum/04 Parade.ogg\n{outside}\n", encoding="utf-8")
@@ -107,3 +118,71 @@ def sound() -> Callable[[str], bytes]:
 def table(n: int) -> str:
     rows = "".join(f"Item {i},Artist {i % 3},{(i * 37 % 101) / 101:.4f},{180000 + 1000 * i}\n" for i in range(n))
     return f"title,artist,energy,duration_ms\n{rows}"
+
+
+@pytest.fixture(scope="module")
+def browser():
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    found = os.environ.get("FABULA_BROWSER") or next(filter(None, map(shutil.which, NAMES)), None)
+    if found is None and os.environ.get("CI"):
+        pytest.fail("no browser can be found: install chromium")
+    if found is None:
+        pytest.skip("no browser can be found (install chromium, or set FABULA_BROWSER)")
+    with playwright.sync_playwright() as started:
+        running = started.chromium.launch(executable_path=found, args=QUIET)
+        yield running
+        running.close()
+
+
+@pytest.fixture
+def visit(browser, server):
+    """Open the page; afterwards nothing may have gone wrong in it."""
+    contexts, troubles = [], []
+
+    def visit(width=1280, height=860, scheme="light"):
+        context = browser.new_context(
+            viewport={"width": width, "height": height}, color_scheme=scheme, has_touch=width < 500
+        )
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(8000)
+        page.on("pageerror", lambda error: troubles.append(str(error)))
+        page.on("console", lambda message: message.type == "error" and troubles.append(message.text))
+        page.goto(server.address)
+        page.wait_for_selector("html[data-ready]")
+        return page
+
+    yield visit
+    for context in contexts:
+        context.close()
+    assert troubles == []
+
+
+def open_demo(page):
+    page.click("#demo")
+    settled(page)
+
+
+def settled(page):
+    """Wait until the order on the screen is the server's."""
+    page.locator(".row .sub:not(:empty)").first.wait_for()
+    page.wait_for_selector("#rows:not([aria-busy])")
+    page.wait_for_timeout(60)
+
+
+def titles(page) -> list[str]:
+    return page.locator("#rows .row .name").all_text_contents()
+
+
+def centre(locator) -> tuple[float, float]:
+    box = locator.bounding_box()
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
+def drag(page, start, end, steps=12):
+    page.mouse.move(*start)
+    page.mouse.down()
+    page.mouse.move(*end, steps=steps)
+    page.wait_for_timeout(60)
+    page.mouse.up()
+    settled(page)

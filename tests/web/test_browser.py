@@ -3,95 +3,16 @@
 from __future__ import annotations
 
 import os
-import shutil
-import threading
-from itertools import pairwise
 
 import numpy as np
 import pytest
 
 import fabula
 from fabula.datasets.playlists import read_playlist
-from fabula.features import extraction
 
-from .conftest import table
+from .conftest import LOOKS, centre, drag, open_demo, settled, table, titles
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::ResourceWarning")]
-
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "microsoft-edge")
-QUIET = [
-    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync", "--autoplay-policy=no-user-gesture-required", "--mute-audio",
-]  # fmt: skip
-LOOKS = [(1280, 860, "light"), (1280, 860, "dark"), (390, 844, "light"), (390, 844, "dark")]
-
-
-@pytest.fixture(scope="module")
-def browser():
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    found = os.environ.get("FABULA_BROWSER") or next(filter(None, map(shutil.which, NAMES)), None)
-    if found is None and os.environ.get("CI"):
-        pytest.fail("no browser can be found: install chromium")
-    if found is None:
-        pytest.skip("no browser can be found (install chromium, or set FABULA_BROWSER)")
-    with playwright.sync_playwright() as started:
-        running = started.chromium.launch(executable_path=found, args=QUIET)
-        yield running
-        running.close()
-
-
-@pytest.fixture
-def visit(browser, server):
-    """Open the page; afterwards nothing may have gone wrong in it."""
-    contexts, troubles = [], []
-
-    def visit(width=1280, height=860, scheme="light"):
-        context = browser.new_context(
-            viewport={"width": width, "height": height}, color_scheme=scheme, has_touch=width < 500
-        )
-        contexts.append(context)
-        page = context.new_page()
-        page.set_default_timeout(8000)
-        page.on("pageerror", lambda error: troubles.append(str(error)))
-        page.on("console", lambda message: message.type == "error" and troubles.append(message.text))
-        page.goto(server.address)
-        page.wait_for_selector("html[data-ready]")
-        return page
-
-    yield visit
-    for context in contexts:
-        context.close()
-    assert troubles == []
-
-
-def open_demo(page):
-    page.click("#demo")
-    settled(page)
-
-
-def settled(page):
-    """Wait until the order on the screen is the server's."""
-    page.locator(".row .sub:not(:empty)").first.wait_for()
-    page.wait_for_selector("#rows:not([aria-busy])")
-    page.wait_for_timeout(60)
-
-
-def titles(page) -> list[str]:
-    return page.locator("#rows .row .name").all_text_contents()
-
-
-def centre(locator) -> tuple[float, float]:
-    box = locator.bounding_box()
-    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
-
-
-def drag(page, start, end, steps=12):
-    page.mouse.move(*start)
-    page.mouse.down()
-    page.mouse.move(*end, steps=steps)
-    page.wait_for_timeout(60)
-    page.mouse.up()
-    settled(page)
 
 
 @pytest.mark.parametrize(("width", "height", "scheme"), LOOKS)
@@ -259,90 +180,6 @@ def test_shapes_drawing_and_flipping(visit):
     drag(page, (left + 20, top + 250), (left + width - 60, top + 40), steps=40)
     assert page.locator("#arc-name").text_content() == "Drawn by hand"
     assert titles(page) == up
-
-
-def test_a_reload_and_a_session_bring_everything_back(visit, tmp_path):
-    page = visit()
-    open_demo(page)
-    page.get_by_role("button", name="tragedy").click()
-    settled(page)
-    page.locator(".row .name").nth(8).click()
-    page.get_by_role("button", name="First", exact=True).click()
-    settled(page)
-    order = titles(page)
-    page.reload()
-    page.wait_for_selector("html[data-ready]")
-    settled(page)
-    assert titles(page) == order
-    assert page.locator(".row.pinned").count() == 1
-    page.click("#save summary")
-    with page.expect_download() as download:
-        page.click('[data-format="session"]')
-    file = tmp_path / "x.fabula.json"
-    download.value.save_as(file)
-
-    other = visit()
-    other.set_input_files("#files", file)
-    settled(other)
-    assert titles(other) == order
-    other.click("#undo")
-    settled(other)
-    assert titles(other) != order
-
-
-def test_a_job_survives_a_reload_and_can_be_cancelled(visit, monkeypatch):
-    going, plain = threading.Event(), extraction._outcome
-
-    def waiting(name, spec, stop, *, cache):
-        going.wait(20)
-        return plain(name, spec, stop, cache=cache)
-
-    monkeypatch.setattr(extraction, "_outcome", waiting)
-    page = visit()
-    page.click("#demo")
-    page.locator("#job-text", has_text="0 of 9").wait_for()
-    page.reload()
-    page.locator("#job-text", has_text="0 of 9").wait_for()
-    page.click("#job-cancel")
-    going.set()
-    page.wait_for_selector("#start:not([hidden])")
-    assert page.locator("#notice").text_content() == "cancelled"
-
-
-def test_folders_tables_and_the_arc_of_another_collection(visit):
-    page = visit()
-    page.click("#browse")
-    page.click("#browser .link.dir")
-    page.click("#browser .link.dir")
-    page.click("#browser .strong")
-    settled(page)
-    assert len(titles(page)) == 4
-    page.click("#again")
-    page.set_input_files("#files", {"name": "songs.csv", "mimeType": "text/csv", "buffer": table(8).encode()})
-    settled(page)
-    assert len(titles(page)) == 8
-    assert page.locator("#player").is_hidden()
-    page.get_by_role("button", name="like").first.click()
-    settled(page)
-    assert page.locator("#arc-name").text_content().startswith("Like ")
-    page.select_option("#by", "duration_ms")
-    settled(page)
-    page.get_by_role("button", name="steady rise").click()
-    settled(page)
-    assert titles(page) == [f"Item {i}" for i in range(8)]
-    page.check("#apart")
-    settled(page)
-    numbers = [int(title.split()[1]) % 3 for title in titles(page)]
-    assert all(a != b for a, b in pairwise(numbers))
-    page.fill("#sides", "2")
-    page.keyboard.press("Tab")
-    page.wait_for_selector(".side")
-    assert page.locator(".side").count() == 2
-    refused = {"name": "x.mp3", "mimeType": "audio/mpeg", "buffer": b"PK\x03\x04"}
-    page.click("#again")
-    page.set_input_files("#files", refused)
-    page.wait_for_selector("#notice.error.shown")
-    assert page.locator("#notice").text_content().startswith("x.mp3: ")
 
 
 def test_the_page_orders_as_the_server_does(visit, rng):

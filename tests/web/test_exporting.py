@@ -59,6 +59,30 @@ def test_numbered_copies(server, demo, ordering, sound):
     assert archive.read("order.m3u8").decode().splitlines()[1:] == names
 
 
+@pytest.mark.parametrize("form", ["m3u8", "csv", "json", "html", "zip"])
+def test_what_is_left_out_is_in_no_file(server, demo, ordering, form):
+    items = server.client.get(f"/api/collections/{demo}").json()["items"]
+    asked = {"ordering": ordering[2:], "left_out": ordering[:2], "template": CURVE, "format": form, "pinned": [0, 8]}
+    answer = server.client.post(f"/api/collections/{demo}/export", json=asked)
+    assert answer.status_code == 200, answer.text
+    kept, out = ([items[i]["title"] for i in part] for part in (ordering[2:], ordering[:2]))
+    if form == "zip":
+        names = zipfile.ZipFile(io.BytesIO(answer.content)).namelist()[1:]
+        assert names == [f"{place:02d} {title}.ogg" for place, title in enumerate(kept, start=1)]
+    elif form == "json":
+        whole = json.loads(answer.text)
+        assert [row["title"] for row in whole["items"]] == kept
+        assert abs(sum(row["essence"] for row in whole["items"])) < 1e-9  # on the scale of those that are left
+        assert f"left out: {', '.join(sorted(out, key=[i['title'] for i in items].index))}" in whole["notes"]
+    else:
+        places = [answer.text.index(title) for title in kept]
+        assert places == sorted(places)
+        assert form == "html" or not any(title in answer.text for title in out)
+    for wrong in ({"left_out": []}, {"left_out": ordering[:1]}, {"left_out": ordering[1:3]}, {"left_out": [7, 99]}):
+        refused = server.client.post(f"/api/collections/{demo}/export", json={**asked, **wrong})
+        assert (refused.status_code, "ordering" in refused.json()["error"]) == (400, True)
+
+
 def test_mistakes_are_told(server, demo, root):
     assert "ordering" in export(server, demo, [0, 0], "m3u8").json()["error"]
     table = server.opened(server.client.post("/api/collections", json={"path": str(root / "table.csv")}))

@@ -8,6 +8,7 @@ import time
 import pytest
 
 from fabula.features import extraction
+from fabula.web.settings import Settings
 
 from .conftest import serving, table
 
@@ -164,9 +165,27 @@ def test_a_broken_session_is_told(server, demo, change, words):
 
 
 def test_one_of_several_collections_is_chosen(server):
-    several = "collection,title,energy\n" + "".join(f"{'ab'[i % 2]},T{i},{i / 9:.2f}\n" for i in range(8))
+    several = "collection,album,title,energy\n"
+    several += "".join(f"{'ab'[i % 2]},{['', 'The Bees'][i % 2]},T{i},{i / 9:.2f}\n" for i in range(8))
     job = server.finish(server.upload(("all.csv", several.encode())))
-    assert "choose one with --collection" in job["error"]  # the page asks which one
+    assert job["error"] == "all.csv: holds 2 collection(s): a, b; choose one with --collection"
+    assert job["choices"] == [  # the page asks which one
+        {"id": "a", "title": "", "items": 4},
+        {"id": "b", "title": "The Bees", "items": 4},
+    ]
     chosen = server.opened(server.upload(("all.csv", several.encode()), collection="b"))
     items = server.client.get(f"/api/collections/{chosen}").json()["items"]
     assert [item["title"] for item in items] == ["T1", "T3", "T5", "T7"]
+    wrong = server.finish(server.upload(("all.csv", several.encode()), collection="c"))
+    assert "no collection is called 'c'" in wrong["error"]
+    assert wrong["choices"] == []
+
+
+def test_all_of_many_collections_of_a_file_here_are_told(tmp_path):
+    many = "collection,title,energy\n" + "".join(f"c{k},T{i},{i}\n" for k in range(50) for i in range(2))
+    (tmp_path / "many.csv").write_text(many, encoding="utf-8")
+    with serving(Settings(roots=(tmp_path.resolve(),))) as served:
+        job = served.finish(served.client.post("/api/collections", json={"path": str(tmp_path / "many.csv")}))
+        assert [choice["id"] for choice in job["choices"]] == [f"c{k}" for k in range(50)]
+        asked = {"path": str(tmp_path / "many.csv"), "collection": job["choices"][49]["id"]}
+        assert served.opened(served.client.post("/api/collections", json=asked))

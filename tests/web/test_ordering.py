@@ -74,6 +74,35 @@ def test_sides_and_limits_hold(server, demo):
     assert len(within["items"]) < 9
     assert within["items"][-1]["title"] == "Parade"
     assert any("left out" in note for note in within["notes"])
+    told = server.client.get(f"/api/collections/{demo}").json()["items"]
+    kept = [i for i in range(9) if i not in within["left_out"]]
+    assert [told[kept[i]]["title"] for i in within["ordering"]] == [row["title"] for row in within["items"]]
+    assert sum(told[i]["seconds"] for i in kept) <= 60
+    assert server.order(collection=demo, limit=600)["left_out"] == []
+    assert "left_out" not in sides
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ({"limit": 5}, "the limit is 0:05; even the shortest item takes 0:07"),
+        ({"limit": 20, "together": [[0, 1, 2]]}, "the limit is 0:20; 'Embers', 'Red Line', 'Small Hours' take 0:3"),
+        ({"sides": 2, "side_limit": 12.0}, "a side may take 0:12; 'Small Hours' alone takes 0:13"),
+        ({"sides": 2, "side_limit": 30.0}, "2 side(s) of 0:30 hold 1:00; the items take 1:43"),
+    ],
+)
+def test_limits_that_cannot_be_kept_are_told_as_clocks(server, demo, asked, words):
+    answer = server.client.post("/api/order", json={"collection": demo, "template": "icarus", **asked})
+    assert answer.status_code == 400
+    assert words in answer.json()["error"]
+
+
+def test_pins_that_would_meet_when_items_are_left_out_are_told(server, demo):
+    asked = {"collection": demo, "template": "icarus", "limit": 66, "fixed": {"5": 0, "8": 1}}
+    assert len(server.order(**{**asked, "fixed": {}})["left_out"]) == 3
+    answer = server.client.post("/api/order", json=asked)
+    assert answer.status_code == 400
+    assert answer.json()["error"] == "'Red Line' cannot have place 9: 6 of 9 items keep within 1:06"
 
 
 def test_reasons_can_be_left_out(server, demo):

@@ -231,7 +231,7 @@ def test_a_way_out_of_a_root_is_not_there(server, root):
     assert server.client.get("/api/folders", params={"path": f"{root}/album/../.."}).status_code == 404
     listed = server.client.get("/api/folders", params={"path": str(root)}).json()
     assert [one["name"] for one in listed["folders"]] == ["album"]
-    assert [one["name"] for one in listed["lists"]] == ["list.m3u8", "table.csv"]
+    assert [one["name"] for one in listed["lists"]] == ["list.m3u8", "several.csv", "table.csv"]
     assert listed["parent"] is None
     assert server.client.get("/api/folders", params={"path": str(root / "table.csv")}).status_code == 400
 

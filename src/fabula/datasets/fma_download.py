@@ -14,6 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from fabula.datasets.fma_archive import ARCHIVE, check_archive
+from fabula.datasets.fma_lock import alone
 from fabula.errors import FileError, InputError, shown
 
 URL = "https://os.unil.cloud.switch.ch/fma/fma_metadata.zip"
@@ -39,7 +40,7 @@ def fetch_fma(
     """Download FMA's metadata archive into a folder, or find it there.
 
     A download that was interrupted goes on where it stopped: what has come is kept as ``fma_metadata.zip.part`` and
-    gets its name only when its checksum is right.
+    gets its name only when its checksum is right. While one download writes there, a second stops and says so.
 
     Parameters
     ----------
@@ -57,7 +58,8 @@ def fetch_fma(
     Raises
     ------
     FileError
-        When the server cannot be reached, does not have it, or sends something else.
+        When the server cannot be reached, does not have it, or sends something else; or when another download
+        writes into the folder.
 
     Examples
     --------
@@ -67,19 +69,28 @@ def fetch_fma(
     if not url.lower().startswith(("https://", "http://")):
         raise InputError(f"the address of FMA must start with https:// or http://; got {url!r}")
     target = _prepared(Path(folder)) / ARCHIVE
-    if target.exists():
-        found = _sha1_of(target)
-        if found != sha1.lower():
-            raise FileError(
-                f"{shown(target)}: is not the archive wanted (SHA-1 {found}, not {sha1}); move it away and fetch again"
-            )
-        check_archive(target)
+    if _is_there(target, sha1):
         return target
     part = target.with_name(f"{ARCHIVE}.part")
-    _download(url, part, progress)
-    _check(part, url, sha1)
-    _moved(part, target)
+    with alone(part):
+        if not _is_there(target, sha1):  # another download may have ended just now
+            _download(url, part, progress)
+            _check(part, url, sha1)
+            _moved(part, target)
     return target
+
+
+def _is_there(target: Path, sha1: str) -> bool:
+    """Whether the archive wanted is there already; another one is an error."""
+    if not target.exists():
+        return False
+    found = _sha1_of(target)
+    if found != sha1.lower():
+        raise FileError(
+            f"{shown(target)}: is not the archive wanted (SHA-1 {found}, not {sha1}); move it away and fetch again"
+        )
+    check_archive(target)
+    return True
 
 
 def _download(url: str, part: Path, progress: Progress | None) -> None:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from fabula.core.writing import write_whole
 from fabula.datasets.fma_archive import open_table, table_name, table_stamp
 from fabula.datasets.fma_numbers import parse_regular
-from fabula.datasets.fma_tables import FeatureTable, columns_of, number_of, whole_of
+from fabula.datasets.fma_tables import LARGEST, FeatureTable, columns_of, number_of, whole_of
 from fabula.errors import FileError
 
 # The paper's order, Appendix A.1.
@@ -71,7 +71,7 @@ def read_librosa(source: Path) -> FeatureTable:
 def _parse_librosa(source: Path) -> FeatureTable:
     where = table_name(source, "features.csv")
     wanted = [(feature, statistic, number) for feature, number in _NUMBERED for statistic in STATISTICS]
-    parts = []
+    parts = [(np.empty(0, dtype=np.int64), np.empty((0, len(wanted)), dtype=np.float32))]
     with open_table(source, "features.csv") as file:
         header = [file.readline(_LINE).decode("utf-8", "replace").rstrip("\r\n").split(",") for _ in range(3)]
         columns = columns_of(header, wanted, where)
@@ -80,8 +80,6 @@ def _parse_librosa(source: Path) -> FeatureTable:
             with np.errstate(over="ignore"):  # what float32 cannot hold counts as missing
                 values = numbers.take(columns, axis=1).astype(np.float32)
             parts.append((numbers[:, 0].astype(np.int64), values))
-    if not parts:
-        raise FileError(f"{where}: holds no tracks")
     ids, values = (np.concatenate(part) for part in zip(*parts, strict=True))
     return FeatureTable.checked(ids, values.reshape(len(ids), len(LIBROSA), len(STATISTICS)), where)
 
@@ -95,7 +93,8 @@ def _blocks(file: BinaryIO, where: str) -> Iterator[tuple[int, bytes]]:
         end = data.rfind(b"\n") + 1
         if end:
             block = rest + data[:end]
-            yield line, block
+            if not block.isspace():
+                yield line, block
             line += block.count(b"\n")
             rest = b""
         rest += data[end:]
@@ -117,7 +116,8 @@ def _parse_block(block: bytes, width: int, at: str, line: int) -> NDArray[np.flo
         text += "nan"
     try:
         numbers = np.loadtxt(io.StringIO(text), delimiter=",", comments=None, ndmin=2)
-        if numbers.shape[1] == width and np.array_equal(numbers[:, 0], np.floor(numbers[:, 0])):
+        whole = np.array_equal(numbers[:, 0], np.floor(numbers[:, 0])) and np.abs(numbers[:, 0]).max() < LARGEST
+        if numbers.shape[1] == width and whole:
             return numbers
     except ValueError:
         pass

@@ -45,7 +45,7 @@ def parse_regular(block: bytes, width: int) -> Floats | None:
     starts = [0, *(ends[:-1, -1] + 1).tolist()]
     firsts = [block[start:end] for start, end in zip(starts, ends[:, 0].tolist(), strict=True)]
     lengths = np.diff(ends, axis=1).reshape(-1) - 1
-    if not all(map(bytes.isdigit, firsts)) or (lengths < _WIDTH - 1).any():
+    if not all(first.isdigit() and len(first) <= 15 for first in firsts) or (lengths < _WIDTH - 1).any():
         return None
     values = _parse_cells(data, ends[:, 1:].reshape(-1), lengths == _WIDTH)
     return None if values is None else np.column_stack([np.array(firsts).astype(float), values.reshape(len(ends), -1)])

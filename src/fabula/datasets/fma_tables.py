@@ -11,6 +11,7 @@ import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -47,6 +48,8 @@ _TRACKS = {
     "split": ("set", "split"),
 }
 _CELL = 1 << 24  # characters; some biographies are long
+LARGEST = 1e15  # below, a float tells every whole number
+_AGAIN = "get it again with: fabula fetch fma"
 SPLITS = ("training", "validation", "test")
 
 
@@ -75,8 +78,8 @@ class FeatureTable:
 
     @classmethod
     def checked(cls, ids: NDArray[np.int64], values: NDArray[np.floating[Any]], where: str) -> FeatureTable:
-        """A table in which every track is there once."""
-        _check_unique(ids, where)
+        """A table with tracks, each of them once."""
+        _check_ids(ids, where)
         return cls(ids, values)
 
     def rows(self) -> dict[int, int]:
@@ -91,7 +94,7 @@ def read_tracks(source: Path) -> list[Track]:
     with _rows(source, "tracks.csv") as rows:
         columns = columns_of([next(rows, []) for _ in range(2)], list(_TRACKS.values()), where).tolist()
         tracks = [_track(row, columns, f"{where}, line {rows.line_num}") for row in rows if _is_data(row)]
-    _check_unique(np.array([track.id for track in tracks], dtype=np.int64), where)
+    _check_ids(np.array([track.id for track in tracks], dtype=np.int64), where)
     return tracks
 
 
@@ -131,8 +134,9 @@ def columns_of(header: Sequence[Sequence[str]], wanted: Sequence[tuple[str, ...]
     Raises
     ------
     FileError
-        Naming what is missing, or there twice.
+        Naming what is missing, or there twice; or when header rows are missing.
     """
+    _check_header(header, where)
     names = [tuple(cells) for cells in zip(*header, strict=False)]
     places = {name: place for place, name in enumerate(names)}
     missing = [name for name in wanted if name not in places]
@@ -143,6 +147,18 @@ def columns_of(header: Sequence[Sequence[str]], wanted: Sequence[tuple[str, ...]
     if twice is not None:
         raise FileError(f"{where}: column {twice} is there twice")
     return np.array([places[name] for name in wanted], dtype=np.intp)
+
+
+def _check_header(header: Sequence[Sequence[str]], where: str) -> None:
+    rows = list(takewhile(_is_header, header))
+    if not any(cell.strip() for row in header for cell in row):
+        raise FileError(f"{where}: is empty; {_AGAIN}")
+    if len(rows) < len(header):
+        raise FileError(f"{where}: has only {len(rows)} of its {len(header)} header rows; {_AGAIN}")
+
+
+def _is_header(row: Sequence[str]) -> bool:
+    return any(cell.strip() for cell in row) and row[0] != "track_id" and not row[0].isdecimal()
 
 
 def number_of(cell: str, where: str) -> float:
@@ -158,6 +174,8 @@ def whole_of(cell: str, where: str) -> int:
     value = number_of(cell, where)
     if not value.is_integer():
         raise FileError(f"{where}: {cell[:40]!r} is not a whole number")
+    if abs(value) >= LARGEST:
+        raise FileError(f"{where}: {cell[:40]!r} is larger than any number of this table")
     return int(value)
 
 
@@ -193,7 +211,9 @@ def _track(row: Sequence[str], columns: list[int], where: str) -> Track:
     )
 
 
-def _check_unique(ids: NDArray[np.int64], where: str) -> None:
+def _check_ids(ids: NDArray[np.int64], where: str) -> None:
+    if not ids.size:
+        raise FileError(f"{where}: holds no tracks, only its header; {_AGAIN}")
     ranked = np.sort(ids)
     twice = ranked[1:][ranked[1:] == ranked[:-1]]
     if twice.size:

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from fabula.core.arranging.constraints import Constraints
+from fabula.core.arranging.durations import as_clock
 from fabula.core.arranging.selection import choose_within
 from fabula.core.arranging.sides import arrange_sides
 from fabula.core.essence import Floats, normalise
@@ -16,6 +17,8 @@ from fabula.core.template import Template
 from fabula.errors import InputError
 from fabula.pipeline.essences import Essence
 from fabula.pipeline.wishes import Wishes, constraints_of, durations
+
+__all__ = ["as_clock", "as_seconds", "keep_within", "lay_on_sides"]
 
 _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0}
 
@@ -36,20 +39,6 @@ def as_seconds(text: str, option: str) -> float:
     if not plain or float(plain[1]) == 0:
         raise InputError(f"{option} takes a time such as 22:00, 1:02:03, 45m or 90s; got {text!r}")
     return float(plain[1]) * _UNITS[plain[2]]
-
-
-def as_clock(seconds: float) -> str:
-    """Minutes and seconds, with hours where there are some.
-
-    Examples
-    --------
-    >>> as_clock(1320.4), as_clock(3723)
-    ('22:00', '1:02:03')
-    """
-    whole = round(seconds)
-    minutes, rest = divmod(whole, 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"
 
 
 def keep_within(found: Essence, curve: Template, wishes: Wishes) -> Essence:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
@@ -118,16 +118,26 @@ def _within(found: Essence, curve: Template, kept: Constraints, limit: float) ->
         values=normalise(found.values[chosen]),
         notes=(*found.notes, f"left out to keep within {as_clock(limit)}: {out}"),
     )
-    # a place that is gone was meant from the end
-    fixed = {place if place < len(chosen) else place - left: new[item] for place, item in kept.fixed.items()}
     moved = Constraints(
         len(chosen),
-        fixed=fixed,
+        fixed={place: new[item] for place, item in _moved(kept.fixed, collection, len(chosen), limit).items()},
         together=[[new[item] for item in run] for run in runs],
         before=[(new[a], new[b]) for a, b in pairs],
         apart=None if kept.apart is None else kept.apart[chosen],
     )
     return less, moved
+
+
+def _moved(fixed: Mapping[int, int], collection: Collection, count: int, limit: float) -> dict[int, int]:
+    """Fixed places when ``count`` items are left; one that is gone was meant from the end."""
+    moved: dict[int, int] = {}
+    for place, item in sorted(fixed.items()):
+        here = place if place < count else place - len(collection) + count
+        if here < 0 or here in moved:
+            who, left = collection.items[item].label, f"{count} of {len(collection)} items"
+            raise InputError(f"{who!r} cannot have place {place + 1}: {left} keep within {as_clock(limit)}")
+        moved[here] = item
+    return moved
 
 
 def laid_out(found: Essence, ordering: ArrayLike, template: Template, *, pinned: Sequence[int] = ()) -> Ordered:

@@ -19,6 +19,31 @@ SOUND = find_spec("audio").feature_names
 
 
 @dataclass(frozen=True)
+class Choice:
+    """A collection of a table of several, as a person chooses it: its id, its title or "", and how many items."""
+
+    id: str
+    title: str
+    items: int
+
+
+class SeveralCollectionsError(InputError):
+    """A table holds several collections and none was named.
+
+    Parameters
+    ----------
+    message
+        What to tell.
+    choices
+        The collections there are.
+    """
+
+    def __init__(self, message: str, choices: Sequence[Choice]) -> None:
+        self.choices = tuple(choices)
+        super().__init__(message)
+
+
+@dataclass(frozen=True)
 class Measuring:
     """How sound is found and measured.
 
@@ -95,7 +120,9 @@ def read_source(
     Raises
     ------
     FileError, InputError
-        When it cannot be read, holds several collections, or is none of the known kinds.
+        When it cannot be read, or is none of the known kinds.
+    SeveralCollectionsError
+        When it holds several collections and none was named.
     """
     if not paths:
         raise InputError("name a folder, audio files, a playlist or a table")
@@ -166,7 +193,10 @@ def _one_of(collections: list[Collection], wanted: str | None, path: Path) -> Co
         what = f"{len(hits)} collections are" if hits else "no collection is"
         raise InputError(f"{path}: {what} called {wanted!r}; it holds {_some(collections)}")
     if len(collections) > 1:
-        raise InputError(f"{path}: holds {_some(collections)}; choose one with --collection")
+        raise SeveralCollectionsError(
+            f"{path}: holds {_some(collections)}; choose one with --collection",
+            [Choice(c.id, c.title, len(c)) for c in collections],
+        )
     return collections[0]
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from fabula.core.arranging.constraints import Constraints
+from fabula.core.arranging.durations import as_clocks
 from fabula.core.collection import Collection, Item
 from fabula.core.essence import Floats
 from fabula.errors import InputError
@@ -94,15 +95,17 @@ def durations(collection: Collection, option: str) -> Floats:
     Raises
     ------
     InputError
-        When an item's duration is not known.
+        When an item's duration is not known, or negative.
     """
     for name, unit in (("duration_ms", 1000.0), ("duration", 1.0)):
         if name in collection.feature_names:
             seconds = collection.column(name) / unit
-            if np.isfinite(seconds).all():
+            wrong = np.flatnonzero(~(np.isfinite(seconds) & (seconds >= 0)))
+            if not len(wrong):
                 return np.asarray(seconds)
-            item = collection.items[int(np.flatnonzero(~np.isfinite(seconds))[0])]
-            raise InputError(f"{option}: the duration of {item.label!r} is not known")
+            label, time = collection.items[int(wrong[0])].label, float(seconds[wrong[0]])
+            why = f"must not be negative; got {as_clocks(time)[0]}" if np.isfinite(time) else "is not known"
+            raise InputError(f"{option}: the duration of {label!r} {why}")
     raise InputError(f"{option}: the durations are not known (a column duration_ms or duration is needed)")
 
 

@@ -51,7 +51,7 @@ class ToOrder(_Asked):
     apart: Text | None = Field(None, description="No two neighbours share this, such as 'artist'.")
     sides: int = Field(1, ge=1, le=26)
     side_limit: Number | None = Field(None, gt=0, description="Seconds that one side holds.")
-    limit: Number | None = Field(None, gt=0, description="Seconds in all.")
+    limit: Number | None = Field(None, gt=0, description="Seconds in all; what fits worst is left out.")
     smoothness: Number = Field(0.0, ge=-100, le=100, description="Weight of the steps between neighbours.")
     alternatives: int = Field(4, ge=1, le=20, description="How many orderings to propose.")
     why: bool = Field(default=True, description="Say of each item why it stands where it stands.")
@@ -78,6 +78,7 @@ class ToExport(_Asked):
     template: Curve
     format: Literal["m3u8", "m3u", "pls", "xspf", "jspf", "csv", "json", "html", "svg", "zip"]
     pinned: list[int] = Field([], max_length=5000, description="Positions that were fixed.")
+    left_out: list[int] = Field([], max_length=5000, description="Item indices that the ordering leaves out.")
 
 
 class ToKeep(_Asked):

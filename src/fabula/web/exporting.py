@@ -12,11 +12,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from fabula.core.collection import Collection
-from fabula.core.ordering import as_ordering
+from fabula.core.essence import normalise
+from fabula.core.ordering import Ints, as_ordering
 from fabula.core.template import Template
 from fabula.errors import FileError, InputError
 from fabula.pipeline.copies import numbered_names
+from fabula.pipeline.essences import Essence
 from fabula.pipeline.keeping import write_ordered
 from fabula.pipeline.ordering import Ordered
 from fabula.pipeline.playing import laid_out
@@ -48,6 +52,7 @@ def kept(loaded: Loaded, asked: ToExport, folder: Path) -> Ordered:
     template = Template(asked.template.knots, asked.template.values, asked.template.name)
     source = loaded.found.source
     c = source.collection
+    order = _whole(asked, len(c))
     items = [replace(item, path=name) for item, name in zip(c.items, _locations(loaded), strict=True)]
     playlist = replace(source.playlist, folder=folder) if source.playlist is not None and loaded.upload else None
     moved = replace(
@@ -56,9 +61,29 @@ def kept(loaded: Loaded, asked: ToExport, folder: Path) -> Ordered:
         folder=folder,
         playlist=playlist,
     )
-    n = len(c)
-    pinned = [place for place in asked.pinned if 0 <= place < n]
-    return laid_out(replace(loaded.found, source=moved), asked.ordering, template, pinned=pinned)
+    found = _without(replace(loaded.found, source=moved), asked.left_out)
+    pinned = [place for place in asked.pinned if 0 <= place < len(order)]
+    return laid_out(found, np.argsort(np.argsort(order)), template, pinned=pinned)
+
+
+def _whole(asked: ToExport, n: int) -> Ints:
+    """The ordering asked for, which with what it leaves out must be all n items."""
+    return as_ordering([*asked.ordering, *asked.left_out], n)[: len(asked.ordering)]
+
+
+def _without(found: Essence, left_out: Sequence[int]) -> Essence:
+    """The essence without the items left out, on the scale of the others."""
+    if not left_out:
+        return found
+    items = found.source.collection.items
+    chosen = np.setdiff1d(np.arange(len(items)), left_out)
+    note = f"left out: {', '.join(items[i].label for i in sorted(left_out))}"
+    return replace(
+        found,
+        source=found.source.only(chosen.tolist()),
+        values=normalise(found.values[chosen]),
+        notes=(*found.notes, note),
+    )
 
 
 def _locations(loaded: Loaded) -> list[str]:
@@ -77,7 +102,7 @@ def _write(chosen: Ordered, target: Path) -> None:
 
 def zipped(loaded: Loaded, asked: ToExport) -> Iterator[bytes]:
     """A zip of numbered copies with a playlist of them, made as it goes out."""
-    order = as_ordering(asked.ordering, len(loaded.sounds))
+    order = _whole(asked, len(loaded.sounds))
     items = loaded.found.source.collection.items
     files = [(items[i], loaded.sounds[i]) for i in order]
     missing = [item.label for item, file in files if file is None or not file.is_file()]

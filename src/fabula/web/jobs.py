@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from fabula.errors import FabulaError
+from fabula.pipeline.sources import Choice, SeveralCollectionsError
 from fabula.web.refusing import RefusedError
 from fabula.web.store import new_id
 
@@ -38,6 +39,8 @@ class Job:
         What came of it.
     error
         Why it failed, in one line.
+    choices
+        The collections of a table of several, where it failed because none was named.
     """
 
     id: str
@@ -48,6 +51,7 @@ class Job:
     file: str = ""
     collection: str | None = None
     error: str | None = None
+    choices: tuple[Choice, ...] = ()
 
 
 class Cancelled(Exception):  # noqa: N818 - not an error: what was asked for
@@ -133,7 +137,8 @@ class Jobs:
         except Cancelled:
             self._set(name, state="cancelled")
         except FabulaError as error:
-            self._set(name, state="failed", error=" ".join(str(error).split()))
+            choices = error.choices if isinstance(error, SeveralCollectionsError) else ()
+            self._set(name, state="failed", error=" ".join(str(error).split()), choices=choices)
         except Exception as error:  # a thread has nobody above it to tell
             self._set(name, state="failed", error=f"something unforeseen went wrong ({type(error).__name__})")
         finally:

@@ -12,7 +12,7 @@ from fabula.datasets.locations import is_address
 from fabula.errors import FabulaError, FileError, InputError, shown
 from fabula.pipeline.essences import Essence
 from fabula.pipeline.playing import load
-from fabula.pipeline.sources import Measuring, Source, read_source
+from fabula.pipeline.sources import Measuring, SeveralCollectionsError, Source, read_source
 from fabula.web.folders import below
 from fabula.web.jobs import Progress
 from fabula.web.store import Loaded, Store, new_id
@@ -51,6 +51,9 @@ def open_upload(
     folder = (store.folder / upload).resolve()
     try:
         found = _measured(store, _kept(_uploaded(files, collection), [folder]), progress, by)
+    except SeveralCollectionsError as error:
+        store.drop_upload(upload)
+        raise SeveralCollectionsError(_as_called(str(error), called), error.choices) from error
     except FabulaError as error:
         store.drop_upload(upload)
         raise FileError(_as_called(str(error), called)) from error

@@ -14,6 +14,7 @@ from fabula.core.essence import normalise
 from fabula.core.template import Template, from_arc
 from fabula.errors import InputError
 from fabula.pipeline.essences import Essence
+from fabula.pipeline.ordering import Ordered
 from fabula.pipeline.playing import answer, columns, essence_of, load, order_loaded
 from fabula.pipeline.sources import SOUND, Measuring
 from fabula.pipeline.wishes import Wishes, labels
@@ -44,7 +45,23 @@ def ordered(store: Store, asked: ToOrder) -> dict[str, Any]:
             wishes=wishes,
             constraints=constraints,
         )
-    return answer(result, why=asked.why)
+    told = answer(result, why=asked.why)
+    if asked.limit is not None:
+        told["left_out"] = _left_out(found, result)
+    return told
+
+
+def _left_out(found: Essence, result: Ordered) -> list[int]:
+    """Indices of the items that a limit left out; the ordering counts the others."""
+    kept = iter(result.source.collection.items)
+    following = next(kept, None)
+    out = []
+    for index, item in enumerate(found.source.collection.items):
+        if item is following:
+            following = next(kept, None)
+        else:
+            out.append(index)
+    return out
 
 
 def _brought(store: Store, rows: Sequence[Row]) -> Essence:
@@ -110,7 +127,9 @@ def _search(store: Store, asked: ToOrder, constraints: Constraints) -> Iterator[
         return
     most = store.settings.most_searched
     if constraints.n > most:
-        raise InputError(f"together, before, apart, smoothness and sides take {most} items at most on this page")
+        raise InputError(
+            f"together, before, apart, smoothness, sides and limits take {most} items at most on this page"
+        )
     if not store.searching.acquire(timeout=20):
         raise RefusedError(429, "too many searches at a time; try again")
     try:

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fabula.core.arranging.constraints import Constraints
+from fabula.core.arranging.durations import as_clocks
 from fabula.core.arranging.selection import choose_within
 from fabula.core.arranging.sides import arrange_sides
 from fabula.core.fit import fit
@@ -77,14 +78,17 @@ def test_sides_keep_limit_and_constraints(n, seed, sides):
 @pytest.mark.parametrize(
     ("options", "match", "items"),
     [
-        ({"limit": 5.0, "durations": [6, 1, 1, 1]}, "item 0 alone takes 6", [0]),
-        ({"limit": 5.0, "durations": [4, 4, 4, 4]}, "hold 10; the items take 16", []),
+        ({"limit": 5.0, "durations": [6, 1, 1, 1]}, "a side may take 0:05; item 0 alone takes 0:06$", [0]),
+        ({"limit": 5.0, "durations": [4, 4, 4, 4]}, "of 0:05 hold 0:10; the items take 0:16$", []),
+        ({"limit": 1320, "durations": [900, 900, 900, 900]}, "of 22:00 hold 44:00; the items take 1:00:00$", []),
+        ({"limit": 1320, "durations": [1320.4, 1, 1, 1]}, "take 22:00.0; item 0 alone takes 22:00.4$", [0]),
+        ({"limit": 0.3, "durations": [60, 1, 1, 1]}, "take 0:00.3; item 0 alone takes 1:00.0$", [0]),
         (
             {"limit": 8.0, "durations": [5, 5, 3, 3], "constraints": Constraints(4, together=[(0, 1)])},
-            "alone take 10",
+            "may take 0:08; item 0 and item 1 alone take 0:10$",
             [0, 1],
         ),
-        ({"limit": 9.0, "durations": [6, 6, 6, 0]}, "there is no split", []),
+        ({"limit": 9.0, "durations": [6, 6, 6, 0]}, "there is no split into 2 sides of at most 0:09 that", []),
         ({"sides": 5}, "5 sides need as many items", []),
     ],
 )
@@ -146,7 +150,43 @@ def test_nothing_is_left_out_where_all_fits():
     assert choose_within([3.0, 1.0], HILL, [1, 1], 2.0).tolist() == [0, 1]
 
 
-@pytest.mark.parametrize("keep", [[], [1]])
-def test_nothing_fits_is_told(keep):
-    with pytest.raises(ConflictError, match="the limit is 1"):
-        choose_within([0.0, 1.0], HILL, [3, 4], 1.0, keep=keep)
+@pytest.mark.parametrize(
+    ("keep", "words"),
+    [
+        ([], "even the shortest item takes 1:02:03"),
+        ([1], "item 1 takes 1:06:40"),
+        ([0, 1], "item 0, item 1 take 2:08:43"),
+    ],
+)
+def test_nothing_fits_is_told(keep, words):
+    with pytest.raises(ConflictError) as caught:
+        choose_within([0.0, 1.0], HILL, [3723, 4000], 62.0, keep=keep)
+    assert str(caught.value) == f"the limit is 1:02; {words}"
+
+
+def test_malformed_times_are_told_as_clocks():
+    with pytest.raises(InputError, match="not negative; got -1:05 for item 2"):
+        arrange_sides(np.arange(3.0), HILL, [1, 2, -65])
+    with pytest.raises(InputError, match=r"not negative; got -0:00\.2 for item 0"):
+        choose_within(np.arange(3.0), HILL, [-0.2, 2, 3], 5)
+    with pytest.raises(InputError, match="a time limit must be above 0:00; got -1:30"):
+        choose_within(np.arange(3.0), HILL, [1, 2, 3], -90)
+
+
+def read(clock):
+    return sum(60**place * float(part) for place, part in enumerate(reversed(clock.split(":"))))
+
+
+@given(limit=st.floats(1e-3, 1e5), more=st.floats(1e-3, 1e5))
+def test_a_clock_never_says_that_what_is_too_long_fits(limit, more):
+    told, taken = as_clocks(limit, limit + more)
+    assert read(told) < read(taken)
+    assert read(told) == pytest.approx(limit, abs=0.5000001)
+
+
+def test_clocks_are_as_fine_as_they_must_be():
+    assert as_clocks(1320, 1412.3) == ["22:00", "23:32"]
+    assert as_clocks(59.96, 60.0) == ["0:59.96", "1:00.00"]
+    assert as_clocks(60.0, 60.0) == ["1:00", "1:00"]
+    assert as_clocks(3599.6, 12.5) == ["1:00:00", "0:13"]
+    assert as_clocks(float("nan")) == ["nan"]

@@ -232,8 +232,58 @@ def test_bytes_that_are_no_text_and_endless_lines_are_refused(usual, tmp_path, m
 
 
 def test_no_tracks_at_all_is_an_error(empty, tmp_path):
-    with pytest.raises(FileError, match=r"features.csv: holds no tracks"):
+    with pytest.raises(FileError, match=r"tracks.csv: holds no tracks"):
         read_fma(empty.write(tmp_path))
+
+
+HEADERS = [("librosa", "tracks.csv", 2), ("librosa", "features.csv", 3), ("echonest", "echonest.csv", 3)]
+
+
+@pytest.mark.parametrize(("features", "table", "header"), HEADERS)
+def test_a_table_that_ends_within_its_header_is_told_in_one_line(usual, tmp_path, features, table, header):
+    lines = usual.tables()[table].encode().splitlines(keepends=True)
+    ends = {
+        b"": "is empty",
+        b"\n\n\n\n": "is empty",
+        b"".join(lines[:1]): f"has only 1 of its {header} header rows",
+        b"".join(lines[: header - 1]): f"has only {header - 1} of its {header} header rows",
+        b"".join(lines[: header - 1] + lines[header:]): f"has only {header - 1} of its {header} header rows",
+        b"".join(lines[: header - 1] + lines[header + 1 :]): f"has only {header - 1} of its {header} header rows",
+        b"".join(lines[:header]): "holds no tracks, only its header",
+        b"".join(lines[: header + 1]): "holds no tracks, only its header",
+        b"".join(lines[: header + 1]) + b"\n\n\r\n": "holds no tracks, only its header",
+    }
+    usual.write(tmp_path)
+    for text, words in ends.items():
+        (tmp_path / table).write_bytes(text)
+        with pytest.raises(FileError) as error:
+            read_fma(tmp_path, features=features)
+        assert str(error.value) == f"{tmp_path / table}: {words}; get it again with: fabula fetch fma"
+
+
+@pytest.mark.parametrize(("features", "table", "header"), HEADERS)
+def test_a_table_cut_anywhere_is_read_or_told(usual, tmp_path, rng, features, table, header):
+    text = usual.tables()[table].encode()
+    usual.write(tmp_path)
+    told = []
+    for end in rng.integers(0, len(text), 25):
+        (tmp_path / table).write_bytes(text[:end])
+        try:
+            read_fma(tmp_path, features=features)
+        except FileError as error:
+            told.append(str(error))
+    assert told
+    assert all(line.startswith(str(tmp_path / table)) and "\n" not in line for line in told)
+
+
+@pytest.mark.parametrize(("features", "table", "header"), HEADERS)
+@pytest.mark.parametrize("number", ["1e300", "9223372036854775808", "-1e18"])
+def test_a_number_beyond_measure_is_told(usual, tmp_path, features, table, header, number):
+    usual.write(tmp_path)
+    text = (tmp_path / table).read_text(encoding="utf-8")
+    (tmp_path / table).write_text(text.replace("\n9,", f"\n{number},", 1), encoding="utf-8")
+    with pytest.raises(FileError, match=rf"{table}, line \d: '{number}' is larger than any number of this table"):
+        read_fma(tmp_path, features=features)
 
 
 @pytest.mark.parametrize("member", ["../evil", "/evil", "a/../../evil", "C:\\evil", "..\\evil"])

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fabula.core.arranging.bounds import place_bound
-from fabula.core.arranging.durations import as_durations, as_limit
+from fabula.core.arranging.durations import as_clocks, as_durations, as_limit
 from fabula.core.essence import Floats, as_essence
 from fabula.core.fit import as_item
 from fabula.core.ordering import Ints
@@ -37,9 +37,9 @@ def choose_within(
     template
         With values of shape (knots,) or (knots, d).
     durations
-        Shape (n,), in any unit.
+        Shape (n,), in seconds.
     limit
-        The longest total, in the same unit.
+        The longest total, in seconds.
     keep
         Items that are never left out.
 
@@ -67,8 +67,9 @@ def choose_within(
     fewest = _fewest(times, free, most)
     if fewest is None or fewest == n:
         named = ", ".join(["{}"] * len(held)) or "even the shortest item"
-        shortest = times[held].sum() if held else times.min()
-        raise ConflictError(f"the limit is {limit:g}; {named} take {shortest:g}", held, ["limit"])
+        told, taken = as_clocks(limit, float(times[held].sum() if held else times.min()))
+        verb = "take" if len(held) > 1 else "takes"
+        raise ConflictError(f"the limit is {told}; {named} {verb} {taken}", held, ["limit"])
     if fewest == 0:
         return np.arange(n)
     rows = values.reshape(n, -1)

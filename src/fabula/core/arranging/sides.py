@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from fabula.core.arranging import conflicts
 from fabula.core.arranging.constraints import Constraints
-from fabula.core.arranging.durations import as_durations, as_limit
+from fabula.core.arranging.durations import as_clocks, as_durations, as_limit
 from fabula.core.arranging.search import Arrangement, arrange
 from fabula.core.arranging.split import Task, splits
 from fabula.core.arranging.units import units
@@ -30,7 +30,7 @@ class Sides:
     arrangements
         Of each side by itself: indices within it count its items by rising index.
     durations
-        How long each side takes.
+        Seconds each side takes.
     exact
         Whether no other split does better and each side is exact.
     """
@@ -74,11 +74,11 @@ def arrange_sides(
     template
         With values of shape (knots,) or (knots, d).
     durations
-        Shape (n,), in any unit.
+        Shape (n,), in seconds.
     sides
         How many, 1 or more; none stays empty.
     limit
-        The longest a side may take, in the unit of the durations.
+        The seconds one side may take at most.
     constraints, transitions, smoothness, seed, seconds
         As for :func:`fabula.core.arranging.search.arrange`.
 
@@ -176,22 +176,18 @@ def _check_room(task: Task) -> None:
     for run in task.parts.members:
         time = float(task.durations[list(run)].sum())
         if time > task.limit * (1 + 1e-12):
-            named = " and ".join(["{}"] * len(run))
-            raise ConflictError(
-                f"a side may take {task.limit:g}; {named} alone {'take' if len(run) > 1 else 'takes'} {time:g}",
-                run,
-                ["sides", "limit"],
-            )
+            named = " and ".join(["{}"] * len(run)) + (" alone take" if len(run) > 1 else " alone takes")
+            most, taken = as_clocks(task.limit, time)
+            raise ConflictError(f"a side may take {most}; {named} {taken}", run, ["sides", "limit"])
     total = float(task.durations.sum())
     if total > task.sides * task.limit * (1 + 1e-12):
+        most, room, taken = as_clocks(task.limit, task.sides * task.limit, total)
         raise ConflictError(
-            f"{task.sides} side(s) of {task.limit:g} hold {task.sides * task.limit:g}; the items take {total:g}",
-            [],
-            ["sides", "limit"],
+            f"{task.sides} side(s) of {most} hold {room}; the items take {taken}", [], ["sides", "limit"]
         )
 
 
 def _no_split(task: Task, *, proven: bool) -> str:
-    within = f" of at most {task.limit:g}" if np.isfinite(task.limit) else ""
+    within = f" of at most {as_clocks(task.limit)[0]}" if np.isfinite(task.limit) else ""
     verb = "there is no" if proven else "found no"
     return f"{verb} split into {task.sides} sides{within} that keeps the constraints"

@@ -2,7 +2,7 @@
 
 import { at, fromLine, handles } from "./curve.js";
 import { $, svg } from "./dom.js";
-import { curveNow, laid, preview, sides } from "./ordering.js";
+import { count, curveNow, laid, pins, preview, sides } from "./ordering.js";
 import { changed, commit, state } from "./state.js";
 
 const MARGIN = { left: 14, right: 14, top: 18 };
@@ -36,13 +36,13 @@ export const isDrawing = () => view.drawing;
 
 // Where a place of the curve (u in [0, 1], in one side) and a height stand on the screen.
 function across(place) {
-  const n = state.collection.items.length;
+  const n = count();
   const room = view.width - MARGIN.left - MARGIN.right - (view.labels ? 56 : 0);
   return MARGIN.left + (n > 1 ? place / (n - 1) : 0.5) * room;
 }
 function x(u, side = 0) {
   const counts = sides();
-  if (state.collection.items.length < 2) return MARGIN.left + u * (view.width - MARGIN.left - MARGIN.right);
+  if (count() < 2) return MARGIN.left + u * (view.width - MARGIN.left - MARGIN.right);
   const first = counts.slice(0, side).reduce((a, b) => a + b, 0);
   return across(first + u * (counts[side] - 1));
 }
@@ -54,7 +54,7 @@ function placeAt(px) {
 }
 
 function measure() {
-  const box = $("plot").getBoundingClientRect(), n = state.collection.items.length;
+  const box = $("plot").getBoundingClientRect(), n = count();
   view.width = Math.max(240, Math.round(box.width));
   view.labels = n <= 18 && view.width / n > 34;
   view.bottom = view.labels ? 78 : 30;
@@ -82,7 +82,7 @@ export function render({ fresh = false } = {}) {
 }
 
 function grid() {
-  const n = state.collection.items.length, zero = y(0), parts = [];
+  const n = count(), zero = y(0), parts = [];
   parts.push(svg("line", { x1: 4, x2: view.width - 4, y1: zero, y2: zero, class: "zero" }));
   const foot = view.height - view.bottom + 16;
   if (!view.labels) {
@@ -116,13 +116,14 @@ function drawItems(rows) {
   if (many) return drawDots(rows);
   nodes.dots.setAttribute("d", "");
   nodes.pins.setAttribute("d", "");
-  if (nodes.points.size !== rows.length || nodes.owner !== state.collection.id) makePoints(rows);
-  const pinned = state.before ? {} : state.wishes.fixed;
+  const missing = nodes.points.size !== rows.length || rows.some(({ item }) => !nodes.points.has(item));
+  if (missing || nodes.owner !== state.collection.id) makePoints(rows);
+  const pinned = pins();
   for (const { item, place, value, target } of rows) {
     const node = nodes.points.get(item), py = y(value);
     node.group.style.transform = `translate(${across(place).toFixed(1)}px, ${py.toFixed(1)}px)`;
     node.stem.setAttribute("y2", (y(target) - py).toFixed(1));
-    const kind = `point${place in pinned ? " pinned" : ""}${item === state.chosen ? " chosen" : ""}`;
+    const kind = `point${pinned.has(item) ? " pinned" : ""}${item === state.chosen ? " chosen" : ""}`;
     if (node.kind !== kind) node.group.setAttribute("class", (node.kind = kind));
     node.label.setAttribute("transform", `translate(0 ${(view.height - view.bottom + 14 - py).toFixed(1)}) rotate(36)`);
   }
@@ -131,9 +132,9 @@ function drawItems(rows) {
 function drawDots(rows) {
   if (nodes.points.size) nodes.items.replaceChildren();
   nodes.points.clear();
-  const pinned = state.before ? {} : state.wishes.fixed, plain = [], held = [];
+  const pinned = pins(), plain = [], held = [];
   for (const { item, place, value } of rows) {
-    (place in pinned || item === state.chosen ? held : plain).push(`M${across(place).toFixed(1)},${y(value).toFixed(1)}h0`);
+    (pinned.has(item) || item === state.chosen ? held : plain).push(`M${across(place).toFixed(1)},${y(value).toFixed(1)}h0`);
   }
   nodes.dots.setAttribute("d", plain.join(""));
   nodes.pins.setAttribute("d", held.join(""));

@@ -1,7 +1,7 @@
 // The list: the same items as rows, dragged to a place to pin them there.
 
 import { $, clock, el, icon, setIcon } from "./dom.js";
-import { curveNow, laid, preview, sides } from "./ordering.js";
+import { curveNow, laid, pins, preview, sides } from "./ordering.js";
 import { isPlaying, playItem, playTransition } from "./player.js";
 import { changed, commit, essence, state } from "./state.js";
 
@@ -55,21 +55,31 @@ export function build() {
 // settle: also put the rows in order for those who read them one after the other. Without it only what is seen moves.
 export function render({ settle = true } = {}) {
   if (!state.collection || $("desk").hidden) return;
-  const all = laid(), many = all.length > MANY, list = $("rows"), pinned = state.before ? {} : state.wishes.fixed;
-  const counts = sides(), gap = counts.length > 1 ? SIDE : 0, [from, to] = settle || !many ? [0, Infinity] : seen();
+  const all = withLeftOut(), many = all.length > MANY, list = $("rows"), pinned = pins();
+  const gap = sides().length > 1 ? SIDE : 0, [from, to] = settle || !many ? [0, Infinity] : seen();
   list.classList.toggle("still", many || drag.item !== null);
-  if (settle) list.style.height = `${all.length * ROW + gap * counts.length}px`;
+  if (settle) list.style.height = `${all.length * ROW + heads(gap)}px`;
   for (const { item, place, side, off } of all) {
-    const parts = rows.get(item), top = place * ROW + gap * (side + 1);
+    const parts = rows.get(item), top = place * ROW + (off === null ? heads(gap) : gap * (side + 1));
     if ((top < from || top > to) && (parts.top < from || parts.top > to)) continue;
     if (parts.top !== top && item !== drag.item) parts.row.style.transform = `translateY(${(parts.top = top)}px)`;
-    if (parts.place !== place) parts.grip.textContent = (parts.place = place) + 1;
-    const text = off.toFixed(1).replace("-0.0", "0.0").replace("-", "−");
+    parts.place = place;
+    const number = off === null ? "+" : String(place + 1), text = off === null ? "" : off.toFixed(1).replace("-0.0", "0.0").replace("-", "−");
+    if (parts.number !== number) parts.grip.textContent = parts.number = number;
     if (parts.text !== text) parts.off.textContent = parts.text = text;
-    if (parts.held !== place in pinned) hold(parts, place in pinned);
+    if (parts.held !== pinned.has(item)) hold(parts, pinned.has(item));
   }
   if (settle) settled(all, pinned);
 }
+
+// The items in order, and behind them those left out: these are off no curve.
+function withLeftOut() {
+  const all = laid();
+  if (!state.before) for (const item of state.out) all.push({ item, place: all.length, side: 0, off: null });
+  return all;
+}
+const heads = (gap) => gap * sides().length + (leftOut() ? SIDE : 0);
+const leftOut = () => (state.before ? 0 : state.out.length);
 
 // From which height to which the list is on the screen.
 function seen() {
@@ -88,19 +98,20 @@ function hold(parts, held) {
 function settled(all, pinned) {
   const artists = state.collection.items.some((item) => item.artist !== state.collection.items[0].artist);
   const linked = new Set(state.wishes.together.flatMap((run) => run.slice(0, -1)));
-  for (const { item, place } of all) {
-    const parts = rows.get(item), { title, artist } = state.collection.items[item];
-    const why = state.before ? "" : state.why.get(item) || "";
-    const line = [artists ? artist : "", why].filter(Boolean).join(" · "), held = place in pinned;
-    const classes = `${linked.has(item) && !state.before ? " linked" : ""}${item === state.chosen ? " chosen" : ""}${held ? " pinned" : ""}`;
-    const name = `${held ? "Unlock" : "Lock"} ${title}, place ${place + 1}`, stop = item === (state.chosen ?? all[0].item) ? 0 : -1;
+  for (const { item, place, off } of all) {
+    const parts = rows.get(item), { title, artist } = state.collection.items[item], gone = off === null;
+    const why = gone || state.before ? "" : state.why.get(item) || "";
+    const line = [artists ? artist : "", why].filter(Boolean).join(" · "), held = pinned.has(item);
+    const classes = `${linked.has(item) && !state.before ? " linked" : ""}${item === state.chosen ? " chosen" : ""}${held ? " pinned" : ""}${gone ? " out" : ""}`;
+    const name = `${held ? "Unlock" : "Lock"} ${title}, ${gone ? "left out" : `place ${place + 1}`}`, stop = item === (state.chosen ?? all[0].item) ? 0 : -1;
     if (parts.line !== line) parts.sub.textContent = parts.sub.title = parts.line = line;
     if (parts.classes !== classes) parts.row.className = `row${(parts.classes = classes)}${isPlaying(item) ? " playing" : ""}`;
     if (parts.row.tabIndex !== stop) parts.row.tabIndex = stop;
     if (parts.name !== name) {
       parts.name = name;
       parts.lock.setAttribute("aria-label", name);
-      parts.grip.setAttribute("aria-label", `${title}, place ${place + 1}`);
+      parts.grip.title = gone ? "Drag into the order to keep it" : "Drag to a place to pin it there";
+      parts.grip.setAttribute("aria-label", `${title}, ${gone ? "left out" : `place ${place + 1}`}`);
     }
   }
   sorting = all.map(({ item }) => rows.get(item).row);
@@ -131,13 +142,13 @@ function sortSoon() {
 }
 
 function sideHeads(all) {
-  const list = $("rows"), counts = sides();
+  const list = $("rows"), counts = sides(), groups = counts.length > 1 ? counts.map((count, side) => [`Side ${String.fromCharCode(65 + side)}`, count]) : [];
   list.parentElement.querySelectorAll(".side").forEach((head) => head.remove());
-  if (counts.length < 2) return;
-  let first = 0;
-  counts.forEach((count, side) => {
+  let first = groups.length ? 0 : counts[0];
+  if (leftOut()) groups.push(["Left out", leftOut()]);
+  groups.forEach(([name, count], side) => {
     const length = all.slice(first, first + count).reduce((sum, row) => sum + (state.collection.items[row.item].seconds || 0), 0);
-    const head = el("div", { class: "side" }, `Side ${String.fromCharCode(65 + side)}`, el("span", { class: "soft" }, clock(length)));
+    const head = el("div", { class: "side" }, name, el("span", { class: "soft" }, clock(length)));
     head.style.transform = `translateY(${first * ROW + side * SIDE}px)`;
     list.parentElement.append(head);
     first += count;
@@ -146,8 +157,9 @@ function sideHeads(all) {
 
 // Put an item at a place; pins in its way move on by one towards where it came from.
 function pinned(item, place, from) {
-  const fixed = {}, step = from >= place ? 1 : -1;
-  for (const [at, other] of Object.entries(state.wishes.fixed)) if (other !== item) fixed[at] = other;
+  const fixed = {}, step = from >= place ? 1 : -1, n = state.ordering.length;
+  // Where items are left out, a pin beyond the end is one from the end.
+  for (const [at, other] of Object.entries(state.wishes.fixed)) if (other !== item) fixed[at < n ? at : at - state.out.length] = other;
   let [moving, to] = [item, place];
   while (moving !== undefined) {
     const next = fixed[to];
@@ -159,16 +171,19 @@ function pinned(item, place, from) {
   return fixed;
 }
 
-export function pin(item, place, from = state.ordering.indexOf(item)) {
+// An item that was left out comes in from behind.
+export function pin(item, place, from = placeOf(item) ?? state.ordering.length) {
   commit({ fixed: pinned(item, Math.min(state.ordering.length - 1, Math.max(0, place)), from) });
 }
 
+const placeOf = (item) => (state.ordering.includes(item) ? state.ordering.indexOf(item) : null);
+
 // Lock an item where it is, or let it go; that alone moves nothing.
 export function toggleLock(item) {
-  const place = state.ordering.indexOf(item), { exactly } = state.wishes;
-  if (!(place in state.wishes.fixed)) return commit({ fixed: pinned(item, place, place), exactly });
-  const { [place]: _, ...fixed } = state.wishes.fixed;
-  commit({ fixed, exactly });
+  const place = placeOf(item), { exactly, fixed: held } = state.wishes;
+  if (place === null) return;
+  if (!pins().has(item)) return commit({ fixed: pinned(item, place, place), exactly });
+  commit({ fixed: Object.fromEntries(Object.entries(held).filter(([, other]) => other !== item)), exactly });
 }
 
 // Keep an item with the one that follows it now, or let go of that.
@@ -180,7 +195,7 @@ export function toggleLink(item) {
     return commit({ together: [...runs, run.slice(0, cut), run.slice(cut)].filter((part) => part.length > 1) });
   }
   const next = state.ordering[place + 1];
-  if (next === undefined) return;
+  if (next === undefined || place < 0) return;
   const head = runs.find((run) => run.at(-1) === item) || [item], tail = runs.find((run) => run[0] === next) || [next];
   commit({ together: [...runs.filter((run) => run !== head && run !== tail), [...head, ...tail]] });
 }
@@ -191,15 +206,17 @@ function onClick(event) {
   const item = Number(row.dataset.item);
   choose(item);
   if (event.target.closest(".lock") && !state.before) toggleLock(item);
-  else if (event.target.closest(".hear")) playItem(item);
+  else if (event.target.closest(".hear") && heard(item)) playItem(item);
 }
+
+const heard = (item) => state.before || placeOf(item) !== null;
 
 function onKey(event) {
   const row = event.target.closest(".row");
   if (!row || event.ctrlKey || event.metaKey) return;
-  const item = Number(row.dataset.item), place = rows.get(item).place, last = state.ordering.length - 1;
+  const item = Number(row.dataset.item), place = rows.get(item).place, all = withLeftOut(), last = all.length - 1;
   const go = (to) => {
-    const next = laid()[Math.min(last, Math.max(0, to))].item;
+    const next = all[Math.min(last, Math.max(0, to))].item;
     choose(next);
     rows.get(next).row.scrollIntoView({ block: "nearest" });
   };
@@ -208,7 +225,7 @@ function onKey(event) {
   if (event.key in moves) {
     if (event.altKey && free) pin(item, moves[event.key]);
     else go(moves[event.key]);
-  } else if (event.key === "Enter") playItem(item);
+  } else if (event.key === "Enter") heard(item) && playItem(item);
   else if (event.key === "l" && free) toggleLock(item);
   else if (event.key === "k" && free) toggleLink(item);
   else if (event.key === "t") playTransition(place);

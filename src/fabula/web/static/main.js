@@ -5,7 +5,7 @@ import * as arc from "./arc.js";
 import { $, clock, el, say, setIcon } from "./dom.js";
 import * as list from "./list.js";
 import * as opening from "./opening.js";
-import { ask, laid, plain, propose } from "./ordering.js";
+import { ask, count, laid, pins, plain, propose } from "./ordering.js";
 import * as player from "./player.js";
 import * as shapes from "./shapes.js";
 import { asState, changed, commit, kept, onChange, open, redo, state, undo } from "./state.js";
@@ -24,7 +24,7 @@ async function opened(collection, from = {}) {
   notes(collection.notes);
   const artists = new Set(collection.items.map((item) => item.artist).filter(Boolean));
   $("apart").disabled = artists.size < 2;
-  $("sides").disabled = collection.items.some((item) => item.seconds === null);
+  for (const id of ["sides", "limit"]) $(id).disabled = collection.items.some((item) => item.seconds === null);
   await Promise.all([propose(), shapes.findOthers()]);
   if (state.wishes.curve) await ask();
   shapes.render();
@@ -72,15 +72,16 @@ function controls() {
   $("sides").value = wishes.sides;
   $("side-limit").value = wishes.sideLimit ?? "";
   $("side-limit").disabled = wishes.sides < 2;
+  $("limit").value = wishes.limit ?? "";
   $("smoothness").value = wishes.smoothness;
   $("free").disabled = !Object.keys(wishes.fixed).length && !wishes.together.length;
   for (const id of ["draw", "flip"]) $(id).disabled = state.before;
   $("given").setAttribute("aria-pressed", state.before);
   $("desk").classList.toggle("before", state.before);
   $("list-name").textContent = state.before ? "The order before" : "The order";
-  const seconds = collection.items.map((item) => item.seconds);
+  const seconds = laid().map(({ item }) => collection.items[item].seconds), all = collection.items.length;
   const length = seconds.every((s) => s !== null) ? ` · ${clock(seconds.reduce((a, b) => a + b, 0))}` : "";
-  $("total").textContent = `${collection.items.length} items${length}`;
+  $("total").textContent = `${count() < all ? `${count()} of ${all}` : all} items${length}`;
 }
 
 function verdict() {
@@ -98,19 +99,19 @@ function inspect() {
   const item = state.chosen, box = $("inspector");
   box.hidden = item === null;
   if (item === null) return;
-  const rows = laid(), place = rows.findIndex((row) => row.item === item), last = rows.length - 1;
+  const rows = laid(), place = rows.findIndex((row) => row.item === item), last = rows.length - 1, here = place >= 0;
   const { title, sound } = state.collection.items[item];
-  $("one-title").textContent = `${place + 1}. ${title}`;
-  $("one-why").textContent = state.before ? "" : state.why.get(item) || "";
-  const held = place in state.wishes.fixed, linked = state.wishes.together.some((run) => run.indexOf(item) >= 0 && run.indexOf(item) < run.length - 1);
+  $("one-title").textContent = here ? `${place + 1}. ${title}` : title;
+  $("one-why").textContent = !here ? "left out" : state.before ? "" : state.why.get(item) || "";
+  const held = pins().has(item), linked = state.wishes.together.some((run) => run.indexOf(item) >= 0 && run.indexOf(item) < run.length - 1);
   const next = place < last;
   const actions = [
-    [held ? "Unlock" : "Lock here", () => list.toggleLock(item), !state.before],
-    ["First", () => list.pin(item, 0), !state.before && place > 0],
+    [held ? "Unlock" : "Lock here", () => list.toggleLock(item), !state.before && here],
+    ["First", () => list.pin(item, 0), !state.before && place !== 0],
     ["Last", () => list.pin(item, last), !state.before && next],
-    [linked ? "Let the next go" : "Keep with next", () => list.toggleLink(item), !state.before && (next || linked)],
-    ["Play", () => player.playItem(item), sound],
-    ["Play transition", () => player.playTransition(place), sound && next],
+    [linked ? "Let the next go" : "Keep with next", () => list.toggleLink(item), !state.before && here && (next || linked)],
+    ["Play", () => player.playItem(item), sound && here],
+    ["Play transition", () => player.playTransition(place), sound && here && next],
   ];
   const bar = box.querySelector(".actions"), focused = [...bar.children].indexOf(document.activeElement);
   bar.replaceChildren(...actions.map(([text, action, able]) => el("button", { onclick: action, disabled: !able }, text)));
@@ -123,8 +124,9 @@ async function save(format) {
   try {
     if (format === "session") await api.download(`collections/${id}/session`, { state: asState() });
     else {
-      const ordering = laid().map((row) => row.item), pinned = state.before ? [] : Object.keys(state.wishes.fixed).map(Number);
-      await api.download(`collections/${id}/export`, { ordering, pinned, format, template: state.wishes.curve });
+      const ordering = laid().map((row) => row.item), held = pins(), left_out = state.before ? [] : state.out;
+      const pinned = [...ordering.keys()].filter((place) => held.has(ordering[place]));
+      await api.download(`collections/${id}/export`, { ordering, pinned, left_out, format, template: state.wishes.curve });
     }
     say("Saved");
   } catch (error) {
@@ -148,12 +150,13 @@ function setBefore(on) {
 async function chooseEssence(by) {
   try {
     const collection = await api.setEssence(state.collection.id, by || null);
-    const { wishes } = state;
-    await opened(collection, { wishes: { fixed: wishes.fixed, together: wishes.together, apart: wishes.apart } });
+    await opened(collection, { wishes: { ...state.wishes, curve: null, exactly: null } });
   } catch (error) {
     say(error.message, { error: true });
   }
 }
+
+const minutes = (text) => (Number(text) > 0 ? Number(text) : null);
 
 function wire() {
   setIcon($("undo"), "undo");
@@ -167,7 +170,8 @@ function wire() {
   $("given").addEventListener("click", () => setBefore(!state.before));
   $("apart").addEventListener("change", (event) => commit({ apart: event.target.checked }));
   $("sides").addEventListener("change", (event) => commit({ sides: Math.min(8, Math.max(1, Math.round(event.target.value) || 1)) }));
-  $("side-limit").addEventListener("change", (event) => commit({ sideLimit: Number(event.target.value) || null }));
+  $("side-limit").addEventListener("change", (event) => commit({ sideLimit: minutes(event.target.value) }));
+  $("limit").addEventListener("change", (event) => commit({ limit: minutes(event.target.value) }));
   $("smoothness").addEventListener("change", (event) => commit({ smoothness: Number(event.target.value) }));
   $("free").addEventListener("click", () => commit({ fixed: {}, together: [] }));
   $("by").addEventListener("change", (event) => chooseEssence(event.target.value));

@@ -3,6 +3,7 @@
 import * as api from "./api.js";
 import { $, el, say } from "./dom.js";
 import { keep, state } from "./state.js";
+import * as which from "./which.js";
 
 let opened = () => {};
 
@@ -18,6 +19,7 @@ export async function start(whenOpened) {
   $("again").addEventListener("click", showStart);
   $("browse").addEventListener("click", () => browse(null));
   dropping();
+  which.start();
   const { folders } = await api.folders(null).catch(() => ({ folders: [] }));
   $("browse").hidden = !folders.length;
 }
@@ -49,7 +51,7 @@ async function take(id) {
 function dropping() {
   const over = (on) => document.body.classList.toggle("dropping", on);
   addEventListener("dragover", (event) => {
-    if (![...event.dataTransfer.types].includes("Files")) return;
+    if (![...event.dataTransfer.types].includes("Files") || which.isAsking()) return;
     event.preventDefault();
     over(true);
   });
@@ -108,15 +110,15 @@ async function reopen(session) {
   }
 }
 
-// Begin a job and follow it; of a table with several collections the person names one.
+// Begin a job and follow it; of a table with several collections the person chooses one.
 async function run(begin, more = {}) {
   try {
     await watch(await begin(more));
   } catch (error) {
-    const several = /holds (.+); choose one with --collection/.exec(error.message);
-    const collection = several && !more.collection ? prompt(`The table holds ${several[1]}. Which one?`) : null;
-    if (collection) return run(begin, { collection });
-    failed(error);
+    if (!error.choices?.length) return failed(error);
+    back();
+    const collection = await which.choose(error.choices);
+    if (collection !== null) await run(begin, { collection });
   }
 }
 
@@ -136,7 +138,7 @@ export async function watch(job) {
     state.job = null;
     keep();
   }
-  if (job.state === "failed") throw new Error(job.error);
+  if (job.state === "failed") throw Object.assign(new Error(job.error), { choices: job.choices });
   if (job.state === "cancelled") return failed(new Error("cancelled"));
   const collection = await api.collection(job.collection);
   $("job").hidden = true;
@@ -161,12 +163,17 @@ function progress(done, total, text) {
 }
 
 function failed(error) {
-  $("job").hidden = true;
-  const back = state.collection !== null;
-  $("desk").hidden = !back;
-  $("player").hidden = !hears();
-  $("start").hidden = back;
+  back();
   say(error.message, { error: error.message !== "cancelled" });
+}
+
+// To where the person was before something was opened.
+function back() {
+  const open = state.collection !== null;
+  $("job").hidden = true;
+  $("desk").hidden = !open;
+  $("player").hidden = !hears();
+  $("start").hidden = open;
 }
 
 // The folders of this computer that were named at start.

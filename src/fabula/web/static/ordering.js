@@ -9,8 +9,20 @@ let asking = null;
 
 // Whether the page can find the order by itself.
 export function plain(wishes) {
-  return !wishes.together.length && !wishes.apart && !wishes.smoothness && wishes.sides === 1;
+  return !wishes.together.length && !wishes.apart && !wishes.smoothness && wishes.sides === 1 && !tooLong(wishes.limit);
 }
+
+// Whether something must be left out to keep within a limit.
+function tooLong(limit) {
+  return Boolean(limit) && state.collection.items.reduce((sum, item) => sum + item.seconds, 0) > 60 * limit;
+}
+
+// A proposal's own ordering, where the wishes leave it as it is.
+export const asProposed = (ordering) => (plain(state.wishes) && !Object.keys(state.wishes.fixed).length ? ordering : null);
+
+// How many items are in the order on the screen, and which of them are pinned.
+export const count = () => (state.before ? state.collection.items : state.ordering).length;
+export const pins = () => new Set(state.before ? [] : Object.values(state.wishes.fixed));
 
 // The curve on the screen, also before the server has spoken.
 export const curveNow = () => state.wishes.curve || { knots: [0, 1], values: [0, 0], name: "" };
@@ -18,10 +30,24 @@ export const curveNow = () => state.wishes.curve || { knots: [0, 1], values: [0,
 // The order for wishes that are not yet a step: while a knot or a row is dragged.
 export function preview(changes) {
   const wishes = { ...state.wishes, exactly: null, ...changes };
-  const targets = samples(wishes.curve, state.collection.items.length);
-  if (plain(wishes)) state.ordering = orderAlong(essence(), targets, wishes.fixed);
+  if (plain(wishes)) layAll(wishes);
   else searched(wishes);
   changed("preview");
+}
+
+function layAll({ curve, fixed, exactly }) {
+  state.ordering = exactly ? [...exactly] : orderAlong(essence(), samples(curve, state.collection.items.length), fixed);
+  Object.assign(state, { out: [], scaled: null });
+}
+
+// What the server found; it counts the items that are left.
+function take(answer) {
+  const out = answer.left_out || [], gone = new Set(out);
+  const kept = state.collection.items.map((_, item) => item).filter((item) => !gone.has(item));
+  const ordering = answer.ordering.map((index) => kept[index]);
+  const value = ({ essence: told }) => (Array.isArray(told) ? told[0] : told);
+  const scaled = out.length ? new Map(answer.items.map((row, place) => [ordering[place], value(row)])) : null;
+  Object.assign(state, { answer, ordering, out, scaled });
 }
 
 // While dragging among wishes that need a search: one question at a time, then the newest.
@@ -36,8 +62,7 @@ async function searched(wishes) {
     try {
       const answer = await api.order({ ...request(asked), why: false, alternatives: 1 });
       if (mine !== state.wishes) break;
-      state.ordering = answer.ordering;
-      state.answer = answer;
+      take(answer);
       changed("preview");
     } catch { /* told when the step is made */ }
   }
@@ -52,6 +77,7 @@ function request(wishes) {
   if (wishes.together.length) asked.together = wishes.together;
   if (wishes.apart) asked.apart = "artist";
   if (wishes.smoothness) asked.smoothness = wishes.smoothness;
+  if (tooLong(wishes.limit)) asked.limit = 60 * wishes.limit;
   if (wishes.sides > 1) Object.assign(asked, { sides: wishes.sides, side_limit: wishes.sideLimit ? 60 * wishes.sideLimit : null });
   return asked;
 }
@@ -59,8 +85,7 @@ function request(wishes) {
 // Ask the server for the order of the wishes as they are; the newest question wins.
 export async function ask() {
   const wishes = state.wishes, shown = state.ordering.join();
-  if (wishes.exactly) state.ordering = [...wishes.exactly];
-  else if (wishes.curve && plain(wishes)) state.ordering = orderAlong(essence(), samples(wishes.curve, state.ordering.length), wishes.fixed);
+  if (wishes.exactly || (wishes.curve && plain(wishes))) layAll(wishes);
   if (state.ordering.join() !== shown || !state.answer || !plain(wishes)) changed("order");
   else changed("preview");
   asking?.abort();
@@ -69,9 +94,8 @@ export async function ask() {
   try {
     const answer = await api.order(request(wishes), mine.signal);
     if (mine !== asking) return;
-    state.answer = answer;
-    state.ordering = answer.ordering;
-    state.why = new Map(answer.items.map((row, place) => [answer.ordering[place], row.why]));
+    take(answer);
+    state.why = new Map(answer.items.map((row, place) => [state.ordering[place], row.why]));
     changed("order");
   } catch (error) {
     if (error.name !== "AbortError") say(error.message, { error: true });
@@ -86,7 +110,7 @@ export async function propose() {
     const answer = await api.order({ collection: state.collection.id, alternatives: 4, why: false });
     const curve = (fit) => ({ ...fit.curve, name: fit.template });
     state.proposals = [answer, ...answer.alternatives].map((fit) => ({ curve: curve(fit), ordering: fit.ordering, score: fit.score }));
-    if (!state.wishes.curve) replaceWishes({ curve: state.proposals[0].curve, exactly: state.proposals[0].ordering });
+    if (!state.wishes.curve) replaceWishes({ curve: state.proposals[0].curve, exactly: asProposed(state.proposals[0].ordering) });
     changed("proposals");
   } catch (error) {
     say(error.message, { error: true });
@@ -95,7 +119,7 @@ export async function propose() {
 
 // How many items each side has; one number without sides.
 export function sides() {
-  const n = state.collection.items.length, told = state.answer?.sides;
+  const n = count(), told = state.answer?.sides;
   const valid = !state.before && state.wishes.sides > 1 && told && told.reduce((a, b) => a + b, 0) === n;
   return valid ? told : [n];
 }
@@ -103,11 +127,11 @@ export function sides() {
 // Target and deviation of each place for what is on the screen; each side follows the curve from its start.
 export function laid(curve = curveNow()) {
   const ordering = state.before ? state.collection.items.map((_, i) => i) : state.ordering;
-  const rows = [];
-  for (const [side, count] of sides().entries()) {
-    for (let j = 0; j < count; j++) {
-      const place = rows.length, item = ordering[place], value = state.collection.items[item].essence;
-      const target = at(curve, count > 1 ? j / (count - 1) : 0);
+  const rows = [], scaled = state.before ? null : state.scaled;
+  for (const [side, length] of sides().entries()) {
+    for (let j = 0; j < length; j++) {
+      const place = rows.length, item = ordering[place], value = scaled?.get(item) ?? state.collection.items[item].essence;
+      const target = at(curve, length > 1 ? j / (length - 1) : 0);
       rows.push({ item, place, side, first: j === 0, value, target, off: value - target });
     }
   }

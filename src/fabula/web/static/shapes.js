@@ -3,7 +3,7 @@
 import * as api from "./api.js";
 import { flipped, samples } from "./curve.js";
 import { $, el, say, svg } from "./dom.js";
-import { curveNow } from "./ordering.js";
+import { asProposed, curveNow } from "./ordering.js";
 import { commit, essence, state } from "./state.js";
 
 let known = [];
@@ -46,7 +46,7 @@ export function render() {
     const told = score === null || score === undefined ? "" : ` (score ${score.toFixed(2)})`;
     const title = `${i ? "Another proposal" : "What the model finds likeliest"}: ${curve.name}${told}`;
     const chosen = is(curve) && (!state.wishes.exactly || same(state.wishes.exactly, ordering));
-    return shape(times > 1 ? `${curve.name} (${times})` : curve.name, samples(curve, 41), title, chosen, () => commit({ curve, exactly: Object.keys(state.wishes.fixed).length ? null : ordering }));
+    return shape(times > 1 ? `${curve.name} (${times})` : curve.name, samples(curve, 41), title, chosen, () => commit({ curve, exactly: asProposed(ordering) }));
   });
   const template = ({ name, description, knots, values, samples: drawn }) =>
     shape(name.replaceAll("-", " "), drawn, description, is({ knots, values }), () => commit({ curve: { knots, values, name } }));

@@ -10,6 +10,7 @@ export const NO_WISHES = Object.freeze({
   apart: false,
   sides: 1,
   sideLimit: null, // minutes
+  limit: null, // minutes in all
   smoothness: 0,
 });
 
@@ -20,6 +21,8 @@ export const state = {
   future: [],
   proposals: [],
   ordering: [], // on the screen, ordering[place] = item
+  out: [], // items left out to keep within the limit
+  scaled: null, // item -> essence on the scale of those that are left, where some are left out
   answer: null, // what the server said last
   why: new Map(), // item -> sentence
   chosen: null, // an item
@@ -72,6 +75,8 @@ export function open(collection, kept = {}) {
     future: [],
     proposals: [],
     ordering: collection.items.map((_, i) => i),
+    out: [],
+    scaled: null,
     answer: null,
     why: new Map(),
     chosen: null,
@@ -85,7 +90,7 @@ function checked(wishes, n) {
   if (!wishes || typeof wishes !== "object") return NO_WISHES;
   const out = { ...NO_WISHES }, number = (v) => typeof v === "number" && Number.isFinite(v);
   const item = (v) => Number.isInteger(v) && v >= 0 && v < n;
-  const { curve, exactly, fixed, together, apart, sides, sideLimit, smoothness } = wishes;
+  const { curve, exactly, fixed, together, apart, sides, sideLimit, limit, smoothness } = wishes;
   if (curve && Array.isArray(curve.knots) && curve.knots.length >= 2 && curve.knots.every(number)
     && Array.isArray(curve.values) && curve.values.length === curve.knots.length && curve.values.every(number)) {
     out.curve = { knots: curve.knots, values: curve.values, name: String(curve.name || "drawn") };
@@ -96,6 +101,7 @@ function checked(wishes, n) {
   if (typeof apart === "boolean") out.apart = apart;
   if (Number.isInteger(sides) && sides >= 1 && sides <= 8) out.sides = sides;
   if (number(sideLimit) && sideLimit > 0) out.sideLimit = sideLimit;
+  if (number(limit) && limit > 0) out.limit = limit;
   if (number(smoothness)) out.smoothness = smoothness;
   return out;
 }
