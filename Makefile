@@ -51,7 +51,7 @@ lint: $(VENV)/.dev
 	$(BIN)/lint-imports
 
 tests: $(VENV)/.dev $(VENV)/.tools
-	$(BIN)/python -m pytest -q -m "" --doctest-modules src tests --ignore=tests/base
+	$(BIN)/python -m pytest -q -m "" --doctest-modules src tests
 
 tests-base: $(VENV)/base/.installed
 	$(VENV)/base/bin/python -m pytest -q --confcutdir=tests/base tests/base

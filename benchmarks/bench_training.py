@@ -59,8 +59,8 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=2)
     parser.add_argument("--batches", type=int, nargs="+", default=[16, 256])
     parser.add_argument("--sequences", type=int, nargs="+", default=[32, 128, 512])
-    parser.add_argument("--graphs", action="store_true", help="also with CUDA graphs")
-    parser.add_argument("--amp", nargs="+", default=["none"], choices=["none", "tf32", "bf16"])
+    parser.add_argument("--plain", action="store_true", help="also without CUDA graphs")
+    parser.add_argument("--amp", nargs="+", default=["tf32"], choices=["none", "tf32"])
     options = parser.parse_args()
     device = pick_device(options.device)
     light = device.type == "cpu"
@@ -68,8 +68,10 @@ def main() -> None:
     print(f"{device}, torch {torch.__version__}, {len(pool)} albums, {len(pool.values)} tracks of 75 x 7")
     print(f"{'graphs':>6} {'amp':>5} {'batch':>6} {'N':>5} {'ms/album':>9} {'ratio':>7}")
     first = 0.0
-    modes = [False, True] if options.graphs else [False]
-    for graphs, amp, batch, sequences in product(modes, options.amp, options.batches, options.sequences):
+    modes = [False] if light else [True, False] if options.plain else [True]
+    for graphs, amp, batch, sequences in product(
+        modes, ["none"] if light else options.amp, options.batches, options.sequences
+    ):
         config = preset("paper", batch=batch, negatives=sequences - 1, amp=amp, graphs=graphs)
         took = milliseconds_per_album(pool, config, repeats=options.repeats)
         first = first or took

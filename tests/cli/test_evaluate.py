@@ -35,7 +35,7 @@ def test_it_prints_every_method_and_no_p_without_effect_and_n(table):
     headers = [line for line in result.output.splitlines() if line.rstrip().endswith("p adj.")]
     assert len(headers) == 3
     assert all(word in line for line in headers for word in (" n ", "gain", "95 % interval", "effect"))
-    assert "Holm-Bonferroni over all 15 tests" in result.output
+    assert "Holm-Bonferroni over all 24 tests" in result.output
     assert max(map(len, result.output.splitlines()[:-1])) <= 100
 
 

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import pickle
+from types import MappingProxyType
+
 import numpy as np
 import pytest
 
@@ -69,3 +72,10 @@ def test_orderings():
             as_ordering(bad)
     with pytest.raises(InputError, match="an ordering of 3 items must have 3 entries; got 2"):
         as_ordering([0, 1], 3)
+
+
+def test_items_travel_to_other_processes():
+    item = Item("a", "A", "a.ogg", "X", details=MappingProxyType({"year": 1982}))
+    again = pickle.loads(pickle.dumps(item))
+    assert again == item
+    assert again.details["year"] == 1982

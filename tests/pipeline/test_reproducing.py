@@ -1,7 +1,7 @@
 import json
+import multiprocessing
 from dataclasses import replace
 from html.parser import HTMLParser
-from types import MappingProxyType
 from xml.etree import ElementTree as ET
 
 import numpy as np
@@ -16,7 +16,7 @@ from fabula.pipeline.reproduce.study import read_study
 from fabula.pipeline.reproducing import reproduce
 from fabula.report.study import write_study
 
-TINY = MappingProxyType({"epochs": 2, "draws": 1, "widths": (8,), "negatives": 7})
+TINY = {"epochs": 2, "draws": 1, "widths": (8,), "negatives": 7}
 PLAN = Plan(
     seeds=1,
     device="cpu",
@@ -24,8 +24,8 @@ PLAN = Plan(
     changes=TINY,
     bits_preset="arcs",
     bits_changes=TINY,
-    search_changes=MappingProxyType({"preset": "default", "scorer_hidden": 4, "scorer_layers": 1}),
-    sequencer=MappingProxyType({"epochs": 2, "width": 8, "heads": 2, "layers": 1}),
+    search_changes={"preset": "default", "scorer_hidden": 4, "scorer_layers": 1},
+    sequencer={"epochs": 2, "width": 8, "heads": 2, "layers": 1},
     dimensions=(1, 2),
     counts=(1, 2),
     searched=2,
@@ -73,7 +73,8 @@ def test_every_table_and_figure_has_its_numbers(done):
     assert len(study.album["fits"]) == 2
     methods = [row["method"] for row in study.recovery["rows"]]
     assert methods[0] == "chance"
-    assert methods[-4:] == ["squared-error templates", "mixture of arcs", "bilstm search", "direct transformer"]
+    assert methods[-5:-2] == ["sorted essence", "squared-error templates", "mixture of arcs"]
+    assert methods[-2:] == ["bilstm search", "direct transformer"]
     assert study.recovery["rows"][-2]["n"] == 2
 
 
@@ -88,18 +89,41 @@ def test_columns_that_give_the_order_away_are_left_out(done):
 
 def test_a_second_call_takes_up_what_is_there(done):
     table, folder, study, told = done
-    assert ("table1-d1", "begins") in told
+    assert next(note for stage, note, _, _ in told if stage == "table1-d1-0") == "begins"
+    assert told[-1][2:] == (told[-1][3],) * 2  # all stages are done, as many as were announced
     stages = sorted((folder / "stages").glob("*.json"))
     before = {path.name: path.read_bytes() for path in stages}
-    (folder / "stages" / "figure1.json").write_text("{broken")
+    (folder / "stages" / "figure1-02-0.json").write_text("{broken")
     again_told = []
     again = reproduce(table, folder, plan=PLAN, held_out=0.3, progress=lambda *words: again_told.append(words))
-    assert [stage for stage, note in again_told if note == "begins"] == ["figure1"]
+    assert [stage for stage, note, _, _ in again_told if note == "begins"] == ["figure1-02-0"]
     assert plain(replace(again, folder=None)) == plain(replace(study, folder=None))
     assert {path.name for path in stages} == set(before)
     kept = json.loads(before["recovery.json"])
     assert kept["stage"] == "recovery"
     assert kept["seconds"] >= 0
+
+
+@pytest.mark.slow
+def test_side_by_side_gives_the_same(done, tmp_path):
+    table, _, study, _ = done
+    told = []
+    again = reproduce(
+        table, tmp_path, plan=replace(PLAN, jobs=2), held_out=0.3, progress=lambda *words: told.append(words)
+    )
+    one, two = plain(replace(again, folder=None)), plain(replace(study, folder=None))
+    assert one.pop("sequencer")["bits"]["mean"] == pytest.approx(two.pop("sequencer")["bits"]["mean"], abs=1e-4)
+    assert one == two
+    assert any(stage == "table1-d2-0" and note.startswith("done") for stage, note, _, _ in told)
+
+
+@pytest.mark.slow
+def test_an_error_side_by_side_stops_all_and_is_told(done, tmp_path):
+    table, _, _, _ = done
+    broken = replace(PLAN, jobs=2, sequencer={"width": 7, "heads": 2})
+    with pytest.raises(InputError, match="width must be a multiple of heads"):
+        reproduce(table, tmp_path, plan=broken, held_out=0.3)
+    assert not multiprocessing.active_children()
 
 
 def test_other_settings_are_done_anew(done, tmp_path):

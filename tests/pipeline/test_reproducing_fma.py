@@ -6,7 +6,6 @@ import importlib.util
 import sys
 from dataclasses import replace
 from pathlib import Path
-from types import MappingProxyType
 
 import pytest
 
@@ -18,7 +17,7 @@ from fabula.pipeline.reproduce.study import read_study
 from fabula.pipeline.reproducing import reproduce
 from fabula.report.study import write_study
 
-TINY = MappingProxyType({"epochs": 1, "draws": 1, "negatives": 3, "encoder_hidden": 4, "encoder_layers": 1})
+TINY = {"epochs": 1, "draws": 1, "negatives": 3, "encoder_hidden": 4, "encoder_layers": 1}
 PLAN = Plan(
     seeds=1,
     device="cpu",
@@ -26,7 +25,7 @@ PLAN = Plan(
     changes=TINY,
     bits_preset="arcs",
     bits_changes=TINY,
-    sequencer=MappingProxyType({"epochs": 1, "width": 8, "heads": 2, "layers": 1}),
+    sequencer={"epochs": 1, "width": 8, "heads": 2, "layers": 1},
     dimensions=(1,),
     counts=(1, 2),
     searched=0,
@@ -54,7 +53,6 @@ def archive():
 def test_fma_keeps_its_own_splits(archive, tmp_path):
     study = read_study(archive.write(tmp_path))
     assert [len(part) for part in (study.training, study.development, study.evaluation)] == [12, 6, 6]
-    assert study.measured is study.development
     assert study.plain is None
     assert study.training[0].features.shape == (4, 75, 7)
     assert any("fewer than 3" in note for note in study.notes)

@@ -41,8 +41,9 @@ def command(
     """Measure how well every method recovers the true order of held-out collections.
 
     \b
-    Chance, each feature sorted up and down, squared-error templates, the mixture of arcs and, where
-    asked for, a search and a direct transformer; with intervals and paired tests.
+    Chance, each feature sorted up and down, the sorted essence, squared-error templates, the
+    mixture of arcs and, where asked for, a search and a direct transformer; with intervals and
+    paired tests.
 
     \b
     Examples:

@@ -16,6 +16,8 @@ import click
 @click.option("--held-out", type=float, default=0.1, show_default=True,
               help="Share held out where a table has no column split.")  # fmt: skip
 @click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda or cuda:1.")
+@click.option("--jobs", type=click.IntRange(1, 64), default=1, show_default=True,
+              help="Trainings side by side; each needs memory of its own.")  # fmt: skip
 def command(
     *,
     data: Path,
@@ -25,6 +27,7 @@ def command(
     features: str | None,
     held_out: float,
     device: str,
+    jobs: int,
 ) -> None:
     """Reproduce every table and figure of the paper, with controls and paired tests.
 
@@ -36,7 +39,7 @@ def command(
     \b
     Examples:
       fabula reproduce albums.parquet --quick -o study
-      fabula reproduce fma_metadata.zip -o study --device cuda
+      fabula reproduce fma_metadata.zip -o study --device cuda --jobs 8
     """
     from fabula.cli.progress import counting_bar
     from fabula.cli.showing import console
@@ -44,14 +47,11 @@ def command(
     from fabula.report.study import write_study
 
     names = [part.strip() for part in features.split(",") if part.strip()] if features else None
-    seen: list[str] = []
     out = console(err=True)
     with counting_bar("reproducing") as bar:
 
-        def told(stage: str, note: str) -> None:
-            if stage not in seen:
-                seen.append(stage)
-            bar(len(seen) - 1, max(20, len(seen)), f"{stage}: {note}")
+        def told(stage: str, note: str, count: int, total: int) -> None:
+            bar(count, total, f"{stage}: {note}")
             if note.startswith("done") and not out.is_terminal:
                 out.print(f"{stage}: {note}", markup=False)
 
@@ -61,6 +61,7 @@ def command(
             quick=quick,
             seeds=seeds,
             device=device,
+            jobs=jobs,
             features=names,
             held_out=held_out,
             progress=told,

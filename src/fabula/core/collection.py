@@ -28,6 +28,10 @@ class Item:
     artist: str = ""
     details: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}), hash=False)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # A read-only mapping cannot be pickled, and items must travel to other processes.
+        return Item, (self.id, self.title, self.path, self.artist, dict(self.details))
+
     @property
     def label(self) -> str:
         """What to call it: its title, else the name of its file, else its id."""

@@ -152,7 +152,7 @@ class Model:
     def order(
         self, features: ArrayLike | Collection, alternatives: int = 4, fixed: Mapping[int, int] | None = None
     ) -> list[Fit]:
-        """The likeliest orderings, likeliest first, distinct.
+        """Likely orderings of different shape, likeliest first, distinct.
 
         With arcs they are exact. A model that has only a bilstm searches from several starts and finds good
         orderings, not surely the best; their template is then their own arc.

@@ -187,7 +187,7 @@ def lay_out(
     alternatives
         How many orderings to propose, the chosen one among them.
     free
-        Whether the curves are the model's own arcs: then the orderings are the likeliest of all, exactly.
+        Whether the curves are the model's own arcs: then the first is the likeliest that is climbed to.
     """
     proposals = _proposals(found, curves, constraints, wishes, alternatives, free=free)
     return _ordered(found, proposals, constraints)

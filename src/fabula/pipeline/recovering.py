@@ -30,11 +30,12 @@ if TYPE_CHECKING:
     from fabula.training.sequencer import Sequencer
 
 CHANCE = "chance"
+SORTED = "sorted essence"
 PAPER = "squared-error templates"
 ARCS = "mixture of arcs"
 SEARCH = "bilstm search"
 DIRECT = "direct transformer"
-METHODS = (PAPER, ARCS, SEARCH, DIRECT)  # those that learn, as results name them
+METHODS = (SORTED, PAPER, ARCS, SEARCH, DIRECT)  # those that learn, as results name them
 
 _MOST = 4000  # collections templates are learned from, at most
 
@@ -64,9 +65,11 @@ def recover(
     rng = np.random.default_rng(seed)
     told("features")
     found = sorted_features(split.validation, features, rng)
-    essences, known = (_essences(part, model, by) for part in (split.validation, _spread(split.training, _MOST)))
+    learned_from = [split.training[i] for i in spread(len(split.training), _MOST)]
+    essences, known = (_essences(part, model, by) for part in (split.validation, learned_from))
     count = min(k, len(known))
     if known[0].ndim == 1:
+        found[SORTED] = hidden(essences, rng, sorted_one_way(known))
         told(PAPER)
         fitted = templates or learn_templates(known, k=count, seed=seed)
         found[PAPER] = hidden(essences, rng, closest_fit(fitted))
@@ -121,6 +124,13 @@ def hidden(values: Sequence[Floats], rng: np.random.Generator, propose: Callable
     return found
 
 
+def sorted_one_way(known: Sequence[Floats]) -> Callable[[Floats], Ints]:
+    """Sort by the essence, up or down: whichever is nearer to the true orders of known collections, (n,) each."""
+    slope = sum(float(np.linspace(-1, 1, len(each)) @ each) for each in known)
+    sign = -1.0 if slope < 0 else 1.0
+    return lambda essence: np.argsort(sign * essence, kind="stable")
+
+
 def closest_fit(templates: Iterable[Template]) -> Callable[[Floats], Ints]:
     """The paper's pipeline with one proposal: of the fits to all templates the one with the least squared error."""
     curves = list(templates)
@@ -133,7 +143,7 @@ def closest_fit(templates: Iterable[Template]) -> Callable[[Floats], Ints]:
 
 
 def likeliest(arcs: Arcs) -> Callable[[Floats], Ints]:
-    """The likeliest ordering under a mixture of arcs."""
+    """The likeliest ordering that is climbed to under a mixture of arcs."""
     return lambda essence: arcs.order(essence, alternatives=1)[0].ordering
 
 
@@ -151,11 +161,22 @@ def searched(model: Model, essences: Sequence[Floats], most: int, rng: np.random
 
 def some(orderings: Callable[[Sequence[Floats]], Orderings], values: Sequence[Floats], most: int) -> Orderings:
     """A slow method asked about ``most`` collections, evenly spread; None for the others."""
-    chosen = np.unique(np.linspace(0, len(values) - 1, min(most, len(values))).astype(int)).tolist()
+    chosen = spread(len(values), most)
     found: Orderings = [None] * len(values)
     for i, ordering in zip(chosen, orderings([values[i] for i in chosen]), strict=True):
         found[i] = ordering
     return found
+
+
+def spread(count: int, most: int) -> list[int]:
+    """At most so many of ``count`` numbers from 0, evenly spread.
+
+    Examples
+    --------
+    >>> spread(10, 4)
+    [0, 3, 6, 9]
+    """
+    return [int(i) for i in np.unique(np.linspace(0, count - 1, min(most, count)).astype(int))]
 
 
 def sorted_features(
@@ -182,12 +203,6 @@ def _essences(collections: Sequence[Collection], model: Model | None, by: str | 
     if model is not None:
         return scalar_essences(model, collections)
     return column_essences(collections, str(by))
-
-
-def _spread(collections: Sequence[Collection], most: int) -> list[Collection]:
-    """At most so many collections, evenly spread."""
-    chosen = np.unique(np.linspace(0, len(collections) - 1, min(most, len(collections))).astype(int))
-    return [collections[i] for i in chosen.tolist()]
 
 
 def _filled(values: ArrayLike) -> Floats:

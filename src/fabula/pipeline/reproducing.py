@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from fabula.pipeline.reproduce import bits, curves, learned
 from fabula.pipeline.reproduce.bench import Bench
 from fabula.pipeline.reproduce.plan import Plan, full_plan, quick_plan
 from fabula.pipeline.reproduce.recovery import recovery
+from fabula.pipeline.reproduce.side_by_side import Task, side_by_side
 from fabula.pipeline.reproduce.study import Study, read_study
 
 
@@ -62,10 +64,11 @@ def reproduce(
     quick: bool = False,
     seeds: int | None = None,
     device: str = "auto",
+    jobs: int = 1,
     features: Sequence[str] | None = None,
     held_out: float = 0.1,
     plan: Plan | None = None,
-    progress: Callable[[str, str], None] | None = None,
+    progress: Callable[[str, str, int, int], None] | None = None,
 ) -> Reproduced:
     """Compute every table and figure; what a call before has done with the same settings is not done again.
 
@@ -81,33 +84,35 @@ def reproduce(
         Runs of everything that is trained; 5, or 2 when quick.
     device
         ``"auto"``, ``"cpu"`` or ``"cuda"``.
+    jobs
+        Stages done side by side, in processes of their own; results differ by rounding at most.
     features, held_out
         As :func:`fabula.pipeline.reproduce.study.read_study` takes them.
     plan
-        Sizes of one's own, in place of ``quick``, ``seeds`` and ``device``.
+        Sizes of one's own, in place of ``quick``, ``seeds``, ``device`` and ``jobs``.
     progress
-        Called with a stage and a note.
+        Called with a stage, a note, and how many stages are done, of how many.
     """
     import_extra("torch", extra="train", purpose="reproducing the paper")
     place = _make_folders(Path(folder))
-    told = progress or (lambda stage, note: None)
-    told("data", "reading")
     study = read_study(data, features=features, held_out=held_out)
     make = quick_plan if quick else full_plan
-    chosen = plan or make(seeds=seeds or (2 if quick else 5), device=device)
-    return run(Bench(place, study, chosen, study.fingerprint, told))
+    chosen = plan or make(seeds=seeds or (2 if quick else 5), device=device, jobs=jobs)
+    bench = Bench(place, study, chosen, study.fingerprint, lambda stage, note: None)
+    return run(bench if progress is None else replace(bench, told=_counting(progress, bench)))
 
 
 def run(bench: Bench) -> Reproduced:
-    """All stages, in order."""
+    """All stages, in order; those that do not wait for each other side by side, where the plan has several jobs."""
     plan = bench.plan
+    for wave in (trainings(bench), measurements(bench)):
+        side_by_side(bench, wave)
     trained = [learned.essence(bench, seed) for seed in range(plan.seeds)]
-    models = [model for model, _ in trained]
-    sets = [learned.template_sets(bench, model, seed) for seed, model in enumerate(models)]
-    figure2 = curves.figure2(bench, models, sets)
+    first = trained[0][0]
+    figure2 = curves.figure2(bench)
+    sets = learned.template_sets(bench, first, 0)
     direct = learned.sequencer(bench)
-    searched = learned.searching(bench, models[0])
-    four = sets[0]["refined"][max(k for k in sets[0]["refined"] if k <= 4)]
+    four = sets["refined"][max(k for k in sets["refined"] if k <= 4)]
     return Reproduced(
         folder=bench.folder,
         data=_told_of(bench.study),
@@ -120,14 +125,51 @@ def run(bench: Bench) -> Reproduced:
         sequencer={key: value for key, value in direct.items() if key != "orderings"},
         figure2={key: value for key, value in figure2.items() if key != "scores"},
         significance=curves.significance(bench, figure2),
-        kinship=curves.kinship(bench, models[0], sets[0]),
-        album=curves.one_album(bench, models[0], sets[0]),
-        recovery=recovery(bench, models[0], searched, four, direct),
+        kinship=curves.kinship(bench, first, sets),
+        album=curves.one_album(bench, first, sets),
+        recovery=recovery(bench, first, four, direct),
     )
 
 
+def trainings(bench: Bench) -> list[Task]:
+    """Everything that is trained, longest first."""
+    plan = bench.plan
+    seeds = range(plan.seeds)
+    return [
+        learned.sequencer,
+        *(partial(learned.essence, seed=seed) for seed in seeds),
+        *([] if plan.search_changes is None else [learned.searching]),
+        *(partial(bits.control, name=name) for name in bits.DATA),
+        *(partial(bits.more_data_run, size=size) for size in bits.sizes(bench)),
+        *(partial(bits.table1_run, d=d, seed=seed) for d in reversed(plan.dimensions) for seed in seeds),
+        *(partial(bits.figure1_run, name=name, seed=seed) for name in bits.figure1_names(bench) for seed in seeds),
+    ]
+
+
+def measurements(bench: Bench) -> list[Task]:
+    """What is measured on an essence, once it is trained."""
+    parts = min(learned.SEARCH_PARTS, bench.plan.searched, len(bench.study.evaluation))
+    return [
+        *(partial(learned.search_part, part=part) for part in range(parts)),
+        *(partial(curves.seed_scores, seed=seed) for seed in range(bench.plan.seeds)),
+    ]
+
+
+def _counting(progress: Callable[[str, str, int, int], None], bench: Bench) -> Callable[[str, str], None]:
+    """Notes with the number of stages that are done; templates are one more for each seed, and three come last."""
+    total = len(trainings(bench)) + len(measurements(bench)) + bench.plan.seeds + 3
+    done: set[str] = set()
+
+    def told(stage: str, note: str) -> None:
+        if note.startswith(("done", "kept")):
+            done.add(stage)
+        progress(stage, note, len(done), max(total, len(done)))
+
+    return told
+
+
 def _told_of(study: Study) -> dict[str, Any]:
-    parts = {name: getattr(study, name) for name in ("training", "development", "evaluation", "measured")}
+    parts = {name: getattr(study, name) for name in ("training", "development", "evaluation")}
     return {
         "name": study.name,
         "rule": study.rule,

@@ -80,8 +80,8 @@ def _information(study: Reproduced, drawn: Mapping[str, str], listed: Mapping[st
     verdict = "both controls are zero, as they must be" if worst < 0.02 else "a control is NOT zero: trust no figure"
     parts = [
         "<h2>Table 1. Information about the order, by dimensions of the essence</h2>",
-        _figure(drawn["table1"], f"Bits on the validation side, mean over seeds; the controls beside them: {verdict}. "
-                "The published figures come from an error that lets noise score 1.9 bits."),
+        _figure(drawn["table1"], f"Bits on collections that decided nothing, mean over seeds; the controls "
+                f"beside them: {verdict}. The published figures come from an error that lets noise score 1.9 bits."),
         listed["table1"].html(),
         "<h2>Controls</h2>",
         listed["controls"].html(digits=4),

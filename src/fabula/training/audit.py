@@ -73,6 +73,7 @@ def audit(
     validation: Sequence[Collection],
     config: TrainingConfig | None = None,
     *,
+    measured: Sequence[Collection] | None = None,
     device: str = "auto",
     progress: Callable[[str, Progress], None] | None = None,
     controls_only: bool = False,
@@ -82,7 +83,7 @@ def audit(
 
     Parameters
     ----------
-    collections, validation, config, device
+    collections, validation, config, measured, device
         As :func:`fabula.training.trainer.train` takes them; every training follows the same recipe.
     progress
         Called after each epoch with the name of the data and where it stands.
@@ -100,34 +101,49 @@ def audit(
     for name in ("real", *CONTROLS)[controls_only:]:
         told = None if progress is None else _named(progress, name)
         if published_bug:
-            rows.append(_leaking_row(name, *_data(name, collections, validation, given), given, device, told))
+            rows.append(_leaking_row(name, _data(name, [collections, validation], given), given, device, told))
             continue
-        done = train(*_data(name, collections, validation, given), given, device=device, progress=told)
-        rows += [AuditRow(name, scorer, i.bits, i.low, i.high) for scorer, i in done.information.items()]
+        done, found = audit_one(name, collections, validation, given, measured=measured, device=device, progress=told)
+        rows += found
         trained = done if name == "real" else trained
     return AuditReport(rows, trained)
+
+
+def audit_one(
+    name: str,
+    collections: Sequence[Collection],
+    validation: Sequence[Collection],
+    config: TrainingConfig,
+    *,
+    measured: Sequence[Collection] | None = None,
+    device: str = "auto",
+    progress: Callable[[Progress], None] | None = None,
+) -> tuple[Trained, list[AuditRow]]:
+    """One row of the audit for each scorer; ``name`` is ``"real"`` or one of :data:`CONTROLS`."""
+    parts = [collections, validation, *([] if measured is None else [measured])]
+    training, deciding, *rest = _data(name, parts, config)
+    done = train(training, deciding, config, measured=rest[0] if rest else None, device=device, progress=progress)
+    return done, [AuditRow(name, scorer, i.bits, i.low, i.high) for scorer, i in done.information.items()]
 
 
 def _named(progress: Callable[[str, Progress], None], name: str) -> Callable[[Progress], None]:
     return lambda where: progress(name, where)
 
 
-def _data(
-    name: str, collections: Sequence[Collection], validation: Sequence[Collection], config: TrainingConfig
-) -> tuple[Sequence[Collection], Sequence[Collection]]:
+def _data(name: str, parts: Sequence[Sequence[Collection]], config: TrainingConfig) -> list[Sequence[Collection]]:
+    """The parts of the data as they are, or as a control has them."""
     rng = np.random.default_rng((config.seed, len(name)))
     if name == "noise features":
-        logged = [log_parts(text, collections[0].feature_names)[0] for text in config.logged]
-        return noise_features(collections, rng, logged=logged), noise_features(validation, rng, logged=logged)
+        logged = [log_parts(text, parts[0][0].feature_names)[0] for text in config.logged]
+        return [noise_features(part, rng, logged=logged) for part in parts]
     if name == "shuffled orders":
-        return shuffled_orders(collections, rng), shuffled_orders(validation, rng)
-    return collections, validation
+        return [shuffled_orders(part, rng) for part in parts]
+    return list(parts)
 
 
 def _leaking_row(
     name: str,
-    collections: Sequence[Collection],
-    validation: Sequence[Collection],
+    parts: Sequence[Sequence[Collection]],
     config: TrainingConfig,
     device: str,
     progress: Callable[[Progress], None] | None,
@@ -137,11 +153,11 @@ def _leaking_row(
 
     if config.scorers != ("bilstm",):
         raise InputError(f"the published errors are those of the bilstm: scorers must be bilstm; got {config.scorers}")
-    transform = fit_transform(collections, chosen_features(config, collections), config.logged, config.bound)
+    transform = fit_transform(parts[0], chosen_features(config, parts[0]), config.logged, config.bound)
     settings = resolved(config, transform.item_shape)
     draw = doubled_truth(settings.batch)
     with join(device) as world:
-        pool, held_out = (make_pool(part, transform, world.device) for part in (collections, validation))
+        pool, held_out = (make_pool(part, transform, world.device) for part in parts)
         run = optimise(
             lambda: leaking_net(settings, transform.item_shape),
             pool,

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from fabula.core.collection import Collection
 from fabula.core.essence import Floats
-from fabula.evaluation.information import Information
 from fabula.models.model import Model
 from fabula.training.config import TrainingConfig
 from fabula.training.gathering import chosen_features
+from fabula.training.run import Progress
 from fabula.training.trainer import train
 
 ESSENCE = "essence"
@@ -46,6 +46,62 @@ class Compared:
     correlation: float | None = None
 
 
+@dataclass(frozen=True)
+class Measured:
+    """What one run tells.
+
+    Attributes
+    ----------
+    bits, low, high
+        Bits with their 95 % interval over collections.
+    correlations
+        Pearson's, of each feature with the first dimension of the essence, both z-scored within each collection.
+    """
+
+    bits: float
+    low: float
+    high: float
+    correlations: dict[str, float]
+
+
+def measure(
+    collections: Sequence[Collection],
+    validation: Sequence[Collection],
+    config: TrainingConfig,
+    *,
+    measured: Sequence[Collection] | None = None,
+    device: str = "auto",
+    progress: Callable[[Progress], None] | None = None,
+) -> Measured:
+    """Train once, with the last scorer of the recipe alone, and measure.
+
+    Parameters
+    ----------
+    collections, validation, measured, device, progress
+        As :func:`fabula.training.trainer.train` takes them.
+    config
+        The recipe; :func:`alone` gives that of a feature.
+    """
+    scorer = config.scorers[-1]
+    recipe = replace(config, scorers=(scorer,), scorer_weights=())
+    done = train(collections, validation, recipe, measured=measured, device=device, progress=progress)
+    info = done.information[scorer]
+    plain = collections[0].features.ndim == 2 and done.config.encoder != "identity"
+    names = chosen_features(config, collections) if plain else ()
+    return Measured(info.bits, info.low, info.high, _correlations(done.model, measured or validation, names))
+
+
+def alone(config: TrainingConfig, name: str) -> TrainingConfig:
+    """The recipe for one feature alone: the encoder is frozen to it (the paper's section 3.1)."""
+    return replace(config, features=(name,), encoder="identity", dimensions=1)
+
+
+def summarise(name: str, dimensions: int, runs: Sequence[Measured], correlation: float | None = None) -> Compared:
+    """The runs of all seeds in one row."""
+    bits, low, high = np.mean([(run.bits, run.low, run.high) for run in runs], axis=0).tolist()
+    return Compared(name, dimensions, bits, low, high, tuple(run.bits for run in runs), correlation)
+
+
 def compare(
     collections: Sequence[Collection],
     validation: Sequence[Collection],
@@ -62,7 +118,7 @@ def compare(
     collections, validation, device
         As :func:`fabula.training.trainer.train` takes them.
     config
-        The recipe for the essence; for a feature alone the encoder is frozen to it. The first scorer is compared.
+        The recipe for the essence; the last scorer is compared.
     seeds
         How many runs each.
     progress
@@ -72,28 +128,31 @@ def compare(
     -------
     The essence first, then the features, most bits first.
     """
-    scorer = config.scorers[-1]
-    recipe = replace(config, scorers=(scorer,), scorer_weights=())
-    names = chosen_features(recipe, collections)
-    models: list[Model] = []
+    names = chosen_features(config, collections)
+    recipes = {ESSENCE: config, **{name: alone(config, name) for name in names}}
+    runs = {
+        name: _seeds(name, recipe, collections, validation, seeds=seeds, device=device, progress=progress)
+        for name, recipe in recipes.items()
+    }
+    return ranked(runs, config.dimensions)
 
-    def runs(name: str, settings: TrainingConfig) -> list[Information]:
-        measured = []
-        for seed in range(seeds):
-            if progress is not None:
-                progress(name, seed)
-            done = train(collections, validation, replace(settings, seed=config.seed + seed), device=device)
-            measured.append(done.information[scorer])
-            if name == ESSENCE:
-                models.append(done.model)
-        return measured
 
-    essence = _row(ESSENCE, config.dimensions, runs(ESSENCE, recipe))
-    correlations = _correlations(models, validation, names)
-    rows = []
-    for name in names:
-        alone = replace(recipe, features=(name,), encoder="identity", dimensions=1)
-        rows.append(_row(name, 1, runs(name, alone), correlations[name]))
+def ranked(runs: Mapping[str, Sequence[Measured]], dimensions: int) -> list[Compared]:
+    """Rows of :func:`compare` from the runs of the essence and of each feature.
+
+    Parameters
+    ----------
+    runs
+        ``"essence"`` or the name of a feature -> the runs of all seeds.
+    dimensions
+        Of the essence.
+    """
+    essence = summarise(ESSENCE, dimensions, runs[ESSENCE])
+    rows = [
+        summarise(name, 1, each, float(np.mean([run.correlations[name] for run in runs[ESSENCE]])))
+        for name, each in runs.items()
+        if name != ESSENCE
+    ]
     return [essence, *sorted(rows, key=lambda row: -row.bits)]
 
 
@@ -111,29 +170,37 @@ def sweep(
 
     Takes what :func:`compare` takes.
     """
-    scorer = config.scorers[-1]
     rows = []
     for d in dimensions:
-        measured = []
-        for seed in range(seeds):
-            if progress is not None:
-                progress(f"d = {d}", seed)
-            settings = replace(config, dimensions=d, scorers=(scorer,), scorer_weights=(), seed=config.seed + seed)
-            measured.append(train(collections, validation, settings, device=device).information[scorer])
-        rows.append(_row(ESSENCE, d, measured))
+        recipe = replace(config, dimensions=d)
+        runs = _seeds(f"d = {d}", recipe, collections, validation, seeds=seeds, device=device, progress=progress)
+        rows.append(summarise(ESSENCE, d, runs))
     return rows
 
 
-def _row(name: str, dimensions: int, runs: Sequence[Information], correlation: float | None = None) -> Compared:
-    bits, low, high = np.mean([(info.bits, info.low, info.high) for info in runs], axis=0).tolist()
-    return Compared(name, dimensions, bits, low, high, tuple(info.bits for info in runs), correlation)
+def _seeds(
+    name: str,
+    config: TrainingConfig,
+    collections: Sequence[Collection],
+    validation: Sequence[Collection],
+    *,
+    seeds: int,
+    device: str,
+    progress: Callable[[str, int], None] | None,
+) -> list[Measured]:
+    runs = []
+    for seed in range(seeds):
+        if progress is not None:
+            progress(name, seed)
+        runs.append(measure(collections, validation, replace(config, seed=config.seed + seed), device=device))
+    return runs
 
 
-def _correlations(models: Sequence[Model], validation: Sequence[Collection], names: Sequence[str]) -> dict[str, float]:
-    essences = [np.concatenate(model.encode_all(validation))[:, 0] for model in models]
-    return {
-        name: float(np.mean([_pearson(essence, _within(validation, name)) for essence in essences])) for name in names
-    }
+def _correlations(model: Model, collections: Sequence[Collection], names: Sequence[str]) -> dict[str, float]:
+    if not names:
+        return {}
+    essence = np.concatenate(model.encode_all(collections))[:, 0]
+    return {name: _pearson(essence, _within(collections, name)) for name in names}
 
 
 def _within(collections: Sequence[Collection], name: str) -> Floats:

@@ -26,7 +26,7 @@ def check_collections(collections: Sequence[Collection], *, role: str) -> None:
     collections
         What to check.
     role
-        ``"training"`` or ``"validation"``, for the error.
+        ``"training"``, ``"validation"`` or ``"measuring"``, for the error.
     """
     if not len(collections):
         raise InputError(f"{role} needs at least one ordered collection; got none")

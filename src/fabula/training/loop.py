@@ -26,7 +26,7 @@ from fabula.training.run import Run, seed_of, start_run
 
 Draw = Callable[[int, int, int, torch.Generator], Tensor]
 _VALIDATION_SEED = 20_240_229  # the same negatives every time, so that epochs compare
-_SEQUENCES_AT_ONCE = 1 << 16  # scored together when validating
+_SEQUENCES_AT_ONCE = 1 << 15  # scored together when validating
 
 
 def optimise(
@@ -151,16 +151,12 @@ def validation_losses(net: EssenceNet, pool: Pool, config: TrainingConfig, draw:
     generator = torch.Generator(pool.values.device).manual_seed(_VALIDATION_SEED)
     losses: list[Tensor] = []
     net.eval()
-    for batch in whole_batches(pool, max(1, _SEQUENCES_AT_ONCE // config.sequences)):
-        essence = net.encode(take(pool, batch))
-        drawn = [
-            net.score(essence, draw(len(essence), config.sequences, batch.length, generator))
-            for _ in range(config.draws)
-        ]
-        by_scorer = [
-            torch.stack([info_nce(scores[name].double()) for scores in drawn]).mean(0) for name in config.scorers
-        ]
-        losses.append(torch.stack(by_scorer, dim=1))
+    for batch in whole_batches(pool, max(1, _SEQUENCES_AT_ONCE // (config.draws * config.sequences))):
+        b = len(batch.starts)
+        drawn = [draw(b, config.sequences, batch.length, generator) for _ in range(config.draws)]
+        scores = net.score(net.encode(take(pool, batch)), torch.cat(drawn, dim=1))  # (b, draws * N)
+        by_scorer = [info_nce(scores[name].double().view(b * config.draws, -1)) for name in config.scorers]
+        losses.append(torch.stack([loss.view(b, -1).mean(1) for loss in by_scorer], dim=1))
     return torch.cat(losses)
 
 

@@ -14,6 +14,7 @@ from torch.nn import functional
 
 from fabula.core.ordering import positions
 from fabula.core.template import basis
+from fabula.training.bilstm import Bilstm
 from fabula.training.config import TrainingConfig
 
 # Items whose essence differs by less than this part of its size are alike: in single precision that is rounding.
@@ -46,7 +47,7 @@ class EssenceNet(nn.Module):
         b, n = features.shape[:2]
         shown = self._disturbed(features) if self.training else features
         essence = self.encoder(shown.flatten(0, 1)).view(b, n, -1)
-        return zscore(essence.float() if essence.dtype == torch.bfloat16 else essence)
+        return zscore(essence)
 
     def score(self, essence: Tensor, orderings: Tensor) -> dict[str, Tensor]:
         """Score essence (b, n, d) in the orderings (b, N, n): shape (b, N) for each scorer."""
@@ -153,8 +154,7 @@ class BilstmEncoder(nn.Module):
     def __init__(self, config: TrainingConfig, statistics: int) -> None:
         super().__init__()
         hidden, layers = config.encoder_hidden, config.encoder_layers
-        between = config.dropout if layers > 1 else 0.0
-        self.lstm = nn.LSTM(statistics, hidden, layers, bidirectional=True, batch_first=True, dropout=between)
+        self.lstm = Bilstm(statistics, hidden, layers, dropout=config.dropout)
         self.h0 = nn.Parameter(torch.zeros(2 * layers, hidden))
         self.c0 = nn.Parameter(torch.zeros(2 * layers, hidden))
         self.out = nn.Linear(2 * hidden, config.dimensions)
@@ -163,8 +163,7 @@ class BilstmEncoder(nn.Module):
         """Essence of items, in (0, 1)."""
         m = items.shape[0]  # not len(): ONNX must see that it varies
         start = [state.unsqueeze(1).expand(-1, m, -1).contiguous() for state in (self.h0, self.c0)]
-        _, (h, _) = self.lstm(items, (start[0], start[1]))  # h: (2 layers, m, hidden)
-        ends = torch.cat([h[-2], h[-1]], dim=1)  # last layer: forward's last state, backward's last state
+        _, ends = self.lstm.read(items, (start[0], start[1]))
         return torch.sigmoid(self.out(ends))
 
 
@@ -178,7 +177,7 @@ class BilstmScorer(nn.Module):
         self.positions, self.readout, self.dropout = config.scorer_positions, config.readout, config.readout_dropout
         self.start = nn.Parameter(torch.randn(channels))
         self.end = nn.Parameter(torch.randn(channels))
-        self.lstm = nn.LSTM(channels, hidden, config.scorer_layers, bidirectional=True, batch_first=True)
+        self.lstm = Bilstm(channels, hidden, config.scorer_layers)
         self.out = nn.Linear(2 * hidden, 1)
         nn.init.zeros_(self.out.weight)  # it starts from no opinion
         nn.init.zeros_(self.out.bias)
@@ -199,8 +198,8 @@ class BilstmScorer(nn.Module):
 
     def read(self, framed: Tensor) -> Tensor:
         """Framed sequences (m, n + 2, c) to scores (m,)."""
-        outputs, (h, _) = self.lstm(framed)  # (m, n + 2, 2 hidden), (2 layers, m, hidden)
-        summary = outputs.mean(1) if self.readout == "mean" else torch.cat([h[-2], h[-1]], dim=1)
+        outputs, ends = self.lstm.read(framed)
+        summary = outputs.mean(1) if self.readout == "mean" else ends
         score: Tensor = self.out(functional.dropout(summary, self.dropout, self.training)).squeeze(1)
         return score
 

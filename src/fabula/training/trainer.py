@@ -34,7 +34,7 @@ class Trained:
     model
         Ready to be used and saved; needs no PyTorch.
     information
-        Bits on the validation collections with their interval, by scorer.
+        Bits on the measured collections (by default those of validation) with their interval, by scorer.
     best_epoch
         The epoch whose weights were kept; 0: nothing better than knowing nothing was found.
     history
@@ -55,6 +55,7 @@ def train(
     validation: Sequence[Collection],
     config: TrainingConfig | None = None,
     *,
+    measured: Sequence[Collection] | None = None,
     device: str = "auto",
     checkpoint: str | Path | None = None,
     resume: str | Path | None = None,
@@ -71,6 +72,9 @@ def train(
         Ordered collections of 2 items or more; those of validation decide which epoch is kept.
     config
         By default the preset ``default``.
+    measured
+        What the bits are measured on; by default those of validation, whose figures lean a little high, since they
+        decide.
     device
         ``"auto"`` (a GPU if there is one), ``"cpu"``, ``"cuda"`` or ``"cuda:1"``.
     checkpoint
@@ -97,6 +101,8 @@ def train(
     given = config or TrainingConfig()
     check_collections(collections, role="training")
     check_collections(validation, role="validation")
+    if measured is not None:
+        check_collections(measured, role="measuring")
     names = chosen_features(given, collections)
     transform = fit_transform(collections, names, given.logged, given.bound)
     settings = resolved(given, transform.item_shape)
@@ -120,12 +126,13 @@ def train(
         with precision("none", world.device):
             if settings.calibrate and run.best_epoch:
                 calibrate(best, held_out, settings, world)
-            measured = information(best, held_out, settings)
+            shown = held_out if measured is None else make_pool(measured, transform, world.device)
+            found = information(best, shown, settings)
             signs = essence_signs(encode_pool(best, pool), sorted(collections, key=len))
     record = _record(settings, run, data, pool, held_out, world)
-    told = {"bits": {name: _shown(info) for name, info in measured.items()}, **(card or {})}
+    told = {"bits": {name: _shown(info) for name, info in found.items()}, **(card or {})}
     model = build_model(best.state_dict(), settings, transform, signs=signs, training=record, card=told)
-    return Trained(model, measured, run.best_epoch, run.history, settings)
+    return Trained(model, found, run.best_epoch, run.history, settings)
 
 
 def best_net(run: Run) -> EssenceNet:

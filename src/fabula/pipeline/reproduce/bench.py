@@ -82,6 +82,10 @@ class Bench:
         self.told(name, f"done in {document['seconds']} s")
         return json.loads(json.dumps(result))
 
+    def epochs_of(self, stage: str) -> Callable[[Any], None]:
+        """Tells the epochs of a training that is a stage, as :func:`fabula.training.trainer.train` reports them."""
+        return lambda where: self.told(stage, f"epoch {where.epoch} of {where.epochs}")
+
     def model_path(self, name: str) -> Path:
         """Where a model of this reproduction is kept."""
         return self.folder / "models" / f"{name}.safetensors"

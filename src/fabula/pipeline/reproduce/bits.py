@@ -1,113 +1,147 @@
-"""Stages that measure information about the order: Table 1, Figure 1, the controls, and more data."""
+"""Stages that measure information about the order: Table 1, Figure 1, the controls, and more data.
+
+Each training is a stage of its own. The epoch is chosen on the development side, the bits are measured on the
+evaluation side, which decides nothing.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fabula.core.collection import Collection
 from fabula.pipeline.reproduce.bench import Bench
+from fabula.pipeline.reproduce.study import Parts
+
+if TYPE_CHECKING:
+    from fabula.training.comparing import Measured
+    from fabula.training.config import TrainingConfig
 
 PAPER_TABLE = {1: 1.924, 2: 1.936, 4: 1.957, 8: 1.950, 16: 1.975}  # what Table 1 of the paper says
+DATA = ("real", "noise features", "shuffled orders")
 
 
 def table1(bench: Bench) -> list[dict[str, Any]]:
     """Bits by the number of dimensions of the essence."""
-    study, plan = bench.study, bench.plan
-    config = plan.bits_config(study.features)
+    from fabula.training.comparing import ESSENCE, summarise
+
     rows = []
-    for d in plan.dimensions:
-        name = f"table1-d{d}"
+    for d in bench.plan.dimensions:
+        runs = [table1_run(bench, d, seed) for seed in range(bench.plan.seeds)]
+        rows.append({**asdict(summarise(ESSENCE, d, runs)), "paper": PAPER_TABLE.get(d)})
+    return rows
 
-        def work(d: int = d, name: str = name) -> Any:
-            from fabula.training.comparing import sweep
 
-            return sweep(
-                some(study.training, plan.most),
-                study.measured,
-                config,
-                dimensions=(d,),
-                seeds=plan.seeds,
-                device=plan.device,
-                progress=_counted(bench, name),
-            )
-
-        settings = {"config": config.to_dict(), "d": d, "seeds": plan.seeds, "most": plan.most}
-        rows += bench.stage(name, settings, work)
-    return [{**row, "paper": PAPER_TABLE.get(row["dimensions"])} for row in rows]
+def table1_run(bench: Bench, d: int, seed: int) -> Measured:
+    """One training of Table 1."""
+    config = bench.plan.bits_config(bench.study.features, dimensions=d, seed=seed)
+    return _measured(bench, f"table1-d{d}-{seed}", config, bench.study.parts)
 
 
 def figure1(bench: Bench) -> list[dict[str, Any]] | None:
     """Bits of the essence and of each feature alone, and correlations; None where no feature is a single number."""
-    study, plan = bench.study, bench.plan
-    if study.plain is None:
+    from fabula.training.comparing import ESSENCE, ranked
+
+    if bench.study.plain is None:
         return None
-    training, measured = study.plain
-    config = plan.bits_config(training[0].feature_names)
+    seeds = range(bench.plan.seeds)
+    runs = {name: [figure1_run(bench, name, seed) for seed in seeds] for name in (ESSENCE, *figure1_names(bench))}
+    return [asdict(row) for row in ranked(runs, 1)]
+
+
+def figure1_names(bench: Bench) -> tuple[str, ...]:
+    """The features of Figure 1."""
+    return bench.study.plain[0][0].feature_names if bench.study.plain else ()
+
+
+def figure1_run(bench: Bench, name: str, seed: int) -> Measured:
+    """One training of Figure 1: of the essence, or of one feature alone."""
+    from fabula.training.comparing import ESSENCE, alone
+
+    study, names = bench.study, figure1_names(bench)
+    parts = study.plain or study.parts
+    if name == ESSENCE and parts[0] is study.training:  # as in Table 1
+        return table1_run(bench, 1, seed)
+    config = bench.plan.bits_config(names, dimensions=1, seed=seed)
+    if name == ESSENCE:
+        return _measured(bench, f"figure1-essence-{seed}", config, parts)
+    return _measured(bench, f"figure1-{names.index(name) + 1:02d}-{seed}", alone(config, name), parts)
+
+
+def _measured(bench: Bench, stage: str, config: TrainingConfig, parts: Parts) -> Measured:
+    from fabula.training.comparing import Measured
+
+    most = bench.plan.most
 
     def work() -> Any:
-        from fabula.training.comparing import compare
+        from fabula.training.comparing import measure
 
-        return compare(
-            some(training, plan.most),
-            measured,
-            config,
-            seeds=plan.seeds,
-            device=plan.device,
-            progress=_counted(bench, "figure1"),
-        )
+        training, development, evaluation = parts
+        told = bench.epochs_of(stage)
+        device = bench.plan.device
+        return measure(some(training, most), development, config, measured=evaluation, device=device, progress=told)
 
-    settings = {"config": config.to_dict(), "seeds": plan.seeds, "most": plan.most}
-    rows: list[dict[str, Any]] = bench.stage("figure1", settings, work)
-    return rows
+    return Measured(**bench.stage(stage, {"config": config.to_dict(), "most": most}, work))
 
 
 def controls(bench: Bench) -> list[dict[str, Any]]:
     """The recipe on the real collections and on the two controls that must come out zero."""
+    return [row for name in DATA for row in control(bench, name)]
+
+
+def control(bench: Bench, name: str) -> list[dict[str, Any]]:
+    """One training of the audit: on the real collections or on a control; a row for each scorer."""
     study, plan = bench.study, bench.plan
     config = plan.bits_config(study.features)
+    stage = f"controls-{name.split()[0]}"
 
     def work() -> Any:
-        from fabula.training.audit import audit
+        from fabula.training.audit import audit_one
 
-        return audit(
-            some(study.training, plan.most),
-            study.measured,
-            config,
-            device=plan.device,
-            progress=lambda name, where: bench.told("controls", f"{name}, epoch {where.epoch} of {where.epochs}"),
-        ).rows
+        told = bench.epochs_of(stage)
+        training, development, evaluation = study.parts
+        kept = some(training, plan.most)
+        return audit_one(
+            name, kept, development, config, measured=evaluation, device=plan.device, progress=told
+        )[1]  # fmt: skip
 
-    rows: list[dict[str, Any]] = bench.stage("controls", {"config": config.to_dict(), "most": plan.most}, work)
+    rows: list[dict[str, Any]] = bench.stage(stage, {"config": config.to_dict(), "most": plan.most}, work)
     return rows
 
 
 def more_data(bench: Bench) -> list[dict[str, Any]]:
     """Bits of a mixture of arcs by the number of training collections."""
+    return [more_data_run(bench, size) for size in sizes(bench)]
+
+
+def sizes(bench: Bench) -> list[int]:
+    """How many training collections the learning curve has at each point."""
+    total = len(bench.study.training)
+    return sorted({max(2, round(share * total)) for share in bench.plan.shares})
+
+
+def more_data_run(bench: Bench, size: int) -> dict[str, Any]:
+    """One point of the learning curve."""
     study, plan = bench.study, bench.plan
     config = replace(plan.bits_config(study.features), scorers=("arcs",), scorer_weights=())
-    total = len(study.training)
-    sizes = sorted({max(2, round(share * total)) for share in plan.shares})
+    # As many steps for few collections as for many, up to a bound, so that data and not steps are short.
+    epochs = min(4 * config.epochs, round(config.epochs * len(study.training) / size))
+    recipe = replace(config, epochs=epochs)
+    stage = f"more-data-{size}"
 
     def work() -> Any:
-        from fabula.training.trainer import train
+        from fabula.training.comparing import measure
 
-        rows = []
-        for size in sizes:
-            bench.told("more-data", f"{size} collections")
-            # As many steps for few collections as for many, up to a bound, so that data and not steps are short.
-            epochs = min(4 * config.epochs, round(config.epochs * total / size))
-            settings = replace(config, epochs=epochs)
-            done = train(some(study.training, size), study.measured, settings, device=plan.device)
-            info = done.information["arcs"]
-            rows.append({"collections": size, "bits": info.bits, "low": info.low, "high": info.high})
-        return rows
+        training, development, evaluation = study.parts
+        told = bench.epochs_of(stage)
+        device = plan.device
+        return measure(some(training, size), development, recipe, measured=evaluation, device=device, progress=told)
 
-    rows: list[dict[str, Any]] = bench.stage("more-data", {"config": config.to_dict(), "sizes": sizes}, work)
-    return rows
+    found = bench.stage(stage, {"config": recipe.to_dict()}, work)
+    return {"collections": size, **{key: found[key] for key in ("bits", "low", "high")}}
 
 
 def some(collections: Sequence[Collection], most: int) -> list[Collection]:
@@ -116,7 +150,3 @@ def some(collections: Sequence[Collection], most: int) -> list[Collection]:
         return list(collections)
     chosen = np.sort(np.random.default_rng(0).permutation(len(collections))[:most])
     return [collections[i] for i in chosen.tolist()]
-
-
-def _counted(bench: Bench, stage: str) -> Callable[[str, int], None]:
-    return lambda name, seed: bench.told(stage, f"{name}, seed {seed}")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import hashlib
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -18,6 +19,7 @@ from fabula.evaluation.significance import compare
 from fabula.models.model import Model
 from fabula.pipeline.recovering import scalar_essences
 from fabula.pipeline.reproduce.bench import Bench, plain
+from fabula.pipeline.reproduce.learned import essence, template_sets
 from fabula.templates.genealogy import trace_genealogy
 
 RANDOM = "k random orderings"
@@ -27,6 +29,7 @@ SHORT, LONG = 7, 15  # items of a collection of typical length, as in the paper'
 ALBUM = "thriller"
 
 Sets = Mapping[str, Mapping[int, TemplateSet]]
+Scores = dict[tuple[str, int, str], Floats]  # (name, k, metric) -> best score of each collection
 
 
 def shuffled_name(way: str) -> str:
@@ -34,34 +37,44 @@ def shuffled_name(way: str) -> str:
     return f"{NAMES[way]}, essence shuffled"
 
 
-def figure2(bench: Bench, models: Sequence[Model], sets: Sequence[Sets]) -> dict[str, Any]:
+def figure2(bench: Bench) -> dict[str, Any]:
     """Best score of k proposals by k: templates of every way of learning, and both baselines of each.
 
     Scores are those of each evaluation collection, mean over the seeds.
     """
-    collections = bench.study.evaluation
-    shapes = [{way: {k: ts.values.tolist() for k, ts in by.items()} for way, by in each.items()} for each in sets]
+    runs = [seed_scores(bench, seed) for seed in range(bench.plan.seeds)]
+    scores = {key: np.mean([run[key] for run in runs], axis=0) for key in runs[0]}
 
     def work() -> Any:
-        runs = []
-        for seed, (model, learned) in enumerate(zip(models, sets, strict=True)):
-            essences = scalar_essences(model, collections)
-            runs.append(_scored(bench, essences, learned, np.random.default_rng((seed, 7))))
-        scores = {key: np.mean([run[key] for run in runs], axis=0).round(6) for key in runs[0]}
         rows = [_interval_row(key, values, bench.plan.resamples) for key, values in scores.items()]
         gains = _gains(scores, bench.plan.resamples)
         four = {key: values for key, values in scores.items() if key[1] == _main_count(bench)}
         return {"rows": rows, "gains": gains, "k": _main_count(bench), "scores": [[*key, v] for key, v in four.items()]}
 
-    settings = {"templates": shapes, "metrics": METRICS, "resamples": bench.plan.resamples}
+    digest = hashlib.sha256(b"".join(repr(key).encode() + values.tobytes() for key, values in scores.items()))
+    settings = {"scores": digest.hexdigest(), "resamples": bench.plan.resamples}
     result: dict[str, Any] = bench.stage("figure2", settings, work)
     return result
 
 
-def _scored(bench: Bench, essences: list[Floats], sets: Sets, rng: np.random.Generator) -> dict[Any, Floats]:
-    """(name, k, metric) -> best score of each collection."""
+def seed_scores(bench: Bench, seed: int) -> Scores:
+    """The scores of one seed: of its essence, along the templates learned on it."""
+    model, _ = essence(bench, seed)
+    sets = template_sets(bench, model, seed)
+    shapes = {way: {k: ts.values.tolist() for k, ts in by.items()} for way, by in sets.items()}
+
+    def work() -> Any:
+        essences = scalar_essences(model, bench.study.evaluation)
+        found = _scored(bench, essences, sets, np.random.default_rng((seed, 7)))
+        return [[*key, values.round(6)] for key, values in found.items()]
+
+    kept = bench.stage(f"figure2-{seed}", {"templates": shapes, "metrics": METRICS}, work)
+    return {(name, k, metric): np.array(values) for name, k, metric, values in kept}
+
+
+def _scored(bench: Bench, essences: list[Floats], sets: Sets, rng: np.random.Generator) -> Scores:
     lengths = [len(e) for e in essences]
-    scores: dict[Any, Floats] = {}
+    scores: Scores = {}
     for k in next(iter(sets.values())):
         bench.told("figure2", f"k = {k}")
         proposals = {RANDOM: random_proposals(lengths, k, rng)}
@@ -74,7 +87,7 @@ def _scored(bench: Bench, essences: list[Floats], sets: Sets, rng: np.random.Gen
     return scores
 
 
-def _gains(scores: Mapping[Any, Floats], resamples: int) -> list[dict[str, Any]]:
+def _gains(scores: Scores, resamples: int) -> list[dict[str, Any]]:
     """What each way of learning gains over its own templates with the essence shuffled, paired by collection."""
     names = {NAMES[way]: shuffled_name(way) for way in NAMES}
     return [
@@ -131,10 +144,10 @@ def kinship(bench: Bench, model: Model, sets: Sets, way: str = "refined") -> dic
 def one_album(bench: Bench, model: Model, sets: Sets, way: str = "refined") -> dict[str, Any]:
     """Figure 6: one album in its own order and fitted to the four templates."""
     album = _album(bench)
-    [essence] = scalar_essences(model, [album])
+    [arc] = scalar_essences(model, [album])
     fits = []
     for template in sets[way][_main_count(bench)]:
-        found = fit(essence, template)
+        found = fit(arc, template)
         fits.append(
             {
                 "name": template.name,
@@ -147,7 +160,7 @@ def one_album(bench: Bench, model: Model, sets: Sets, way: str = "refined") -> d
         )
     labels = [item.label for item in album.items]
     seen = any(c is album for c in bench.study.training)
-    return dict(plain({"title": _title(album), "labels": labels, "essence": essence, "fits": fits, "trained_on": seen}))
+    return dict(plain({"title": _title(album), "labels": labels, "essence": arc, "fits": fits, "trained_on": seen}))
 
 
 def _album(bench: Bench) -> Collection:

@@ -15,7 +15,7 @@ from fabula.core.template import PAPER_KNOTS
 from fabula.core.template_set import TemplateSet
 from fabula.models.file import load_model, save_model
 from fabula.models.model import Model
-from fabula.pipeline.recovering import direct_orderings, scalar_essences
+from fabula.pipeline.recovering import direct_orderings, scalar_essences, searched, spread
 from fabula.pipeline.reproduce.bench import Bench
 from fabula.pipeline.reproduce.bits import some
 from fabula.templates.learning import learn_templates
@@ -28,6 +28,9 @@ WAYS: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 
+SEARCH_PARTS = 8  # stages of the search under the bilstm
+
+
 def essence(bench: Bench, seed: int) -> tuple[Model, dict[str, Any]]:
     """A model with an essence of one dimension, its bits and the history of its training."""
     study, plan = bench.study, bench.plan
@@ -35,13 +38,28 @@ def essence(bench: Bench, seed: int) -> tuple[Model, dict[str, Any]]:
     return _trained(bench, f"essence-{seed}", config, some(study.training, 0))
 
 
-def searching(bench: Bench, own: Model) -> Model:
+def searching(bench: Bench) -> Model:
     """The model whose bilstm is searched: the essence's own, or one of its own where the plan says so."""
     study, plan = bench.study, bench.plan
     if plan.search_changes is None:
-        return own
+        return essence(bench, 0)[0]
     config = plan.bits_config(study.features, **{"dimensions": 1, **plan.search_changes})
     return _trained(bench, "search", config, some(study.training, plan.most))[0]
+
+
+def search_part(bench: Bench, part: int) -> list[tuple[int, Ints]]:
+    """The search under the bilstm, for one part of the collections it is asked about: their numbers and orderings."""
+    model, evaluation = searching(bench), bench.study.evaluation
+    chosen = spread(len(evaluation), bench.plan.searched)[part::SEARCH_PARTS]
+    if not chosen or "bilstm" not in model.scorers:
+        return []
+
+    def work() -> Any:
+        essences = scalar_essences(model, [evaluation[i] for i in chosen])
+        return searched(model, essences, len(chosen), np.random.default_rng((1, part)))
+
+    kept = bench.stage(f"searched-{part}", {"model": _fingerprint(model), "chosen": chosen}, work)
+    return [(i, np.array(ordering, dtype=np.intp)) for i, ordering in zip(chosen, kept, strict=True)]
 
 
 def _trained(bench: Bench, name: str, config: Any, training: list[Collection]) -> tuple[Model, dict[str, Any]]:
@@ -56,7 +74,7 @@ def _trained(bench: Bench, name: str, config: Any, training: list[Collection]) -
             development,
             config,
             device=bench.plan.device,
-            progress=lambda where: bench.told(name, f"epoch {where.epoch} of {where.epochs}"),
+            progress=bench.epochs_of(name),
         )
         save_model(path, done.model)
         history = [{"epoch": each.epoch, "loss": each.loss, "bits": each.bits} for each in done.history]

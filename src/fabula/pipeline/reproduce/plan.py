@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -21,6 +20,8 @@ class Plan:
     ----------
     seeds
         Runs of everything that is trained; the paper's five.
+    device, jobs
+        Where to train, and how many trainings go on side by side.
     preset, changes
         The recipe of the essence.
     bits_preset, bits_changes
@@ -43,12 +44,13 @@ class Plan:
 
     seeds: int = 5
     device: str = "auto"
+    jobs: int = 1
     preset: str = "default"
-    changes: Settings = field(default_factory=lambda: MappingProxyType({}))
+    changes: Settings = field(default_factory=dict)
     bits_preset: str = "default"
-    bits_changes: Settings = field(default_factory=lambda: MappingProxyType({}))
+    bits_changes: Settings = field(default_factory=dict)
     search_changes: Settings | None = None
-    sequencer: Settings = field(default_factory=lambda: MappingProxyType({"epochs": 24}))
+    sequencer: Settings = field(default_factory=lambda: {"epochs": 24})
     dimensions: tuple[int, ...] = (1, 2, 4, 8, 16)
     counts: tuple[int, ...] = (1, 2, 3, 4, 5, 6)
     most: int = 0
@@ -67,22 +69,23 @@ class Plan:
         return _config(self.bits_preset, {"features": features, **self.bits_changes, **changes})
 
 
-def full_plan(*, seeds: int = 5, device: str = "auto") -> Plan:
+def full_plan(*, seeds: int = 5, device: str = "auto", jobs: int = 1) -> Plan:
     """The whole thing, best on a GPU."""
-    return Plan(seeds=seeds, device=device)
+    return Plan(seeds=seeds, device=device, jobs=jobs)
 
 
-def quick_plan(*, seeds: int = 2, device: str = "auto") -> Plan:
+def quick_plan(*, seeds: int = 2, device: str = "auto", jobs: int = 1) -> Plan:
     """Fewer seeds, epochs and collections, and the mixture of arcs as the scorer: minutes on two cores."""
     return Plan(
         seeds=seeds,
         device=device,
+        jobs=jobs,
         preset="arcs",
-        changes=MappingProxyType({"epochs": 20}),
+        changes={"epochs": 20},
         bits_preset="arcs",
-        bits_changes=MappingProxyType({"epochs": 10, "draws": 1}),
-        search_changes=MappingProxyType({"preset": "default", "epochs": 5, "negatives": 7, "draws": 1}),
-        sequencer=MappingProxyType({"epochs": 8}),
+        bits_changes={"epochs": 10, "draws": 1},
+        search_changes={"preset": "default", "epochs": 5, "negatives": 7, "draws": 1},
+        sequencer={"epochs": 8},
         most=6000,
         learned_from=4000,
         searched=60,

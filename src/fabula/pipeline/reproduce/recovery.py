@@ -5,29 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
 from fabula.core.template_set import TemplateSet
 from fabula.models.model import Model
-from fabula.pipeline import recovering
 from fabula.pipeline.evaluating import tabulate
-from fabula.pipeline.recovering import DIRECT, SEARCH, recover, scalar_essences
+from fabula.pipeline.recovering import DIRECT, SEARCH, recover
 from fabula.pipeline.reproduce.bench import Bench
-from fabula.pipeline.reproduce.learned import as_orderings
+from fabula.pipeline.reproduce.learned import SEARCH_PARTS, as_orderings, search_part
 from fabula.pipeline.splitting import Split
 
 
-def recovery(
-    bench: Bench, model: Model, searched: Model, templates: TemplateSet, direct: Mapping[str, Any]
-) -> dict[str, Any]:
+def recovery(bench: Bench, model: Model, templates: TemplateSet, direct: Mapping[str, Any]) -> dict[str, Any]:
     """The table of all methods with intervals and paired tests.
 
     Parameters
     ----------
     bench
         Where to work.
-    model, searched
-        The essence with its mixture of arcs, and the model whose bilstm is searched.
+    model
+        The essence with its mixture of arcs.
     templates
         The squared-error templates of the paper's pipeline.
     direct
@@ -35,6 +30,7 @@ def recovery(
     """
     study, plan = bench.study, bench.plan
     split = Split(study.training, study.evaluation, study.rule)
+    searched = dict(pair for part in range(SEARCH_PARTS) for pair in search_part(bench, part))
     single = study.features if study.evaluation[0].features.ndim == 2 else ()
 
     def told(what: str) -> None:
@@ -42,20 +38,18 @@ def recovery(
 
     def work() -> Any:
         found = recover(split, single, model=model, templates=templates, progress=told)
-        if plan.searched and "bilstm" in searched.scorers:
-            told(SEARCH)
-            essences = scalar_essences(searched, study.evaluation)
-            found[SEARCH] = recovering.searched(searched, essences, plan.searched, np.random.default_rng(1))
+        if searched:
+            found[SEARCH] = [searched.get(i) for i in range(len(study.evaluation))]
         found[DIRECT] = as_orderings(direct["orderings"])
         told("tests")
         lengths = [len(c) for c in study.evaluation]
         return tabulate(found, lengths, rule=study.rule, resamples=plan.resamples).to_dict()
 
     settings = {
-        "searched": plan.searched,
+        "searched": {str(i): ordering.tolist() for i, ordering in searched.items()},
         "resamples": plan.resamples,
         "templates": templates.values.tolist(),
-        "training": [model.training, searched.training],
+        "training": model.training,
         "direct": direct["history"],
     }
     result: dict[str, Any] = bench.stage("recovery", settings, work)

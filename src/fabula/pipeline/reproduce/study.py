@@ -25,6 +25,9 @@ TRACK_FEATURES = (
 _DEVELOPMENT = 10  # one part in so many of a training side decides which epoch is kept
 
 
+Parts = tuple[list[Collection], list[Collection], list[Collection]]
+
+
 @dataclass(frozen=True, eq=False)
 class Study:
     """Ordered collections of one source in their parts.
@@ -35,10 +38,8 @@ class Study:
         What to call the source.
     training, development, evaluation
         Trained on; decides which epoch is kept; measured, and never looked at before.
-    measured
-        What bits are measured on: the validation side, as in the paper.
     plain
-        Training and validation sides with features that are single numbers, for what each tells alone.
+        The same three with features that are single numbers, for what each tells alone.
     features
         Names to train on.
     rule, notes
@@ -49,17 +50,21 @@ class Study:
     training: list[Collection] = field(repr=False)
     development: list[Collection] = field(repr=False)
     evaluation: list[Collection] = field(repr=False)
-    measured: list[Collection] = field(repr=False)
-    plain: tuple[list[Collection], list[Collection]] | None = field(repr=False)
+    plain: Parts | None = field(repr=False)
     features: tuple[str, ...]
     rule: str
     notes: tuple[str, ...] = ()
 
     @property
+    def parts(self) -> Parts:
+        """Training, development, evaluation."""
+        return self.training, self.development, self.evaluation
+
+    @property
     def fingerprint(self) -> str:
         """Depends on ids, sizes and feature values of all parts."""
         digest = hashlib.sha256("\0".join(self.features).encode())
-        for part in (self.training, self.development, self.evaluation, self.measured):
+        for part in self.parts:
             digest.update(b"\1")
             for c in part:
                 digest.update(f"\0{c.id}\0{len(c)}\0".encode("utf-8", "surrogateescape"))
@@ -97,8 +102,8 @@ def _from_table(path: Path, features: Sequence[str] | None, held_out: float) -> 
     kept, development = _set_aside(narrow[0])
     if where:
         notes = (f"kept: {', '.join(f'{name} = {value!r}' for name, value in where.items())}", *notes)
-    plain = (narrow[0], narrow[1])
-    return Study(path.name, kept, development, narrow[1], narrow[1], plain, names, split.rule, notes)
+    parts = (kept, development, narrow[1])
+    return Study(path.name, *parts, parts, names, split.rule, notes)
 
 
 def _from_fma(path: Path) -> Study:
@@ -108,7 +113,7 @@ def _from_fma(path: Path) -> Study:
     if empty:
         raise InputError(f"{path}: no usable album in the split {', '.join(empty)}")
     few = read_fma(path, features="echonest")
-    plain = (few.of("training"), few.of("validation"))
+    plain = (few.of("training"), few.of("validation"), few.of("test"))
     notes = [f"dropped, {REASONS[why]}: {count}" for why, count in reading.dropped.items() if count]
     notes += [f"artists in both {a} and {b}: {len(names)}" for (a, b), names in reading.shared_artists.items() if names]
     return Study(
@@ -116,7 +121,6 @@ def _from_fma(path: Path) -> Study:
         parts["training"],
         parts["validation"],
         parts["test"],
-        parts["validation"],
         plain if all(plain) else None,
         reading.collections[0].feature_names,
         "the splits of FMA",
