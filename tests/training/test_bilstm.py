@@ -8,7 +8,11 @@ from fabula.training.bilstm import Bilstm
 
 pytest.importorskip("triton")
 
-from fabula.training import fused
+import triton
+from triton.backends.compiler import GPUTarget
+from triton.compiler import ASTSource
+
+from fabula.training import bilstm, fused, fused_kernels
 
 
 @pytest.fixture
@@ -57,3 +61,40 @@ def test_dropout_falls_between_layers_in_training_alone(interpreted):
     assert torch.allclose(net.eval().read_fused(steps)[0], net.read(steps)[0], atol=1e-6)
     one = Bilstm(2, 16, 1, dropout=0.9).train()
     assert torch.equal(one.read_fused(steps)[0], one.read_fused(steps)[0])
+
+
+@pytest.mark.parametrize(("hidden", "card", "fits"), [(128, (9, 0), True), (32, (7, 5), False), (20, (9, 0), False)])
+def test_what_the_kernels_cannot_do_the_library_does(monkeypatch, hidden, card, fits):
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: card)
+    bilstm._fits.cache_clear()
+    assert bilstm._fits(torch.device("cuda", 0), hidden) is fits
+    bilstm._fits.cache_clear()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("card", [80, 86, 90])
+@pytest.mark.parametrize("hidden", [16, 128])
+@pytest.mark.parametrize("precision", ["tf32", "tf32x3"])
+def test_the_kernels_compile_and_fit_into_a_card(card, hidden, precision):
+    rows, warps = fused._block(hidden, precision)
+    sizes = {"H": hidden, "ROWS": rows, "PRECISION": precision}
+    for kernel, more in ((fused_kernels.forward_kernel, {"KEPT": True}), (fused_kernels.backward_kernel, {})):
+        constants = {**sizes, **more}
+        kinds = {name: "constexpr" if name in constants else "*fp32" for name in kernel.arg_names}
+        source = ASTSource(kernel, {**kinds, "m": "i32", "T": "i32"}, constants)
+        made = triton.compile(source, target=GPUTarget("cuda", card, 32), options={"num_warps": warps, "num_stages": 1})
+        assert made.metadata.shared <= 99 << 10  # what the smallest of these cards has
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+@pytest.mark.parametrize("hidden", [16, 32, 64, 128])
+def test_on_a_gpu_it_reads_as_on_a_cpu(hidden):
+    torch.manual_seed(0)
+    net, steps = Bilstm(7, hidden, 2), torch.randn(70, 9, 7)
+    expected = net.read(steps)
+    pull = [torch.randn_like(each) for each in expected]
+    wanted = torch.autograd.grad(expected, list(net.parameters()), pull)
+    found = net.cuda().read(steps.cuda())
+    got = torch.autograd.grad(found, list(net.parameters()), [each.cuda() for each in pull])
+    for one, two in zip([*found, *got], [*expected, *wanted], strict=True):
+        assert torch.allclose(one.cpu(), two, atol=1e-3, rtol=1e-3)

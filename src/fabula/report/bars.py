@@ -8,6 +8,8 @@ from html import escape
 
 from fabula.report import svg
 
+_LETTER = 6.6  # about as wide as a letter is
+
 
 @dataclass(frozen=True)
 class Bar:
@@ -44,7 +46,8 @@ def bars_figure(panels: Sequence[tuple[str, Sequence[Bar]]], *, width: int = 860
 
 
 def _panel(title: str, bars: Sequence[Bar], left: float, width: float) -> list[str]:
-    names, room = 120.0, 46.0
+    names = min(width / 2, 16 + _LETTER * max(len(b.name) for b in bars))
+    room = 46.0
     low = min(0.0, *(b.value if b.low is None else b.low for b in bars))
     high = max(0.0, *(b.value if b.high is None else b.high for b in bars)) or 1.0
     scale = (width - names - room - 12) / ((high - low) or 1.0)
@@ -69,5 +72,5 @@ def _panel(title: str, bars: Sequence[Bar], left: float, width: float) -> list[s
         if b.low is not None and b.high is not None:
             parts.append(f'<path class="whisker" d="M{x(b.low):.1f},{y + 7} H{x(b.high):.1f}"/>')
             end = max(stop, x(b.high))
-        parts.append(f'<text class="soft" x="{end + 5:.1f}" y="{y + 11}">{b.value:.2f}</text>')
+        parts.append(f'<text class="soft" x="{end + 5:.1f}" y="{y + 11}">{round(b.value, 2) + 0.0:.2f}</text>')
     return parts

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from importlib.util import find_spec
 
 import torch
@@ -42,8 +43,7 @@ class Bilstm(nn.LSTM):
         -------
         The last layer's outputs, (m, steps, 2 hidden), and its last states, forward's beside backward's, (m, 2 hidden).
         """
-        fits = self.hidden_size in _FUSED and steps.dtype == torch.float32
-        if steps.is_cuda and fits and find_spec("triton") is not None:
+        if steps.is_cuda and steps.dtype == torch.float32 and _fits(steps.device, self.hidden_size):
             return self.read_fused(steps, start)
         outputs, (h, _) = self(steps, start)
         return outputs, torch.cat([h[-2], h[-1]], dim=1)
@@ -71,3 +71,11 @@ class Bilstm(nn.LSTM):
                 torch.is_grad_enabled(),
             )
         return outputs, torch.cat([ends[0], ends[1]], dim=1)
+
+
+@cache
+def _fits(device: torch.device, hidden: int) -> bool:
+    """Whether the kernels run on a GPU: Triton is there, and the card has products in TF32."""
+    if hidden not in _FUSED or torch.version.hip is not None or find_spec("triton") is None:
+        return False
+    return torch.cuda.get_device_capability(device) >= (8, 0)

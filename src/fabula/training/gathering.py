@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from fabula.core.collection import Collection
 from fabula.core.essence import Floats
@@ -15,7 +17,7 @@ from fabula.models.transform import Transform, log_parts
 from fabula.training.batches import Pool
 from fabula.training.config import TrainingConfig
 
-_ROWS = 4096  # items looked at together, so that nothing is held twice
+_ROWS = 256  # items looked at together: few, so that they stay near the processor
 
 
 def check_collections(collections: Sequence[Collection], *, role: str) -> None:
@@ -64,16 +66,19 @@ def fit_transform(
     kept = tuple(text for text in logged if log_parts(text, names)[0] in names)
     shape = collections[0].columns(names).shape[1:]
     plain = Transform(names, kept, np.zeros(shape), np.ones(shape))
-    count, total, squares = np.zeros(shape), np.zeros(shape), np.zeros(shape)
-    for rows in _blocks(collections, names):
+    count, mean, squares = np.zeros(shape), np.zeros(shape), np.zeros(shape)
+    for rows in _blocks(collections, names):  # mean and squares of a block join those before it
         known = ~np.isnan(rows)
-        count += known.sum(axis=0)
-        total += plain.apply(rows).sum(axis=0)
+        values = plain.apply(rows)  # 0 where unknown
+        here = known.sum(axis=0)
+        both = np.maximum(count + here, 1)
+        centre = values.sum(axis=0) / np.maximum(here, 1)
+        apart = centre - mean
+        squares += (np.where(known, values - centre, 0.0) ** 2).sum(axis=0) + apart**2 * count * here / both
+        mean += apart * here / both
+        count += here
     if not count.all():
         raise InputError(f"feature {names[int(np.argwhere(count == 0)[0, 0])]!r} has no value in any training item")
-    mean = total / count
-    for rows in _blocks(collections, names):
-        squares += (np.where(np.isnan(rows), 0.0, plain.apply(rows) - mean) ** 2).sum(axis=0)
     deviation = np.sqrt(squares / count)
     _check_spread(names, mean, deviation)
     return Transform(names, kept, mean, deviation, bound)
@@ -98,16 +103,16 @@ def fingerprint(collections: Sequence[Collection], names: tuple[str, ...]) -> st
     digest = hashlib.sha256("\0".join(names).encode())
     for collection in collections:
         digest.update(f"\0{collection.id}\0{len(collection)}\0".encode())
-        digest.update(np.ascontiguousarray(collection.columns(names), dtype="<f4").tobytes())
+        digest.update(np.ascontiguousarray(_columns(collection, names), dtype="<f4").data)
     return digest.hexdigest()
 
 
 def _blocks(collections: Sequence[Collection], names: tuple[str, ...]) -> Iterator[Floats]:
-    """Features of successive collections, some thousand items at a time: (items, f[, s])."""
-    held: list[Floats] = []
+    """Features of successive collections, some items at a time: (items, f[, s])."""
+    held: list[NDArray[np.floating[Any]]] = []
     size = 0
     for collection in collections:
-        rows = collection.columns(names)
+        rows = _columns(collection, names)
         if held and rows.shape[1:] != held[0].shape[1:]:
             raise InputError(
                 f"collection {collection.id!r}: features of one item have shape {rows.shape[1:]}, "
@@ -116,10 +121,15 @@ def _blocks(collections: Sequence[Collection], names: tuple[str, ...]) -> Iterat
         held.append(rows)
         size += len(rows)
         if size >= _ROWS:
-            yield np.concatenate(held)
-            held, size = [], 0
-    if held:
-        yield np.concatenate(held)
+            yield np.concatenate(held, dtype=np.float64)
+            held, size = [held[-1][:0]], 0
+    if size:
+        yield np.concatenate(held, dtype=np.float64)
+
+
+def _columns(collection: Collection, names: tuple[str, ...]) -> NDArray[np.floating[Any]]:
+    """Some features of every item; not a copy where they are all it has."""
+    return collection.features if names == collection.feature_names else collection.columns(names)
 
 
 def _check_spread(names: tuple[str, ...], mean: Floats, deviation: Floats) -> None:
