@@ -133,8 +133,12 @@ def run(bench: Bench) -> Reproduced:
 
 def trainings(bench: Bench) -> list[Task]:
     """Everything that is trained, longest first."""
-    plan = bench.plan
+    plan, study = bench.plan, bench.study
     seeds = range(plan.seeds)
+    own = (
+        study.plain is not None and study.plain[0] is not study.training
+    )  # else Table 1 has trained Figure 1's essence
+    names = [*([None] if own else []), *bits.figure1_names(bench)]
     return [
         learned.sequencer,
         *(partial(learned.essence, seed=seed) for seed in seeds),
@@ -142,7 +146,7 @@ def trainings(bench: Bench) -> list[Task]:
         *(partial(bits.control, name=name) for name in bits.DATA),
         *(partial(bits.more_data_run, size=size) for size in bits.sizes(bench)),
         *(partial(bits.table1_run, d=d, seed=seed) for d in reversed(plan.dimensions) for seed in seeds),
-        *(partial(bits.figure1_run, name=name, seed=seed) for name in bits.figure1_names(bench) for seed in seeds),
+        *(partial(bits.figure1_run, name=name, seed=seed) for name in names for seed in seeds),
     ]
 
 

@@ -50,13 +50,12 @@ class FusedLayer(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, d_outputs: Tensor, d_end: Tensor) -> tuple[Tensor | None, ...]:
         """Gradients of all that came in."""
-        steps, w_in, w_state, gates, before, cells = ctx.saved_tensors
-        m, count, channels = steps.shape
-        hidden = w_state.shape[2]
         if ctx.spent:
             raise RuntimeError("the gradients of a fused layer can be computed once: it keeps no graph")
         ctx.spent = True
-        d_gates = gates
+        steps, w_in, w_state, d_gates, before, cells = ctx.saved_tensors  # gates until the kernel has run
+        m, count, channels = steps.shape
+        hidden = w_state.shape[2]
         d_h0, d_c0 = (steps.new_empty(2, m, hidden) for _ in range(2))
         rows, warps = _block(hidden, ctx.precision)
         fused_kernels.backward_kernel[(-(-m // rows), 2)](

@@ -48,7 +48,8 @@ def figure1(bench: Bench) -> list[dict[str, Any]] | None:
     if bench.study.plain is None:
         return None
     seeds = range(bench.plan.seeds)
-    runs = {name: [figure1_run(bench, name, seed) for seed in seeds] for name in (ESSENCE, *figure1_names(bench))}
+    runs = {name: [figure1_run(bench, name, seed) for seed in seeds] for name in figure1_names(bench)}
+    runs[ESSENCE] = [figure1_run(bench, None, seed) for seed in seeds]
     return [asdict(row) for row in ranked(runs, 1)]
 
 
@@ -57,18 +58,18 @@ def figure1_names(bench: Bench) -> tuple[str, ...]:
     return bench.study.plain[0][0].feature_names if bench.study.plain else ()
 
 
-def figure1_run(bench: Bench, name: str, seed: int) -> Measured:
-    """One training of Figure 1: of the essence, or of one feature alone."""
-    from fabula.training.comparing import ESSENCE, alone
+def figure1_run(bench: Bench, name: str | None, seed: int) -> Measured:
+    """One training of Figure 1: of one feature alone, or (None) of the essence, which Table 1 may have trained."""
+    from fabula.training.comparing import alone
 
     study, names = bench.study, figure1_names(bench)
     parts = study.plain or study.parts
-    if name == ESSENCE and parts[0] is study.training:  # as in Table 1
-        return table1_run(bench, 1, seed)
     config = bench.plan.bits_config(names, dimensions=1, seed=seed)
-    if name == ESSENCE:
-        return _measured(bench, f"figure1-essence-{seed}", config, parts)
-    return _measured(bench, f"figure1-{names.index(name) + 1:02d}-{seed}", alone(config, name), parts)
+    if name is not None:
+        return _measured(bench, f"figure1-{names.index(name) + 1:02d}-{seed}", alone(config, name), parts)
+    if parts[0] is study.training:
+        return table1_run(bench, 1, seed)
+    return _measured(bench, f"figure1-essence-{seed}", config, parts)
 
 
 def _measured(bench: Bench, stage: str, config: TrainingConfig, parts: Parts) -> Measured:
@@ -101,12 +102,11 @@ def control(bench: Bench, name: str) -> list[dict[str, Any]]:
     def work() -> Any:
         from fabula.training.audit import audit_one
 
-        told = bench.epochs_of(stage)
         training, development, evaluation = study.parts
-        kept = some(training, plan.most)
-        return audit_one(
-            name, kept, development, config, measured=evaluation, device=plan.device, progress=told
-        )[1]  # fmt: skip
+        kept, told = some(training, plan.most), bench.epochs_of(stage)
+        options: dict[str, Any] = {"measured": evaluation, "device": plan.device, "progress": told}
+        _, rows = audit_one(name, kept, development, config, **options)
+        return rows
 
     rows: list[dict[str, Any]] = bench.stage(stage, {"config": config.to_dict(), "most": plan.most}, work)
     return rows

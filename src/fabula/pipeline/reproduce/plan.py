@@ -37,7 +37,7 @@ class Plan:
     learned_from
         Training collections templates are learned from; 0: all.
     searched
-        Collections the bilstm search is asked about.
+        Collections the bilstm search is asked about, at most.
     shares
         Parts of the training collections of the learning curve.
     """
@@ -55,7 +55,7 @@ class Plan:
     counts: tuple[int, ...] = (1, 2, 3, 4, 5, 6)
     most: int = 0
     learned_from: int = 0
-    searched: int = 400
+    searched: int = 5000
     shares: tuple[float, ...] = (1 / 64, 1 / 16, 1 / 4, 1.0)
     resamples: int = 2000
     quick: bool = False
