@@ -76,13 +76,13 @@ def test_what_the_kernels_cannot_do_the_library_does(monkeypatch, hidden, card, 
 @pytest.mark.parametrize("hidden", [16, 128])
 @pytest.mark.parametrize("precision", ["tf32", "tf32x3"])
 def test_the_kernels_compile_and_fit_into_a_card(card, hidden, precision):
-    rows, warps = fused._block(hidden, precision)
+    rows, warps = fused.block(hidden, precision)
     sizes = {"H": hidden, "ROWS": rows, "PRECISION": precision}
     for kernel, more in ((fused_kernels.forward_kernel, {"KEPT": True}), (fused_kernels.backward_kernel, {})):
         constants = {**sizes, **more}
         kinds = {name: "constexpr" if name in constants else "*fp32" for name in kernel.arg_names}
         source = ASTSource(kernel, {**kinds, "m": "i32", "T": "i32"}, constants)
-        made = triton.compile(source, target=GPUTarget("cuda", card, 32), options={"num_warps": warps, "num_stages": 1})
+        made = triton.compile(source, target=GPUTarget("cuda", card, 32), options=fused.options(warps))
         assert made.metadata.shared <= 99 << 10  # what the smallest of these cards has
 
 

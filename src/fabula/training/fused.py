@@ -38,10 +38,10 @@ class FusedLayer(torch.autograd.Function):
         outputs = steps.new_empty(m, count, 2, hidden)
         before, cells = (torch.empty_like(outputs) if kept else outputs for _ in range(2))
         h_end = steps.new_empty(2, m, hidden)
-        rows, warps = _block(hidden, precision)
+        rows, warps = block(hidden, precision)
         fused_kernels.forward_kernel[(-(-m // rows), 2)](
             gates, w_state.contiguous(), h0.contiguous(), c0.contiguous(), outputs, before, cells, h_end, m, count,
-            H=hidden, ROWS=rows, PRECISION=precision, KEPT=kept, num_warps=warps, num_stages=1,
+            H=hidden, ROWS=rows, PRECISION=precision, KEPT=kept, **options(warps),
         )  # fmt: skip
         ctx.save_for_backward(steps, w_in, w_state, gates, before, cells)
         ctx.precision, ctx.spent = precision, False
@@ -57,10 +57,10 @@ class FusedLayer(torch.autograd.Function):
         m, count, channels = steps.shape
         hidden = w_state.shape[2]
         d_h0, d_c0 = (steps.new_empty(2, m, hidden) for _ in range(2))
-        rows, warps = _block(hidden, ctx.precision)
+        rows, warps = block(hidden, ctx.precision)
         fused_kernels.backward_kernel[(-(-m // rows), 2)](
             d_gates, w_state.contiguous(), cells, d_outputs.contiguous(), d_end.contiguous(), d_h0, d_c0, m, count,
-            H=hidden, ROWS=rows, PRECISION=ctx.precision, num_warps=warps, num_stages=1,
+            H=hidden, ROWS=rows, PRECISION=ctx.precision, **options(warps),
         )  # fmt: skip
         by_direction = d_gates.view(m * count, 2, 4 * hidden)
         states = before.view(m * count, 2, hidden)
@@ -70,8 +70,13 @@ class FusedLayer(torch.autograd.Function):
         return d_steps, d_w_in, d_gates.sum(0), d_w_state, d_h0, d_c0, None, None
 
 
-def _block(hidden: int, precision: str) -> tuple[int, int]:
+def block(hidden: int, precision: str) -> tuple[int, int]:
     """Rows and warps of a block: the fastest of a few on an H200."""
     if hidden < 128:
         return 64, 4
     return 16, 4 if precision == "tf32" else 8
+
+
+def options(warps: int) -> dict[str, Any]:
+    """How the kernels are compiled."""
+    return {"num_warps": warps, "num_stages": 1, "enable_fp_fusion": True}
