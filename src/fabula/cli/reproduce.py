@@ -17,7 +17,7 @@ import click
               help="Share held out where a table has no column split.")  # fmt: skip
 @click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda or cuda:1.")
 @click.option("--jobs", type=click.IntRange(1, 64), default=1, show_default=True,
-              help="Trainings side by side; each needs memory of its own.")  # fmt: skip
+              help="Trainings side by side, each with memory of its own; they share a GPU best under MPS.")  # fmt: skip
 def command(
     *,
     data: Path,
