@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from fabula.core.arranging.durations import as_clock
 from fabula.core.collection import Collection, Item
 from fabula.core.fit import lay
 from fabula.core.template import Template
@@ -19,7 +20,7 @@ from fabula.pipeline.copies import copy_numbered, numbered_names
 from fabula.pipeline.demo import demo_folder
 from fabula.pipeline.essences import brought_near
 from fabula.pipeline.keeping import restore, write_ordered
-from fabula.pipeline.limits import as_clock, as_seconds
+from fabula.pipeline.limits import as_seconds
 from fabula.pipeline.ordering import as_json, order
 from fabula.pipeline.sources import Measuring
 from fabula.pipeline.why import reasons

@@ -18,8 +18,6 @@ from fabula.errors import InputError
 from fabula.pipeline.essences import Essence
 from fabula.pipeline.wishes import Wishes, constraints_of, durations
 
-__all__ = ["as_clock", "as_seconds", "keep_within", "lay_on_sides"]
-
 _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0}
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fabula.core.arranging.constraints import Constraints
+from fabula.core.arranging.durations import as_clock
 from fabula.core.arranging.selection import choose_within
 from fabula.core.collection import Collection, Item
 from fabula.core.essence import normalise
@@ -18,7 +19,6 @@ from fabula.core.fit import lay
 from fabula.core.template import Template
 from fabula.errors import InputError
 from fabula.pipeline.essences import Essence, find_essence
-from fabula.pipeline.limits import as_clock
 from fabula.pipeline.ordering import Ordered, as_json, lay_out, own_curves, titles_in_errors
 from fabula.pipeline.sources import Measuring, Source
 from fabula.pipeline.wishes import Wishes, durations
