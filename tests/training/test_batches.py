@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from fabula.training.batches import Pool, draw_orderings, plan_epoch, take, whole_batches
+from fabula.training.batches import Pool, draw_orderings, filling, plan_epoch, take, whole_batches
 
 SIZES = {3: 5, 4: 9, 8: 30}  # length: collections
 
@@ -104,3 +104,9 @@ def test_filled_batches_are_of_one_size_and_weigh_every_collection_the_same(pool
             weight[number] += batch.weight
     assert len(weight) == 44
     assert sum(weight.values()) == pytest.approx(44)
+
+
+@pytest.mark.parametrize("batch", [1, 4, 7, 64])
+def test_what_filling_costs_is_told_before(pool, batch):
+    plan = plan_epoch(pool, batch, generator(), fill=True)
+    assert filling(pool, batch) == pytest.approx(sum(len(each.starts) for each in plan) / 44)

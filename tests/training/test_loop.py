@@ -1,13 +1,15 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
 
 from fabula.errors import FileError
-from fabula.training.batches import draw_orderings
+from fabula.training.batches import Pool, draw_orderings
 from fabula.training.config import TrainingConfig, preset, resolved
 from fabula.training.distributed import World
 from fabula.training.gathering import fit_transform, make_pool
-from fabula.training.loop import optimise, validation_bits, validation_losses
+from fabula.training.loop import _uses_graphs, optimise, validation_bits, validation_losses
 from fabula.training.nets import EssenceNet
 from fabula.training.optimiser import make_optimizer
 
@@ -185,3 +187,18 @@ def test_graphs_give_the_gradients_of_plain_steps(make):
         assert step(features, orderings, 0.3).item() == pytest.approx(loss.item(), rel=1e-4)
         for one, two in zip(plain.parameters(), recorded.parameters(), strict=True):
             assert torch.allclose(one.grad, two.grad, atol=1e-4)
+
+
+def test_graphs_are_for_one_gpu_and_batches_of_like_size():
+    even, uneven = ({3: (0, 256), 4: (768, count)} for count in (250, 3))
+    gpu, config = World(0, 1, torch.device("cuda")), preset("default")
+
+    def uses(groups, world=gpu, **changes):
+        return _uses_graphs(Pool(torch.zeros(0), groups), replace(config, **changes), world)
+
+    assert uses(even)
+    assert not uses(uneven)
+    assert uses(uneven, batch=3)
+    assert not uses(even, graphs=False)
+    assert not uses(even, World(0, 2, torch.device("cuda")))
+    assert not uses(even, World(0, 1, torch.device("cpu")))

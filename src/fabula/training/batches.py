@@ -95,6 +95,20 @@ def plan_epoch(
     ]
 
 
+def filling(pool: Pool, batch: int) -> float:
+    """How many times more collections an epoch has when every batch is filled to the size of the largest.
+
+    Examples
+    --------
+    >>> filling(Pool(torch.zeros(0), {3: (0, 100), 4: (300, 20)}), 60)
+    1.25
+    """
+    counts = [count for _, count in pool.groups.values()]
+    parts = [-(-count // batch) for count in counts]
+    largest = max(-(-count // part) for count, part in zip(counts, parts, strict=True))
+    return sum(parts) * largest / len(pool)
+
+
 def _kept(length: int, shortest: float, share: float) -> int:
     """A number of items from the fewest to all, each as likely; ``share`` is in [0, 1)."""
     fewest = min(length, max(SHORTEST, math.ceil(shortest * length)))

@@ -79,7 +79,7 @@ class TrainingConfig:
     shortest: float = 0.5  # part of its items a subsequence keeps at least
     calibrate: bool = True  # afterwards, scale each scorer by the number that suits validation best
     draws: int = 4  # sets of negatives per collection when validating
-    graphs: bool = True  # CUDA graphs, where there is one GPU: the same arithmetic with less waiting
+    graphs: bool = True  # CUDA graphs, where one GPU has batches of like size: the same arithmetic, less waiting
     amp: str = "tf32"  # products on a GPU: 10 bits of the factors; "none": single precision
     seed: int = 0
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from fabula.training.batches import Pool, draw_orderings, plan_epoch, take, whole_batches
+from fabula.training.batches import Pool, draw_orderings, filling, plan_epoch, take, whole_batches
 from fabula.training.checkpoint import read_checkpoint, write_checkpoint
 from fabula.training.config import TrainingConfig
 from fabula.training.distributed import World
@@ -26,6 +26,7 @@ from fabula.training.run import Run, seed_of, start_run
 
 Draw = Callable[[int, int, int, torch.Generator], Tensor]
 _VALIDATION_SEED = 20_240_229  # the same negatives every time, so that epochs compare
+_MOST_FILLING = 1.5  # times as many collections in an epoch
 _SEQUENCES_AT_ONCE = 1 << 15  # scored together when validating
 
 
@@ -87,7 +88,7 @@ def run_epoch(run: Run, pool: Pool, config: TrainingConfig, world: World, draw: 
     plans = torch.Generator().manual_seed(seed_of(config.seed, run.epoch + 1, 0))
     draws = torch.Generator(world.device).manual_seed(seed_of(config.seed, run.epoch + 1, 1 + world.rank))
     torch.manual_seed(seed_of(config.seed, run.epoch + 1, 1 + world.size + world.rank))  # dropout
-    graphs = config.graphs and world.device.type == "cuda" and world.size == 1
+    graphs = _uses_graphs(pool, config, world)
     plan = plan_epoch(
         pool, config.batch, plans, subsequences=config.subsequences, shortest=config.shortest, fill=graphs
     )
@@ -108,6 +109,12 @@ def run_epoch(run: Run, pool: Pool, config: TrainingConfig, world: World, draw: 
         world.sum_gradients(run.net.parameters())
         _step(run, config, number, config.epochs * len(plan))
     return float(world.sum(total)) / len(pool)
+
+
+def _uses_graphs(pool: Pool, config: TrainingConfig, world: World) -> bool:
+    """Graphs need batches of one size: they are for one GPU, and where filling batches up costs little."""
+    one_gpu = world.device.type == "cuda" and world.size == 1
+    return config.graphs and one_gpu and filling(pool, config.batch) <= _MOST_FILLING
 
 
 def _gradients(
