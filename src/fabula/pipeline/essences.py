@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from fabula.core.essence import Floats, normalise
+from fabula.core.ordering import Ints
 from fabula.datasets.tables import read_table
 from fabula.errors import InputError, ModelError
 from fabula.models.file import load_model
@@ -41,6 +43,18 @@ class Essence:
     features: tuple[str, ...]
     model: Model | None = None
     notes: tuple[str, ...] = ()
+
+    def without(self, left_out: Sequence[int] | Ints, why: str) -> Essence:
+        """The essence of the other items, on their own scale; a note says why, and which are left out."""
+        if not len(left_out):
+            return self
+        items = self.source.collection.items
+        kept = np.setdiff1d(np.arange(len(items)), left_out)
+        out = ", ".join(items[i].label for i in sorted(left_out))
+        values = normalise(self.values[kept])
+        return replace(
+            self, source=self.source.only(kept.tolist()), values=values, notes=(*self.notes, f"{why}: {out}")
+        )
 
 
 def find_essence(source: Source, *, by: str | None, model: str | None, measuring: Measuring) -> Essence:

@@ -11,7 +11,7 @@ from fabula.core.arranging.constraints import Constraints
 from fabula.core.arranging.durations import as_clock
 from fabula.core.arranging.selection import choose_within
 from fabula.core.arranging.sides import arrange_sides
-from fabula.core.essence import Floats, normalise
+from fabula.core.essence import Floats
 from fabula.core.fit import Fit
 from fabula.core.template import Template
 from fabula.errors import InputError
@@ -44,23 +44,14 @@ def keep_within(found: Essence, curve: Template, wishes: Wishes) -> Essence:
     if wishes.limit is None:
         return found
     collection = found.source.collection
-    wanted = constraints_of(replace(wishes, apart=None), collection)
-    named = {
-        *wanted.fixed.values(),
-        *(i for run in wanted.together for i in run),
-        *(i for p in wanted.before for i in p),
-    }
+    named = constraints_of(replace(wishes, apart=None), collection).named
     kept = choose_within(found.values, curve, durations(collection, "--limit"), wishes.limit, keep=named)
-    if len(kept) == len(collection):
-        return found
-    out = [collection.items[i].label for i in np.setdiff1d(np.arange(len(collection)), kept)]
-    note = f"left out to keep within {as_clock(wishes.limit)}: {', '.join(out)}"
-    return replace(
-        found,
-        source=found.source.only(kept.tolist()),
-        values=normalise(found.values[kept]),
-        notes=(*found.notes, note),
-    )
+    return found.without(np.setdiff1d(np.arange(len(collection)), kept), left_out_note(wishes.limit))
+
+
+def left_out_note(limit: float) -> str:
+    """Why items were left out."""
+    return f"left out to keep within {as_clock(limit)}"
 
 
 def lay_on_sides(

@@ -19,6 +19,7 @@ from fabula.core.fit import lay
 from fabula.core.template import Template
 from fabula.errors import InputError
 from fabula.pipeline.essences import Essence, find_essence
+from fabula.pipeline.limits import left_out_note
 from fabula.pipeline.ordering import Ordered, as_json, lay_out, own_curves, titles_in_errors
 from fabula.pipeline.sources import Measuring, Source
 from fabula.pipeline.wishes import Wishes, durations
@@ -103,29 +104,20 @@ def order_loaded(
 
 def _within(found: Essence, curve: Template, kept: Constraints, limit: float) -> tuple[Essence, Constraints]:
     """Without what fits worst, so that the whole keeps within a limit; what the constraints name stays."""
-    runs, pairs = [*kept.together], [*kept.before]
-    named = {*kept.fixed.values(), *(i for run in runs for i in run), *(i for pair in pairs for i in pair)}
     collection = found.source.collection
-    chosen = choose_within(found.values, curve, durations(collection, "limit"), limit, keep=named)
-    left = len(collection) - len(chosen)
-    if not left:
+    chosen = choose_within(found.values, curve, durations(collection, "limit"), limit, keep=kept.named)
+    left_out = np.setdiff1d(np.arange(len(collection)), chosen)
+    if not len(left_out):
         return found, kept
     new = {int(item): index for index, item in enumerate(chosen)}
-    out = ", ".join(item.label for index, item in enumerate(collection.items) if index not in new)
-    less = replace(
-        found,
-        source=found.source.only(chosen.tolist()),
-        values=normalise(found.values[chosen]),
-        notes=(*found.notes, f"left out to keep within {as_clock(limit)}: {out}"),
-    )
     moved = Constraints(
         len(chosen),
         fixed={place: new[item] for place, item in _moved(kept.fixed, collection, len(chosen), limit).items()},
-        together=[[new[item] for item in run] for run in runs],
-        before=[(new[a], new[b]) for a, b in pairs],
+        together=[[new[item] for item in run] for run in kept.together],
+        before=[(new[a], new[b]) for a, b in kept.before],
         apart=None if kept.apart is None else kept.apart[chosen],
     )
-    return less, moved
+    return found.without(left_out, left_out_note(limit)), moved
 
 
 def _moved(fixed: Mapping[int, int], collection: Collection, count: int, limit: float) -> dict[int, int]:

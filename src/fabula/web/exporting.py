@@ -15,12 +15,10 @@ from typing import Any
 import numpy as np
 
 from fabula.core.collection import Collection
-from fabula.core.essence import normalise
 from fabula.core.ordering import Ints, as_ordering
 from fabula.core.template import Template
 from fabula.errors import FileError, InputError
 from fabula.pipeline.copies import numbered_names
-from fabula.pipeline.essences import Essence
 from fabula.pipeline.keeping import write_ordered
 from fabula.pipeline.ordering import Ordered
 from fabula.pipeline.playing import laid_out
@@ -61,7 +59,7 @@ def kept(loaded: Loaded, asked: ToExport, folder: Path) -> Ordered:
         folder=folder,
         playlist=playlist,
     )
-    found = _without(replace(loaded.found, source=moved), asked.left_out)
+    found = replace(loaded.found, source=moved).without(asked.left_out, "left out")
     pinned = [place for place in asked.pinned if 0 <= place < len(order)]
     return laid_out(found, np.argsort(np.argsort(order)), template, pinned=pinned)
 
@@ -69,21 +67,6 @@ def kept(loaded: Loaded, asked: ToExport, folder: Path) -> Ordered:
 def _whole(asked: ToExport, n: int) -> Ints:
     """The ordering asked for, which with what it leaves out must be all n items."""
     return as_ordering([*asked.ordering, *asked.left_out], n)[: len(asked.ordering)]
-
-
-def _without(found: Essence, left_out: Sequence[int]) -> Essence:
-    """The essence without the items left out, on the scale of the others."""
-    if not left_out:
-        return found
-    items = found.source.collection.items
-    chosen = np.setdiff1d(np.arange(len(items)), left_out)
-    note = f"left out: {', '.join(items[i].label for i in sorted(left_out))}"
-    return replace(
-        found,
-        source=found.source.only(chosen.tolist()),
-        values=normalise(found.values[chosen]),
-        notes=(*found.notes, note),
-    )
 
 
 def _locations(loaded: Loaded) -> list[str]:

@@ -121,3 +121,9 @@ def test_a_contradiction_is_one(data, n):
         posed = problem(np.zeros((n, n)), None, replace(kept, before=[]))
         plain = replace(posed, before=np.array(kept.before, dtype=np.intp).reshape(-1, 2).T)
         assert turned or solve_exhaustively(plain) is None
+
+
+def test_named_items_are_those_of_places_runs_and_pairs():
+    kept = Constraints(9, fixed={-1: 4}, forbidden=[(8, 0)], together=[(1, 2)], before=[(6, 3)], apart=[0] * 9)
+    assert kept.named == {1, 2, 3, 4, 6}
+    assert Constraints(3).named == set()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 
@@ -77,6 +78,11 @@ class Constraints:
     def places_only(self) -> bool:
         """Whether each item can be judged by its place alone, as :func:`fabula.core.fit.fit` does."""
         return not self.together and not self.before and self.apart is None
+
+    @property
+    def named(self) -> set[int]:
+        """The items with a fixed place, in a run or in a pair."""
+        return {*self.fixed.values(), *chain.from_iterable(self.together), *chain.from_iterable(self.before)}
 
     def broken(self, ordering: Sequence[int] | Ints) -> list[str]:
         """The words of the constraints that an ordering does not keep."""
