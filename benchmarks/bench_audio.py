@@ -20,9 +20,9 @@ from pathlib import Path
 import numpy as np
 import soundfile
 
-from fabula.datasets.folders import read_folder
-from fabula.features.audio import measure
-from fabula.features.extraction import extract
+from fabula.media.extraction import extract
+from fabula.media.music.audio import measure
+from fabula.sources.folders import read_folder
 
 RATE = 44100
 MOST_FILES = 10
@@ -116,7 +116,7 @@ def against_ffmpeg(paths: list[str]) -> None:
 
 MEMORY = """
 import pathlib, re, sys
-from fabula.features.audio import measure
+from fabula.media.music.audio import measure
 hours = measure(sys.argv[1]).duration_ms / 3.6e6
 # Not getrusage: that counts what the parent had when it started this process.
 print(hours, int(re.search(r"VmHWM:\\s+(\\d+)", pathlib.Path("/proc/self/status").read_text())[1]) / 1024)

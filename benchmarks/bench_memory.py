@@ -17,7 +17,7 @@ import numpy as np
 
 from fabula.core.collection import Collection, Item
 from fabula.training.config import preset
-from fabula.training.distributed import pick_device
+from fabula.training.loop.distributed import pick_device
 from fabula.training.trainer import train
 
 SHAPE = (75, 7)

@@ -14,13 +14,13 @@ from itertools import product
 import numpy as np
 import torch
 
-from fabula.training.batches import Pool
 from fabula.training.config import TrainingConfig, preset, resolved
-from fabula.training.distributed import World, pick_device
-from fabula.training.loop import run_epoch
-from fabula.training.nets import EssenceNet
-from fabula.training.optimiser import precision
-from fabula.training.run import start_run
+from fabula.training.data.batches import Pool
+from fabula.training.loop.distributed import World, pick_device
+from fabula.training.loop.epochs import run_epoch
+from fabula.training.loop.optimiser import precision
+from fabula.training.loop.run import start_run
+from fabula.training.nets.networks import EssenceNet
 
 SHAPE = (75, 7)
 

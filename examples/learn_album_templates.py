@@ -22,7 +22,7 @@ from fabula.core.template import Template
 from fabula.core.writing import write_whole
 from fabula.evaluation.metrics import spearman
 from fabula.evaluation.significance import compare
-from fabula.pipeline.splitting import read_split
+from fabula.studies.splits import read_split
 from fabula.templates.contrastive import learn_arcs
 
 USUAL = {"kind": "", "alpha_sorted": "false", "one_song": "false"}

@@ -24,7 +24,7 @@ from fabula.models.file import save_model
 from fabula.models.model import Model
 from fabula.training.audit import audit
 from fabula.training.config import TrainingConfig, preset
-from fabula.training.run import Progress
+from fabula.training.loop.run import Progress
 from fabula.training.trainer import Trained, train
 
 FEATURES = (

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from fabula.pipeline.demo import demo_folder
+from fabula.session.demo import demo_folder
 
 ROOT = Path(__file__).resolve().parents[1]
 BLOCK = re.compile(r"```(\w*)\n(.*?)```", re.DOTALL)

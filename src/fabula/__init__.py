@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from fabula.core.fit import Fit, fit
     from fabula.core.template import Template
     from fabula.core.template_set import TemplateSet
-    from fabula.datasets.tables import read_table
     from fabula.errors import FabulaError
     from fabula.evaluation.information import mutual_information
     from fabula.evaluation.metrics import evaluate
     from fabula.models.file import load_model, save_model
     from fabula.models.model import Model
+    from fabula.sources.tables.reading import read_table
     from fabula.templates.learning import learn_templates
 
 _HOMES = {
@@ -39,7 +39,7 @@ _HOMES = {
     "load_model": "models.file",
     "mutual_information": "evaluation.information",
     "normalise": "core.essence",
-    "read_table": "datasets.tables",
+    "read_table": "sources.tables.reading",
     "save_model": "models.file",
     "template": "core.builtin",
     "template_names": "core.builtin",

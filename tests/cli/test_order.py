@@ -108,7 +108,7 @@ def test_every_output_reads_back_in_the_new_order(fabula, album, ending, tmp_pat
     assert str(out) in ordered.out.replace("\n", "")
     by = "essence" if ending in ("csv", "json") else "duration"
     if by == "duration":
-        from fabula.datasets.playlists import collection_of, read_playlist
+        from fabula.sources.playlists.playlist import collection_of, read_playlist
 
         paths = [item.path for item in collection_of(read_playlist(out), out).items]
         expected = fabula("order", album, "--by", "energy", "--json").json

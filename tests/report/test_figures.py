@@ -7,10 +7,10 @@ import pytest
 
 from fabula.core.template import Template
 from fabula.core.template_set import TemplateSet
-from fabula.report.figures_lines import Line, LinePanel, lines_figure
-from fabula.report.figures_sankey import genealogy_figure
-from fabula.report.figures_templates import Arc, ArcPanel, panels_figure
-from fabula.report.study_tables import Table, shown
+from fabula.report.figures.lines import Line, LinePanel, lines_figure
+from fabula.report.figures.sankey import genealogy_figure
+from fabula.report.figures.templates import Arc, ArcPanel, panels_figure
+from fabula.report.study.tables import Table, shown
 from fabula.templates.genealogy import trace_genealogy
 
 SVG = "{http://www.w3.org/2000/svg}"

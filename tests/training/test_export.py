@@ -7,7 +7,7 @@ from fabula.models.file import load_model, save_model
 from fabula.models.transform import Transform
 from fabula.training.config import TrainingConfig, resolved
 from fabula.training.export import build_model, essence_signs, export_onnx
-from fabula.training.nets import EssenceNet
+from fabula.training.nets.networks import EssenceNet
 
 KINDS = [
     ({}, (3,)),

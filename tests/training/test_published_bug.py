@@ -1,7 +1,7 @@
 import torch
 
 from fabula.training.config import TrainingConfig, resolved
-from fabula.training.nets import EssenceNet
+from fabula.training.nets.networks import EssenceNet
 from fabula.training.published_bug import doubled_truth, leaking_net
 
 

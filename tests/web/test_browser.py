@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import fabula
-from fabula.datasets.playlists import read_playlist
+from fabula.sources.playlists.playlist import read_playlist
 
 from .conftest import LOOKS, centre, drag, open_demo, settled, table, titles
 

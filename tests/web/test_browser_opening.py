@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import pytest
 
-from fabula.features import extraction
+from fabula.media import extraction
 
 from .conftest import LOOKS, centre, drag, open_demo, settled, table, titles
 

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from fabula.features import extraction
+from fabula.media import extraction
 from fabula.web.settings import Settings
 
 from .conftest import serving, table

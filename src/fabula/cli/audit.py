@@ -31,7 +31,7 @@ def command(ctx: click.Context, /, *, controls_only: bool, published_bug: bool, 
     from dataclasses import asdict
 
     from fabula.cli.progress import training_bar
-    from fabula.pipeline.learning import audit_table
+    from fabula.studies.train import audit_table
 
     recipe = as_recipe(**options)
     with training_bar("auditing") as told:
@@ -48,7 +48,7 @@ def command(ctx: click.Context, /, *, controls_only: bool, published_bug: bool, 
 def _show(report: Any) -> None:
     from rich.table import Table
 
-    from fabula.cli.showing import console
+    from fabula.cli.printing import console
 
     table = Table(box=None, pad_edge=False, header_style="bold")
     for name in ("data", "scorer", "bits", "95 % interval", ""):

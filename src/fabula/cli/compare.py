@@ -12,7 +12,7 @@ from fabula.cli.recipe import as_recipe, recipe_options
 from fabula.errors import InputError
 
 if TYPE_CHECKING:
-    from fabula.training.comparing import Compared
+    from fabula.training.comparison import Compared
 
 
 @click.command("compare")
@@ -36,7 +36,7 @@ def command(*, seeds: int, sweep: str | None, output: Path | None, as_json: bool
     """
     from fabula.cli.progress import counting_bar
     from fabula.core.writing import check_target
-    from fabula.pipeline.learning import compare_features, compared_json
+    from fabula.studies.train import compare_features, compared_json
 
     if output is not None and check_target(output).suffix.lower() not in (".json", ".csv", ".svg"):
         raise InputError(f"{output}: the ending must be one of .json, .csv, .svg")
@@ -70,8 +70,8 @@ def _dimensions(sweep: str | None) -> tuple[int, ...]:
 
 def _write(rows: list[Compared], path: Path) -> None:
     from fabula.core.writing import write_whole
-    from fabula.pipeline.learning import compared_json
-    from fabula.report.bars import Bar, bars_figure
+    from fabula.report.figures.bars import Bar, bars_figure
+    from fabula.studies.train import compared_json
 
     table = compared_json(rows)
     if path.suffix.lower() == ".json":
@@ -93,7 +93,7 @@ def _write(rows: list[Compared], path: Path) -> None:
 def _show(rows: list[Compared], output: Path | None) -> None:
     from rich.table import Table
 
-    from fabula.cli.showing import console
+    from fabula.cli.printing import console
 
     table = Table(box=None, pad_edge=False, header_style="bold")
     for name in ("feature", "d", "bits", "95 % interval", "seeds", "correlation"):

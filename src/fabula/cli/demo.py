@@ -21,11 +21,11 @@ def command(*, folder: Path, as_json: bool) -> None:
     Example:
       fabula demo
     """
+    from fabula.cli.printing import show_arc, show_ordered
     from fabula.cli.progress import counting_bar
-    from fabula.cli.showing import show_arc, show_ordered
-    from fabula.pipeline.demo import order_demo
-    from fabula.pipeline.sources import Measuring
     from fabula.report.page import write_page
+    from fabula.session.demo import order_demo
+    from fabula.session.sources import Measuring
 
     with counting_bar("measuring") as progress:
         ordered, playlist = order_demo(folder, measuring=Measuring(progress=progress))

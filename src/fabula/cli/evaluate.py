@@ -53,7 +53,7 @@ def command(
     from fabula.cli.progress import counting_bar
     from fabula.cli.recipe import as_where
     from fabula.core.writing import check_target, write_whole
-    from fabula.pipeline.evaluating import evaluate_table
+    from fabula.studies.evaluate import evaluate_table
 
     if output is not None and check_target(output).suffix.lower() not in (".json", ".csv"):
         raise InputError(f"{output}: the ending must be one of .json, .csv")
@@ -82,7 +82,7 @@ def show_rows(result: Mapping[str, Any]) -> None:
     """Print the table of methods: means, and the interval of Spearman's rho."""
     from rich.table import Table
 
-    from fabula.cli.showing import console
+    from fabula.cli.printing import console
 
     table = Table(box=None, pad_edge=False, header_style="bold")
     for name in ("method", "n", *_SHOWN, "95 % of spearman"):
@@ -98,8 +98,8 @@ def _show_tests(result: Mapping[str, Any]) -> None:
     """Print the paired tests of the methods that learn: effect and n beside every p."""
     from rich.table import Table
 
-    from fabula.cli.showing import console
-    from fabula.pipeline.recovering import METHODS
+    from fabula.cli.printing import console
+    from fabula.studies.recovery import METHODS
 
     out = console()
     for metric in dict.fromkeys(t["metric"] for t in result["tests"]):

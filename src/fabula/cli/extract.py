@@ -21,10 +21,10 @@ def command(*, paths: tuple[str, ...], output: str, spec: str, recursive: bool, 
     Example:
       fabula extract ~/Music/new-album -o features.csv
     """
+    from fabula.cli.printing import console
     from fabula.cli.progress import counting_bar
-    from fabula.cli.showing import console
-    from fabula.pipeline.extracting import extract_table
-    from fabula.pipeline.sources import Measuring
+    from fabula.session.extract import extract_table
+    from fabula.session.sources import Measuring
 
     with counting_bar("measuring") as progress:
         done = extract_table(paths, output, spec=spec, measuring=Measuring(recursive, jobs, cache, progress))

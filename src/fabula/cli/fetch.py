@@ -31,10 +31,10 @@ def fma(*, folder: Path, url: str | None) -> None:
     Example:
       fabula fetch fma --to data
     """
+    from fabula.cli.printing import console
     from fabula.cli.progress import counting_bar
-    from fabula.cli.showing import console
-    from fabula.datasets.fma_download import fetch_fma
     from fabula.errors import FileError
+    from fabula.sources.fma.download import fetch_fma
 
     if not folder.is_dir():
         raise FileError(f"{folder}: the folder does not exist")

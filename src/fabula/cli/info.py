@@ -21,7 +21,7 @@ def command(*, model: str | None, as_json: bool) -> None:
     """
     import json
 
-    from fabula.cli.showing import console
+    from fabula.cli.printing import console
     from fabula.models.card import card_lines
     from fabula.models.file import load_model, shipped_models
 

@@ -11,8 +11,8 @@ import click
 from fabula.errors import InputError
 
 if TYPE_CHECKING:
-    from fabula.pipeline.ordering import Ordered
-    from fabula.pipeline.wishes import Wishes
+    from fabula.session.ordering import Ordered
+    from fabula.session.wishes import Wishes
 
 
 @click.command("order")
@@ -68,10 +68,10 @@ def command(*, paths: tuple[str, ...], restore: str | None, as_json: bool, why: 
       fabula order ~/Music/new-album --sides 2 --side-limit 22:00 --report new-album.html
       fabula order album.csv --by energy --template "0:0.2,0.5:1,1:0" --json
     """
+    from fabula.cli.printing import show_ordered
     from fabula.cli.progress import counting_bar
-    from fabula.cli.showing import show_ordered
-    from fabula.pipeline.ordering import order
-    from fabula.pipeline.sources import Measuring
+    from fabula.session.ordering import order
+    from fabula.session.sources import Measuring
 
     if restore is not None:
         _restore(restore, paths)
@@ -99,7 +99,7 @@ class _Keep:
     def check(self) -> None:
         """Refuse what cannot be written, before any work is done."""
         from fabula.core.writing import check_target
-        from fabula.pipeline.keeping import check_output
+        from fabula.session.outputs import check_output
 
         if self.output is not None:
             check_output(self.output)
@@ -115,10 +115,10 @@ class _Keep:
     def write(self, ordered: Ordered) -> list[Path]:
         """Write all of it."""
         from fabula.cli.progress import counting_bar
-        from fabula.pipeline.copies import copy_numbered
-        from fabula.pipeline.keeping import write_ordered
         from fabula.report.page import write_page
         from fabula.report.pictures import write_picture
+        from fabula.session.copies import copy_numbered
+        from fabula.session.outputs import write_ordered
 
         wanted = ((self.output, write_ordered), (self.report, write_page), (self.plot, write_picture))
         written = [write(ordered, path) for path, write in wanted if path is not None]
@@ -130,8 +130,8 @@ class _Keep:
 
 
 def _restore(path: str, paths: tuple[str, ...]) -> None:
-    from fabula.cli.showing import console
-    from fabula.pipeline.keeping import restore
+    from fabula.cli.printing import console
+    from fabula.session.outputs import restore
 
     if paths:
         raise InputError("--restore stands alone; it orders nothing")
@@ -140,8 +140,8 @@ def _restore(path: str, paths: tuple[str, ...]) -> None:
 
 def _as_wishes(options: dict[str, Any]) -> Wishes:
     """Take what belongs to the wishes out of the options."""
-    from fabula.pipeline.limits import as_seconds
-    from fabula.pipeline.wishes import Wishes
+    from fabula.session.limits import as_seconds
+    from fabula.session.wishes import Wishes
 
     names = ("first", "last", "together", "before", "apart", "smoothness", "sides")
     limit, side_limit = options.pop("limit"), options.pop("side_limit")

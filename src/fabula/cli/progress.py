@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rich.progress import Progress as Bars
 
-    from fabula.training.run import Progress
+    from fabula.training.loop.run import Progress
 
 
 def _bars() -> Bars:
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-    from fabula.cli.showing import console
+    from fabula.cli.printing import console
 
     out = console(err=True)
     return Progress(

@@ -12,7 +12,7 @@ import click
 from fabula.errors import InputError
 
 if TYPE_CHECKING:
-    from fabula.pipeline.learning import Recipe
+    from fabula.studies.train import Recipe
 
 _OPTIONS = [
     click.argument("table", type=click.Path(path_type=Path)),
@@ -56,7 +56,7 @@ def as_recipe(
     **numbers: int | None,
 ) -> Recipe:
     """What the options say."""
-    from fabula.pipeline.learning import Recipe
+    from fabula.studies.train import Recipe
 
     changes: dict[str, Any] = {name: value for name, value in numbers.items() if value is not None}
     changes["logged"] = tuple(_listed(logged))

@@ -41,10 +41,10 @@ def command(
       fabula reproduce albums.parquet --quick -o study
       fabula reproduce fma_metadata.zip -o study --device cuda --jobs 8
     """
+    from fabula.cli.printing import console
     from fabula.cli.progress import counting_bar
-    from fabula.cli.showing import console
-    from fabula.pipeline.reproducing import reproduce
-    from fabula.report.study import write_study
+    from fabula.report.study.page import write_study
+    from fabula.studies.reproduce.run import reproduce
 
     names = [part.strip() for part in features.split(",") if part.strip()] if features else None
     out = console(err=True)

@@ -12,7 +12,7 @@ import click
 from fabula.cli.recipe import as_where
 
 if TYPE_CHECKING:
-    from fabula.pipeline.templating import Body
+    from fabula.studies.templates import Body
 
 
 @click.group("templates")
@@ -37,9 +37,9 @@ def list_() -> None:
     """
     from rich.table import Table
 
-    from fabula.cli.showing import console
-    from fabula.pipeline.choosing import known_templates
+    from fabula.cli.printing import console
     from fabula.report.terminal import spark
+    from fabula.session.choosing import known_templates
 
     table = Table(box=None, pad_edge=False, header_style="bold")
     for column in ("name", "arc", "what it does"):
@@ -59,8 +59,8 @@ def show(template: str) -> None:
       fabula templates show icarus
       fabula templates show "0:0.2,0.5:1,1:0"
     """
-    from fabula.cli.showing import show_template
-    from fabula.pipeline.choosing import choose_template
+    from fabula.cli.printing import show_template
+    from fabula.session.choosing import choose_template
 
     show_template(choose_template(template))
 
@@ -85,7 +85,7 @@ def _of_a_body(function: Callable[..., None]) -> Callable[..., None]:
 
 
 def _body(table: Path, by: str | None, model: str | None, where: tuple[str, ...]) -> Body:
-    from fabula.pipeline.templating import read_body
+    from fabula.studies.templates import read_body
 
     return read_body(table, by=by, model=model, where=as_where(where))
 
@@ -102,9 +102,9 @@ def learn_(*, k: int, method: str, seed: int, output: Path | None, **source: Any
     Example:
       fabula templates learn albums.csv --by energy -k 4 --method contrastive -o mine.json
     """
+    from fabula.cli.printing import console, show_template
     from fabula.cli.progress import counting_bar
-    from fabula.cli.showing import console, show_template
-    from fabula.pipeline.templating import learn
+    from fabula.studies.templates import learn
 
     body = _body(**source)
     with counting_bar("learning") as bar:
@@ -134,9 +134,9 @@ def compare_(*, first: Path, second: Path) -> None:
     """
     from rich.table import Table
 
-    from fabula.cli.showing import console
-    from fabula.pipeline.templating import compare
+    from fabula.cli.printing import console
     from fabula.report.terminal import spark
+    from fabula.studies.templates import compare
 
     a, b, found = compare(first, second)
     table = Table(box=None, pad_edge=False, header_style="bold")
@@ -169,9 +169,9 @@ def count_(*, most: int, seed: int, as_json: bool, **source: Any) -> None:
     """
     from rich.table import Table
 
+    from fabula.cli.printing import console
     from fabula.cli.progress import counting_bar
-    from fabula.cli.showing import console
-    from fabula.pipeline.templating import count
+    from fabula.studies.templates import count
 
     body = _body(**source)
     with counting_bar("counting") as bar:
@@ -206,11 +206,11 @@ def genealogy_(*, most: int, method: str, seed: int, output: Path, **source: Any
     Example:
       fabula templates genealogy albums.csv --by energy -k 6 -o genealogy.svg
     """
+    from fabula.cli.printing import console
     from fabula.cli.progress import counting_bar
-    from fabula.cli.showing import console
     from fabula.core.writing import check_target, write_whole
-    from fabula.pipeline.templating import descend, genealogy_json
-    from fabula.report.figures_sankey import genealogy_figure
+    from fabula.report.figures.sankey import genealogy_figure
+    from fabula.studies.templates import descend, genealogy_json
 
     picture, numbers = check_target(output.with_suffix(".svg")), check_target(output.with_suffix(".json"))
     body = _body(**source)

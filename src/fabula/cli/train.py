@@ -30,9 +30,9 @@ def command(*, output: Path, checkpoint: Path | None, onnx: Path | None, **optio
     Example:
       fabula train albums.parquet --where kind= --features energy,loudness,duration_ms -o mine.safetensors
     """
+    from fabula.cli.printing import console
     from fabula.cli.progress import training_bar
-    from fabula.cli.showing import console
-    from fabula.pipeline.learning import train_model
+    from fabula.studies.train import train_model
 
     recipe = as_recipe(**options)
     with training_bar("training") as told:

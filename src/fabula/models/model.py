@@ -18,7 +18,7 @@ from fabula.core.template_set import TemplateSet
 from fabula.errors import InputError, ModelError
 from fabula.models import nets
 from fabula.models.config import dtype_of, tensor_shapes
-from fabula.models.search import search_orderings
+from fabula.models.local_search import search_orderings
 from fabula.models.transform import Transform
 
 _ENCODERS = {"mlp": nets.mlp, "bilstm": nets.bilstm_encoder}

@@ -10,8 +10,8 @@ import numpy as np
 
 from fabula.core.fit import Fit
 from fabula.core.writing import write_whole
-from fabula.pipeline.ordering import Ordered
 from fabula.report import svg
+from fabula.session.ordering import Ordered
 
 _STYLE = """
 :root{color-scheme:light dark;--ink:#1d2330;--soft:#6b7280;--line:#e1e5ec;--page:#fff;--card:#f7f8fa;--dot:#2f6fde}

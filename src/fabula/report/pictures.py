@@ -10,8 +10,8 @@ import numpy as np
 from fabula.core.ordering import positions
 from fabula.core.writing import check_target, write_whole
 from fabula.errors import InputError, import_extra
-from fabula.pipeline.ordering import Ordered
 from fabula.report import svg
+from fabula.session.ordering import Ordered
 
 ENDINGS = (".svg", ".png", ".pdf")
 

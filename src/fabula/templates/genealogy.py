@@ -13,7 +13,7 @@ from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
 from fabula.core.template_set import TemplateSet
 from fabula.errors import InputError
-from fabula.templates.comparing import compare_templates
+from fabula.templates.comparison import compare_templates
 
 _CURVE_POINTS = 51  # of a curve in the plain dictionary
 

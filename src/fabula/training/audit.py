@@ -13,11 +13,11 @@ from fabula.evaluation.controls import noise_features, shuffled_orders
 from fabula.evaluation.information import bootstrap_interval
 from fabula.models.transform import log_parts
 from fabula.training.config import TrainingConfig, resolved
-from fabula.training.distributed import join
-from fabula.training.gathering import check_collections, chosen_features, fit_transform, make_pool
-from fabula.training.loop import optimise, validation_losses
-from fabula.training.loss import to_bits
-from fabula.training.run import Progress
+from fabula.training.data.dataset import check_collections, chosen_features, fit_transform, make_pool
+from fabula.training.loop.distributed import join
+from fabula.training.loop.epochs import optimise, validation_losses
+from fabula.training.loop.loss import to_bits
+from fabula.training.loop.run import Progress
 from fabula.training.trainer import Trained, best_net, train
 
 TOLERANCE = 0.02  # bits a control may differ from zero

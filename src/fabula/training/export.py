@@ -19,7 +19,7 @@ from fabula.errors import import_extra
 from fabula.models.model import Model
 from fabula.models.transform import Transform, log_parts
 from fabula.training.config import TrainingConfig
-from fabula.training.nets import make_encoder, zscore
+from fabula.training.nets.networks import make_encoder, zscore
 
 ORIENTED_BY = "loudness"  # an essence rises with it
 Weights = dict[str, NDArray[Any]]

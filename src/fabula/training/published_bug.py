@@ -14,10 +14,10 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from fabula.training.batches import draw_orderings
 from fabula.training.config import TrainingConfig
-from fabula.training.loop import Draw
-from fabula.training.nets import BilstmScorer, EssenceNet
+from fabula.training.data.batches import draw_orderings
+from fabula.training.loop.epochs import Draw
+from fabula.training.nets.networks import BilstmScorer, EssenceNet
 
 
 class LeakingScorer(BilstmScorer):

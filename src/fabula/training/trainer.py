@@ -12,16 +12,16 @@ import torch
 from fabula.core.collection import Collection
 from fabula.evaluation.information import Information
 from fabula.models.model import Model
-from fabula.training.batches import Pool
 from fabula.training.config import TrainingConfig, resolved
-from fabula.training.distributed import World, join
+from fabula.training.data.batches import Pool
+from fabula.training.data.dataset import check_collections, chosen_features, fingerprint, fit_transform, make_pool
 from fabula.training.export import build_model, essence_signs
-from fabula.training.gathering import check_collections, chosen_features, fingerprint, fit_transform, make_pool
-from fabula.training.loop import optimise
-from fabula.training.measuring import calibrate, encode_pool, information
-from fabula.training.nets import EssenceNet
-from fabula.training.optimiser import precision
-from fabula.training.run import Progress, Run
+from fabula.training.loop.distributed import World, join
+from fabula.training.loop.epochs import optimise
+from fabula.training.loop.measurement import calibrate, encode_pool, information
+from fabula.training.loop.optimiser import precision
+from fabula.training.loop.run import Progress, Run
+from fabula.training.nets.networks import EssenceNet
 from fabula.version import __version__
 
 

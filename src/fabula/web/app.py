@@ -11,9 +11,9 @@ from fastapi.responses import FileResponse
 from fastapi.staticfiles import StaticFiles
 
 from fabula.version import __version__
-from fabula.web.guarding import Guard
+from fabula.web.errors import tell_errors
 from fabula.web.jobs import Jobs
-from fabula.web.refusing import tell_errors
+from fabula.web.middleware import Guard
 from fabula.web.routes import routes
 from fabula.web.settings import Settings
 from fabula.web.store import Store

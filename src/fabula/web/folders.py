@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from fabula.datasets.folders import AUDIO_ENDINGS, natural_key
 from fabula.errors import shown
-from fabula.web.refusing import RefusedError
+from fabula.sources.folders import AUDIO_ENDINGS, natural_key
+from fabula.web.errors import RefusedError
 from fabula.web.uploads import LISTS
 
 _MOST_SHOWN = 1000

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Literal
 
 from fabula.errors import FabulaError
-from fabula.pipeline.sources import Choice, SeveralCollectionsError
-from fabula.web.refusing import RefusedError
+from fabula.session.sources import Choice, SeveralCollectionsError
+from fabula.web.errors import RefusedError
 from fabula.web.store import new_id
 
 _MOST_KEPT = 50

@@ -11,16 +11,17 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import FileResponse, Response, StreamingResponse
 
 from fabula.errors import FileError
-from fabula.pipeline.demo import demo_folder
-from fabula.pipeline.sessions import as_session, open_session
-from fabula.web import exporting, ordering
-from fabula.web.asking import ToExport, ToKeep, ToMeasure, ToOpen, ToOrder
+from fabula.session.demo import demo_folder
+from fabula.session.saved import as_session, open_session
+from fabula.web import exports as exporting
+from fabula.web import orders as ordering
+from fabula.web.errors import REFUSALS, RefusedError
 from fabula.web.folders import allowed, listing
 from fabula.web.jobs import Jobs
-from fabula.web.loading import open_paths, open_upload, sounds_of
-from fabula.web.refusing import REFUSALS, RefusedError
+from fabula.web.opening import open_paths, open_upload, sounds_of
+from fabula.web.requests import ToExport, ToKeep, ToMeasure, ToOpen, ToOrder
+from fabula.web.responses import as_answer, templates_told, told
 from fabula.web.store import Loaded, Store, new_id
-from fabula.web.telling import as_answer, templates_told, told
 from fabula.web.uploads import receive
 
 _MEDIA = {".m4a": "audio/mp4", ".m4b": "audio/mp4", ".opus": "audio/ogg", ".oga": "audio/ogg", ".flac": "audio/flac"}

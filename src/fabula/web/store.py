@@ -10,8 +10,8 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from pathlib import Path
 
-from fabula.pipeline.essences import Essence
-from fabula.web.refusing import RefusedError
+from fabula.session.essence import Essence
+from fabula.web.errors import RefusedError
 from fabula.web.settings import Settings
 
 

@@ -12,11 +12,11 @@ from python_multipart.multipart import MultipartParser, parse_options_header
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect, Request
 
-from fabula.datasets.folders import AUDIO_ENDINGS
-from fabula.datasets.playlists import PLAYLIST_ENDINGS
-from fabula.datasets.tables import TABLE_ENDINGS
 from fabula.errors import shown
-from fabula.web.refusing import RefusedError
+from fabula.sources.folders import AUDIO_ENDINGS
+from fabula.sources.playlists.playlist import PLAYLIST_ENDINGS
+from fabula.sources.tables.reading import TABLE_ENDINGS
+from fabula.web.errors import RefusedError
 from fabula.web.store import Store
 
 LISTS = (*PLAYLIST_ENDINGS, *TABLE_ENDINGS)

@@ -1,0 +1,158 @@
+"""Extraction: the features of many files, over all cores, from the cache where they are known.
+
+The work is done in threads: decoding and measuring happen in C outside the interpreter's lock, so that threads are as
+fast as processes here, start at once, and end at once on Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fabula.errors import FileError, InputError, shown
+from fabula.media.cache import content_key, keep, recall
+from fabula.media.spec import Spec, Stop, Stopped, find_spec
+
+Progress = Callable[[int, int, str], None]
+_Outcome = NDArray[np.float64] | FileError
+
+
+@dataclass(frozen=True, eq=False)
+class Extraction:
+    """The features of many files.
+
+    Attributes
+    ----------
+    features
+        Shape (n, f) or (n, f, ...): one row per readable file, in the order given.
+    feature_names
+        f names.
+    kept
+        n indices into the paths given: the files that could be read.
+    problems
+        (path, message) of each file that could not; the message is one line and begins with the path.
+    """
+
+    features: NDArray[np.float64] = field(repr=False)
+    feature_names: tuple[str, ...]
+    kept: tuple[int, ...]
+    problems: tuple[tuple[str, str], ...] = ()
+
+
+def extract(
+    paths: Sequence[str | os.PathLike[str]],
+    spec: str = "audio",
+    *,
+    jobs: int | None = None,
+    progress: Progress | None = None,
+    cache: bool = True,
+) -> Extraction:
+    """Extract the features of many files.
+
+    What is measured is kept at once: interrupt it, and nothing measured is measured again.
+
+    Parameters
+    ----------
+    paths
+        Files, one per item.
+    spec
+        ``"audio"`` or ``"fma"``.
+    jobs
+        How many files at a time; by default as many as there are cores.
+    progress
+        Called with (done, total, path) after each file, in the caller's thread.
+    cache
+        Whether to use and fill the cache.
+
+    Returns
+    -------
+    Features of the files that can be read, and what is wrong with the others.
+
+    Raises
+    ------
+    InputError
+        When there is no such spec or `jobs` is not at least 1.
+    MissingExtraError
+        When the spec needs a library that is not installed.
+
+    Examples
+    --------
+    >>> extract(["no such file.ogg"]).problems
+    (('no such file.ogg', 'no such file.ogg: cannot be read (No such file or directory)'),)
+    """
+    names = [os.fspath(path) for path in paths]
+    chosen = find_spec(spec)
+    workers = min(_cores() if jobs is None else jobs, max(1, len(names)))
+    if workers < 1:
+        raise InputError(f"jobs must be at least 1; got {jobs}")
+    chosen.prepare()
+    outcomes: dict[int, _Outcome] = {}
+    for index, outcome in _outcomes(names, chosen, workers, cache=cache):
+        outcomes[index] = outcome
+        if progress is not None:
+            progress(len(outcomes), len(names), names[index])
+    return _gathered(names, chosen, outcomes)
+
+
+def _outcomes(names: list[str], spec: Spec, workers: int, *, cache: bool) -> Iterator[tuple[int, _Outcome]]:
+    """Each file's outcome as soon as it is there."""
+    if workers == 1:
+        for index, name in enumerate(names):
+            yield index, _outcome(name, spec, lambda: False, cache=cache)
+        return
+    given_up = threading.Event()
+    with ThreadPoolExecutor(workers, thread_name_prefix="fabula-extract") as pool:
+        try:
+            futures = {
+                pool.submit(_outcome, name, spec, given_up.is_set, cache=cache): i for i, name in enumerate(names)
+            }
+            for future in as_completed(futures):
+                yield futures[future], future.result()
+        finally:  # also when the caller is interrupted: the threads give up within one chunk
+            given_up.set()
+            pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _outcome(name: str, spec: Spec, stop: Stop, *, cache: bool) -> _Outcome:
+    if stop():
+        raise Stopped
+    key = content_key(name, stop=stop) if cache else None
+    known = recall(key, spec) if key else None
+    if known is not None:
+        return known
+    try:
+        measured = spec.measure(name, stop)
+    except FileError as error:
+        return error
+    except (OSError, ValueError, MemoryError) as error:  # the file changed or went away while it was read
+        return FileError(f"{shown(name)}: cannot be measured ({shown(str(error))})")
+    if key:
+        keep(key, spec, measured)
+    return measured
+
+
+def _gathered(names: list[str], spec: Spec, outcomes: dict[int, _Outcome]) -> Extraction:
+    rows, kept, problems = [], [], []
+    for index, name in enumerate(names):
+        outcome = outcomes[index]
+        if isinstance(outcome, FileError):
+            problems.append((name, str(outcome)))
+        else:
+            rows.append(outcome)
+            kept.append(index)
+    features = np.stack(rows) if rows else np.empty((0, *spec.shape))
+    return Extraction(features, spec.feature_names, tuple(kept), tuple(problems))
+
+
+def _cores() -> int:
+    """The cores this process may use."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # not on this platform
+        return os.cpu_count() or 1

@@ -1,0 +1,1 @@
+"""The page, figures and tables of a reproduction."""

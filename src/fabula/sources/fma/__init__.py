@@ -1,0 +1,1 @@
+"""FMA, the Free Music Archive's dataset: fetched, checked, read."""

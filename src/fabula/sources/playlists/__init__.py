@@ -1,0 +1,1 @@
+"""Playlists: M3U, M3U8, PLS, XSPF, JSPF."""

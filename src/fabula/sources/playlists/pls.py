@@ -1,0 +1,130 @@
+"""PLS playlists: ``[playlist]``, then File1, Title1, Length1 and so on, NumberOfEntries, Version."""
+
+from __future__ import annotations
+
+import os
+import re
+from itertools import groupby
+from pathlib import Path
+from types import MappingProxyType
+
+from fabula.errors import FileError
+from fabula.sources.playlists.entries import (
+    Entry,
+    Playlist,
+    closed,
+    line_end,
+    lines_of,
+    one_line,
+    opened,
+    parted,
+    seconds,
+    seconds_text,
+    writable_line,
+)
+from fabula.sources.playlists.locations import on_disk
+from fabula.sources.text_files import read_text
+
+_NUMBERED = re.compile(r"(\s*([A-Za-z_-]+?))(\d+)(\s*=[ \t]*)(.*)", re.DOTALL)
+_COUNT = re.compile(r"(?im)^(\s*NumberOfEntries\s*=\s*)(\d*)")
+_TITLE = re.compile(r"(?im)^\s*X-GNOME-Title\s*=([^\r\n]*)")
+_NUMBER = "\0"  # stands for the number of the entry in its kept lines; no text file holds it
+
+
+def read_pls(path: str | os.PathLike[str]) -> Playlist:
+    """Read a PLS playlist; entries come in the order of their numbers."""
+    text, script = read_text(path, "a PLS playlist")
+    if not re.match(r"\s*(?:[;#][^\r\n]*\s+)*\[playlist\]", text, re.IGNORECASE):
+        raise FileError(f"{path}: is not a PLS playlist (it must start with [playlist])")
+    head, blocks, tail = _parts(text)
+    if not blocks:
+        raise FileError(f"{path}: the playlist is empty")
+    folder = Path(path).parent
+    entries = tuple(_entry(path, number, blocks[number], folder) for number in sorted(blocks))
+    title = _TITLE.search(text)
+    return Playlist(entries, title[1].strip() if title else "", "pls", folder, head, tail, text, entries, script)
+
+
+def _parts(text: str) -> tuple[str, dict[int, list[str]], str]:
+    """Lines before the entries, lines of each entry by its number, lines after; comments go with what follows."""
+    head, tail = "", ""
+    blocks: dict[int, list[str]] = {}
+    pending = ""
+    for line in lines_of(closed(text)):
+        match = _NUMBERED.match(line)
+        if match:
+            if not blocks and not pending.strip():
+                head, pending = head + pending, ""
+            blocks.setdefault(int(match[3]), []).append(f"{pending}{match[1]}{_NUMBER}{match[4]}{match[5]}")
+            pending = ""
+        elif not line.strip() or line.lstrip().startswith((";", "#")):
+            pending += line
+        elif blocks:
+            tail, pending = tail + pending + line, ""
+        else:
+            head, pending = head + pending + line, ""
+    return head, blocks, tail + pending
+
+
+def _entry(path: str | os.PathLike[str], number: int, lines: list[str], folder: Path) -> Entry:
+    fields = {}
+    for line in lines:
+        key, _, value = line.rpartition(_NUMBER)
+        fields[lines_of(key)[-1].strip().lower()] = value.partition("=")[2].strip()
+    if not fields.get("file"):
+        raise FileError(f"{path}: entry {number} has no location (File{number}=...)")
+    artist, title = parted(fields.get("title", ""))
+    block = "".join(lines)
+    match = re.search(rf"(?im)^[ \t]*file{_NUMBER}\s*=[ \t]*([^\r\n]*)", block)
+    cut = match.span(1) if match else (0, 0)
+    raw = (block[: cut[0]], block[slice(*cut)], block[cut[1] :])
+    location = on_disk(fields["file"], folder)
+    return Entry(location, title, artist, seconds(fields.get("length", "")), MappingProxyType({}), raw)
+
+
+def write_pls(playlist: Playlist) -> str:
+    """The playlist as PLS text, numbered from 1; entries that came from PLS with all their lines."""
+    kept = playlist.format == "pls"
+    if kept and playlist.unchanged:
+        return _counted(playlist.text, len(playlist))
+    end = line_end(playlist.text) if kept else "\n"
+    blocks = [closed("".join(entry.raw)) if kept and entry.raw else _block(entry, end) for entry in playlist.entries]
+    numbered = [block.replace(_NUMBER, str(number)) for number, block in enumerate(blocks, start=1)]
+    if not kept:
+        title = f"X-GNOME-Title={one_line(playlist.title)}\n" if playlist.title else ""
+        return f"[playlist]\n{title}{''.join(numbered)}NumberOfEntries={len(playlist)}\nVersion=2\n"
+    if _is_by_key(playlist.text):
+        numbered = _by_key(numbered)
+    return opened(_counted(playlist.head + "".join(numbered) + playlist.tail, len(playlist)), playlist.text)
+
+
+def _block(entry: Entry, end: str) -> str:
+    lines = [f"File{_NUMBER}={writable_line(entry.location, 'PLS')}"]
+    if entry.label:
+        lines.append(f"Title{_NUMBER}={entry.label}")
+    lines.append(f"Length{_NUMBER}={seconds_text(entry.duration)}")
+    return "".join(line + end for line in lines)
+
+
+def _counted(text: str, count: int) -> str:
+    return _COUNT.sub(lambda match: match[0] if match[2] == str(count) else f"{match[1]}{count}", text)
+
+
+def _is_by_key(text: str) -> bool:
+    """Whether the file lists all the files, then all the titles, then all the lengths."""
+    numbers = [match[3] for match in map(_NUMBERED.match, lines_of(text)) if match]
+    return len(list(groupby(numbers))) > len(set(numbers))
+
+
+def _by_key(blocks: list[str]) -> list[str]:
+    """The lines of all entries, key by key."""
+    lines: dict[str, list[str]] = {}
+    for block in blocks:
+        before = ""
+        for line in lines_of(block):
+            match = _NUMBERED.match(line)
+            before += line
+            if match:
+                lines.setdefault(match[2].strip().lower(), []).append(before)
+                before = ""
+    return [line for group in lines.values() for line in group]

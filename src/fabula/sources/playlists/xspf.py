@@ -1,0 +1,189 @@
+"""XSPF playlists: XML whose locations are URIs.
+
+The text of each track is kept as it stands in the file and moved as a whole, so that nothing but the order changes.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+from urllib.parse import quote, unquote
+from xml.etree import ElementTree as ET
+from xml.parsers import expat
+from xml.sax.saxutils import escape, quoteattr
+
+from fabula.errors import FileError
+from fabula.sources.playlists.entries import Entry, Playlist
+from fabula.sources.playlists.locations import from_uri, to_uri
+from fabula.sources.text_files import read_bytes, read_text
+
+_TAG = re.compile(rb"<[^>\"']*(?:\"[^\"]*\"[^>\"']*|'[^']*'[^>\"']*)*>")
+_DECLARED = re.compile(rb"<\?xml[^>]*?encoding\s*=\s*[\"']([A-Za-z0-9._-]+)")
+_UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_DETAILS = ("album", "trackNum", "annotation", "identifier", "info", "image")
+
+
+def read_xspf(path: str | os.PathLike[str]) -> Playlist:
+    """Read an XSPF playlist; a document type or an entity of its own is refused."""
+    declared = _DECLARED.match(read_bytes(path).lstrip()[:200])
+    text, script = read_text(path, "an XSPF playlist", [declared[1].decode() if declared else "utf-8"])
+    data = text.encode("utf-8", "surrogatepass")
+    try:
+        spans = _spans(path, data)
+        root = ET.fromstring(data, ET.XMLParser(encoding="utf-8"))
+    except (expat.ExpatError, ET.ParseError) as error:
+        raise FileError(f"{path}: is not an XSPF playlist (broken XML: {error})") from error
+    if _local(root.tag) != "playlist":
+        raise FileError(f"{path}: is not an XSPF playlist (its root must be <playlist>; got <{_local(root.tag)}>)")
+    tracks = [track for group in _children(root, "trackList") for track in _children(group, "track")]
+    if not tracks:
+        raise FileError(f"{path}: the playlist is empty")
+    entries = tuple(
+        _entry(f"{path}: entry {number}", track, tuple(part.decode() for part in raw))
+        for number, (track, raw) in enumerate(zip(tracks, spans[1], strict=True), start=1)
+    )
+    head, tail = spans[0].decode(), spans[2].decode()
+    return Playlist(entries, _text(root, "title"), "xspf", Path(path).parent, head, tail, text, entries, script)
+
+
+def _spans(path: str | os.PathLike[str], data: bytes) -> tuple[bytes, list[tuple[bytes, bytes, bytes]], bytes]:
+    """The bytes before the tracks; of each track before, in and after its location; after the tracks."""
+    parser = expat.ParserCreate("utf-8", " ")
+    stack: list[str] = []
+    cuts: list[list[int]] = []  # per track: start and end of its location, end of the track
+    first = 0
+
+    def tag_end() -> int:
+        match = _TAG.match(data, parser.CurrentByteIndex)
+        return match.end() if match else parser.CurrentByteIndex
+
+    def on_start(name: str, _: Any) -> None:
+        nonlocal first
+        stack.append(name.rpartition(" ")[2])
+        if stack == ["playlist", "trackList"] and not cuts:
+            first = tag_end()
+        elif stack == ["playlist", "trackList", "track"]:
+            cuts.append([])
+        elif stack == ["playlist", "trackList", "track", "location"] and not cuts[-1]:
+            cuts[-1].append(tag_end())
+
+    def on_end(_: str) -> None:
+        if stack == ["playlist", "trackList", "track", "location"] and len(cuts[-1]) == 1:
+            cuts[-1].append(max(parser.CurrentByteIndex, cuts[-1][0]))
+        elif stack == ["playlist", "trackList", "track"]:
+            cuts[-1] = [*(cuts[-1] or [tag_end()] * 2), tag_end()]
+        stack.pop()
+
+    def on_doctype(*_: Any) -> None:
+        raise FileError(f"{path}: is refused: a playlist has no business with a document type (<!DOCTYPE ...>)")
+
+    parser.StartElementHandler, parser.EndElementHandler = on_start, on_end
+    parser.StartDoctypeDeclHandler = on_doctype
+    parser.Parse(data, True)  # noqa: FBT003 - expat's own signature
+    starts = [first, *(cut[2] for cut in cuts)]
+    parts = [(data[start:a], data[a:b], data[b:end]) for start, (a, b, end) in zip(starts, cuts, strict=False)]
+    return data[:first], parts, data[starts[-1] :]
+
+
+def _entry(where: str, track: ET.Element, raw: tuple[str, ...]) -> Entry:
+    uri = _text(track, "location") or _text(track, "identifier")
+    if not uri:
+        raise FileError(f"{where} has no location")
+    details: dict[str, Any] = {name: _text(track, name) for name in _DETAILS if _text(track, name)}
+    details |= meta_numbers((meta.get("rel", ""), meta.text or "") for meta in _children(track, "meta"))
+    kept = (raw[0], raw[1], raw[2])
+    duration = milliseconds(_text(track, "duration"))
+    return Entry(
+        from_uri(uri), _text(track, "title"), _text(track, "creator"), duration, MappingProxyType(details), kept
+    )
+
+
+def meta_numbers(pairs: Iterable[tuple[str, Any]]) -> dict[str, float]:
+    """The finite numbers among meta values, by the last part of what they are said to be.
+
+    Examples
+    --------
+    >>> meta_numbers([("https://example.org/ns/energy", "0.5"), ("mood", "calm")])
+    {'energy': 0.5}
+    """
+    numbers = {}
+    for rel, value in pairs:
+        name = unquote(re.split(r"[/#:]", rel.rstrip("/#:"))[-1])
+        try:
+            number = float(value)
+        except (TypeError, ValueError):
+            continue
+        if name and math.isfinite(number):
+            numbers[name] = number
+    return numbers
+
+
+def milliseconds(text: Any) -> float | None:
+    """A duration in milliseconds as seconds; None where there is none."""
+    try:
+        value = float(text)
+    except (TypeError, ValueError):
+        return None
+    return value / 1000 if 0 < value < math.inf else None
+
+
+def write_xspf(playlist: Playlist) -> str:
+    """The playlist as XSPF text; tracks that came from XSPF as they were."""
+    kept = playlist.format == "xspf"
+    if kept and playlist.unchanged:
+        return playlist.text
+    blocks = ["".join(entry.raw) if kept and entry.raw else _track(entry) for entry in playlist.entries]
+    if kept:
+        return playlist.head + "".join(blocks) + playlist.tail
+    title = f"\n  <title>{_escaped(playlist.title)}</title>" if playlist.title else ""
+    return (
+        '<?xml version="1.0" encoding="UTF-8"?>\n<playlist version="1" xmlns="http://xspf.org/ns/0/">'
+        f"{title}\n  <trackList>{''.join(blocks)}\n  </trackList>\n</playlist>\n"
+    )
+
+
+def _track(entry: Entry) -> str:
+    return "\n    <track>" + "".join(f"\n      {line}" for line in _lines(entry)) + "\n    </track>"
+
+
+def _lines(entry: Entry) -> Iterator[str]:
+    yield f"<location>{xspf_location(entry.location)}</location>"
+    for name, text in (("title", entry.title), ("creator", entry.artist), ("album", entry.details.get("album"))):
+        if text:
+            yield f"<{name}>{_escaped(str(text))}</{name}>"
+    if entry.duration is not None and math.isfinite(entry.duration):
+        yield f"<duration>{round(entry.duration * 1000)}</duration>"
+    for name, value in entry.numbers.items():
+        yield f"<meta rel={quoteattr(meta_name(name))}>{value!r}</meta>"
+
+
+def meta_name(name: str) -> str:
+    """What a feature is called in a meta element."""
+    return f"urn:fabula:{quote(name, safe='')}"
+
+
+def xspf_location(location: str) -> str:
+    """A location as the text of a location element."""
+    return escape(to_uri(location))
+
+
+def _escaped(text: str) -> str:
+    """Text for XML; a carriage return as a reference, since a bare one becomes a line feed."""
+    return escape(_UNWRITABLE.sub("", text), {"\r": "&#13;"})
+
+
+def _local(tag: str) -> str:
+    return tag.rpartition("}")[2]
+
+
+def _children(element: ET.Element, name: str) -> list[ET.Element]:
+    return [child for child in element if _local(child.tag) == name]
+
+
+def _text(element: ET.Element, name: str) -> str:
+    return next(((child.text or "").strip() for child in _children(element, name)), "")

@@ -1,0 +1,1 @@
+"""Tables with one row an item: reading and writing."""

@@ -1,0 +1,197 @@
+"""Table files: CSV, TSV, JSON, JSON lines and Parquet, each read into columns."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import re
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from fabula.errors import FileError, InputError, import_extra
+from fabula.sources.tables.columns import Column, Table, column_of
+from fabula.sources.text_files import read_bytes, read_text
+
+_QUOTED = re.compile(r'"(?:[^"]|"")*"')
+_HEADER = re.compile(r'(?:"(?:[^"]|"")*"|[^"\r\n])*')
+
+
+def read_columns(path: str | os.PathLike[str]) -> Table:
+    """Read a table by the ending of its name.
+
+    Raises
+    ------
+    FileError
+        When it cannot be read, is not what its ending says, or holds no row.
+    InputError
+        When the ending is unknown.
+    """
+    ending = Path(path).suffix.lower()
+    if ending not in _READERS:
+        read_bytes(path)
+        raise InputError(f"{path}: a table must end in one of {', '.join(TABLE_ENDINGS)}; got {ending or 'no ending'}")
+    table = _READERS[ending](path)
+    if not table.count:
+        raise FileError(f"{path}: the table has no rows")
+    return table
+
+
+def _read_csv(path: str | os.PathLike[str], delimiter: str = "") -> Table:
+    text, _ = read_text(path, "a table")
+    separator = delimiter or _sniffed(text)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+    rows: list[list[str]] = []
+    lines: list[int] = []
+    try:
+        start = 1
+        for row in reader:
+            if row:
+                rows.append(row)
+                lines.append(start)
+            start = reader.line_num + 1
+    except csv.Error as error:
+        raise FileError(f"{path}: line {reader.line_num}: is not CSV ({error})") from error
+    if not rows:
+        raise FileError(f"{path}: the file is empty")
+    header = [name.strip() for name in rows.pop(0)]
+    del lines[0]
+    _check_width(path, header, rows, lines)
+    cells = list(zip(*rows, strict=True)) or [()] * len(header)
+    columns = [
+        column_of(name, column, written=True, decimal_comma=separator == ";")
+        for name, column in zip(header, cells, strict=True)
+        if name  # a column without a name is the row number that some programs write
+    ]
+    return _table(path, columns, len(rows), lines)
+
+
+def _sniffed(text: str) -> str:
+    """The separator that the header holds most of, outside quotes."""
+    match = _HEADER.match(text.lstrip("\r\n"))
+    header = _QUOTED.sub("", match.group()) if match else ""
+    return max(",;\t", key=header.count)
+
+
+def _check_width(path: str | os.PathLike[str], header: Sequence[str], rows: list[list[str]], lines: list[int]) -> None:
+    wrong = [i for i, row in enumerate(rows) if len(row) != len(header)]
+    if wrong:
+        more = f" (and {len(wrong) - 1} more such rows)" if len(wrong) > 1 else ""
+        raise FileError(
+            f"{path}: line {lines[wrong[0]]} has {len(rows[wrong[0]])} cells, the header has {len(header)}{more}"
+        )
+
+
+def _read_tsv(path: str | os.PathLike[str]) -> Table:
+    return _read_csv(path, "\t")
+
+
+def _read_json(path: str | os.PathLike[str]) -> Table:
+    text, _ = read_text(path, "a table", ["utf-8"])
+    if not text.strip():
+        raise FileError(f"{path}: the file is empty")
+    document = _parse(path, text)
+    rows = document.get("items") if isinstance(document, dict) else document
+    if not isinstance(rows, list):
+        raise FileError(f'{path}: is not a table (a list of objects, or an object with such a list as "items")')
+    return _table_of_objects(path, rows)
+
+
+def _read_jsonl(path: str | os.PathLike[str]) -> Table:
+    text, _ = read_text(path, "a table", ["utf-8"])
+    lines = [(number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
+    if not lines:
+        raise FileError(f"{path}: the file is empty")
+    rows = [_parse(path, line, f"line {number}: ") for number, line in lines]
+    return _table_of_objects(path, rows, [number for number, _ in lines])
+
+
+def _parse(path: str | os.PathLike[str], text: str, where: str = "") -> Any:
+    try:
+        return json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse_constant)
+    except FileError as error:
+        raise FileError(f"{path}: {where}{error}") from None
+    except json.JSONDecodeError as error:
+        place = "" if where else f"line {error.lineno}: "
+        raise FileError(f"{path}: {where}{place}is not JSON ({error.msg})") from error
+    except (RecursionError, ValueError) as error:  # ValueError: a number of more than 4300 digits
+        raise FileError(f"{path}: {where}is not JSON that can be read ({error})") from error
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    row = dict(pairs)
+    if len(row) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise FileError(f"column {next(name for name in names if names.count(name) > 1)!r} is named twice in one row")
+    return row
+
+
+def _refuse_constant(name: str) -> Any:
+    raise FileError(f"is not JSON ({name} is no JSON number; write null where there is none)")
+
+
+def _table_of_objects(path: str | os.PathLike[str], rows: list[Any], lines: Sequence[int] = ()) -> Table:
+    for number, row in enumerate(rows):
+        if not isinstance(row, dict):
+            where = f"line {lines[number]}" if lines else f"row {number + 1}"
+            raise FileError(f"{path}: {where}: must be an object with one value per column; got {type(row).__name__}")
+    names = dict.fromkeys(name for row in rows for name in row)
+    return _table(path, [column_of(name, [row.get(name) for row in rows]) for name in names], len(rows), lines)
+
+
+def _read_parquet(path: str | os.PathLike[str]) -> Table:
+    data = read_bytes(path)
+    if not data:
+        raise FileError(f"{path}: the file is empty")
+    arrow = import_extra("pyarrow", extra="tables", purpose="reading Parquet tables")
+    parquet = import_extra("pyarrow.parquet", extra="tables", purpose="reading Parquet tables")
+    try:
+        content = parquet.ParquetFile(io.BytesIO(data)).read()
+        columns = [_arrow_column(arrow, *pair) for pair in zip(content.column_names, content.columns, strict=True)]
+    except (arrow.ArrowException, OSError) as error:
+        reason = str(error).partition("\n")[0].rstrip(".")
+        raise FileError(f"{path}: is not a Parquet file that can be read ({reason})") from error
+    return _table(path, columns, content.num_rows)
+
+
+def _arrow_column(arrow: Any, name: str, chunks: Any) -> Column:
+    """One Parquet column: numbers and booleans as arrays at once, dates as text, what is nested as it is."""
+    types = arrow.types
+    if types.is_dictionary(chunks.type):
+        chunks = chunks.cast(chunks.type.value_type)
+    if types.is_decimal(chunks.type):
+        chunks = chunks.cast(arrow.float64())
+    kind = chunks.type
+    if types.is_nested(kind) or types.is_binary(kind) or types.is_large_binary(kind):
+        return column_of(name, chunks.to_pylist())
+    if types.is_boolean(kind) or types.is_integer(kind) or types.is_floating(kind):
+        missing = chunks.is_null(nan_is_null=True).to_numpy()
+        filled = chunks.fill_null(False if types.is_boolean(kind) else 0)
+        return Column(name, filled.to_numpy(), missing)
+    if not (types.is_string(kind) or types.is_large_string(kind)):
+        chunks = chunks.cast(arrow.large_string())
+    return column_of(name, chunks.to_numpy(zero_copy_only=False))
+
+
+def _table(path: str | os.PathLike[str], columns: Iterable[Column], count: int, lines: Sequence[int] = ()) -> Table:
+    found: dict[str, Column] = {}
+    for column in columns:
+        if column.name in found:
+            raise FileError(f"{path}: column {column.name!r} is named twice")
+        found[column.name] = column
+    if count and not found:
+        raise FileError(f"{path}: the table has no columns")
+    return Table(str(path), found, count, lines)
+
+
+_READERS: dict[str, Callable[[str | os.PathLike[str]], Table]] = {
+    ".csv": _read_csv,
+    ".tsv": _read_tsv,
+    ".json": _read_json,
+    ".jsonl": _read_jsonl,
+    ".parquet": _read_parquet,
+}
+
+TABLE_ENDINGS = tuple(_READERS)

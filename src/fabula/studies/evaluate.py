@@ -1,0 +1,232 @@
+"""Evaluating: order recovery of every method on the same collections, in one table with intervals and paired tests."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import combinations
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fabula.core.essence import Floats
+from fabula.core.template_set import TemplateSet
+from fabula.errors import InputError
+from fabula.evaluation.baselines import random_orderings
+from fabula.evaluation.intervals import Interval, bootstrap
+from fabula.evaluation.metrics import METRICS
+from fabula.evaluation.significance import Comparison, compare
+from fabula.models.file import load_model
+from fabula.studies.recovery import CHANCE, METHODS, Orderings, Told, recover
+from fabula.studies.splits import read_split
+
+if TYPE_CHECKING:
+    from fabula.training.sequencer.sequencer import Sequencer
+
+TESTED = ("spearman", "edit", "last")  # metrics the methods are tested by, as one family
+_DRAWS = 16  # random orderings of each collection that make up chance
+
+
+@dataclass(frozen=True)
+class MethodRow:
+    """One method: each metric's mean over collections with its 95 % interval, over how many collections."""
+
+    method: str
+    n: int
+    metrics: Mapping[str, Interval]
+
+
+@dataclass(frozen=True)
+class TestRow:
+    """One paired test, by one metric; p adjusted over all tests of the evaluation (Holm-Bonferroni)."""
+
+    __test__ = False  # not a class of tests
+
+    metric: str
+    comparison: Comparison
+
+
+@dataclass(frozen=True)
+class Evaluated:
+    """What an evaluation found.
+
+    Attributes
+    ----------
+    rows
+        Chance first, then the features from the best, then the methods that learn.
+    tests
+        Every row against chance, and the methods that learn against each other.
+    collections
+        How many were held out.
+    rule
+        How they were held out.
+    """
+
+    rows: list[MethodRow]
+    tests: list[TestRow]
+    collections: int
+    rule: str = ""
+
+    def best(self, metric: str = "spearman") -> str:
+        """The method with the highest mean."""
+        return max(self.rows, key=lambda row: row.metrics[metric].mean).method
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, for JSON."""
+        rows = [
+            {"method": r.method, "n": r.n, "metrics": {name: asdict(i) for name, i in r.metrics.items()}}
+            for r in self.rows
+        ]
+        tests = [{"metric": t.metric, **asdict(t.comparison)} for t in self.tests]
+        return {"collections": self.collections, "rule": self.rule, "rows": rows, "tests": tests}
+
+
+def evaluate_table(
+    table: str | Path,
+    *,
+    model: str | Path | None = None,
+    by: str | None = None,
+    templates: str | Path | None = None,
+    sequencer: str | Path | None = None,
+    where: Mapping[str, str] | None = None,
+    features: Sequence[str] | None = None,
+    held_out: float = 0.1,
+    search: int = 0,
+    k: int = 4,
+    seed: int = 0,
+    progress: Told | None = None,
+) -> Evaluated:
+    """Order recovery on the held-out collections of a table.
+
+    Parameters
+    ----------
+    table
+        Ordered collections, one row an item.
+    model, by
+        What gives the essence: a model (a shipped name or a file), or a column. One of them.
+    templates
+        A template file in place of the squared-error templates, which are otherwise learned from the rest.
+    sequencer
+        A file of the direct sequencer.
+    where
+        Column -> value: keep the rows that have it.
+    features
+        Columns to sort by; by default those of the model, or the one column.
+    held_out
+        The share to hold out where the table has no column split.
+    search
+        On how many collections to search under the model's bilstm, which is slow.
+    k
+        How many templates, and arcs where there is no model, are learned.
+    seed
+        Same seed, same figures.
+    progress
+        Called with the name of each method before its turn.
+    """
+    if (model is None) == (by is None):
+        raise InputError("what gives the essence? give a model or a column to order by, one of the two")
+    loaded = load_model(model) if model is not None else None
+    given = TemplateSet.load(templates) if templates is not None else None
+    direct = _load_sequencer(sequencer)
+    split = read_split(table, where=where, held_out=held_out)
+    names = tuple(features) if features else loaded.feature_names if loaded else (str(by),)
+    orderings = recover(
+        split,
+        names,
+        model=loaded,
+        by=by,
+        templates=given,
+        sequencer=direct,
+        search=search,
+        k=k,
+        seed=seed,
+        progress=progress,
+    )
+    return tabulate(orderings, [len(c) for c in split.validation], rule=split.rule, seed=seed)
+
+
+def tabulate(
+    orderings: Mapping[str, Orderings],
+    lengths: Sequence[int],
+    *,
+    rule: str = "",
+    seed: int = 0,
+    resamples: int = 2000,
+) -> Evaluated:
+    """Metrics of each method with intervals, and paired tests as one family.
+
+    Parameters
+    ----------
+    orderings
+        Method -> one ordering per collection in the true numbering, None where it was not asked.
+    lengths
+        Items of each collection.
+    rule
+        How the collections were held out.
+    seed, resamples
+        Of chance and of the intervals.
+
+    Examples
+    --------
+    >>> result = tabulate({"rise": [np.arange(5)] * 8}, [5] * 8)
+    >>> [row.method for row in result.rows], result.rows[1].metrics["spearman"].mean
+    (['chance', 'rise'], 1.0)
+    """
+    scores = {CHANCE: _chance_scores(lengths, np.random.default_rng((seed, 1)))}
+    scores |= {method: _scores(found) for method, found in orderings.items()}
+    rows = [_row(method, of, seed, resamples) for method, of in scores.items()]
+    learned = [row for row in rows if row.method in METHODS]
+    plain = [row for row in rows[1:] if row.method not in METHODS]
+    plain.sort(key=lambda row: -row.metrics["spearman"].mean)
+    return Evaluated([rows[0], *plain, *learned], _tests(scores, seed, resamples), len(lengths), rule)
+
+
+def _tests(scores: Mapping[str, Mapping[str, Floats]], seed: int, resamples: int) -> list[TestRow]:
+    """All against chance, those that learn against each other, by every tested metric: one family."""
+    methods = [name for name in scores if name != CHANCE]
+    pairs = [(name, CHANCE) for name in methods]
+    pairs += list(combinations([name for name in METHODS if name in scores], 2))
+    flat = {f"{metric}\0{name}": of[metric] for name, of in scores.items() for metric in TESTED}
+    family = [(f"{metric}\0{a}", f"{metric}\0{b}") for metric in TESTED for a, b in pairs]
+    if not family:
+        return []
+    compared = compare(flat, pairs=family, seed=seed, resamples=resamples)
+    return [_named(each) for each in compared]
+
+
+def _named(comparison: Comparison) -> TestRow:
+    metric, _, a = comparison.a.partition("\0")
+    b = comparison.b.partition("\0")[2]
+    return TestRow(metric, Comparison(a, b, *list(asdict(comparison).values())[2:]))
+
+
+def _row(method: str, scores: Mapping[str, Floats], seed: int, resamples: int) -> MethodRow:
+    rng = np.random.default_rng((seed, 2))
+    intervals = {metric: bootstrap(values, rng, resamples=resamples) for metric, values in scores.items()}
+    return MethodRow(method, intervals["first"].n, intervals)
+
+
+def _scores(orderings: Orderings) -> dict[str, Floats]:
+    """Metric -> score of each collection, NaN where there is no ordering."""
+    return {
+        name: np.array([np.nan if order is None else metric(order) for order in orderings])
+        for name, metric in METRICS.items()
+    }
+
+
+def _chance_scores(lengths: Sequence[int], rng: np.random.Generator) -> dict[str, Floats]:
+    """Mean score over some random orderings of each collection."""
+    draws = [_scores(list(random_orderings(lengths, rng))) for _ in range(_DRAWS)]
+    return {name: np.mean([draw[name] for draw in draws], axis=0) for name in METRICS}
+
+
+def _load_sequencer(path: str | Path | None) -> Sequencer | None:
+    if path is None:
+        return None
+    from fabula.errors import import_extra
+
+    import_extra("torch", extra="train", purpose="the direct sequencer")
+    from fabula.training.sequencer.file import load_sequencer
+
+    return load_sequencer(path)

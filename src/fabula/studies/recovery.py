@@ -1,0 +1,211 @@
+"""Order recovery: every way of ordering asked for one ordering of each collection, without seeing the true one.
+
+Equal items keep the order in which they come, and here they come in the true order: each collection is shuffled
+before it is shown to any method, and what comes back is mapped to the true numbering.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from fabula.core.arcs import Arcs
+from fabula.core.collection import Collection
+from fabula.core.essence import Floats, normalise
+from fabula.core.fit import fit
+from fabula.core.ordering import Ints
+from fabula.core.template import Template
+from fabula.core.template_set import TemplateSet
+from fabula.evaluation.baselines import single_features
+from fabula.models.local_search import search_orderings
+from fabula.models.model import Model
+from fabula.studies.splits import Split
+from fabula.templates.contrastive import learn_arcs
+from fabula.templates.learning import learn_templates
+
+if TYPE_CHECKING:
+    from fabula.training.sequencer.sequencer import Sequencer
+
+CHANCE = "chance"
+SORTED = "sorted essence"
+PAPER = "squared-error templates"
+ARCS = "mixture of arcs"
+SEARCH = "bilstm search"
+DIRECT = "direct transformer"
+METHODS = (SORTED, PAPER, ARCS, SEARCH, DIRECT)  # those that learn, as results name them
+
+_MOST = 4000  # collections templates are learned from, at most
+
+Orderings = list[Ints | None]  # None where a method was not asked
+Told = Callable[[str], None]
+
+
+def recover(
+    split: Split,
+    features: Sequence[str],
+    *,
+    model: Model | None = None,
+    by: str | None = None,
+    templates: TemplateSet | None = None,
+    sequencer: Sequencer | None = None,
+    search: int = 0,
+    k: int = 4,
+    seed: int = 0,
+    progress: Told | None = None,
+) -> dict[str, Orderings]:
+    """One ordering of each held-out collection from every method, none of which sees the true order.
+
+    Takes what :func:`fabula.studies.evaluate.evaluate_table` takes, already read; gives method -> orderings in
+    the true numbering.
+    """
+    told = progress or (lambda _: None)
+    rng = np.random.default_rng(seed)
+    told("features")
+    found = sorted_features(split.validation, features, rng)
+    learned_from = [split.training[i] for i in spread(len(split.training), _MOST)]
+    essences, known = (_essences(part, model, by) for part in (split.validation, learned_from))
+    count = min(k, len(known))
+    if known[0].ndim == 1:
+        found[SORTED] = hidden(essences, rng, sorted_one_way(known))
+        told(PAPER)
+        fitted = templates or learn_templates(known, k=count, seed=seed)
+        found[PAPER] = hidden(essences, rng, closest_fit(fitted))
+    arcs = model.arcs if model is not None else learn_arcs(known, k=count, rng=np.random.default_rng(seed))
+    if arcs is not None:
+        told(ARCS)
+        found[ARCS] = hidden(essences, rng, likeliest(arcs))
+    if search and model is not None and "bilstm" in model.scorers:
+        told(SEARCH)
+        found[SEARCH] = searched(model, essences, search, rng)
+    if sequencer is not None:
+        told(DIRECT)
+        found[DIRECT] = direct_orderings(sequencer, split.validation, rng)
+    return found
+
+
+def direct_orderings(sequencer: Sequencer, collections: Sequence[Collection], rng: np.random.Generator) -> Orderings:
+    """Orderings of the direct sequencer, each collection shuffled before it sees it."""
+    from fabula.training.sequencer.sequencer import sequence_all
+
+    mixed = [rng.permutation(len(c)) for c in collections]
+    shown = [c.reordered(order) for c, order in zip(collections, mixed, strict=True)]
+    return [order[placed] for order, placed in zip(mixed, sequence_all(sequencer, shown), strict=True)]
+
+
+def hidden(values: Sequence[Floats], rng: np.random.Generator, propose: Callable[[Floats], Ints]) -> Orderings:
+    """Ask for an ordering of each essence without giving the true order away.
+
+    Parameters
+    ----------
+    values
+        Shape (n,) or (n, d) each, in true order.
+    rng
+        Shuffles each before it is shown.
+    propose
+        From a shuffled essence to an ordering of it.
+
+    Returns
+    -------
+    Orderings of the items in their true numbering.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> hidden([np.array([2.0, 1.0, 3.0])], rng, lambda essence: np.argsort(essence))
+    [array([1, 0, 2])]
+    """
+    found: Orderings = []
+    for each in values:
+        mixed = rng.permutation(len(each))
+        found.append(np.asarray(mixed[propose(each[mixed])], dtype=np.intp))
+    return found
+
+
+def sorted_one_way(known: Sequence[Floats]) -> Callable[[Floats], Ints]:
+    """Sort by the essence, up or down: whichever is nearer to the true orders of known collections, (n,) each."""
+    slope = sum(float(np.linspace(-1, 1, len(each)) @ each) for each in known)
+    sign = -1.0 if slope < 0 else 1.0
+    return lambda essence: np.argsort(sign * essence, kind="stable")
+
+
+def closest_fit(templates: Iterable[Template]) -> Callable[[Floats], Ints]:
+    """The paper's pipeline with one proposal: of the fits to all templates the one with the least squared error."""
+    curves = list(templates)
+
+    def propose(essence: Floats) -> Ints:
+        fits = [fit(essence, curve) for curve in curves]
+        return min(fits, key=lambda each: float((each.deviations**2).mean())).ordering
+
+    return propose
+
+
+def likeliest(arcs: Arcs) -> Callable[[Floats], Ints]:
+    """The likeliest ordering that is climbed to under a mixture of arcs."""
+    return lambda essence: arcs.order(essence, alternatives=1)[0].ordering
+
+
+def searched(model: Model, essences: Sequence[Floats], most: int, rng: np.random.Generator) -> Orderings:
+    """The best orderings that a search under the model's bilstm finds; slow, so of ``most`` collections alone."""
+
+    def score(sequences: Floats) -> Floats:
+        return np.asarray(model.score(sequences, "bilstm"))
+
+    def propose(essence: Floats) -> Ints:
+        return search_orderings(score, essence.reshape(len(essence), -1), alternatives=1)[0].ordering
+
+    return some(lambda values: hidden(values, rng, propose), essences, most)
+
+
+def some(orderings: Callable[[Sequence[Floats]], Orderings], values: Sequence[Floats], most: int) -> Orderings:
+    """A slow method asked about ``most`` collections, evenly spread; None for the others."""
+    chosen = spread(len(values), most)
+    found: Orderings = [None] * len(values)
+    for i, ordering in zip(chosen, orderings([values[i] for i in chosen]), strict=True):
+        found[i] = ordering
+    return found
+
+
+def spread(count: int, most: int) -> list[int]:
+    """At most so many of ``count`` numbers from 0, evenly spread.
+
+    Examples
+    --------
+    >>> spread(10, 4)
+    [0, 3, 6, 9]
+    """
+    return [int(i) for i in np.unique(np.linspace(0, count - 1, min(most, count)).astype(int))]
+
+
+def sorted_features(
+    collections: Sequence[Collection], names: Sequence[str], rng: np.random.Generator
+) -> dict[str, Orderings]:
+    """Each feature alone, sorted up and down; none where no names are given."""
+    if not names:
+        return {}
+    narrow = [Collection(c.id, c.items, c.columns(list(names)), list(names), ordered=c.ordered) for c in collections]
+    return {name: list(found) for name, found in single_features(narrow, rng).items()}
+
+
+def column_essences(collections: Sequence[Collection], column: str) -> list[Floats]:
+    """A column as the essence, z-scored within each collection; a missing value stands at the mean."""
+    return [normalise(_filled(c.column(column))) for c in collections]
+
+
+def scalar_essences(model: Model, collections: Sequence[Collection]) -> list[Floats]:
+    """The essence of each collection, (n,) where the model has one dimension, else (n, d)."""
+    return [e[:, 0] if e.shape[1] == 1 else e for e in model.encode_all(collections)]
+
+
+def _essences(collections: Sequence[Collection], model: Model | None, by: str | None) -> list[Floats]:
+    if model is not None:
+        return scalar_essences(model, collections)
+    return column_essences(collections, str(by))
+
+
+def _filled(values: ArrayLike) -> Floats:
+    array = np.asarray(values, dtype=np.float64)
+    known = np.isfinite(array)
+    return np.where(known, array, array[known].mean() if known.any() else 0.0)

@@ -1,0 +1,152 @@
+"""Stages that measure information about the order: Table 1, Figure 1, the controls, and more data.
+
+Each training is a stage of its own. The epoch is chosen on the development side, the bits are measured on the
+evaluation side, which decides nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fabula.core.collection import Collection
+from fabula.studies.reproduce.collections import Parts
+from fabula.studies.reproduce.stages import Bench
+
+if TYPE_CHECKING:
+    from fabula.training.comparison import Measured
+    from fabula.training.config import TrainingConfig
+
+PAPER_TABLE = {1: 1.924, 2: 1.936, 4: 1.957, 8: 1.950, 16: 1.975}  # what Table 1 of the paper says
+DATA = ("real", "noise features", "shuffled orders")
+
+
+def table1(bench: Bench) -> list[dict[str, Any]]:
+    """Bits by the number of dimensions of the essence."""
+    from fabula.training.comparison import ESSENCE, summarise
+
+    rows = []
+    for d in bench.plan.dimensions:
+        runs = [table1_run(bench, d, seed) for seed in range(bench.plan.seeds)]
+        rows.append({**asdict(summarise(ESSENCE, d, runs)), "paper": PAPER_TABLE.get(d)})
+    return rows
+
+
+def table1_run(bench: Bench, d: int, seed: int) -> Measured:
+    """One training of Table 1."""
+    config = bench.plan.bits_config(bench.study.features, dimensions=d, seed=seed)
+    return _measured(bench, f"table1-d{d}-{seed}", config, bench.study.parts)
+
+
+def figure1(bench: Bench) -> list[dict[str, Any]] | None:
+    """Bits of the essence and of each feature alone, and correlations; None where no feature is a single number."""
+    from fabula.training.comparison import ESSENCE, ranked
+
+    if bench.study.plain is None:
+        return None
+    seeds = range(bench.plan.seeds)
+    runs = {name: [figure1_run(bench, name, seed) for seed in seeds] for name in figure1_names(bench)}
+    runs[ESSENCE] = [figure1_run(bench, None, seed) for seed in seeds]
+    return [asdict(row) for row in ranked(runs, 1)]
+
+
+def figure1_names(bench: Bench) -> tuple[str, ...]:
+    """The features of Figure 1."""
+    return bench.study.plain[0][0].feature_names if bench.study.plain else ()
+
+
+def figure1_run(bench: Bench, name: str | None, seed: int) -> Measured:
+    """One training of Figure 1: of one feature alone, or (None) of the essence, which Table 1 may have trained."""
+    from fabula.training.comparison import alone
+
+    study, names = bench.study, figure1_names(bench)
+    parts = study.plain or study.parts
+    config = bench.plan.bits_config(names, dimensions=1, seed=seed)
+    if name is not None:
+        return _measured(bench, f"figure1-{names.index(name) + 1:02d}-{seed}", alone(config, name), parts)
+    if parts[0] is study.training:
+        return table1_run(bench, 1, seed)
+    return _measured(bench, f"figure1-essence-{seed}", config, parts)
+
+
+def _measured(bench: Bench, stage: str, config: TrainingConfig, parts: Parts) -> Measured:
+    from fabula.training.comparison import Measured
+
+    most = bench.plan.most
+
+    def work() -> Any:
+        from fabula.training.comparison import measure
+
+        training, development, evaluation = parts
+        told = bench.epochs_of(stage)
+        device = bench.plan.device
+        return measure(some(training, most), development, config, measured=evaluation, device=device, progress=told)
+
+    return Measured(**bench.stage(stage, {"config": config.to_dict(), "most": most}, work))
+
+
+def controls(bench: Bench) -> list[dict[str, Any]]:
+    """The recipe on the real collections and on the two controls that must come out zero."""
+    return [row for name in DATA for row in control(bench, name)]
+
+
+def control(bench: Bench, name: str) -> list[dict[str, Any]]:
+    """One training of the audit: on the real collections or on a control; a row for each scorer."""
+    study, plan = bench.study, bench.plan
+    config = plan.bits_config(study.features)
+    stage = f"controls-{name.split()[0]}"
+
+    def work() -> Any:
+        from fabula.training.audit import audit_one
+
+        training, development, evaluation = study.parts
+        kept, told = some(training, plan.most), bench.epochs_of(stage)
+        options: dict[str, Any] = {"measured": evaluation, "device": plan.device, "progress": told}
+        _, rows = audit_one(name, kept, development, config, **options)
+        return rows
+
+    rows: list[dict[str, Any]] = bench.stage(stage, {"config": config.to_dict(), "most": plan.most}, work)
+    return rows
+
+
+def more_data(bench: Bench) -> list[dict[str, Any]]:
+    """Bits of a mixture of arcs by the number of training collections."""
+    return [more_data_run(bench, size) for size in sizes(bench)]
+
+
+def sizes(bench: Bench) -> list[int]:
+    """How many training collections the learning curve has at each point."""
+    total = len(bench.study.training)
+    return sorted({max(2, round(share * total)) for share in bench.plan.shares})
+
+
+def more_data_run(bench: Bench, size: int) -> dict[str, Any]:
+    """One point of the learning curve."""
+    study, plan = bench.study, bench.plan
+    config = replace(plan.bits_config(study.features), scorers=("arcs",), scorer_weights=())
+    # As many steps for few collections as for many, up to a bound, so that data and not steps are short.
+    epochs = min(4 * config.epochs, round(config.epochs * len(study.training) / size))
+    recipe = replace(config, epochs=epochs)
+    stage = f"more-data-{size}"
+
+    def work() -> Any:
+        from fabula.training.comparison import measure
+
+        training, development, evaluation = study.parts
+        told = bench.epochs_of(stage)
+        device = plan.device
+        return measure(some(training, size), development, recipe, measured=evaluation, device=device, progress=told)
+
+    found = bench.stage(stage, {"config": recipe.to_dict()}, work)
+    return {"collections": size, **{key: found[key] for key in ("bits", "low", "high")}}
+
+
+def some(collections: Sequence[Collection], most: int) -> list[Collection]:
+    """At most so many collections (0: all), drawn without an eye on their order in the file, always the same."""
+    if not most or most >= len(collections):
+        return list(collections)
+    chosen = np.sort(np.random.default_rng(0).permutation(len(collections))[:most])
+    return [collections[i] for i in chosen.tolist()]

@@ -1,0 +1,56 @@
+"""What the paper lacks: one ordering of each held-out collection from every method, by every metric."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from fabula.core.template_set import TemplateSet
+from fabula.models.model import Model
+from fabula.studies.evaluate import tabulate
+from fabula.studies.recovery import DIRECT, SEARCH, recover
+from fabula.studies.reproduce.learned import SEARCH_PARTS, as_orderings, search_part
+from fabula.studies.reproduce.stages import Bench
+from fabula.studies.splits import Split
+
+
+def recovery(bench: Bench, model: Model, templates: TemplateSet, direct: Mapping[str, Any]) -> dict[str, Any]:
+    """The table of all methods with intervals and paired tests.
+
+    Parameters
+    ----------
+    bench
+        Where to work.
+    model
+        The essence with its mixture of arcs.
+    templates
+        The squared-error templates of the paper's pipeline.
+    direct
+        What the stage of the direct sequencer gave.
+    """
+    study, plan = bench.study, bench.plan
+    split = Split(study.training, study.evaluation, study.rule)
+    searched = dict(pair for part in range(SEARCH_PARTS) for pair in search_part(bench, part))
+    single = study.features if study.evaluation[0].features.ndim == 2 else ()
+
+    def told(what: str) -> None:
+        bench.told("recovery", what)
+
+    def work() -> Any:
+        found = recover(split, single, model=model, templates=templates, progress=told)
+        if searched:
+            found[SEARCH] = [searched.get(i) for i in range(len(study.evaluation))]
+        found[DIRECT] = as_orderings(direct["orderings"])
+        told("tests")
+        lengths = [len(c) for c in study.evaluation]
+        return tabulate(found, lengths, rule=study.rule, resamples=plan.resamples).to_dict()
+
+    settings = {
+        "searched": {str(i): ordering.tolist() for i, ordering in searched.items()},
+        "resamples": plan.resamples,
+        "templates": templates.values.tolist(),
+        "training": model.training,
+        "direct": direct["history"],
+    }
+    result: dict[str, Any] = bench.stage("recovery", settings, work)
+    return result

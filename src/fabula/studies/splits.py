@@ -1,0 +1,114 @@
+"""Which collections to train on and which to hold out."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from fabula.core.collection import Collection
+from fabula.errors import InputError
+from fabula.sources.tables.reading import read_table
+
+_LOOKED_AT = 1000  # collections, to judge a column by
+_TRAINING = ("train", "training")
+_VALIDATION = ("validation", "valid", "val", "dev")
+
+
+@dataclass(frozen=True)
+class Split:
+    """Collections to train on, those held out, how they were told apart, and what the user should know."""
+
+    training: list[Collection]
+    validation: list[Collection]
+    rule: str
+    notes: tuple[str, ...] = ()
+
+
+def read_split(path: str | Path, *, where: Mapping[str, str] | None = None, held_out: float = 0.1) -> Split:
+    """Read a table of ordered collections and split it.
+
+    A column ``split`` that says train and validation is followed. Without one, ``held_out`` of the collections are
+    held out: by artist where there is one, so that no artist is on both sides, and by the text of the id or artist
+    alone, so that the split stays the same when the table grows.
+
+    Parameters
+    ----------
+    path
+        A table with one row an item.
+    where
+        Column -> value: keep only the rows that have it.
+    held_out
+        The share to hold out, above 0 and below 1.
+
+    Raises
+    ------
+    InputError
+        When a side is empty.
+    """
+    collections = [c for c in read_table(path, where=where) if len(c) > 1]
+    if not collections:
+        raise InputError(f"{path}: holds no collection of two items or more")
+    marks = [str(c.items[0].details.get("split", "")).lower() for c in collections]
+    if set(marks) & set(_TRAINING) and set(marks) & set(_VALIDATION):
+        rule = "column 'split'"
+        training = [c for c, mark in zip(collections, marks, strict=True) if mark in _TRAINING]
+        validation = [c for c, mark in zip(collections, marks, strict=True) if mark in _VALIDATION]
+    else:
+        if not 0 < held_out < 1:
+            raise InputError(f"the share to hold out must lie between 0 and 1; got {held_out}")
+        by_artist = all(c.items[0].artist for c in collections)
+        rule = f"{held_out:.0%} held out, by {'artist' if by_artist else 'collection'}"
+        sides = [_share(c.items[0].artist if by_artist else c.id) < held_out for c in collections]
+        training = [c for c, out in zip(collections, sides, strict=True) if not out]
+        validation = [c for c, out in zip(collections, sides, strict=True) if out]
+    _check(path, training, validation, rule)
+    return Split(training, validation, rule)
+
+
+def usable_features(collections: Sequence[Collection]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The features that may be trained on, and notes about those left out.
+
+    A column that follows the order itself (a track number) would tell the answer; one that is the same for all items
+    of a collection can tell nothing.
+
+    Raises
+    ------
+    InputError
+        When none is left.
+    """
+    telling = {name: _suspicion(collections, name) for name in collections[0].feature_names}
+    notes = tuple(f"column {name!r} left out: {why}" for name, why in telling.items() if why)
+    names = tuple(name for name, why in telling.items() if not why)
+    if not names:
+        raise InputError(f"no column is left to train on; {'; '.join(notes) or 'there is none'}")
+    return names, notes
+
+
+def _suspicion(collections: Sequence[Collection], name: str) -> str:
+    """Why a column must not be trained on, or nothing."""
+    if collections[0].features.ndim > 2:
+        return ""
+    long = [c for c in collections if len(c) > 4] or list(collections)
+    steps = [np.diff(c.column(name)) for c in long[:_LOOKED_AT]]
+    varying = [step for step in steps if np.any(step != 0)]
+    if not varying:
+        return "it is the same for all items of a collection"
+    sorted_ones = sum(bool((step >= 0).all() or (step <= 0).all()) for step in varying)
+    return "it follows the order itself" if sorted_ones > len(varying) / 2 else ""
+
+
+def _share(text: str) -> float:
+    """A number in [0, 1) that depends on the text alone."""
+    return int.from_bytes(hashlib.sha256(text.encode("utf-8", "surrogateescape")).digest()[:6], "big") / 2**48
+
+
+def _check(path: str | Path, training: Sequence[Collection], validation: Sequence[Collection], rule: str) -> None:
+    if not training or not validation:
+        raise InputError(
+            f"{path}: {len(training)} collections to train on and {len(validation)} to hold out ({rule}); "
+            "both sides need at least one"
+        )

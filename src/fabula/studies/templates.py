@@ -1,0 +1,111 @@
+"""Learning templates from a table, comparing sets of them, choosing how many, and following their descent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fabula.core.collection import Collection
+from fabula.core.essence import Floats, normalise
+from fabula.core.template_set import TemplateSet
+from fabula.core.writing import check_target
+from fabula.errors import InputError
+from fabula.models.file import load_model
+from fabula.sources.tables.reading import read_table
+from fabula.templates.comparison import Comparison, compare_templates
+from fabula.templates.count import CountTable, choose_count
+from fabula.templates.genealogy import Genealogy, trace_genealogy
+from fabula.templates.learning import learn_templates
+from fabula.templates.refinement import Progress
+
+
+@dataclass(frozen=True, eq=False)
+class Body:
+    """A body of ordered collections with a scalar essence.
+
+    Attributes
+    ----------
+    collections
+        Those of two items or more.
+    essences
+        Shape (n,) each, z-scored, in the true order.
+    left_out
+        How many collections were left out because a value was missing.
+    """
+
+    collections: list[Collection]
+    essences: list[Floats]
+    left_out: int
+
+
+def read_body(path: str | Path, *, by: str | None, model: str | None, where: Mapping[str, str] | None = None) -> Body:
+    """Read a table of ordered collections and their essence.
+
+    Parameters
+    ----------
+    path
+        One row an item.
+    by, model
+        One of them: a column, or a model of one dimension.
+    where
+        Column -> value: keep only the rows that have it.
+    """
+    if (by is None) == (model is None):
+        raise InputError("say where the essence comes from: one of --by COLUMN and --model MODEL")
+    collections = [c for c in read_table(path, where=where) if len(c) > 1]
+    if not collections:
+        raise InputError(f"{path}: holds no collection of two items or more")
+    if model is not None:
+        loaded = load_model(model)
+        if loaded.dimensions != 1:
+            raise InputError(f"templates are learned from one number per item; {model} gives {loaded.dimensions}")
+        return Body(collections, [e[:, 0] for e in loaded.encode_all(collections)], 0)
+    values = [c.column(str(by)) for c in collections]
+    whole = [i for i, column in enumerate(values) if np.isfinite(column).all()]
+    if not whole:
+        raise InputError(f"{path}: column {by!r} is missing a value in every collection")
+    kept = [collections[i] for i in whole]
+    return Body(kept, [normalise(values[i]) for i in whole], len(values) - len(whole))
+
+
+def learn(
+    body: Body, output: str | Path | None, *, k: int, method: str, seed: int = 0, progress: Progress | None = None
+) -> TemplateSet:
+    """Learn k templates and write them where wanted."""
+    target = None if output is None else check_target(output)
+    templates = learn_templates(body.essences, k, method=method, seed=seed, progress=progress)
+    if target is not None:
+        templates.save(target)
+    return templates
+
+
+def compare(first: str | Path, second: str | Path) -> tuple[TemplateSet, TemplateSet, Comparison]:
+    """Pair the templates of two files by their shapes."""
+    a, b = TemplateSet.load(first), TemplateSet.load(second)
+    return a, b, compare_templates(a, b, shape_only=True)
+
+
+def count(body: Body, counts: Sequence[int], *, seed: int = 0, progress: Progress | None = None) -> CountTable:
+    """What each number of templates explains on held-out collections, and on shuffled ones."""
+    return choose_count(body.essences, counts, rng=np.random.default_rng(seed), progress=progress)
+
+
+def descend(
+    body: Body, most: int, *, method: str = "refined", seed: int = 0, progress: Progress | None = None
+) -> Genealogy:
+    """Learn 1 to ``most`` templates and follow them from set to set."""
+    sets = []
+    for k in range(1, most + 1):
+        sets.append(learn_templates(body.essences, k, method=method, seed=seed))
+        if progress is not None:
+            progress(k, most, 0.0)
+    return trace_genealogy(sets, body.essences)
+
+
+def genealogy_json(found: Genealogy, body: Body) -> dict[str, Any]:
+    """The genealogy as JSON can hold it, with the collections' names."""
+    return {**found.to_dict(), "collections": [c.title or c.id for c in body.collections]}

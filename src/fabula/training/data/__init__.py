@@ -1,0 +1,1 @@
+"""From collections to batches."""

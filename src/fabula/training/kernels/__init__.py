@@ -1,0 +1,1 @@
+"""LSTM kernels for a GPU."""

@@ -1,0 +1,108 @@
+"""Checkpoints: the whole state of a run after an epoch in one safetensors file, complete or absent.
+
+An epoch's randomness follows from the seed and its number, so no random state needs to be kept.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from fabula.core.writing import write_whole
+from fabula.errors import FileError
+from fabula.training.config import TrainingConfig
+from fabula.training.loop.run import Progress, Run
+
+FORMAT = "fabula-checkpoint"
+VERSION = 1
+
+
+def write_checkpoint(path: Path, run: Run, config: TrainingConfig, data: str) -> None:
+    """Write a run after a complete epoch."""
+    from safetensors.numpy import save
+
+    state = {
+        "epoch": run.epoch,
+        "best_epoch": run.best_epoch,
+        "best_bits": run.best_bits,
+        "history": [asdict(progress) for progress in run.history],
+        "config": config.to_dict(),
+        "data": data,
+    }
+    header = {"format": FORMAT, "version": str(VERSION), "state": json.dumps(state)}
+    tensors = {name: np.ascontiguousarray(tensor.detach().cpu().numpy()) for name, tensor in _tensors(run).items()}
+    write_whole(path, save(tensors, metadata=header))
+
+
+def read_checkpoint(path: Path, run: Run, config: TrainingConfig, data: str) -> None:
+    """Bring a fresh run to the state that was written.
+
+    Raises
+    ------
+    FileError
+        When the file is no checkpoint, or one of other settings or other collections.
+    """
+    header, tensors = _read(path)
+    if header.get("format") != FORMAT or header.get("version") != str(VERSION):
+        raise FileError(f"{path}: is not a training checkpoint of version {VERSION}; start without resume")
+    state: dict[str, Any] = json.loads(header["state"])
+    differing = [key for key, value in config.to_dict().items() if state["config"].get(key) != value]
+    if differing:
+        raise FileError(f"{path}: was trained with other settings ({', '.join(differing)}); start without resume")
+    if state["data"] != data:
+        raise FileError(f"{path}: was trained on other collections; start without resume")
+    _restore(run, tensors, path)
+    run.epoch, run.best_epoch, run.best_bits = state["epoch"], state["best_epoch"], state["best_bits"]
+    run.history[:] = [Progress(**row) for row in state["history"]]
+
+
+def _read(path: Path) -> tuple[dict[str, str], dict[str, Tensor]]:
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(path, framework="pt") as file:
+            return file.metadata() or {}, {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    except (OSError, SafetensorError) as error:
+        raise FileError(f"{path}: cannot be read as a training checkpoint ({error})") from error
+
+
+def _tensors(run: Run) -> dict[str, Tensor]:
+    """Every tensor of a run by name; those of the optimiser by the number of their parameter."""
+    named = {f"net.{name}": tensor for name, tensor in run.net.state_dict().items()}
+    named |= {f"best.{name}": tensor for name, tensor in run.best.items()}
+    if run.mean.decay:
+        named |= {f"mean.{name}": tensor for name, tensor in run.mean.net.state_dict().items()}
+    for number, moments in run.optimizer.state_dict()["state"].items():
+        named |= {f"optimizer.{number}.{name}": tensor for name, tensor in moments.items()}
+    return named
+
+
+def _restore(run: Run, tensors: dict[str, Tensor], path: Path) -> None:
+    parts: dict[str, dict[str, Tensor]] = {"net": {}, "mean": {}, "best": {}, "optimizer": {}}
+    for name, tensor in tensors.items():
+        part, _, rest = name.partition(".")
+        parts.setdefault(part, {})[rest] = tensor
+    try:
+        _load(run.net, parts["net"])
+        if run.mean.decay:
+            _load(run.mean.net, parts["mean"])
+        for name, tensor in run.best.items():
+            tensor.copy_(parts["best"][name])
+    except (KeyError, RuntimeError) as error:
+        raise FileError(f"{path}: does not hold the tensors of this net ({error})") from error
+    moments: dict[int, dict[str, Tensor]] = {}
+    for name, tensor in parts["optimizer"].items():
+        number, _, moment = name.partition(".")
+        moments.setdefault(int(number), {})[moment] = tensor
+    run.optimizer.load_state_dict({**run.optimizer.state_dict(), "state": moments})
+
+
+def _load(net: nn.Module, tensors: dict[str, Tensor]) -> None:
+    with torch.no_grad():
+        net.load_state_dict(tensors)

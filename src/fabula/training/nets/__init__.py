@@ -1,0 +1,1 @@
+"""The nets that are trained."""

@@ -1,0 +1,1 @@
+"""A direct sequencer to compare with."""
