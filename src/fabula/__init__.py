@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from fabula.evaluation.metrics import evaluate
     from fabula.models.file import load_model, save_model
     from fabula.models.model import Model
+    from fabula.session.ordered import Ordered
+    from fabula.session.public import open, order  # noqa: A004 - the verb of the design
+    from fabula.session.request import Request
+    from fabula.session.session import Session
     from fabula.sources.tables.reading import read_table
     from fabula.templates.learning import learn_templates
 
@@ -31,6 +35,9 @@ _HOMES = {
     "Fit": "core.fit",
     "Item": "core.collection",
     "Model": "models.model",
+    "Ordered": "session.ordered",
+    "Request": "session.request",
+    "Session": "session.session",
     "Template": "core.template",
     "TemplateSet": "core.template_set",
     "evaluate": "evaluation.metrics",
@@ -39,6 +46,8 @@ _HOMES = {
     "load_model": "models.file",
     "mutual_information": "evaluation.information",
     "normalise": "core.essence",
+    "open": "session.public",
+    "order": "session.public",
     "read_table": "sources.tables.reading",
     "save_model": "models.file",
     "template": "core.builtin",
@@ -51,6 +60,9 @@ __all__ = [
     "Fit",
     "Item",
     "Model",
+    "Ordered",
+    "Request",
+    "Session",
     "Template",
     "TemplateSet",
     "evaluate",
@@ -59,6 +71,8 @@ __all__ = [
     "load_model",
     "mutual_information",
     "normalise",
+    "open",
+    "order",
     "read_table",
     "save_model",
     "template",

@@ -24,7 +24,25 @@ class FabulaError(Exception):
 
 
 class InputError(FabulaError, ValueError):
-    """A value or an argument breaks a rule."""
+    """A value or an argument breaks a rule.
+
+    Parameters
+    ----------
+    message
+        What, the rule, what came, what to do.
+    field
+        The argument that is wrong, by its name in Python and JSON; it stands before the message. The command line
+        puts its own name for it there.
+
+    Examples
+    --------
+    >>> str(InputError("must be at least 1; got 0", field="alternatives"))
+    'alternatives: must be at least 1; got 0'
+    """
+
+    def __init__(self, message: str, *, field: str | None = None) -> None:
+        self.message, self.field = message, field
+        super().__init__(f"{field}: {message}" if field else message)
 
 
 class ConstraintError(InputError):

@@ -9,7 +9,7 @@ from importlib import import_module
 
 import click
 
-from fabula.errors import FabulaError
+from fabula.errors import FabulaError, InputError
 from fabula.version import __version__
 
 # Command: (module, what `fabula --help` says of it). Modules are loaded when their command runs.
@@ -27,6 +27,7 @@ COMMANDS = {
     "reproduce": ("reproduce", "Reproduce every table and figure of the paper, with controls and paired tests."),
     "compare": ("compare", "Compare what each feature tells about the order with what the essence tells."),
 }
+OPTIONS = {"smoothness": "smooth"}  # arguments whose option has another name
 
 
 class _Commands(click.Group):
@@ -73,7 +74,7 @@ def run(arguments: list[str]) -> int:
     except (FabulaError, click.ClickException) as error:
         if debug:
             raise
-        return _complain(error.format_message() if isinstance(error, click.ClickException) else str(error))
+        return _complain(_message(error))
     except (KeyboardInterrupt, click.Abort):
         if debug:
             raise
@@ -83,6 +84,15 @@ def run(arguments: list[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nobody reads on; let the last flush pass
         return 0
     return code if isinstance(code, int) else 0
+
+
+def _message(error: FabulaError | click.ClickException) -> str:
+    """One line; an argument that is wrong is called by its option."""
+    if isinstance(error, click.ClickException):
+        return error.format_message()
+    if isinstance(error, InputError) and error.field:
+        return f"--{OPTIONS.get(error.field, error.field).replace('_', '-')}: {error.message}"
+    return str(error)
 
 
 def _complain(message: str) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,8 +12,11 @@ import click
 from fabula.errors import InputError
 
 if TYPE_CHECKING:
-    from fabula.session.ordering import Ordered
-    from fabula.session.wishes import Wishes
+    from fabula.session.ordered import Ordered
+    from fabula.session.request import Ends, Request
+
+_REQUEST = ("template", "like", "flip", "alternatives", "choose", "together", "before", "apart", "sides")
+_ASKED = ("side_limit", "limit", "smoothness")
 
 
 @click.command("order")
@@ -23,32 +27,27 @@ if TYPE_CHECKING:
 @click.option("--model", metavar="NAME|FILE", help="The model that gives the essence: see `fabula info`.")
 @click.option("--by", metavar="COLUMN", help="Use a column as the essence instead of a model.")
 @click.option("--collection", metavar="ID", help="Which collection of a table that holds several.")
-@click.option("--first", metavar="TITLE", help="The item to open with.")
-@click.option("--last", metavar="TITLE", help="The item to close with.")
-@click.option("--at", metavar="PLACE=TITLE", multiple=True, help="Put an item at a place, such as 3=Intro; repeatable.")
-@click.option(
-    "--together", metavar="TITLE", multiple=True, nargs=2, help="Two titles that follow each other; repeatable."
-)
-@click.option(
-    "--before", metavar="TITLE", multiple=True, nargs=2, help="The first somewhere before the second; repeatable."
-)
-@click.option("--apart", metavar="COLUMN", help="No two neighbours share it, such as artist.")
+@click.option("--columns", metavar="ROLE=NAME", multiple=True, help="Name a table's column, such as title=Titel; repeatable.")
+@click.option("--first", metavar="TITLE", multiple=True, help="The item to open with; B=TITLE for that of side B.")
+@click.option("--last", metavar="TITLE", multiple=True, help="The item to close with; B=TITLE for that of side B.")
+@click.option("--at", metavar="POSITION=TITLE", multiple=True, help="Put an item at a position, such as 3=Intro; repeatable.")
+@click.option("--together", metavar="TITLE", multiple=True, nargs=2, help="Two titles that follow each other; repeatable.")
+@click.option("--before", metavar="TITLE", multiple=True, nargs=2, help="The first somewhere before the second; repeatable.")
+@click.option("--apart", metavar="COLUMN", help="No two neighbours share it, such as artist; soft:COLUMN for as few as can be.")
 @click.option("--sides", type=click.IntRange(1), default=1, metavar="N", help="Sides with an arc each, as on vinyl.")
-@click.option("--side-limit", metavar="TIME", help="The longest a side may take, such as 22:00.")
-@click.option("--limit", metavar="TIME", help="The longest it may take in all; what fits worst is left out.")
-@click.option(
-    "--smooth",
-    "smoothness",
-    type=float,
-    default=0.0,
-    metavar="WEIGHT",
-    help="Prefer small steps between neighbours (loudness, tempo, key); negative for contrast.",
-)
+@click.option("--side-limit", metavar="LENGTH", help="The longest a side may be, such as 22:00.")
+@click.option("--limit", metavar="LENGTH", help="The longest it may be in all; what fits worst is left out.")
+@click.option("--smooth", "smoothness", type=float, default=0.0, metavar="WEIGHT",
+              help="Prefer small steps between neighbours, as far as they are known; negative for contrast.")  # fmt: skip
 @click.option("--alternatives", type=int, default=4, show_default=True, metavar="N", help="Orderings to propose.")
+@click.option("--choose", type=int, default=1, metavar="N", help="Take the Nth proposal instead of the first.")
 @click.option("-o", "--output", metavar="FILE", help="Write the order: .m3u8 .m3u .pls .xspf .jspf .csv .json")
 @click.option("--copy-to", metavar="FOLDER", help="Write numbered copies of the files there.")
 @click.option("--link", is_flag=True, help="With --copy-to: write links instead of copies.")
-@click.option("--restore", metavar="FILE", help="Bring back the file that an earlier -o FILE replaced.")
+@click.option("--tags", is_flag=True, help="With --copy-to: write track and disc numbers into the copies.")
+@click.option("--in-place", is_flag=True, help="With --tags: write the numbers into the files themselves.")
+@click.option("--restore", metavar="FILE", help="Bring back a version of FILE that -o replaced; lists them where there are several.")
+@click.option("--version", "number", type=int, metavar="N", help="With --restore: which version.")
 @click.option("--report", metavar="FILE.html", help="Write a page with the arc, the table and the alternatives.")
 @click.option("--plot", metavar="FILE", help="Write the arc as a picture: .svg .png .pdf")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of the table.")
@@ -56,8 +55,8 @@ if TYPE_CHECKING:
 @click.option("--recursive/--no-recursive", default=True, help="Go into folders within folders.")
 @click.option("--jobs", type=click.IntRange(1), help="Files to measure at a time; by default one per core.")
 @click.option("--cache/--no-cache", default=True, help="Keep what was measured.")
-def command(*, paths: tuple[str, ...], restore: str | None, as_json: bool, why: bool, recursive: bool, jobs: int | None,
-            cache: bool, **options: Any) -> None:  # fmt: skip
+def command(*, paths: tuple[str, ...], restore: str | None, number: int | None, as_json: bool, why: bool,
+            **options: Any) -> None:  # fmt: skip
     """Put a folder of music, a playlist or a table in an order that tells a story.
 
     \b
@@ -68,26 +67,32 @@ def command(*, paths: tuple[str, ...], restore: str | None, as_json: bool, why: 
       fabula order ~/Music/new-album --sides 2 --side-limit 22:00 --report new-album.html
       fabula order album.csv --by energy --template "0:0.2,0.5:1,1:0" --json
     """
-    from fabula.cli.printing import show_ordered
+    from fabula.cli.printing import print_ordered
     from fabula.cli.progress import counting_bar
-    from fabula.session.ordering import order
-    from fabula.session.sources import Measuring
+    from fabula.media.extraction import Measuring
+    from fabula.session.session import open_session
+    from fabula.sources.registry import Opening
 
     if restore is not None:
-        _restore(restore, paths)
+        _restore(restore, number, paths)
         return
+    if number is not None:
+        raise InputError("goes with a file to restore", field="version")
     if not paths:
         raise click.UsageError("Missing argument 'PATH...'.")
-    keep = _Keep(**{name: options.pop(name) for name in ("output", "report", "plot", "copy_to", "link")})
-    keep.check()
+    outputs = _Outputs(**{name: options.pop(name) for name in _Outputs.__dataclass_fields__})
+    outputs.check()
+    request = _as_request(options)
+    opening = Opening(options["collection"], _as_columns(options["columns"]), options["recursive"])
     with counting_bar("measuring") as progress:
-        how = Measuring(recursive, jobs, cache, progress)
-        ordered = order(paths, wishes=_as_wishes(options), measuring=how, **options)
-    show_ordered(ordered, keep.write(ordered), as_json=as_json, why=why)
+        measuring = Measuring(options["jobs"], options["cache"], progress)
+        session = open_session(paths, by=options["by"], model=options["model"], opening=opening, measuring=measuring)
+    ordered = session.order(request)
+    print_ordered(ordered, outputs.write(ordered), as_json=as_json, why=why)
 
 
 @dataclass(frozen=True)
-class _Keep:
+class _Outputs:
     """What to write."""
 
     output: str | None
@@ -95,6 +100,8 @@ class _Keep:
     plot: str | None
     copy_to: str | None
     link: bool
+    tags: bool
+    in_place: bool
 
     def check(self) -> None:
         """Refuse what cannot be written, before any work is done."""
@@ -109,60 +116,104 @@ class _Keep:
             from fabula.report.pictures import check_picture
 
             check_picture(self.plot)
+        if self.copy_to is not None and not self.copy_to.strip():
+            raise InputError("name a folder for the copies", field="copy_to")
         if self.link and self.copy_to is None:
-            raise InputError("--link goes with --copy-to")
+            raise InputError("goes with --copy-to", field="link")
+        if self.tags and (self.copy_to is None) == (not self.in_place):
+            raise InputError("goes with either --copy-to or --in-place", field="tags")
+        if self.in_place and not self.tags:
+            raise InputError("goes with --tags", field="in_place")
 
     def write(self, ordered: Ordered) -> list[Path]:
         """Write all of it."""
-        from fabula.cli.progress import counting_bar
         from fabula.report.page import write_page
         from fabula.report.pictures import write_picture
-        from fabula.session.copies import copy_numbered
         from fabula.session.outputs import write_ordered
 
         wanted = ((self.output, write_ordered), (self.report, write_page), (self.plot, write_picture))
         written = [write(ordered, path) for path, write in wanted if path is not None]
-        if self.copy_to is not None:
-            with counting_bar("copying") as progress:
-                copy_numbered(ordered, self.copy_to, link=self.link, progress=progress)
-            written.append(Path(self.copy_to))
-        return written
+        return written + self._copies(ordered)
+
+    def _copies(self, ordered: Ordered) -> list[Path]:
+        from fabula.cli.progress import counting_bar
+        from fabula.session.copies import Copying, copy_numbered, number_in_place
+
+        if self.in_place:
+            with counting_bar("writing numbers") as progress:
+                return number_in_place(ordered, progress)
+        if self.copy_to is None:
+            return []
+        with counting_bar("copying") as progress:
+            copy_numbered(ordered, self.copy_to, Copying(self.link, self.tags, progress))
+        return [Path(self.copy_to)]
 
 
-def _restore(path: str, paths: tuple[str, ...]) -> None:
+def _restore(path: str, number: int | None, paths: tuple[str, ...]) -> None:
     from fabula.cli.printing import console
-    from fabula.session.outputs import restore
+    from fabula.session.history import restore, versions
 
     if paths:
-        raise InputError("--restore stands alone; it orders nothing")
-    console().print(f"restored: {restore(path)}", markup=False, soft_wrap=True)
+        raise InputError("stands alone; it orders nothing", field="restore")
+    known = versions(path) if path.strip() else []
+    if number is None and len(known) > 1:
+        console().print(f"versions of {path} that were replaced, oldest first:", markup=False, soft_wrap=True)
+        for version in known:
+            console().print(str(version), markup=False)
+        console().print("choose one with --version N", markup=False)
+        return
+    target, version = restore(path, number)
+    console().print(f"restored: {target} (version {version.number})", markup=False, soft_wrap=True)
 
 
-def _as_wishes(options: dict[str, Any]) -> Wishes:
-    """Take what belongs to the wishes out of the options."""
-    from fabula.session.limits import as_seconds
-    from fabula.session.wishes import Wishes
+def _as_request(options: dict[str, Any]) -> Request:
+    """What belongs to the request, out of the options."""
+    from fabula.session.request import Request
 
-    names = ("first", "last", "together", "before", "apart", "smoothness", "sides")
-    limit, side_limit = options.pop("limit"), options.pop("side_limit")
-    if side_limit is not None and options["sides"] < 2:
-        raise InputError("--side-limit goes with --sides 2 or more")
-    return Wishes(
-        at=_as_places(options.pop("at")),
-        limit=None if limit is None else as_seconds(limit, "--limit"),
-        side_limit=None if side_limit is None else as_seconds(side_limit, "--side-limit"),
-        **{name: options.pop(name) for name in names},
-    )
+    asked = {name: options[name] for name in (*_REQUEST, *_ASKED)}
+    apart = asked["apart"]
+    if apart is not None and apart.startswith("soft:"):
+        asked |= {"apart": apart.removeprefix("soft:"), "apart_soft": True}
+    ends = {name: _as_ends(name, options[name]) for name in ("first", "last")}
+    return Request(at=_as_positions(options["at"]), **ends, **asked)
 
 
-def _as_places(at: tuple[str, ...]) -> dict[int, str]:
-    """From ``3=TITLE`` to place and title."""
-    places: dict[int, str] = {}
+def _as_ends(name: str, given: tuple[str, ...]) -> Ends | None:
+    """A title; or by side, from ``B=TITLE``."""
+    sides: dict[int, str] = {}
+    for text in given:
+        match = re.fullmatch(r"([A-Za-z])=(.+)", text.strip())
+        if match:
+            sides[ord(match[1].upper()) - ord("A")] = match[2]
+    if not sides:
+        if len(given) > 1:
+            raise InputError(f"one title, or one for each side as A=TITLE; got {len(given)}", field=name)
+        return given[0] if given else None
+    if len(sides) < len(given):
+        raise InputError(f"name each side once, as A=TITLE B=TITLE; got {', '.join(given)}", field=name)
+    return dict(sides)
+
+
+def _as_positions(at: tuple[str, ...]) -> dict[int, str]:
+    """From ``3=TITLE``, counted from 1, to position and title."""
+    positions: dict[int, str] = {}
     for text in at:
-        place, _, title = text.partition("=")
-        if not place.strip().lstrip("+-").isdecimal() or not title.strip():
-            raise InputError(f"--at takes PLACE=TITLE, such as 3=Intro or -1=Outro; got {text!r}")
-        if int(place) in places:
-            raise InputError(f"--at {int(place)} is given twice: for {places[int(place)]!r} and {title!r}")
-        places[int(place)] = title
-    return places
+        number, _, title = text.partition("=")
+        if not number.strip().lstrip("+-").isdecimal() or not title.strip():
+            raise InputError(f"takes POSITION=TITLE, such as 3=Intro or -1=Outro; got {text!r}", field="at")
+        if int(number) == 0:
+            raise InputError("positions count from 1 (or -1 from the end); got 0", field="at")
+        position = int(number) - 1 if int(number) > 0 else int(number)
+        if position in positions:
+            raise InputError(f"{int(number)} is given twice: for {positions[position]!r} and {title!r}", field="at")
+        positions[position] = title
+    return positions
+
+
+def _as_columns(given: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+    """From ``title=Titel`` to role and column."""
+    pairs = [text.partition("=") for text in given]
+    for role, _, name in pairs:
+        if not role.strip() or not name.strip():
+            raise InputError(f"takes ROLE=NAME, such as title=Titel; got {role + name!r}", field="columns")
+    return tuple((role.strip(), name.strip()) for role, _, name in pairs)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -19,7 +19,8 @@ from fabula.errors import InputError
 class Item:
     """One atom: a track, an image, a passage, a shot.
 
-    ``details`` holds what else its source said of it, by name.
+    ``artist`` is who made it. ``length`` is what limits and sides count, in the unit of its medium; None where it is
+    not known. ``details`` holds what else its source said of it, by name.
     """
 
     id: str
@@ -27,10 +28,16 @@ class Item:
     path: str = ""
     artist: str = ""
     details: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}), hash=False)
+    length: float | None = None
+
+    @property
+    def creator(self) -> str:
+        """Who made it."""
+        return self.artist
 
     def __reduce__(self) -> tuple[Any, ...]:
         # A read-only mapping cannot be pickled, and items must travel to other processes.
-        return Item, (self.id, self.title, self.path, self.artist, dict(self.details))
+        return Item, (self.id, self.title, self.path, self.artist, dict(self.details), self.length)
 
     @property
     def label(self) -> str:
@@ -127,8 +134,18 @@ class Collection:
             raise InputError(f"collection {self.id!r} has no feature {', '.join(map(repr, missing))}; it has: {known}")
         return np.asarray(self.features[:, [self.feature_names.index(name) for name in names]], dtype=np.float64)
 
+    def only(self, indices: Sequence[int] | NDArray[np.intp]) -> Collection:
+        """Some of the items, in the order of the indices.
+
+        Examples
+        --------
+        >>> Collection("1", (Item("a"), Item("b"))).only([1]).items[0].id
+        'b'
+        """
+        chosen = list(indices)
+        return replace(self, items=tuple(self.items[i] for i in chosen), features=self.features[chosen])
+
     def reordered(self, ordering: ArrayLike, *, ordered: bool = False) -> Collection:
         """The same items in another order."""
         order = as_ordering(ordering, len(self))
-        items = tuple(self.items[i] for i in order)
-        return Collection(self.id, items, self.features[order], self.feature_names, ordered=ordered, title=self.title)
+        return replace(self.only(order), ordered=ordered)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from fabula.errors import FileError, InputError, shown
 from fabula.media.cache import content_key, keep, recall
-from fabula.media.spec import Spec, Stop, Stopped, find_spec
+from fabula.media.spec import Spec, Stop, Stopped
 
 Progress = Callable[[int, int, str], None]
 _Outcome = NDArray[np.float64] | FileError
@@ -45,14 +45,26 @@ class Extraction:
     problems: tuple[tuple[str, str], ...] = ()
 
 
-def extract(
-    paths: Sequence[str | os.PathLike[str]],
-    spec: str = "audio",
-    *,
-    jobs: int | None = None,
-    progress: Progress | None = None,
-    cache: bool = True,
-) -> Extraction:
+@dataclass(frozen=True)
+class Measuring:
+    """How files are measured.
+
+    Attributes
+    ----------
+    jobs
+        How many files at a time; by default as many as there are cores.
+    cache
+        Whether to use and fill the cache.
+    progress
+        Called with (done, total, path) after each file, in the caller's thread.
+    """
+
+    jobs: int | None = None
+    cache: bool = True
+    progress: Progress | None = None
+
+
+def extract(paths: Sequence[str | os.PathLike[str]], spec: Spec, measuring: Measuring | None = None) -> Extraction:
     """Extract the features of many files.
 
     What is measured is kept at once: interrupt it, and nothing measured is measured again.
@@ -62,13 +74,9 @@ def extract(
     paths
         Files, one per item.
     spec
-        ``"audio"`` or ``"fma"``.
-    jobs
-        How many files at a time; by default as many as there are cores.
-    progress
-        Called with (done, total, path) after each file, in the caller's thread.
-    cache
-        Whether to use and fill the cache.
+        What to measure.
+    measuring
+        How.
 
     Returns
     -------
@@ -77,27 +85,28 @@ def extract(
     Raises
     ------
     InputError
-        When there is no such spec or `jobs` is not at least 1.
+        When the jobs are not at least 1.
     MissingExtraError
         When the spec needs a library that is not installed.
 
     Examples
     --------
-    >>> extract(["no such file.ogg"]).problems
+    >>> from fabula.media.registry import find_medium
+    >>> extract(["no such file.ogg"], find_medium("music").spec()).problems
     (('no such file.ogg', 'no such file.ogg: cannot be read (No such file or directory)'),)
     """
+    how = measuring or Measuring()
     names = [os.fspath(path) for path in paths]
-    chosen = find_spec(spec)
-    workers = min(_cores() if jobs is None else jobs, max(1, len(names)))
+    workers = min(_cores() if how.jobs is None else how.jobs, max(1, len(names)))
     if workers < 1:
-        raise InputError(f"jobs must be at least 1; got {jobs}")
-    chosen.prepare()
+        raise InputError(f"jobs must be at least 1; got {how.jobs}")
+    spec.prepare()
     outcomes: dict[int, _Outcome] = {}
-    for index, outcome in _outcomes(names, chosen, workers, cache=cache):
+    for index, outcome in _outcomes(names, spec, workers, cache=how.cache):
         outcomes[index] = outcome
-        if progress is not None:
-            progress(len(outcomes), len(names), names[index])
-    return _gathered(names, chosen, outcomes)
+        if how.progress is not None:
+            how.progress(len(outcomes), len(names), names[index])
+    return _gathered(names, spec, outcomes)
 
 
 def _outcomes(names: list[str], spec: Spec, workers: int, *, cache: bool) -> Iterator[tuple[int, _Outcome]]:

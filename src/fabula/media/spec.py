@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib import import_module
 
 import numpy as np
 from numpy.typing import NDArray
-
-from fabula.errors import InputError
 
 Stop = Callable[[], bool]
 
@@ -44,31 +41,3 @@ class Spec:
 
 class Stopped(Exception):  # noqa: N818 - not an error: what was asked for
     """Measuring was given up because it was asked to."""
-
-
-_HOMES = {"audio": "fabula.media.music.audio", "fma": "fabula.media.music.fma"}
-
-
-def spec_names() -> tuple[str, ...]:
-    """The names `find_spec` knows.
-
-    Examples
-    --------
-    >>> spec_names()
-    ('audio', 'fma')
-    """
-    return tuple(_HOMES)
-
-
-def find_spec(name: str) -> Spec:
-    """A spec by name.
-
-    Examples
-    --------
-    >>> find_spec("audio").feature_names
-    ('duration_ms', 'loudness')
-    """
-    if name not in _HOMES:
-        raise InputError(f"the features must be one of {', '.join(_HOMES)}; got {name!r}")
-    found: Spec = import_module(_HOMES[name]).SPEC
-    return found

@@ -1,1 +1,1 @@
-"""One function per use case: it takes what the command line or the page gives, returns dataclasses, never prints."""
+"""Sessions: a source opened once, measured once, ordered many times under wishes, and saved."""

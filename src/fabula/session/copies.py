@@ -6,19 +6,41 @@ import contextlib
 import os
 import re
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from fabula.errors import FileError, InputError, shown
-from fabula.session.ordering import Ordered
+from fabula.session.answer import Row, rows_of
+from fabula.session.ordered import Ordered
 
 _UNSAFE = re.compile(r'[<>:"/\\|?*\x00-\x1f\x7f]')
+Progress = Callable[[int, int, str], None]
 
 
-def copy_numbered(
-    ordered: Ordered, folder: str | Path, *, link: bool = False, progress: Callable[[int, int, str], None] | None = None
-) -> list[Path]:
+@dataclass(frozen=True)
+class Copying:
+    """How files are copied.
+
+    Attributes
+    ----------
+    link
+        Write symbolic links instead of copies.
+    numbers
+        Write the new numbers into the copies, where the medium can: of the position and of the side.
+    progress
+        Called with (done, total, name) after each file.
+    """
+
+    link: bool = False
+    numbers: bool = False
+    progress: Progress | None = None
+
+
+def copy_numbered(ordered: Ordered, folder: str | Path, copying: Copying | None = None) -> list[Path]:
     """Write the files of a collection into a folder, numbered in their new order; the originals are not touched.
+
+    With sides the numbers are A1, A2, B1, ...
 
     Parameters
     ----------
@@ -26,69 +48,96 @@ def copy_numbered(
         What was ordered; every item must be a file.
     folder
         Made when it is absent; none of the new names may exist in it.
-    link
-        Write symbolic links instead of copies.
-    progress
-        Called with (done, total, name) after each file.
+    copying
+        How.
 
     Returns
     -------
     The files written, in order: all of them, or none when anything fails.
     """
-    target = Path(folder)
-    sources = [ordered.source.folder / item.path if item.path else None for item in ordered.collection.items]
-    for item, source in zip(ordered.collection.items, sources, strict=True):
+    how = copying or Copying()
+    if not str(folder).strip():
+        raise InputError("name a folder for the copies", field="copy_to")
+    if how.link and how.numbers:
+        raise InputError("numbers are written into copies, not through links", field="tags")
+    target, rows = Path(folder), rows_of(ordered)
+    sources = [ordered.session.source.folder / row.item.path if row.item.path else None for row in rows]
+    for row, source in zip(rows, sources, strict=True):
         if source is None or not source.is_file():
-            raise FileError(f"{item.label!r} is not a file that could be copied")
-    names = numbered_names([item.label for item in ordered.collection.items], [Path(str(s)).suffix for s in sources])
+            raise FileError(f"{row.item.label!r} is not a file that could be copied")
+    write_numbers = _numbering(ordered) if how.numbers else None
+    names = numbered_names(rows, [Path(str(s)).suffix for s in sources])
     taken = [name for name in names if os.path.lexists(target / name)]
     if taken:
         raise InputError(f"{shown(target)}: already holds {shown(taken[0])!r}; name an empty folder")
-    return _write(target, [Path(str(s)) for s in sources], names, link=link, progress=progress)
+    with _all_or_none(target) as done:
+        for row, source, name in zip(rows, sources, names, strict=True):
+            _write(target / name, Path(str(source)), done, link=how.link)
+            if write_numbers is not None:
+                write_numbers(target / name, row)
+            if how.progress is not None:
+                how.progress(len(done), len(names), name)
+    return done
 
 
-def numbered_names(titles: list[str], endings: list[str]) -> list[str]:
+def number_in_place(ordered: Ordered, progress: Progress | None = None) -> list[Path]:
+    """Write the new numbers into the files themselves, where the medium can; each file's old version is not kept."""
+    write_numbers, rows = _numbering(ordered), rows_of(ordered)
+    written = []
+    for done, row in enumerate(rows, start=1):
+        file = ordered.session.source.folder / row.item.path
+        write_numbers(file, row)
+        written.append(file)
+        if progress is not None:
+            progress(done, len(rows), file.name)
+    return written
+
+
+def _numbering(ordered: Ordered) -> Callable[[Path, Row], None]:
+    medium = ordered.session.medium
+    write = medium.write_numbers
+    if write is None:
+        raise InputError(f"numbers cannot be written into files of {medium.name}", field="tags")
+    sides = ordered.sides or (len(ordered.ordering),)
+
+    def numbered(file: Path, row: Row) -> None:
+        side = ordered.side_of(row.position)[0]
+        write(file, (row.number, sides[side]), (side + 1, len(sides)) if ordered.sides else None)
+
+    return numbered
+
+
+def numbered_names(rows: list[Row], endings: list[str]) -> list[str]:
     """File names that sort in the order given and that any system takes.
 
-    Examples
-    --------
-    >>> numbered_names(["A/B?", "x"], [".ogg", ".mp3"])
-    ['01 A_B_.ogg', '02 x.mp3']
+    Parameters
+    ----------
+    rows
+        In the new order.
+    endings
+        Of the files.
     """
-    digits = max(2, len(str(len(titles))))
+    digits = max(2, len(str(len(rows))))
     names = []
-    for number, (title, ending) in enumerate(zip(titles, endings, strict=True), start=1):
+    for row, ending in zip(rows, endings, strict=True):
+        title = row.item.label
         bare = title.removesuffix(ending) if ending else title
         bare = re.sub(r"^\d+\s*[-._ ]\s*(?=\S)", "", _UNSAFE.sub("_", bare)).strip(" .") or "item"
         while len(bare.encode("utf-8", "surrogateescape")) > 180:
             bare = bare[:-1]
-        names.append(f"{number:0{digits}d} {bare}{ending}")
+        number = f"{row.side}{row.number:0{digits - 1}d}" if row.side else f"{row.number:0{digits}d}"
+        names.append(f"{number} {bare}{ending}")
     return names
 
 
-def _write(
-    target: Path,
-    sources: list[Path],
-    names: list[str],
-    *,
-    link: bool,
-    progress: Callable[[int, int, str], None] | None,
-) -> list[Path]:
+@contextlib.contextmanager
+def _all_or_none(target: Path) -> Iterator[list[Path]]:
+    """A folder in which everything that was written vanishes again when anything fails."""
     made = not target.exists()
     done: list[Path] = []
     try:
         target.mkdir(exist_ok=True)
-        for source, name in zip(sources, names, strict=True):
-            part = target / f".{name[:40]}.part"
-            done.append(part)
-            if link:
-                part.symlink_to(source.resolve())
-            else:
-                shutil.copy2(source, part)
-            part.rename(target / name)
-            done[-1] = target / name
-            if progress is not None:
-                progress(len(done), len(names), name)
+        yield done
     except BaseException as error:
         for path in done:
             path.unlink(missing_ok=True)
@@ -98,4 +147,14 @@ def _write(
         if isinstance(error, OSError):
             raise FileError(f"{shown(target)}: cannot be written ({error.strerror or error})") from error
         raise
-    return done
+
+
+def _write(target: Path, source: Path, done: list[Path], *, link: bool) -> None:
+    part = target.with_name(f".{target.name[:40]}.part")
+    done.append(part)
+    if link:
+        part.symlink_to(source.resolve())
+    else:
+        shutil.copy2(source, part)
+    part.rename(target)
+    done[-1] = target

@@ -6,9 +6,9 @@ from importlib.resources import as_file, files
 from pathlib import Path
 
 from fabula.core.writing import check_target
-from fabula.session.ordering import Ordered, order
-from fabula.session.outputs import write_ordered
-from fabula.session.sources import Measuring
+from fabula.media.extraction import Measuring
+from fabula.session.ordered import Ordered
+from fabula.session.session import open_session
 
 
 def demo_folder() -> Path:
@@ -25,5 +25,5 @@ def order_demo(folder: str | Path, *, measuring: Measuring | None = None) -> tup
     The ordering, and the playlist written.
     """
     playlist = check_target(Path(folder) / "fabula-demo.m3u8")
-    ordered = order([demo_folder()], measuring=measuring)
-    return ordered, write_ordered(ordered, playlist)
+    ordered = open_session(demo_folder(), measuring=measuring).order()
+    return ordered, ordered.save(playlist)

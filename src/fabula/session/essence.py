@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable
+from dataclasses import dataclass
 
 import numpy as np
 
+from fabula.core.collection import Collection
 from fabula.core.essence import Floats, normalise
-from fabula.core.ordering import Ints
 from fabula.errors import InputError, ModelError
+from fabula.media.extraction import Measuring
+from fabula.media.medium import Medium
 from fabula.models.file import load_model
 from fabula.models.model import Model
 from fabula.models.transform import Transform, log_parts
-from fabula.session.sources import SOUND, Measuring, Source, measured
+from fabula.session.measure import measured
+from fabula.sources.source import Source
 from fabula.sources.tables.reading import read_table
 
-_PREFERRED = ("albums", "audio")  # shipped models, the one that knows more first
 _FAR = 4.0  # deviations from what a model was trained on
 
 
@@ -44,82 +46,110 @@ class Essence:
     model: Model | None = None
     notes: tuple[str, ...] = ()
 
-    def without(self, left_out: Sequence[int] | Ints, why: str) -> Essence:
-        """The essence of the other items, on their own scale; a note says why, and which are left out."""
-        if not len(left_out):
-            return self
-        items = self.source.collection.items
-        kept = np.setdiff1d(np.arange(len(items)), left_out)
-        out = ", ".join(items[i].label for i in sorted(left_out))
-        values = normalise(self.values[kept])
-        return replace(
-            self, source=self.source.only(kept.tolist()), values=values, notes=(*self.notes, f"{why}: {out}")
-        )
 
-
-def find_essence(source: Source, *, by: str | None, model: str | None, measuring: Measuring) -> Essence:
+def find_essence(
+    source: Source,
+    measuring: Measuring,
+    *,
+    by: str | None = None,
+    model: str | None = None,
+    guess: bool = False,
+) -> Essence:
     """The essence of a source: the column the user named, or a model's.
 
     Parameters
     ----------
     source
-        What was read.
+        What was opened.
+    measuring
+        How files are measured, where that is needed.
     by
         A column.
     model
-        A shipped model or a file; by default the shipped one that knows most of the features there are.
-    measuring
-        How sound is measured, where that is needed.
+        A shipped model or a file; by default the one of the medium's that knows most of the features there are.
+    guess
+        Whether a likely column may be taken where no model knows the features; a note says so.
     """
     if by is not None and model is not None:
-        raise InputError("give either --by or --model, not both")
+        raise InputError("give either a column (by) or a model, not both")
     if by is not None:
         return _by_column(source, by, measuring)
-    chosen = load_model(model) if model is not None else _default_model(source)
-    missing = [name for name in chosen.feature_names if name not in source.collection.feature_names]
-    if missing and source.kind != "table" and set(chosen.feature_names) <= set(SOUND):
-        source, missing = measured(source, measuring), []
-    if missing:
-        known = ", ".join(source.collection.feature_names) or "none"
-        raise ModelError(
-            f"{source.path}: the model needs {', '.join(chosen.feature_names)}; missing: {', '.join(missing)} "
-            f"(it has: {known})"
-        )
-    features, notes = brought_near(source.collection.columns(chosen.feature_names), chosen.transform)
-    values = chosen.encode(features)
-    scalar = values[:, 0] if values.shape[1] == 1 else values
-    return Essence(source, scalar, chosen.feature_names, chosen, (*_doubts(scalar), *notes))
+    if model is None and guess and not source.files:
+        usable = usable_columns(source.collection)
+        if usable and not _models(source.medium, source.collection.feature_names):
+            name = next((name for name in source.medium.columns if name in usable), usable[0])
+            note = f"ordered by {name}: another column may be chosen"
+            return _by_column(source, name, measuring, (note,))
+    return _by_model(source, load_model(model) if model is not None else _default_model(source), measuring)
 
 
-def _by_column(source: Source, by: str, measuring: Measuring) -> Essence:
+def usable_columns(collection: Collection) -> list[str]:
+    """The features that can be an essence: one number, known of every item."""
+    if collection.features.ndim > 2:
+        return []
+    known = np.isfinite(collection.features).all(axis=0)
+    return [name for name, usable in zip(collection.feature_names, known, strict=True) if usable]
+
+
+def _by_model(source: Source, model: Model, measuring: Measuring) -> Essence:
     known = source.collection.feature_names
-    if source.kind != "table" and by not in known and by in SOUND:
+    missing = [name for name in model.feature_names if name not in known]
+    if source.files and set(model.feature_names) <= set(source.medium.measured):
+        if not _complete(source.collection, source.medium.measured):
+            source = measured(source, measuring)
+        missing = []
+    if missing:
+        there = ", ".join(known) or "none"
+        raise ModelError(
+            f"{source.path}: the model needs {', '.join(model.feature_names)}; missing: {', '.join(missing)} "
+            f"(it has: {there})"
+        )
+    features, notes = brought_near(source.collection.columns(model.feature_names), model.transform)
+    values = model.encode(features)
+    scalar = values[:, 0] if values.shape[1] == 1 else values
+    return Essence(source, scalar, model.feature_names, model, (*_doubts(scalar), *notes))
+
+
+def _by_column(source: Source, by: str, measuring: Measuring, notes: tuple[str, ...] = ()) -> Essence:
+    can_measure = source.medium.measured if source.files else ()
+    if by not in source.collection.feature_names and by in can_measure:
         source = measured(source, measuring)
-        known = source.collection.feature_names
+    known = source.collection.feature_names
     name = next((k for k in known if k.casefold() == by.casefold()), by)
     if name in known:
         values = source.collection.column(name)
         if np.isfinite(values).all():
-            return Essence(source, normalise(values), (name,))
-    if source.kind == "table":
+            return Essence(source, normalise(values), (name,), notes=(*notes, *_alike(values, name)))
+    if source.table is not None:
         read_table(source.path, features=[name])  # says which row and column
     if name not in known:
-        there = ", ".join(dict.fromkeys((*known, *SOUND)))
+        there = ", ".join(dict.fromkeys((*known, *can_measure))) or "none"
         raise InputError(f"{source.path}: has no column {by!r}; there are: {there}")
     item = int(np.flatnonzero(~np.isfinite(values))[0])
     raise InputError(f"{source.path}: {source.collection.items[item].label!r} (item {item + 1}) has no {name!r}")
 
 
+def _alike(values: Floats, name: str) -> list[str]:
+    return [f"all items have the same {name}: any order is as good as another"] if not np.ptp(values) else []
+
+
+def _complete(collection: Collection, names: Iterable[str]) -> bool:
+    return all(name in collection.feature_names and np.isfinite(collection.column(name)).all() for name in names)
+
+
+def _models(medium: Medium, known: Iterable[str]) -> list[str]:
+    """The medium's models that know only these features, or what can be measured."""
+    there = set(known)
+    return [name for name in medium.models if set(load_model(name).feature_names) <= there]
+
+
 def _default_model(source: Source) -> Model:
-    if source.kind != "table":
-        return load_model("audio")
-    known = set(source.collection.feature_names)
-    for name in _PREFERRED:
-        model = load_model(name)
-        if set(model.feature_names) <= known:
-            return model
+    known = source.medium.measured if source.files else source.collection.feature_names
+    usable = _models(source.medium, known)
+    if usable:
+        return load_model(usable[0])
     there = ", ".join(source.collection.feature_names) or "no numbers"
-    raise InputError(f"{source.path}: say which column is the essence with --by; there are: {there}")
+    raise InputError(f"{source.path}: say which column is the essence; there are: {there}", field="by")
 
 
 def brought_near(features: Floats, transform: Transform) -> tuple[Floats, list[str]]:

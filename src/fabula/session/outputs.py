@@ -1,89 +1,92 @@
-"""Keeping an ordering: playlists, tables, JSON."""
+"""Outputs: a result written as a playlist, a table, JSON, or a format of its medium's own."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 from fabula.core.collection import Collection
 from fabula.core.writing import check_target, write_whole
-from fabula.errors import FileError, InputError, shown
-from fabula.session.ordering import Ordered, as_json
+from fabula.errors import InputError
+from fabula.session import history
+from fabula.session.answer import as_json, rows_of
+from fabula.session.ordered import Ordered
 from fabula.sources.playlists.locations import moved
 from fabula.sources.playlists.playlist import PLAYLIST_ENDINGS, playlist_of, write_playlist
-from fabula.sources.tables.reading import write_table
+from fabula.sources.source import with_held
+from fabula.sources.tables.writing import write_table
 
-OUTPUT_ENDINGS = (*PLAYLIST_ENDINGS, ".csv", ".json")
+Writer = Callable[[Ordered, Path], Path]
+
+
+def output_endings(ordered: Ordered | None = None) -> tuple[str, ...]:
+    """The endings that a result can be written with."""
+    own = tuple(ordered.session.medium.outputs) if ordered is not None else ()
+    return (*_WRITERS, *own)
 
 
 def check_output(path: str | Path) -> Path:
     """Refuse an output that cannot be written or whose format is unknown, before any work is done."""
+    from fabula.media.registry import media
+
     target = check_target(path)
-    if target.suffix.lower() not in OUTPUT_ENDINGS:
-        raise InputError(f"{target}: the ending must be one of {', '.join(OUTPUT_ENDINGS)}")
+    own = [ending for medium in media().values() for ending in medium.outputs]
+    if target.suffix.lower() not in (*_WRITERS, *own):
+        raise InputError(f"{target}: the ending must be one of {', '.join((*_WRITERS, *own))}")
     return target
 
 
 def write_ordered(ordered: Ordered, path: str | Path) -> Path:
-    """Write the new order; the format goes by the ending: .m3u .m3u8 .pls .xspf .jspf .csv .json.
+    """Write the new order; the format goes by the ending.
 
-    A playlist written from a playlist keeps everything but the order. A file that is replaced is kept beside the new
-    one as ``NAME.before``, for :func:`restore`; of several, the oldest: ordering twice must not lose the order that
-    was made by hand.
+    A playlist written from a playlist keeps everything but the order, also the entries that could not be measured. A
+    file that is replaced is kept as a version, for :func:`fabula.session.history.restore`.
     """
-    target = check_output(path)
-    kept = _before(target)
-    new = target.is_file() and not kept.exists()
-    if new:
-        write_whole(kept, target.read_bytes())
-    written = _write(ordered, target)
-    if new and kept.read_bytes() == target.read_bytes():
-        kept.unlink()
-    return written
-
-
-def _write(ordered: Ordered, target: Path) -> Path:
+    target = check_target(path)
     ending = target.suffix.lower()
-    if ending == ".json":
-        return write_whole(target, json.dumps(as_json(ordered), ensure_ascii=False, indent=1) + "\n")
-    if ending == ".csv":
-        chosen = ordered.fit
-        extra = {
-            "essence": ordered.essence[chosen.ordering].tolist(),
-            "target": chosen.targets.tolist(),
-            "deviation": chosen.deviations.tolist(),
-        }
-        return write_table(target, relocated(ordered.collection, ordered.source.folder, target.parent), extra)
-    playlist = ordered.source.playlist
-    if playlist is None:
-        made = replace(playlist_of(ordered.collection), folder=ordered.source.folder)
-        return write_playlist(target, made)
-    return write_playlist(target, playlist, ordered.fit.ordering)
+    own = ordered.session.medium.outputs.get(ending)
+    if ending not in _WRITERS and own is None:
+        raise InputError(f"{target}: the ending must be one of {', '.join(output_endings(ordered))}")
+    if own is None:
+        return history.replace_file(target, lambda: _WRITERS[ending](ordered, target))
+    return history.replace_file(target, lambda: own(ordered.collection, target, ordered.sides))
 
 
-def restore(path: str | Path) -> Path:
-    """Bring back the file that :func:`write_ordered` replaced.
-
-    Raises
-    ------
-    FileError
-        When nothing was kept.
-    """
-    target = Path(path)
-    kept = _before(target)
-    if not kept.is_file():
-        raise FileError(f"{shown(target)}: nothing to restore (there is no {shown(kept.name)})")
-    kept.replace(target)
-    return target
+def _write_json(ordered: Ordered, target: Path) -> Path:
+    return write_whole(target, json.dumps(as_json(ordered), ensure_ascii=False, indent=1) + "\n")
 
 
-def _before(path: Path) -> Path:
-    return path.with_name(path.name + ".before")
+def _write_csv(ordered: Ordered, target: Path) -> Path:
+    fit = ordered.fit
+    extra = {
+        "essence": ordered.session.essence[fit.ordering].tolist(),
+        "target": fit.targets.tolist(),
+        "deviation": fit.deviations.tolist(),
+    }
+    if ordered.sides:
+        extra["side"] = [row.side for row in rows_of(ordered)]
+    return write_table(target, relocated(ordered.collection, ordered.session.source.folder, target.parent), extra)
+
+
+def _write_playlist(ordered: Ordered, target: Path) -> Path:
+    source = ordered.session.source
+    if source.playlist is None:
+        return write_playlist(target, replace(playlist_of(ordered.collection), folder=source.folder))
+    order = with_held([source.rows[i] for i in ordered.ordering], source.held)
+    entries = tuple(source.playlist.entries[i] for i in order)
+    return write_playlist(target, replace(source.playlist, entries=entries))
+
+
+_WRITERS: dict[str, Writer] = {
+    **dict.fromkeys(PLAYLIST_ENDINGS, _write_playlist),
+    ".csv": _write_csv,
+    ".json": _write_json,
+}
 
 
 def relocated(collection: Collection, old: Path, new: Path) -> Collection:
     """The collection with relative paths that start from another folder and lead to the same files."""
     items = [replace(item, path=moved(item.path, old, new)) if item.path else item for item in collection.items]
-    c = collection
-    return Collection(c.id, items, c.features, c.feature_names, ordered=c.ordered, title=c.title)
+    return replace(collection, items=items)

@@ -1,56 +1,40 @@
-"""Why an item stands where it stands, in a sentence."""
+"""Why an item stands where it stands, in a sentence, and what speaks against trusting the whole."""
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fabula.core.collection import Collection
 from fabula.core.essence import Floats
 from fabula.core.fit import Fit
+from fabula.media.medium import Medium
 
-# feature: what an item is called that has much of it, or little
-_WORDS = {
-    "loudness": ("loud", "quiet"),
-    "duration_ms": ("long", "short"),
-    "duration": ("long", "short"),
-    "energy": ("energetic", "calm"),
-    "tempo": ("fast", "slow"),
-    "valence": ("happy", "sad"),
-    "danceability": ("danceable", "not danceable"),
-    "acousticness": ("acoustic", "electric"),
-    "instrumentalness": ("instrumental", "sung"),
-    "speechiness": ("spoken", "not spoken"),
-    "liveness": ("live", "studio"),
-}
+if TYPE_CHECKING:
+    from fabula.session.ordered import Ordered
 
 
-def reasons(collection: Collection, essence: Floats, fit: Fit, *, features: tuple[str, ...] = ()) -> list[str]:
+def reasons(ordered: Ordered) -> list[str]:
     """One sentence per position: what the item is like, and what the arc wants there.
 
-    Parameters
-    ----------
-    collection
-        In the order given.
-    essence
-        Shape (n,) or (n, d), z-scored, in the order given.
-    fit
-        The ordering to explain.
-    features
-        The features the essence was made of; those of the collection where none are named.
+    With sides, each side has an opener, a close, a height and a depth of its own.
     """
-    traits = _traits(collection, features or collection.feature_names)
-    roles = _roles(fit)
+    session, fit = ordered.session, ordered.fit
+    traits = traits_of(session.collection, session.features, session.medium)
+    roles = [role for part in _by_side(ordered, fit.targets) for role in _roles(part)]
     order = fit.ordering.tolist()
-    gaps = (essence[fit.ordering] - fit.targets).tolist() if essence.ndim == 1 else [0.0] * len(order)
+    gaps = (session.essence[fit.ordering] - fit.targets).tolist() if session.essence.ndim == 1 else [0.0] * len(order)
     return [
         f"{' and '.join(traits[item]) or 'middling'}: {role}{_distance(gap)}"
         for item, role, gap in zip(order, roles, gaps, strict=True)
     ]
 
 
-def _traits(collection: Collection, names: tuple[str, ...]) -> list[list[str]]:
+def traits_of(collection: Collection, names: tuple[str, ...], medium: Medium) -> list[list[str]]:
     """At most two words per item, for the features in which it stands out most from the others."""
-    there = [name for name in names if name in _WORDS and name in collection.feature_names]
+    words = medium.words.traits
+    there = [name for name in names or collection.feature_names if name in words and name in collection.feature_names]
     known = [name for name in there if np.isfinite(collection.column(name)).any()]
     if not known or len(collection) < 2:
         return [[] for _ in collection.items]
@@ -60,26 +44,29 @@ def _traits(collection: Collection, names: tuple[str, ...]) -> list[list[str]]:
     standing = np.nan_to_num(centred)
     most = np.argsort(-np.abs(standing), axis=1)[:, :2]
     return [
-        [_WORDS[known[f]][0 if v > 0 else 1] for f, v in zip(which, values, strict=True) if abs(v) >= 0.4]
+        [words[known[f]][0 if v > 0 else 1] for f, v in zip(which, values, strict=True) if abs(v) >= 0.4]
         for which, values in zip(most.tolist(), np.take_along_axis(standing, most, axis=1).tolist(), strict=True)
     ]
 
 
-def _roles(fit: Fit) -> list[str]:
-    """What the template wants at each place."""
-    curve = fit.targets if fit.targets.ndim == 1 else fit.targets[:, 0]
-    n = len(curve)
-    if n == 1 or fit.targets.ndim > 1 or np.ptp(curve) == 0:
+def _by_side(ordered: Ordered, targets: Floats) -> list[Floats]:
+    return np.split(targets, list(ordered.breaks))
+
+
+def _roles(targets: Floats) -> list[str]:
+    """What the template wants at each position of one side."""
+    n = len(targets)
+    if n == 1 or targets.ndim > 1 or np.ptp(targets) == 0:
         return ["opener" if j == 0 else "close" if j == n - 1 else "in between" for j in range(n)]
-    slope = np.gradient(curve)
+    slope = np.gradient(targets)
     words = ["on the way up" if s > 0 else "on the way down" for s in slope]
-    words[int(np.argmax(curve))], words[int(np.argmin(curve))] = "the height of the arc", "the depth of the arc"
-    words[0], words[-1] = _end("opener", curve[0], curve), _end("close", curve[-1], curve)
+    words[int(np.argmax(targets))], words[int(np.argmin(targets))] = "the height of the arc", "the depth of the arc"
+    words[0], words[-1] = _end("opener", targets[0], targets), _end("close", targets[-1], targets)
     return words
 
 
-def _end(name: str, value: float, curve: Floats) -> str:
-    share = (value - curve.min()) / np.ptp(curve)
+def _end(name: str, value: float, targets: Floats) -> str:
+    share = (value - targets.min()) / np.ptp(targets)
     return f"{name}, where the arc is {'high' if share > 2 / 3 else 'low' if share < 1 / 3 else 'in the middle'}"
 
 
@@ -87,3 +74,24 @@ def _distance(gap: float) -> str:
     if abs(gap) < 0.5:
         return ""
     return f" ({abs(gap):.1f} {'above' if gap > 0 else 'below'} it)"
+
+
+def doubts(ordered: Ordered) -> list[str]:
+    """What the user should know of this ordering."""
+    found = []
+    if not np.ptp(ordered.fit.template.samples(41), axis=0).any():
+        found.append("the template is flat: it prefers no order to another")
+    if ordered.left_out:
+        limit = ordered.session.medium.unit.text(ordered.task.constraints.limit)
+        out = ", ".join(ordered.session.collection.items[i].label for i in ordered.left_out)
+        found.append(f"left out to keep within {limit}: {out}" if limit else f"left out: {out}")
+    if ordered.sides and ordered.task.constraints.lengths is None:
+        found.append("lengths are not known: each side was given as many items as the others")
+    return found
+
+
+def likelier(chosen: Fit, given: Fit) -> float | None:
+    """How many times likelier the model finds the chosen ordering than the order given; None where no model speaks."""
+    if chosen.score is None or given.score is None:
+        return None
+    return float(np.exp(min(chosen.score - given.score, 700.0)))

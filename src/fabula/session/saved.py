@@ -1,8 +1,9 @@
-"""Sessions: a loaded collection with everything done to it, as one JSON object that opens again."""
+"""Sessions as files: a collection with everything done to it, as one JSON object that opens again."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -11,25 +12,27 @@ import numpy as np
 
 from fabula.core.collection import Collection, Item
 from fabula.errors import FileError, InputError
-from fabula.session.essence import Essence
-from fabula.session.playing import columns, load
-from fabula.session.sources import SOUND, Measuring, Source
+from fabula.media.extraction import Measuring
+from fabula.media.registry import find_medium, medium_of_columns
+from fabula.session.essence import usable_columns
+from fabula.session.session import Asked, Session, source_session
+from fabula.sources.source import Source
 
-KIND, VERSION = "fabula session", 1
-_TEXTS = ("id", "title", "artist", "path")
+KIND, VERSION = "fabula session", 2
+_TEXTS = ("id", "title", "creator", "path")
 
 
-def as_session(found: Essence, state: Mapping[str, Any]) -> dict[str, Any]:
+def as_saved(session: Session, state: Mapping[str, Any]) -> dict[str, Any]:
     """A session as plain JSON data.
 
     Parameters
     ----------
-    found
-        The loaded collection.
+    session
+        What is open.
     state
-        What the page keeps of itself: the curve, pins and so on; kept as it is.
+        What the page keeps of itself: the template, pins and so on; kept as it is.
     """
-    c = found.source.collection
+    c = session.collection
     rows = c.columns(c.feature_names) if c.features.ndim == 2 else np.empty((len(c), 0))
     items = [
         {
@@ -42,22 +45,22 @@ def as_session(found: Essence, state: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "kind": KIND,
         "version": VERSION,
-        "title": c.title or c.id,
-        "source": found.source.kind,
-        "by": found.features[0] if found.model is None else None,
+        "title": session.title,
+        "medium": session.medium.name,
+        "by": session.features[0] if session.model is None else None,
         "feature_names": list(c.feature_names) if c.features.ndim == 2 else [],
         "items": items,
-        "essence": found.values.tolist(),
+        "essence": session.essence.tolist(),
         "state": dict(state),
     }
 
 
-def open_session(data: Any, *, model: str | None = None) -> tuple[Essence, dict[str, Any]]:
-    """Open a session again; nothing is measured anew.
+def open_saved(data: Any, *, model: str | None = None) -> tuple[Session, dict[str, Any]]:
+    """Open a session again; nothing is measured anew, and nothing that it names is read.
 
     Returns
     -------
-    The loaded collection, and the state of the page.
+    The session, and the state of the page.
 
     Raises
     ------
@@ -66,38 +69,41 @@ def open_session(data: Any, *, model: str | None = None) -> tuple[Essence, dict[
     """
     if not isinstance(data, dict) or data.get("kind") != KIND:
         raise FileError("this is not a session file of fabula")
-    if data.get("version") != VERSION:
+    if data.get("version") not in (1, VERSION):
         raise FileError(f"the session has version {data.get('version')!r}; this fabula reads {VERSION}: update it")
     try:
         source, by = _source(data), data["by"]
         stored = np.asarray(data["essence"], dtype=np.float64)
         state = dict(data["state"])
-        if by is not None and by not in columns(source.collection):
+        if by is not None and by not in usable_columns(source.collection):
             raise InputError(f"no column {by!r} is known of every item")
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         reason = f": {error}" if isinstance(error, InputError) else ""
         raise FileError(f"the session file is broken{reason}") from error
-    found = load(source, by=by, model=model if by is None else None, measuring=Measuring(cache=False))
-    if found.values.shape != stored.shape or not np.allclose(found.values, stored, atol=1e-6):
+    asked = Asked(by, model if by is None else None)
+    session = source_session(source, Measuring(cache=False), asked, guess=True)
+    if session.essence.shape != stored.shape or not np.allclose(session.essence, stored, atol=1e-6):
         note = "the model is not the one the session was kept with: the essence was found anew"
-        found = Essence(found.source, found.values, found.features, found.model, (*found.notes, note))
-    return found, state
+        session = replace(session, notes=(*session.notes, note))
+    return session, state
 
 
 def _source(data: Mapping[str, Any]) -> Source:
     names = tuple(str(name) for name in data["feature_names"])
     items, rows = [], []
     for row in data["items"]:
-        texts = {name: _text(row[name]) for name in _TEXTS}
+        texts = [
+            _text(row.get("artist", "") if name == "creator" and name not in row else row[name]) for name in _TEXTS
+        ]
         details = {str(k): v for k, v in row["details"].items() if isinstance(v, str | int | float)}
-        items.append(Item(**texts, details=MappingProxyType(details)))
+        key, title, creator, path = texts
+        items.append(Item(key, title, path, creator, MappingProxyType(details)))
         rows.append([np.nan if value is None else float(value) for value in row["features"]])
     title = _text(data["title"])
     features = np.array(rows, dtype=np.float64).reshape(len(items), len(names))
     collection = Collection(title, items, features, names, ordered=False, title=title)
-    # Nothing that a session names may be read: it counts as sound only where all that would be measured is known.
-    kind = "sound" if data["source"] != "table" and set(SOUND) <= set(columns(collection)) else "table"
-    return Source(Path(title or "session"), collection, Path(), kind)
+    medium = find_medium(_text(data["medium"])) if "medium" in data else medium_of_columns(names)
+    return Source(Path(title or "session"), collection, medium)
 
 
 def _text(value: Any) -> str:

@@ -1,80 +1,119 @@
-"""What a person insists on, in her own words, and the same as constraints on item indices."""
+"""From the wishes of a request to constraints on item indices."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Hashable, Iterator, Mapping
+from contextlib import contextmanager
 
 import numpy as np
 
 from fabula.core.arranging.constraints import Constraints
-from fabula.core.arranging.durations import as_clocks
 from fabula.core.collection import Collection, Item
 from fabula.core.essence import Floats
-from fabula.errors import InputError
-from fabula.session.choosing import choose_item, choose_places
+from fabula.errors import ConflictError, ConstraintError, InputError
+from fabula.media.medium import Medium
+from fabula.session.naming import find_item
+from fabula.session.request import Request
 
 
-@dataclass(frozen=True)
-class Wishes:
-    """What the ordering must keep.
-
-    Attributes
-    ----------
-    first, last
-        Titles of the opener and of the close.
-    at
-        Place, counted from 1 (negative: from the end), to title.
-    together
-        Runs of titles that stay next to each other, in that order.
-    before
-        Pairs of titles: the first somewhere before the second.
-    apart
-        No two neighbours share this: ``"artist"``, or any column.
-    sides, side_limit
-        How many sides, each with an arc of its own, and the seconds one side holds.
-    limit
-        Seconds in all; what fits worst is left out.
-    smoothness
-        Weight of the transitions between neighbours; negative asks for contrast.
-    """
-
-    first: str | None = None
-    last: str | None = None
-    at: Mapping[int, str] = field(default_factory=dict)
-    together: Sequence[Sequence[str]] = ()
-    before: Sequence[tuple[str, str]] = ()
-    apart: str | None = None
-    sides: int = 1
-    side_limit: float | None = None
-    limit: float | None = None
-    smoothness: float = 0.0
-
-
-def constraints_of(wishes: Wishes, collection: Collection) -> Constraints:
-    """The wishes as constraints on item indices.
+def constraints_of(request: Request, collection: Collection, medium: Medium) -> Constraints:
+    """The wishes of a request as constraints on item indices.
 
     Raises
     ------
     InputError
-        When a title fits no item or several, or there is no such column.
+        When a title fits no item or several, a position does not exist, two wishes collide, or a length that is
+        needed is not known.
     """
     items = collection.items
-    runs = [[choose_item(items, title, "--together") for title in run] for run in wishes.together]
-    named = [item for run in runs for item in run]
-    for item in named:
-        if named.count(item) > 1:
-            raise InputError(f"--together: {items[item].label!r} is named twice; an item stands in one run only")
-    return Constraints(
-        len(items),
-        fixed=choose_places(items, first=wishes.first, last=wishes.last, at=wishes.at),
-        together=runs,
-        before=[(choose_item(items, a, "--before"), choose_item(items, b, "--before")) for a, b in wishes.before],
-        apart=None if wishes.apart is None else labels(collection, wishes.apart),
-    )
+    with readable(collection, medium):
+        return Constraints(
+            len(items),
+            fixed=_fixed(request, items),
+            together=[[find_item(items, one, "together") for one in run] for run in request.together],
+            before=[tuple(find_item(items, one, "before") for one in pair) for pair in request.before],  # type: ignore[misc]
+            apart=None if request.apart is None else labels(collection, request.apart, medium),
+            apart_soft=request.apart_soft,
+            sides=request.sides,
+            ends=_ends(request, items),
+            lengths=_lengths(request, collection, medium),
+            side_limit=_limit(request.side_limit, "side_limit", medium),
+            limit=_limit(request.limit, "limit", medium),
+        )
 
 
-def labels(collection: Collection, column: str) -> list[Hashable | None]:
+def _fixed(request: Request, items: tuple[Item, ...]) -> dict[int, int]:
+    """Position -> item, of the opener, the close and what has a position."""
+    n = len(items)
+    asked = [(0, request.first, "first"), (-1, request.last, "last")]
+    wishes = [(position, which, field) for position, which, field in asked if isinstance(which, int | str)]
+    wishes += [(position, which, "at") for position, which in request.at.items()]
+    fixed: dict[int, int] = {}
+    for position, which, field in wishes:
+        if not -n <= position < n:
+            shown = position + 1 if position >= 0 else position
+            raise InputError(f"positions go from 1 to {n} (or -1 from the end); got {shown}", field=field)
+        item, place = find_item(items, which, field), position % n
+        if fixed.get(place, item) != item:
+            raise InputError(f"position {place + 1} is already taken by {items[fixed[place]].label!r}", field=field)
+        other = next((p for p, i in fixed.items() if i == item and p != place), None)
+        if other is not None:
+            raise InputError(f"{items[item].label!r} is already at position {other + 1}", field=field)
+        fixed[place] = item
+    return {(place - n if place == n - 1 and request.limit is not None else place): i for place, i in fixed.items()}
+
+
+def _ends(request: Request, items: tuple[Item, ...]) -> dict[tuple[int, int], int]:
+    """(side, position on it) -> item, where openers and closes are named by side."""
+    ends: dict[tuple[int, int], int] = {}
+    for position, named, field in ((0, request.first, "first"), (-1, request.last, "last")):
+        for side, which in named.items() if isinstance(named, Mapping) else ():
+            if not 0 <= side < request.sides:
+                raise InputError(f"there are {request.sides} side(s); got side {side_name(side)}", field=field)
+            ends[side, position] = find_item(items, which, field)
+    return ends
+
+
+def side_name(side: int) -> str:
+    """What a side is called: A, B, C, ...
+
+    Examples
+    --------
+    >>> side_name(0), side_name(27)
+    ('A', 'AB')
+    """
+    letters = ""
+    while side >= 0:
+        letters = chr(ord("A") + side % 26) + letters
+        side = side // 26 - 1
+    return letters
+
+
+def _limit(limit: float | str | None, field: str, medium: Medium) -> float | None:
+    if not isinstance(limit, str):
+        if limit is not None and not 0 < limit < float("inf"):
+            raise InputError(f"must be above 0; got {limit:g}", field=field)
+        return limit
+    try:
+        return medium.unit.read(limit)
+    except InputError as error:
+        raise InputError(error.message, field=field) from None
+
+
+def _lengths(request: Request, collection: Collection, medium: Medium) -> Floats | None:
+    """The length of each item where limits need it, or where sides can use it."""
+    field = "side_limit" if request.side_limit is not None else "limit"
+    if request.side_limit is None and request.limit is None:
+        known = [item.length for item in collection.items]
+        return np.array(known) if request.sides > 1 and None not in known else None
+    for item in collection.items:
+        if item.length is None or item.length < 0:
+            why = "is not known" if item.length is None else f"must not be negative; got {item.length:g}"
+            raise InputError(f"the length of {item.label!r} in {medium.unit.name} {why}", field=field)
+    return np.array([item.length for item in collection.items])
+
+
+def labels(collection: Collection, column: str, medium: Medium) -> list[Hashable | None]:
     """What each item has in a column; None where it has nothing.
 
     Raises
@@ -82,36 +121,19 @@ def labels(collection: Collection, column: str) -> list[Hashable | None]:
     InputError
         When no item has anything there.
     """
-    found = [_label(item, collection, index, column) for index, item in enumerate(collection.items)]
+    found = [_label(collection, index, column, medium) for index in range(len(collection))]
     if all(label is None for label in found):
         names = {name for item in collection.items for name in item.details} | set(collection.feature_names)
-        raise InputError(f"--apart: no item has {column!r}; there are: {', '.join(sorted({'artist', *names}))}")
+        names |= {medium.words.creator} if any(item.creator for item in collection.items) else set()
+        there = ", ".join(sorted(names - {column})) or "nothing"
+        raise InputError(f"no item has {column!r}; there are: {there}", field="apart")
     return found
 
 
-def durations(collection: Collection, option: str) -> Floats:
-    """Seconds of each item, shape (n,).
-
-    Raises
-    ------
-    InputError
-        When an item's duration is not known, or negative.
-    """
-    for name, unit in (("duration_ms", 1000.0), ("duration", 1.0)):
-        if name in collection.feature_names:
-            seconds = collection.column(name) / unit
-            wrong = np.flatnonzero(~(np.isfinite(seconds) & (seconds >= 0)))
-            if not len(wrong):
-                return np.asarray(seconds)
-            label, time = collection.items[int(wrong[0])].label, float(seconds[wrong[0]])
-            why = f"must not be negative; got {as_clocks(time)[0]}" if np.isfinite(time) else "is not known"
-            raise InputError(f"{option}: the duration of {label!r} {why}")
-    raise InputError(f"{option}: the durations are not known (a column duration_ms or duration is needed)")
-
-
-def _label(item: Item, collection: Collection, index: int, column: str) -> Hashable | None:
-    if column.casefold() == "artist":
-        return item.artist.casefold() or None
+def _label(collection: Collection, index: int, column: str, medium: Medium) -> Hashable | None:
+    item = collection.items[index]
+    if column.casefold() in (medium.words.creator, "creator"):
+        return item.creator.casefold() or None
     if column in item.details:
         value = item.details[column]
         return str(value).casefold() if value not in (None, "") else None
@@ -119,3 +141,17 @@ def _label(item: Item, collection: Collection, index: int, column: str) -> Hasha
         number = float(collection.column(column)[index])
         return number if np.isfinite(number) else None
     return None
+
+
+@contextmanager
+def readable(collection: Collection, medium: Medium) -> Iterator[None]:
+    """Where constraints cannot hold, say so with titles and lengths as people write them."""
+    titles = [repr(item.label) for item in collection.items]
+    try:
+        yield
+    except ConflictError as error:
+        raise InputError(error.told(titles, lengths=medium.unit.text)) from error
+    except ConstraintError as error:
+        who = ", ".join(titles[i] for i in error.items[:6])
+        places = ", ".join(str(position + 1) for position in error.places) or "none"
+        raise InputError(f"the wishes cannot all hold: {who} may only take position(s) {places}") from error

@@ -1,1 +1,76 @@
 """Music: what a track is, how its files are read and measured, and the words for what was found."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fabula.core.collection import Collection
+from fabula.core.essence import Floats
+from fabula.media.medium import Medium, Preview, Words
+from fabula.media.music.tagging import write_numbers
+from fabula.media.music.tags import AUDIO_ENDINGS, COMPANION_ENDINGS, read_item
+from fabula.media.music.transitions import music_steps
+from fabula.media.spec import Spec
+from fabula.media.units import SECONDS
+
+_COLUMNS = """
+    energy loudness tempo valence danceability acousticness instrumentalness speechiness liveness
+    duration_ms duration key mode
+"""
+_TRAITS = {  # feature: (much, little)
+    "loudness": ("loud", "quiet"),
+    "duration_ms": ("long", "short"),
+    "duration": ("long", "short"),
+    "energy": ("energetic", "calm"),
+    "tempo": ("fast", "slow"),
+    "valence": ("happy", "sad"),
+    "danceability": ("danceable", "not danceable"),
+    "acousticness": ("acoustic", "electric"),
+    "instrumentalness": ("instrumental", "sung"),
+    "speechiness": ("spoken", "not spoken"),
+    "liveness": ("live", "studio"),
+}
+_TYPES = {".m4a": "audio/mp4", ".m4b": "audio/mp4", ".opus": "audio/ogg", ".oga": "audio/ogg", ".flac": "audio/flac"}
+
+
+def track_lengths(collection: Collection) -> Floats:
+    """Seconds of each track, shape (n,), NaN where they are not known: ``duration_ms``, else ``duration``.
+
+    What was measured (``duration_ms``) wins over what a playlist says (``duration``).
+    """
+    seconds = np.full(len(collection), np.nan)
+    for name, parts in (("duration_ms", 1000.0), ("duration", 1.0)):
+        if name in collection.feature_names and collection.features.ndim == 2:
+            seconds = np.where(np.isfinite(seconds), seconds, collection.column(name) / parts)
+    return seconds
+
+
+def _audio() -> Spec:
+    from fabula.media.music.audio import SPEC
+
+    return SPEC
+
+
+def _fma() -> Spec:
+    from fabula.media.music.fma import SPEC
+
+    return SPEC
+
+
+MEDIUM = Medium(
+    "music",
+    Words("track", "tracks", "album", "artist", _TRAITS, {"duration_ms": "length", "duration": "length"}),
+    endings=AUDIO_ENDINGS,
+    companions=COMPANION_ENDINGS,
+    read_item=read_item,
+    specs={"audio": _audio, "fma": _fma},
+    unit=SECONDS,
+    lengths=track_lengths,
+    steps=music_steps,
+    models=("albums", "audio"),
+    columns=tuple(_COLUMNS.split()),
+    preview=Preview("sound", _TYPES),
+    write_numbers=write_numbers,
+)
+
+__all__ = ["MEDIUM", "track_lengths"]

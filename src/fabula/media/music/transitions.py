@@ -5,33 +5,40 @@ from __future__ import annotations
 import numpy as np
 
 from fabula.core.collection import Collection
-from fabula.core.essence import Floats, normalise
+from fabula.core.essence import Floats
 from fabula.errors import InputError
+from fabula.media.steps import Step, Steps, essence_steps
 
-_PLAIN = ("loudness", "energy")  # compared as they are, z-scored
+_PLAIN = (("loudness", "dB"), ("energy", "of 1"))  # compared as they are, and in what
 _HALF_OR_DOUBLE = 1.0  # octaves: a tempo twice as fast is no change
 
 
-def transitions_of(collection: Collection, essence: Floats) -> Floats:
-    """Distance of each item to each as its follower, shape (n, n), about 1 on average; symmetric.
+def music_steps(collection: Collection, essence: Floats) -> Steps:
+    """Steps between tracks: loudness, energy, tempo and key, as far as they are known; else the essence.
 
-    The mean over what is known: loudness and energy (z-scored), tempo (in octaves, half and double time count as
-    equal), key (steps on the Camelot wheel, from ``key`` 0..11 and ``mode`` 0 or 1). Where none is known, the essence.
+    Tempo counts half and double time as equal; key goes by the Camelot wheel, from ``key`` 0..11 and ``mode`` 0 or 1.
+    Where a value is missing, the median stands for it.
+
+    Parameters
+    ----------
+    collection
+        n tracks.
+    essence
+        Shape (n,) or (n, d).
 
     Raises
     ------
     InputError
         When a key or a tempo is outside its range.
     """
-    parts = [_spread(_column(collection, name)) for name in _PLAIN if _known(collection, name)]
+    parts = [Step(name, unit, _spread(_column(collection, name))) for name, unit in _PLAIN if _known(collection, name)]
     if _known(collection, "tempo"):
-        parts.append(tempo_distance(_column(collection, "tempo")))
+        percent = 100 * (2 ** tempo_distance(_column(collection, "tempo")) - 1)
+        parts.append(Step("tempo", "%", percent))
     if _known(collection, "key") and _known(collection, "mode"):
-        parts.append(camelot_distance(_column(collection, "key"), _column(collection, "mode")))
-    if not parts:
-        rows = essence.reshape(len(essence), -1)
-        parts = [np.sqrt(((rows[:, np.newaxis] - rows) ** 2).sum(axis=2))]
-    return np.asarray(np.mean([_scaled(part) for part in parts], axis=0))
+        wheel = camelot_distance(_column(collection, "key"), _column(collection, "mode"))
+        parts.append(Step("key", "steps on the wheel of keys", wheel))
+    return Steps(tuple(parts)) if parts else essence_steps(collection, essence)
 
 
 def tempo_distance(tempo: Floats) -> Floats:
@@ -84,11 +91,4 @@ def _column(collection: Collection, name: str) -> Floats:
 
 
 def _spread(values: Floats) -> Floats:
-    scaled = normalise(values)
-    return np.abs(scaled[:, np.newaxis] - scaled)
-
-
-def _scaled(distance: Floats) -> Floats:
-    n = len(distance)
-    mean = distance.sum() / (n * (n - 1)) if n > 1 else 0.0
-    return distance / mean if mean > 0 else distance
+    return np.abs(values[:, np.newaxis] - values)

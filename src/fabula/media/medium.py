@@ -1,0 +1,139 @@
+"""What a medium is: everything that the rest of the house may ask about a kind of media, in one value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from fabula.core.collection import Collection, Item
+from fabula.core.essence import Floats
+from fabula.errors import InputError
+from fabula.media.spec import Spec
+from fabula.media.steps import Steps, essence_steps
+from fabula.media.units import COUNT, Unit
+
+
+@dataclass(frozen=True)
+class Words:
+    """What people call things of this medium.
+
+    Attributes
+    ----------
+    item, items
+        One atom, and several.
+    collection
+        Several that belong together.
+    creator
+        Who made an item; also its name in JSON and tables.
+    traits
+        Feature -> (word for an item that has much of it, word for one that has little).
+    features
+        Feature -> what people call it, where its own name is not it.
+    """
+
+    item: str = "item"
+    items: str = "items"
+    collection: str = "collection"
+    creator: str = "creator"
+    traits: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    features: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Preview:
+    """How an item is shown on the page: as ``"sound"``, ``"picture"`` or ``"text"``, or not at all (``""``).
+
+    ``types`` has the media type of an ending where the server cannot guess it.
+    """
+
+    kind: str = ""
+    types: Mapping[str, str] = field(default_factory=dict)
+
+
+Lengths = Callable[[Collection], Floats]
+Numbers = tuple[int, int]  # which, and of how many
+Output = Callable[[Collection, Path, Sequence[int]], Path]  # items in their new order, target, sizes of the sides
+
+
+def no_lengths(collection: Collection) -> Floats:
+    """Lengths of items that have none: NaN, shape (n,)."""
+    return np.full(len(collection), np.nan)
+
+
+@dataclass(frozen=True)
+class Medium:
+    """A kind of media.
+
+    Attributes
+    ----------
+    name
+        What it is called in the registry.
+    words
+        What people call things.
+    endings, companions
+        Endings of files that are items; and of what lies beside them and is passed over in silence.
+    read_item
+        From a file to its item, with what its tags say.
+    specs
+        What can be measured of a file, by name; the first is measured where nothing else is asked for.
+    unit, lengths
+        The unit of an item's length, and the length of every item of a collection from its features, NaN where it is
+        not known.
+    steps
+        How far it is from one item to the next, for smoothness.
+    models
+        Shipped models that know this medium, the one that knows most first.
+    columns
+        Features by which a table is known to be of this medium, those worth an arc first.
+    headings
+        Role of a table's column -> names it carries in tables of this medium.
+    preview
+        How an item is shown on the page.
+    outputs
+        Ending -> how a collection is written in a format of this medium's own.
+    write_numbers
+        Writes the number of a position, and of a side where there are several, into a file.
+    """
+
+    name: str
+    words: Words = Words()
+    endings: frozenset[str] = frozenset()
+    companions: frozenset[str] = frozenset()
+    read_item: Callable[[str], Item] | None = None
+    specs: Mapping[str, Callable[[], Spec]] = field(default_factory=dict)
+    unit: Unit = COUNT
+    lengths: Lengths = no_lengths
+    steps: Callable[[Collection, Floats], Steps] = essence_steps
+    models: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
+    headings: Mapping[str, str] = field(default_factory=dict)
+    preview: Preview = Preview()
+    outputs: Mapping[str, Output] = field(default_factory=dict)
+    write_numbers: Callable[[Path, Numbers, Numbers | None], None] | None = None
+
+    def spec(self, name: str | None = None) -> Spec:
+        """A spec by name; by default the first.
+
+        Raises
+        ------
+        InputError
+            When there is no such spec.
+        """
+        if not self.specs:
+            raise InputError(f"{self.words.items} of medium {self.name!r} cannot be measured")
+        chosen = name or next(iter(self.specs))
+        if chosen not in self.specs:
+            raise InputError(f"the features must be one of {', '.join(self.specs)}; got {chosen!r}")
+        return self.specs[chosen]()
+
+    @property
+    def measured(self) -> tuple[str, ...]:
+        """The features that are measured where nothing else is asked for."""
+        return self.spec().feature_names if self.specs else ()
+
+    def shown(self, feature: str) -> str:
+        """What people call a feature."""
+        return self.words.features.get(feature, feature)

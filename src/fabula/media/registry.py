@@ -1,0 +1,91 @@
+"""The media there are: those of the house, one line each, and those that other packages bring.
+
+Another package adds a medium by an entry point of the group ``fabula.media`` that names a :class:`Medium`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache
+from importlib import import_module
+from importlib.metadata import entry_points
+
+from fabula.errors import InputError
+from fabula.media.medium import Medium
+
+GROUP = "fabula.media"
+_HOME = {"music": "fabula.media.music:MEDIUM"}  # name: where it lies
+
+ITEMS = Medium("items")  # things of which nothing is known but numbers
+
+
+@cache
+def media() -> dict[str, Medium]:
+    """Every medium by name, those of the house first.
+
+    Examples
+    --------
+    >>> "music" in media()
+    True
+    """
+    found: dict[str, Medium] = {}
+    for name, where in _HOME.items():
+        module, _, attribute = where.partition(":")
+        found[name] = getattr(import_module(module), attribute)
+    for point in entry_points(group=GROUP):
+        medium = point.load()
+        if not isinstance(medium, Medium):
+            raise InputError(
+                f"the entry point {point.value!r} of {GROUP} must name a Medium; got {type(medium).__name__}"
+            )
+        found.setdefault(medium.name, medium)
+    return found
+
+
+def find_medium(name: str) -> Medium:
+    """A medium by name; the plain one for ``"items"``.
+
+    Raises
+    ------
+    InputError
+        For an unknown name.
+    """
+    known = {**media(), ITEMS.name: ITEMS}
+    if name not in known:
+        raise InputError(f"there is no medium {name!r}; there are: {', '.join(known)}")
+    return known[name]
+
+
+def medium_of_file(ending: str) -> Medium | None:
+    """The medium whose items are files of this ending.
+
+    Examples
+    --------
+    >>> medium_of_file(".flac").name
+    'music'
+    """
+    return next((medium for medium in media().values() if ending.lower() in medium.endings), None)
+
+
+def medium_of_columns(names: Iterable[str]) -> Medium:
+    """The medium that knows most of a table's columns; the plain one where none knows any.
+
+    Examples
+    --------
+    >>> medium_of_columns(["energy", "tempo"]).name, medium_of_columns(["weight"]).name
+    ('music', 'items')
+    """
+    wanted = {name.casefold() for name in names}
+    counts = {medium.name: len(wanted & set(medium.columns)) for medium in media().values()}
+    best = max(counts, key=lambda name: counts[name], default="")
+    return media()[best] if counts.get(best) else ITEMS
+
+
+def item_endings() -> frozenset[str]:
+    """Endings of files that are items of some medium."""
+    return frozenset().union(*(medium.endings for medium in media().values()))
+
+
+def companion_endings() -> frozenset[str]:
+    """Endings of files that lie beside items and are passed over in silence."""
+    return frozenset().union(*(medium.companions for medium in media().values())) - item_endings()

@@ -1,0 +1,188 @@
+"""What is told of a result: rows that every surface shows, and the same as JSON, as text and as HTML."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from fabula.core.collection import Item
+from fabula.core.fit import Fit
+from fabula.media.units import total
+from fabula.session.ordered import Ordered
+from fabula.session.reasons import likelier
+from fabula.session.wishes import side_name
+from fabula.sources.source import with_held
+
+
+@dataclass(frozen=True)
+class Row:
+    """One position of a result.
+
+    Attributes
+    ----------
+    position
+        From 0, in the whole.
+    side, number
+        The letter of its side, "" where there is one; and its position on the side, from 1.
+    item, index
+        What stands there, and where it stood in the order given.
+    length
+        Its length as text, "" where it is not known.
+    """
+
+    position: int
+    side: str
+    number: int
+    item: Item
+    index: int
+    length: str
+
+    @property
+    def label(self) -> str:
+        """Its position as people say it: 3, or B1."""
+        return f"{self.side}{self.number}"
+
+
+def rows_of(ordered: Ordered) -> list[Row]:
+    """The rows of a result, in the new order."""
+    unit = ordered.session.medium.unit
+    found = []
+    for position, (index, item) in enumerate(zip(ordered.ordering.tolist(), ordered.collection.items, strict=True)):
+        side, place = ordered.side_of(position)
+        letter = side_name(side) if ordered.sides else ""
+        found.append(Row(position, letter, place + 1, item, index, unit.text(item.length)))
+    return found
+
+
+def as_json(ordered: Ordered, *, explain: bool = True) -> dict[str, Any]:
+    """A result as one JSON object.
+
+    Keys: ``template`` (its name), ``knots``, ``values``, ``ordering`` (0-based item indices), ``worst``, ``mean``,
+    ``score``, ``exact``, ``gap`` (null: not known), ``sides`` (items on each), ``lengths`` (of each side, in ``unit``),
+    ``left_out`` (item indices), ``unmeasured`` (entries that keep their position), ``model``, ``likelier`` (times, than
+    the order given), ``items`` in the new order (each with ``position`` (1-based), ``id``, ``title``, who made it,
+    ``path``, ``length``, ``side``, ``essence``, ``target``, ``deviation``, ``why``), ``given``, ``alternatives``,
+    ``changes`` and ``notes``.
+
+    Parameters
+    ----------
+    ordered
+        The result.
+    explain
+        Whether to say why each item stands where it stands, which is most of the work while an arc is dragged.
+    """
+    return {
+        **_summary(ordered.fit),
+        "gap": ordered.gap,
+        "sides": list(ordered.sides),
+        "lengths": ordered.lengths,
+        "unit": ordered.session.medium.unit.name,
+        "left_out": list(ordered.left_out),
+        "unmeasured": _unmeasured(ordered),
+        "model": model_name(ordered),
+        "likelier": likelier(ordered.fit, ordered.given),
+        "items": _items(ordered, explain=explain),
+        "given": _summary(ordered.given),
+        "alternatives": [_summary(other) for other in ordered.alternatives],
+        "changes": [{"name": c.name, "unit": c.unit, "mean": c.mean, "worst": c.worst} for c in ordered.changes],
+        "notes": list(ordered.notes),
+    }
+
+
+def model_name(ordered: Ordered) -> str | None:
+    """What the model is called; None where a column is the essence."""
+    model = ordered.session.model
+    return None if model is None else str(model.card.get("name") or ordered.session.asked.model or "unnamed")
+
+
+def _items(ordered: Ordered, *, explain: bool) -> list[dict[str, Any]]:
+    fit, creator = ordered.fit, ordered.session.medium.words.creator
+    reasons = ordered.reasons if explain else [""] * len(fit.ordering)
+    essence = ordered.session.essence[fit.ordering].tolist()
+    numbers = zip(essence, fit.targets.tolist(), fit.deviations.tolist(), reasons, strict=True)
+    return [
+        {
+            "position": row.position + 1,
+            "id": row.item.id,
+            "title": row.item.label,
+            creator: row.item.creator,
+            "path": row.item.path,
+            "length": row.item.length,
+            "side": row.side,
+            "essence": value,
+            "target": target,
+            "deviation": deviation,
+            "why": why,
+        }
+        for row, (value, target, deviation, why) in zip(rows_of(ordered), numbers, strict=True)
+    ]
+
+
+def _unmeasured(ordered: Ordered) -> list[dict[str, Any]]:
+    """Entries of a playlist that could not be measured, and the position they keep in what is written."""
+    source = ordered.session.source
+    if source.playlist is None or not source.held:
+        return []
+    order = with_held([source.rows[i] for i in ordered.ordering], source.held)
+    entries = source.playlist.entries
+    return [
+        {"position": order.index(entry) + 1, "title": entries[entry].title, "location": entries[entry].location}
+        for entry in source.held
+    ]
+
+
+def _summary(chosen: Fit) -> dict[str, Any]:
+    return {
+        "template": chosen.template.name,
+        "knots": chosen.template.knots.tolist(),
+        "values": chosen.template.values.tolist(),
+        "ordering": chosen.ordering.tolist(),
+        "worst": chosen.worst,
+        "mean": chosen.mean,
+        "score": chosen.score,
+        "exact": chosen.exact,
+    }
+
+
+def headline(ordered: Ordered) -> str:
+    """Title, number of items and length of the whole, in one line."""
+    medium, n = ordered.session.medium, len(ordered.ordering)
+    length = medium.unit.text(total(ordered.lengths))
+    named = medium.words.item if n == 1 else medium.words.items
+    return f"{ordered.session.title}: {n} {named}{f', {length}' if length else ''}"
+
+
+def side_line(ordered: Ordered, side: int) -> str:
+    """What a side is called and how long it is."""
+    length = ordered.session.medium.unit.text(ordered.lengths[side])
+    return f"Side {side_name(side)}{f', {length}' if length else ''}"
+
+
+def as_text(ordered: Ordered) -> str:
+    """A result as lines of text: title, sides, and a line per item."""
+    rows = rows_of(ordered)
+    wide = max(len(row.label) for row in rows)
+    title = min(48, max(len(row.item.label) for row in rows))
+    lines = [headline(ordered)]
+    for row in rows:
+        if row.side and row.number == 1:
+            lines.append(side_line(ordered, ord(row.side) - ord("A")) if len(row.side) == 1 else f"Side {row.side}")
+        name = row.item.label if len(row.item.label) <= title else row.item.label[: title - 1] + "…"
+        lines.append(f"{row.label:>{wide}}  {name:<{title}}  {row.length:>7}".rstrip())
+    return "\n".join([*lines, *(f"note: {note}" for note in ordered.notes)])
+
+
+def as_html(ordered: Ordered) -> str:
+    """A result as a small HTML table, as notebooks show it."""
+    essence = ordered.session.essence
+    head = "<tr><th>#</th><th>title</th><th>length</th><th>was</th><th>essence</th></tr>"
+    body = "".join(
+        f"<tr><td>{row.label}</td><td>{escape(row.item.label)}</td><td>{row.length}</td><td>{row.index + 1}</td>"
+        f"<td>{np.atleast_1d(essence[row.index])[0]:+.2f}</td></tr>"
+        for row in rows_of(ordered)
+    )
+    notes = "".join(f"<p>{escape(note)}</p>" for note in ordered.notes)
+    return f"<p><b>{escape(headline(ordered))}</b></p><table>{head}{body}</table>{notes}"

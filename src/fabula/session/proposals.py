@@ -1,0 +1,124 @@
+"""Proposals: orderings of an essence under constraints, along a template or along the arcs of a model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from fabula.core.arranging import Arrangement, arrange
+from fabula.core.arranging.constraints import Constraints
+from fabula.core.arranging.goal import Goal
+from fabula.core.essence import Floats
+from fabula.core.fit import Fit, lay
+from fabula.core.ordering import Ints
+from fabula.core.template import Template
+from fabula.models.model import Model
+
+
+@dataclass(frozen=True, eq=False)
+class Proposal:
+    """One ordering.
+
+    Attributes
+    ----------
+    fit
+        The items kept, laid on the template.
+    gap
+        How much better, as a part of the objective, another ordering could be at most; 0 when it is exact, None
+        when it is not known.
+    sides
+        How many items each side has; empty where there is one.
+    left_out
+        Items that a limit left out, rising.
+    """
+
+    fit: Fit
+    gap: float | None = 0.0
+    sides: tuple[int, ...] = ()
+    left_out: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """What to lay along what: essence (n,) or (n, d), constraints, and the cost of steps (n, n) or None."""
+
+    essence: Floats
+    constraints: Constraints
+    flow: Floats | None = None
+    model: Model | None = None
+
+    @property
+    def plain(self) -> bool:
+        """Whether a sort does it: nothing but fixed positions is asked for."""
+        return self.flow is None and self.constraints.positions_only and not self.constraints.forbidden
+
+
+def along_template(task: Task, template: Template) -> Proposal:
+    """The ordering that follows a template most closely under the constraints."""
+    found = arrange(Goal.template(task.essence, template), constraints=task.constraints, flow=task.flow)
+    return _proposal(task, template, found)
+
+
+def along_arcs(task: Task, most: int) -> list[Proposal]:
+    """The likeliest orderings under a model's mixture of arcs, likeliest first, distinct.
+
+    Under one arc the likeliest ordering is the one with the smallest squared deviations from it; what the free search
+    finds likeliest is kept wherever it keeps the constraints, so that a wish that holds already changes nothing.
+    """
+    arcs = task.model.arcs if task.model is not None else None
+    if arcs is None:
+        raise ValueError("the model has no arcs")
+    if task.plain:
+        return [Proposal(fit) for fit in arcs.order(task.essence, alternatives=most, fixed=task.constraints.fixed)]
+    free = arcs.order(task.essence, alternatives=max(most, len(arcs.templates)))
+    found: dict[bytes, Proposal] = {}
+    for fit in free:
+        proposal = _under_arc(task, fit)
+        found.setdefault(proposal.fit.ordering.tobytes(), proposal)
+    return sorted(found.values(), key=lambda proposal: -(proposal.fit.score or 0.0))[:most]
+
+
+def _under_arc(task: Task, fit: Fit) -> Proposal:
+    kept = task.constraints
+    if task.flow is None and kept.one_side and not kept.apart_soft and not kept.broken(fit.ordering):
+        return Proposal(fit)
+
+    def squares(m: int) -> Floats:
+        rows, goals = task.essence.reshape(len(task.essence), -1), fit.template.samples(m).reshape(m, -1)
+        return np.asarray(((rows[:, np.newaxis] - goals) ** 2).sum(axis=-1))
+
+    found = arrange(Goal.table(squares, len(task.essence)), constraints=kept, flow=task.flow)
+    return _proposal(task, fit.template, found)
+
+
+def as_it_is(task: Task, template: Template, ordering: ArrayLike, sides: Sequence[int] = ()) -> Proposal:
+    """A given ordering of some of the items beside a template; how good it is among others is not known."""
+    order = np.asarray(ordering, dtype=np.intp)
+    left_out = np.setdiff1d(np.arange(len(task.essence)), order)
+    return Proposal(laid(task, template, order, sides), None, tuple(sides), tuple(left_out.tolist()))
+
+
+def laid(task: Task, template: Template, ordering: ArrayLike, sides: Sequence[int] = ()) -> Fit:
+    """Items in an ordering beside a template, which each side follows from its beginning to its end."""
+    order = np.asarray(ordering, dtype=np.intp)
+    ends = np.cumsum(sides or [len(order)])[:-1]
+    parts = [lay(task.essence[part], np.arange(len(part)), template) for part in np.split(order, ends)]
+    targets = np.concatenate([part.targets for part in parts])
+    deviations = np.concatenate([part.deviations for part in parts])
+    return Fit(order, template, targets, deviations, exact=False, score=score(task, order, sides))
+
+
+def score(task: Task, ordering: Ints, sides: Sequence[int] = ()) -> float | None:
+    """How likely a model finds an ordering, the sum over its sides; None where there is no scorer."""
+    if task.model is None or not task.model.scorers:
+        return None
+    ends = np.cumsum(sides or [len(ordering)])[:-1]
+    return sum(float(task.model.score(task.essence[part])) for part in np.split(ordering, ends))
+
+
+def _proposal(task: Task, template: Template, found: Arrangement) -> Proposal:
+    fit = replace(laid(task, template, found.ordering, found.sides), exact=found.exact)
+    return Proposal(fit, found.gap, tuple(found.sides), tuple(int(i) for i in found.left_out))

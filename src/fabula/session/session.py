@@ -1,0 +1,241 @@
+"""The session: one collection, opened and measured once, ordered many times."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fabula.core.collection import Collection, Item
+from fabula.core.essence import Floats, normalise
+from fabula.core.ordering import as_ordering
+from fabula.core.template import Template, from_arc
+from fabula.errors import InputError
+from fabula.media.extraction import Measuring
+from fabula.media.medium import Medium
+from fabula.media.registry import ITEMS
+from fabula.models.model import Model
+from fabula.session import proposals as propose
+from fabula.session.essence import Essence, find_essence, usable_columns
+from fabula.session.naming import named_template
+from fabula.session.ordered import Ordered
+from fabula.session.proposals import Proposal, Task
+from fabula.session.request import Request
+from fabula.session.wishes import constraints_of, readable
+from fabula.sources.registry import Opening, open_source
+from fabula.sources.source import Source
+
+DEFAULT_TEMPLATE = "icarus"  # for a column, of which no model knows what it does in a collection
+
+
+@dataclass(frozen=True)
+class Asked:
+    """How the essence was asked for: by a column, or by a model, or neither."""
+
+    by: str | None = None
+    model: str | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Session:
+    """One collection being ordered.
+
+    Attributes
+    ----------
+    source
+        Where it came from, with its features.
+    essence
+        Shape (n,) or (n, d), z-scored, in the order given.
+    features
+        The features the essence was made of.
+    model
+        What made it; None for a column.
+    asked
+        How it was asked for.
+    notes
+        What the user should know.
+
+    Examples
+    --------
+    >>> session = session_of([Item("a"), Item("b"), Item("c")], [3.0, 1.0, 2.0])
+    >>> session.order(template="steady-rise").ordering
+    array([1, 2, 0])
+    """
+
+    source: Source
+    essence: Floats
+    features: tuple[str, ...] = ()
+    model: Model | None = None
+    asked: Asked = Asked()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def collection(self) -> Collection:
+        """The items in the order given, with their features."""
+        return self.source.collection
+
+    @property
+    def medium(self) -> Medium:
+        """The kind of media they are."""
+        return self.source.medium
+
+    @property
+    def title(self) -> str:
+        """What to call it."""
+        return self.source.title
+
+    @property
+    def columns(self) -> list[str]:
+        """The features that can be the essence."""
+        return usable_columns(self.collection)
+
+    @property
+    def templates(self) -> list[Template]:
+        """The templates to try where none is named: the arcs of the model, or one for a column."""
+        if self.model is None:
+            return [named_template(DEFAULT_TEMPLATE)]
+        if self.model.arcs is None:
+            return [proposal.template for proposal in self.model.order(self.collection)]
+        return [arc.normalised() for arc in self.model.arcs.templates]
+
+    def by(self, column: str | None = None, model: str | None = None, measuring: Measuring | None = None) -> Session:
+        """The same collection with another essence: a column, or a model's; nothing is measured twice."""
+        found = find_essence(self.source, measuring or Measuring(), by=column, model=model)
+        return _session(found, Asked(column, model))
+
+    def order(self, request: Request | None = None, **wishes: Any) -> Ordered:
+        """Order the collection.
+
+        Parameters
+        ----------
+        request
+            What is asked for; or the same by name, as :class:`Request` has it.
+
+        Raises
+        ------
+        InputError
+            When wishes cannot hold, in one line that names them.
+        """
+        asked = _request(request, wishes)
+        constraints = constraints_of(asked, self.collection, self.medium)
+        steps = self.medium.steps(self.collection, self.essence) if asked.smoothness else None
+        flow = asked.smoothness * steps.table if steps is not None and len(self.collection) > 1 else None
+        task = Task(self.essence, constraints, flow, self.model)
+        with readable(self.collection, self.medium):
+            found = self._proposals(task, asked)
+        if asked.choose > len(found):
+            raise InputError(f"there are {len(found)} proposals; got {asked.choose}", field="choose")
+        return Ordered(self, asked, task, tuple(found), asked.choose - 1, steps)
+
+    def _proposals(self, task: Task, asked: Request) -> list[Proposal]:
+        templates = self._asked_templates(asked)
+        if asked.ordering is not None:
+            sides = _checked_sides(asked.ordering, asked.sides, task, len(self.collection))
+            return [propose.as_it_is(task, (templates or self.templates)[0], asked.ordering, sides)]
+        if templates is None and not asked.flip and self.model is not None and self.model.arcs is not None:
+            return propose.along_arcs(task, asked.alternatives)
+        own = templates or self.templates
+        return _distinct(
+            [propose.along_template(task, one.flipped() if asked.flip else one) for one in own], asked.alternatives
+        )
+
+    def _asked_templates(self, asked: Request) -> list[Template] | None:
+        """The one template that was asked for; None where the model's own are meant."""
+        if asked.like is not None:
+            other = asked.like if isinstance(asked.like, Session) else self._opened(asked.like)
+            return [from_arc(other.essence, name=f"like {other.title}")]
+        if asked.template is None:
+            return None
+        given = asked.template
+        if isinstance(given, str):
+            try:
+                given = named_template(given, self.templates)
+            except InputError as error:
+                raise InputError(error.message, field="template") from None
+        return [given.normalised() if asked.scaled else given]
+
+    def _opened(self, path: str | Path) -> Session:
+        try:
+            return open_session([path], by=self.asked.by, model=self.asked.model)
+        except InputError as error:
+            raise InputError(error.message if error.field else str(error), field="like") from error
+
+
+def _request(request: Request | None, wishes: dict[str, Any]) -> Request:
+    try:
+        return replace(request or Request(), **wishes)
+    except TypeError as error:
+        known = ", ".join(Request.__dataclass_fields__)
+        raise InputError(f"nothing is called {', '.join(map(repr, wishes))}; there are: {known}") from error
+
+
+def _distinct(found: Sequence[Proposal], most: int) -> list[Proposal]:
+    """Different orderings, the likeliest first."""
+    kept: dict[bytes, Proposal] = {}
+    for proposal in found:
+        kept.setdefault(proposal.fit.ordering.tobytes(), proposal)
+    return sorted(kept.values(), key=lambda proposal: -(proposal.fit.score or 0.0))[:most]
+
+
+def _checked_sides(ordering: Sequence[int], sides: int, task: Task, n: int) -> tuple[int, ...]:
+    """How many items each side of a given ordering has: cut where the lengths are most even."""
+    left_out = sorted(set(range(n)) - set(ordering))
+    as_ordering([*ordering, *left_out], n)
+    if sides == 1:
+        return ()
+    if sides > len(ordering):
+        raise InputError(f"{sides} sides need as many items; got {len(ordering)}", field="sides")
+    through = np.cumsum(task.constraints.counted[list(ordering)])
+    cuts = [int(np.argmin(np.abs(through - through[-1] * k / sides))) + 1 for k in range(1, sides)]
+    for k in range(len(cuts)):  # none empty
+        low, high = (cuts[k - 1] if k else 0) + 1, len(ordering) - (sides - 1 - k)
+        cuts[k] = min(max(cuts[k], low), high)
+    return tuple(np.diff([0, *cuts, len(ordering)]).tolist())
+
+
+def open_session(
+    paths: str | Path | Sequence[str | Path],
+    *,
+    by: str | None = None,
+    model: str | None = None,
+    opening: Opening | None = None,
+    measuring: Measuring | None = None,
+) -> Session:
+    """Open a collection: read it, measure its items where they are files, find their essence.
+
+    Parameters
+    ----------
+    paths
+        A folder, files, a playlist, a table or an address.
+    by
+        The column to use as the essence, instead of a model.
+    model
+        A shipped model or a file; by default the one that knows most of what there is.
+    opening
+        Which collection of a table of several, which columns, and whether to go into folders within folders.
+    measuring
+        How files are measured.
+    """
+    named = [paths] if isinstance(paths, str | Path) else list(paths)
+    source = open_source(named, opening).with_lengths()
+    return _session(find_essence(source, measuring or Measuring(), by=by, model=model), Asked(by, model))
+
+
+def session_of(items: Sequence[Item], essence: Any, *, title: str = "") -> Session:
+    """Items with a number each, as a session; the numbers are z-scored."""
+    numbers = np.asarray(essence, dtype=np.float64)
+    collection = Collection(title or "items", tuple(items), numbers[:, np.newaxis], ("essence",), title=title)
+    return Session(Source(Path(title or "items"), collection, ITEMS), normalise(numbers), ("essence",))
+
+
+def source_session(source: Source, measuring: Measuring, asked: Asked, *, guess: bool = False) -> Session:
+    """A source that is open already, measured where needed; a likely column may be guessed as its essence."""
+    found = find_essence(source.with_lengths(), measuring, by=asked.by, model=asked.model, guess=guess)
+    return _session(found, asked)
+
+
+def _session(found: Essence, asked: Asked) -> Session:
+    return Session(found.source, found.values, found.features, found.model, asked, found.source.notes + found.notes)

@@ -1,0 +1,148 @@
+"""The readers there are: those of the house, one line each, and those that other packages bring.
+
+A reader opens what a person names: files of some ending, or addresses of some scheme. Another package adds one by an
+entry point of the group ``fabula.sources`` that names a :class:`Reader`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from importlib.metadata import entry_points
+from pathlib import Path
+
+from fabula.errors import FileError, InputError, shown
+from fabula.sources.source import Source
+
+GROUP = "fabula.sources"
+_HOME = ("fabula.sources.tables.reader:READER", "fabula.sources.playlists.reader:READER")
+_FOLDERS = "fabula.sources.folders_reader:READER"  # whatever no other reader takes
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://")
+
+
+@dataclass(frozen=True)
+class Opening:
+    """How a source is to be opened.
+
+    Attributes
+    ----------
+    collection
+        Which collection of a source of several, by id or title.
+    columns
+        Role -> name of the column, for tables whose headings are not recognised.
+    recursive
+        Whether to go into folders within folders.
+    """
+
+    collection: str | None = None
+    columns: tuple[tuple[str, str], ...] = ()
+    recursive: bool = True
+
+
+@dataclass(frozen=True)
+class Reader:
+    """A kind of source.
+
+    Attributes
+    ----------
+    name
+        What it is called, as in "a playlist".
+    open
+        From what the user named (one or more paths or addresses) to a source.
+    endings
+        Of files it opens, one at a time.
+    schemes
+        Of addresses it opens, such as ``"subsonic"`` for ``subsonic://...``.
+    several
+        Whether what it opens may hold several collections.
+    """
+
+    name: str
+    open: Callable[[Sequence[str], Opening], Source]
+    endings: tuple[str, ...] = ()
+    schemes: tuple[str, ...] = ()
+    several: bool = False
+
+
+@cache
+def readers() -> tuple[Reader, ...]:
+    """Every reader but that of folders, those of the house first.
+
+    Examples
+    --------
+    >>> [reader.name for reader in readers()][:2]
+    ['table', 'playlist']
+    """
+    found = [_loaded(where) for where in _HOME]
+    for point in entry_points(group=GROUP):
+        reader = point.load()
+        if not isinstance(reader, Reader):
+            raise InputError(
+                f"the entry point {point.value!r} of {GROUP} must name a Reader; got {type(reader).__name__}"
+            )
+        found.append(reader)
+    return tuple(found)
+
+
+def list_endings() -> tuple[str, ...]:
+    """Endings of files that list items: tables, playlists and what other packages read."""
+    return tuple(ending for reader in readers() for ending in reader.endings)
+
+
+def open_source(paths: Sequence[str | Path], opening: Opening | None = None) -> Source:
+    """Open what a person named: a table, a playlist, an address, or folders and files. Nothing is measured yet.
+
+    Parameters
+    ----------
+    paths
+        One table, playlist or address, or any number of folders and files.
+    opening
+        How.
+
+    Raises
+    ------
+    FileError, InputError
+        When it cannot be read, or is none of the known kinds.
+    SeveralCollectionsError
+        When it holds several collections and none was named.
+    """
+    how, names = opening or Opening(), [str(path) for path in paths]
+    if not names:
+        raise InputError("name a folder, files, a playlist or a table")
+    if any(not name.strip() for name in names):
+        raise InputError("a path must not be empty; for the current folder say '.'")
+    known = [_reader_of(name) for name in names]
+    reader = next((one for one in known if one is not None), None)
+    if reader is not None and len(names) > 1:
+        raise InputError(f"one {reader.name} at a time, without other files; got {len(names)} paths")
+    if how.collection is not None and not (reader and reader.several):
+        raise InputError(f"goes with a table; {shown(names[0])} is none", field="collection")
+    if reader is None:
+        return _loaded(_FOLDERS).open(names, how)
+    if not _SCHEME.match(names[0]) and not Path(names[0]).exists():
+        raise FileError(f"{shown(names[0])}: does not exist")
+    return reader.open(names, how)
+
+
+def _reader_of(name: str) -> Reader | None:
+    """The reader of one name; None for folders and files that are items."""
+    scheme = _SCHEME.match(name)
+    if scheme:
+        for reader in readers():
+            if scheme[1].lower() in reader.schemes:
+                return reader
+        known = [s for reader in readers() for s in reader.schemes]
+        hint = f"; there are: {', '.join(known)}" if known else ""
+        raise InputError(f"{shown(name)}: nothing here opens {scheme[1]}:// addresses{hint}")
+    if Path(name).is_dir():
+        return None
+    return next((reader for reader in readers() if Path(name).suffix.lower() in reader.endings), None)
+
+
+def _loaded(where: str) -> Reader:
+    module, _, attribute = where.partition(":")
+    reader: Reader = getattr(import_module(module), attribute)
+    return reader

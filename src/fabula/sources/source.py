@@ -1,0 +1,118 @@
+"""Sources: one collection, where it came from, and what writing it back needs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from fabula.core.collection import Collection
+from fabula.errors import InputError
+from fabula.media.medium import Medium
+from fabula.sources.playlists.entries import Playlist
+from fabula.sources.tables.columns import Table
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A collection of a source of several, as a person chooses it: its id, its title or "", and how many items."""
+
+    id: str
+    title: str
+    items: int
+
+
+class SeveralCollectionsError(InputError):
+    """A source holds several collections and none was named.
+
+    Parameters
+    ----------
+    message
+        What to tell.
+    choices
+        The collections there are.
+    """
+
+    def __init__(self, message: str, choices: Sequence[Choice]) -> None:
+        self.choices = tuple(choices)
+        super().__init__(message, field="collection")
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """A collection and where it came from.
+
+    Attributes
+    ----------
+    path
+        The file, folder or address; the first one where there are several.
+    collection
+        The items in the order given.
+    medium
+        The kind of media they are.
+    folder
+        Where the items' relative paths start from.
+    files
+        Whether the items are files, which can be measured.
+    playlist, table
+        Kept where the items come from one, so that writing it back changes nothing but the order.
+    rows
+        For each item its entry of the playlist or row of the table; empty where there is neither.
+    notes
+        What the user should know of the reading.
+    """
+
+    path: Path
+    collection: Collection
+    medium: Medium
+    folder: Path = Path()
+    files: bool = False
+    playlist: Playlist | None = None
+    table: Table | None = None
+    rows: tuple[int, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def title(self) -> str:
+        """What to call it."""
+        return self.collection.title or self.path.stem
+
+    def only(self, indices: Sequence[int]) -> Source:
+        """The same with some of the items, in the order of the indices; the others keep their entries."""
+        rows = tuple(self.rows[i] for i in indices) if self.rows else ()
+        return replace(self, collection=self.collection.only(indices), rows=rows)
+
+    def noted(self, *notes: str) -> Source:
+        """The same with more to tell."""
+        return replace(self, notes=(*self.notes, *notes))
+
+    def with_lengths(self) -> Source:
+        """The same, with the length of each item as its medium knows it."""
+        lengths = self.medium.lengths(self.collection)
+        known = [float(length) if np.isfinite(length) else None for length in lengths]
+        pairs = zip(self.collection.items, known, strict=True)
+        items = tuple(item if length is None else replace(item, length=length) for item, length in pairs)
+        return replace(self, collection=replace(self.collection, items=items))
+
+    @property
+    def held(self) -> tuple[int, ...]:
+        """Entries of the playlist that are no items: they cannot be measured and keep where they stand."""
+        if self.playlist is None:
+            return ()
+        return tuple(sorted(set(range(len(self.playlist))) - set(self.rows)))
+
+
+def with_held(order: Sequence[int], held: Sequence[int]) -> list[int]:
+    """Entries in their new order, those that are held put back to where they stood.
+
+    Examples
+    --------
+    >>> with_held([3, 0, 2], [1])
+    [3, 1, 0, 2]
+    """
+    entries = list(order)
+    for position in sorted(held):
+        entries.insert(position, position)
+    return entries
