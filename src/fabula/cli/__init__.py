@@ -18,7 +18,7 @@ COMMANDS = {
     "demo": ("demo", "Order the small album that comes with the package."),
     "serve": ("serve", "Open the page on which an arc is drawn and the order follows."),
     "templates": ("templates", "List, show, learn and compare story templates."),
-    "extract": ("extract", "Measure sound and write a table, one row a file."),
+    "extract": ("extract", "Measure files and write a table, one row a file."),
     "fetch": ("fetch", "Fetch a public dataset of ordered collections."),
     "info": ("info", "Say what a model takes, what it was trained on and how it did."),
     "train": ("train", "Train an essence on ordered collections."),

@@ -21,15 +21,15 @@ def command(*, folder: Path, as_json: bool) -> None:
     Example:
       fabula demo
     """
-    from fabula.cli.printing import show_arc, show_ordered
+    from fabula.cli.printing import print_arc, print_ordered
     from fabula.cli.progress import counting_bar
+    from fabula.media.extraction import Measuring
     from fabula.report.page import write_page
     from fabula.session.demo import order_demo
-    from fabula.session.sources import Measuring
 
     with counting_bar("measuring") as progress:
         ordered, playlist = order_demo(folder, measuring=Measuring(progress=progress))
     page = write_page(ordered, folder / "fabula-demo.html")
     if not as_json:
-        show_arc(ordered)
-    show_ordered(ordered, [playlist, page], as_json=as_json)
+        print_arc(ordered)
+    print_ordered(ordered, [playlist, page], as_json=as_json)

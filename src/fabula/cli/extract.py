@@ -9,13 +9,15 @@ import click
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
 @click.option("-o", "--output", required=True, metavar="FILE", help="Where the table goes: .csv .json .parquet")
 @click.option(
-    "--spec", default="audio", show_default=True, help="audio (duration, loudness) or fma (74 x 7, duration)."
+    "--spec", metavar="NAME", help="What to measure: for music audio (the default) or fma (74 x 7, duration)."
 )
 @click.option("--recursive/--no-recursive", default=True, help="Go into folders within folders.")
 @click.option("--jobs", type=click.IntRange(1), help="Files to measure at a time; by default one per core.")
 @click.option("--cache/--no-cache", default=True, help="Keep what was measured.")
-def command(*, paths: tuple[str, ...], output: str, spec: str, recursive: bool, jobs: int | None, cache: bool) -> None:
-    """Measure sound and write a table, one row a file.
+def command(
+    *, paths: tuple[str, ...], output: str, spec: str | None, recursive: bool, jobs: int | None, cache: bool
+) -> None:
+    """Measure files and write a table, one row a file.
 
     \b
     Example:
@@ -23,11 +25,13 @@ def command(*, paths: tuple[str, ...], output: str, spec: str, recursive: bool, 
     """
     from fabula.cli.printing import console
     from fabula.cli.progress import counting_bar
+    from fabula.media.extraction import Measuring
     from fabula.session.extract import extract_table
-    from fabula.session.sources import Measuring
+    from fabula.sources.registry import Opening
 
     with counting_bar("measuring") as progress:
-        done = extract_table(paths, output, spec=spec, measuring=Measuring(recursive, jobs, cache, progress))
+        measuring = Measuring(jobs, cache, progress)
+        done = extract_table(paths, output, spec=spec, opening=Opening(recursive=recursive), measuring=measuring)
     out = console()
     out.print(f"measured: {len(done.collection)} files, {', '.join(done.collection.feature_names[:4])}"
               f"{', ...' if len(done.collection.feature_names) > 4 else ''}", markup=False)  # fmt: skip

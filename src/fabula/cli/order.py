@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from fabula.session.ordered import Ordered
     from fabula.session.request import Ends, Request
 
-_REQUEST = ("template", "like", "flip", "alternatives", "choose", "together", "before", "apart", "sides")
-_ASKED = ("side_limit", "limit", "smoothness")
+_REQUEST = ("template", "like", "flip", "alternatives", "choose", "together", "before", "apart")
+_REQUEST += ("sides", "side_limit", "limit", "smoothness")
 
 
 @click.command("order")
@@ -27,18 +27,28 @@ _ASKED = ("side_limit", "limit", "smoothness")
 @click.option("--model", metavar="NAME|FILE", help="The model that gives the essence: see `fabula info`.")
 @click.option("--by", metavar="COLUMN", help="Use a column as the essence instead of a model.")
 @click.option("--collection", metavar="ID", help="Which collection of a table that holds several.")
-@click.option("--columns", metavar="ROLE=NAME", multiple=True, help="Name a table's column, such as title=Titel; repeatable.")
+@click.option(
+    "--columns", metavar="ROLE=NAME", multiple=True, help="Name a table's column, such as title=Titel; repeatable."
+)
 @click.option("--first", metavar="TITLE", multiple=True, help="The item to open with; B=TITLE for that of side B.")
 @click.option("--last", metavar="TITLE", multiple=True, help="The item to close with; B=TITLE for that of side B.")
-@click.option("--at", metavar="POSITION=TITLE", multiple=True, help="Put an item at a position, such as 3=Intro; repeatable.")
-@click.option("--together", metavar="TITLE", multiple=True, nargs=2, help="Two titles that follow each other; repeatable.")
-@click.option("--before", metavar="TITLE", multiple=True, nargs=2, help="The first somewhere before the second; repeatable.")
-@click.option("--apart", metavar="COLUMN", help="No two neighbours share it, such as artist; soft:COLUMN for as few as can be.")
+@click.option(
+    "--at", metavar="POSITION=TITLE", multiple=True, help="Put an item at a position, such as 3=Intro; repeatable."
+)
+@click.option(
+    "--together", metavar="TITLE", multiple=True, nargs=2, help="Two titles that follow each other; repeatable."
+)
+@click.option(
+    "--before", metavar="TITLE", multiple=True, nargs=2, help="The first somewhere before the second; repeatable."
+)
+@click.option(
+    "--apart", metavar="COLUMN", help="No two neighbours share it, such as artist; soft:COLUMN for as few as can be."
+)
 @click.option("--sides", type=click.IntRange(1), default=1, metavar="N", help="Sides with an arc each, as on vinyl.")
 @click.option("--side-limit", metavar="LENGTH", help="The longest a side may be, such as 22:00.")
 @click.option("--limit", metavar="LENGTH", help="The longest it may be in all; what fits worst is left out.")
 @click.option("--smooth", "smoothness", type=float, default=0.0, metavar="WEIGHT",
-              help="Prefer small steps between neighbours, as far as they are known; negative for contrast.")  # fmt: skip
+              help="Prefer small steps between neighbours; negative for contrast.")  # fmt: skip
 @click.option("--alternatives", type=int, default=4, show_default=True, metavar="N", help="Orderings to propose.")
 @click.option("--choose", type=int, default=1, metavar="N", help="Take the Nth proposal instead of the first.")
 @click.option("-o", "--output", metavar="FILE", help="Write the order: .m3u8 .m3u .pls .xspf .jspf .csv .json")
@@ -46,7 +56,11 @@ _ASKED = ("side_limit", "limit", "smoothness")
 @click.option("--link", is_flag=True, help="With --copy-to: write links instead of copies.")
 @click.option("--tags", is_flag=True, help="With --copy-to: write track and disc numbers into the copies.")
 @click.option("--in-place", is_flag=True, help="With --tags: write the numbers into the files themselves.")
-@click.option("--restore", metavar="FILE", help="Bring back a version of FILE that -o replaced; lists them where there are several.")
+@click.option(
+    "--restore",
+    metavar="FILE",
+    help="Bring back a version of FILE that -o replaced; lists them where there are several.",
+)
 @click.option("--version", "number", type=int, metavar="N", help="With --restore: which version.")
 @click.option("--report", metavar="FILE.html", help="Write a page with the arc, the table and the alternatives.")
 @click.option("--plot", metavar="FILE", help="Write the arc as a picture: .svg .png .pdf")
@@ -170,12 +184,12 @@ def _as_request(options: dict[str, Any]) -> Request:
     """What belongs to the request, out of the options."""
     from fabula.session.request import Request
 
-    asked = {name: options[name] for name in (*_REQUEST, *_ASKED)}
+    asked: dict[str, Any] = {name: options[name] for name in _REQUEST}
     apart = asked["apart"]
     if apart is not None and apart.startswith("soft:"):
         asked |= {"apart": apart.removeprefix("soft:"), "apart_soft": True}
-    ends = {name: _as_ends(name, options[name]) for name in ("first", "last")}
-    return Request(at=_as_positions(options["at"]), **ends, **asked)
+    asked |= {name: _as_ends(name, options[name]) for name in ("first", "last")}
+    return Request(at=_as_positions(options["at"]), **asked)
 
 
 def _as_ends(name: str, given: tuple[str, ...]) -> Ends | None:

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-import numpy as np
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
 
     from fabula.core.essence import Floats
     from fabula.core.template import Template
-    from fabula.session.ordering import Ordered
+    from fabula.session.ordered import Ordered
 
 
 def console(*, err: bool = False) -> Console:
@@ -26,19 +25,21 @@ def console(*, err: bool = False) -> Console:
     return out if out.is_terminal else Console(stderr=err, highlight=False, width=100)
 
 
-def show_ordered(ordered: Ordered, written: list[Path], *, as_json: bool, why: bool = False) -> None:
-    """Print an ordering as a table with its arc, or as JSON; with the reason for each place where wanted."""
+def print_ordered(ordered: Ordered, written: list[Path], *, as_json: bool, why: bool = False) -> None:
+    """Print an ordering as a table with its arc, or as JSON; with the reason for each position where wanted."""
     if as_json:
-        from fabula.session.ordering import as_json as to_json
-
-        click.echo(json.dumps(to_json(ordered), ensure_ascii=False))
+        click.echo(json.dumps(ordered.to_json(), ensure_ascii=False))
         return
+    from fabula.session.answer import headline, rows_of
+
     out = console()
+    out.print(headline(ordered), style="bold", markup=False)
     out.print(_table(ordered))
     if why:
-        for place, (item, reason) in enumerate(zip(ordered.collection.items, ordered.reasons, strict=True), start=1):
-            out.print(f"{place:>2}  {item.label}: {reason}", markup=False, soft_wrap=True)
-    out.print(_verdict(ordered), markup=False)
+        for row, reason in zip(rows_of(ordered), ordered.reasons, strict=True):
+            out.print(f"{row.label:>3}  {row.item.label}: {reason}", markup=False, soft_wrap=True)
+    for line in _verdict(ordered):
+        out.print(line, markup=False, soft_wrap=True)
     for path in written:
         out.print(f"written: {path}", markup=False, soft_wrap=True)
 
@@ -48,69 +49,106 @@ def _table(ordered: Ordered) -> Table:
     from rich.text import Text
 
     from fabula.report.terminal import bar
+    from fabula.session.answer import rows_of, side_line
 
-    chosen = ordered.fit
-    scalar = ordered.essence.ndim == 1
+    rows = rows_of(ordered)
+    creators = any(row.item.creator for row in rows)
+    timed = any(row.length for row in rows)
     table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("#", justify="right")
-    table.add_column("title", ratio=1, overflow="ellipsis", no_wrap=True)
-    artists = any(item.artist for item in ordered.collection.items)
-    if artists:
-        table.add_column("artist", overflow="ellipsis", no_wrap=True, max_width=24)
-    for name in ("essence", "target") if scalar else ("off",):
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("arc" if scalar else "", no_wrap=True, min_width=16)
-    values = ordered.essence[chosen.ordering]
-    ends = set(np.cumsum(ordered.sides[:-1]).tolist())
-    for place, item in enumerate(ordered.collection.items):
-        if place in ends:
-            table.add_section()
-            table.add_row()
-        row: list[str | Text] = [str(place + 1), Text(item.label), *([Text(item.artist)] if artists else [])]
-        value, target = values[place], chosen.targets[place]
-        if scalar:
-            row += [f"{value:+.2f}", f"{target:+.2f}", bar(value, values.min(), values.max())]
-        else:
-            off = chosen.deviations[place]
-            row += [f"{off:.2f}", bar(off, 0.0, chosen.worst)]
-        table.add_row(*row)
+    table.add_column("#", justify="right", no_wrap=True)
+    table.add_column("title", overflow="ellipsis", no_wrap=True, ratio=1)
+    if creators:
+        table.add_column(ordered.session.medium.words.creator, overflow="ellipsis", no_wrap=True, max_width=24)
+    if timed:
+        table.add_column("length", justify="right", no_wrap=True, min_width=5)
+    table.add_column("was", justify="right", no_wrap=True, min_width=3)
+    table.add_column("arc" if ordered.session.essence.ndim == 1 else "off", no_wrap=True, min_width=16)
+    shares = _shares(ordered)
+    for row, share in zip(rows, shares, strict=True):
+        if row.side and row.number == 1:
+            table.add_row("", Text(side_line(ordered, ordered.side_of(row.position)[0]), style="bold"))
+        cells: list[str | Text] = [row.label, Text(row.item.label)]
+        cells += [Text(row.item.creator)] if creators else []
+        cells += [row.length] if timed else []
+        table.add_row(*cells, str(row.index + 1), bar(share, 0.0, 1.0))
     return table
 
 
-def _verdict(ordered: Ordered) -> str:
-    chosen, given = ordered.fit, ordered.given
-    score = (
-        ""
-        if chosen.score is None or given.score is None
-        else (f", score {chosen.score:.2f} (the order given: {given.score:.2f})")
+def _shares(ordered: Ordered) -> list[float]:
+    """How long the bar of each row is, in [0, 1]: its essence, or how far off it is where that has dimensions."""
+    essence, fit = ordered.session.essence, ordered.fit
+    values = essence[fit.ordering] if essence.ndim == 1 else fit.deviations
+    low, high = (values.min(), values.max()) if essence.ndim == 1 else (0.0, values.max())
+    spread = float(high - low)
+    return [float((value - low) / spread) if spread else 0.5 for value in values]
+
+
+def _verdict(ordered: Ordered) -> list[str]:
+    from fabula.session.answer import model_name
+    from fabula.session.reasons import story
+
+    chosen, given, medium = ordered.fit, ordered.given, ordered.session.medium
+    lines = [story(ordered)] if len(ordered.ordering) > 2 else []
+    heard = ", ".join(dict.fromkeys(medium.shown(name) for name in ordered.session.features))
+    named = model_name(ordered)
+    lines.append(f"model {named}, which knows {heard}" if named else f"ordered by {heard}")
+    likely = _likelier(ordered)
+    lines.append(f"template: {chosen.template.name or 'unnamed'}{f'; {likely}' if likely else ''}")
+    lines.append(
+        f"off the template by {chosen.mean:.2f} on average, {chosen.worst:.2f} at worst"
+        f" (as given: {given.mean:.2f} and {given.worst:.2f})"
     )
-    lines = [
-        f"template: {chosen.template.name or 'unnamed'}{score}",
-        f"deviation from it: worst {chosen.worst:.2f}, mean {chosen.mean:.2f}"
-        f" (as given: worst {given.worst:.2f}, mean {given.mean:.2f})",
-    ]
-    if ordered.sides:
-        lines.append(f"the split into sides was searched; each side is within {ordered.gap:.1%} of its best")
-    elif not chosen.exact:
-        lines.append(f"found by search: another ordering could be better by {ordered.gap:.1%} at most")
+    lines += [_gap(ordered), *_changes(ordered)]
     lines += [f"note: {note}" for note in ordered.notes]
-    return "\n".join(lines)
+    return [line for line in lines if line]
 
 
-def show_arc(ordered: Ordered) -> None:
+def _likelier(ordered: Ordered) -> str:
+    from fabula.session.reasons import likelier
+
+    times = likelier(ordered.fit, ordered.given)
+    if times is None:
+        return ""
+    if times < 1.1:
+        return "the model finds it no likelier than the order given"
+    return (
+        f"{times:.1f} times as likely as the order given"
+        if times < 100
+        else "over 100 times as likely as the order given"
+    )
+
+
+def _gap(ordered: Ordered) -> str:
+    if ordered.gap is None:
+        return "how close this is to the best is not known"
+    if ordered.gap == 0 and ordered.fit.exact:
+        return ""
+    return f"found by search: another ordering could be better by {ordered.gap:.1%} at most"
+
+
+def _changes(ordered: Ordered) -> list[str]:
+    return [
+        f"steps in {c.name}: {c.mean[0]:.1f} -> {c.mean[1]:.1f} {c.unit} on average, "
+        f"{c.worst[0]:.1f} -> {c.worst[1]:.1f} at worst"
+        for c in ordered.changes
+    ]
+
+
+def print_arc(ordered: Ordered) -> None:
     """Print the arc before and after as two rows of small columns."""
     from fabula.report.terminal import spark
 
-    if ordered.essence.ndim > 1:
+    essence = ordered.session.essence
+    if essence.ndim > 1:
         return
     out = console()
-    out.print(ordered.source.collection.title, style="bold", markup=False)
-    out.print(f"as given  {spark(ordered.essence)}", markup=False)
-    out.print(f"ordered   {spark(ordered.essence[ordered.fit.ordering])}", markup=False)
+    out.print(ordered.session.title, style="bold", markup=False)
+    out.print(f"as given  {spark(essence)}", markup=False)
+    out.print(f"ordered   {spark(essence[ordered.fit.ordering])}", markup=False)
     out.print()
 
 
-def show_template(template: Template) -> None:
+def print_template(template: Template) -> None:
     """Print a template: its name, its sentence, its curve and its knots."""
     from fabula.report.terminal import curve_lines
 

@@ -38,13 +38,13 @@ def list_() -> None:
     from rich.table import Table
 
     from fabula.cli.printing import console
+    from fabula.core.builtin import template, template_names
     from fabula.report.terminal import spark
-    from fabula.session.choosing import known_templates
 
     table = Table(box=None, pad_edge=False, header_style="bold")
     for column in ("name", "arc", "what it does"):
         table.add_column(column, no_wrap=column != "what it does")
-    for template in known_templates():
+    for template in [template(name) for name in template_names()]:
         table.add_row(template.name, spark(template.samples(16)), template.description)
     console().print(table)
 
@@ -59,10 +59,10 @@ def show(template: str) -> None:
       fabula templates show icarus
       fabula templates show "0:0.2,0.5:1,1:0"
     """
-    from fabula.cli.printing import show_template
-    from fabula.session.choosing import choose_template
+    from fabula.cli.printing import print_template
+    from fabula.session.naming import named_template
 
-    show_template(choose_template(template))
+    print_template(named_template(template))
 
 
 _BODY = [
@@ -102,7 +102,7 @@ def learn_(*, k: int, method: str, seed: int, output: Path | None, **source: Any
     Example:
       fabula templates learn albums.csv --by energy -k 4 --method contrastive -o mine.json
     """
-    from fabula.cli.printing import console, show_template
+    from fabula.cli.printing import console, print_template
     from fabula.cli.progress import counting_bar
     from fabula.studies.templates import learn
 
@@ -112,7 +112,7 @@ def learn_(*, k: int, method: str, seed: int, output: Path | None, **source: Any
             body, output, k=k, method=method, seed=seed, progress=lambda d, t, cost: bar(d, t, f"cost {cost:.4f}")
         )
     for template in templates:
-        show_template(template)
+        print_template(template)
     out = console()
     cost = templates.cost(body.essences)
     out.print(f"learned from {len(body.collections):,} collections; mean squared error {cost:.4f}", markup=False)

@@ -11,7 +11,9 @@ import numpy as np
 from fabula.core.fit import Fit
 from fabula.core.writing import write_whole
 from fabula.report import svg
-from fabula.session.ordering import Ordered
+from fabula.session.answer import headline, model_name, rows_of, side_line
+from fabula.session.ordered import Ordered
+from fabula.session.reasons import likelier, story
 
 _STYLE = """
 :root{color-scheme:light dark;--ink:#1d2330;--soft:#6b7280;--line:#e1e5ec;--page:#fff;--card:#f7f8fa;--dot:#2f6fde}
@@ -45,15 +47,16 @@ def order_page(ordered: Ordered) -> str:
     -------
     HTML text.
     """
-    title = ordered.source.collection.title or ordered.source.path.stem
+    title = ordered.session.title
     body = [
         f"<h1>{escape(title)}</h1>",
-        f'<p class="sub">{len(ordered.essence)} items along <b>{escape(ordered.fit.template.name or "an arc")}</b>. '
-        f"{escape(_verdict(ordered))}</p>",
+        f'<p class="sub">{escape(_summary(ordered))}</p>',
+        f"<p>{escape(_verdict(ordered))}</p>",
         *(f'<p class="note">{escape(note)}</p>' for note in ordered.notes),
         *_figures(ordered),
         "<h2>The order</h2>",
         _table(ordered),
+        *_changes(ordered),
         *_alternatives(ordered),
     ]
     return (
@@ -63,69 +66,89 @@ def order_page(ordered: Ordered) -> str:
     )
 
 
+def _summary(ordered: Ordered) -> str:
+    sides = ", ".join(side_line(ordered, side) for side in range(len(ordered.sides)))
+    name = ordered.fit.template.name or "an arc"
+    return f"{headline(ordered)}, along {name}.{f' {sides}.' if sides else ''}"
+
+
 def _verdict(ordered: Ordered) -> str:
     chosen, given = ordered.fit, ordered.given
-    text = (
+    words = story(ordered)
+    text = f"{words[:1].upper()}{words[1:]}. " if words else ""
+    times = likelier(chosen, given)
+    if times is not None:
+        text += f"The model {model_name(ordered)} finds it {times:.1f} times as likely as the order given. "
+    text += (
         f"Mean deviation {chosen.mean:.2f}, worst {chosen.worst:.2f}; as given {given.mean:.2f} and {given.worst:.2f}."
     )
-    if chosen.score is not None and given.score is not None:
-        text += f" The model's score is {chosen.score:.2f}, that of the order given {given.score:.2f}."
-    return text
+    if ordered.gap is None:
+        return f"{text} How close this is to the best is not known."
+    return text if not ordered.gap else f"{text} Another ordering could be better by {ordered.gap:.1%} at most."
 
 
 def _figures(ordered: Ordered) -> list[str]:
-    if ordered.essence.ndim > 1:
+    essence, items = ordered.session.essence, ordered.session.collection.items
+    if essence.ndim > 1:
         return []
-    items = ordered.source.collection.items
-    template = ordered.fit.template
     figures = []
-    for name, order, pinned in (
-        ("after", ordered.fit.ordering, ordered.pinned),
-        ("before", ordered.given.ordering, ()),
-    ):
-        labels = [items[i].label for i in order]
-        figure = svg.arc_figure(
-            ordered.essence[order], labels, template=template, pinned=pinned, caption=f"The arc {name}", width=900
-        )
-        figures.append(f"<figure>{figure}</figure>")
+    for name, fit, pinned in (("after", ordered.fit, ordered.pinned), ("before", ordered.given, ())):
+        labels = [items[i].label for i in fit.ordering]
+        how = svg.Drawing(fit.template, ordered.sides, pinned, caption=f"The arc {name}", width=900)
+        figures.append(f"<figure>{svg.arc_figure(essence[fit.ordering], labels, how)}</figure>")
     return figures
 
 
 def _table(ordered: Ordered) -> str:
-    chosen = ordered.fit
-    artists = any(item.artist for item in ordered.source.collection.items)
-    head = '<th class="n">#</th><th>title</th>' + ("<th>artist</th>" if artists else "")
+    rows = rows_of(ordered)
+    creators, timed = any(row.item.creator for row in rows), any(row.length for row in rows)
+    creator = escape(ordered.session.medium.words.creator)
+    head = '<th class="n">#</th><th>title</th>' + (f"<th>{creator}</th>" if creators else "")
+    head += '<th class="n">length</th>' if timed else ""
     head += '<th class="n">was</th><th class="n">essence</th><th class="n">target</th>'
     head += '<th style="width:7rem"></th><th>why</th>'
-    shares = _shares(ordered.essence, chosen)
-    rows = []
-    for place, (item, why) in enumerate(zip(ordered.collection.items, ordered.reasons, strict=True)):
-        index = chosen.ordering[place]
-        cells = [f'<td class="n">{place + 1}</td><td>{escape(item.label)}</td>']
-        cells += [f"<td>{escape(item.artist)}</td>"] if artists else []
-        cells.append(f'<td class="n">{index + 1}</td><td class="n">{_number(ordered.essence[index])}</td>')
-        cells.append(f'<td class="n">{_number(chosen.targets[place])}</td>')
+    columns = head.count("<th")
+    body = []
+    for row, share, why in zip(rows, _shares(ordered.session.essence, ordered.fit), ordered.reasons, strict=True):
+        if row.side and row.number == 1:
+            line = escape(side_line(ordered, ordered.side_of(row.position)[0]))
+            body.append(f'<tr><th colspan="{columns}" scope="rowgroup">{line}</th></tr>')
+        cells = [f'<td class="n">{row.label}</td><td dir="auto">{escape(row.item.label)}</td>']
+        cells += [f'<td dir="auto">{escape(row.item.creator)}</td>'] if creators else []
+        cells += [f'<td class="n">{row.length}</td>'] if timed else []
         cells.append(
-            f'<td><div class="bar" style="width:{shares[place]:.0%}"></div></td><td class="soft why">{escape(why)}</td>'
+            f'<td class="n">{row.index + 1}</td><td class="n">{_number(ordered.session.essence[row.index])}</td>'
         )
-        rows.append(f"<tr>{''.join(cells)}</tr>")
-    return f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table></div>'
+        cells.append(f'<td class="n">{_number(ordered.fit.targets[row.position])}</td>')
+        cells.append(
+            f'<td><div class="bar" style="width:{share:.0%}"></div></td><td class="soft why">{escape(why)}</td>'
+        )
+        body.append(f"<tr>{''.join(cells)}</tr>")
+    return f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{"".join(body)}</tbody></table></div>'
+
+
+def _changes(ordered: Ordered) -> list[str]:
+    lines = [
+        f"<li>{escape(c.name)}: {c.mean[0]:.1f} → {c.mean[1]:.1f} {escape(c.unit)} on average, "
+        f"{c.worst[0]:.1f} → {c.worst[1]:.1f} at worst</li>"
+        for c in ordered.changes
+    ]
+    return [f"<h2>Steps between neighbours</h2><ul>{''.join(lines)}</ul>"] if lines else []
 
 
 def _alternatives(ordered: Ordered) -> list[str]:
-    if len(ordered.fits) < 2:
-        return []
-    items = ordered.source.collection.items
-    parts = ["<h2>Alternatives</h2>"]
-    for number, other in enumerate(ordered.fits[1:], start=2):
+    others = [(k, p) for k, p in enumerate(ordered.proposals, start=1) if k != ordered.chosen + 1]
+    items = ordered.session.collection.items
+    parts = ["<h2>Alternatives</h2>"] if others else []
+    for number, proposal in others:
+        other = proposal.fit
         score = "" if other.score is None else f", score {other.score:.2f}"
-        listed = "".join(f"<li>{escape(items[i].label)}</li>" for i in other.ordering)
+        listed = "".join(f'<li dir="auto">{escape(items[i].label)}</li>' for i in other.ordering)
         figure = ""
-        if ordered.essence.ndim == 1:
+        if ordered.session.essence.ndim == 1:
+            how = svg.Drawing(other.template, proposal.sides, width=900, height=240)
             labels = [items[i].label for i in other.ordering]
-            figure = svg.arc_figure(
-                ordered.essence[other.ordering], labels, template=other.template, width=900, height=240
-            )
+            figure = svg.arc_figure(ordered.session.essence[other.ordering], labels, how)
         name = escape(other.template.name or "an arc")
         parts.append(f"<details><summary>{number}. {name}{score}</summary>{figure}<ol>{listed}</ol></details>")
     return parts

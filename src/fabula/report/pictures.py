@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ from fabula.core.ordering import positions
 from fabula.core.writing import check_target, write_whole
 from fabula.errors import InputError, import_extra
 from fabula.report import svg
-from fabula.session.ordering import Ordered
+from fabula.session.ordered import Ordered
 
 ENDINGS = (".svg", ".png", ".pdf")
 
@@ -29,40 +30,38 @@ def check_picture(path: str | Path) -> Path:
 def write_picture(ordered: Ordered, path: str | Path) -> Path:
     """Write the arc of an ordering: .svg, or with the extra ``plot`` .png and .pdf."""
     target = check_picture(path)
-    if ordered.essence.ndim > 1:
+    if ordered.session.essence.ndim > 1:
         raise InputError("a picture needs an essence of one dimension; this one has several")
-    labels = [item.label for item in ordered.collection.items]
-    title = ordered.source.collection.title or ordered.source.path.stem
-    essence = ordered.essence[ordered.fit.ordering]
     if target.suffix.lower() == ".svg":
-        figure = svg.arc_figure(
-            essence, labels, template=ordered.fit.template, pinned=ordered.pinned, caption=title, standalone=True
+        how = svg.Drawing(
+            ordered.fit.template, ordered.sides, ordered.pinned, caption=ordered.session.title, standalone=True
         )
-        return write_whole(target, figure + "\n")
-    return write_whole(target, _drawn(ordered, essence, labels, title, target.suffix.lower().removeprefix(".")))
+        essence = ordered.session.essence[ordered.ordering]
+        return write_whole(target, svg.arc_figure(essence, ordered.titles, how) + "\n")
+    return write_whole(target, _drawn(ordered, target.suffix.lower().removeprefix(".")))
 
 
-def _drawn(
-    ordered: Ordered,
-    essence: np.ndarray[tuple[int, ...], np.dtype[np.float64]],
-    labels: list[str],
-    title: str,
-    kind: str,
-) -> bytes:
+def _drawn(ordered: Ordered, kind: str) -> bytes:
     import_extra("matplotlib", extra="plot", purpose=f"a picture as .{kind}")
     from matplotlib.figure import Figure
 
+    essence = ordered.session.essence[ordered.ordering]
     figure = Figure(figsize=(9, 4.2), layout="constrained")
     axes = figure.subplots()
-    places = np.arange(1, len(essence) + 1)
-    along = 1 + positions(201) * (len(essence) - 1)
-    axes.plot(along, ordered.fit.template.samples(201), color="#9aa7bd", label=ordered.fit.template.name)
-    axes.plot(places, essence, "o-", color="#2f6fde", linewidth=1)
+    numbers = np.arange(1, len(essence) + 1)
+    for side, (start, stop) in enumerate(pairwise([0, *ordered.breaks, len(essence)])):
+        along = start + 1 + positions(201) * max(stop - start - 1, 1e-9)
+        name = ordered.fit.template.name if side == 0 else None
+        axes.plot(along, ordered.fit.template.samples(201), color="#9aa7bd", label=name)
+        axes.plot(numbers[start:stop], essence[start:stop], "o-", color="#2f6fde", linewidth=1)
+        if start:
+            axes.axvline(start + 0.5, color="#d7dbe2", linewidth=1)
     for position in ordered.pinned:
         axes.plot(position + 1, essence[position], "o", color="#d9822b")
     if len(essence) <= 40:
-        axes.set_xticks(places, [svg.short(label) for label in labels], rotation=38, ha="right", parse_math=False)
-    axes.set_title(title, parse_math=False)
+        labels = [svg.short(title) for title in ordered.titles]
+        axes.set_xticks(numbers, labels, rotation=38, ha="right", parse_math=False)
+    axes.set_title(ordered.session.title, parse_math=False)
     axes.set_ylabel("essence")
     axes.legend(frameon=False)
     axes.spines[["top", "right"]].set_visible(False)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from html import escape
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fabula.core.ordering import positions
+from fabula.core.essence import Floats
 from fabula.core.template import Template
 
 STYLE = """
@@ -23,18 +25,37 @@ stroke-opacity:.55}.fab .stem{stroke:var(--soft);stroke-width:1;stroke-dasharray
 """
 
 
-def arc_figure(
-    essence: ArrayLike,
-    labels: Sequence[str],
-    *,
-    template: Template | None = None,
-    pinned: Sequence[int] = (),
-    caption: str = "",
-    width: int = 720,
-    height: int = 300,
-    standalone: bool = False,
-) -> str:
-    """A collection's arc: its items as points in order, the template behind them.
+@dataclass(frozen=True)
+class Drawing:
+    """How an arc is drawn.
+
+    Attributes
+    ----------
+    template
+        A scalar template to draw behind; each side follows it from its beginning to its end.
+    sides
+        How many items each side has; empty for one side.
+    pinned
+        Positions drawn in another colour.
+    caption
+        Above it.
+    width, height
+        In pixels.
+    standalone
+        Include the style sheet, for a file of its own.
+    """
+
+    template: Template | None = None
+    sides: tuple[int, ...] = ()
+    pinned: tuple[int, ...] = ()
+    caption: str = ""
+    width: int = 720
+    height: int = 300
+    standalone: bool = False
+
+
+def arc_figure(essence: ArrayLike, labels: Sequence[str], drawing: Drawing | None = None) -> str:
+    """A collection's arc: its items as points in order, the template behind them, a gap between sides.
 
     Parameters
     ----------
@@ -42,53 +63,92 @@ def arc_figure(
         Shape (n,), in order.
     labels
         n texts; shown below the points where there is room, and on hover.
-    template
-        A scalar template to draw behind.
-    pinned
-        Positions drawn in another colour.
-    standalone
-        Include the style sheet, for a file of its own.
+    drawing
+        How.
 
     Examples
     --------
     >>> arc_figure([0.0, 1.0], ["a", "b"])[:4]
     '<svg'
     """
+    how = drawing or Drawing()
     values = np.asarray(essence, dtype=np.float64)
-    n = len(values)
-    named = _labels_fit(labels, width)
-    left, right, top, bottom = 34, 92 if named else 16, 30 if caption else 14, 96 if named else 26
-    curve = template.samples(161) if template is not None else np.empty(0)
-    low, high = _limits(np.concatenate([values, curve]))
-
-    def x(u: float) -> float:
-        return left + (width - left - right) * (u if n > 1 or template is not None else 0.5)
-
-    def y(v: float) -> float:
-        return top + (height - top - bottom) * (high - v) / (high - low)
-
-    parts = [f'<text x="{left}" y="16" font-weight="600">{escape(caption)}</text>'] if caption else []
-    for tick in _ticks(low, high):
-        parts.append(f'<line class="axis" x1="{left}" x2="{width - right}" y1="{y(tick):.1f}" y2="{y(tick):.1f}"/>')
-        parts.append(f'<text class="soft" x="{left - 6}" y="{y(tick) + 4:.1f}" text-anchor="end">{tick:g}</text>')
-    if len(curve):
-        parts.append(_path("curve", [(x(u), y(v)) for u, v in zip(positions(161), curve, strict=True)]))
-    places = positions(n)
-    parts.append(_path("arc", [(x(u), y(v)) for u, v in zip(places, values, strict=True)]))
-    targets = template.samples(n) if template is not None else values
-    for j, (u, v, target) in enumerate(zip(places, values, targets, strict=True)):
-        parts.append(
-            f'<line class="stem" x1="{x(u):.1f}" x2="{x(u):.1f}" y1="{y(v):.1f}" y2="{y(target):.1f}"/>'
-            f'<circle class="{"pin" if j in pinned else "dot"}" cx="{x(u):.1f}" cy="{y(v):.1f}" '
-            f'r="{5 if n <= 40 else 2.5}"><title>{j + 1}. {escape(labels[j])} ({v:+.2f})</title></circle>'
-        )
-        if named:
-            at = f"{x(u) + 3:.1f},{height - bottom + 16:.1f}"
-            parts.append(f'<text transform="translate({at}) rotate(38)">{escape(short(labels[j]))}</text>')
-    style = f"<style>{STYLE}</style>" if standalone else ""
+    frame = _Frame(values, labels, how)
+    parts = [f'<text x="{frame.left}" y="16" font-weight="600">{escape(how.caption)}</text>'] if how.caption else []
+    parts += _grid(frame)
+    for side, (start, stop) in enumerate(pairwise([0, *np.cumsum(how.sides or (len(values),)).tolist()])):
+        parts += _side(frame, side, start, stop)
+    style = f"<style>{STYLE}</style>" if how.standalone else ""
     return (
-        f'<svg class="fab" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
-        f'role="img" aria-label="{escape(caption or "arc", quote=True)}">{style}{"".join(parts)}</svg>'
+        f'<svg class="fab" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {how.width} {how.height}" '
+        f'role="img" aria-label="{escape(how.caption or "arc", quote=True)}">{style}{"".join(parts)}</svg>'
+    )
+
+
+class _Frame:
+    """Where positions and heights lie on the picture."""
+
+    def __init__(self, values: Floats, labels: Sequence[str], how: Drawing) -> None:
+        self.values, self.labels, self.how = values, labels, how
+        self.named = _labels_fit(labels, how.width)
+        self.left, self.right = 34, 92 if self.named else 16
+        self.top, self.bottom = 30 if how.caption or how.sides else 14, 96 if self.named else 26
+        drawn = how.template.samples(161) if how.template is not None else np.empty(0)
+        self.low, self.high = _limits(np.concatenate([values, drawn]))
+
+    def x(self, position: float) -> float:
+        """Where a position lies, 0 .. n - 1; sides stand a position apart."""
+        steps = len(self.values) - 1 + max(0, len(self.how.sides) - 1) * 0.6
+        side = int(np.searchsorted(np.cumsum(self.how.sides), position, side="right")) if self.how.sides else 0
+        share = (position + 0.6 * side) / steps if steps else 0.5
+        return self.left + (self.how.width - self.left - self.right) * share
+
+    def y(self, value: float) -> float:
+        """Where a height lies."""
+        return self.top + (self.how.height - self.top - self.bottom) * (self.high - value) / (self.high - self.low)
+
+
+def _grid(frame: _Frame) -> list[str]:
+    parts, right = [], frame.how.width - frame.right
+    for tick in _ticks(frame.low, frame.high):
+        y = frame.y(tick)
+        parts.append(f'<line class="axis" x1="{frame.left}" x2="{right}" y1="{y:.1f}" y2="{y:.1f}"/>')
+        parts.append(f'<text class="soft" x="{frame.left - 6}" y="{y + 4:.1f}" text-anchor="end">{tick:g}</text>')
+    return parts
+
+
+def _side(frame: _Frame, side: int, start: int, stop: int) -> list[str]:
+    """The template, the line through the items, and the items of one side."""
+    template, parts = frame.how.template, []
+    if frame.how.sides:
+        at = f'x="{frame.x(start):.1f}" y="{frame.top - 8}"'
+        parts.append(f'<text class="soft" {at} text-anchor="middle">{chr(ord("A") + side % 26)}</text>')
+    if template is not None:
+        last = frame.x(stop - 1)
+        along = np.linspace(frame.x(start), last if stop - start > 1 or frame.how.sides else last + 0.1, 161)
+        if len(frame.values) == 1:
+            along = np.linspace(frame.left, frame.how.width - frame.right, 161)
+        drawn = template.samples(161)
+        parts.append(_path("curve", [(px, frame.y(v)) for px, v in zip(along.tolist(), drawn, strict=True)]))
+    points = [(frame.x(j), frame.y(frame.values[j])) for j in range(start, stop)]
+    parts.append(_path("arc", points))
+    targets = template.samples(stop - start) if template is not None else frame.values[start:stop]
+    for j, target in zip(range(start, stop), targets, strict=True):
+        parts.append(_point(frame, j, target))
+    return parts
+
+
+def _point(frame: _Frame, j: int, target: float) -> str:
+    x, y, value = frame.x(j), frame.y(frame.values[j]), frame.values[j]
+    kind, radius = "pin" if j in frame.how.pinned else "dot", 5 if len(frame.values) <= 40 else 2.5
+    label = ""
+    if frame.named:
+        at = f"{x + 3:.1f},{frame.how.height - frame.bottom + 16:.1f}"
+        label = f'<text transform="translate({at}) rotate(38)">{escape(short(frame.labels[j]))}</text>'
+    return (
+        f'<line class="stem" x1="{x:.1f}" x2="{x:.1f}" y1="{y:.1f}" y2="{frame.y(target):.1f}"/>'
+        f'<circle class="{kind}" cx="{x:.1f}" cy="{y:.1f}" r="{radius}">'
+        f"<title>{j + 1}. {escape(frame.labels[j])} ({value:+.2f})</title></circle>{label}"
     )
 
 

@@ -104,7 +104,8 @@ def _by_model(source: Source, model: Model, measuring: Measuring) -> Essence:
             f"{source.path}: the model needs {', '.join(model.feature_names)}; missing: {', '.join(missing)} "
             f"(it has: {there})"
         )
-    features, notes = brought_near(source.collection.columns(model.feature_names), model.transform)
+    features, far = brought_near(source.collection.columns(model.feature_names), model.transform)
+    notes = [_far_note(name, source.medium) for name in far]
     values = model.encode(features)
     scalar = values[:, 0] if values.shape[1] == 1 else values
     return Essence(source, scalar, model.feature_names, model, (*_doubts(scalar), *notes))
@@ -153,7 +154,7 @@ def _default_model(source: Source) -> Model:
 
 
 def brought_near(features: Floats, transform: Transform) -> tuple[Floats, list[str]]:
-    """Features as a model can judge them, and what was done to them.
+    """Features as a model can judge them, and the names of those that were moved.
 
     Where most items of a collection lie far from anything the model was trained on (pieces of ten seconds, symphonies),
     it knows nothing of them as they are. Such a feature is taken relative to the collection: shifted, or scaled where
@@ -168,7 +169,7 @@ def brought_near(features: Floats, transform: Transform) -> tuple[Floats, list[s
     """
     if features.ndim != 2:
         return features, []
-    near, notes = features.copy(), []
+    near, moved = features.copy(), []
     plain = Transform(transform.feature_names, transform.logged, transform.mean, transform.deviation)
     distance = plain.apply(features)
     constants = dict(log_parts(text, transform.feature_names) for text in transform.logged)
@@ -180,8 +181,13 @@ def brought_near(features: Floats, transform: Transform) -> tuple[Floats, list[s
         offset = constants.get(name)
         values = near[:, column]
         near[:, column] = values + shift if offset is None else (values + offset) * np.exp(shift) - offset
-        notes.append(f"{name} is far from what the model was trained on: it was taken relative to this collection")
-    return near, notes
+        moved.append(name)
+    return near, moved
+
+
+def _far_note(name: str, medium: Medium) -> str:
+    here = f"only differences within the {medium.words.collection} count"
+    return f"{medium.shown(name)} is far from what the model has learned from: {here}"
 
 
 def _doubts(values: Floats) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -123,8 +124,7 @@ class Ordered:
         """The length of each side, or of the whole where there is one; None where it is not known."""
         items = self.collection.items
         starts = [0, *self.breaks, len(items)]
-        pairs = zip(starts, starts[1:], strict=False)
-        return [total([item.length for item in items[start:stop]]) for start, stop in pairs]
+        return [total([item.length for item in items[start:stop]]) for start, stop in pairwise(starts)]
 
     @cached_property
     def reasons(self) -> list[str]:

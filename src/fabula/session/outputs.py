@@ -88,5 +88,5 @@ _WRITERS: dict[str, Writer] = {
 
 def relocated(collection: Collection, old: Path, new: Path) -> Collection:
     """The collection with relative paths that start from another folder and lead to the same files."""
-    items = [replace(item, path=moved(item.path, old, new)) if item.path else item for item in collection.items]
+    items = tuple(replace(item, path=moved(item.path, old, new)) if item.path else item for item in collection.items)
     return replace(collection, items=items)

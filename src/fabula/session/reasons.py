@@ -76,6 +76,25 @@ def _distance(gap: float) -> str:
     return f" ({abs(gap):.1f} {'above' if gap > 0 else 'below'} it)"
 
 
+def story(ordered: Ordered) -> str:
+    """The order in a sentence: what it opens with, where it is highest, what it closes with."""
+    session, order = ordered.session, ordered.ordering.tolist()
+    if len(order) < 3:
+        return ""
+    traits = traits_of(session.collection, session.features, session.medium)
+    labels = [f"{item.label}{_in_brackets(traits[i])}" for i, item in enumerate(session.collection.items)]
+    sentence = f"opens with {labels[order[0]]}"
+    if session.essence.ndim == 1 and np.ptp(session.essence):
+        height = int(np.argmax(session.essence[order]))
+        if 0 < height < len(order) - 1:
+            sentence += f", is highest at {labels[order[height]]}"
+    return f"{sentence}, closes with {labels[order[-1]]}"
+
+
+def _in_brackets(traits: list[str]) -> str:
+    return f" ({' and '.join(traits)})" if traits else ""
+
+
 def doubts(ordered: Ordered) -> list[str]:
     """What the user should know of this ordering."""
     found = []
