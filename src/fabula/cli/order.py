@@ -15,8 +15,20 @@ if TYPE_CHECKING:
     from fabula.session.ordered import Ordered
     from fabula.session.request import Ends, Request
 
-_REQUEST = ("template", "like", "flip", "alternatives", "choose", "together", "before", "apart")
-_REQUEST += ("sides", "side_limit", "limit", "smoothness")
+_REQUEST = [
+    "template",
+    "like",
+    "flip",
+    "alternatives",
+    "choose",
+    "together",
+    "before",
+    "apart",
+    "sides",
+    "side_limit",
+    "limit",
+    "smoothness",
+]
 
 
 @click.command("order")

@@ -38,13 +38,13 @@ def list_() -> None:
     from rich.table import Table
 
     from fabula.cli.printing import console
-    from fabula.core.builtin import template, template_names
+    from fabula.core import builtin
     from fabula.report.terminal import spark
 
     table = Table(box=None, pad_edge=False, header_style="bold")
     for column in ("name", "arc", "what it does"):
         table.add_column(column, no_wrap=column != "what it does")
-    for template in [template(name) for name in template_names()]:
+    for template in map(builtin.template, builtin.template_names()):
         table.add_row(template.name, spark(template.samples(16)), template.description)
     console().print(table)
 
