@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from fabula.session.ordered import Ordered
     from fabula.session.request import Ends, Request
 
-_REQUEST = [
+_REQUEST = ("template", "like", "flip", "alternatives", "choose", "together", "before", "apart", "sides")
+_LIMITS = ("side_limit", "limit", "smoothness")
     "template",
     "like",
     "flip",
@@ -196,7 +197,7 @@ def _as_request(options: dict[str, Any]) -> Request:
     """What belongs to the request, out of the options."""
     from fabula.session.request import Request
 
-    asked: dict[str, Any] = {name: options[name] for name in _REQUEST}
+    asked: dict[str, Any] = {name: options[name] for name in (*_REQUEST, *_LIMITS)}
     apart = asked["apart"]
     if apart is not None and apart.startswith("soft:"):
         asked |= {"apart": apart.removeprefix("soft:"), "apart_soft": True}
