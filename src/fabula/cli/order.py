@@ -17,19 +17,6 @@ if TYPE_CHECKING:
 
 _REQUEST = ("template", "like", "flip", "alternatives", "choose", "together", "before", "apart", "sides")
 _LIMITS = ("side_limit", "limit", "smoothness")
-    "template",
-    "like",
-    "flip",
-    "alternatives",
-    "choose",
-    "together",
-    "before",
-    "apart",
-    "sides",
-    "side_limit",
-    "limit",
-    "smoothness",
-]
 
 
 @click.command("order")
