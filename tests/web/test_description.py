@@ -9,9 +9,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 PATHS = {
-    "/api/demo", "/api/uploads", "/api/folders", "/api/collections", "/api/sessions", "/api/jobs", "/api/jobs/{job}",
+    "/api/demo", "/api/uploads", "/api/folders", "/api/formats", "/api/collections", "/api/sessions", "/api/jobs", "/api/jobs/{job}",
     "/api/collections/{collection}", "/api/collections/{collection}/essence", "/api/templates", "/api/order",
-    "/api/collections/{collection}/sound/{item}", "/api/collections/{collection}/export",
+    "/api/collections/{collection}/preview/{item}", "/api/collections/{collection}/export",
     "/api/collections/{collection}/session",
 }  # fmt: skip
 
@@ -49,12 +49,13 @@ FIELDS = (
     "like",
     "flip",
     "apart",
+    "apart_soft",
     "side_limit",
     "limit",
     "smoothness",
     "alternatives",
-    "why",
-    "normalise",
+    "explain",
+    "scaled",
 )
 asked = st.fixed_dictionaries(
     {},
@@ -66,6 +67,11 @@ asked = st.fixed_dictionaries(
         "together": runs | values,
         "before": runs | values,
         "sides": st.integers(1, 4) | values,
+        "choose": st.integers(1, 3) | values,
+        "first": numbered | values,
+        "last": numbered | values,
+        "ordering": st.permutations(range(9)) | st.lists(st.integers(-1, 9)) | values,
+        "side_sizes": st.lists(st.integers(-1, 9), max_size=3),
     },
 )
 
@@ -80,7 +86,7 @@ def test_whatever_is_asked_there_is_an_answer(server, demo, asked, ours):
     answer = server.client.post("/api/order", content=json.dumps(asked), headers={"Content-Type": "application/json"})
     assert answer.status_code in (200, 400, 404, 422), answer.text
     if answer.status_code != 200:
-        assert list(answer.json()) == ["error"]
+        assert list(answer.json()) == ["error", "field"]
 
 
 @pytest.mark.slow

@@ -20,8 +20,8 @@ def test_uploaded_sound_keeps_its_names_and_natural_order(server, sound):
     told = server.client.get(f"/api/collections/{collection}").json()
     assert [item["path"] for item in told["items"]] == ["set/9 nine.ogg", "set/10 ten.ogg"]
     assert [item["title"] for item in told["items"]] == ["Embers", "Parade"]  # their tags
-    assert told["items"][0]["seconds"] == pytest.approx(10.5, abs=0.1)
-    fetched = server.client.get(f"/api/collections/{collection}/sound/0")
+    assert told["items"][0]["length"] == pytest.approx(10.5, abs=0.1)
+    fetched = server.client.get(f"/api/collections/{collection}/preview/0")
     assert (fetched.content, fetched.headers["content-type"]) == (data, "audio/ogg")
 
 
@@ -35,8 +35,9 @@ def test_a_broken_file_is_left_out_and_named(server, sound):
 def test_an_uploaded_table_is_ordered_by_a_column(server):
     collection = server.opened(server.upload(("songs.csv", table(9).encode())))
     told = server.client.get(f"/api/collections/{collection}").json()
-    assert (told["title"], told["by"], told["items"][0]["sound"]) == ("songs", "energy", False)
-    assert told["columns"] == ["energy", "duration_ms"]
+    assert (told["title"], told["by"], told["items"][0]["preview"]) == ("songs", "energy", False)
+    assert told["columns"] == [{"name": "energy", "label": "energy"}, {"name": "duration_ms", "label": "length"}]
+    assert (told["model"], told["knows_model"]) == (None, False)
     chosen = server.opened(server.upload(("songs.csv", table(9).encode()), by="duration_ms"))
     assert server.client.get(f"/api/collections/{chosen}").json()["by"] == "duration_ms"
 
@@ -46,15 +47,16 @@ def test_an_uploaded_playlist_finds_the_sound_beside_it(server, sound):
     files = [("mix.m3u8", listed.encode()), ("A.ogg", sound("01 Embers.ogg")), ("b.ogg", sound("04 Parade.ogg"))]
     collection = server.opened(server.upload(*files))
     told = server.client.get(f"/api/collections/{collection}").json()
-    assert all(item["sound"] for item in told["items"])
-    asked = {"ordering": [1, 0], "template": {"knots": [0, 1], "values": [0, 1]}, "format": "m3u8"}
+    assert all(item["preview"] for item in told["items"])
+    result = server.order(collection=collection, ordering=[1, 0])["result"]
+    asked = {"result": result, "format": "m3u8"}
     kept = server.client.post(f"/api/collections/{collection}/export", json=asked).text
     assert kept == "#EXTM3U\nmusic/A.ogg\n# mine\nmusic/B.ogg\n"
 
 
 def test_nothing_usable_and_several_lists_are_refused(server):
     nothing = server.upload(("a.jpg", b"x"))
-    assert (nothing.status_code, "no audio file" in nothing.json()["error"]) == (400, True)
+    assert (nothing.status_code, "nothing in the upload can be opened" in nothing.json()["error"]) == (400, True)
     two = server.finish(server.upload(("a.csv", table(3).encode()), ("b.csv", table(3).encode())))
     assert "one table or one playlist at a time" in two["error"]
 
@@ -63,7 +65,7 @@ def test_a_folder_below_a_root_is_opened(server, root):
     roots = server.client.get("/api/folders").json()
     assert [one["path"] for one in roots["folders"]] == [str(root.resolve())]
     inner = server.client.get("/api/folders", params={"path": str(root / "album")}).json()
-    assert (inner["sounds"], inner["parent"]) == (4, str(root.resolve()))
+    assert (inner["items"], inner["parent"]) == (4, str(root.resolve()))
     collection = server.opened(server.client.post("/api/collections", json={"path": str(root / "album")}))
     assert len(server.client.get(f"/api/collections/{collection}").json()["items"]) == 4
     opened = server.opened(
@@ -148,7 +150,7 @@ def test_a_session_of_a_table_opens_again(server):
     ("change", "words"),
     [
         ({"kind": "other"}, "not a session"),
-        ({"version": 2}, "update it"),
+        ({"version": 3}, "update it"),
         ({"items": []}, "broken"),
         ({"items": [{"id": 1}]}, "broken"),
         ({"feature_names": ["a", "b", "c"]}, "broken"),
@@ -168,7 +170,7 @@ def test_one_of_several_collections_is_chosen(server):
     several = "collection,album,title,energy\n"
     several += "".join(f"{'ab'[i % 2]},{['', 'The Bees'][i % 2]},T{i},{i / 9:.2f}\n" for i in range(8))
     job = server.finish(server.upload(("all.csv", several.encode())))
-    assert job["error"] == "all.csv: holds 2 collection(s): a, b; choose one with --collection"
+    assert job["error"] == "collection: all.csv: holds 2 collection(s): a, b; choose one"
     assert job["choices"] == [  # the page asks which one
         {"id": "a", "title": "", "items": 4},
         {"id": "b", "title": "The Bees", "items": 4},

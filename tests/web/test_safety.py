@@ -72,7 +72,7 @@ def test_the_page_itself_is_let_in(server):
 
 @pytest.mark.parametrize("site", ["cross-site", "same-site"])
 def test_another_site_cannot_even_look(server, demo, site):
-    answer = server.client.get(f"/api/collections/{demo}/sound/0", headers={"Sec-Fetch-Site": site})
+    answer = server.client.get(f"/api/collections/{demo}/preview/0", headers={"Sec-Fetch-Site": site})
     assert answer.status_code == 403
 
 
@@ -82,7 +82,7 @@ def test_a_form_of_another_page_is_no_json(server):
 
 
 def test_every_answer_carries_the_policy(server, demo):
-    for path in ("/", "/static/main.js", "/api/templates", f"/api/collections/{demo}/sound/0", "/nosuch"):
+    for path in ("/", "/static/main.js", "/api/templates", f"/api/collections/{demo}/preview/0", "/nosuch"):
         headers = server.client.get(path).headers
         assert "default-src 'none'" in headers["content-security-policy"]
         assert "frame-ancestors 'none'" in headers["content-security-policy"]
@@ -198,11 +198,11 @@ def test_a_name_that_leads_out_is_only_a_name(server, sound):
     assert {item["path"] for item in told["items"]} >= {"x.ogg", "etc/cron.d/y.ogg", "z.ogg"}
 
 
-def test_only_sound_that_was_loaded_can_be_fetched(server, demo, root):
+def test_only_files_that_were_opened_can_be_fetched(server, demo, root):
     for item in ("9", "-1", "99999999999999999999"):
-        assert server.client.get(f"/api/collections/{demo}/sound/{item}").status_code == 404
+        assert server.client.get(f"/api/collections/{demo}/preview/{item}").status_code == 404
     for item in ("x", "0/../../1", "%2e%2e%2f"):
-        assert server.client.get(f"/api/collections/{demo}/sound/{item}").status_code in (404, 422)
+        assert server.client.get(f"/api/collections/{demo}/preview/{item}").status_code in (404, 422)
     for path in ("/static/../app.py", "/static/%2e%2e/app.py", "/static//etc/passwd"):
         assert server.client.get(path).status_code == 404
 
@@ -214,7 +214,7 @@ def test_a_session_cannot_lead_to_other_files(server, demo, root):
     session["items"][2]["path"] = str(root / "table.csv")
     session["items"][3]["path"] = str(root / "away.ogg")
     opened = server.client.post("/api/sessions", json=session).json()["collection"]
-    assert [item["sound"] for item in opened["items"]] == [False] * 4 + [True] * 5
+    assert [item["preview"] for item in opened["items"]] == [False] * 4 + [True] * 5
 
 
 @pytest.mark.parametrize("path", ["/etc", "/", "..", "", "\0", "/nosuch", "x" * 3000])

@@ -34,8 +34,9 @@ class Request:
         Whether a template is brought to the scale of the essence: mean 0 and deviation 1.
     alternatives, choose
         How many orderings to propose, and which of them to take, counted from 1.
-    ordering
-        Take this ordering (item indices) as it is, and tell how it does.
+    ordering, side_sizes
+        Take this ordering (item indices) as it is, and tell how it does; and how many items each of its sides has,
+        by default cut where the lengths are most even.
     first, last
         The opener and the close; or by side, ``{0: "Intro", 1: "Reprise"}``.
     at
@@ -66,6 +67,7 @@ class Request:
     alternatives: int = 4
     choose: int = 1
     ordering: Sequence[int] | None = None
+    side_sizes: Sequence[int] = ()
     first: Ends | None = None
     last: Ends | None = None
     at: Mapping[int, Which] = field(default_factory=dict)
@@ -87,5 +89,7 @@ class Request:
             raise InputError(f"must be at least 1; got {self.choose}", field="choose")
         if self.sides < 1:
             raise InputError(f"must be at least 1; got {self.sides}", field="sides")
+        if self.side_sizes and self.ordering is None:
+            raise InputError("goes with an ordering", field="side_sizes")
         if self.side_limit is not None and self.sides < 2:
             raise InputError("goes with 2 sides or more", field="side_limit")

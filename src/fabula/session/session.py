@@ -133,7 +133,7 @@ class Session:
     def _proposals(self, task: Task, asked: Request) -> list[Proposal]:
         templates = self._asked_templates(asked)
         if asked.ordering is not None:
-            sides = _checked_sides(asked.ordering, asked.sides, task, len(self.collection))
+            sides = _checked_sides(asked, asked.ordering, task)
             return [propose.as_it_is(task, (templates or self.templates)[0], asked.ordering, sides)]
         if templates is None and not asked.flip and self.model is not None and self.model.arcs is not None:
             return propose.along_arcs(task, asked.alternatives)
@@ -180,10 +180,20 @@ def _distinct(found: Sequence[Proposal], most: int) -> list[Proposal]:
     return sorted(kept.values(), key=lambda proposal: -(proposal.fit.score or 0.0))[:most]
 
 
-def _checked_sides(ordering: Sequence[int], sides: int, task: Task, n: int) -> tuple[int, ...]:
-    """How many items each side of a given ordering has: cut where the lengths are most even."""
+def _checked_sides(asked: Request, ordering: Sequence[int], task: Task) -> tuple[int, ...]:
+    """How many items each side of a given ordering has: as asked, or cut where the lengths are most even."""
+    n, sides = len(task.essence), asked.sides
     left_out = sorted(set(range(n)) - set(ordering))
-    as_ordering([*ordering, *left_out], n)
+    try:
+        as_ordering([*ordering, *left_out], n)
+    except InputError as error:
+        raise InputError(error.message, field="ordering") from None
+    if asked.side_sizes:
+        sizes = tuple(asked.side_sizes)
+        if len(sizes) != sides or min(sizes) < 1 or sum(sizes) != len(ordering):
+            rule = f"must be {sides} numbers above 0 that add up to {len(ordering)}"
+            raise InputError(f"{rule}; got {list(sizes)}", field="side_sizes")
+        return sizes if sides > 1 else ()
     if sides == 1:
         return ()
     if sides > len(ordering):

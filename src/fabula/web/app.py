@@ -11,10 +11,10 @@ from fastapi.responses import FileResponse
 from fastapi.staticfiles import StaticFiles
 
 from fabula.version import __version__
-from fabula.web.errors import tell_errors
+from fabula.web.errors import add_error_handlers
 from fabula.web.jobs import Jobs
-from fabula.web.middleware import Guard
-from fabula.web.routes import routes
+from fabula.web.middleware import SafetyMiddleware
+from fabula.web.routes import create_router
 from fabula.web.settings import Settings
 from fabula.web.store import Store
 
@@ -27,7 +27,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     Parameters
     ----------
     settings
-        What it may do; by default it opens nothing of this machine but the demo album and what is sent to it.
+        What it may do; by default it opens nothing of this machine but the demo and what is sent to it.
 
     Examples
     --------
@@ -55,13 +55,13 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         lifespan=lifespan,
     )
     app.state.store, app.state.jobs = store, jobs
-    tell_errors(app)
-    app.include_router(routes(store, jobs))
+    add_error_handlers(app)
+    app.include_router(create_router(store, jobs))
 
     @app.get("/", include_in_schema=False)
     def page() -> FileResponse:
         return FileResponse(STATIC / "index.html")
 
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
-    app.add_middleware(Guard, settings=chosen)
+    app.add_middleware(SafetyMiddleware, settings=chosen)
     return app

@@ -1,4 +1,4 @@
-"""Errors as answers: the same one line as on the command line, under ``error``, and never a traceback."""
+"""Errors as answers: one line under ``error``, the field it is about under ``field``, and never a traceback."""
 
 from __future__ import annotations
 
@@ -10,25 +10,26 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
-from fabula.errors import FabulaError
+from fabula.errors import FabulaError, InputError
 
 
-class RefusedError(FabulaError):
-    """A request that is refused with a status of its own."""
+class StatusError(FabulaError):
+    """An error that is answered with a status of its own."""
 
     def __init__(self, status: int, message: str) -> None:
         self.status = status
         super().__init__(message)
 
 
-class Trouble(BaseModel):
-    """What is wrong, in one line."""
+class ErrorBody(BaseModel):
+    """What is wrong, in one line, and the field of the request it is about."""
 
     error: str
+    field: str | None = None
 
 
-REFUSALS: dict[int | str, dict[str, Any]] = {
-    status: {"model": Trouble, "description": text}
+ERROR_RESPONSES: dict[int | str, dict[str, Any]] = {
+    status: {"model": ErrorBody, "description": text}
     for status, text in (
         (400, "What was asked for breaks a rule."),
         (403, "The request comes from elsewhere."),
@@ -41,36 +42,45 @@ REFUSALS: dict[int | str, dict[str, Any]] = {
 }
 
 
-def refused(status: int, message: str) -> JSONResponse:
-    """The answer that says why not."""
-    line = " ".join(message.encode("utf-8", "backslashreplace").decode().split())
-    return JSONResponse({"error": line}, status_code=status)
+def error_response(status: int, message: str, field: str | None = None) -> JSONResponse:
+    """The answer that says what is wrong."""
+    return JSONResponse({"error": one_line(message), "field": field}, status_code=status)
 
 
-def tell_errors(app: FastAPI) -> None:
+def one_line(message: str) -> str:
+    """A message as one line of text that can be written."""
+    return " ".join(message.encode("utf-8", "backslashreplace").decode().split())
+
+
+def add_error_handlers(app: FastAPI) -> None:
     """Turn every error of the app into such an answer."""
 
     @app.exception_handler(FabulaError)
     async def known(_: Request, error: FabulaError) -> JSONResponse:
-        return refused(error.status if isinstance(error, RefusedError) else 400, str(error))
+        status = error.status if isinstance(error, StatusError) else 400
+        return error_response(status, str(error), error.field if isinstance(error, InputError) else None)
 
     @app.exception_handler(RequestValidationError)
     async def malformed(_: Request, error: RequestValidationError) -> JSONResponse:
-        return refused(422, "; ".join(_told(one) for one in error.errors()[:3]))
+        problems = error.errors()
+        return error_response(422, "; ".join(map(_problem, problems[:3])), _path(problems[0]) or None)
 
     @app.exception_handler(HTTPException)
     async def http(_: Request, error: HTTPException) -> JSONResponse:
-        return refused(error.status_code, str(error.detail))
+        return error_response(error.status_code, str(error.detail))
 
     @app.exception_handler(UnicodeEncodeError)
-    async def no_text(_: Request, error: UnicodeEncodeError) -> JSONResponse:
-        return refused(400, f"{error.object[error.start : error.start + 1]!r} is no text that can be written")
+    async def unwritable(_: Request, error: UnicodeEncodeError) -> JSONResponse:
+        return error_response(400, f"{error.object[error.start : error.start + 1]!r} is no text that can be written")
 
     @app.exception_handler(Exception)
     async def unforeseen(_: Request, error: Exception) -> JSONResponse:
-        return refused(500, f"something unforeseen went wrong ({type(error).__name__})")
+        return error_response(500, f"something unforeseen went wrong ({type(error).__name__})")
 
 
-def _told(problem: dict[str, Any]) -> str:
-    where = ".".join(str(part) for part in problem["loc"] if part not in ("body", "query", "path"))
-    return f"{where or 'the request'}: {problem['msg']}"
+def _problem(problem: dict[str, Any]) -> str:
+    return f"{_path(problem) or 'the request'}: {problem['msg']}"
+
+
+def _path(problem: dict[str, Any]) -> str:
+    return ".".join(str(part) for part in problem["loc"] if part not in ("body", "query", "path"))

@@ -1,4 +1,4 @@
-"""From an ordering on the screen to files."""
+"""From a result on the screen to files."""
 
 from __future__ import annotations
 
@@ -7,109 +7,79 @@ import os
 import re
 import tempfile
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from fabula.core.collection import Collection
-from fabula.core.ordering import Ints, as_ordering
-from fabula.core.template import Template
 from fabula.errors import FileError, InputError
 from fabula.report.page import write_page
 from fabula.report.pictures import write_picture
+from fabula.session.answer import rows_of
 from fabula.session.copies import numbered_names
-from fabula.session.ordering import Ordered
+from fabula.session.ordered import Ordered
 from fabula.session.outputs import write_ordered
-from fabula.session.playing import laid_out
-from fabula.web.requests import ToExport
-from fabula.web.store import Loaded
+from fabula.web.store import OpenCollection
 
 _CHUNK = 1 << 18
+_WRITERS: dict[str, Callable[[Ordered, Path], Path]] = {"html": write_page, "svg": write_picture}
 
 
-def export(loaded: Loaded, asked: ToExport) -> tuple[str, bytes]:
-    """An ordering on the screen as a file: its name and its bytes.
+def export(ordered: Ordered, form: str) -> tuple[str, bytes]:
+    """A result as a file of some format: its name and its bytes.
 
-    A zip is made by :func:`zipped` instead.
+    A zip is made by :func:`zip_copies` instead.
     """
-    title = file_name(loaded.found.source.collection.title) or "order"
     with tempfile.TemporaryDirectory(prefix="fabula-export-") as folder:
-        target = Path(folder) / f"{title}.{asked.format}"
+        target = Path(folder) / f"{file_name(ordered.session.title) or 'order'}.{form}"
         try:
-            _write(kept(loaded, asked, Path(folder)), target)
+            _WRITERS.get(form, write_ordered)(_from_folder(ordered, Path(folder)), target)
         except FileError as error:
             raise FileError(str(error).replace(f"{folder}{os.sep}", "")) from error
         return target.name, target.read_bytes()
 
 
-def kept(loaded: Loaded, asked: ToExport, folder: Path) -> Ordered:
-    """The ordering asked for, its items led to where the user has them."""
-    template = Template(asked.template.knots, asked.template.values, asked.template.name)
-    source = loaded.found.source
-    c = source.collection
-    order = _whole(asked, len(c))
-    items = [replace(item, path=name) for item, name in zip(c.items, _locations(loaded), strict=True)]
-    playlist = replace(source.playlist, folder=folder) if source.playlist is not None and loaded.upload else None
-    moved = replace(
-        source,
-        collection=Collection(c.id, items, c.features, c.feature_names, ordered=c.ordered, title=c.title),
-        folder=folder,
-        playlist=playlist,
-    )
-    found = replace(loaded.found, source=moved).without(asked.left_out, "left out")
-    pinned = [place for place in asked.pinned if 0 <= place < len(order)]
-    return laid_out(found, np.argsort(np.argsort(order)), template, pinned=pinned)
+def _from_folder(ordered: Ordered, folder: Path) -> Ordered:
+    """The same result, written as if its paths started from a folder: so they stay as they are."""
+    source = ordered.session.source
+    playlist = None if source.playlist is None else replace(source.playlist, folder=folder)
+    return replace(ordered, session=replace(ordered.session, source=replace(source, folder=folder, playlist=playlist)))
 
 
-def _whole(asked: ToExport, n: int) -> Ints:
-    """The ordering asked for, which with what it leaves out must be all n items."""
-    return as_ordering([*asked.ordering, *asked.left_out], n)[: len(asked.ordering)]
-
-
-def _locations(loaded: Loaded) -> list[str]:
-    """A path for items that have one; ids stay ids."""
-    items = loaded.found.source.collection.items
-    return [
-        name if item.path or file is not None else ""
-        for item, file, name in zip(items, loaded.sounds, loaded.names, strict=True)
-    ]
-
-
-def _write(chosen: Ordered, target: Path) -> None:
-    writers = {".html": write_page, ".svg": write_picture}
-    writers.get(target.suffix, write_ordered)(chosen, target)
-
-
-def zipped(loaded: Loaded, asked: ToExport) -> Iterator[bytes]:
+def zip_copies(opened: OpenCollection, ordered: Ordered) -> Iterator[bytes]:
     """A zip of numbered copies with a playlist of them, made as it goes out."""
-    order = _whole(asked, len(loaded.sounds))
-    items = loaded.found.source.collection.items
-    files = [(items[i], loaded.sounds[i]) for i in order]
-    missing = [item.label for item, file in files if file is None or not file.is_file()]
-    if missing:
-        raise InputError(
-            f"{missing[0]!r} has no sound here, so that it cannot be copied ({len(missing)} of {len(files)})"
-        )
-    there = [file for _, file in files if file is not None]
-    names = numbered_names([item.label for item, _ in files], [file.suffix.lower() for file in there])
-    plain = [name.encode("utf-8", "replace").decode() for name in names]
-    return _zip(list(zip(plain, there, strict=True)))
+    rows = rows_of(ordered)
+    files = [opened.files[row.index] for row in rows]
+    there = [file for file in files if file is not None and file.is_file()]
+    if len(there) < len(files):
+        missing = next(row.item for row, file in zip(rows, files, strict=True) if file is None or not file.is_file())
+        count = f"{len(files) - len(there)} of {len(files)}"
+        raise InputError(f"{missing.label!r} has no file here, so it cannot be copied ({count})")
+    names = numbered_names(rows, [file.suffix.lower() for file in there])
+    written = [name.encode("utf-8", "replace").decode() for name in names]
+    return _zip(_playlist(ordered, written), list(zip(written, there, strict=True)))
 
 
-def _zip(files: Sequence[tuple[str, Path]]) -> Iterator[bytes]:
+def _playlist(ordered: Ordered, names: Sequence[str]) -> bytes:
+    """The playlist of the copies."""
+    source = ordered.session.source
+    items = list(source.collection.items)
+    for index, name in zip(ordered.ordering.tolist(), names, strict=True):
+        items[index] = replace(items[index], path=name)
+    copied = replace(source, collection=replace(source.collection, items=tuple(items)), playlist=None, rows=())
+    return export(replace(ordered, session=replace(ordered.session, source=copied)), "m3u8")[1]
+
+
+def _zip(playlist: bytes, files: Sequence[tuple[str, Path]]) -> Iterator[bytes]:
     out = _Stream()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_STORED, allowZip64=True) as archive:
-        listed = "#EXTM3U\n" + "".join(f"{name}\n" for name, _ in files)
-        archive.writestr("order.m3u8", listed.encode("utf-8", "replace"))
+        archive.writestr("order.m3u8", playlist)
         for name, file in files:
             with file.open("rb") as source, archive.open(name, "w", force_zip64=True) as entry:
                 while chunk := source.read(_CHUNK):
                     entry.write(chunk)
-                    yield out.taken()
-    yield out.taken()
+                    yield out.take()
+    yield out.take()
 
 
 class _Stream(io.RawIOBase):
@@ -125,7 +95,7 @@ class _Stream(io.RawIOBase):
         self._parts.append(bytes(data))
         return len(data)
 
-    def taken(self) -> bytes:
+    def take(self) -> bytes:
         taken, self._parts = b"".join(self._parts), []
         return taken
 

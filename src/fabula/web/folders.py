@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from fabula.errors import shown
-from fabula.sources.folders import AUDIO_ENDINGS, natural_key
-from fabula.web.errors import RefusedError
-from fabula.web.uploads import LISTS
+from fabula.media.registry import item_endings
+from fabula.sources.folders import natural_key
+from fabula.sources.registry import list_endings
+from fabula.web.errors import StatusError
 
 _MOST_SHOWN = 1000
 
@@ -34,29 +35,29 @@ def allowed(path: str, roots: Sequence[Path]) -> Path:
     """The same, refused with one answer for what is not there and what is elsewhere."""
     found = below(path, roots)
     if found is None:
-        raise RefusedError(404, f"{shown(path)[:200]}: there is no such thing below the folders named at start")
+        raise StatusError(404, f"{shown(path)[:200]}: there is no such thing below the folders named at start")
     return found
 
 
 def listing(path: str | None, roots: Sequence[Path]) -> dict[str, Any]:
-    """The folders, and how many audio files, that a folder has; without a path the folders named at start."""
+    """The folders and lists in a folder, and how many items; without a path the folders named at start."""
     if path is None:
-        return {"path": None, "parent": None, "folders": [_entry(root) for root in roots], "lists": [], "sounds": 0}
+        return {"path": None, "parent": None, "folders": [_entry(root) for root in roots], "lists": [], "items": 0}
     folder = allowed(path, roots)
     if not folder.is_dir():
-        raise RefusedError(400, f"{shown(folder)}: is not a folder")
+        raise StatusError(400, f"{shown(folder)}: is not a folder")
     try:
         entries = sorted((e for e in os.scandir(folder) if not e.name.startswith(".")), key=_by_name)[:_MOST_SHOWN]
     except OSError as error:
-        raise RefusedError(400, f"{shown(folder)}: cannot be read ({error.strerror})") from error
+        raise StatusError(400, f"{shown(folder)}: cannot be read ({error.strerror})") from error
     inner = [Path(e.path) for e in entries if e.is_dir() and below(e.path, roots)]
     endings = [(e, Path(e.name).suffix.lower()) for e in entries if e.is_file()]
     return {
         "path": os.fspath(folder),
         "parent": os.fspath(folder.parent) if folder not in roots else None,
         "folders": [_entry(one) for one in inner],
-        "lists": [_entry(Path(e.path)) for e, ending in endings if ending in LISTS and below(e.path, roots)],
-        "sounds": sum(ending in AUDIO_ENDINGS for _, ending in endings),
+        "lists": [_entry(Path(e.path)) for e, ending in endings if ending in list_endings() and below(e.path, roots)],
+        "items": sum(ending in item_endings() for _, ending in endings),
     }
 
 

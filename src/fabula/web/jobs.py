@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Literal
 
 from fabula.errors import FabulaError
-from fabula.session.sources import Choice, SeveralCollectionsError
-from fabula.web.errors import RefusedError
+from fabula.sources.source import Choice, SeveralCollectionsError
+from fabula.web.errors import StatusError, one_line
 from fabula.web.store import new_id
 
-_MOST_KEPT = 50
+_MOST_REMEMBERED = 50
 
 State = Literal["running", "done", "failed", "cancelled"]
 
@@ -75,14 +75,14 @@ class Jobs:
 
         Raises
         ------
-        RefusedError
+        StatusError
             When too many are running.
         """
         job = Job(new_id(), title)
         with self._lock:
             self._check()
             self._jobs[job.id], self._stops[job.id] = job, threading.Event()
-            while len(self._jobs) > _MOST_KEPT:
+            while len(self._jobs) > _MOST_REMEMBERED:
                 self._jobs.popitem(last=False)
         threading.Thread(target=self._run, args=(job.id, work), daemon=True, name="fabula-job").start()
         return job
@@ -94,13 +94,13 @@ class Jobs:
 
     def _check(self) -> None:
         if len(self._stops) >= self._most:
-            raise RefusedError(429, f"{self._most} collections are being opened already; wait or cancel one")
+            raise StatusError(429, f"{self._most} collections are being opened already; wait or cancel one")
 
     def get(self, name: str) -> Job:
         """A job by its id."""
         with self._lock:
             if name not in self._jobs:
-                raise RefusedError(404, "there is no such job here")
+                raise StatusError(404, "there is no such job here")
             return self._jobs[name]
 
     def all(self) -> list[Job]:
@@ -126,19 +126,19 @@ class Jobs:
     def _run(self, name: str, work: Callable[[Progress], str]) -> None:
         stop = self._stops[name]
 
-        def told(done: int, total: int, file: str) -> None:
+        def report(done: int, total: int, file: str) -> None:
             if stop.is_set():
                 raise Cancelled
             self._set(name, done=done, total=total, file=Path(file).name)
 
         try:
-            collection = work(told)
+            collection = work(report)
             self._set(name, state="done", collection=collection)
         except Cancelled:
             self._set(name, state="cancelled")
         except FabulaError as error:
             choices = error.choices if isinstance(error, SeveralCollectionsError) else ()
-            self._set(name, state="failed", error=" ".join(str(error).split()), choices=choices)
+            self._set(name, state="failed", error=one_line(str(error)), choices=choices)
         except Exception as error:  # a thread has nobody above it to tell
             self._set(name, state="failed", error=f"something unforeseen went wrong ({type(error).__name__})")
         finally:

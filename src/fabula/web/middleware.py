@@ -1,4 +1,4 @@
-"""The guard at the door: who may ask, how much may come in, and what a browser may do with the answer."""
+"""Safety: who may ask, how much may come in, and what a browser may do with the answer."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from fabula.web.errors import refused
+from fabula.web.errors import error_response
 from fabula.web.settings import Settings
 
 UPLOADS = "/api/uploads"  # counts for itself, file by file
@@ -29,7 +29,7 @@ _HEADERS = {
 }
 
 
-class Guard:
+class SafetyMiddleware:
     """ASGI middleware in front of everything else."""
 
     def __init__(self, app: ASGIApp, settings: Settings) -> None:
@@ -43,17 +43,17 @@ class Guard:
             return
         headers = Headers(scope=scope)
 
-        async def dressed(message: Message) -> None:
+        async def send_safely(message: Message) -> None:
             if message["type"] == "http.response.start":
-                _dress(message, scope["path"])
+                _add_headers(message, scope["path"])
             await send(message)
 
         problem = self._problem(scope, headers)
         if problem is not None:
-            await refused(*problem)(scope, receive, dressed)
+            await error_response(*problem)(scope, receive, send_safely)
             return
         limited = receive if scope["path"] == UPLOADS else self._limited(receive)
-        await self.app(scope, limited, dressed)
+        await self.app(scope, limited, send_safely)
 
     def _problem(self, scope: Scope, headers: Headers) -> tuple[int, str] | None:
         host = headers.get("host", "")
@@ -91,7 +91,7 @@ def _name(host: str) -> str:
     return host[: host.find("]") + 1] if host.startswith("[") else host.partition(":")[0].lower()
 
 
-def _dress(message: Message, path: str) -> None:
+def _add_headers(message: Message, path: str) -> None:
     headers = MutableHeaders(scope=message)
     for name, value in _HEADERS.items():
         headers[name] = value

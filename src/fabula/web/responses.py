@@ -1,78 +1,127 @@
-"""What is told of a loaded collection and of templates, as the JSON that goes out."""
+"""What is said of an open collection, of a result and of templates, as the JSON that goes out."""
 
 from __future__ import annotations
 
 import json
+import mimetypes
 from functools import cache
+from pathlib import Path
 from typing import Any
 
-import numpy as np
 from fastapi.responses import Response
 
+from fabula.core.builtin import template, template_names
 from fabula.core.template import Template
-from fabula.errors import InputError
-from fabula.session.choosing import known_templates
-from fabula.session.playing import columns
-from fabula.session.wishes import durations
-from fabula.web.store import Loaded
+from fabula.media.medium import Medium
+from fabula.media.registry import item_endings
+from fabula.media.units import total
+from fabula.session.ordered import Ordered
+from fabula.session.session import Session
+from fabula.sources.registry import list_endings
+from fabula.web.store import OpenCollection
 
 _SAMPLES = 41
 
 
-def as_answer(data: Any, status: int = 200) -> Response:
+def json_response(data: Any, status: int = 200) -> Response:
     """JSON text; plain ASCII, so that no odd character in a name can break it."""
     return Response(json.dumps(data, separators=(",", ":")), status, media_type="application/json")
 
 
-def told(loaded: Loaded) -> dict[str, Any]:
-    """A loaded collection: title, columns, notes, and its items in the order given."""
-    found = loaded.found
-    collection = found.source.collection
-    scalar = found.values if found.values.ndim == 1 else found.values[:, 0]
-    items = [
-        {
-            "id": item.id,
-            "title": item.label,
-            "artist": item.artist,
-            "path": item.path,
-            "seconds": seconds,
-            "essence": value,
-            "sound": file is not None,
-        }
-        for item, seconds, value, file in zip(
-            collection.items, _seconds(loaded), scalar.tolist(), loaded.sounds, strict=True
-        )
-    ]
+def collection_body(opened: OpenCollection, *, knows_model: bool) -> dict[str, Any]:
+    """An open collection: its title, medium, model, columns and notes, and its items in the order given."""
+    session = opened.session
+    medium, items = session.medium, session.collection.items
     return {
-        "id": loaded.id,
-        "title": collection.title or collection.id,
-        "by": found.features[0] if found.model is None else None,
-        "columns": columns(collection),
-        "notes": [*found.source.notes, *found.notes],
-        "items": items,
+        "id": opened.id,
+        "title": session.title,
+        "medium": _medium(medium, opened.files),
+        "by": session.features[0] if session.model is None else None,
+        "model": _model(session),
+        "knows_model": knows_model,
+        "columns": [{"name": name, "label": _label(name, medium)} for name in session.columns],
+        "length_text": medium.unit.text(total([item.length for item in items])),
+        "notes": list(session.notes),
+        "items": _items(opened),
     }
 
 
-def _seconds(loaded: Loaded) -> list[float | None]:
-    try:
-        known = durations(loaded.found.source.collection, "seconds")
-    except InputError:
-        return [None] * len(loaded.sounds)
-    return [float(s) if np.isfinite(s) else None for s in known]
+def _medium(medium: Medium, files: tuple[Path | None, ...]) -> dict[str, Any]:
+    words, first = medium.words, next((file for file in files if file is not None), None)
+    kind = "" if first is None else (media_type(first, medium) or "").partition("/")[0]
+    return {
+        "name": medium.name,
+        "words": {name: getattr(words, name) for name in ("item", "items", "collection", "creator")},
+        "unit": {"name": medium.unit.name, "example": medium.unit.example},
+        "preview": {"kind": medium.preview.kind, "type": kind},
+    }
+
+
+def media_type(file: Path, medium: Medium) -> str | None:
+    """The media type of a file, as the medium or else the system knows it."""
+    return medium.preview.types.get(file.suffix.lower()) or mimetypes.guess_type(file.name)[0]
+
+
+def _model(session: Session) -> dict[str, Any] | None:
+    """What the model is called, and what it knows of an item, as people call it."""
+    if session.model is None:
+        return None
+    knows = dict.fromkeys(_label(name, session.medium) for name in session.features)
+    return {"name": str(session.model.card.get("name") or session.asked.model or "unnamed"), "knows": list(knows)}
+
+
+def _label(feature: str, medium: Medium) -> str:
+    return medium.shown(feature).replace("_", " ")
+
+
+def _items(opened: OpenCollection) -> list[dict[str, Any]]:
+    session = opened.session
+    heights = (session.essence if session.essence.ndim == 1 else session.essence[:, 0]).tolist()
+    return [
+        {
+            "id": item.id,
+            "title": item.label,
+            "creator": item.creator,
+            "path": item.path,
+            "length": item.length,
+            "length_text": session.medium.unit.text(item.length),
+            "essence": height,
+            "preview": file is not None,
+        }
+        for item, height, file in zip(session.collection.items, heights, opened.files, strict=True)
+    ]
+
+
+def order_body(ordered: Ordered, result: str | None, *, explain: bool) -> dict[str, Any]:
+    """A result as every surface has it; with the id to export it by, and its lengths as text."""
+    unit, items = ordered.session.medium.unit, ordered.session.collection.items
+    return {
+        **ordered.to_json(explain=explain),
+        "result": result,
+        "length_texts": {
+            "sides": [unit.text(length) for length in ordered.lengths],
+            "all": unit.text(total(ordered.lengths)),
+            "left_out": unit.text(total([items[i].length for i in ordered.left_out])),
+        },
+    }
+
+
+def format_body() -> dict[str, list[str]]:
+    """The endings of files that can be opened: of items, and of lists of items."""
+    return {"items": sorted(item_endings()), "lists": sorted(list_endings())}
 
 
 @cache
-def templates_told() -> list[dict[str, Any]]:
-    """The built-in templates, each with its curve at evenly spaced places."""
-    return [template_told(template) for template in known_templates()]
+def templates_body() -> list[dict[str, Any]]:
+    """The built-in templates, each with its values at evenly spaced positions."""
+    return [_template(template(name)) for name in template_names()]
 
 
-def template_told(template: Template) -> dict[str, Any]:
-    """A template with its curve at evenly spaced places."""
+def _template(one: Template) -> dict[str, Any]:
     return {
-        "name": template.name,
-        "description": template.description,
-        "knots": template.knots.tolist(),
-        "values": template.values.tolist(),
-        "samples": template.samples(_SAMPLES).round(4).tolist(),
+        "name": one.name,
+        "description": one.description,
+        "knots": one.knots.tolist(),
+        "values": one.values.tolist(),
+        "samples": one.samples(_SAMPLES).round(4).tolist(),
     }

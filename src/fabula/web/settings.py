@@ -22,13 +22,15 @@ class Settings:
         Names under which the page may be asked for. Others are refused: they come from a page elsewhere whose name
         was made to lead here.
     most_files, most_file_bytes, most_upload_bytes, most_stored_bytes
-        Files in one upload, bytes of one file, of one upload, and of all uploads that are kept.
+        Files in one upload, bytes of one file, of one upload, and of all uploads together.
     most_body_bytes
         Bytes of any other request.
     most_items, most_searched
         Items of a collection; and of one whose wishes need a search.
     most_collections, most_jobs
-        Collections kept, the ones least used leave first; and jobs that run at the same time.
+        Collections that stay open, the ones least used leave first; and jobs that run at the same time.
+    most_results, most_results_each
+        Results that can be exported, of all collections and of each; the oldest leave first.
     """
 
     roots: tuple[Path, ...] = ()
@@ -43,6 +45,8 @@ class Settings:
     most_searched: int = 1000
     most_collections: int = 24
     most_jobs: int = 2
+    most_results: int = 64
+    most_results_each: int = 12
 
 
 def as_roots(paths: tuple[str | Path, ...]) -> tuple[Path, ...]:

@@ -1,4 +1,4 @@
-"""What the server remembers: collections that are loaded, uploads, and jobs. All of it goes when the server ends."""
+"""What the server remembers: open collections, results, uploads. All of it goes when the server ends."""
 
 from __future__ import annotations
 
@@ -10,38 +10,36 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from pathlib import Path
 
-from fabula.session.essence import Essence
-from fabula.web.errors import RefusedError
+from fabula.session.ordered import Ordered
+from fabula.session.session import Session
+from fabula.web.errors import StatusError
 from fabula.web.settings import Settings
 
 
 @dataclass(frozen=True, eq=False)
-class Loaded:
+class OpenCollection:
     """A collection that the page can order.
 
     Attributes
     ----------
     id
         What the page calls it.
-    found
-        Its items and their essence.
-    sounds
-        n files that may be fetched; None where an item has no sound here.
-    names
-        n locations for playlists: paths of this machine, or the names that uploaded files came with.
+    session
+        Its items and their essence. Nothing is measured for it any more.
+    files
+        n files that may be fetched; None where an item has no file here.
     upload
         The upload its files belong to, or "".
     """
 
     id: str
-    found: Essence
-    sounds: tuple[Path | None, ...]
-    names: tuple[str, ...]
+    session: Session
+    files: tuple[Path | None, ...]
     upload: str = ""
 
 
 class Store:
-    """Collections, uploads and their folder; safe to use from several threads."""
+    """Collections, their results, uploads and their folder; safe to use from several threads."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -49,38 +47,65 @@ class Store:
         self.searching = threading.BoundedSemaphore(2)
         self._folder = tempfile.TemporaryDirectory(prefix="fabula-page-", ignore_cleanup_errors=True)
         self.folder = Path(self._folder.name)
-        self._collections: OrderedDict[str, Loaded] = OrderedDict()
+        self._collections: OrderedDict[str, OpenCollection] = OrderedDict()
+        self._results: OrderedDict[str, tuple[str, Ordered]] = OrderedDict()  # id: (collection, result)
         self._uploads: dict[str, int] = {}  # id: bytes
 
-    def add(self, loaded: Loaded) -> None:
-        """Keep a collection; the ones least used leave when there are too many."""
+    def add(self, opened: OpenCollection) -> str:
+        """Remember a collection; the ones least used leave when there are too many. Returns its id."""
         with self.lock:
-            self._collections[loaded.id] = loaded
+            self._collections[opened.id] = opened
             while len(self._collections) > self.settings.most_collections:
                 self.remove(next(iter(self._collections)))
+        return opened.id
 
-    def get(self, name: str) -> Loaded:
+    def get(self, name: str) -> OpenCollection:
         """A collection by its id."""
         with self.lock:
             found = self._collections.get(name)
             if found is None:
-                raise RefusedError(404, "there is no such collection here; open it again")
+                raise StatusError(404, "there is no such collection here; open it again")
             self._collections.move_to_end(name)
             return found
 
-    def all(self) -> list[Loaded]:
+    def all(self) -> list[OpenCollection]:
         """Every collection, the one used last at the end."""
         with self.lock:
             return list(self._collections.values())
 
     def remove(self, name: str) -> None:
-        """Forget a collection, and its upload when no other uses it."""
+        """Forget a collection, its results, and its upload when no other uses it."""
         with self.lock:
             gone = self._collections.pop(name, None)
             if gone is None:
-                raise RefusedError(404, "there is no such collection here")
+                raise StatusError(404, "there is no such collection here")
+            for result in self._results_of(name):
+                del self._results[result]
             if gone.upload and all(other.upload != gone.upload for other in self._collections.values()):
                 self.drop_upload(gone.upload)
+
+    def add_result(self, collection: str, ordered: Ordered) -> str:
+        """Remember a result of a collection, so that it can be exported as it is; its id."""
+        name = new_id()
+        with self.lock:
+            self._results[name] = collection, ordered
+            for old in self._results_of(collection)[: -self.settings.most_results_each]:
+                del self._results[old]
+            while len(self._results) > self.settings.most_results:
+                self._results.popitem(last=False)
+        return name
+
+    def get_result(self, collection: str, name: str) -> Ordered:
+        """A result of a collection by its id."""
+        with self.lock:
+            owner, found = self._results.get(name, ("", None))
+            if found is None or owner != collection:
+                raise StatusError(404, "there is no such result here any more; order the collection again")
+            self._results.move_to_end(name)
+            return found
+
+    def _results_of(self, collection: str) -> list[str]:
+        return [name for name, (owner, _) in self._results.items() if owner == collection]
 
     def new_upload(self) -> tuple[str, Path]:
         """An empty folder for an upload."""
@@ -96,7 +121,7 @@ class Store:
         with self.lock:
             self._uploads[upload] += size
             if sum(self._uploads.values()) > self.settings.most_stored_bytes:
-                raise RefusedError(
+                raise StatusError(
                     413, f"uploads may take {self.settings.most_stored_bytes:,} bytes in all; remove some"
                 )
 
@@ -110,6 +135,7 @@ class Store:
         """Remove everything that was stored."""
         with self.lock:
             self._collections.clear()
+            self._results.clear()
             self._uploads.clear()
         self._folder.cleanup()
 

@@ -13,13 +13,10 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect, Request
 
 from fabula.errors import shown
-from fabula.sources.folders import AUDIO_ENDINGS
-from fabula.sources.playlists.playlist import PLAYLIST_ENDINGS
-from fabula.sources.tables.reading import TABLE_ENDINGS
-from fabula.web.errors import RefusedError
+from fabula.media.registry import item_endings
+from fabula.sources.registry import list_endings
+from fabula.web.errors import StatusError
 from fabula.web.store import Store
-
-LISTS = (*PLAYLIST_ENDINGS, *TABLE_ENDINGS)
 
 
 @dataclass(frozen=True)
@@ -48,16 +45,16 @@ async def receive(request: Request, store: Store) -> tuple[str, list[Received]]:
 
     Returns
     -------
-    The id of the upload and its files. What is neither sound nor a playlist nor a table is not stored.
+    The id of the upload and its files. What is neither an item nor a list of items is not stored.
 
     Raises
     ------
-    RefusedError
-        When it is too large, has too many files, or breaks off; nothing of it is kept then.
+    StatusError
+        When it is too large, has too many files, or breaks off; nothing of it stays then.
     """
     kind, options = parse_options_header(request.headers.get("content-type", ""))
     if kind != b"multipart/form-data" or not options.get(b"boundary"):
-        raise RefusedError(415, "files come as multipart/form-data")
+        raise StatusError(415, "files come as multipart/form-data")
     upload, folder = store.new_upload()
     receiving = _Receiving(store, upload, folder)
     try:
@@ -65,17 +62,17 @@ async def receive(request: Request, store: Store) -> tuple[str, list[Received]]:
         async for chunk in request.stream():
             await run_in_threadpool(parser.write, chunk)
         if not receiving.whole:
-            raise RefusedError(400, "the upload broke off")
+            raise StatusError(400, "the upload broke off")
         if not receiving.files:
-            raise RefusedError(400, "no audio file, playlist or table was in the upload")
+            raise StatusError(400, "nothing in the upload can be opened: no file of a known kind")
     except MultipartParseError as error:
         receiving.close()
         store.drop_upload(upload)
-        raise RefusedError(400, f"the upload is not well-formed: {error}") from error
+        raise StatusError(400, f"the upload is not well-formed: {error}") from error
     except ClientDisconnect as error:
         receiving.close()
         store.drop_upload(upload)
-        raise RefusedError(400, "the upload broke off") from error
+        raise StatusError(400, "the upload broke off") from error
     except BaseException:
         receiving.close()
         store.drop_upload(upload)
@@ -114,8 +111,8 @@ class _Receiving:
     def _begin(self) -> None:
         self._parts += 1
         self._field, self._value, self._disposition, self._size = b"", b"", b"", 0
-        if self._parts > 2 * self.store.settings.most_files:  # pictures and texts beside the music count too
-            raise RefusedError(413, f"an upload may have {self.store.settings.most_files} files at most")
+        if self._parts > 2 * self.store.settings.most_files:  # what lies beside the items counts too
+            raise StatusError(413, f"an upload may have {self.store.settings.most_files} files at most")
 
     def _header_field(self, data: bytes, start: int, end: int) -> None:
         self._field += data[start:end]
@@ -132,10 +129,10 @@ class _Receiving:
         _, options = parse_options_header(self._disposition)
         name = clean_name(options.get(b"filename", b"").decode("utf-8", "replace"))
         ending = Path(name).suffix.lower()
-        if ending not in AUDIO_ENDINGS and ending not in LISTS:
+        if ending not in item_endings() and ending not in list_endings():
             return
         if len(self.files) >= self.store.settings.most_files:
-            raise RefusedError(413, f"an upload may have {self.store.settings.most_files} files at most")
+            raise StatusError(413, f"an upload may have {self.store.settings.most_files} files at most")
         path = self.folder / f"{len(self.files) + 1:05d}{ending}"
         self._file = path.open("xb")
         self.files.append(Received(path, name))
@@ -144,9 +141,9 @@ class _Receiving:
         size, limits = end - start, self.store.settings
         self._size, self._all = self._size + size, self._all + size
         if self._size > limits.most_file_bytes:
-            raise RefusedError(413, f"a file may have {limits.most_file_bytes:,} bytes at most")
+            raise StatusError(413, f"a file may have {limits.most_file_bytes:,} bytes at most")
         if self._all > limits.most_upload_bytes:
-            raise RefusedError(413, f"an upload may have {limits.most_upload_bytes:,} bytes at most")
+            raise StatusError(413, f"an upload may have {limits.most_upload_bytes:,} bytes at most")
         if self._file is not None:
             self.store.count(self.upload, size)
             self._file.write(data[start:end])
@@ -160,8 +157,8 @@ def clean_name(name: str) -> str:
 
     Examples
     --------
-    >>> clean_name("../../x.mp3"), clean_name("C:\\music\\a\nb.ogg"), clean_name("/")
-    ('x.mp3', 'music/a\\nb.ogg', 'unnamed')
+    >>> clean_name("../../x.mp3"), clean_name("C:\\x\\a\nb.ogg"), clean_name("/")
+    ('x.mp3', 'x/a\\nb.ogg', 'unnamed')
     """
     parts = [part.strip() for part in re.split(r"[\\/]", name)]
     kept = [shown(part)[:120] for part in parts if part.strip(".") and not re.fullmatch(r"[A-Za-z]:", part)]
