@@ -192,9 +192,9 @@ def test_the_page_orders_as_the_server_does(visit, rng):
         expected = fabula.fit(essence, curve, fixed=fixed)
         told = {"knots": curve.knots.tolist(), "values": curve.values.tolist(), "name": ""}
         drawn, ordering = page.evaluate(
-            """async ([curve, values, fixed]) => {
-                const { samples, orderAlong } = await import("/static/curve.js");
-                const targets = samples(curve, values.length);
+            """async ([template, values, fixed]) => {
+                const { samples, orderAlong } = await import("/static/template.js");
+                const targets = samples(template, values.length);
                 return [targets, orderAlong(values, targets, fixed)];
             }""",
             [told, essence.tolist(), {str(place): item for place, item in fixed.items()}],

@@ -198,8 +198,8 @@ def check_access(page):
     assert [(one["id"], [node["target"] for node in one["nodes"]]) for one in found] == []
 
 
-def limit(page, minutes):
-    page.fill("#limit", minutes)
+def limit(page, length):
+    page.fill("#limit", length)
     page.keyboard.press("Tab")
     page.wait_for_timeout(60)
     settled(page)
@@ -217,13 +217,13 @@ def test_a_limit_leaves_out_what_fits_worst(visit, tmp_path):
     page = visit()
     open_demo(page)
     whole = ordered(page)
-    assert page.locator("#total").text_content() == "9 items · 1:43"
-    limit(page, "1.1")
+    assert page.locator("#total").text_content() == "9 tracks · 1:43"
+    limit(page, "1:06")
     kept, out = ordered(page), left_out(page)
     assert (len(kept), len(out)) == (6, 3)
     assert sorted(kept + out) == sorted(whole)
     assert titles(page) == kept + out  # in the document as on the screen
-    assert page.locator("#total").text_content() == "6 of 9 items · 1:05"
+    assert page.locator("#total").text_content() == "6 of 9 tracks · 1:05"
     assert page.locator(".side").all_inner_texts() == ["Left out\n0:38"]
     assert page.locator(".point").count() == 6
     check_access(page)
@@ -247,7 +247,7 @@ def test_a_limit_leaves_out_what_fits_worst(visit, tmp_path):
     page.wait_for_selector("html[data-ready]")
     settled(page)
     assert (ordered(page), left_out(page)) == (kept, out)
-    assert page.input_value("#limit") == "1.1"
+    assert page.input_value("#limit") == "1:06"
     limit(page, "")
     assert (len(ordered(page)), left_out(page)) == (9, [])
 
@@ -267,7 +267,7 @@ def test_a_limit_goes_with_pins_sides_and_dragging(visit):
     page.locator(".row").nth(8).focus()
     page.keyboard.press("l")
     settled(page)
-    limit(page, "1.1")
+    limit(page, "1:06")
     assert ordered(page)[-1] == last  # a pin at the end is one from the end
     assert page.locator(".row.pinned .name").all_text_contents() == [last]
     x, y = centre(page.locator(".knot").nth(2))
@@ -299,17 +299,17 @@ def test_a_proposal_and_another_column_leave_the_wishes_as_they_are(visit):
     page.keyboard.press("Tab")
     page.locator(".side").nth(1).wait_for()
     settled(page)
-    page.locator("#shapes .shape").nth(1).click()
+    page.locator("#templates .template").nth(1).click()
     settled(page)
     assert page.locator(".side").count() == 2
     page.locator(".row").nth(0).focus()
     page.keyboard.press("l")
     settled(page)
     first = ordered(page)[0]
-    limit(page, "1.1")
+    limit(page, "1:06")
     page.select_option("#by", "loudness")
     page.wait_for_timeout(300)
     settled(page)
-    assert (page.input_value("#limit"), page.input_value("#sides")) == ("1.1", "2")
+    assert (page.input_value("#limit"), page.input_value("#sides")) == ("1:06", "2")
     assert page.locator(".side").count() == 3
     assert ordered(page)[0] == first

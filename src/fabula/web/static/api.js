@@ -1,12 +1,13 @@
-// The server's endpoints; an error is thrown with the one line the server says.
+// The server's endpoints; an error is thrown with the one line the server says, and the field it is about.
 
 async function answer(response) {
   if (response.ok) return response;
-  let line = `the server answered ${response.status}`;
+  let line = `the server answered ${response.status}`, field = null;
   try {
-    line = (await response.json()).error || line;
+    const body = await response.json();
+    [line, field] = [body.error || line, body.field];
   } catch { /* no JSON: the status has to do */ }
-  throw Object.assign(new Error(line), { status: response.status });
+  throw Object.assign(new Error(line), { status: response.status, field });
 }
 
 async function ask(method, path, body, signal) {
@@ -26,6 +27,7 @@ async function ask(method, path, body, signal) {
 const json = async (method, path, body, signal) => (await ask(method, path, body, signal)).json();
 
 export const templates = () => json("GET", "templates");
+export const formats = () => json("GET", "formats");
 export const collections = () => json("GET", "collections");
 export const collection = (id) => json("GET", `collections/${id}`);
 export const setEssence = (id, by) => json("PUT", `collections/${id}/essence`, { by });
@@ -35,24 +37,24 @@ export const openPath = (path, more = {}) => json("POST", "collections", { path,
 export const openSession = (session) => json("POST", "sessions", session);
 export const job = (id) => json("GET", `jobs/${id}`);
 export const cancel = (id) => json("DELETE", `jobs/${id}`);
-export const sound = (id, item) => `/api/collections/${id}/sound/${item}`;
+export const preview = (id, item) => `/api/collections/${id}/preview/${item}`;
 export const folders = (path) => json("GET", path === null ? "folders" : `folders?path=${encodeURIComponent(path)}`);
 
-// Send files, and tell how much of them is sent.
-export function upload(files, more, told) {
+// Send files, and say how much of them is sent.
+export function upload(files, more, report) {
   const form = new FormData();
   for (const [name, file] of files) form.append("files", file, name);
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
     request.open("POST", `/api/uploads?${new URLSearchParams(more)}`);
-    request.upload.onprogress = (event) => event.lengthComputable && told(event.loaded, event.total, () => request.abort());
+    request.upload.onprogress = (event) => event.lengthComputable && report(event.loaded, event.total, () => request.abort());
     request.onerror = () => reject(new Error("the upload was refused or broke off"));
     request.onabort = () => reject(new Error("the upload was cancelled"));
     request.onload = () => {
       let data = {};
       try {
         data = JSON.parse(request.responseText);
-      } catch { /* told below */ }
+      } catch { /* said below */ }
       if (request.status === 202) resolve(data);
       else reject(new Error(data.error || `the server answered ${request.status}`));
     };

@@ -1,20 +1,20 @@
-// The arc: the curve with its knots, the items as points on it, drawn and dragged.
+// The arc: the template with its knots, and the items as points on it.
 
-import { at, fromLine, handles } from "./curve.js";
 import { $, svg } from "./dom.js";
-import { count, curveNow, laid, pins, preview, sides } from "./ordering.js";
-import { changed, commit, state } from "./state.js";
+import { count, laid, lengthOfSide, pins, sideName, sides, templateNow } from "./ordering.js";
+import { state } from "./state.js";
+import { at, handles } from "./template.js";
 
-const MARGIN = { left: 14, right: 14, top: 18 };
+export const MARGIN = { left: 14, right: 14, top: 18 };
 const SAMPLES = 160;
 const MANY = 100; // from here on the points are one path: cheap to move, all at once
-const PATHS = new Set(["area", "curve", "line", "arc", "dots", "pins"]);
-const view = { width: 600, height: 300, bottom: 30, low: -2, high: 2, drawing: false, curve: null, line: null, labels: false };
-const nodes = { points: new Map(), handles: [] };
+const PATHS = new Set(["area", "template", "line", "arc", "dots", "pins"]);
+export const view = { width: 600, height: 300, bottom: 30, low: -2, high: 2, drawing: false, template: null, line: null, labels: false };
+export const nodes = { points: new Map(), handles: [] };
 
 export function start() {
-  const root = svg("svg", { class: "arc-svg", role: "group", "aria-label": "The curve with its knots, and the items on it" });
-  for (const name of ["grid", "area", "curve", "line", "arc", "dots", "pins", "items", "knots", "marker"]) {
+  const root = svg("svg", { class: "arc-svg", role: "group", "aria-label": "The template with its knots, and the items on it" });
+  for (const name of ["grid", "area", "template", "line", "arc", "dots", "pins", "items", "knots", "marker"]) {
     nodes[name] = svg(PATHS.has(name) ? "path" : "g", { class: `layer-${name}` });
     root.append(nodes[name]);
   }
@@ -23,32 +23,24 @@ export function start() {
   nodes.marker.style.display = "none";
   nodes.root = root;
   $("plot").append(root);
-  root.addEventListener("pointerdown", onDown);
-  root.addEventListener("dblclick", onDouble);
   new ResizeObserver(() => state.collection && render({ fresh: true })).observe($("plot"));
 }
 
-export function setDrawing(on) {
-  view.drawing = on;
-  nodes.root.classList.toggle("drawing", on);
-}
-export const isDrawing = () => view.drawing;
-
-// Where a place of the curve (u in [0, 1], in one side) and a height stand on the screen.
-function across(place) {
+// Where a point of the template (u in [0, 1], on one side) and a height stand on the screen.
+export function across(position) {
   const n = count();
   const room = view.width - MARGIN.left - MARGIN.right - (view.labels ? 56 : 0);
-  return MARGIN.left + (n > 1 ? place / (n - 1) : 0.5) * room;
+  return MARGIN.left + (n > 1 ? position / (n - 1) : 0.5) * room;
 }
-function x(u, side = 0) {
+export function x(u, side = 0) {
   const counts = sides();
   if (count() < 2) return MARGIN.left + u * (view.width - MARGIN.left - MARGIN.right);
   const first = counts.slice(0, side).reduce((a, b) => a + b, 0);
   return across(first + u * (counts[side] - 1));
 }
-const y = (v) => MARGIN.top + ((view.high - v) / (view.high - view.low)) * (view.height - MARGIN.top - view.bottom);
-const heightAt = (py) => view.high - ((py - MARGIN.top) / (view.height - MARGIN.top - view.bottom)) * (view.high - view.low);
-function placeAt(px) {
+export const y = (v) => MARGIN.top + ((view.high - v) / (view.high - view.low)) * (view.height - MARGIN.top - view.bottom);
+export const heightAt = (py) => view.high - ((py - MARGIN.top) / (view.height - MARGIN.top - view.bottom)) * (view.high - view.low);
+export function positionAt(px) {
   const left = x(0), right = x(1);
   return Math.min(1, Math.max(0, (px - left) / (right - left || 1)));
 }
@@ -62,8 +54,8 @@ function measure() {
   nodes.root.setAttribute("viewBox", `0 0 ${view.width} ${view.height}`);
   nodes.root.style.height = `${view.height}px`;
   const values = state.collection.items.map((item) => item.essence);
-  const curve = curveNow();
-  for (let i = 0; i <= 40; i++) values.push(at(curve, i / 40));
+  const template = templateNow();
+  for (let i = 0; i <= 40; i++) values.push(at(template, i / 40));
   const low = Math.min(...values, -1), high = Math.max(...values, 1), room = 0.1 * (high - low);
   Object.assign(view, { low: low - room, high: high + room });
 }
@@ -75,10 +67,10 @@ export function render({ fresh = false } = {}) {
     measure();
     grid();
   }
-  const curve = view.curve || curveNow();
-  drawCurve(curve);
-  drawItems(laid(curve));
-  drawKnots(handles(curve));
+  const template = view.template || templateNow();
+  drawTemplate(template);
+  drawItems(laid(template));
+  drawKnots(handles(template));
 }
 
 function grid() {
@@ -87,30 +79,48 @@ function grid() {
   const foot = view.height - view.bottom + 16;
   if (!view.labels) {
     const step = Math.max(1, Math.ceil(n / (view.width / 42)));
-    for (let place = 0; place < n; place += step) {
-      const text = svg("text", { x: across(place), y: foot, class: "tick" });
-      text.textContent = place + 1;
+    for (let position = 0; position < n; position += step) {
+      const text = svg("text", { x: across(position), y: foot, class: "tick" });
+      text.textContent = position + 1;
       parts.push(text);
     }
   }
-  nodes.grid.replaceChildren(...parts);
+  nodes.grid.replaceChildren(...parts, ...sideMarks());
 }
 
-function drawCurve(curve) {
+// A line where a new side begins, and above each side its name and its length.
+function sideMarks() {
+  const sizes = sides(), parts = [];
+  if (sizes.length < 2) return parts;
+  let first = 0;
+  sizes.forEach((size, side) => {
+    if (first) {
+      const at = ((across(first - 1) + across(first)) / 2).toFixed(1);
+      parts.push(svg("line", { x1: at, x2: at, y1: 4, y2: view.height - view.bottom, class: "break" }));
+    }
+    const text = svg("text", { x: across(first).toFixed(1), y: 12, class: "side-mark" });
+    text.textContent = [sideName(side), lengthOfSide(side)].filter(Boolean).join(" · ");
+    parts.push(text);
+    first += size;
+  });
+  return parts;
+}
+
+function drawTemplate(template) {
   const base = view.height - view.bottom, paths = [], areas = [];
   sides().forEach((_, side) => {
     const points = [];
-    for (let i = 0; i <= SAMPLES; i++) points.push(`${x(i / SAMPLES, side).toFixed(1)},${y(at(curve, i / SAMPLES)).toFixed(1)}`);
+    for (let i = 0; i <= SAMPLES; i++) points.push(`${x(i / SAMPLES, side).toFixed(1)},${y(at(template, i / SAMPLES)).toFixed(1)}`);
     paths.push(`M${points.join("L")}`);
     areas.push(`M${x(0, side)},${base}L${points.join("L")}L${x(1, side)},${base}Z`);
   });
-  nodes.curve.setAttribute("d", paths.join(""));
+  nodes.template.setAttribute("d", paths.join(""));
   nodes.area.setAttribute("d", areas.join(""));
 }
 
 function drawItems(rows) {
   const many = rows.length > MANY;
-  nodes.arc.setAttribute("d", `M${rows.map(({ place, value }) => `${across(place).toFixed(1)},${y(value).toFixed(1)}`).join("L")}`);
+  nodes.arc.setAttribute("d", `M${rows.map(({ position, value }) => `${across(position).toFixed(1)},${y(value).toFixed(1)}`).join("L")}`);
   nodes.root.classList.toggle("many", many);
   view.rows = rows;
   if (many) return drawDots(rows);
@@ -119,9 +129,9 @@ function drawItems(rows) {
   const missing = nodes.points.size !== rows.length || rows.some(({ item }) => !nodes.points.has(item));
   if (missing || nodes.owner !== state.collection.id) makePoints(rows);
   const pinned = pins();
-  for (const { item, place, value, target } of rows) {
+  for (const { item, position, value, target } of rows) {
     const node = nodes.points.get(item), py = y(value);
-    node.group.style.transform = `translate(${across(place).toFixed(1)}px, ${py.toFixed(1)}px)`;
+    node.group.style.transform = `translate(${across(position).toFixed(1)}px, ${py.toFixed(1)}px)`;
     node.stem.setAttribute("y2", (y(target) - py).toFixed(1));
     const kind = `point${pinned.has(item) ? " pinned" : ""}${item === state.chosen ? " chosen" : ""}`;
     if (node.kind !== kind) node.group.setAttribute("class", (node.kind = kind));
@@ -133,18 +143,18 @@ function drawDots(rows) {
   if (nodes.points.size) nodes.items.replaceChildren();
   nodes.points.clear();
   const pinned = pins(), plain = [], held = [];
-  for (const { item, place, value } of rows) {
-    (pinned.has(item) || item === state.chosen ? held : plain).push(`M${across(place).toFixed(1)},${y(value).toFixed(1)}h0`);
+  for (const { item, position, value } of rows) {
+    (pinned.has(item) || item === state.chosen ? held : plain).push(`M${across(position).toFixed(1)},${y(value).toFixed(1)}h0`);
   }
   nodes.dots.setAttribute("d", plain.join(""));
   nodes.pins.setAttribute("d", held.join(""));
 }
 
 // Of many points the one nearest to where the pointer is.
-function nearest({ px, py }) {
+export function nearest({ px, py }) {
   let best = null, least = 14;
-  for (const { item, place, value } of view.rows) {
-    const distance = Math.hypot(across(place) - px, y(value) - py);
+  for (const { item, position, value } of view.rows) {
+    const distance = Math.hypot(across(position) - px, y(value) - py);
     if (distance < least) [best, least] = [item, distance];
   }
   return best;
@@ -172,15 +182,14 @@ function labels() {
 
 const short = (text) => (text.length > 17 ? `${text.slice(0, 16)}…` : text);
 
-function drawKnots(curve) {
+function drawKnots(template) {
   labels();
-  const { knots, values } = curve;
+  const { knots, values } = template;
   while (nodes.handles.length > knots.length) nodes.handles.pop().remove();
   while (nodes.handles.length < knots.length) {
     const knot = svg("g", { class: "knot", tabindex: 0, role: "slider", "aria-orientation": "vertical" });
     knot.append(svg("circle", { r: 18, class: "reach" }), svg("circle", { r: 7, class: "handle" }));
     knot.dataset.knot = nodes.handles.length;
-    knot.addEventListener("keydown", onKey);
     nodes.handles.push(knot);
     layer().append(knot);
   }
@@ -195,138 +204,12 @@ function drawKnots(curve) {
 const layer = () => nodes.root.querySelector(".layer-knots");
 
 // The point that moves along while something plays; null hides it.
-export function mark(place) {
-  nodes.marker.style.display = place === null ? "none" : "";
-  if (place === null) return;
+export function mark(position) {
+  nodes.marker.style.display = position === null ? "none" : "";
+  if (position === null) return;
   const counts = sides();
   let side = 0, first = 0;
-  while (side < counts.length - 1 && place >= first + counts[side]) first += counts[side++];
-  const u = counts[side] > 1 ? Math.min(1, (place - first) / (counts[side] - 1)) : 0;
-  nodes.ring.style.transform = `translate(${x(u, side).toFixed(1)}px, ${y(at(view.curve || curveNow(), u)).toFixed(1)}px)`;
-}
-
-function inside(event) {
-  const box = nodes.root.getBoundingClientRect();
-  return { px: event.clientX - box.left, py: event.clientY - box.top };
-}
-
-// One picture per frame, however often the pointer speaks.
-let waiting = 0;
-function soon(curve) {
-  view.curve = curve;
-  waiting ||= requestAnimationFrame(() => {
-    waiting = 0;
-    if (view.curve) preview({ curve: view.curve });
-  });
-}
-
-function settle(curve) {
-  cancelAnimationFrame(waiting);
-  waiting = 0;
-  view.curve = null;
-  if (curve) commit({ curve });
-  else changed("order");
-}
-
-function onDown(event) {
-  if (event.button || state.before) return;
-  const knot = event.target.closest(".knot"), point = event.target.closest(".point");
-  if (view.drawing) return drawLine(event);
-  if (knot) return dragKnot(event, Number(knot.dataset.knot));
-  const item = point ? Number(point.dataset.item) : nodes.points.size ? null : nearest(inside(event));
-  if (item === null) return;
-  state.chosen = item;
-  changed("chosen");
-}
-
-function follow(event, move, up) {
-  event.preventDefault();
-  nodes.root.setPointerCapture(event.pointerId);
-  const done = (ended) => {
-    nodes.root.removeEventListener("pointermove", move);
-    for (const name of ["pointerup", "pointercancel"]) nodes.root.removeEventListener(name, done);
-    up(ended.type === "pointercancel");
-  };
-  nodes.root.addEventListener("pointermove", move);
-  for (const name of ["pointerup", "pointercancel"]) nodes.root.addEventListener(name, done);
-}
-
-function moved(curve, index, u, value) {
-  const knots = [...curve.knots], values = [...curve.values], last = knots.length - 1, room = 0.02;
-  if (index > 0 && index < last) knots[index] = Math.min(knots[index + 1] - room, Math.max(knots[index - 1] + room, u));
-  const span = view.high - view.low;
-  values[index] = Math.min(view.high + span, Math.max(view.low - span, value));
-  return { knots, values, name: drawnName(curve.name) };
-}
-const drawnName = (name) => (/drawn|changed/.test(name) ? name : `${name || "a curve"}, changed`);
-
-function dragKnot(event, index) {
-  const before = handles(curveNow()), from = inside(event);
-  nodes.handles[index].focus({ preventScroll: true });
-  let now = null;
-  const move = (moving) => {
-    const { px, py } = inside(moving);
-    if (!now && Math.hypot(px - from.px, py - from.py) < 3) return;
-    const height = Math.min(view.height - view.bottom, Math.max(MARGIN.top - 10, py));
-    soon((now = moved(before, index, placeAt(px), heightAt(height))));
-  };
-  follow(event, move, (cancelled) => settle(cancelled ? null : now));
-}
-
-function drawLine(event) {
-  const old = curveNow(), line = [];
-  let now = null;
-  const move = (moving) => {
-    const { px, py } = inside(moving), u = placeAt(px);
-    const point = { x: u, y: heightAt(Math.min(view.height - view.bottom, Math.max(4, py))) };
-    while (line.length && Math.abs(line[line.length - 1].x - u) < 0.004) line.pop();
-    line.push(point);
-    nodes.line.setAttribute("d", `M${line.map((p) => `${x(p.x).toFixed(1)},${y(p.y).toFixed(1)}`).join("L")}`);
-    if (line.length > 3) soon((now = fromLine(line, old)));
-  };
-  move(event);
-  follow(event, move, (cancelled) => {
-    nodes.line.setAttribute("d", "");
-    settle(cancelled ? null : now);
-  });
-}
-
-function onDouble(event) {
-  if (view.drawing || state.before) return;
-  const knot = event.target.closest(".knot");
-  if (knot) return;
-  addKnot(placeAt(inside(event).px));
-}
-
-function addKnot(u) {
-  const curve = handles(curveNow());
-  if (curve.knots.length >= 16 || curve.knots.some((knot) => Math.abs(knot - u) < 0.03)) return;
-  const place = curve.knots.findIndex((knot) => knot > u);
-  const knots = curve.knots.toSpliced(place, 0, u), values = curve.values.toSpliced(place, 0, at(curve, u));
-  commit({ curve: { knots, values, name: drawnName(curve.name) } });
-  nodes.handles[place]?.focus();
-}
-
-function removeKnot(index) {
-  const curve = handles(curveNow());
-  if (index === 0 || index === curve.knots.length - 1) return;
-  commit({ curve: { knots: curve.knots.toSpliced(index, 1), values: curve.values.toSpliced(index, 1), name: drawnName(curve.name) } });
-  nodes.handles[Math.min(index, nodes.handles.length - 1)]?.focus();
-}
-
-function onKey(event) {
-  if (state.before || event.ctrlKey || event.metaKey || event.altKey) return;
-  const index = Number(event.currentTarget.dataset.knot), curve = handles(curveNow());
-  const big = event.shiftKey ? 4 : 1, up = ((view.high - view.low) / 50) * big, right = 0.01 * big;
-  const steps = { ArrowUp: [0, up], ArrowDown: [0, -up], ArrowLeft: [-right, 0], ArrowRight: [right, 0] };
-  if (event.key in steps) {
-    const [du, dv] = steps[event.key];
-    commit({ curve: moved(curve, index, curve.knots[index] + du, curve.values[index] + dv) });
-  } else if (event.key === "Delete" || event.key === "Backspace") removeKnot(index);
-  else if (event.key === "Insert" || event.key === "+") {
-    const other = index < curve.knots.length - 1 ? index + 1 : index - 1;
-    addKnot((curve.knots[index] + curve.knots[other]) / 2);
-  } else return;
-  event.preventDefault();
-  event.stopPropagation();
+  while (side < counts.length - 1 && position >= first + counts[side]) first += counts[side++];
+  const u = counts[side] > 1 ? Math.min(1, (position - first) / (counts[side] - 1)) : 0;
+  nodes.ring.style.transform = `translate(${x(u, side).toFixed(1)}px, ${y(at(view.template || templateNow(), u)).toFixed(1)}px)`;
 }

@@ -50,6 +50,7 @@ export function setIcon(button, name) {
   else button.prepend(icon(name));
 }
 
+// Seconds as a clock, for what is playing.
 export function clock(seconds) {
   if (seconds === null || seconds === undefined || !Number.isFinite(seconds)) return "";
   const whole = Math.round(seconds);

@@ -1,23 +1,15 @@
-// The list: the same items as rows, dragged to a place to pin them there.
+// The list: the same items as rows.
 
-import { $, clock, el, icon, setIcon } from "./dom.js";
-import { curveNow, laid, pins, preview, sides } from "./ordering.js";
-import { isPlaying, playItem, playTransition } from "./player.js";
-import { changed, commit, essence, state } from "./state.js";
+import { $, el, icon, setIcon } from "./dom.js";
+import { label, laid, lengthOfSide, pins, sideName, sides } from "./ordering.js";
+import { isLinked } from "./pinning.js";
+import { isPlaying } from "./player.js";
+import { changed, essence, state } from "./state.js";
 
-const ROW = 56, SIDE = 30, MANY = 120;
-const rows = new Map(); // item -> parts of its row
-const drag = { item: null };
-
-export function start() {
-  $("rows").addEventListener("keydown", onKey);
-  $("rows").addEventListener("click", onClick);
-  $("rows").addEventListener("pointerdown", onDown);
-  $("rows").addEventListener("focusin", (event) => {
-    const row = event.target.closest(".row");
-    if (row) choose(Number(row.dataset.item), { focus: false });
-  });
-}
+export const ROW = 56, SIDE = 30;
+const MANY = 120, DRAG = "Drag to a position to pin it there; with Shift nothing else moves";
+export const rows = new Map(); // item -> parts of its row
+export const drag = { item: null };
 
 export function choose(item, { focus = true } = {}) {
   if (focus && item !== null) rows.get(item)?.row.focus({ preventScroll: true });
@@ -31,8 +23,8 @@ export function build() {
   rows.clear();
   const values = essence(), low = Math.min(...values), span = Math.max(...values) - low || 1;
   const made = state.collection.items.map((item, index) => {
-    const grip = el("button", { class: "grip", tabindex: -1, title: "Drag to a place to pin it there" });
-    const play = el("button", { class: "hear plain", tabindex: -1, "aria-label": `Play ${item.title}`, disabled: !item.sound });
+    const grip = el("button", { class: "grip", tabindex: -1, title: DRAG });
+    const play = el("button", { class: "hear plain", tabindex: -1, "aria-label": `Play ${item.title}`, disabled: !item.preview });
     play.append(icon("play"));
     const sub = el("span", { class: "sub" });
     const bar = el("i");
@@ -43,8 +35,8 @@ export function build() {
     lock.dataset.icon = "open";
     const row = el("li", { class: "row", tabindex: -1 }, grip, play,
       el("span", { class: "what" }, el("span", { class: "name" }, item.title), sub),
-      el("span", { class: "bar", title: `Essence ${item.essence.toFixed(2)}` }, bar), off,
-      el("span", { class: "time" }, clock(item.seconds)), lock);
+      el("span", { class: "bar", title: `Stands at ${item.essence.toFixed(2)}` }, bar), off,
+      el("span", { class: "time" }, item.length_text), lock);
     row.dataset.item = index;
     rows.set(index, { row, grip, play, sub, off, lock, top: null });
     return row;
@@ -59,12 +51,12 @@ export function render({ settle = true } = {}) {
   const gap = sides().length > 1 ? SIDE : 0, [from, to] = settle || !many ? [0, Infinity] : seen();
   list.classList.toggle("still", many || drag.item !== null);
   if (settle) list.style.height = `${all.length * ROW + heads(gap)}px`;
-  for (const { item, place, side, off } of all) {
-    const parts = rows.get(item), top = place * ROW + (off === null ? heads(gap) : gap * (side + 1));
+  for (const row of all) {
+    const { item, position, side, off } = row, parts = rows.get(item), top = position * ROW + (off === null ? heads(gap) : gap * (side + 1));
     if ((top < from || top > to) && (parts.top < from || parts.top > to)) continue;
     if (parts.top !== top && item !== drag.item) parts.row.style.transform = `translateY(${(parts.top = top)}px)`;
-    parts.place = place;
-    const number = off === null ? "+" : String(place + 1), text = off === null ? "" : off.toFixed(1).replace("-0.0", "0.0").replace("-", "−");
+    parts.position = position;
+    const number = off === null ? "+" : label(row), text = off === null ? "" : off.toFixed(1).replace("-0.0", "0.0").replace("-", "−");
     if (parts.number !== number) parts.grip.textContent = parts.number = number;
     if (parts.text !== text) parts.off.textContent = parts.text = text;
     if (parts.held !== pinned.has(item)) hold(parts, pinned.has(item));
@@ -72,10 +64,10 @@ export function render({ settle = true } = {}) {
   if (settle) settled(all, pinned);
 }
 
-// The items in order, and behind them those left out: these are off no curve.
-function withLeftOut() {
+// The items in order, and behind them those left out: these are off no template.
+export function withLeftOut() {
   const all = laid();
-  if (!state.before) for (const item of state.out) all.push({ item, place: all.length, side: 0, off: null });
+  if (!state.before) for (const item of state.out) all.push({ item, position: all.length, side: 0, off: null });
   return all;
 }
 const heads = (gap) => gap * sides().length + (leftOut() ? SIDE : 0);
@@ -96,28 +88,27 @@ function hold(parts, held) {
 }
 
 function settled(all, pinned) {
-  const artists = state.collection.items.some((item) => item.artist !== state.collection.items[0].artist);
-  const linked = new Set(state.wishes.together.flatMap((run) => run.slice(0, -1)));
-  for (const { item, place, off } of all) {
-    const parts = rows.get(item), { title, artist } = state.collection.items[item], gone = off === null;
+  const several = state.collection.items.some((item) => item.creator !== state.collection.items[0].creator);
+  for (const row of all) {
+    const { item, off } = row, parts = rows.get(item), { title, creator } = state.collection.items[item], gone = off === null;
     const why = gone || state.before ? "" : state.why.get(item) || "";
-    const line = [artists ? artist : "", why].filter(Boolean).join(" · "), held = pinned.has(item);
-    const classes = `${linked.has(item) && !state.before ? " linked" : ""}${item === state.chosen ? " chosen" : ""}${held ? " pinned" : ""}${gone ? " out" : ""}`;
-    const name = `${held ? "Unlock" : "Lock"} ${title}, ${gone ? "left out" : `place ${place + 1}`}`, stop = item === (state.chosen ?? all[0].item) ? 0 : -1;
+    const line = [several ? creator : "", why].filter(Boolean).join(" · "), held = pinned.has(item);
+    const classes = `${isLinked(item) && !state.before ? " linked" : ""}${item === state.chosen ? " chosen" : ""}${held ? " pinned" : ""}${gone ? " out" : ""}`;
+    const name = `${held ? "Unlock" : "Lock"} ${title}, ${gone ? "left out" : `position ${label(row)}`}`, stop = item === (state.chosen ?? all[0].item) ? 0 : -1;
     if (parts.line !== line) parts.sub.textContent = parts.sub.title = parts.line = line;
     if (parts.classes !== classes) parts.row.className = `row${(parts.classes = classes)}${isPlaying(item) ? " playing" : ""}`;
     if (parts.row.tabIndex !== stop) parts.row.tabIndex = stop;
     if (parts.name !== name) {
       parts.name = name;
       parts.lock.setAttribute("aria-label", name);
-      parts.grip.title = gone ? "Drag into the order to keep it" : "Drag to a place to pin it there";
-      parts.grip.setAttribute("aria-label", `${title}, ${gone ? "left out" : `place ${place + 1}`}`);
+      parts.grip.title = gone ? "Drag into the order to keep it" : DRAG;
+      parts.grip.setAttribute("aria-label", `${title}, ${gone ? "left out" : `position ${label(row)}`}`);
     }
   }
   sorting = all.map(({ item }) => rows.get(item).row);
   if (all.length <= MANY) sortRows(Infinity);
   else sortSoon();
-  sideHeads(all);
+  sideHeads();
 }
 
 // The rows in the document follow those on the screen; of many rows a few at a time, when there is nothing else to do.
@@ -141,144 +132,17 @@ function sortSoon() {
   });
 }
 
-function sideHeads(all) {
-  const list = $("rows"), counts = sides(), groups = counts.length > 1 ? counts.map((count, side) => [`Side ${String.fromCharCode(65 + side)}`, count]) : [];
+function sideHeads() {
+  const list = $("rows"), counts = sides(), groups = counts.length > 1 ? counts.map((count, side) => [`Side ${sideName(side)}`, count, lengthOfSide(side)]) : [];
   list.parentElement.querySelectorAll(".side").forEach((head) => head.remove());
   let first = groups.length ? 0 : counts[0];
-  if (leftOut()) groups.push(["Left out", leftOut()]);
-  groups.forEach(([name, count], side) => {
-    const length = all.slice(first, first + count).reduce((sum, row) => sum + (state.collection.items[row.item].seconds || 0), 0);
-    const head = el("div", { class: "side" }, name, el("span", { class: "soft" }, clock(length)));
+  if (leftOut()) groups.push(["Left out", leftOut(), state.answer?.length_texts.left_out || ""]);
+  groups.forEach(([name, count, length], side) => {
+    const head = el("div", { class: "side" }, name, el("span", { class: "soft" }, length));
     head.style.transform = `translateY(${first * ROW + side * SIDE}px)`;
     list.parentElement.append(head);
     first += count;
   });
-}
-
-// Put an item at a place; pins in its way move on by one towards where it came from.
-function pinned(item, place, from) {
-  const fixed = {}, step = from >= place ? 1 : -1, n = state.ordering.length;
-  // Where items are left out, a pin beyond the end is one from the end.
-  for (const [at, other] of Object.entries(state.wishes.fixed)) if (other !== item) fixed[at < n ? at : at - state.out.length] = other;
-  let [moving, to] = [item, place];
-  while (moving !== undefined) {
-    const next = fixed[to];
-    fixed[to] = moving;
-    moving = next;
-    to += step;
-    if (to < 0 || to >= state.ordering.length) break;
-  }
-  return fixed;
-}
-
-// An item that was left out comes in from behind.
-export function pin(item, place, from = placeOf(item) ?? state.ordering.length) {
-  commit({ fixed: pinned(item, Math.min(state.ordering.length - 1, Math.max(0, place)), from) });
-}
-
-const placeOf = (item) => (state.ordering.includes(item) ? state.ordering.indexOf(item) : null);
-
-// Lock an item where it is, or let it go; that alone moves nothing.
-export function toggleLock(item) {
-  const place = placeOf(item), { exactly, fixed: held } = state.wishes;
-  if (place === null) return;
-  if (!pins().has(item)) return commit({ fixed: pinned(item, place, place), exactly });
-  commit({ fixed: Object.fromEntries(Object.entries(held).filter(([, other]) => other !== item)), exactly });
-}
-
-// Keep an item with the one that follows it now, or let go of that.
-export function toggleLink(item) {
-  const runs = state.wishes.together.map((run) => [...run]), place = state.ordering.indexOf(item);
-  const inside = runs.findIndex((run) => run.indexOf(item) >= 0 && run.indexOf(item) < run.length - 1);
-  if (inside >= 0) {
-    const [run] = runs.splice(inside, 1), cut = run.indexOf(item) + 1;
-    return commit({ together: [...runs, run.slice(0, cut), run.slice(cut)].filter((part) => part.length > 1) });
-  }
-  const next = state.ordering[place + 1];
-  if (next === undefined || place < 0) return;
-  const head = runs.find((run) => run.at(-1) === item) || [item], tail = runs.find((run) => run[0] === next) || [next];
-  commit({ together: [...runs.filter((run) => run !== head && run !== tail), [...head, ...tail]] });
-}
-
-function onClick(event) {
-  const row = event.target.closest(".row");
-  if (!row) return;
-  const item = Number(row.dataset.item);
-  choose(item);
-  if (event.target.closest(".lock") && !state.before) toggleLock(item);
-  else if (event.target.closest(".hear") && heard(item)) playItem(item);
-}
-
-const heard = (item) => state.before || placeOf(item) !== null;
-
-function onKey(event) {
-  const row = event.target.closest(".row");
-  if (!row || event.ctrlKey || event.metaKey) return;
-  const item = Number(row.dataset.item), place = rows.get(item).place, all = withLeftOut(), last = all.length - 1;
-  const go = (to) => {
-    const next = all[Math.min(last, Math.max(0, to))].item;
-    choose(next);
-    rows.get(next).row.scrollIntoView({ block: "nearest" });
-  };
-  const free = !state.before;
-  const moves = { ArrowUp: place - 1, ArrowDown: place + 1, Home: 0, End: last, PageUp: place - 8, PageDown: place + 8 };
-  if (event.key in moves) {
-    if (event.altKey && free) pin(item, moves[event.key]);
-    else go(moves[event.key]);
-  } else if (event.key === "Enter") heard(item) && playItem(item);
-  else if (event.key === "l" && free) toggleLock(item);
-  else if (event.key === "k" && free) toggleLink(item);
-  else if (event.key === "t") playTransition(place);
-  else return;
-  event.preventDefault();
-  event.stopPropagation();
-}
-
-function onDown(event) {
-  const grip = event.target.closest(".grip");
-  if (!grip || event.button || state.before) return;
-  event.preventDefault();
-  const row = grip.closest(".row"), item = Number(row.dataset.item), parts = rows.get(item);
-  const scroller = $("scroller"), list = $("rows"), hand = event.clientY - row.getBoundingClientRect().top;
-  choose(item);
-  const from = parts.place;
-  let pointer = event.clientY, place = null, running = true;
-  const frame = () => {
-    if (!running) return;
-    scrollNear(scroller, pointer);
-    const top = pointer - hand - list.getBoundingClientRect().top;
-    if (place !== null || Math.abs(top - parts.top) > 4) {
-      drag.item = item;
-      row.classList.add("dragged");
-      row.style.transform = `translateY(${top}px)`;
-      const to = Math.min(state.ordering.length - 1, Math.max(0, Math.round(top / ROW)));
-      if (to !== place) preview({ curve: curveNow(), fixed: pinned(item, (place = to), from) });
-    }
-    requestAnimationFrame(frame);
-  };
-  const move = (moving) => (pointer = moving.clientY);
-  const done = (ended) => {
-    running = false;
-    drag.item = null;
-    parts.top = null;
-    row.classList.remove("dragged");
-    grip.removeEventListener("pointermove", move);
-    for (const name of ["pointerup", "pointercancel"]) grip.removeEventListener(name, done);
-    if (place !== null && ended.type === "pointerup") pin(item, place, from);
-    else changed("order");
-  };
-  grip.setPointerCapture(event.pointerId);
-  grip.addEventListener("pointermove", move);
-  for (const name of ["pointerup", "pointercancel"]) grip.addEventListener(name, done);
-  requestAnimationFrame(frame);
-}
-
-// Near the edge of what is seen, the list moves on.
-function scrollNear(scroller, pointer) {
-  const own = scroller.scrollHeight > scroller.clientHeight + 2;
-  const box = own ? scroller.getBoundingClientRect() : { top: 0, bottom: innerHeight - 80 };
-  const step = pointer < box.top + 40 ? -10 : pointer > box.bottom - 40 ? 10 : 0;
-  if (step) (own ? scroller : window).scrollBy(0, step);
 }
 
 export function showPlaying() {

@@ -2,39 +2,32 @@
 
 import * as api from "./api.js";
 import * as arc from "./arc.js";
-import { $, clock, el, say, setIcon } from "./dom.js";
+import * as arcHands from "./arc_hands.js";
+import * as desk from "./desk.js";
+import { $, say, setIcon } from "./dom.js";
 import * as list from "./list.js";
+import * as listHands from "./list_hands.js";
 import * as opening from "./opening.js";
-import { ask, count, laid, pins, plain, propose } from "./ordering.js";
+import { ask, propose, templateNow } from "./ordering.js";
 import * as player from "./player.js";
-import * as shapes from "./shapes.js";
-import { asState, changed, commit, kept, onChange, open, redo, state, undo } from "./state.js";
+import { asState, changed, commit, onChange, open, redo, state, stored, undo } from "./state.js";
+import * as templates from "./templates.js";
 
-async function opened(collection, from = {}) {
-  open(collection, from);
+async function opened(collection, saved = {}) {
+  open(collection, saved);
   for (const id of ["start", "job", "browser"]) $(id).hidden = true;
   for (const id of ["desk", "tools"]) $(id).hidden = false;
-  const sounds = collection.items.some((item) => item.sound);
-  for (const id of ["player", "play-all"]) $(id).hidden = !sounds;
+  for (const id of ["player", "play-all"]) $(id).hidden = !player.canPlay(collection);
   document.title = `${collection.title} · fabula`;
   $("title").textContent = collection.title;
   player.reset();
   list.build();
-  shapes.renderColumns();
-  notes(collection.notes);
-  const artists = new Set(collection.items.map((item) => item.artist).filter(Boolean));
-  $("apart").disabled = artists.size < 2;
-  for (const id of ["sides", "limit"]) $(id).disabled = collection.items.some((item) => item.seconds === null);
-  await Promise.all([propose(), shapes.findOthers()]);
-  if (state.wishes.curve) await ask();
-  shapes.render();
-}
-
-function notes(lines) {
-  const box = $("notes");
-  box.hidden = !lines.length;
-  box.querySelector("summary").textContent = lines.length === 1 ? "1 note" : `${lines.length} notes`;
-  box.querySelector("ul").replaceChildren(...lines.map((line) => el("li", {}, line)));
+  templates.renderColumns();
+  desk.fillWords(collection);
+  desk.notes(collection.notes);
+  const { template, hand } = state.wishes;
+  await Promise.all([ask(), template || hand ? propose() : null, templates.findOthers()]);
+  templates.render();
 }
 
 onChange((what) => {
@@ -43,91 +36,61 @@ onChange((what) => {
     arc.render();
     list.render({ settle: false });
     player.refresh();
-    verdict();
+    desk.verdict();
   } else if (what === "wishes") {
-    controls();
-    shapes.render();
+    desk.controls();
+    templates.render();
     ask();
-  } else if (what === "proposals") shapes.render();
+  } else if (what === "proposals") templates.render();
   else if (what === "playing") list.showPlaying();
   else if (what === "chosen") {
     arc.render();
     list.render();
-    inspect();
+    desk.inspect();
   } else {
     arc.render({ fresh: true });
     list.render();
     player.refresh();
-    controls();
-    verdict();
-    inspect();
+    desk.controls();
+    desk.verdict();
+    desk.inspect();
+    if (state.settled) settled();
   }
 });
 
-function controls() {
-  const { wishes, collection } = state;
-  $("undo").disabled = !state.past.length;
-  $("redo").disabled = !state.future.length;
-  $("apart").checked = wishes.apart;
-  $("sides").value = wishes.sides;
-  $("side-limit").value = wishes.sideLimit ?? "";
-  $("side-limit").disabled = wishes.sides < 2;
-  $("limit").value = wishes.limit ?? "";
-  $("smoothness").value = wishes.smoothness;
-  $("free").disabled = !Object.keys(wishes.fixed).length && !wishes.together.length;
-  for (const id of ["draw", "flip"]) $(id).disabled = state.before;
-  $("given").setAttribute("aria-pressed", state.before);
-  $("desk").classList.toggle("before", state.before);
-  $("list-name").textContent = state.before ? "The order before" : "The order";
-  const seconds = laid().map(({ item }) => collection.items[item].seconds), all = collection.items.length;
-  const length = seconds.every((s) => s !== null) ? ` · ${clock(seconds.reduce((a, b) => a + b, 0))}` : "";
-  $("total").textContent = `${count() < all ? `${count()} of ${all}` : all} items${length}`;
+// What is said once the server has spoken.
+function settled() {
+  desk.says();
+  desk.notes(state.answer.notes);
+  templates.render();
 }
 
-function verdict() {
-  const name = state.wishes.curve?.name || "";
-  $("arc-name").textContent = name ? name.replaceAll("-", " ").replace(/^./, (c) => c.toUpperCase()) : "The arc";
-  const rows = laid(), mean = rows.reduce((sum, row) => sum + Math.abs(row.off), 0) / rows.length;
-  const worst = Math.max(...rows.map((row) => Math.abs(row.off)));
-  let text = `${state.before ? "As it was" : "Off the curve"}: ${mean.toFixed(2)} on average, ${worst.toFixed(2)} at most`;
-  const gap = state.before || !state.answer || plain(state.wishes) ? 0 : state.answer.gap;
-  if (gap >= 0.005) text += `; found by search, at most ${(100 * gap).toFixed(0)} % from the best`;
-  $("verdict").textContent = text;
+// The result that is on the screen, under the id by which the server knows it.
+async function result() {
+  const { collection, before, answer } = state;
+  if (!before && state.settled) return answer.result;
+  if (!before) throw new Error("the order is not found yet; try again in a moment");
+  const ordering = collection.items.map((_, item) => item);
+  return (await api.order({ collection: collection.id, ordering, template: templateNow(), scaled: false })).result;
 }
 
-function inspect() {
-  const item = state.chosen, box = $("inspector");
-  box.hidden = item === null;
-  if (item === null) return;
-  const rows = laid(), place = rows.findIndex((row) => row.item === item), last = rows.length - 1, here = place >= 0;
-  const { title, sound } = state.collection.items[item];
-  $("one-title").textContent = here ? `${place + 1}. ${title}` : title;
-  $("one-why").textContent = !here ? "left out" : state.before ? "" : state.why.get(item) || "";
-  const held = pins().has(item), linked = state.wishes.together.some((run) => run.indexOf(item) >= 0 && run.indexOf(item) < run.length - 1);
-  const next = place < last;
-  const actions = [
-    [held ? "Unlock" : "Lock here", () => list.toggleLock(item), !state.before && here],
-    ["First", () => list.pin(item, 0), !state.before && place !== 0],
-    ["Last", () => list.pin(item, last), !state.before && next],
-    [linked ? "Let the next go" : "Keep with next", () => list.toggleLink(item), !state.before && here && (next || linked)],
-    ["Play", () => player.playItem(item), sound && here],
-    ["Play transition", () => player.playTransition(place), sound && here && next],
-  ];
-  const bar = box.querySelector(".actions"), focused = [...bar.children].indexOf(document.activeElement);
-  bar.replaceChildren(...actions.map(([text, action, able]) => el("button", { onclick: action, disabled: !able }, text)));
-  if (focused >= 0) bar.children[focused].focus();
+async function write(format) {
+  const { id } = state.collection;
+  if (format === "session") return api.download(`collections/${id}/session`, { state: asState() });
+  const path = `collections/${id}/export`;
+  try {
+    return await api.download(path, { result: await result(), format });
+  } catch (error) {
+    if (error.status !== 404 || state.before) throw error;
+    await ask(); // the server remembers the last results only
+    return api.download(path, { result: await result(), format });
+  }
 }
 
 async function save(format) {
   $("save").open = false;
-  const { id } = state.collection;
   try {
-    if (format === "session") await api.download(`collections/${id}/session`, { state: asState() });
-    else {
-      const ordering = laid().map((row) => row.item), held = pins(), left_out = state.before ? [] : state.out;
-      const pinned = [...ordering.keys()].filter((place) => held.has(ordering[place]));
-      await api.download(`collections/${id}/export`, { ordering, pinned, left_out, format, template: state.wishes.curve });
-    }
+    await write(format);
     say("Saved");
   } catch (error) {
     say(error.message, { error: true });
@@ -135,10 +98,10 @@ async function save(format) {
 }
 
 function setDrawing(on) {
-  arc.setDrawing(on);
+  arcHands.setDrawing(on);
   $("draw").setAttribute("aria-pressed", on);
   $("hint").textContent = on ? "Draw a line across the picture with the pointer."
-    : "Drag a knot of the curve: the order follows. Double-click adds a knot, Delete removes it.";
+    : "Drag a knot of the template: the order follows. Double-click adds a knot, Delete removes it.";
 }
 
 function setBefore(on) {
@@ -150,13 +113,19 @@ function setBefore(on) {
 async function chooseEssence(by) {
   try {
     const collection = await api.setEssence(state.collection.id, by || null);
-    await opened(collection, { wishes: { ...state.wishes, curve: null, exactly: null } });
+    await opened(collection, { wishes: { ...state.wishes, template: null, arc: null, hand: null } });
   } catch (error) {
+    templates.renderColumns();
     say(error.message, { error: true });
   }
 }
 
-const minutes = (text) => (Number(text) > 0 ? Number(text) : null);
+function setSides(text) {
+  const sides = Math.min(8, state.collection.items.length, Math.max(1, Math.round(text) || 1));
+  const stay = (named) => Object.fromEntries(Object.entries(named).filter(([side]) => side < sides));
+  const { first, last } = state.wishes.ends;
+  commit({ sides, ends: { first: stay(first), last: stay(last) }, sideLimit: sides > 1 ? state.wishes.sideLimit : "" });
+}
 
 function wire() {
   setIcon($("undo"), "undo");
@@ -166,14 +135,14 @@ function wire() {
   $("play-all").addEventListener("click", player.toggle);
   $("undo").addEventListener("click", undo);
   $("redo").addEventListener("click", redo);
-  $("draw").addEventListener("click", () => setDrawing(!arc.isDrawing()));
+  $("draw").addEventListener("click", () => setDrawing(!arcHands.isDrawing()));
   $("given").addEventListener("click", () => setBefore(!state.before));
   $("apart").addEventListener("change", (event) => commit({ apart: event.target.checked }));
-  $("sides").addEventListener("change", (event) => commit({ sides: Math.min(8, Math.max(1, Math.round(event.target.value) || 1)) }));
-  $("side-limit").addEventListener("change", (event) => commit({ sideLimit: minutes(event.target.value) }));
-  $("limit").addEventListener("change", (event) => commit({ limit: minutes(event.target.value) }));
+  $("sides").addEventListener("change", (event) => setSides(event.target.value));
+  $("side-limit").addEventListener("change", (event) => commit({ sideLimit: event.target.value.trim() }));
+  $("limit").addEventListener("change", (event) => commit({ limit: event.target.value.trim() }));
   $("smoothness").addEventListener("change", (event) => commit({ smoothness: Number(event.target.value) }));
-  $("free").addEventListener("click", () => commit({ fixed: {}, together: [] }));
+  $("free").addEventListener("click", () => commit({ fixed: {}, together: [], ends: { first: {}, last: {} } }));
   $("by").addEventListener("change", (event) => chooseEssence(event.target.value));
   $("keys").addEventListener("click", () => $("help").showModal());
   $("save").addEventListener("click", (event) => event.target.closest("[data-format]") && save(event.target.closest("[data-format]").dataset.format));
@@ -194,7 +163,7 @@ function onKey(event) {
   }
   if (typing || event.altKey || event.ctrlKey || event.metaKey) return;
   const pressed = event.target.closest("button, summary, a");
-  const letters = { d: () => setDrawing(!arc.isDrawing()), f: shapes.flip, b: () => setBefore(!state.before), "?": () => $("help").showModal() };
+  const letters = { d: () => setDrawing(!arcHands.isDrawing()), f: templates.flip, b: () => setBefore(!state.before), "?": () => $("help").showModal() };
   if (key === " " && !pressed) player.toggle();
   else if (key in letters) letters[key]();
   else return;
@@ -202,7 +171,7 @@ function onKey(event) {
 }
 
 async function resume() {
-  const { collection, wishes, past, job } = kept();
+  const { collection, wishes, past, job } = stored();
   if (job) {
     const running = await api.job(job).catch(() => null);
     if (running && running.state !== "failed" && running.state !== "cancelled") return opening.watch(running).catch((error) => say(error.message, { error: true }));
@@ -213,8 +182,9 @@ async function resume() {
 
 wire();
 arc.start();
-list.start();
+arcHands.start();
+listHands.start();
 player.start();
-await Promise.all([shapes.start(), opening.start(opened)]);
+await Promise.all([templates.start(), opening.start(opened)]);
 await resume();
 document.documentElement.dataset.ready = "yes";

@@ -1,7 +1,8 @@
-// Opening: files that are dropped or chosen, folders of this computer, the demo album, sessions; and the job of it.
+// Opening: files that are dropped or chosen, folders of this computer, the demo, sessions; and the job of it.
 
 import * as api from "./api.js";
 import { $, el, say } from "./dom.js";
+import { canPlay } from "./player.js";
 import { keep, state } from "./state.js";
 import * as which from "./which.js";
 
@@ -20,11 +21,15 @@ export async function start(whenOpened) {
   $("browse").addEventListener("click", () => browse(null));
   dropping();
   which.start();
-  const { folders } = await api.folders(null).catch(() => ({ folders: [] }));
+  const [{ folders }, { items, lists }] = await Promise.all([
+    api.folders(null).catch(() => ({ folders: [] })),
+    api.formats().catch(() => ({ items: [], lists: [] })),
+  ]);
+  $("files").accept = [...items, ...lists, ".json"].join();
   $("browse").hidden = !folders.length;
 }
 
-const hears = () => state.collection !== null && state.collection.items.some((item) => item.sound);
+const hears = () => state.collection !== null && canPlay(state.collection);
 
 export function showStart() {
   $("start").hidden = !$("start").hidden && state.collection !== null;
@@ -103,8 +108,8 @@ async function asSession(file) {
 
 async function reopen(session) {
   try {
-    const { collection, state: kept } = await api.openSession(session);
-    opened(collection, kept);
+    const { collection, state: saved } = await api.openSession(session);
+    opened(collection, saved);
   } catch (error) {
     failed(error);
   }
@@ -180,11 +185,11 @@ function back() {
 async function browse(path) {
   const box = $("browser");
   try {
-    const { folders, lists, sounds, parent, path: here } = await api.folders(path);
+    const { folders, lists, items, parent, path: here } = await api.folders(path);
     const entry = (name, action, kind) => el("li", {}, el("button", { class: `link ${kind}`, onclick: action }, name));
     const up = here === null ? null : el("button", { class: "plain wide", onclick: () => browse(parent) }, "Up");
-    const open = sounds || folders.length
-      ? el("button", { class: "strong", onclick: () => run(() => api.openPath(here)) }, sounds ? `Open this folder (${sounds})` : "Open this folder") : null;
+    const open = items || folders.length
+      ? el("button", { class: "strong", onclick: () => run(() => api.openPath(here)) }, items ? `Open this folder (${items})` : "Open this folder") : null;
     const list = el("ul", {}, ...folders.map((one) => entry(one.name, () => browse(one.path), "dir")),
       ...lists.map((one) => entry(one.name, () => run((more) => api.openPath(one.path, more)), "file")));
     box.replaceChildren(el("div", { class: "head" }, el("h2", {}, here === null ? "Folders of this computer" : here.split(/[\\/]/).pop()),

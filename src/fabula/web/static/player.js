@@ -1,4 +1,4 @@
-// Listening: one item, the whole order, or only the transitions; the point on the curve moves along.
+// Listening: one item, the whole order, or only the transitions; the point on the template moves along.
 
 import * as api from "./api.js";
 import { mark } from "./arc.js";
@@ -7,7 +7,7 @@ import { changed, state } from "./state.js";
 
 const TEN = 10; // seconds of a transition on either side
 const decks = [new Audio(), new Audio()];
-const now = { deck: 0, item: null, place: 0, only: null, transitions: false, half: null, until: Infinity };
+const now = { deck: 0, item: null, position: 0, only: null, transitions: false, half: null, until: Infinity };
 const current = () => decks[now.deck];
 const order = () => (state.before ? state.collection.items.map((_, i) => i) : state.ordering);
 
@@ -31,6 +31,9 @@ export function start() {
   shown();
 }
 
+// Whether the items of a collection are files that can be heard.
+export const canPlay = ({ medium, items }) => medium.preview.type === "audio" && items.some((item) => item.preview);
+
 export const isPlaying = (item) => now.item === item && !current().paused;
 
 export function reset() {
@@ -38,29 +41,29 @@ export function reset() {
     deck.pause();
     deck.removeAttribute("src");
   });
-  Object.assign(now, { item: null, place: 0, only: null, half: null, until: Infinity });
+  Object.assign(now, { item: null, position: 0, only: null, half: null, until: Infinity });
   mark(null);
   shown();
 }
 
 function load(deck, item, { start: from = 0, fromEnd = false } = {}) {
-  deck.src = api.sound(state.collection.id, item);
-  const seconds = state.collection.items[item].seconds;
+  deck.src = api.preview(state.collection.id, item);
+  const { length } = state.collection.items[item];
   if (fromEnd) {
-    const set = () => (deck.currentTime = Math.max(0, (Number.isFinite(deck.duration) ? deck.duration : seconds || 0) - TEN));
+    const set = () => (deck.currentTime = Math.max(0, (Number.isFinite(deck.duration) ? deck.duration : length || 0) - TEN));
     deck.addEventListener("loadedmetadata", set, { once: true });
   } else if (from) deck.addEventListener("loadedmetadata", () => (deck.currentTime = from), { once: true });
 }
 
-function begin(place, { half = null, preloaded = false } = {}) {
-  const item = order()[place];
+function begin(position, { half = null, preloaded = false } = {}) {
+  const item = order()[position];
   if (item === undefined) return stop();
-  if (!state.collection.items[item].sound) return say(`${state.collection.items[item].title} has no sound here`, { error: true });
+  if (!state.collection.items[item].preview) return say(`${state.collection.items[item].title} cannot be played: it has no file here`, { error: true });
   decks[1 - now.deck].pause();
-  Object.assign(now, { item, place, half, until: half === "start" ? TEN : Infinity });
+  Object.assign(now, { item, position, half, until: half === "start" ? TEN : Infinity });
   if (!preloaded) load(current(), item, { fromEnd: half === "end" });
   current().play().catch((error) => error.name === "NotAllowedError" && say("press play to listen"));
-  if (half === "end" && order()[place + 1] !== undefined) load(decks[1 - now.deck], order()[place + 1]);
+  if (half === "end" && order()[position + 1] !== undefined) load(decks[1 - now.deck], order()[position + 1]);
   changed("playing");
   follow();
 }
@@ -72,24 +75,24 @@ export function playItem(item) {
   begin(order().indexOf(item), { half: now.transitions ? "end" : null });
 }
 
-// The last ten seconds of the item at a place into the first ten of the next; nothing after that.
-export function playTransition(place) {
-  if (place >= order().length - 1) return say("nothing follows the last item");
-  now.only = place;
-  begin(place, { half: "end" });
+// The last ten seconds of the item at a position into the first ten of the next; nothing after that.
+export function playTransition(position) {
+  if (position >= order().length - 1) return say("nothing follows the last item");
+  now.only = position;
+  begin(position, { half: "end" });
 }
 
 function finished() {
   if (now.half === "end") {
     now.deck = 1 - now.deck;
-    return begin(now.place + 1, { half: "start", preloaded: true });
+    return begin(now.position + 1, { half: "start", preloaded: true });
   }
   if (now.half === "start") {
-    if (now.only !== null || now.place >= order().length - 1) return stop();
-    return begin(now.place, { half: "end" });
+    if (now.only !== null || now.position >= order().length - 1) return stop();
+    return begin(now.position, { half: "end" });
   }
-  if (now.place >= order().length - 1) return stop();
-  begin(now.place + 1);
+  if (now.position >= order().length - 1) return stop();
+  begin(now.position + 1);
 }
 
 function stop() {
@@ -101,8 +104,8 @@ function stop() {
 export function toggle() {
   if (!state.collection) return;
   if (now.item === null) {
-    const place = state.chosen === null ? 0 : order().indexOf(state.chosen);
-    return begin(place, { half: now.transitions ? "end" : null });
+    const position = state.chosen === null ? 0 : order().indexOf(state.chosen);
+    return begin(position, { half: now.transitions ? "end" : null });
   }
   const deck = current();
   if (!deck.paused) return deck.pause();
@@ -113,8 +116,8 @@ export function toggle() {
 
 function skip(by) {
   if (now.item === null) return toggle();
-  const place = order().indexOf(now.item) + by;
-  if (place >= 0 && place < order().length) begin(place, { half: now.transitions ? "end" : null });
+  const position = order().indexOf(now.item) + by;
+  if (position >= 0 && position < order().length) begin(position, { half: now.transitions ? "end" : null });
 }
 
 function setTransitions(on) {
@@ -130,7 +133,7 @@ function broken() {
   stop();
 }
 
-// The order or the curve has changed: the point moves to where it belongs now.
+// The order or the template has changed: the point moves to where it belongs now.
 export function refresh() {
   if (now.item !== null && current().paused) follow();
 }
@@ -138,9 +141,9 @@ export function refresh() {
 function follow() {
   const deck = current();
   if (now.item === null) return;
-  now.place = Math.max(0, order().indexOf(now.item));
-  const length = Number.isFinite(deck.duration) ? deck.duration : state.collection.items[now.item].seconds || 1;
-  mark(Math.min(order().length - 1, now.place + Math.min(1, deck.currentTime / length)));
+  now.position = Math.max(0, order().indexOf(now.item));
+  const length = Number.isFinite(deck.duration) ? deck.duration : state.collection.items[now.item].length || 1;
+  mark(Math.min(order().length - 1, now.position + Math.min(1, deck.currentTime / length)));
   if (document.activeElement !== $("seek") || deck.paused === false) $("seek").value = Math.round((1000 * deck.currentTime) / length);
   $("clock").textContent = `${clock(deck.currentTime)} / ${clock(length)}`;
   if (deck.currentTime >= now.until) {
@@ -154,7 +157,7 @@ function shown() {
   const on = !current().paused, item = now.item === null ? null : state.collection?.items[now.item];
   setIcon($("play"), on ? "pause" : "play");
   $("play").setAttribute("aria-label", on ? "Pause" : "Play");
-  const next = now.half && order()[now.place + (now.half === "end" ? 1 : -1)];
+  const next = now.half && order()[now.position + (now.half === "end" ? 1 : -1)];
   let text = item ? item.title : "Play the order from its first item";
   if (item && next !== undefined && next !== null) {
     const other = state.collection.items[next].title;

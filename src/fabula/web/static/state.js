@@ -3,27 +3,33 @@
 const KEY = "fabula-page", MOST = 100;
 
 export const NO_WISHES = Object.freeze({
-  curve: null, // {knots, values, name}; null until the model has proposed one
-  exactly: null, // an ordering that was chosen as it is
-  fixed: {}, // place -> item
+  template: null, // {knots, values, name} that was chosen or drawn; null follows what the model proposes
+  arc: null, // of the proposals the one that was taken, as a template; null takes the likeliest
+  hand: null, // {ordering, sides}: an order made by hand, taken as it is
+  fixed: {}, // position -> item
+  ends: { first: {}, last: {} }, // side -> item
   together: [], // runs of items
   apart: false,
   sides: 1,
-  sideLimit: null, // minutes
-  limit: null, // minutes in all
+  sideLimit: "", // a length as people write it
+  limit: "", // of all
   smoothness: 0,
 });
 
 export const state = {
   collection: null,
   wishes: NO_WISHES,
+  good: null, // the wishes that the server answered last
   past: [],
   future: [],
-  proposals: [],
-  ordering: [], // on the screen, ordering[place] = item
+  proposals: [], // {template, ordering, score}
+  template: null, // on the screen
+  ordering: [], // on the screen, ordering[position] = item
+  sides: [], // how many items each side has; empty for one
   out: [], // items left out to keep within the limit
-  scaled: null, // item -> essence on the scale of those that are left, where some are left out
+  roomy: "", // a limit that leaves nothing out
   answer: null, // what the server said last
+  settled: false, // whether that is what the screen shows
   why: new Map(), // item -> sentence
   chosen: null, // an item
   before: false,
@@ -41,7 +47,7 @@ export function commit(changes) {
   state.past.push(state.wishes);
   if (state.past.length > MOST) state.past.shift();
   state.future = [];
-  replaceWishes({ exactly: null, ...changes });
+  replaceWishes({ hand: null, ...changes });
 }
 
 // The same without a step of its own.
@@ -67,17 +73,33 @@ function step(from, to) {
   changed("wishes");
 }
 
-export function open(collection, kept = {}) {
+// Take back the last step, which cannot hold; whether there was one.
+export function takeBack() {
+  const before = state.past.pop() ?? state.good ?? NO_WISHES;
+  if (state.wishes === state.good || alike(state.wishes, before)) return false;
+  state.wishes = before;
+  keep();
+  return true;
+}
+
+const alike = (a, b) => JSON.stringify({ ...a, arc: null }) === JSON.stringify({ ...b, arc: null });
+
+export function open(collection, saved = {}) {
+  const n = collection.items.length;
   Object.assign(state, {
     collection,
-    wishes: checked(kept.wishes, collection.items.length),
-    past: Array.isArray(kept.past) ? kept.past.map((wishes) => checked(wishes, collection.items.length)) : [],
+    wishes: checked(saved.wishes, n),
+    good: null,
+    past: Array.isArray(saved.past) ? saved.past.map((wishes) => checked(wishes, n)) : [],
     future: [],
     proposals: [],
+    template: null,
     ordering: collection.items.map((_, i) => i),
+    sides: [],
     out: [],
-    scaled: null,
+    roomy: "",
     answer: null,
+    settled: false,
     why: new Map(),
     chosen: null,
     before: false,
@@ -85,23 +107,39 @@ export function open(collection, kept = {}) {
   keep();
 }
 
-// Wishes from a file: only what has the right shape is taken.
+const number = (v) => typeof v === "number" && Number.isFinite(v);
+
+// A template from a file, where it has the right shape.
+function asTemplate(given) {
+  const { knots, values, name } = given && typeof given === "object" ? given : {};
+  const right = Array.isArray(knots) && knots.length >= 2 && knots.every(number)
+    && Array.isArray(values) && values.length === knots.length && values.every(number);
+  return right ? { knots, values, name: String(name || "drawn") } : null;
+}
+
+// Wishes from a file: only what has the right shape is taken. Files before version 2 say `curve` and count minutes.
 function checked(wishes, n) {
   if (!wishes || typeof wishes !== "object") return NO_WISHES;
-  const out = { ...NO_WISHES }, number = (v) => typeof v === "number" && Number.isFinite(v);
+  const out = { ...NO_WISHES };
   const item = (v) => Number.isInteger(v) && v >= 0 && v < n;
-  const { curve, exactly, fixed, together, apart, sides, sideLimit, limit, smoothness } = wishes;
-  if (curve && Array.isArray(curve.knots) && curve.knots.length >= 2 && curve.knots.every(number)
-    && Array.isArray(curve.values) && curve.values.length === curve.knots.length && curve.values.every(number)) {
-    out.curve = { knots: curve.knots, values: curve.values, name: String(curve.name || "drawn") };
+  const items = (given, most) => Object.fromEntries(Object.entries(given && typeof given === "object" ? given : {})
+    .filter(([key, value]) => Number(key) >= 0 && Number(key) < most && item(value)));
+  const length = (v) => (typeof v === "string" ? v.slice(0, 40) : number(v) && v > 0 ? `${v}m` : "");
+  const { hand, fixed, ends, together, apart, sides, sideLimit, limit, smoothness } = wishes;
+  out.template = asTemplate(wishes.template ?? wishes.curve);
+  out.arc = asTemplate(wishes.arc);
+  const ordering = hand?.ordering ?? wishes.exactly;
+  if (Array.isArray(ordering) && ordering.length && new Set(ordering).size === ordering.length && ordering.every(item)) {
+    const sizes = Array.isArray(hand?.sides) && hand.sides.every((size) => Number.isInteger(size) && size > 0) ? hand.sides : [];
+    out.hand = { ordering, sides: sizes.reduce((a, b) => a + b, 0) === ordering.length ? sizes : [] };
   }
-  if (Array.isArray(exactly) && exactly.length === n && new Set(exactly).size === n && exactly.every(item)) out.exactly = exactly;
-  if (fixed && typeof fixed === "object") out.fixed = Object.fromEntries(Object.entries(fixed).filter(([p, i]) => item(Number(p)) && item(i)));
+  out.fixed = items(fixed, n);
+  out.ends = { first: items(ends?.first, 8), last: items(ends?.last, 8) };
   if (Array.isArray(together)) out.together = together.filter((run) => Array.isArray(run) && run.every(item));
   if (typeof apart === "boolean") out.apart = apart;
   if (Number.isInteger(sides) && sides >= 1 && sides <= 8) out.sides = sides;
-  if (number(sideLimit) && sideLimit > 0) out.sideLimit = sideLimit;
-  if (number(limit) && limit > 0) out.limit = limit;
+  out.sideLimit = length(sideLimit);
+  out.limit = length(limit);
   if (number(smoothness)) out.smoothness = smoothness;
   return out;
 }
@@ -114,7 +152,7 @@ export function keep() {
   } catch { /* no room: a reload starts anew */ }
 }
 
-export function kept() {
+export function stored() {
   try {
     return JSON.parse(sessionStorage.getItem(KEY)) || {};
   } catch {

@@ -1,4 +1,4 @@
-// Curves on [0, 1]: the same splines as the server's templates, and the same order from them.
+// Templates on [0, 1]: the same splines as the server's, and the same order from them.
 
 const pieces = new WeakMap();
 
@@ -37,10 +37,10 @@ function slopes(x, y) {
   return out;
 }
 
-export function at(curve, u) {
-  let slope = pieces.get(curve);
-  if (!slope) pieces.set(curve, (slope = slopes(curve.knots, curve.values)));
-  const { knots, values } = curve;
+export function at(template, u) {
+  let slope = pieces.get(template);
+  if (!slope) pieces.set(template, (slope = slopes(template.knots, template.values)));
+  const { knots, values } = template;
   let a = 0, b = knots.length - 1;
   while (b - a > 1) {
     const half = (a + b) >> 1;
@@ -52,23 +52,23 @@ export function at(curve, u) {
   return ((c3 * h + c2) * h + slope[a]) * h + values[a];
 }
 
-export function samples(curve, n) {
-  return Array.from({ length: n }, (_, j) => at(curve, n > 1 ? j / (n - 1) : 0));
+export function samples(template, n) {
+  return Array.from({ length: n }, (_, j) => at(template, n > 1 ? j / (n - 1) : 0));
 }
 
-export function flipped(curve) {
-  const name = curve.name.endsWith(" (flipped)") ? curve.name.slice(0, -10) : `${curve.name} (flipped)`;
-  return { ...curve, values: curve.values.map((value) => -value), name };
+export function flipped(template) {
+  const name = template.name.endsWith(" (flipped)") ? template.name.slice(0, -10) : `${template.name} (flipped)`;
+  return { ...template, values: template.values.map((value) => -value), name };
 }
 
-// The same curve with few knots, so that they can be dragged.
-export function handles(curve, most = 16) {
-  if (curve.knots.length <= most) return curve;
+// The same template with few knots, so that they can be dragged.
+export function handles(template, most = 16) {
+  if (template.knots.length <= most) return template;
   const knots = Array.from({ length: 9 }, (_, i) => i / 8);
-  return { knots, values: knots.map((u) => at(curve, u)), name: `${curve.name} (drawn)` };
+  return { knots, values: knots.map((u) => at(template, u)), name: `${template.name} (drawn)` };
 }
 
-// A freehand line, {x, y} with x in [0, 1], on top of a curve: knots where it went, the old curve elsewhere.
+// A freehand line, {x, y} with x in [0, 1], on top of a template: knots where it went, the old template elsewhere.
 export function fromLine(points, old) {
   const line = [...points].sort((a, b) => a.x - b.x);
   const from = line[0].x, to = line[line.length - 1].x;
@@ -87,30 +87,30 @@ export function fromLine(points, old) {
 }
 
 // Numbers laid on targets by sorting both: exact. Equal numbers keep the order given.
-function matchSorted(values, items, targets, places, out) {
+function matchSorted(values, items, targets, positions, out) {
   items.sort((a, b) => values[a] - values[b] || a - b);
-  places.sort((a, b) => targets[a] - targets[b] || a - b);
+  positions.sort((a, b) => targets[a] - targets[b] || a - b);
   for (let start = 0; start < items.length; ) {
     let end = start + 1;
     while (end < items.length && values[items[end]] === values[items[start]]) end++;
-    if (end - start > 1) places.slice(start, end).sort((a, b) => a - b).forEach((place, k) => (places[start + k] = place));
+    if (end - start > 1) positions.slice(start, end).sort((a, b) => a - b).forEach((position, k) => (positions[start + k] = position));
     start = end;
   }
-  places.forEach((place, k) => (out[place] = items[k]));
+  positions.forEach((position, k) => (out[position] = items[k]));
 }
 
-// The order of numbers along a curve with some places fixed (place -> item): ordering[place] = item.
+// The order of numbers along a template with some positions fixed (position -> item): ordering[position] = item.
 export function orderAlong(values, targets, fixed) {
   const n = values.length, out = new Array(n).fill(-1), held = new Set();
-  for (const [place, item] of Object.entries(fixed)) {
-    out[Number(place)] = item;
+  for (const [position, item] of Object.entries(fixed)) {
+    out[Number(position)] = item;
     held.add(item);
   }
-  const items = [], places = [];
+  const items = [], positions = [];
   for (let i = 0; i < n; i++) {
     if (!held.has(i)) items.push(i);
-    if (out[i] < 0) places.push(i);
+    if (out[i] < 0) positions.push(i);
   }
-  matchSorted(values, items, targets, places, out);
+  matchSorted(values, items, targets, positions, out);
   return out;
 }
