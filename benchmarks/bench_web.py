@@ -30,13 +30,13 @@ def main(seconds: float = 30.0) -> None:
 
 
 def dragging(address: str) -> None:
-    """One client asks for a new order at each step of a drag, for a table and for measured sound."""
+    """One client asks for a new order at each step of a drag, for a column and for a model."""
     with httpx.Client(base_url=address, timeout=30) as client:
         for kind, collection in (("a column", load(client, "energy")), ("the audio model", load(client, None))):
             for what, more in (
-                ("knot dragged", {"why": False}),
+                ("knot dragged", {"explain": False}),
                 ("knot dragged, with reasons", {}),
-                ("with 5 pins", {"why": False, "fixed": {str(k): 499 - k for k in range(0, 500, 100)}}),
+                ("with 5 pins", {"explain": False, "fixed": {str(k): 499 - k for k in range(0, 500, 100)}}),
             ):
                 print(f"{ITEMS} items, {kind}, {what}: {told(asked(client, collection, more))}")
 
@@ -44,10 +44,10 @@ def dragging(address: str) -> None:
 def asked(client: httpx.Client, collection: str, more: dict[str, object]) -> list[float]:
     times = []
     for step in range(QUESTIONS):
-        curve = {"knots": [0, 0.3, 0.6, 1], "values": [0, np.sin(step / 20), 1, -1]}
+        template = {"knots": [0, 0.3, 0.6, 1], "values": [0, np.sin(step / 20), 1, -1]}
         begin = time.perf_counter()
         answer = client.post(
-            "/api/order", json={"collection": collection, "template": curve, "normalise": False, **more}
+            "/api/order", json={"collection": collection, "template": template, "scaled": False, **more}
         )
         times.append(time.perf_counter() - begin)
         answer.raise_for_status()
@@ -68,7 +68,7 @@ def load(client: httpx.Client, by: str | None) -> str:
 
 
 def crowd(address: str, pid: int, seconds: float) -> None:
-    """Many clients at a time: orders, collections, templates, sound in ranges."""
+    """Many clients at a time: orders, collections, previews in ranges."""
     times, errors, memory = asyncio.run(_crowd(address, pid, seconds))
     print(
         f"{CLIENTS} clients for {seconds:.0f} s: {len(times)} answers ({len(times) / seconds:.0f} per second), "
@@ -109,14 +109,14 @@ async def _crowd(address: str, pid: int, seconds: float) -> tuple[list[float], i
     return times, errors, memory
 
 
-async def _question(client: httpx.AsyncClient, table: str, sound: str, step: int) -> httpx.Response:
+async def _question(client: httpx.AsyncClient, table: str, demo: str, step: int) -> httpx.Response:
     if step % 4 == 0:
         headers = {"Range": f"bytes={step % 1000}-{step % 1000 + 20000}"}
-        return await client.get(f"/api/collections/{sound}/sound/{step % 9}", headers=headers)
+        return await client.get(f"/api/collections/{demo}/preview/{step % 9}", headers=headers)
     if step % 4 == 1:
-        return await client.get(f"/api/collections/{sound}")
-    curve = {"knots": [0, 0.5, 1], "values": [0, np.sin(step), 1]}
-    return await client.post("/api/order", json={"collection": table, "template": curve, "why": step % 4 == 2})
+        return await client.get(f"/api/collections/{demo}")
+    template = {"knots": [0, 0.5, 1], "values": [0, np.sin(step), 1]}
+    return await client.post("/api/order", json={"collection": table, "template": template, "explain": step % 4 == 2})
 
 
 def resident(pid: int) -> float:

@@ -136,10 +136,10 @@ def browser():
 
 @pytest.fixture
 def visit(browser, server):
-    """Open the page; afterwards nothing may have gone wrong in it."""
+    """Open the page; afterwards nothing may have gone wrong in it, but what the server was meant to refuse."""
     contexts, troubles = [], []
 
-    def visit(width=1280, height=860, scheme="light"):
+    def visit(width=1280, height=860, scheme="light", *, refusals=False):
         context = browser.new_context(
             viewport={"width": width, "height": height}, color_scheme=scheme, has_touch=width < 500
         )
@@ -147,7 +147,11 @@ def visit(browser, server):
         page = context.new_page()
         page.set_default_timeout(8000)
         page.on("pageerror", lambda error: troubles.append(str(error)))
-        page.on("console", lambda message: message.type == "error" and troubles.append(message.text))
+        refused = "status of 400" if refusals else "\0"
+        page.on(
+            "console",
+            lambda message: message.type == "error" and refused not in message.text and troubles.append(message.text),
+        )
         page.goto(server.address)
         page.wait_for_selector("html[data-ready]")
         return page

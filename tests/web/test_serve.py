@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import signal
 import socket
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import click
@@ -58,14 +60,21 @@ def test_help_shows_an_example():
         assert "fabula serve ~/Music" in command.get_help(context)
 
 
+@pytest.mark.parametrize("ignored", [False, True], ids=["", "ignored by the parent"])  # as in a background shell
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
-def test_it_serves_until_it_is_ended_and_leaves_nothing(tmp_path, ending):
+def test_it_serves_until_it_is_ended_and_leaves_nothing(tmp_path, ending, ignored):
     code = "from fabula.cli.serve import command; command.main(['--port', '0', '--no-browser'], standalone_mode=False)"
     environment = {**os.environ, "TMPDIR": str(tmp_path), "PYTHONUNBUFFERED": "1"}
-    started = subprocess.Popen(
-        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment, text=True
+    first = "import signal; signal.signal(signal.SIGINT, signal.{}); ".format(
+        "SIG_IGN" if ignored else "default_int_handler"
     )
-    with started as process:
+    started = subprocess.Popen(
+        [sys.executable, "-c", first + code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment, text=True
+    )
+    late = threading.Timer(40, started.kill)  # whatever happens, the test ends
+    late.start()
+    with started as process, contextlib.ExitStack() as stack:
+        stack.callback(late.cancel)
         assert process.stdout is not None
         assert process.stderr is not None
         address = re.search(r"http://127\.0\.0\.1:\d+/", process.stdout.readline()).group()

@@ -43,3 +43,19 @@ def test_every_id_in_the_scripts_is_on_the_page():
         if name.endswith(".js"):
             wanted = set(re.findall(r'\$\("([^"]+)"\)', (STATIC / name).read_text(encoding="utf-8")))
             assert wanted <= ids, name
+
+
+WORDS = re.compile(r"\b(loudness|duration_ms|tempo|artists?|tracks?|albums?|sounds?|music)\b", re.IGNORECASE)
+TEXTS = [*STATIC.parent.rglob("*.py"), *STATIC.glob("*.js"), *STATIC.glob("*.html"), *STATIC.glob("*.css")]
+
+
+@pytest.mark.parametrize("path", TEXTS, ids=lambda path: path.name)
+def test_no_word_of_a_medium_is_in_the_page(path):
+    """What things are called comes from the medium."""
+    assert WORDS.findall(path.read_text(encoding="utf-8")) == []
+
+
+@pytest.mark.parametrize("path", TEXTS, ids=lambda path: path.name)
+def test_no_option_of_the_command_line_is_named(path):
+    text = path.read_text(encoding="utf-8").replace("`fabula order --json`", "")
+    assert path.suffix == ".css" or not re.search(r"(?<![\w-])--[a-z]", text)

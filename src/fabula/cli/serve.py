@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -22,8 +23,8 @@ HOST = "127.0.0.1"
 def command(*, roots: tuple[str, ...], port: int, browser: bool, model: str | None) -> None:
     """Open the page on which an arc is drawn and the order follows.
 
-    The page is for this computer alone. It may open the demo album, what is dropped on it, and what lies below the
-    folders named as ROOT.
+    The page is for this computer alone. It may open the demo, what is dropped on it, and what lies below the folders
+    named as ROOT.
 
     \b
     Examples:
@@ -78,7 +79,6 @@ def _serve(app: Any, listening: socket) -> None:
     config = uvicorn.Config(
         app, log_level="warning", access_log=False, server_header=False, lifespan="on", timeout_graceful_shutdown=2
     )
-    try:
+    with contextlib.suppress(KeyboardInterrupt):  # Ctrl-C is how it ends
         uvicorn.Server(config).run(sockets=[listening])
-    except KeyboardInterrupt:  # Ctrl-C is how it ends
-        click.echo("the page is closed")
+    click.echo("the page is closed")

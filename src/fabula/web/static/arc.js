@@ -120,7 +120,7 @@ function drawTemplate(template) {
 
 function drawItems(rows) {
   const many = rows.length > MANY;
-  nodes.arc.setAttribute("d", `M${rows.map(({ position, value }) => `${across(position).toFixed(1)},${y(value).toFixed(1)}`).join("L")}`);
+  nodes.arc.setAttribute("d", rows.map(({ position, number, value }) => `${number === 1 ? "M" : "L"}${across(position).toFixed(1)},${y(value).toFixed(1)}`).join(""));
   nodes.root.classList.toggle("many", many);
   view.rows = rows;
   if (many) return drawDots(rows);

@@ -11,7 +11,7 @@ export function fillWords({ medium, items, length_text: length }) {
   const { words, unit } = medium;
   $("apart-text").textContent = `No ${words.creator} twice in a row`;
   for (const id of ["side-limit", "limit"]) {
-    $(id).placeholder = `such as ${unit.example}`;
+    $(id).placeholder = unit.example;
     $(id).disabled = !length;
     $(id).title = length ? `In ${unit.name}, such as ${unit.example}` : `The length of some ${words.items} is not known`;
   }
@@ -70,7 +70,7 @@ export function says() {
   const { model, medium } = collection, column = collection.columns.find(({ name }) => name === collection.by);
   if (model && answer?.likelier) {
     const knows = model.knows.length > 1 ? `${model.knows.slice(0, -1).join(", ")} and ${model.knows.at(-1)}` : model.knows[0];
-    lines.push(`The model “${model.name}” knows of a ${medium.words.item} its ${knows}; it finds this order ${times(answer.likelier)} as the one given.`);
+    lines.push(`The model “${model.name}” knows the ${knows} of a ${medium.words.item} and nothing else. It finds this order ${times(answer.likelier)} as the one given.`);
   } else if (column) lines.push(`What rises and falls is ${column.label}; no model has a say in it.`);
   for (const { name, unit, mean } of answer?.changes || []) {
     lines.push(`Steps in ${name}: ${mean[0].toFixed(1)} ${unit} on average as given, ${mean[1].toFixed(1)} now.`);
