@@ -101,23 +101,26 @@ def model_name(ordered: Ordered) -> str | None:
 def _items(ordered: Ordered, *, explain: bool) -> list[dict[str, Any]]:
     fit, creator = ordered.fit, ordered.session.medium.words.creator
     reasons = ordered.reasons if explain else [""] * len(fit.ordering)
+    letters = [side_name(side) for side, size in enumerate(ordered.sides) for _ in range(size)] or [""] * len(reasons)
     essence = ordered.session.essence[fit.ordering].tolist()
-    numbers = zip(essence, fit.targets.tolist(), fit.deviations.tolist(), reasons, strict=True)
+    numbers = zip(letters, essence, fit.targets.tolist(), fit.deviations.tolist(), reasons, strict=True)
     return [
         {
-            "position": row.position + 1,
-            "id": row.item.id,
-            "title": row.item.label,
-            creator: row.item.creator,
-            "path": row.item.path,
-            "length": row.item.length,
-            "side": row.side,
+            "position": position,
+            "id": item.id,
+            "title": item.label,
+            creator: item.creator,
+            "path": item.path,
+            "length": item.length,
+            "side": letter,
             "essence": value,
             "target": target,
             "deviation": deviation,
             "why": why,
         }
-        for row, (value, target, deviation, why) in zip(rows_of(ordered), numbers, strict=True)
+        for position, (item, (letter, value, target, deviation, why)) in enumerate(
+            zip(ordered.collection.items, numbers, strict=True), start=1
+        )
     ]
 
 

@@ -146,12 +146,12 @@ def _label(collection: Collection, index: int, column: str, medium: Medium) -> H
 @contextmanager
 def readable(collection: Collection, medium: Medium) -> Iterator[None]:
     """Where constraints cannot hold, say so with titles and lengths as people write them."""
-    titles = [repr(item.label) for item in collection.items]
     try:
         yield
     except ConflictError as error:
+        titles = [repr(item.label) for item in collection.items]
         raise InputError(error.told(titles, lengths=medium.unit.text)) from error
     except ConstraintError as error:
-        who = ", ".join(titles[i] for i in error.items[:6])
+        who = ", ".join(repr(collection.items[i].label) for i in error.items[:6])
         places = ", ".join(str(position + 1) for position in error.places) or "none"
         raise InputError(f"the wishes cannot all hold: {who} may only take position(s) {places}") from error
