@@ -9,7 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 PATHS = {
-    "/api/demo", "/api/uploads", "/api/folders", "/api/formats", "/api/collections", "/api/sessions", "/api/jobs", "/api/jobs/{job}",
+    "/api/demo", "/api/uploads", "/api/folders", "/api/formats", "/api/collections", "/api/sessions", "/api/jobs",
+    "/api/jobs/{job}",
     "/api/collections/{collection}", "/api/collections/{collection}/essence", "/api/templates", "/api/order",
     "/api/collections/{collection}/preview/{item}", "/api/collections/{collection}/export",
     "/api/collections/{collection}/session",

@@ -32,8 +32,8 @@ WISHES = {
     "three sides with ends": {"sides": 3, "template": "wave", "first": {"0": "Parade", "2": 1}, "last": {"1": 0}},
     "a limit": {"limit": "1:06"},
     "a limit and sides": {"limit": 66, "sides": 2, "template": "icarus"},
-    "wishes": {"first": "Embers", "together": [[1, 2], [2, 3]], "before": [[8, 4]], "smoothness": 0.5, "apart": "creator",
-               "apart_soft": True},
+    "wishes": {"first": "Embers", "together": [[1, 2], [2, 3]], "before": [[8, 4]], "smoothness": 0.5,
+               "apart": "creator", "apart_soft": True},
     "a drawn template": {"template": {"knots": [0, 0.4, 1], "values": [-1.3, 1.7, 0.2]}, "scaled": False},
     "an order made by hand": {"ordering": [8, 7, 6, 5, 4, 3, 2, 1, 0], "template": "icarus"},
     "sides made by hand": {"ordering": [3, 1, 4, 0, 5, 2, 6], "sides": 2, "side_sizes": [2, 5]},
@@ -104,6 +104,18 @@ def test_playlists_hold_the_order_on_the_screen(server, demo, form, tmp_path):
     file = tmp_path / f"x.{form}"
     file.write_bytes(answer.content)
     assert [entry.location for entry in read_playlist(file).entries] == [item["path"] for item in result["items"]]
+
+
+def test_a_playlist_of_this_machine_loses_nothing_and_leads_to_its_files(server, root, tmp_path):
+    collection = server.opened(server.client.post("/api/collections", json={"path": str(root / "list.m3u8")}))
+    result = server.order(collection=collection, ordering=[1, 0])
+    assert [entry["position"] for entry in result["unmeasured"]] == [3]  # it lies outside, and keeps its position
+    file = tmp_path / "x.m3u8"
+    file.write_bytes(export(server, collection, result["result"], "m3u8").content)
+    locations = [entry.location for entry in read_playlist(file).entries]
+    album = root / "album"
+    assert locations[:2] == [str(album / "04 Parade.ogg"), str(album / "01 Embers.ogg")]
+    assert locations[2].endswith("secret.ogg")
 
 
 def test_tables_report_and_picture(server, demo):

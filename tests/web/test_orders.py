@@ -160,6 +160,7 @@ def test_reasons_can_be_left_out(server, demo):
         ({"items": [{"id": "a", "essence": 1}], "first": "b"}, 400, "first: no item is called 'b'"),
         ({"items": [{"id": "a", "essence": 1}], "first": {"1": "a"}}, 400, "first: there are 1 side(s); got side B"),
         ({"items": [{"id": "a", "essence": 1}], "ordering": [1]}, 400, "ordering: "),
+        ({"items": [{"id": "a", "essence": 1}], "ordering": [10**30]}, 400, "ordering: "),
         ({"items": [{"id": "a", "essence": 1}], "side_sizes": [1]}, 400, "side_sizes: goes with an ordering"),
         (
             {"items": [{"essence": 1}] * 3, "ordering": [0, 1, 2], "sides": 2, "side_sizes": [1]},
