@@ -147,11 +147,13 @@ def visit(browser, server):
         page = context.new_page()
         page.set_default_timeout(8000)
         page.on("pageerror", lambda error: troubles.append(str(error)))
-        refused = "status of 400" if refusals else "\0"
-        page.on(
-            "console",
-            lambda message: message.type == "error" and refused not in message.text and troubles.append(message.text),
-        )
+        refused = ("status of 400", "status of 404") if refusals else ()
+
+        def listen(message):
+            if message.type == "error" and not any(words in message.text for words in refused):
+                troubles.append(message.text)
+
+        page.on("console", listen)
         page.goto(server.address)
         page.wait_for_selector("html[data-ready]")
         return page

@@ -132,6 +132,32 @@ def test_an_order_made_by_hand_keeps_its_sides_and_claims_nothing(visit, tmp_pat
     assert "not known" not in page.locator("#verdict").text_content()
 
 
+def test_pins_and_sides_survive_an_order_made_by_hand(visit, tmp_path):
+    page = visit()
+    open_demo(page)
+    order = titles(page)
+    page.locator(".row").nth(2).focus()
+    page.keyboard.press("l")
+    settled(page)
+    page.locator(".row").nth(0).focus()
+    page.keyboard.press("Alt+Shift+End")
+    settled(page)
+    assert titles(page) == [*order[1:], order[0]]
+    assert page.locator(".row.pinned .name").all_text_contents() == [order[2]]
+    fill(page, "#sides", "3")
+    assert titles(page) == [*order[1:], order[0]]  # cut, not laid anew
+    assert len(check_export(page, tmp_path)["sides"]) == 3
+
+
+def test_a_result_that_the_server_forgot_is_found_again(visit, server, tmp_path):
+    page = visit(refusals=True)
+    open_demo(page)
+    collection = page.evaluate("JSON.parse(sessionStorage.getItem('fabula-page')).collection")
+    for _ in range(14):
+        server.order(collection=collection, template="wave")
+    check_export(page, tmp_path)
+
+
 def test_the_order_before_is_saved_when_it_is_shown(visit, tmp_path):
     page = visit()
     open_demo(page)

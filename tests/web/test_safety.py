@@ -217,6 +217,17 @@ def test_a_session_cannot_lead_to_other_files(server, demo, root):
     assert [item["preview"] for item in opened["items"]] == [False] * 4 + [True] * 5
 
 
+def test_another_essence_of_an_upload_reads_no_file_of_that_name(server, sound, monkeypatch):
+    monkeypatch.chdir("/")
+    listed = b"#EXTM3U\n#EXTINF:10,A\netc/passwd.ogg\n#EXTINF:12,B\nb.ogg\n"
+    files = [("mix.m3u8", listed), ("passwd.ogg", sound("01 Embers.ogg")), ("b.ogg", sound("04 Parade.ogg"))]
+    collection = server.opened(server.upload(*files, by="duration"))
+    monkeypatch.setattr("fabula.session.essence.measured", lambda *_: pytest.fail("it is measured again"))
+    answer = server.client.put(f"/api/collections/{collection}/essence", json={"by": None})
+    assert (answer.status_code, "mix.m3u8" in answer.json()["error"]) == (400, True)
+    assert str(server.app.state.store.folder) not in answer.json()["error"]
+
+
 @pytest.mark.parametrize("path", ["/etc", "/", "..", "", "\0", "/nosuch", "x" * 3000])
 def test_folders_elsewhere_are_not_there(server, path):
     for answer in (

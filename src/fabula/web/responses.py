@@ -47,8 +47,8 @@ def collection_body(opened: OpenCollection, *, knows_model: bool) -> dict[str, A
 
 
 def _medium(medium: Medium, files: tuple[Path | None, ...]) -> dict[str, Any]:
-    words, first = medium.words, next((file for file in files if file is not None), None)
-    kind = "" if first is None else (media_type(first, medium) or "").partition("/")[0]
+    words, types = medium.words, (media_type(file, medium) for file in files if file is not None)
+    kind = next((known.partition("/")[0] for known in types if known), "")
     return {
         "name": medium.name,
         "words": {name: getattr(words, name) for name in ("item", "items", "collection", "creator")},

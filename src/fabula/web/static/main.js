@@ -123,8 +123,9 @@ async function chooseEssence(by) {
 function setSides(text) {
   const sides = Math.min(8, state.collection.items.length, Math.max(1, Math.round(text) || 1));
   const stay = (named) => Object.fromEntries(Object.entries(named).filter(([side]) => side < sides));
-  const { first, last } = state.wishes.ends;
-  commit({ sides, ends: { first: stay(first), last: stay(last) }, sideLimit: sides > 1 ? state.wishes.sideLimit : "" });
+  const { ends: { first, last }, hand, sideLimit } = state.wishes;
+  const ends = { first: stay(first), last: stay(last) };
+  commit({ sides, ends, sideLimit: sides > 1 ? sideLimit : "", hand: hand && { ordering: hand.ordering, sides: [] } });
 }
 
 function wire() {

@@ -41,8 +41,8 @@ function layAll({ fixed }) {
 
 // What the server found.
 function take(answer) {
-  const { ordering, left_out: out, sides, knots, values, template: name } = answer;
-  Object.assign(state, { answer, ordering: [...ordering], out, sides, template: { knots, values, name }, settled: true });
+  const { ordering, left_out: out, sides } = answer;
+  Object.assign(state, { answer, ordering: [...ordering], out, sides, template: proposal(answer).template, settled: true });
 }
 
 // Back to what the server found last: a drag was given up.
@@ -100,14 +100,17 @@ export const sameTemplate = (a, b) => Boolean(a && b) && same(a.knots, b.knots) 
 async function answered(wishes, signal) {
   const asked = request(wishes), first = await api.order(asked, signal);
   if (wishes.template || wishes.hand) return first;
-  const index = [first, ...first.alternatives].findIndex((fit) => sameTemplate(fit, wishes.arc));
+  const index = [first, ...first.alternatives].findIndex((fit) => sameTemplate(proposal(fit).template, wishes.arc));
   const answer = index > 0 ? await api.order({ ...asked, choose: index + 1 }, signal) : first;
   state.proposals = answer.alternatives.toSpliced(Math.max(0, index), 0, answer).map(proposal);
   if (index < 0) wishes.arc = proposal(answer).template;
   return answer;
 }
 
-const proposal = ({ knots, values, template: name, ordering, score }) => ({ template: { knots, values, name }, ordering, score });
+// Of several dimensions the first is drawn.
+const scalar = (value) => (Array.isArray(value) ? value[0] : value);
+const proposal = ({ knots, values, template: name, ordering, score }) =>
+  ({ template: { knots, values: values.map(scalar), name }, ordering, score });
 
 // Ask the server for the order of the wishes as they are; the newest question wins.
 export async function ask() {
@@ -170,8 +173,6 @@ export const lengthOfSide = (side) => (state.before ? "" : state.answer?.length_
 // What a position is called: 3, or B1.
 export const sideName = (side) => String.fromCharCode(65 + side);
 export const label = ({ position, side, number }) => (sides().length > 1 ? `${sideName(side)}${number}` : String(position + 1));
-
-const scalar = (value) => (Array.isArray(value) ? value[0] : value);
 
 // Target and deviation of each position for what is on the screen; each side follows the template from its beginning.
 export function laid(template = templateNow()) {

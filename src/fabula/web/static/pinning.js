@@ -28,12 +28,13 @@ export function pin(item, position, from = positionOf(item) ?? state.ordering.le
   commit({ fixed: pinned(item, to, from), ends: withoutEnds(item) });
 }
 
-// Move an item alone, all others as they are: an order made by hand.
+// Move an item alone, all others as they are: an order made by hand. What is pinned stays so where it stands now.
 export function moveByHand(item, position) {
   const from = positionOf(item), sizes = sides(), to = Math.min(state.ordering.length - 1, Math.max(0, position));
   if (from === null) return;
   const ordering = state.ordering.toSpliced(from, 1).toSpliced(to, 0, item);
-  commit({ hand: { ordering, sides: sizes.length > 1 ? [...sizes] : [] }, fixed: {}, ends: { first: {}, last: {} } });
+  const fixed = Object.fromEntries([...pins()].map((one) => [ordering.indexOf(one), one]).filter(([at]) => at >= 0));
+  commit({ hand: { ordering, sides: sizes.length > 1 ? [...sizes] : [] }, fixed, ends: { first: {}, last: {} } });
 }
 
 function withoutEnds(item) {

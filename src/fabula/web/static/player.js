@@ -32,7 +32,7 @@ export function start() {
 }
 
 // Whether the items of a collection are files that can be heard.
-export const canPlay = ({ medium, items }) => medium.preview.type === "audio" && items.some((item) => item.preview);
+export const canPlay = ({ medium, items }) => ["audio", "video"].includes(medium.preview.type) && items.some((item) => item.preview);
 
 export const isPlaying = (item) => now.item === item && !current().paused;
 
