@@ -84,7 +84,7 @@ def command(*, paths: tuple[str, ...], restore: str | None, number: int | None, 
     from fabula.cli.printing import print_ordered
     from fabula.cli.progress import counting_bar
     from fabula.media.extraction import Measuring
-    from fabula.session.session import open_session
+    from fabula.session.session import check_template, open_session
     from fabula.sources.registry import Opening
 
     if restore is not None:
@@ -97,6 +97,8 @@ def command(*, paths: tuple[str, ...], restore: str | None, number: int | None, 
     outputs = _Outputs(**{name: options.pop(name) for name in _Outputs.__dataclass_fields__})
     outputs.check()
     request = _as_request(options)
+    if options["template"] is not None:
+        check_template(options["template"], options["model"])
     opening = Opening(options["collection"], _as_columns(options["columns"]), options["recursive"])
     with counting_bar("measuring") as progress:
         measuring = Measuring(options["jobs"], options["cache"], progress)

@@ -16,7 +16,8 @@ from fabula.core.template import Template, from_arc
 from fabula.errors import InputError
 from fabula.media.extraction import Measuring
 from fabula.media.medium import Medium
-from fabula.media.registry import ITEMS
+from fabula.media.registry import ITEMS, media
+from fabula.models.file import load_model
 from fabula.models.model import Model
 from fabula.session import proposals as propose
 from fabula.session.essence import Essence, find_essence, usable_columns
@@ -150,18 +151,37 @@ class Session:
         if asked.template is None:
             return None
         given = asked.template
-        if isinstance(given, str):
-            try:
-                given = named_template(given, self.templates)
-            except InputError as error:
-                raise InputError(error.message, field="template") from None
-        return [given.normalised() if asked.scaled else given]
+        found = asked_template(given, self.templates) if isinstance(given, str) else given
+        return [found.normalised() if asked.scaled else found]
 
     def _opened(self, path: str | Path) -> Session:
         try:
             return open_session([path], by=self.asked.by, model=self.asked.model)
         except InputError as error:
             raise InputError(error.message if error.field else str(error), field="like") from error
+
+
+def asked_template(text: str, known: Sequence[Template]) -> Template:
+    """A template by what a person types; known ones may be meant by their names."""
+    try:
+        return named_template(text, known)
+    except InputError as error:
+        raise InputError(error.message, field="template") from None
+
+
+def check_template(text: str, model: str | None = None) -> None:
+    """Refuse a template that nothing can mean, before anything is measured for it.
+
+    Parameters
+    ----------
+    text
+        What a person typed.
+    model
+        The model whose arcs may be meant; by default those of every medium.
+    """
+    names = [model] if model is not None else [name for medium in media().values() for name in medium.models]
+    arcs = [load_model(name).arcs for name in names]
+    asked_template(text, [template for one in arcs if one is not None for template in one.templates])
 
 
 def _request(request: Request | None, wishes: dict[str, Any]) -> Request:

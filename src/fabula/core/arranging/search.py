@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from fabula.core.arranging.arrangement import Arrangement, describe
+from fabula.core.arranging.arrangement import describe
 from fabula.core.arranging.constraints import Constraints
-from fabula.core.arranging.exact.solve import MOST_UNITS, solve_exactly
-from fabula.core.arranging.goal import Goal
+from fabula.core.arranging.exact.solve import solve_exactly
 from fabula.core.arranging.ranking import canonical_order, renumbered
-from fabula.core.arranging.units import units
-from fabula.core.essence import Floats
 from fabula.errors import InputError
 
 
@@ -21,7 +17,9 @@ def arrange(goal, *, constraints=None, flow=None, seed=0, seconds=1.5):
     if table is not None and not table.any():
         table = None
     order = canonical_order(goal, table, kept)
-    sol = solve_exactly(goal.taken(order), None if table is None else table[np.ix_(order, order)], renumbered(kept, order))
+    sol = solve_exactly(
+        goal.taken(order), None if table is None else table[np.ix_(order, order)], renumbered(kept, order)
+    )
     if sol is None:
         raise InputError("infeasible")
     return describe(goal, table, kept, order[sol[0]], sol[1])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -29,7 +29,6 @@ from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
 
 MOST_UNITS = 18  # 2^18 subsets with 18 first units each: a quarter of a second and 80 MB
-
 
 
 @dataclass(frozen=True, eq=False)
