@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -12,8 +13,35 @@ from fabula.errors import FileError
 from fabula.sources.tables.cells import text_of
 from fabula.sources.tables.columns import Column, Table, first_wrong, numbers_of, texts_of
 from fabula.sources.tables.headings import ADDED, ALBUMS, DISCS, plain
+from fabula.sources.tables.roles import named
 
 _DISC = 1000  # more tracks than a disc has
+
+
+def rows_where(table: Table, where: Mapping[str, Any]) -> Ints:
+    """Indices of the rows that have the wanted values, given as column -> value.
+
+    Raises
+    ------
+    FileError
+        When a column is not there, or no row has the values.
+    """
+    keep = np.ones(table.count, dtype=bool)
+    for name, wanted in where.items():
+        column = named(table, name)
+        text = text_of(wanted)
+        truth = isinstance(wanted, (bool, np.bool_)) or text.lower() in ("true", "false")
+        numbers = numbers_of(table, column) if isinstance(wanted, (int, float)) and not truth else None
+        if numbers is not None:
+            keep &= numbers == wanted
+        elif truth:
+            keep &= np.array([cell.lower() == text.lower() for cell in texts_of(column)])
+        else:
+            keep &= np.array([cell == text for cell in texts_of(column)])
+    if not keep.any():
+        wish = ", ".join(f"{name} = {text_of(value)!r}" for name, value in where.items())
+        raise FileError(f"{table.path}: no row has {wish}")
+    return np.flatnonzero(keep)
 
 
 def is_one_playlist(table: Table, roles: Mapping[str, Column], kept: Ints) -> bool:

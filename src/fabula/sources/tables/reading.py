@@ -15,13 +15,11 @@ import numpy as np
 
 from fabula.core.collection import Collection
 from fabula.core.ordering import Ints
-from fabula.errors import FileError
 from fabula.sources.playlists.locations import is_address
-from fabula.sources.tables.cells import text_of
 from fabula.sources.tables.columns import Column, Table, numbers_of, texts_of
 from fabula.sources.tables.contents import Contents, chosen, contents_of, items_of
 from fabula.sources.tables.files import TABLE_ENDINGS, read_columns
-from fabula.sources.tables.grouping import is_one_playlist, laid_out
+from fabula.sources.tables.grouping import is_one_playlist, laid_out, rows_where
 from fabula.sources.tables.headings import ALBUMS, LIST_POSITIONS, plain
 from fabula.sources.tables.roles import Columns, columns_named, named, roles_of
 from fabula.sources.tables.rows import write_rows
@@ -141,7 +139,7 @@ def open_table(
     for heading in asked.renamed:
         named(table, heading)
     roles = roles_of(table, asked.roles, {*(features or ()), *asked.renamed})
-    kept = _kept(table, where or {})
+    kept = rows_where(table, where or {})
     renamed = dict(asked.renamed) | _settle(table, roles, asked, kept)
     groups = laid_out(table, roles, kept)
     called = roles.get("collection title")
@@ -199,26 +197,6 @@ def _collections(
         )
         for group in groups
     )
-
-
-def _kept(table: Table, where: Mapping[str, Any]) -> Ints:
-    """Indices of the rows that have the wanted values."""
-    keep = np.ones(table.count, dtype=bool)
-    for name, wanted in where.items():
-        column = named(table, name)
-        text = text_of(wanted)
-        truth = isinstance(wanted, (bool, np.bool_)) or text.lower() in ("true", "false")
-        numbers = numbers_of(table, column) if isinstance(wanted, (int, float)) and not truth else None
-        if numbers is not None:
-            keep &= numbers == wanted
-        elif truth:
-            keep &= np.array([cell.lower() == text.lower() for cell in texts_of(column)])
-        else:
-            keep &= np.array([cell == text for cell in texts_of(column)])
-    if not keep.any():
-        wish = ", ".join(f"{name} = {text_of(value)!r}" for name, value in where.items())
-        raise FileError(f"{table.path}: no row has {wish}")
-    return np.flatnonzero(keep)
 
 
 def _is_constant(column: Column, groups: Sequence[Ints]) -> bool:
