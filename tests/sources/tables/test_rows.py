@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fabula.errors import InputError
+from fabula.errors import FileError, InputError
 from fabula.sources.tables.csv_text import csv_text, records_of, written_cells
 from fabula.sources.tables.reading import open_table, read_table, write_rows
 
@@ -145,6 +145,15 @@ def test_what_cannot_be_written(tmp_path, name, rows, extra, message):
         write_rows(tmp_path / name, table, rows, extra)
     assert str(error.value).removeprefix(f"{tmp_path / name}: ") == message
     assert not (tmp_path / name).exists()
+
+
+@pytest.mark.parametrize("ending", [".csv", ".json"])
+def test_what_is_no_text_is_told(tmp_path, ending):
+    table = open_table(_write(tmp_path, '[{"title": "\\ud800"}]', "a.json")).table
+    extra = {"path": ["\ud800.mp3"]}
+    with pytest.raises(FileError, match="cannot be written"):
+        write_rows(tmp_path / f"b{ending}", table, [0], extra)
+    assert not (tmp_path / f"b{ending}").exists()
 
 
 cells = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=6)

@@ -19,7 +19,7 @@ from fabula.sources.playlists.lines import line_end
 from fabula.sources.tables.cells import text_of
 from fabula.sources.tables.columns import Table, numbers_of
 from fabula.sources.tables.csv_text import csv_text, quoted, records_of, written_cells
-from fabula.sources.tables.writing import as_json, as_parquet, plain_value
+from fabula.sources.tables.writing import as_json, as_parquet, plain_value, write_text
 
 _COMMA = re.compile(r"-?\d+,\d+")
 _ENDINGS = (".csv", ".tsv", ".json", ".jsonl", ".parquet")
@@ -67,10 +67,10 @@ def write_rows(
             raise InputError(f"extra column {name!r} must have {len(order)} values, one per row; got {len(values)}")
     if ending == Path(table.path).suffix.lower() and table.text:
         writer = _csv_rows if ending in (".csv", ".tsv") else _json_rows
-        return write_whole(path, table.script.encode(writer(table, order, added)))
+        return write_text(path, writer(table, order, added), table.script)
     if ending == ".parquet":
         return write_whole(path, _parquet_rows(table, order, added))
-    return write_whole(path, _converted(table, order, added, ending).encode())
+    return write_text(path, _converted(table, order, added, ending))
 
 
 def _checked_rows(table: Table, rows: ArrayLike) -> list[int]:

@@ -17,6 +17,7 @@ from fabula.core.writing import write_whole
 from fabula.errors import FileError, InputError, import_extra
 from fabula.sources.tables.cells import is_nested
 from fabula.sources.tables.csv_text import csv_text
+from fabula.sources.text_files import Script
 
 
 def write_table(
@@ -61,12 +62,22 @@ def write_table(
         return write_whole(path, as_parquet(columns))
     rows = list(zip(*columns.values(), strict=True))
     text = csv_text(list(columns), rows) if ending == ".csv" else as_json(list(columns), rows)
+    return write_text(path, text)
+
+
+def write_text(path: str | os.PathLike[str], text: str, script: Script | None = None) -> Path:
+    """Write the text of a table, whole or not at all; by default in UTF-8.
+
+    Raises
+    ------
+    FileError
+        When it holds what is no text, such as a file name of odd bytes.
+    """
     try:
-        return write_whole(path, text.encode())
+        return write_whole(path, script.encode(text) if script else text.encode())
     except UnicodeEncodeError as error:
-        raise FileError(
-            f"{path}: cannot be written ({error.object[error.start - 20 : error.end]!r} is no text)"
-        ) from error
+        around = error.object[max(error.start - 20, 0) : error.end]
+        raise FileError(f"{path}: cannot be written ({around!r} is no text)") from error
 
 
 def _columns(collection: Collection, extra: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
