@@ -21,6 +21,7 @@ import numpy as np
 import soundfile
 
 from fabula.media.extraction import Measuring, extract
+from fabula.media.music import MEDIUM
 from fabula.media.music.audio import SPEC, measure
 from fabula.sources.folders import read_folder
 
@@ -146,7 +147,7 @@ def main() -> None:
         folder = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(temporary)
         if len(sys.argv) < 2:
             synthesised(folder)
-        paths = list(read_folder(folder).paths[:MOST_FILES])
+        paths = list(read_folder(folder, MEDIUM).paths[:MOST_FILES])
         against_decoding(paths)
         over_cores_and_cache(paths)
         against_ffmpeg(paths)

@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,11 +13,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fabula
-from fabula.core.collection import Item
 from fabula.errors import FileError
-from fabula.sources.folders import FileKinds, natural_key, read_folder
+from fabula.media.medium import Medium, Words
+from fabula.media.music import MEDIUM
+from fabula.sources.folders import FolderReading, natural_key
+from fabula.sources.folders import read_folder as read_files
 
 Track = Callable[..., Path]
+
+
+def read_folder(paths: Any, *, recursive: bool = True) -> FolderReading:
+    """Folders and files of music."""
+    return read_files(paths, MEDIUM, recursive=recursive)
 
 
 @pytest.fixture
@@ -152,21 +160,20 @@ def test_links_that_lead_to_themselves_are_told(track: Track, tmp_path: Path) ->
 def test_any_kind_of_files(tmp_path: Path) -> None:
     for name in ("2.txt", "1.txt", "cover.png", "film.avi", "a.ogg"):
         (tmp_path / name).write_text(name)
-    texts = FileKinds(
-        "a text", "texts", frozenset({".txt"}), lambda path: Item(path, Path(path).stem, path), frozenset({".png"})
-    )
-    reading = read_folder(tmp_path, kinds=texts)
+    words = Words(file="a text", files="texts")
+    texts = Medium("texts", words, endings=frozenset({".txt"}), companions=frozenset({".png"}))
+    reading = read_files(tmp_path, texts)
     assert [item.title for item in reading.items] == ["1", "2"]
     assert (reading.title, reading.numbered) == (tmp_path.name, False)
     assert {Path(path).name: reason for path, reason in reading.skipped} == dict.fromkeys(
         ["film.avi", "a.ogg"], "does not have the ending of a text"
     )
     backwards = replace(texts, number=lambda item: (-int(item.title),), title=lambda items: f"{len(items)} texts")
-    again = read_folder(tmp_path, kinds=backwards)
+    again = read_files(tmp_path, backwards)
     assert ([item.title for item in again.items], again.title, again.numbered) == (["2", "1"], "2 texts", True)
     (tmp_path / "in").mkdir()
     with pytest.raises(FileError, match="in: has no texts in it"):
-        read_folder(tmp_path / "in", kinds=texts)
+        read_files(tmp_path / "in", texts)
 
 
 @pytest.mark.parametrize("name", ["sur\udcff.ogg", "音楽 ♫ é.ogg", "a\nb.ogg", "'; rm -rf.ogg", "-o.ogg"])

@@ -11,7 +11,6 @@ import numpy as np
 
 from fabula.core.collection import Collection, Item
 from fabula.core.essence import Floats, normalise
-from fabula.core.ordering import as_ordering
 from fabula.core.template import Template, from_arc
 from fabula.errors import InputError
 from fabula.media.extraction import Measuring
@@ -202,8 +201,10 @@ def _distinct(found: Sequence[Proposal], most: int) -> list[Proposal]:
 
 def _checked_sides(ordering: Sequence[int], sides: int, task: Task, n: int) -> tuple[int, ...]:
     """How many items each side of a given ordering has: cut where the lengths are most even."""
-    left_out = sorted(set(range(n)) - set(ordering))
-    as_ordering([*ordering, *left_out], n)
+    if len(set(ordering)) < len(ordering) or not set(ordering) <= set(range(n)) or not len(ordering):
+        raise InputError(
+            f"must hold indices from 0 to {n - 1}, none twice; got {list(ordering)[:12]}", field="ordering"
+        )
     if sides == 1:
         return ()
     if sides > len(ordering):

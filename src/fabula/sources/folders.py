@@ -1,6 +1,6 @@
 """Reading folders and lists of files: which files, what is said of them, and in which order they stand.
 
-What kind of files is for the caller to say; by default it is audio. Nothing is decoded here.
+What kind of files is for the medium to say. Nothing is decoded here.
 """
 
 from __future__ import annotations
@@ -15,10 +15,7 @@ from pathlib import Path
 
 from fabula.core.collection import Item
 from fabula.errors import FileError, shown
-from fabula.media.music.tags import AUDIO_ENDINGS, COMPANION_ENDINGS
-from fabula.sources.file_kinds import AUDIO, FileKinds
-
-__all__ = ["AUDIO", "AUDIO_ENDINGS", "COMPANION_ENDINGS", "FileKinds", "FolderReading", "natural_key", "read_folder"]
+from fabula.media.medium import Medium
 
 _LOOP = "is a link that leads back to itself"
 
@@ -53,22 +50,19 @@ class FolderReading:
 
 
 def read_folder(
-    paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
-    *,
-    kinds: FileKinds | None = None,
-    recursive: bool = True,
+    paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]], medium: Medium, *, recursive: bool = True
 ) -> FolderReading:
     """Read the files of folders, or files named one by one.
 
-    Companions (for audio: pictures, playlists, texts) and hidden files inside a folder are passed over in silence;
+    Companions (beside music: pictures, playlists, texts) and hidden files inside a folder are passed over in silence;
     anything else of another kind is reported. A file that is reached twice, also by a link, is listed once.
 
     Parameters
     ----------
     paths
         One folder or file, or several of them.
-    kinds
-        What files to look for; by default audio.
+    medium
+        Whose files to look for.
     recursive
         Whether to go into folders within folders.
 
@@ -81,7 +75,6 @@ def read_folder(
     FileError
         When a path is empty or does not exist, or nothing usable is found.
     """
-    wanted = kinds or AUDIO
     given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
     names = [os.fspath(path) for path in given]
     if not all(names):
@@ -92,13 +85,20 @@ def read_folder(
     numbered = True
     for name in names:
         for folder, files in _folders(name, recursive=recursive, skipped=skipped):
-            usable = _usable(files, wanted, seen, skipped, named=folder is None)
-            found, by_number = _in_order([wanted.read(file) for file in usable], wanted)
+            usable = _usable(files, medium, seen, skipped, named=folder is None)
+            found, by_number = _in_order([medium.read_item(file) for file in usable], medium)
             numbered = numbered and folder is not None and (by_number or not found)
             items.extend(found)
     if not items:
-        raise FileError(_nothing(names, skipped, wanted))
-    return FolderReading(tuple(items), tuple(skipped), _title(names, items, wanted), numbered)
+        raise FileError(_nothing(names, skipped, medium))
+    return FolderReading(tuple(items), tuple(skipped), _title(names, items, medium), numbered)
+
+
+def files_of(paths: Sequence[str], *, recursive: bool = True) -> Iterator[str]:
+    """Every file that folders hold or that is named, whatever it is; links that lead in circles are entered once."""
+    for name in paths:
+        for _, files in _folders(name, recursive=recursive, skipped=[]):
+            yield from files
 
 
 def natural_key(text: str) -> tuple[tuple[int, int, str], ...]:
@@ -149,14 +149,14 @@ def _is_folder(path: str) -> bool:
 
 
 def _usable(
-    files: Iterable[str], kinds: FileKinds, seen: set[str], skipped: list[tuple[str, str]], *, named: bool
+    files: Iterable[str], medium: Medium, seen: set[str], skipped: list[tuple[str, str]], *, named: bool
 ) -> Iterator[str]:
     """The files that can be items; the others go to `skipped`, but for companions nobody named."""
     for file in files:
         ending = Path(file).suffix.lower()
-        if not named and ending in kinds.companions:
+        if not named and ending in medium.companions:
             continue
-        reason = _reason(file, "" if ending in kinds.endings else f"does not have the ending of {kinds.one}")
+        reason = _reason(file, "" if ending in medium.endings else f"does not have the ending of {medium.words.file}")
         real = os.path.realpath(file)
         if not reason and real in seen:
             reason = "is the same file as one before it"
@@ -186,29 +186,29 @@ def _reason(file: str, of_ending: str) -> str:
     return "" if os.access(file, os.R_OK) else "cannot be read (Permission denied)"
 
 
-def _in_order(items: list[Item], kinds: FileKinds) -> tuple[list[Item], bool]:
+def _in_order(items: list[Item], medium: Medium) -> tuple[list[Item], bool]:
     """The items of one folder, which come by name, by number where each has one of its own; and whether they have."""
-    numbers = [kinds.number(item) for item in items]
+    numbers = [medium.number(item) for item in items]
     known = [number for number in numbers if number is not None]
     if len(set(known)) < len(items):
         return items, False
     return [item for _, item in sorted(zip(known, items, strict=True), key=lambda pair: pair[0])], True
 
 
-def _title(names: list[str], items: list[Item], kinds: FileKinds) -> str:
-    shared = kinds.title(items)
+def _title(names: list[str], items: list[Item], medium: Medium) -> str:
+    shared = medium.title(items)
     if not shared and len(names) == 1 and _is_folder(names[0]):
         return shown(Path(os.path.realpath(names[0])).name)
     return shared
 
 
-def _nothing(names: list[str], skipped: list[tuple[str, str]], kinds: FileKinds) -> str:
+def _nothing(names: list[str], skipped: list[tuple[str, str]], medium: Medium) -> str:
     """One line for when there is no item at all."""
     where = ", ".join(shown(name) for name in names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
     if not names:
         return "no folder and no file was given"
     if not skipped:
-        return f"{where}: has no {kinds.many} in it"
+        return f"{where}: has no {medium.words.files} in it"
     path, reason = skipped[0]
     more = f" ({len(skipped) - 1} more like it)" if len(skipped) > 1 else ""
-    return f"{where}: has no usable {kinds.many}; {shown(path)} {reason}{more}"
+    return f"{where}: has no usable {medium.words.files}; {shown(path)} {reason}{more}"

@@ -285,8 +285,8 @@ def test_text_that_xml_cannot_hold(tmp_path):
 def test_a_playlist_of_a_collection(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "out").mkdir()
-    items = [Item("1", "A", "music/a.mp3", "Can"), Item("http://example.org/b", "B")]
-    c = Collection("c", items, [[1500, 0.5], [np.nan, np.nan]], ("duration_ms", "energy"), title="T")
+    items = [Item("1", "A", "music/a.mp3", "Can", length=1.5), Item("http://example.org/b", "B")]
+    c = Collection("c", items, [[0.5], [np.nan]], ("energy",), title="T")
     playlist = read_playlist(write_playlist("out/x.m3u8", playlist_of(c, features=["energy"])))
     assert (tmp_path / "out/x.m3u8").read_text() == (
         "#EXTM3U\n#PLAYLIST:T\n#EXTINF:1.5,Can - A\n#EXTFABULA:energy=0.5\n../music/a.mp3\n"

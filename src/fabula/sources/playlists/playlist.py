@@ -158,8 +158,7 @@ def collection_of(playlist: Playlist, path: str | os.PathLike[str]) -> Collectio
 def playlist_of(collection: Collection, *, features: Sequence[str] = ()) -> Playlist:
     """A new playlist of the items of a collection, in its order.
 
-    Relative paths start from the working folder. The duration is taken from ``duration`` (seconds) or
-    ``duration_ms``.
+    Relative paths start from the working folder; the duration of an entry is the length of its item.
 
     Parameters
     ----------
@@ -174,7 +173,6 @@ def playlist_of(collection: Collection, *, features: Sequence[str] = ()) -> Play
         When an item is neither a file nor an address.
     """
     values = collection.columns(list(features))
-    durations = _durations(collection)
     entries = []
     for index, item in enumerate(collection.items):
         location = item.path or item.id
@@ -183,12 +181,5 @@ def playlist_of(collection: Collection, *, features: Sequence[str] = ()) -> Play
         numbers = {n: float(v) for n, v in zip(features, values[index], strict=True) if np.isfinite(v)}
         texts = {name: value for name, value in item.details.items() if isinstance(value, str)}
         details = MappingProxyType({**texts, **numbers})
-        entries.append(Entry(location, item.title, item.artist, durations[index], details))
+        entries.append(Entry(location, item.title, item.artist, item.length, details))
     return Playlist(tuple(entries), collection.title, folder=Path.cwd())
-
-
-def _durations(collection: Collection) -> list[float | None]:
-    for name, unit in (("duration", 1.0), ("duration_ms", 1000.0)):
-        if name in collection.feature_names and collection.features.ndim == 2:
-            return [float(v) / unit if np.isfinite(v) and v > 0 else None for v in collection.column(name)]
-    return [None] * len(collection)
