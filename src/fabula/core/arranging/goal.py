@@ -69,7 +69,9 @@ class Goal:
         if self.function is not None:
             costs = np.asarray(self.function(m), dtype=np.float64)
             if costs.shape != (self.n, m) or not np.isfinite(costs).all():
-                raise InputError(f"a table for {m} positions must be finite, of shape ({self.n}, {m}); got {costs.shape}")
+                raise InputError(
+                    f"a table for {m} positions must be finite, of shape ({self.n}, {m}); got {costs.shape}"
+                )
             return costs
         return distances(self.rows[:, np.newaxis], self.targets(m).reshape(1, m, -1))
 
@@ -90,7 +92,9 @@ class Goal:
         """The goal of some items, in the order they are named."""
         chosen = np.asarray(items, dtype=np.intp)
         if self.function is None:
-            return Goal(len(chosen), essence=None if self.essence is None else self.essence[chosen], follows=self.follows)
+            return Goal(
+                len(chosen), essence=None if self.essence is None else self.essence[chosen], follows=self.follows
+            )
         return Goal(len(chosen), function=lambda m: self.costs(m)[chosen])
 
 

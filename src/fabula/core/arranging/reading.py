@@ -32,7 +32,9 @@ def as_fixed(fixed: Mapping[int, int], n: int) -> dict[int, int]:
     first: dict[int, int] = {}
     for position, item in checked.items():
         if item in first and first[item] % n != position % n:
-            raise ConflictError(f"{{}} is fixed twice: at {ordinal(first[item])} and {ordinal(position)}", [item], ["fixed"])
+            raise ConflictError(
+                f"{{}} is fixed twice: at {ordinal(first[item])} and {ordinal(position)}", [item], ["fixed"]
+            )
         first[item] = position
     return checked
 
@@ -59,7 +61,10 @@ def as_runs(together: Iterable[Sequence[int]], n: int) -> tuple[tuple[int, ...],
         raise InputError(f"together must be runs of items; got {together!r}") from error
     following, leading = dict[int, int](), dict[int, int]()
     for a, b in dict.fromkeys(pairs):
-        for known, key, value, other in ((following, a, b, lambda x, a=a: (a, x)), (leading, b, a, lambda x, b=b: (x, b))):
+        for known, key, value, other in (
+            (following, a, b, lambda x, a=a: (a, x)),
+            (leading, b, a, lambda x, b=b: (x, b)),
+        ):
             if key in known:
                 raise _two_runs((a, b), other(known[key]))
             known[key] = value
@@ -67,7 +72,9 @@ def as_runs(together: Iterable[Sequence[int]], n: int) -> tuple[tuple[int, ...],
     missing = sorted(set(following) - {item for run in runs for item in run})
     if missing:
         circle = _followed(missing[0], following)
-        raise ConflictError("these cannot all hold: " + " and ".join(["{}"] * len(circle)) + " together", circle, ["together"])
+        raise ConflictError(
+            "these cannot all hold: " + " and ".join(["{}"] * len(circle)) + " together", circle, ["together"]
+        )
     return tuple(runs)
 
 
@@ -133,7 +140,10 @@ def as_lengths(lengths: ArrayLike | None, n: int) -> Floats | None:
     wrong = np.flatnonzero(~(np.isfinite(counted) & (counted >= 0)))
     if len(wrong):
         raise ConflictError(
-            "lengths must be finite and not negative; got {length0} for {}", [int(wrong[0])], ["limit"], [counted[wrong[0]]]
+            "lengths must be finite and not negative; got {length0} for {}",
+            [int(wrong[0])],
+            ["limit"],
+            [counted[wrong[0]]],
         )
     return counted
 

@@ -11,7 +11,6 @@ from fabula.core.arranging.positions import Bools
 from fabula.core.ordering import Ints
 
 
-
 @dataclass(frozen=True, eq=False)
 class Units:
     """The m units of n items.
