@@ -41,3 +41,19 @@ def side_room(constraints: Constraints) -> float:
     if constraints.side_limit is not None:
         return constraints.side_limit * SLACK
     return even_room(constraints) * SLACK if constraints.sides > 1 else np.inf
+
+
+def side_sizes(constraints: Constraints, kept: int, room: float) -> range:
+    """How many items a side can have when so many are kept, by the lengths alone.
+
+    Examples
+    --------
+    >>> side_sizes(Constraints(6, sides=2), 6, 4.0)
+    range(2, 5)
+    """
+    lengths, sides = np.sort(constraints.counted), constraints.sides
+    most, least = int(np.searchsorted(np.cumsum(lengths), room, side="right")), 1
+    rest = float(lengths.sum()) - (sides - 1) * room  # what the other sides cannot hold
+    if kept == constraints.n and rest > 0:
+        least = int(np.searchsorted(np.cumsum(lengths[::-1]), rest * (1 - 1e-12))) + 1
+    return range(least, min(most, kept - (sides - 1) * least) + 1)

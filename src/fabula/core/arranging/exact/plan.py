@@ -10,6 +10,7 @@ import numpy as np
 from fabula.core.arranging.constraints import SLACK, Constraints
 from fabula.core.arranging.exact.criteria import Longs
 from fabula.core.arranging.exact.subsets import Subsets, mask_of
+from fabula.core.arranging.limits import side_sizes
 from fabula.core.arranging.positions import Bools, allowed_positions, settle
 from fabula.core.arranging.units import units
 
@@ -56,13 +57,7 @@ class Plan:
     @cached_property
     def sizes(self) -> range:
         """How many items a side can have, by the lengths alone."""
-        lengths, sides = np.sort(self.constraints.counted), self.constraints.sides
-        most = int(np.searchsorted(np.cumsum(lengths), self.room, side="right"))
-        least = 1
-        if self.complete and np.isfinite(self.room):
-            rest = float(lengths.sum()) - (sides - 1) * self.room
-            least = max(1, int(np.searchsorted(np.cumsum(lengths[::-1]), rest * (1 - 1e-12))) + 1 if rest > 0 else 1)
-        return range(least, min(most, self.kept - (sides - 1) * least) + 1)
+        return side_sizes(self.constraints, self.kept, self.room)
 
     def steps(self, side: int) -> list[tuple[int, int]]:
         """Pairs (items on the sides before, items on this side)."""

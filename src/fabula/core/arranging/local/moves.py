@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fabula.core.arranging.problem import Problem
+from fabula.core.arranging.local.problem import Problem
 from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
 

@@ -1,4 +1,4 @@
-"""Annealing: places shared out anew, at best but for noise, and stretches turned or shifted, growing colder.
+"""Annealing: positions shared out anew, at best but for noise, and stretches turned or shifted, growing colder.
 
 Positions of which no two are neighbours can be shared out among their items by one assignment, links included: a
 step to the best of very many orderings. Noise on its costs plays the part of the temperature.
@@ -11,21 +11,22 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fabula.core.arranging.moves import moved
-from fabula.core.arranging.problem import Problem
-from fabula.core.arranging.units import Bools
+from fabula.core.arranging.local.moves import moved
+from fabula.core.arranging.local.problem import Problem
+from fabula.core.arranging.positions import Bools
 from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
 
 HOT = 2.5  # noise at the start, in deviations of the links
 STRETCHES = 4  # batches of stretches per assignment
 MOST_SHARED = 170  # positions per assignment, which takes the cube of their number
+WITHIN = 0.6  # how often positions are shared out within each side, where lengths matter
 RUNS = 6  # exchanges of runs per assignment
 
 
 @dataclass(frozen=True, eq=False)
 class _Tables:
-    """The costs, framed: item n is nobody, who stands before the first place and behind the last."""
+    """The costs, padded with a dummy item n, which stands before the first position and behind the last."""
 
     problem: Problem
     link: Floats  # (n + 1, n + 1)
@@ -105,13 +106,18 @@ def _shared_out(tables: _Tables, ordering: Ints, warmth: float, rng: np.random.G
     k = np.flatnonzero(tables.loose[ordering] & (chance[1:-1] < chance[:-2]) & (chance[1:-1] < chance[2:]))
     k = np.sort(rng.permutation(k)[:MOST_SHARED]) if len(k) > MOST_SHARED else k
     items = ordering[k]
-    framed = np.concatenate([ordering, [n]])  # places -1 and n: nobody
+    framed = np.concatenate([ordering, [n]])  # positions -1 and n: the dummy item
     cost = tables.problem.cost[np.ix_(items, k)]
     cost = cost + tables.link[np.ix_(framed[k - 1], items)].T + tables.link[np.ix_(items, framed[k + 1])]
+    weighed = tables.problem.weighed
+    if weighed and rng.random() < WITHIN:  # what each zone holds stays the same
+        zone = tables.problem.zone[k]
+        cost[zone[:, np.newaxis] != zone] = np.inf
     rows, columns = linear_sum_assignment(cost + warmth * rng.random(cost.shape))
     out = ordering.copy()
     out[k[columns]] = items[rows]
-    return _mended(tables.problem, ordering, out) if tables.problem.before.size else out
+    out = _mended(tables.problem, ordering, out) if tables.problem.before.size else out
+    return ordering if weighed and tables.problem.overload(out) else out
 
 
 def _mended(problem: Problem, ordering: Ints, out: Ints) -> Ints:
@@ -184,7 +190,7 @@ def _settled(
 
 
 def _links(tables: _Tables, ordering: Ints) -> Floats:
-    """The n + 1 links of an ordering, from and to nobody included."""
+    """The n + 1 links of an ordering, from and to the dummy item included."""
     framed = np.concatenate([[len(ordering)], ordering, [len(ordering)]])
     return np.asarray(tables.link[framed[:-1], framed[1:]])
 
@@ -196,7 +202,7 @@ def _exchange(
     start = int(np.flatnonzero(ordering == run[0])[0])
     trial = _exchanged(ordering, start, int(rng.integers(0, len(ordering) - len(run) + 1)), len(run))
     reached = tables.problem.value(trial)
-    if reached - value < warmth * rng.standard_exponential() and tables.problem.in_order(np.argsort(trial)):
+    if reached - value < warmth * rng.standard_exponential() and tables.problem.keeps(trial):
         return trial, reached
     return ordering, value
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from fabula.core.arranging.moves import (
+from fabula.core.arranging.local.moves import (
     Here,
     block_changes,
     here,
@@ -17,7 +17,7 @@ from fabula.core.arranging.moves import (
     swapped,
     turned,
 )
-from fabula.core.arranging.problem import Problem
+from fabula.core.arranging.local.problem import Problem
 from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
 
@@ -69,7 +69,7 @@ def _stepped(problem: Problem, ordering: Ints, changes: Changes, step: Step) -> 
             continue
         trial = step(ordering if best is None else best, i, j)
         reached = problem.value(trial)
-        if reached < value - LEAST and problem.in_order(np.argsort(trial)):
+        if reached < value - LEAST and problem.keeps(trial):
             best, value = trial, reached
             touched[first : last + 2] = True
     return best

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from fabula.core.arranging.problem import Problem
+from fabula.core.arranging.local.problem import Problem
 from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
 
 
-def place_bound(cost: Floats) -> tuple[float, Ints]:
-    """The smallest sum of costs over places (n, n), neighbours aside, and the ordering that has it.
+def position_bound(cost: Floats) -> tuple[float, Ints]:
+    """The smallest sum of costs over positions (n, n), neighbours aside, and the ordering that has it.
 
     A ValueError when the finite entries allow no assignment.
     """
@@ -23,7 +23,7 @@ def place_bound(cost: Floats) -> tuple[float, Ints]:
 
 
 def coupling_bound(problem: Problem, assigned: Ints) -> float:
-    """What runs and ``before`` add at least to the smallest sum over places, that of ``assigned`` (n,).
+    """What runs and ``before`` add at least to the smallest sum over positions, that of ``assigned`` (n,).
 
     Under the dual prices of the best assignment every other place costs extra; a run must pay for its best start, a
     pair for its best two places in order. No item is counted twice.
@@ -44,9 +44,9 @@ def coupling_bound(problem: Problem, assigned: Ints) -> float:
 
 
 def link_bound(link: Floats, *, rounds: int = 30) -> float:
-    """A lower bound of the sum of links (n, n) along any ordering, places aside; infinite when there is none.
+    """A lower bound of the sum of links (n, n) along any ordering, positions aside; infinite when there is none.
 
-    An ordering is a way to give each item but the last a follower, and it is a tree over the items in which nobody
+    An ordering is a way to give each item but the last a follower, and it is a tree over the items in which none
     has three neighbours: the cheapest followers and the cheapest tree both stay below it.
 
     Examples
@@ -69,7 +69,7 @@ def _cheapest_followers(link: Floats) -> float:
     from scipy.optimize import linear_sum_assignment
 
     n = len(link)
-    table = np.zeros((n + 1, n + 1))  # the last row and column: nobody before, nobody behind
+    table = np.zeros((n + 1, n + 1))  # padded with a dummy item before the first and behind the last
     table[:n, :n] = link
     table[n, n] = np.inf
     try:
@@ -82,7 +82,7 @@ def _cheapest_followers(link: Floats) -> float:
 def _cheapest_tree(link: Floats, rounds: int) -> float:
     """Held and Karp's bound: a price per item is moved until most have two neighbours in the cheapest tree.
 
-    Nobody, at no cost next to any two items, makes the path a circle.
+    A dummy item, at no cost next to any two items, makes the path a circle.
     """
     either = np.minimum(link, link.T)
     n = len(either)
@@ -123,42 +123,6 @@ def _tree(weight: Floats) -> tuple[float, Floats]:
     return total, degree
 
 
-def path_bound(problem: Problem, assigned: Ints, value: float, *, rounds: int) -> float:
-    """A lower bound that sees places and neighbours together.
-
-    A path through the places may take an item twice or never, at a price per item which is moved, round by round,
-    against that (Lagrange's relaxation of "each item once", by subgradients). Any prices give a bound.
-
-    Parameters
-    ----------
-    problem
-        The costs.
-    assigned
-        Shape (n,), the ordering that is best by places alone: its dual prices are where the rounds start.
-    value
-        The objective of a known ordering, which scales the steps.
-    rounds
-        How many paths to find, O(n^3) each.
-    """
-    price = _prices(problem.cost, assigned)
-    back = np.ascontiguousarray(problem.link.T)  # (item, item before)
-    best, step, stale = -np.inf, 1.0, 0
-    smoothed = np.zeros(len(price))
-    for _ in range(rounds):
-        length, path = _cheapest_path(problem.cost.T - price, back)
-        bound = length + float(price.sum())
-        stale = 0 if bound > best else stale + 1
-        best = max(best, bound)
-        if stale >= 3:
-            step, stale = step / 2, 0
-        missing = 1.0 - np.bincount(path, minlength=len(price))
-        smoothed = missing + 0.6 * smoothed
-        if not missing.any() or best >= value - 1e-12:
-            break
-        price = price + step * max(value - bound, 1e-9) / float((smoothed**2).sum() or 1.0) * smoothed
-    return best
-
-
 def _prices(cost: Floats, assigned: Ints) -> Floats:
     """Dual prices of the items under the best assignment, by shortest paths of exchanges."""
     worth = cost[:, np.argsort(assigned)].T - cost[assigned, np.arange(len(cost))][np.argsort(assigned), np.newaxis]
@@ -169,20 +133,3 @@ def _prices(cost: Floats, assigned: Ints) -> Floats:
             break
         price = lower
     return price
-
-
-def _cheapest_path(cost: Floats, back: Floats) -> tuple[float, Ints]:
-    """The cheapest path through places (n, items), with ``back[i, k]`` to reach item i from item k."""
-    n = len(cost)
-    came = np.empty((n, n), dtype=np.intp)
-    total = np.empty((n, n))
-    reach = cost[0]
-    for place in range(1, n):
-        np.add(back, reach, out=total)
-        total.argmin(axis=1, out=came[place])
-        reach = total[np.arange(n), came[place]] + cost[place]
-    path = np.empty(n, dtype=np.intp)
-    path[-1] = reach.argmin()
-    for place in range(n - 1, 0, -1):
-        path[place - 1] = came[place, path[place]]
-    return float(reach.min()), path

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fabula.core.arranging.problem import Problem
-from fabula.core.arranging.units import Bools
+from fabula.core.arranging.local.problem import Problem
+from fabula.core.arranging.positions import Bools
 from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
 
