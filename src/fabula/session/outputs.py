@@ -71,11 +71,9 @@ def _write_csv(ordered: Ordered, target: Path) -> Path:
         extra["side"] = [row.side for row in rows_of(ordered)]
     if source.table is None:
         return write_table(target, relocated(ordered.collection, source.folder, target.parent), extra)
-    numbers = {"position": list(range(1, len(fit.ordering) + 1))}
-    plain = {
-        name: [value if isinstance(value, str) else _cell(value) for value in column] for name, column in extra.items()
-    }
-    return write_rows(target, source.table, [source.rows[i] for i in fit.ordering], numbers | plain)
+    cells: dict[str, list[Any]] = {"position": list(range(1, len(fit.ordering) + 1))}
+    cells |= {name: [_cell(value) for value in column] for name, column in extra.items()}
+    return write_rows(target, source.table, [source.rows[i] for i in fit.ordering], cells)
 
 
 def _cell(value: Any) -> Any:

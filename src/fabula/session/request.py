@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -85,6 +86,8 @@ class Request:
             raise InputError(f"must be at least 1; got {self.alternatives}", field="alternatives")
         if not self.choose >= 1:
             raise InputError(f"must be at least 1; got {self.choose}", field="choose")
+        if not isfinite(self.smoothness):
+            raise InputError(f"must be a finite number; got {self.smoothness}", field="smoothness")
         if self.sides < 1:
             raise InputError(f"must be at least 1; got {self.sides}", field="sides")
         if self.side_limit is not None and self.sides < 2:
