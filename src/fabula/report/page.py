@@ -11,7 +11,7 @@ import numpy as np
 from fabula.core.fit import Fit
 from fabula.core.writing import write_whole
 from fabula.report import svg
-from fabula.session.answer import headline, model_name, rows_of, side_line
+from fabula.session.answer import given_name, headline, model_name, rows_of, side_line
 from fabula.session.ordered import Ordered
 from fabula.session.reasons import likelier, story
 
@@ -78,7 +78,7 @@ def _verdict(ordered: Ordered) -> str:
     text = f"{words[:1].upper()}{words[1:]}. " if words else ""
     times = likelier(chosen, given)
     if times is not None:
-        text += f"The model {model_name(ordered)} finds it {times:.1f} times as likely as the order given. "
+        text += f"The model {model_name(ordered)} finds it {times:.1f} times as likely as {given_name(ordered)}. "
     text += (
         f"Mean deviation {chosen.mean:.2f}, worst {chosen.worst:.2f}; as given {given.mean:.2f} and {given.worst:.2f}."
     )

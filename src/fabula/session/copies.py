@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fabula.errors import FileError, InputError, shown
+from fabula.session import history
 from fabula.session.answer import Row, rows_of
 from fabula.session.ordered import Ordered
 
@@ -81,11 +82,12 @@ def copy_numbered(ordered: Ordered, folder: str | Path, copying: Copying | None 
 
 
 def number_in_place(ordered: Ordered, progress: Progress | None = None) -> list[Path]:
-    """Write the new numbers into the files themselves, where the medium can; each file's old version is not kept."""
+    """Write the new numbers into the files themselves, where the medium can; each file is kept as a version first."""
     write_numbers, rows = _numbering(ordered), rows_of(ordered)
     written = []
     for done, row in enumerate(rows, start=1):
         file = ordered.session.source.folder / row.item.path
+        history.keep(file)
         write_numbers(file, row)
         written.append(file)
         if progress is not None:

@@ -28,7 +28,7 @@ class Request:
         A template; its name; a file (``FILE#2`` for its second one); or points ``"0:0.2,0.5:1,1:0"``. By default the
         arcs of the model.
     like
-        Follow the arc of this collection instead: an open session, or a path.
+        Follow the arc of this collection instead: an open session, or a path (``FILE#ID`` for a collection of several).
     flip
         Turn the template upside down.
     scaled

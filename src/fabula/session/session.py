@@ -26,7 +26,7 @@ from fabula.session.proposals import Proposal, Task
 from fabula.session.request import Request
 from fabula.session.wishes import constraints_of, readable
 from fabula.sources.registry import Opening, open_source
-from fabula.sources.source import Source
+from fabula.sources.source import SeveralCollectionsError, Source
 
 DEFAULT_TEMPLATE = "icarus"  # for a column, of which no model knows what it does in a collection
 
@@ -154,10 +154,15 @@ class Session:
         return [found.normalised() if asked.scaled else found]
 
     def _opened(self, path: str | Path) -> Session:
+        file, mark, which = str(path).rpartition("#")
+        named = mark and file and not Path(path).exists()
+        opening = Opening(collection=which) if named else None
         try:
-            return open_session([path], by=self.asked.by, model=self.asked.model)
+            return open_session([file if named else path], by=self.asked.by, model=self.asked.model, opening=opening)
+        except SeveralCollectionsError as error:
+            raise InputError(f"{error.message}, as '{path}#{error.choices[0].id}'", field="like") from error
         except InputError as error:
-            raise InputError(error.message if error.field else str(error), field="like") from error
+            raise InputError(error.message, field="like") from error
 
 
 def asked_template(text: str, known: Sequence[Template]) -> Template:
