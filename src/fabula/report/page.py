@@ -69,7 +69,8 @@ def order_page(ordered: Ordered) -> str:
 def _summary(ordered: Ordered) -> str:
     sides = ", ".join(side_line(ordered, side) for side in range(len(ordered.sides)))
     name = ordered.fit.template.name or "an arc"
-    return f"{headline(ordered)}, along {name}.{f' {sides}.' if sides else ''}"
+    counted = headline(ordered).removeprefix(f"{ordered.session.title}: ")
+    return f"{counted}, along {name}.{f' {sides}.' if sides else ''}"
 
 
 def _verdict(ordered: Ordered) -> str:

@@ -119,7 +119,7 @@ def numbered_names(rows: list[Row], endings: list[str]) -> list[str]:
     endings
         Of the files.
     """
-    digits = max(2, len(str(len(rows))))
+    digits = max(1 if any(row.side for row in rows) else 2, len(str(max(row.number for row in rows))))
     names = []
     for row, ending in zip(rows, endings, strict=True):
         title = row.item.label
@@ -127,8 +127,7 @@ def numbered_names(rows: list[Row], endings: list[str]) -> list[str]:
         bare = re.sub(r"^\d+\s*[-._ ]\s*(?=\S)", "", _UNSAFE.sub("_", bare)).strip(" .") or "item"
         while len(bare.encode("utf-8", "surrogateescape")) > 180:
             bare = bare[:-1]
-        number = f"{row.side}{row.number:0{digits - 1}d}" if row.side else f"{row.number:0{digits}d}"
-        names.append(f"{number} {bare}{ending}")
+        names.append(f"{row.side}{row.number:0{digits}d} {bare}{ending}")
     return names
 
 
