@@ -20,8 +20,9 @@ from pathlib import Path
 import numpy as np
 import soundfile
 
-from fabula.media.extraction import extract
-from fabula.media.music.audio import measure
+from fabula.media.extraction import Measuring, extract
+from fabula.media.music import MEDIUM
+from fabula.media.music.audio import SPEC, measure
 from fabula.sources.folders import read_folder
 
 RATE = 44100
@@ -79,12 +80,12 @@ def against_decoding(paths: list[str]) -> None:
 
 
 def over_cores_and_cache(paths: list[str]) -> None:
-    one = seconds(lambda: extract(paths, jobs=1, cache=False))
-    two = seconds(lambda: extract(paths, jobs=2, cache=False))
+    one = seconds(lambda: extract(paths, SPEC, Measuring(jobs=1, cache=False)))
+    two = seconds(lambda: extract(paths, SPEC, Measuring(jobs=2, cache=False)))
     print(f"one core / two cores: {one / two:.2f} (load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores)")
     with tempfile.TemporaryDirectory() as folder:
         os.environ["FABULA_CACHE_DIR"] = folder
-        first, second = (seconds(lambda: extract(paths, jobs=1)) for _ in range(2))
+        first, second = (seconds(lambda: extract(paths, SPEC, Measuring(jobs=1))) for _ in range(2))
     print(f"second run / first run: {100 * second / first:.2f} % ({second:.3f} s / {first:.2f} s)")
 
 
@@ -116,7 +117,7 @@ def against_ffmpeg(paths: list[str]) -> None:
 
 MEMORY = """
 import pathlib, re, sys
-from fabula.media.music.audio import measure
+from fabula.media.music.audio import SPEC, measure
 hours = measure(sys.argv[1]).duration_ms / 3.6e6
 # Not getrusage: that counts what the parent had when it started this process.
 print(hours, int(re.search(r"VmHWM:\\s+(\\d+)", pathlib.Path("/proc/self/status").read_text())[1]) / 1024)
@@ -146,7 +147,7 @@ def main() -> None:
         folder = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(temporary)
         if len(sys.argv) < 2:
             synthesised(folder)
-        paths = list(read_folder(folder).paths[:MOST_FILES])
+        paths = list(read_folder(folder, MEDIUM).paths[:MOST_FILES])
         against_decoding(paths)
         over_cores_and_cache(paths)
         against_ffmpeg(paths)

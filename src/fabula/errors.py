@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import ModuleType
 
 
@@ -70,28 +70,46 @@ class ConflictError(InputError):
     Parameters
     ----------
     pattern
-        The message with a ``{}`` for each item.
+        The message with a ``{}`` for each item, and ``{length0}``, ``{length1}``, ... for each length.
     items
         Indices of the items, in the order of the message.
     options
-        The words of the constraints that take part: fixed, forbidden, together, before, apart, sides, limit.
+        The words of the constraints that take part: fixed, forbidden, together, before, apart, ends, sides,
+        side_limit, limit.
+    lengths
+        The lengths, in the unit of the lengths the constraints were given with.
 
     Examples
     --------
-    >>> error = ConflictError("{} cannot come before {}", [3, 1], ["before"])
-    >>> str(error), error.told(["a", "b", "c", "d"])
-    ('item 3 cannot come before item 1', 'd cannot come before b')
+    >>> error = ConflictError("{} alone holds {length0}", [1], ["side_limit"], [90.0])
+    >>> str(error), error.told(["a", "b"], lengths=lambda seconds: f"{seconds / 60} min")
+    ('item 1 alone holds 90', 'b alone holds 1.5 min')
     """
 
-    def __init__(self, pattern: str, items: Sequence[int], options: Sequence[str]) -> None:
+    def __init__(
+        self, pattern: str, items: Sequence[int], options: Sequence[str], lengths: Sequence[float] = ()
+    ) -> None:
         self.pattern = pattern
         self.items = list(items)
         self.options = tuple(options)
-        super().__init__(pattern.format(*(f"item {item}" for item in self.items)))
+        self.lengths = [float(length) for length in lengths]
+        super().__init__(self._filled([f"item {item}" for item in self.items], _plain))
 
-    def told(self, titles: Sequence[str]) -> str:
-        """The message with the titles of the items in place of their indices."""
-        return self.pattern.format(*(titles[item] for item in self.items))
+    def told(self, titles: Sequence[str], lengths: Callable[[float], str] | None = None) -> str:
+        """The message with the titles of the items in place of their indices.
+
+        Parameters
+        ----------
+        titles
+            One per item.
+        lengths
+            Writes a length as people read it, a clock time say; plain numbers by default. A smallest limit that
+            works should be rounded up.
+        """
+        return self._filled([titles[item] for item in self.items], lengths or _plain)
+
+    def _filled(self, items: Sequence[str], write: Callable[[float], str]) -> str:
+        return self.pattern.format(*items, **{f"length{k}": write(length) for k, length in enumerate(self.lengths)})
 
 
 class FileError(FabulaError):
@@ -152,3 +170,7 @@ def shown(path: str | os.PathLike[str]) -> str:
 def _listed(numbers: list[int]) -> str:
     shown = ", ".join(map(str, numbers[:8]))
     return f"{shown} and {len(numbers) - 8} more" if len(numbers) > 8 else shown
+
+
+def _plain(length: float) -> str:
+    return f"{length:.10g}"

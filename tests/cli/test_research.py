@@ -196,7 +196,7 @@ def test_templates_learn_compare_count_genealogy(fabula, albums, tmp_path):
         ),
         (
             ("order", "ALBUMS", "--collection", "1", "--model", "audio", "--by", "rise"),
-            "give either --by or --model, not both",
+            "give either a column (by) or a model, not both",
         ),
         (("templates", "learn", "ALBUMS"), "say where the essence comes from: one of --by COLUMN and --model MODEL"),
         (("templates", "learn", "ALBUMS", "--by", "rise", "-k", "9999"), "Invalid value for '-k'"),

@@ -5,20 +5,27 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from fabula.errors import InputError
 from fabula.media.cache import cache_folder, content_key, entry_path
-from fabula.media.extraction import extract
+from fabula.media.extraction import Extraction, Measuring
+from fabula.media.extraction import extract as extract_features
 from fabula.media.music import audio
 from fabula.media.music.audio import SPEC, measure
-from fabula.media.spec import find_spec
+from fabula.media.registry import find_medium
 
 Sounds = Callable[..., Path]
+
+
+def extract(paths: Sequence[Path | str], spec: str = "audio", **how: Any) -> Extraction:
+    """The features of music, as the tests below ask for them."""
+    return extract_features(paths, find_medium("music").spec(spec), Measuring(**how))
 
 
 @pytest.fixture
@@ -143,16 +150,17 @@ def test_words_of_refusal(arguments: dict[str, object], words: str) -> None:
 
 
 def test_specs_say_what_they_are() -> None:
-    assert find_spec("fma").shape == (75, 7)
-    assert len(find_spec("fma").feature_names) == 75
+    assert find_medium("music").spec("fma").shape == (75, 7)
+    assert len(find_medium("music").spec("fma").feature_names) == 75
 
 
 SCRIPT = """
 import sys
-from fabula.media.extraction import extract
+from fabula.media.extraction import Measuring, extract
+from fabula.media.music.audio import SPEC
 print("ready", flush=True)
 try:
-    extract(sys.argv[1:], jobs=2, progress=lambda done, *_: print(done, flush=True))
+    extract(sys.argv[1:], SPEC, Measuring(jobs=2, progress=lambda done, *_: print(done, flush=True)))
 except KeyboardInterrupt:
     sys.exit(130)
 """

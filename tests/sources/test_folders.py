@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,9 +14,17 @@ from hypothesis import strategies as st
 
 import fabula
 from fabula.errors import FileError
-from fabula.sources.folders import natural_key, read_folder
+from fabula.media.medium import Medium, Words
+from fabula.media.music import MEDIUM
+from fabula.sources.folders import FolderReading, natural_key
+from fabula.sources.folders import read_folder as read_files
 
 Track = Callable[..., Path]
+
+
+def read_folder(paths: Any, *, recursive: bool = True) -> FolderReading:
+    """Folders and files of music."""
+    return read_files(paths, MEDIUM, recursive=recursive)
 
 
 @pytest.fixture
@@ -53,9 +63,30 @@ def test_without_tags_the_name_is_the_title(track: Track, tmp_path: Path) -> Non
     assert reading.title == tmp_path.name
 
 
-def test_track_numbers_then_names(track: Track, tmp_path: Path) -> None:
-    track("b 10.ogg"), track("b 9.ogg"), track("z.ogg", number=1), track("y.ogg", number=2), track("x.ogg", number=10)
-    assert names(tmp_path) == ["z.ogg", "y.ogg", "x.ogg", "b 9.ogg", "b 10.ogg"]
+def test_track_numbers_where_every_file_has_its_own(track: Track, tmp_path: Path) -> None:
+    track("z.ogg", number=1), track("y.ogg", number=2), track("x.ogg", number=10)
+    assert names(tmp_path) == ["z.ogg", "y.ogg", "x.ogg"]
+    assert read_folder(tmp_path).numbered
+
+
+def test_names_where_a_file_has_no_track_number(track: Track, tmp_path: Path) -> None:
+    track("b 10.ogg"), track("b 9.ogg"), track("z.ogg", number=1), track("y.ogg", number=2)
+    assert names(tmp_path) == ["b 9.ogg", "b 10.ogg", "y.ogg", "z.ogg"]
+    assert not read_folder(tmp_path).numbered
+
+
+def test_names_where_two_files_have_one_track_number(track: Track, tmp_path: Path) -> None:
+    track("b.ogg", number=1), track("a.ogg", number=2), track("c.ogg", number=1)
+    assert names(tmp_path) == ["a.ogg", "b.ogg", "c.ogg"]
+    assert not read_folder(tmp_path).numbered
+
+
+def test_each_folder_stands_by_its_own_rule(track: Track, tmp_path: Path) -> None:
+    track("1/b.ogg", number=1), track("1/a.ogg", number=2), track("2/d.ogg"), track("2/c.ogg")
+    assert names(tmp_path) == ["b.ogg", "a.ogg", "c.ogg", "d.ogg"]
+    assert not read_folder(tmp_path).numbered
+    assert read_folder(tmp_path / "1").numbered
+    assert not read_folder([tmp_path / "1" / "b.ogg"]).numbered  # as it was named
 
 
 def test_folders_in_natural_order_and_not_without_recursion(track: Track, tmp_path: Path) -> None:
@@ -108,6 +139,43 @@ def test_links_in_a_circle_end(track: Track, tmp_path: Path) -> None:
     assert names(tmp_path) == ["a.ogg"]
 
 
+def _loop(path: Path) -> Path:
+    path.symlink_to(path)
+    return path
+
+
+def test_links_that_lead_to_themselves_are_told(track: Track, tmp_path: Path) -> None:
+    track("a.ogg")
+    _loop(tmp_path / "loop"), _loop(tmp_path / "loop.ogg")
+    (tmp_path / "one").symlink_to(tmp_path / "two")
+    (tmp_path / "two").symlink_to(tmp_path / "one")
+    (tmp_path / "parent").symlink_to(tmp_path)
+    reading = read_folder(tmp_path)
+    assert [Path(path).name for path in reading.paths] == ["a.ogg"]
+    assert {Path(path).name: reason for path, reason in reading.skipped} == dict.fromkeys(
+        ["loop", "loop.ogg", "one", "two"], "is a link that leads back to itself"
+    )
+
+
+def test_any_kind_of_files(tmp_path: Path) -> None:
+    for name in ("2.txt", "1.txt", "cover.png", "film.avi", "a.ogg"):
+        (tmp_path / name).write_text(name)
+    words = Words(file="a text", files="texts")
+    texts = Medium("texts", words, endings=frozenset({".txt"}), companions=frozenset({".png"}))
+    reading = read_files(tmp_path, texts)
+    assert [item.title for item in reading.items] == ["1", "2"]
+    assert (reading.title, reading.numbered) == (tmp_path.name, False)
+    assert {Path(path).name: reason for path, reason in reading.skipped} == dict.fromkeys(
+        ["film.avi", "a.ogg"], "does not have the ending of a text"
+    )
+    backwards = replace(texts, number=lambda item: (-int(item.title),), title=lambda items: f"{len(items)} texts")
+    again = read_files(tmp_path, backwards)
+    assert ([item.title for item in again.items], again.title, again.numbered) == (["2", "1"], "2 texts", True)
+    (tmp_path / "in").mkdir()
+    with pytest.raises(FileError, match="in: has no texts in it"):
+        read_files(tmp_path / "in", texts)
+
+
 @pytest.mark.parametrize("name", ["sur\udcff.ogg", "音楽 ♫ é.ogg", "a\nb.ogg", "'; rm -rf.ogg", "-o.ogg"])
 def test_any_name(track: Track, tmp_path: Path, name: str) -> None:
     path = track(name)
@@ -134,6 +202,10 @@ def test_a_folder_that_ends_like_a_file(track: Track, tmp_path: Path) -> None:
         (lambda folder: folder, r": has no audio files in it$"),
         (lambda folder: [], r"no folder and no file was given"),
         (lambda folder: [Path(__file__)], r"no usable audio files; .*test_folders\.py does not have the ending"),
+        (lambda folder: "", r"^an empty path was given; name a folder or a file \('\.' is the current folder\)$"),
+        (lambda folder: [folder, ""], r"^an empty path was given"),
+        (lambda folder: _loop(folder / "x"), r"x: has no usable audio files; .*x is a link that leads back to itself$"),
+        (lambda folder: folder / ("x" * 300), r"x: does not exist$"),
     ],
 )
 def test_words_of_refusal(make: Callable[[Path], object], words: str, tmp_path: Path) -> None:

@@ -170,7 +170,7 @@ def test_one_of_several_collections_is_chosen(server):
     several = "collection,album,title,energy\n"
     several += "".join(f"{'ab'[i % 2]},{['', 'The Bees'][i % 2]},T{i},{i / 9:.2f}\n" for i in range(8))
     job = server.finish(server.upload(("all.csv", several.encode())))
-    assert job["error"] == "collection: all.csv: holds 2 collection(s): a, b; choose one"
+    assert job["error"] == "collection: all.csv holds 2 collection(s): a, b; choose one"
     assert job["choices"] == [  # the page asks which one
         {"id": "a", "title": "", "items": 4},
         {"id": "b", "title": "The Bees", "items": 4},

@@ -28,7 +28,7 @@ def test_the_answer_is_what_the_command_line_prints(server, demo, capsys):
         (["--sides", "2", "--first", "B=Parade"], {"sides": 2, "first": {"1": "Parade"}}),
         (["--limit", "1:06", "--choose", "2"], {"limit": "1:06", "choose": 2}),
         (["--template", "wave", "--smooth", "1"], {"template": "wave", "smoothness": 1}),
-        (["--apart", "soft:artist"], {"apart": "creator", "apart_soft": True}),
+        (["--apart", "artist", "--apart", "soft"], {"apart": "creator", "apart_soft": True}),
     ],
 )
 def test_wishes_are_answered_as_the_command_line_answers_them(server, demo, capsys, options, asked):

@@ -63,7 +63,21 @@ def cli(*, debug: bool) -> None:
 
 def main() -> None:
     """Run the command line; a user's mistake is one line on stderr and exit code 2."""
+    if "--debug" not in sys.argv:
+        _silence_libraries()
     sys.exit(run(sys.argv[1:]))
+
+
+def _silence_libraries() -> None:
+    """Let nobody but Python write on stderr: decoders of sound print what they think of a broken file there."""
+    try:
+        own = os.dup(2)
+        quiet = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(quiet, 2)
+        os.close(quiet)
+    except OSError:  # no stderr at all
+        return
+    sys.stderr = os.fdopen(own, "w", buffering=1, encoding=sys.stderr.encoding, errors="backslashreplace")
 
 
 def run(arguments: list[str]) -> int:

@@ -41,9 +41,8 @@ _LIMITS = ("side_limit", "limit", "smoothness")
 @click.option(
     "--before", metavar="TITLE", multiple=True, nargs=2, help="The first somewhere before the second; repeatable."
 )
-@click.option(
-    "--apart", metavar="COLUMN", help="No two neighbours share it, such as artist; soft:COLUMN for as few as can be."
-)
+@click.option("--apart", metavar="COLUMN", multiple=True,
+              help="No two neighbours share it, such as artist; --apart soft besides: as few as can be.")  # fmt: skip
 @click.option("--sides", type=click.IntRange(1), default=1, metavar="N", help="Sides with an arc each, as on vinyl.")
 @click.option("--side-limit", metavar="LENGTH", help="The longest a side may be, such as 22:00.")
 @click.option("--limit", metavar="LENGTH", help="The longest it may be in all; what fits worst is left out.")
@@ -84,7 +83,7 @@ def command(*, paths: tuple[str, ...], restore: str | None, number: int | None, 
     from fabula.cli.printing import print_ordered
     from fabula.cli.progress import counting_bar
     from fabula.media.extraction import Measuring
-    from fabula.session.session import open_session
+    from fabula.session.session import check_template, open_session
     from fabula.sources.registry import Opening
 
     if restore is not None:
@@ -97,6 +96,8 @@ def command(*, paths: tuple[str, ...], restore: str | None, number: int | None, 
     outputs = _Outputs(**{name: options.pop(name) for name in _Outputs.__dataclass_fields__})
     outputs.check()
     request = _as_request(options)
+    if options["template"] is not None:
+        check_template(options["template"], options["model"])
     opening = Opening(options["collection"], _as_columns(options["columns"]), options["recursive"])
     with counting_bar("measuring") as progress:
         measuring = Measuring(options["jobs"], options["cache"], progress)
@@ -185,11 +186,19 @@ def _as_request(options: dict[str, Any]) -> Request:
     from fabula.session.request import Request
 
     asked: dict[str, Any] = {name: options[name] for name in (*_REQUEST, *_LIMITS)}
-    apart = asked["apart"]
-    if apart is not None and apart.startswith("soft:"):
-        asked |= {"apart": apart.removeprefix("soft:"), "apart_soft": True}
+    asked |= _as_apart(asked["apart"])
     asked |= {name: _as_ends(name, options[name]) for name in ("first", "last")}
     return Request(at=_as_positions(options["at"]), **asked)
+
+
+def _as_apart(given: tuple[str, ...]) -> dict[str, Any]:
+    """The column, and whether ``soft`` was said besides."""
+    columns = [name for name in given if name != "soft"]
+    if len(columns) > 1:
+        raise InputError(f"one column; got {', '.join(columns)}", field="apart")
+    if given and not columns:
+        raise InputError("name a column besides soft, such as --apart artist --apart soft", field="apart")
+    return {"apart": columns[0] if columns else None, "apart_soft": "soft" in given}
 
 
 def _as_ends(name: str, given: tuple[str, ...]) -> Ends | None:

@@ -104,17 +104,18 @@ def _verdict(ordered: Ordered) -> list[str]:
 
 
 def _likelier(ordered: Ordered) -> str:
+    from fabula.session.answer import given_name
     from fabula.session.reasons import likelier
 
     times = likelier(ordered.fit, ordered.given)
     if times is None:
         return ""
     if times < 1.1:
-        return "the model finds it no likelier than the order given"
+        return f"the model finds it no likelier than {given_name(ordered)}"
     return (
-        f"{times:.1f} times as likely as the order given"
+        f"{times:.1f} times as likely as {given_name(ordered)}"
         if times < 100
-        else "over 100 times as likely as the order given"
+        else f"over 100 times as likely as {given_name(ordered)}"
     )
 
 

@@ -32,6 +32,8 @@ class Words:
         Feature -> (word for an item that has much of it, word for one that has little).
     features
         Feature -> what people call it, where its own name is not it.
+    file, files
+        A file that is an item, and several.
     """
 
     item: str = "item"
@@ -40,6 +42,8 @@ class Words:
     creator: str = "creator"
     traits: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     features: Mapping[str, str] = field(default_factory=dict)
+    file: str = "a file of a known kind"
+    files: str = "files of a known kind"
 
 
 @dataclass(frozen=True)
@@ -63,6 +67,11 @@ def no_lengths(collection: Collection) -> Floats:
     return np.full(len(collection), np.nan)
 
 
+def _by_name(path: str) -> Item:
+    """A file that says nothing of itself."""
+    return Item(path, title=Path(path).stem, path=path)
+
+
 @dataclass(frozen=True)
 class Medium:
     """A kind of media.
@@ -75,8 +84,9 @@ class Medium:
         What people call things.
     endings, companions
         Endings of files that are items; and of what lies beside them and is passed over in silence.
-    read_item
-        From a file to its item, with what its tags say.
+    read_item, number, title
+        From a file to its item, with what its tags say; from an item to what it is sorted by within its folder, None
+        where its file does not say; and from items to what they are called together, or "".
     specs
         What can be measured of a file, by name; the first is measured where nothing else is asked for.
     unit, lengths
@@ -88,8 +98,6 @@ class Medium:
         Shipped models that know this medium, the one that knows most first.
     columns
         Features by which a table is known to be of this medium, those worth an arc first.
-    headings
-        Role of a table's column -> names it carries in tables of this medium.
     preview
         How an item is shown on the page.
     outputs
@@ -102,14 +110,15 @@ class Medium:
     words: Words = Words()
     endings: frozenset[str] = frozenset()
     companions: frozenset[str] = frozenset()
-    read_item: Callable[[str], Item] | None = None
+    read_item: Callable[[str], Item] = _by_name
+    number: Callable[[Item], tuple[float, ...] | None] = lambda item: None
+    title: Callable[[Sequence[Item]], str] = lambda items: ""
     specs: Mapping[str, Callable[[], Spec]] = field(default_factory=dict)
     unit: Unit = COUNT
     lengths: Lengths = no_lengths
     steps: Callable[[Collection, Floats], Steps] = essence_steps
     models: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()
-    headings: Mapping[str, str] = field(default_factory=dict)
     preview: Preview = Preview()
     outputs: Mapping[str, Output] = field(default_factory=dict)
     write_numbers: Callable[[Path, Numbers, Numbers | None], None] | None = None

@@ -11,7 +11,7 @@ import numpy as np
 from fabula.core.fit import Fit
 from fabula.core.writing import write_whole
 from fabula.report import svg
-from fabula.session.answer import headline, model_name, rows_of, side_line
+from fabula.session.answer import given_name, headline, model_name, rows_of, side_line
 from fabula.session.ordered import Ordered
 from fabula.session.reasons import likelier, story
 
@@ -69,7 +69,8 @@ def order_page(ordered: Ordered) -> str:
 def _summary(ordered: Ordered) -> str:
     sides = ", ".join(side_line(ordered, side) for side in range(len(ordered.sides)))
     name = ordered.fit.template.name or "an arc"
-    return f"{headline(ordered)}, along {name}.{f' {sides}.' if sides else ''}"
+    counted = headline(ordered).removeprefix(f"{ordered.session.title}: ")
+    return f"{counted}, along {name}.{f' {sides}.' if sides else ''}"
 
 
 def _verdict(ordered: Ordered) -> str:
@@ -78,7 +79,7 @@ def _verdict(ordered: Ordered) -> str:
     text = f"{words[:1].upper()}{words[1:]}. " if words else ""
     times = likelier(chosen, given)
     if times is not None:
-        text += f"The model {model_name(ordered)} finds it {times:.1f} times as likely as the order given. "
+        text += f"The model {model_name(ordered)} finds it {times:.1f} times as likely as {given_name(ordered)}. "
     text += (
         f"Mean deviation {chosen.mean:.2f}, worst {chosen.worst:.2f}; as given {given.mean:.2f} and {given.worst:.2f}."
     )

@@ -92,7 +92,8 @@ class _Frame:
         self.values, self.labels, self.how = values, labels, how
         self.named = _labels_fit(labels, how.width)
         self.left, self.right = 34, 92 if self.named else 16
-        self.top, self.bottom = 30 if how.caption or how.sides else 14, 96 if self.named else 26
+        self.top = 14 + 16 * bool(how.caption) + 16 * bool(how.sides)
+        self.bottom = 96 if self.named else 26
         drawn = how.template.samples(161) if how.template is not None else np.empty(0)
         self.low, self.high = _limits(np.concatenate([values, drawn]))
 

@@ -98,6 +98,13 @@ def model_name(ordered: Ordered) -> str | None:
     return None if model is None else str(model.card.get("name") or ordered.session.asked.model or "unnamed")
 
 
+def given_name(ordered: Ordered) -> str:
+    """What to call the order in which the items came: files without numbers of their own come by name."""
+    source = ordered.session.source
+    by_name = source.files and source.playlist is None and not source.collection.ordered
+    return "the order of the file names" if by_name else "the order given"
+
+
 def _items(ordered: Ordered, *, explain: bool) -> list[dict[str, Any]]:
     fit, creator = ordered.fit, ordered.session.medium.words.creator
     reasons = ordered.reasons if explain else [""] * len(fit.ordering)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fabula.errors import FileError, InputError, shown
+from fabula.session import history
 from fabula.session.answer import Row, rows_of
 from fabula.session.ordered import Ordered
 
@@ -81,11 +82,12 @@ def copy_numbered(ordered: Ordered, folder: str | Path, copying: Copying | None 
 
 
 def number_in_place(ordered: Ordered, progress: Progress | None = None) -> list[Path]:
-    """Write the new numbers into the files themselves, where the medium can; each file's old version is not kept."""
+    """Write the new numbers into the files themselves, where the medium can; each file is kept as a version first."""
     write_numbers, rows = _numbering(ordered), rows_of(ordered)
     written = []
     for done, row in enumerate(rows, start=1):
         file = ordered.session.source.folder / row.item.path
+        history.keep(file)
         write_numbers(file, row)
         written.append(file)
         if progress is not None:
@@ -117,7 +119,7 @@ def numbered_names(rows: list[Row], endings: list[str]) -> list[str]:
     endings
         Of the files.
     """
-    digits = max(2, len(str(len(rows))))
+    digits = max(1 if any(row.side for row in rows) else 2, len(str(max(row.number for row in rows))))
     names = []
     for row, ending in zip(rows, endings, strict=True):
         title = row.item.label
@@ -125,8 +127,7 @@ def numbered_names(rows: list[Row], endings: list[str]) -> list[str]:
         bare = re.sub(r"^\d+\s*[-._ ]\s*(?=\S)", "", _UNSAFE.sub("_", bare)).strip(" .") or "item"
         while len(bare.encode("utf-8", "surrogateescape")) > 180:
             bare = bare[:-1]
-        number = f"{row.side}{row.number:0{digits - 1}d}" if row.side else f"{row.number:0{digits}d}"
-        names.append(f"{number} {bare}{ending}")
+        names.append(f"{row.side}{row.number:0{digits}d} {bare}{ending}")
     return names
 
 

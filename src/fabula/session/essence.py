@@ -17,6 +17,7 @@ from fabula.models.model import Model
 from fabula.models.transform import Transform, log_parts
 from fabula.session.measure import measured
 from fabula.sources.source import Source
+from fabula.sources.tables.headings import feature_name
 from fabula.sources.tables.reading import read_table
 
 _FAR = 4.0  # deviations from what a model was trained on
@@ -116,13 +117,13 @@ def _by_column(source: Source, by: str, measuring: Measuring, notes: tuple[str, 
     if by not in source.collection.feature_names and by in can_measure:
         source = measured(source, measuring)
     known = source.collection.feature_names
-    name = next((k for k in known if k.casefold() == by.casefold()), by)
+    name = next((k for k in known if k.casefold() == by.casefold()), feature_name(by))
     if name in known:
         values = source.collection.column(name)
         if np.isfinite(values).all():
             return Essence(source, normalise(values), (name,), notes=(*notes, *_alike(values, name)))
     if source.table is not None:
-        read_table(source.path, features=[name])  # says which row and column
+        read_table(source.path, features=[by])  # says which row and column
     if name not in known:
         there = ", ".join(dict.fromkeys((*known, *can_measure))) or "none"
         raise InputError(f"{source.path}: has no column {by!r}; there are: {there}")

@@ -13,6 +13,7 @@ from fabula.media.extraction import Measuring
 from fabula.session.measure import measured
 from fabula.session.outputs import relocated
 from fabula.sources.registry import Opening, open_source
+from fabula.sources.source import SeveralCollectionsError, Source
 from fabula.sources.tables.writing import write_table
 
 
@@ -49,11 +50,19 @@ def extract_table(
     target = check_target(output)
     if target.suffix.lower() not in (".csv", ".json", ".parquet"):
         raise InputError(f"{target}: the ending must be one of .csv, .json, .parquet")
-    source = open_source(paths, opening)
-    if not source.files:
-        raise InputError(f"{source.path}: is a table; features are extracted from folders, files and playlists")
-    done = measured(source, measuring or Measuring(), spec=spec)
+    done = measured(_files(paths, opening), measuring or Measuring(), spec=spec)
     title = done.collection.title or done.path.stem
     placed = relocated(done.collection, done.folder, target.parent)
     written = write_table(target, placed, {"collection": [title] * len(placed)})
     return Extracted(done.collection, written, done.notes)
+
+
+def _files(paths: Sequence[str | Path], opening: Opening | None) -> Source:
+    """The source, whose items must be files."""
+    try:
+        source = open_source(paths, opening)
+    except SeveralCollectionsError:
+        source = None
+    if source is None or not source.files:
+        raise InputError(f"{paths[0]}: is a table; features are extracted from folders, files and playlists")
+    return source

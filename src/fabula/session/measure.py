@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from fabula.core.collection import Item
+import numpy as np
+
+from fabula.core.collection import Collection, Item
+from fabula.core.essence import Floats
 from fabula.errors import FileError, shown
 from fabula.media.extraction import Extraction, Measuring, extract
 from fabula.sources.source import Source
@@ -39,25 +42,28 @@ def measured(source: Source, measuring: Measuring, *, spec: str | None = None) -
     if not found.kept:
         raise FileError(_none_usable(source, problems))
     kept = source.only([there[i] for i in found.kept])
-    collection = replace(kept.collection, features=_joined(kept, found), feature_names=_names(kept, found))
     notes = (_note(source, item, why) for item, why in problems)
-    return replace(kept, collection=collection).noted(*notes).with_lengths()
+    return replace(kept, collection=_joined(kept, found)).noted(*notes).with_lengths()
 
 
-def _names(source: Source, found: Extraction) -> tuple[str, ...]:
-    """What was measured, and behind it what the source said besides, where both are plain numbers."""
+def _joined(source: Source, found: Extraction) -> Collection:
+    """What was measured, and beside it what the source and the tags of the files say, where all are plain numbers."""
+    collection = source.collection
     if found.features.ndim > 2:
-        return found.feature_names
-    return (*found.feature_names, *(n for n in source.collection.feature_names if n not in found.feature_names))
+        return replace(collection, features=found.features, feature_names=found.feature_names)
+    columns = dict(zip(found.feature_names, found.features.T, strict=True))
+    for name in collection.feature_names:
+        columns.setdefault(name, collection.column(name))
+    for name in source.medium.columns:
+        if any(name in item.details for item in collection.items):
+            columns.setdefault(name, _tagged(collection, name))
+    return replace(collection, features=np.column_stack(list(columns.values())), feature_names=tuple(columns))
 
 
-def _joined(source: Source, found: Extraction):  # type: ignore[no-untyped-def]
-    import numpy as np
-
-    if found.features.ndim > 2:
-        return found.features
-    rest = [name for name in source.collection.feature_names if name not in found.feature_names]
-    return np.concatenate([found.features, source.collection.columns(rest)], axis=1)
+def _tagged(collection: Collection, name: str) -> Floats:
+    """A number that tags may give, shape (n,); NaN where they do not."""
+    values = [item.details.get(name) for item in collection.items]
+    return np.array([float(value) if isinstance(value, int | float) else np.nan for value in values])
 
 
 def _note(source: Source, item: Item, why: str) -> str:

@@ -6,16 +6,18 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from fabula.core.collection import Collection
 from fabula.core.writing import check_target, write_whole
 from fabula.errors import InputError
 from fabula.session import history
-from fabula.session.answer import as_json, rows_of
+from fabula.session.answer import as_json, rows_of, side_line
 from fabula.session.ordered import Ordered
 from fabula.sources.playlists.locations import moved
 from fabula.sources.playlists.playlist import PLAYLIST_ENDINGS, playlist_of, write_playlist
 from fabula.sources.source import with_held
+from fabula.sources.tables.rows import write_rows
 from fabula.sources.tables.writing import write_table
 
 Writer = Callable[[Ordered, Path], Path]
@@ -59,24 +61,41 @@ def _write_json(ordered: Ordered, target: Path) -> Path:
 
 
 def _write_csv(ordered: Ordered, target: Path) -> Path:
-    fit = ordered.fit
-    extra = {
+    fit, source = ordered.fit, ordered.session.source
+    extra: dict[str, list[Any]] = {
         "essence": ordered.session.essence[fit.ordering].tolist(),
         "target": fit.targets.tolist(),
         "deviation": fit.deviations.tolist(),
     }
     if ordered.sides:
         extra["side"] = [row.side for row in rows_of(ordered)]
-    return write_table(target, relocated(ordered.collection, ordered.session.source.folder, target.parent), extra)
+    if source.table is None:
+        return write_table(target, relocated(ordered.collection, source.folder, target.parent), extra)
+    cells: dict[str, list[Any]] = {"position": list(range(1, len(fit.ordering) + 1))}
+    cells |= {name: [_cell(value) for value in column] for name, column in extra.items()}
+    return write_rows(target, source.table, [source.rows[i] for i in fit.ordering], cells)
+
+
+def _cell(value: Any) -> Any:
+    """A number; several, of an essence that has dimensions, as text."""
+    return " ".join(f"{one:.6g}" for one in value) if isinstance(value, list) else value
 
 
 def _write_playlist(ordered: Ordered, target: Path) -> Path:
     source = ordered.session.source
     if source.playlist is None:
-        return write_playlist(target, replace(playlist_of(ordered.collection), folder=source.folder))
+        made = replace(playlist_of(ordered.collection), folder=source.folder)
+        return write_playlist(target, made, comments=_comments(ordered, list(range(len(made)))))
     order = with_held([source.rows[i] for i in ordered.ordering], source.held)
     entries = tuple(source.playlist.entries[i] for i in order)
-    return write_playlist(target, replace(source.playlist, entries=entries))
+    comments = _comments(ordered, [order.index(source.rows[i]) for i in ordered.ordering])
+    return write_playlist(target, replace(source.playlist, entries=entries), comments=comments)
+
+
+def _comments(ordered: Ordered, positions: list[int]) -> dict[int, str]:
+    """Where each side begins, by the position of its first entry in what is written."""
+    starts = (0, *ordered.breaks) if ordered.sides else ()
+    return {positions[start]: side_line(ordered, side) for side, start in enumerate(starts)}
 
 
 _WRITERS: dict[str, Writer] = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,7 +28,7 @@ class Request:
         A template; its name; a file (``FILE#2`` for its second one); or points ``"0:0.2,0.5:1,1:0"``. By default the
         arcs of the model.
     like
-        Follow the arc of this collection instead: an open session, or a path.
+        Follow the arc of this collection instead: an open session, or a path (``FILE#ID`` for a collection of several).
     flip
         Turn the template upside down.
     scaled
@@ -87,6 +88,8 @@ class Request:
             raise InputError(f"must be at least 1; got {self.alternatives}", field="alternatives")
         if not self.choose >= 1:
             raise InputError(f"must be at least 1; got {self.choose}", field="choose")
+        if not isfinite(self.smoothness):
+            raise InputError(f"must be a finite number; got {self.smoothness}", field="smoothness")
         if self.sides < 1:
             raise InputError(f"must be at least 1; got {self.sides}", field="sides")
         if self.side_sizes and self.ordering is None:

@@ -11,12 +11,12 @@ import numpy as np
 
 from fabula.core.collection import Collection, Item
 from fabula.core.essence import Floats, normalise
-from fabula.core.ordering import as_ordering
 from fabula.core.template import Template, from_arc
 from fabula.errors import InputError
 from fabula.media.extraction import Measuring
 from fabula.media.medium import Medium
-from fabula.media.registry import ITEMS
+from fabula.media.registry import ITEMS, media
+from fabula.models.file import load_model
 from fabula.models.model import Model
 from fabula.session import proposals as propose
 from fabula.session.essence import Essence, find_essence, usable_columns
@@ -26,7 +26,7 @@ from fabula.session.proposals import Proposal, Task
 from fabula.session.request import Request
 from fabula.session.wishes import constraints_of, readable
 from fabula.sources.registry import Opening, open_source
-from fabula.sources.source import Source
+from fabula.sources.source import SeveralCollectionsError, Source
 
 DEFAULT_TEMPLATE = "icarus"  # for a column, of which no model knows what it does in a collection
 
@@ -150,18 +150,42 @@ class Session:
         if asked.template is None:
             return None
         given = asked.template
-        if isinstance(given, str):
-            try:
-                given = named_template(given, self.templates)
-            except InputError as error:
-                raise InputError(error.message, field="template") from None
-        return [given.normalised() if asked.scaled else given]
+        found = asked_template(given, self.templates) if isinstance(given, str) else given
+        return [found.normalised() if asked.scaled else found]
 
     def _opened(self, path: str | Path) -> Session:
+        file, mark, which = str(path).rpartition("#")
+        named = mark and file and not Path(path).exists()
+        opening = Opening(collection=which) if named else None
         try:
-            return open_session([path], by=self.asked.by, model=self.asked.model)
+            return open_session([file if named else path], by=self.asked.by, model=self.asked.model, opening=opening)
+        except SeveralCollectionsError as error:
+            raise InputError(f"{error.message}, as '{path}#{error.choices[0].id}'", field="like") from error
         except InputError as error:
-            raise InputError(error.message if error.field else str(error), field="like") from error
+            raise InputError(error.message, field="like") from error
+
+
+def asked_template(text: str, known: Sequence[Template]) -> Template:
+    """A template by what a person types; known ones may be meant by their names."""
+    try:
+        return named_template(text, known)
+    except InputError as error:
+        raise InputError(error.message, field="template") from None
+
+
+def check_template(text: str, model: str | None = None) -> None:
+    """Refuse a template that nothing can mean, before anything is measured for it.
+
+    Parameters
+    ----------
+    text
+        What a person typed.
+    model
+        The model whose arcs may be meant; by default those of every medium.
+    """
+    names = [model] if model is not None else [name for medium in media().values() for name in medium.models]
+    arcs = [load_model(name).arcs for name in names]
+    asked_template(text, [template for one in arcs if one is not None for template in one.templates])
 
 
 def _request(request: Request | None, wishes: dict[str, Any]) -> Request:
@@ -183,11 +207,10 @@ def _distinct(found: Sequence[Proposal], most: int) -> list[Proposal]:
 def _checked_sides(asked: Request, ordering: Sequence[int], task: Task) -> tuple[int, ...]:
     """How many items each side of a given ordering has: as asked, or cut where the lengths are most even."""
     n, sides = len(task.essence), asked.sides
-    left_out = sorted(set(range(n)) - set(ordering))
-    try:
-        as_ordering([*ordering, *left_out], n)
-    except InputError as error:
-        raise InputError(error.message, field="ordering") from None
+    if len(set(ordering)) < len(ordering) or not set(ordering) <= set(range(n)) or not len(ordering):
+        raise InputError(
+            f"must hold indices from 0 to {n - 1}, none twice; got {list(ordering)[:12]}", field="ordering"
+        )
     if asked.side_sizes:
         sizes = tuple(asked.side_sizes)
         if len(sizes) != sides or min(sizes) < 1 or sum(sizes) != len(ordering):

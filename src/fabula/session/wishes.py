@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping
 from contextlib import contextmanager
+from math import ceil
 
 import numpy as np
 
@@ -150,7 +151,8 @@ def readable(collection: Collection, medium: Medium) -> Iterator[None]:
         yield
     except ConflictError as error:
         titles = [repr(item.label) for item in collection.items]
-        raise InputError(error.told(titles, lengths=medium.unit.text)) from error
+        # Rounded up, so that a limit that is said to work does.
+        raise InputError(error.told(titles, lengths=lambda length: medium.unit.text(ceil(length - 1e-6)))) from error
     except ConstraintError as error:
         who = ", ".join(repr(collection.items[i].label) for i in error.items[:6])
         places = ", ".join(str(position + 1) for position in error.places) or "none"

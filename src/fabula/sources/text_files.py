@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,22 +16,35 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
+_KEPT_BYTES = re.compile("[\udc80-\udcff]+")
 
 
 @dataclass(frozen=True)
 class Script:
-    """How a text is put into bytes."""
+    """How a text is put into bytes.
+
+    Parameters
+    ----------
+    encoding
+        The name of the encoding.
+    mark
+        The byte order mark at the start of the file, or nothing.
+    errors
+        What to do with characters that the encoding lacks, in Python's words.
+    """
 
     encoding: str = "utf-8"
     mark: bytes = b""
+    errors: str = "strict"
 
     def encode(self, text: str) -> bytes:
         """The text as bytes; in UTF-8 where the encoding lacks one of its characters."""
         try:
-            return self.mark + text.encode(self.encoding)
+            return self.mark + text.encode(self.encoding, self.errors)
         except UnicodeEncodeError:
             # A file name whose bytes are no text came in as surrogates, and goes out as the bytes it was.
-            return text.encode("utf-8", "surrogateescape")
+            mark = self.mark if self.encoding == "utf-8" else b""
+            return mark + text.encode("utf-8", "surrogateescape")
 
 
 def read_bytes(path: str | os.PathLike[str]) -> bytes:
@@ -41,13 +55,13 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
     FileError
         When there is no such file, or it cannot be read.
     """
-    place = Path(path)
+    file = Path(path)
     try:
-        if place.is_dir():
+        if file.is_dir():
             raise FileError(f"{path}: is a folder; give the name of a file")
-        if place.exists() and not place.is_file():
+        if file.exists() and not file.is_file():
             raise FileError(f"{path}: is not a file")
-        return place.read_bytes()
+        return file.read_bytes()
     except FileNotFoundError:
         raise FileError(f"{path}: does not exist") from None
     except (OSError, ValueError) as error:
@@ -55,7 +69,11 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
 
 
 def read_text(
-    path: str | os.PathLike[str], what: str, encodings: Sequence[str] = ("utf-8", "cp1252")
+    path: str | os.PathLike[str],
+    what: str,
+    encodings: Sequence[str] = ("utf-8", "cp1252"),
+    *,
+    any_bytes: bool = False,
 ) -> tuple[str, Script]:
     """The text of a file and how it was encoded: by its byte order mark, else the first encoding that can be it.
 
@@ -67,12 +85,16 @@ def read_text(
         What it should be, for the error: "a table", "an M3U playlist".
     encodings
         The encodings to try for a file without a mark.
+    any_bytes
+        Whether bytes that are no text are kept as surrogates instead of refused: names of files may hold any bytes.
     """
     data = read_bytes(path)
     mark, encoding = next(((m, name) for m, name in _MARKS if data.startswith(m)), (b"", ""))
     body = data[len(mark) :]
     if not encoding and b"\0" in body:
         raise FileError(f"{path}: is not {what} (it holds binary data)")
+    if any_bytes and encoding in ("", "utf-8") and _mixed(body):
+        return body.decode("utf-8", "surrogateescape"), Script("utf-8", mark, "surrogateescape")
     tried = [encoding] if encoding else list(encodings)
     for name in tried:
         try:
@@ -81,5 +103,28 @@ def read_text(
             bad = error
         except LookupError:
             raise FileError(f"{path}: is not {what} that can be read (unknown encoding {name!r})") from None
-    place = body.count(b"\n", 0, bad.start) + 1
-    raise FileError(f"{path}: is not {what} (line {place} is not {' or '.join(tried)} text)")
+    if any_bytes and encoding in ("", "utf-8"):
+        return body.decode("utf-8", "surrogateescape"), Script("utf-8", mark, "surrogateescape")
+    line = body.count(b"\n", 0, bad.start) + 1
+    raise FileError(f"{path}: is not {what} (line {line} is not {' or '.join(tried)} text)")
+
+
+def legible(text: str) -> str:
+    """Text for people: what was kept as bytes is taken for Windows text.
+
+    Examples
+    --------
+    >>> legible("caf\\udce9")
+    'café'
+    """
+    return _KEPT_BYTES.sub(_as_windows_text, text)
+
+
+def _as_windows_text(match: re.Match[str]) -> str:
+    return match[0].encode("utf-8", "surrogateescape").decode("cp1252", "replace")
+
+
+def _mixed(body: bytes) -> bool:
+    """Whether UTF-8 stands beside bytes that are none: text of one encoding with names of another."""
+    text = body.decode("utf-8", "surrogateescape")
+    return bool(_KEPT_BYTES.search(text)) and any(c > "\x7f" and not "\udc80" <= c <= "\udcff" for c in text)

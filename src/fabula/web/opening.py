@@ -36,7 +36,7 @@ def open_paths(
     items = tuple(item if file is None else replace(item, path=str(file)) for item, file in pairs)
     playlist = None if source.playlist is None else _with_absolute_locations(source.playlist)
     placed = replace(source, collection=replace(source.collection, items=items), playlist=playlist)
-    return store.add(OpenCollection(new_id(), measured_session(session, placed), files))
+    return store.add(OpenCollection(new_id(), replace(session, source=placed), files))
 
 
 def open_within(store: Store, source: Source, roots: Sequence[Path], progress: Progress, asked: Asked) -> Session:
@@ -51,11 +51,6 @@ def open_within(store: Store, source: Source, roots: Sequence[Path], progress: P
     progress(0, count, "")
     model = asked.model or (store.settings.model if asked.by is None and source.files else None)
     return source_session(allowed, Measuring(progress=progress), Asked(asked.by, model), guess=True)
-
-
-def measured_session(session: Session, source: Source) -> Session:
-    """The session on its source as the page shows it, of which no file is measured any more."""
-    return replace(session, source=replace(source, files=False))
 
 
 def files_of(items: Sequence[Item], folder: Path, roots: Sequence[Path]) -> tuple[Path | None, ...]:

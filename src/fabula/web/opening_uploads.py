@@ -13,7 +13,7 @@ from fabula.sources.folders import natural_key
 from fabula.sources.registry import Opening, list_endings, open_source
 from fabula.sources.source import SeveralCollectionsError, Source
 from fabula.web.jobs import Progress
-from fabula.web.opening import files_of, measured_session, open_within
+from fabula.web.opening import files_of, open_within
 from fabula.web.store import OpenCollection, Store, new_id
 from fabula.web.uploads import Received
 
@@ -48,7 +48,7 @@ def open_upload(
         raise
     stored = files_of(session.collection.items, Path(), [folder])
     notes = tuple(_renamed(note, names) for note in session.notes)
-    shown = replace(measured_session(session, _with_names(session.source, names)), notes=notes)
+    shown = replace(session, source=_with_names(session.source, names), notes=notes)
     return store.add(OpenCollection(new_id(), shown, stored, upload))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 from fabula.core.collection import Item
@@ -102,7 +103,7 @@ def change_essence(opened: OpenCollection, by: str | None, model: str | None) ->
     if by is not None and by not in known:
         there = ", ".join(known)
         raise InputError(f"there is no column {by[:80]!r} with a number for every item; there are: {there}", field="by")
-    return opened.session.by(by) if by is not None else _by_model(opened.session, model)
+    return _by(opened.session, by) if by is not None else _by_model(opened.session, model)
 
 
 def knows_model(session: Session, model: str | None) -> bool:
@@ -116,8 +117,15 @@ def knows_model(session: Session, model: str | None) -> bool:
 def _by_model(session: Session, model: str | None) -> Session:
     """The essence of the server's own model, where it knows what there is; else of the medium's."""
     try:
-        return session.by(model=model)
+        return _by(session, model=model)
     except ModelError:
         if model is None:
             raise
-        return session.by()
+        return _by(session)
+
+
+def _by(session: Session, column: str | None = None, model: str | None = None) -> Session:
+    """The session with another essence of what is known already: paths that the page shows are not to be opened."""
+    files = session.source.files
+    found = replace(session, source=replace(session.source, files=False)).by(column, model)
+    return replace(found, source=replace(found.source, files=files))

@@ -25,7 +25,7 @@ class OpenCollection:
     id
         What the page calls it.
     session
-        Its items and their essence. Nothing is measured for it any more.
+        Its items and their essence, measured already: the paths in it are for people.
     files
         n files that may be fetched; None where an item has no file here.
     upload

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from fabula.errors import FileError, MissingExtraError
 from fabula.media.extraction import extract
-from fabula.media.music.fma import FEATURE_NAMES, SIZES, STATISTICS, fma_features, statistics
+from fabula.media.music.fma import FEATURE_NAMES, SIZES, SPEC, STATISTICS, fma_features, statistics
 from fabula.media.spec import Stopped
 
 Sounds = Callable[..., Path]
@@ -20,7 +20,7 @@ Sounds = Callable[..., Path]
 def test_without_librosa_the_message_names_the_extra(monkeypatch: pytest.MonkeyPatch, sound: Sounds) -> None:
     monkeypatch.setitem(sys.modules, "librosa", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'fabula\[fma\]'"):
-        extract([sound()], "fma")
+        extract([sound()], SPEC)
 
 
 def test_names() -> None:
@@ -89,7 +89,7 @@ def test_as_plain_calls_one_by_one(tmp_path: Path, rate: int, rng: np.random.Gen
 def test_silence_short_sound_and_stopping(sound: Sounds, tmp_path: Path) -> None:
     pytest.importorskip("librosa")
     soundfile.write(tmp_path / "silence.wav", np.zeros(22050), 22050)
-    assert np.isfinite(extract([tmp_path / "silence.wav"], "fma").features).all()
+    assert np.isfinite(extract([tmp_path / "silence.wav"], SPEC).features).all()
     with pytest.raises(FileError, match=r"must be at least 1 s long; it is 0\.50 s"):
         fma_features(sound(seconds=0.5))
     with pytest.raises(Stopped):

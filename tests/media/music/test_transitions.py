@@ -5,7 +5,8 @@ import pytest
 
 from fabula.core.collection import Collection, Item
 from fabula.errors import InputError
-from fabula.media.music.transitions import camelot_distance, tempo_distance, transitions_of
+from fabula.media.music.transitions import camelot_distance, music_steps, tempo_distance
+from fabula.media.steps import changes
 
 C, G, D, A, E, B, FS, CS, GS, DS, AS, F = 0, 7, 2, 9, 4, 11, 6, 1, 8, 3, 10, 5
 
@@ -28,17 +29,17 @@ def test_half_and_double_time_are_near():
 
 
 def test_what_is_known_is_used_and_missing_values_stand_in_the_middle():
-    both = transitions_of(
+    both = music_steps(
         collection(loudness=[-5.0, -20.0, -5.0], tempo=[100.0, np.nan, 100.0], key=[0, 0, np.nan], mode=[1.0, 1, 1]),
         np.zeros(3),
-    )
+    ).table
     assert both[0, 2] == 0
     assert both[0, 1] > 0
     assert np.allclose(both, both.T)
 
 
 def test_the_essence_where_nothing_is_known():
-    found = transitions_of(collection(year=[1.0, 2.0]), np.array([0.0, 3.0]))
+    found = music_steps(collection(year=[1.0, 2.0]), np.array([0.0, 3.0])).table
     assert found[0, 1] > 0
 
 
@@ -52,4 +53,14 @@ def test_the_essence_where_nothing_is_known():
 )
 def test_values_outside_their_range(columns, message):
     with pytest.raises(InputError, match=message):
-        transitions_of(collection(**columns), np.zeros(2))
+        music_steps(collection(**columns), np.zeros(2))
+
+
+def test_each_part_is_told_in_a_unit_and_before_and_after():
+    steps = music_steps(collection(loudness=[-5.0, -20.0, -6.0], tempo=[100.0, 200.0, 125.0]), np.zeros(3))
+    assert [(part.name, part.unit) for part in steps.parts] == [("loudness", "dB"), ("tempo", "%")]
+    loudness, tempo = changes(steps, np.array([0, 1, 2]), np.array([0, 2, 1]))
+    assert loudness.mean == (14.5, 7.5)
+    assert loudness.worst == (15.0, 14.0)
+    assert tempo.worst == (pytest.approx(25.0), pytest.approx(25.0))
+    assert changes(steps, np.array([0, 1, 2]), np.array([0, 2, 1]), breaks=[1])[0].mean == (14.5, 14.0)

@@ -195,8 +195,12 @@ MISTAKES = {
     "open quote": ('a,b\n1,"2\n', {}, "line 2: is not CSV (unexpected end of data)"),
     "empty": ("", {}, "the file is empty"),
     "no rows": ("a,b\n", {}, "the table has no rows"),
-    "nan": ("title,x\na,1\nb,nan\n", {}, "line 3, column 'x': must be a finite number, or empty where there is none; "
-        "got 'nan'"),
+    "nothing in words": ("title,x\na,1\nb,NA\n", {"features": ["x"]}, "features must have a value in every row; "
+        "missing: line 3, column 'x'"),
+    "position in words": ("title,position\na,1\nb,n/a\n", {}, "line 3, column 'position': must be the position of the "
+        "item; it is empty"),
+    "unknown column for a role": ("a,b\n1,2\n", {"columns": {"path": "c"}}, "has no column 'c'; it has: a, b"),
+    "other name": ("a,b\n1,2\n", {"columns": {"energy": "c"}}, "has no column 'c'; it has: a, b"),
     "inf": ("title,x\na,-inf\nb,1\n", {}, "line 2, column 'x': must be a finite number, or empty where there is none; "
         "got '-inf'"),
     "too large": ("title,x\na,1e999\nb,1\n", {}, "line 2, column 'x': must be a finite number, or empty where there "

@@ -1,22 +1,29 @@
-"""Contradictions among constraints: found before the search, told by name.
+"""Contradictions among constraints, told by name.
 
-What is found here is proven. The search can still meet constraints that cannot all hold and that no simple rule
-gives away; it then says so itself.
+What :func:`check` finds is proven by simple rules before anything is solved. What no simple rule gives away is met by
+the solver: it is proven for few items, and said to be not found for many.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
-from fabula.core.arranging.constraints import Constraints
-from fabula.core.arranging.units import Bools, Units, allowed_starts, units
+from fabula.core.arranging.constraints import SLACK, Constraints
+from fabula.core.arranging.exact.feasible import feasible, shortest_side
+from fabula.core.arranging.limits import kept_counts
+from fabula.core.arranging.local.problem import item_positions
+from fabula.core.arranging.phrases import WORDS, Phrase, listed, phrases, singles, told, without
+from fabula.core.arranging.positions import Bools, allowed_positions
+from fabula.core.arranging.units import Units, allowed_starts, units
 from fabula.core.ordering import Ints
 from fabula.errors import ConflictError
+
+PATIENCE = 3.0  # seconds to look for the constraints that take part
 
 
 def check(constraints: Constraints) -> None:
@@ -31,98 +38,97 @@ def check(constraints: Constraints) -> None:
     --------
     >>> check(Constraints(3, fixed={0: 2}, before=[(0, 1), (1, 2)]))
     Traceback (most recent call last):
-    fabula.errors.ConflictError: these cannot all hold: item 2 fixed at position 0; item 1 before item 2
+    fabula.errors.ConflictError: these cannot all hold: item 2 fixed at position 1; item 1 before item 2
     """
     if contradictory(constraints):
         raise conflict(constraints, contradictory)
+    _check_room(constraints)
 
 
 def contradictory(constraints: Constraints) -> bool:
     """Whether a simple rule shows that no ordering keeps the constraints."""
-    if constraints.places_only and not constraints.forbidden:
-        return False  # fixed alone is checked as it is read
+    complete = len(kept_counts(constraints)) == 1 and kept_counts(constraints)[0] == constraints.n
+    if not (constraints.together or constraints.before or constraints.forbidden or constraints.apart is not None):
+        return complete and len({place % constraints.n for place in constraints.fixed}) < len(constraints.fixed)
     parts = units(constraints)
     if _tangled(constraints, parts):
         return True
-    starts = allowed_starts(constraints, parts)
-    if not starts.any(axis=1).all() or _crowded(item_places(parts, starts)):
+    if not complete:
+        return False
+    allowed = allowed_positions(constraints, constraints.n)
+    if allowed is None:
         return True
-    return constraints.apart is not None and _too_alike(constraints, constraints.apart, parts)
-
-
-def item_places(parts: Units, starts: Bools) -> Bools:
-    """Where each item may stand (n, n), from where its unit may start (m, n)."""
-    n = len(parts.of)
-    place = np.arange(n) - parts.offset[:, np.newaxis]
-    return np.asarray((place >= 0) & starts[parts.of[:, np.newaxis], np.maximum(place, 0)])
+    starts = allowed_starts(allowed, parts)
+    if not starts.any(axis=1).all() or _crowded(item_positions(parts, starts)):
+        return True
+    hard = constraints.apart is not None and not constraints.apart_soft and constraints.sides == 1
+    return hard and constraints.apart is not None and _too_alike(constraints, constraints.apart, parts)
 
 
 def conflict(constraints: Constraints, infeasible: Callable[[Constraints], bool], *, most: int = 500) -> ConflictError:
     """Name a smallest set of constraints that cannot all hold: one less, and they might.
 
-    Beyond ``most`` single constraints only whole words are tried.
+    Beyond ``most`` single constraints, or when it takes too long, only whole words are tried.
     """
-    for name in ("forbidden", "apart", "before", "together", "fixed"):
-        lighter = _without(constraints, name)
-        constraints = lighter if infeasible(lighter) else constraints
+    until = time.monotonic() + PATIENCE
     kept = constraints
-    singles = list(_singles(constraints))
-    for name, single in singles if len(singles) <= most else []:
-        lighter = _without(kept, name, single)
-        kept = lighter if infeasible(lighter) else kept
-    return told(kept, "these cannot all hold")
+    for name in WORDS:
+        lighter = without(kept, name)
+        kept = lighter if time.monotonic() < until and infeasible(lighter) else kept
+    every = list(singles(kept))
+    for name, single in every if len(every) <= most else []:
+        lighter = without(kept, name, single)
+        kept = lighter if time.monotonic() < until and infeasible(lighter) else kept
+    return told(kept, "these cannot all hold" + (f" on {kept.sides} sides" if kept.sides > 1 else ""))
 
 
-def told(constraints: Constraints, start: str) -> ConflictError:
-    """An error that lists the constraints, the first three of each word where they are many."""
-    phrases = _phrases(constraints)
-    most = 8 if sum(map(len, phrases.values())) <= 8 else 3
-    shown = [phrase for group in phrases.values() for phrase in group[:most]]
-    more = sum(map(len, phrases.values())) - len(shown)
-    text = "; ".join(text for text, _ in shown) + (f"; and {more} more" if more else "")
-    return ConflictError(f"{start}: {text}", [item for _, items in shown for item in items], list(phrases))
+def unsolvable(constraints: Constraints) -> ConflictError:
+    """What to say when few items were proven to have no ordering."""
+    if constraints.side_limit is not None:
+        shortest = shortest_side(replace(constraints, side_limit=None))
+        if shortest is not None:
+            return _too_short(constraints, shortest, "the shortest side limit that works is")
+    n = constraints.n
+    return conflict(constraints, lambda c: contradictory(c) or not feasible(c), most=200 if n <= 12 else 30)
 
 
-def _phrases(constraints: Constraints) -> dict[str, list[tuple[str, list[int]]]]:
-    """Each constraint in words, with its items, under its word."""
-    groups = [np.flatnonzero(constraints.apart == k).tolist() for k in _labels(constraints)]
-    phrases: dict[str, list[tuple[str, list[int]]]] = {
-        "fixed": [(f"{{}} fixed at position {place}", [item]) for place, item in constraints.fixed.items()],
-        "forbidden": [(f"{{}} forbidden at position {place}", [item]) for item, place in constraints.forbidden],
-        "together": [(" and ".join(["{}"] * len(run)) + " together", list(run)) for run in constraints.together],
-        "before": [("{} before {}", [a, b]) for a, b in constraints.before],
-        "apart": [(_listed(group) + " apart", group[:8]) for group in groups if len(group) > 1],
-    }
-    return {word: group for word, group in phrases.items() if group}
+def not_found(constraints: Constraints, shortest: float | None = None) -> ConflictError:
+    """What to say when no ordering of many items was found; ``shortest`` is a side limit that works."""
+    if constraints.side_limit is not None and shortest is not None:
+        return _too_short(constraints, shortest, "a side limit that was found to work is")
+    return told(constraints, "no ordering was found that keeps all of these")
 
 
-def _listed(group: list[int]) -> str:
-    return ", ".join(["{}"] * len(group[:8])) + (f" and {len(group) - 8} more" if group[8:] else "")
+def _too_short(constraints: Constraints, shortest: float, verb: str) -> ConflictError:
+    """The side limit cannot be kept; and which constraints stand against it, where one less would do."""
+    against: list[Phrase] = []
+    if len(units(constraints).members) <= 18:
+        until = time.monotonic() + PATIENCE
+        known = phrases(constraints)
+        for name, single in singles(constraints):
+            if time.monotonic() < until and feasible(lighter := without(constraints, name, single)):
+                kept = {(p.word, p.text, p.items) for p in phrases(lighter)}
+                against += [p for p in known if (p.word, p.text, p.items) not in kept]
+    start = f"{constraints.sides} side(s) of at most {{length0}} cannot be made: {verb} {{length1}}"
+    limit = constraints.side_limit or 0.0
+    start += "; it would work without any one of: " if against else ""
+    error = listed(start, against, "", (limit, shortest), constraints)
+    words = list(dict.fromkeys([*error.options, "side_limit"]))
+    return ConflictError(error.pattern, error.items, words, error.lengths)
 
 
-def _labels(constraints: Constraints) -> range:
-    return range(0 if constraints.apart is None else int(constraints.apart.max()) + 1)
-
-
-def _singles(constraints: Constraints) -> Iterator[tuple[str, object]]:
-    """Each single constraint, with its word."""
-    yield from (("forbidden", pair) for pair in constraints.forbidden)
-    yield from (("apart", label) for label in reversed(_labels(constraints)))
-    yield from (("before", pair) for pair in constraints.before)
-    yield from (("together", run) for run in constraints.together)
-    yield from (("fixed", place) for place in constraints.fixed)
-
-
-def _without(c: Constraints, name: str, single: object = None) -> Constraints:
-    """The constraints without a single one of a word, or without all of that word."""
-    if name == "fixed":
-        return replace(c, fixed={p: item for p, item in c.fixed.items() if single is not None and p != single})
-    if name == "apart":
-        labels = None if c.apart is None or single is None else np.where(c.apart == single, -1, c.apart)
-        return replace(c, apart=labels)
-    left = tuple(x for x in getattr(c, name) if single is not None and x != single)
-    changes: dict[str, Any] = {name: left}
-    return replace(c, **changes)
+def _check_room(constraints: Constraints) -> None:
+    """Say what can never fit."""
+    c = constraints
+    if not len(kept_counts(c)):
+        held, limit = float(c.counted[list(c.named)].sum()), c.limit or 0.0
+        if held <= limit * SLACK:
+            raise ConflictError("every item alone holds more than the limit of {length0}", [], ["limit"], [limit])
+        who = [p for p in phrases(c) if p.word in ("fixed", "together", "before", "ends")]
+        raise listed("what must be kept holds {length0}, the limit is {length1}: ", who, "", (held, limit), c)
+    count = len(units(c).members)
+    if count < c.sides:
+        raise ConflictError(f"{c.sides} sides need as many items or runs; got {count}", [], ["sides"])
 
 
 def _tangled(constraints: Constraints, parts: Units) -> bool:
@@ -131,22 +137,22 @@ def _tangled(constraints: Constraints, parts: Units) -> bool:
     return against or bool(parts.earlier.diagonal().any())
 
 
-def _crowded(places: Bools) -> bool:
-    """Whether some items share too few places (Hall's condition)."""
+def _crowded(positions: Bools) -> bool:
+    """Whether some items share too few positions (Hall's condition)."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import maximum_bipartite_matching
 
-    return bool((maximum_bipartite_matching(csr_array(places), perm_type="column") < 0).any())
+    return bool((maximum_bipartite_matching(csr_array(positions), perm_type="column") < 0).any())
 
 
 def _too_alike(constraints: Constraints, labels: Ints, parts: Units) -> bool:
     """Whether equal labels must meet: within a run, at fixed neighbours, or because they are too many.
 
     Units with the label at both ends need a unit without it at either end between any two of them, and items with
-    the label can take every other free place at most.
+    the label can take every other free position at most.
     """
+    pinned = {place % constraints.n: item for place, item in constraints.fixed.items()}
     neighbours = [pair for run in parts.members for pair in pairwise(run)]
-    pinned = constraints.fixed
     neighbours += [(item, pinned[place + 1]) for place, item in pinned.items() if place + 1 in pinned]
     if any(labels[a] == labels[b] >= 0 for a, b in neighbours):
         return True
@@ -159,7 +165,7 @@ def _too_alike(constraints: Constraints, labels: Ints, parts: Units) -> bool:
         if both.sum() > none.sum() + 1:
             return True
         closed = [(b - a - 1) - (at.get(a) == label) - (at.get(b) == label) for a, b in pairwise(edges)]
-        room = sum((width + 1) // 2 for width in closed if width > 0)  # every other free place between fixed ones
+        room = sum((width + 1) // 2 for width in closed if width > 0)  # every other free position between fixed ones
         if (labels == label).sum() - sum(held == label for held in at.values()) > room:
             return True
     return False

@@ -1,16 +1,14 @@
-"""Units: runs of items that move as one, single items among them, and the places where each may start."""
+"""Units: runs of items that move as one, single items among them, and the positions where each may start."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fabula.core.arranging.constraints import Constraints
+from fabula.core.arranging.positions import Bools
 from fabula.core.ordering import Ints
-
-Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,7 +20,7 @@ class Units:
     members
         The items of each unit, in order; units are sorted by their first item.
     of, offset
-        Shape (n,): unit of each item, and its place in it.
+        Shape (n,): unit of each item, and its position in it.
     lengths
         Shape (m,).
     earlier
@@ -60,31 +58,19 @@ def _closure(earlier: Bools) -> Bools:
     return closed
 
 
-def allowed_places(constraints: Constraints) -> Bools:
-    """Which item may stand at which position by ``fixed`` and ``forbidden``: shape (n, n)."""
-    allowed = np.ones((constraints.n, constraints.n), dtype=bool)
-    for item, position in constraints.forbidden:
-        allowed[item, position] = False
-    for position, item in constraints.fixed.items():
-        here = allowed[item, position]
-        allowed[item] = False
-        allowed[:, position] = False
-        allowed[item, position] = here
-    return allowed
+def allowed_starts(allowed: Bools, parts: Units) -> Bools:
+    """Where each unit may start, shape (units, n): no position is wrongly excluded, some may be wrongly allowed.
 
-
-def allowed_starts(constraints: Constraints, parts: Units) -> Bools:
-    """Where each unit may start, shape (m, n): no place is wrongly excluded, some may be wrongly allowed.
+    ``allowed`` says where each item may stand by itself, shape (n, n).
 
     A unit cannot start before everything that must stand before it is through, nor so late that what must follow
     finds no room; both are carried along ``before`` until nothing changes.
     """
-    n = constraints.n
-    places = allowed_places(constraints)
+    n = len(allowed)
     starts = np.zeros((len(parts.members), n), dtype=bool)
     for number, run in enumerate(parts.members):
         last = n - len(run) + 1
-        starts[number, :last] = np.all([places[item, o : last + o] for o, item in enumerate(run)], axis=0)
+        starts[number, :last] = np.all([allowed[item, o : last + o] for o, item in enumerate(run)], axis=0)
     linked = np.flatnonzero(parts.earlier.any(axis=0) | parts.earlier.any(axis=1))
     changed = len(linked) > 0
     while changed and starts[linked].any(axis=1).all():

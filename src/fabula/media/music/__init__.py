@@ -8,7 +8,7 @@ from fabula.core.collection import Collection
 from fabula.core.essence import Floats
 from fabula.media.medium import Medium, Preview, Words
 from fabula.media.music.tagging import write_numbers
-from fabula.media.music.tags import AUDIO_ENDINGS, COMPANION_ENDINGS, read_item
+from fabula.media.music.tags import AUDIO_ENDINGS, COMPANION_ENDINGS, read_item, shared_title, track_number
 from fabula.media.music.transitions import music_steps
 from fabula.media.spec import Spec
 from fabula.media.units import SECONDS
@@ -30,6 +30,7 @@ _TRAITS = {  # feature: (much, little)
     "speechiness": ("spoken", "not spoken"),
     "liveness": ("live", "studio"),
 }
+_NAMES = {"duration_ms": "length", "duration": "length"}
 _TYPES = {".m4a": "audio/mp4", ".m4b": "audio/mp4", ".opus": "audio/ogg", ".oga": "audio/ogg", ".flac": "audio/flac"}
 
 
@@ -59,10 +60,12 @@ def _fma() -> Spec:
 
 MEDIUM = Medium(
     "music",
-    Words("track", "tracks", "album", "artist", _TRAITS, {"duration_ms": "length", "duration": "length"}),
+    Words("track", "tracks", "album", "artist", _TRAITS, _NAMES, "an audio file", "audio files"),
     endings=AUDIO_ENDINGS,
     companions=COMPANION_ENDINGS,
     read_item=read_item,
+    number=track_number,
+    title=shared_title,
     specs={"audio": _audio, "fma": _fma},
     unit=SECONDS,
     lengths=track_lengths,

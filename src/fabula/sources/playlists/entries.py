@@ -1,16 +1,15 @@
-"""Playlists as values, and what their text formats share."""
+"""Playlists as values, and what a playlist format is."""
 
 from __future__ import annotations
 
-import io
-import re
-from collections.abc import Mapping
+import os
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from fabula.errors import InputError
+from fabula.sources.playlists.lines import one_line
 from fabula.sources.text_files import Script
 
 
@@ -21,7 +20,7 @@ class Entry:
     Parameters
     ----------
     location
-        A path, relative to the folder of the playlist or absolute, or an address.
+        A path, relative to the folder of the playlist or absolute, or an address; "" where the file gives none.
     title, artist
         What to call it; "" where the file does not say.
     duration
@@ -66,11 +65,11 @@ class Playlist:
     title
         What to call it.
     format
-        "m3u", "pls", "xspf" or "jspf" when it was read from a file, else "".
+        The name of the format when it was read from a file ("m3u", "pls", ...), else "".
     folder
         Where relative locations start from.
-    head, tail
-        Text of the file before the first and after the last entry.
+    head, joint, tail
+        Text of the file before the first entry, between two entries, and after the last one.
     text, read
         The whole text of the file, and the entries in the order in which they were read.
     script
@@ -86,6 +85,7 @@ class Playlist:
     text: str = field(default="", compare=False, repr=False)
     read: tuple[Entry, ...] = field(default=(), compare=False, repr=False)
     script: Script = field(default=Script(), compare=False, repr=False)
+    joint: str = field(default="", compare=False, repr=False)
 
     def __len__(self) -> int:
         return len(self.entries)
@@ -96,74 +96,37 @@ class Playlist:
         return len(self.entries) == len(self.read) and all(map(_is, self.entries, self.read))
 
 
+Comments = Mapping[int, str]
+
+
+@dataclass(frozen=True)
+class PlaylistFormat:
+    """A kind of playlist file. A new one is a module with a ``FORMAT``, and a line in ``formats.py``.
+
+    Parameters
+    ----------
+    name
+        What :attr:`Playlist.format` says of a playlist read from such a file.
+    endings
+        The endings of such files, with the dot, in lower case.
+    read
+        Path -> playlist.
+    write
+        Playlist and comments -> the text of the file. Comments are position -> text: each stands before the entry
+        at that position and takes the place of those that start a side; None leaves all as it is.
+    location
+        A location -> how such a file spells it.
+    unicode_endings
+        The endings whose files are always UTF-8.
+    """
+
+    name: str
+    endings: tuple[str, ...]
+    read: Callable[[str | os.PathLike[str]], Playlist]
+    write: Callable[[Playlist, Comments | None], str]
+    location: Callable[[str], str]
+    unicode_endings: tuple[str, ...] = ()
+
+
 def _is(one: Entry, other: Entry) -> bool:
     return one is other
-
-
-def lines_of(text: str) -> list[str]:
-    """Lines with their ends; no other character than CR and LF ends one."""
-    return list(io.StringIO(text, newline=""))
-
-
-def line_end(text: str) -> str:
-    """How the lines of a text end."""
-    match = re.search(r"\r\n|\n|\r", text)
-    return match.group() if match else "\n"
-
-
-def closed(text: str) -> str:
-    """The text with an end to its last line."""
-    return text if not text or text[-1] in "\r\n" else text + line_end(text)
-
-
-def opened(text: str, like: str) -> str:
-    """The text without an end to its last line, if the other has none."""
-    return text if not like or like[-1] in "\r\n" else text.removesuffix(line_end(text))
-
-
-def one_line(text: str) -> str:
-    """The text without line breaks."""
-    return re.sub(r"[\r\n]+", " ", text)
-
-
-def parted(label: str) -> tuple[str, str]:
-    """Artist and title of "Artist - Title"; no artist where that is not clear.
-
-    Examples
-    --------
-    >>> parted("Can - Vitamin C"), parted("01 - Intro"), parted("A - B - C")
-    (('Can', 'Vitamin C'), ('', '01 - Intro'), ('', 'A - B - C'))
-    """
-    artist, dash, title = label.partition(" - ")
-    if not dash or " - " in title or not title.strip() or not artist.strip() or artist.strip().isdigit():
-        return "", label
-    return artist.strip(), title.strip()
-
-
-def seconds(text: str) -> float | None:
-    """A duration as M3U and PLS have it; None for -1, 0 and what is no number."""
-    try:
-        value = float(text)
-    except ValueError:
-        return None
-    return value if 0 < value < float("inf") else None
-
-
-def seconds_text(duration: float | None) -> str:
-    """A duration as M3U and PLS have it, whole where it is; -1 for None."""
-    if duration is None or duration != duration:
-        return "-1"
-    return str(int(duration)) if float(duration).is_integer() else repr(round(float(duration), 3))
-
-
-def writable_line(location: str, what: str) -> str:
-    """A location that can stand on a line of its own.
-
-    Raises
-    ------
-    InputError
-        When it holds a line break.
-    """
-    if "\r" in location or "\n" in location:
-        raise InputError(f"{what} cannot hold a location with a line break: {location!r}; write .xspf or .jspf")
-    return location

@@ -1,4 +1,7 @@
-"""JSPF playlists: XSPF as JSON."""
+"""JSPF playlists: XSPF as JSON.
+
+The text of each track is kept as it stands in the file and moved as a whole, so that nothing but the order changes.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +13,10 @@ from types import MappingProxyType
 from typing import Any
 
 from fabula.errors import FileError
-from fabula.sources.playlists.entries import Entry, Playlist
+from fabula.sources.json_spans import elements, first_value, member
+from fabula.sources.playlists.entries import Comments, Entry, Playlist, PlaylistFormat
 from fabula.sources.playlists.locations import from_uri, to_uri
-from fabula.sources.playlists.xspf import meta_name, meta_numbers, milliseconds
+from fabula.sources.playlists.meta import meta_name, meta_numbers, milliseconds
 from fabula.sources.text_files import read_text
 
 _DETAILS = ("album", "trackNum", "annotation", "identifier", "info", "image")
@@ -31,19 +35,32 @@ def read_jspf(path: str | os.PathLike[str]) -> Playlist:
         raise FileError(f'{path}: is not a JSPF playlist (it must be {{"playlist": {{"track": [...]}}}})')
     if not tracks:
         raise FileError(f"{path}: the playlist is empty")
-    entries = tuple(_entry(f"{path}: entry {number}", track) for number, track in enumerate(tracks, start=1))
-    return Playlist(
-        entries, _plain(playlist.get("title")), "jspf", Path(path).parent, text=text, read=entries, script=script
+    spans = _spans(text)
+    entries = tuple(
+        _entry(f"{path}: entry {number}", track, text[start:end])
+        for number, (track, (start, end)) in enumerate(zip(tracks, spans, strict=True), start=1)
     )
+    head, tail = text[: spans[0][0]], text[spans[-1][1] :]
+    joint = text[spans[0][1] : spans[1][0]] if len(spans) > 1 else ", "
+    title = _plain(playlist.get("title"))
+    return Playlist(entries, title, "jspf", Path(path).parent, head, tail, text, entries, script, joint)
 
 
-def _entry(where: str, track: Any) -> Entry:
+def _spans(text: str) -> list[tuple[int, int]]:
+    """Where each track starts and ends."""
+    at = first_value(text)
+    for name in ("playlist", "track"):
+        found = member(text, at, name)
+        at = found[0] if found else at
+    return list(elements(text, at))
+
+
+def _entry(where: str, track: Any, text: str) -> Entry:
     if not isinstance(track, dict):
         raise FileError(f"{where} must be an object; got {type(track).__name__}")
-    written = _first(track.get("location"))
-    uri = written or _first(track.get("identifier"))
-    if not uri:
-        raise FileError(f"{where} has no location")
+    uri = _first(track.get("location")) or _first(track.get("identifier"))
+    if not uri and not _plain(track.get("title")):
+        raise FileError(f"{where} has neither a location nor a title")
     details: dict[str, Any] = {name: _first(track.get(name)) for name in _DETAILS if _first(track.get(name))}
     metas = track.get("meta")
     for meta in metas if isinstance(metas, list) else [metas]:
@@ -55,34 +72,35 @@ def _entry(where: str, track: Any) -> Entry:
         _plain(track.get("creator")),
         milliseconds(track.get("duration")),
         MappingProxyType(details),
-        (json.dumps(track), written, ""),
+        _cut(text),
     )
 
 
-def write_jspf(playlist: Playlist) -> str:
-    """The playlist as JSPF text; tracks and everything around them that came from JSPF as they were."""
+def _cut(track: str) -> tuple[str, str, str]:
+    """The text of a track before, in and after its first location."""
+    span = member(track, 0, "location")
+    if span and track[span[0]] == "[":
+        span = next(elements(track, span[0]), None)
+    if span is None or track[span[0]] != '"':
+        return track, "", ""
+    return track[: span[0]], track[slice(*span)], track[span[1] :]
+
+
+def write_jspf(playlist: Playlist, _: Comments | None = None) -> str:
+    """The playlist as JSPF text; what came from JSPF stays as it was. Comments are left out: JSON has none."""
     kept = playlist.format == "jspf"
     if kept and playlist.unchanged:
         return playlist.text
-    tracks = [_kept(entry.raw) if kept and entry.raw else _track(entry) for entry in playlist.entries]
-    fresh: dict[str, Any] = {"playlist": {"title": playlist.title} if playlist.title else {}}
-    document = json.loads(playlist.text) if kept else fresh
-    document["playlist"]["track"] = tracks
+    if kept:
+        blocks = ["".join(e.raw) if e.raw else json.dumps(_track(e), ensure_ascii=False) for e in playlist.entries]
+        return playlist.head + playlist.joint.join(blocks) + playlist.tail
+    title = {"title": playlist.title} if playlist.title else {}
+    document = {"playlist": {**title, "track": [_track(entry) for entry in playlist.entries]}}
     return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
 
 
-def _kept(raw: tuple[str, str, str]) -> Any:
-    """A track as it was, with its location as it is written now."""
-    track = json.loads(raw[0])
-    if raw[1] and isinstance(track["location"], list):
-        track["location"][0] = raw[1]
-    elif raw[1]:
-        track["location"] = raw[1]
-    return track
-
-
 def _track(entry: Entry) -> dict[str, Any]:
-    track: dict[str, Any] = {"location": [to_uri(entry.location)]}
+    track: dict[str, Any] = {"location": [to_uri(entry.location)]} if entry.location else {}
     texts = {"title": entry.title, "creator": entry.artist, "album": entry.details.get("album")}
     track |= {name: text for name, text in texts.items() if text}
     if entry.duration is not None and math.isfinite(entry.duration):
@@ -92,9 +110,17 @@ def _track(entry: Entry) -> dict[str, Any]:
     return track
 
 
+def jspf_location(location: str) -> str:
+    """A location as a JSON string."""
+    return json.dumps(to_uri(location))
+
+
 def _first(value: Any) -> str:
     return _plain(value[0] if isinstance(value, list) and value else value)
 
 
 def _plain(value: Any) -> str:
     return value.strip() if isinstance(value, str) else str(value) if type(value) in (int, float) else ""
+
+
+FORMAT = PlaylistFormat("jspf", (".jspf",), read_jspf, write_jspf, jspf_location)

@@ -1,4 +1,4 @@
-"""Where the entries of a playlist lie: paths of any system, file URIs, addresses on the net.
+"""Where the entries of a playlist are: paths of any system, file URIs, addresses on the net.
 
 A location is kept as a plain path, or as an address when it is not a file.
 """
@@ -7,12 +7,19 @@ from __future__ import annotations
 
 import os
 import re
+import unicodedata
+from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote, unquote
 
-_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://|(?:urn|data|spotify|mms|rtsp|cdda|magnet):")
+from fabula.sources.text_files import legible
+
+_ADDRESS = re.compile(
+    r"[A-Za-z][A-Za-z0-9+.-]+://|(?:urn|data|spotify|mms|rtsp|cdda|magnet|tidal|deezer|youtube|soundcloud):"
+    r"|[a-z]+:(?:track|album|artist|playlist|episode|video|song):"
+)
 _DRIVE = re.compile(r"[A-Za-z]:(?:[\\/]|$)")
-_RESERVED = ":/?#[]@!$&'()*+,;=%~"
+_RESERVED = ":/?#[]@!$&'()*+,;=%~|"  # a bar starts Kodi's options
 
 
 def is_address(location: str) -> bool:
@@ -90,15 +97,31 @@ def resolved(location: str, folder: Path) -> str:
     return str(folder / (location if os.sep == "\\" else location.replace("\\", "/")))
 
 
-def on_disk(written: str, folder: Path) -> str:
-    """A path as a playlist wrote it, which some players put as a URI without saying so."""
+def on_disk(written: str, folder: Path, encoding: str = "utf-8") -> str:
+    """A path as a playlist wrote it, or as the file is called on disk where another spelling of it exists.
+
+    Some players write paths as URIs without saying so, in another encoding than the disk's, or with accents as
+    characters of their own.
+    """
     if written.lower().startswith("file:"):
         return from_uri(written)
-    if "%" in written and not is_address(written):
-        try:
-            plain = unquote(written, errors="surrogateescape")
-            if not Path(resolved(written, folder)).exists() and Path(resolved(plain, folder)).exists():
-                return plain
-        except (OSError, ValueError):
-            return written
-    return written
+    if is_address(written) or ("%" not in written and written.isascii()) or _exists(written, folder):
+        return written
+    return next((path for path in _spellings(written, encoding) if _exists(path, folder)), written)
+
+
+def _spellings(written: str, encoding: str) -> Iterator[str]:
+    """Other ways to write a path."""
+    yield unquote(written, errors="surrogateescape")
+    yield unicodedata.normalize("NFC", written)
+    yield unicodedata.normalize("NFD", written)
+    yield legible(written)
+    if encoding != "utf-8":
+        yield written.encode(encoding, "ignore").decode("utf-8", "surrogateescape")
+
+
+def _exists(location: str, folder: Path) -> bool:
+    try:
+        return Path(resolved(location, folder)).exists()
+    except (OSError, ValueError):
+        return False

@@ -6,6 +6,7 @@ directive is our own: ``#EXTFABULA:energy=0.5,tempo=120`` gives features of the 
 
 from __future__ import annotations
 
+import codecs
 import math
 import os
 import re
@@ -14,34 +15,36 @@ from types import MappingProxyType
 from typing import Any
 
 from fabula.errors import FileError
-from fabula.sources.playlists.entries import (
-    Entry,
-    Playlist,
+from fabula.sources.playlists.entries import Comments, Entry, Playlist, PlaylistFormat
+from fabula.sources.playlists.lines import (
     closed,
+    ended_like,
     line_end,
     lines_of,
     one_line,
-    opened,
     parted,
     seconds,
     seconds_text,
+    without_breaks,
     writable_line,
 )
 from fabula.sources.playlists.locations import on_disk
-from fabula.sources.text_files import read_text
+from fabula.sources.text_files import legible, read_bytes, read_text
 
 _HEADS = re.compile(
-    r"#(EXTM3U|PLAYLIST:|EXTENC:|EXT-X-(VERSION|TARGETDURATION|MEDIA-SEQUENCE|PLAYLIST-TYPE|START|INDEPENDENT-SEGMENTS))",
+    r"#(\s*$|EXTM3U|PLAYLIST:|EXTENC:"
+    r"|EXT-X-(VERSION|TARGETDURATION|MEDIA-SEQUENCE|PLAYLIST-TYPE|START|INDEPENDENT-SEGMENTS))",
     re.IGNORECASE,
 )
+_OF_ENTRIES = re.compile(r"#(EXTINF|EXTVLCOPT|EXTGRP|KODIPROP|EXTFABULA|EXTBYT)", re.IGNORECASE)
 _EXTINF = re.compile(r'#EXTINF:\s*(-?[\d.]+)?((?:\s+[\w-]+="[^"]*")*)\s*,?(.*)', re.IGNORECASE | re.DOTALL)
+_ENCODED = re.compile(rb"^\s*#EXTENC:\s*([A-Za-z0-9._-]+)", re.IGNORECASE | re.MULTILINE)
 _DETAILS = {"EXTALB": "album", "EXTGENRE": "genre", "EXTGRP": "group"}
 
 
 def read_m3u(path: str | os.PathLike[str]) -> Playlist:
-    """Read an M3U playlist; .m3u8 must be UTF-8, .m3u may be Windows text."""
-    encodings = ["utf-8"] if Path(path).suffix.lower() == ".m3u8" else ["utf-8", "cp1252"]
-    text, script = read_text(path, "an M3U playlist", encodings)
+    """Read an M3U playlist: UTF-8, or Windows text in .m3u; names of files whose bytes are no text keep their bytes."""
+    text, script = read_text(path, "an M3U playlist", _encodings(path), any_bytes=True)
     if text.lstrip().lower().startswith(("<", "{", "[playlist]")):
         raise FileError(f"{path}: is not an M3U playlist (it starts with {text.lstrip()[:12]!r})")
     folder = Path(path).parent
@@ -52,14 +55,15 @@ def read_m3u(path: str | os.PathLike[str]) -> Playlist:
     for number, line in enumerate(lines_of(closed(text)), start=1):
         body = line.rstrip("\r\n")
         if line.upper().startswith("#PLAYLIST:"):
-            title = title or body[10:].strip()
-        if not body.strip() or body.startswith("#"):
+            title = title or legible(body[10:].strip())
+        if not body.strip(" \t\x1a") or body.lstrip().startswith("#"):
             pending.append(line)
             continue
         if not entries:
             cut = _head_length(pending)
             head, pending, start = "".join(pending[:cut]), pending[cut:], 1 + cut
-        entries.append(_entry(pending, body, line[len(body) :], folder, f"{path}: line", start))
+        raw = ("".join(pending), body, line[len(body) :])
+        entries.append(_entry(raw, on_disk(body.strip(), folder, script.encoding), f"{path}: line", start))
         pending, start = [], number + 1
     if not entries:
         raise FileError(f"{path}: the playlist is empty")
@@ -67,18 +71,29 @@ def read_m3u(path: str | os.PathLike[str]) -> Playlist:
     return Playlist(found, title, "m3u", folder, head, "".join(pending), text, found, script)
 
 
+def _encodings(path: str | os.PathLike[str]) -> list[str]:
+    """The encodings to try: UTF-8, the one the file names, and in .m3u Windows text."""
+    named = _ENCODED.search(read_bytes(path)[:2000])
+    usual = ["utf-8"] if Path(path).suffix.lower() == ".m3u8" else ["utf-8", "cp1252"]
+    try:
+        return ["utf-8", codecs.lookup(named[1].decode()).name, *usual] if named else usual
+    except LookupError:
+        return usual
+
+
 def _head_length(lines: list[str]) -> int:
-    """How many of the lines before the first entry are about the playlist: up to the last such line or blank."""
-    heads = [i for i, line in enumerate(lines) if not line.strip() or _HEADS.match(line)]
+    """How many lines before the first entry are about the playlist: up to the last such line, or blank."""
+    of_entry = next((i for i, line in enumerate(lines) if _OF_ENTRIES.match(line)), len(lines))
+    heads = [i for i, line in enumerate(lines[:of_entry]) if not line.strip() or _HEADS.match(line)]
     return heads[-1] + 1 if heads else 0
 
 
-def _entry(before: list[str], written: str, end: str, folder: Path, where: str, start: int) -> Entry:
+def _entry(raw: tuple[str, str, str], location: str, where: str, start: int) -> Entry:
     label, duration, artist = "", None, None
     details: dict[str, Any] = {}
-    for number, line in enumerate(before, start):
-        key, colon, value = line.strip().removeprefix("#").partition(":")
-        match = _EXTINF.match(line.rstrip("\r\n"))
+    for number, line in enumerate(lines_of(raw[0]), start):
+        key, colon, value = legible(line).strip().removeprefix("#").partition(":")
+        match = _EXTINF.match(legible(line).strip())
         if match:
             duration, label = seconds(match[1] or ""), match[3].strip()
         elif key.upper() == "EXTART" and colon:
@@ -91,8 +106,7 @@ def _entry(before: list[str], written: str, end: str, folder: Path, where: str, 
         artist, title = parted(label)
     else:
         title = label.removeprefix(f"{artist} - ") if artist else label
-    location = on_disk(written.strip(), folder)
-    return Entry(location, title, artist, duration, MappingProxyType(details), ("".join(before), written, end))
+    return Entry(location, title, artist, duration, MappingProxyType(details), raw)
 
 
 def _features(text: str, where: str) -> dict[str, float]:
@@ -108,18 +122,24 @@ def _features(text: str, where: str) -> dict[str, float]:
     return features
 
 
-def write_m3u(playlist: Playlist) -> str:
+def write_m3u(playlist: Playlist, comments: Comments | None = None) -> str:
     """The playlist as M3U text; entries that came from M3U as they were."""
     kept = playlist.format == "m3u"
-    if kept and playlist.unchanged:
+    if kept and playlist.unchanged and comments is None:
         return playlist.text
     end = line_end(playlist.text) if kept else "\n"
-    head = (
-        playlist.head if kept else "#EXTM3U\n" + (f"#PLAYLIST:{one_line(playlist.title)}\n" if playlist.title else "")
-    )
-    blocks = ["".join(entry.raw) if kept and entry.raw else _block(entry, end) for entry in playlist.entries]
-    text = head + "".join(blocks) + (playlist.tail if kept else "")
-    return opened(text, playlist.text) if kept else text
+    title = f"#PLAYLIST:{one_line(playlist.title)}\n" if playlist.title else ""
+    text = playlist.head if kept else f"#EXTM3U\n{title}"
+    for position, entry in enumerate(playlist.entries):
+        if comments and position in comments:
+            text += f"# {one_line(comments[position])}{end}"
+        text += _kept(entry.raw, comments) if kept and entry.raw else _block(entry, end)
+    return ended_like(text + playlist.tail, playlist.text) if kept else text
+
+
+def _kept(raw: tuple[str, str, str], comments: Comments | None) -> str:
+    before = raw[0] if comments is None else without_breaks(raw[0])
+    return before + raw[1] + raw[2]
 
 
 def _block(entry: Entry, end: str) -> str:
@@ -138,4 +158,7 @@ def _block(entry: Entry, end: str) -> str:
 
 def m3u_location(location: str) -> str:
     """A location as a line of M3U, where a name that starts with ``#`` would be a comment."""
-    return writable_line(f"./{location}" if location.startswith("#") else location, "M3U")
+    return writable_line(f"./{location}" if location.lstrip().startswith("#") else location, "M3U")
+
+
+FORMAT = PlaylistFormat("m3u", (".m3u", ".m3u8"), read_m3u, write_m3u, m3u_location, unicode_endings=(".m3u8",))

@@ -6,8 +6,8 @@ A playlist written in the format and the folder it came from changes nothing but
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 
@@ -18,35 +18,12 @@ from fabula.core.collection import Collection, Item
 from fabula.core.ordering import as_ordering
 from fabula.core.writing import write_whole
 from fabula.errors import FileError, InputError
-from fabula.sources.playlists.entries import Entry, Playlist
-from fabula.sources.playlists.jspf import read_jspf, write_jspf
-from fabula.sources.playlists.locations import is_address, moved, resolved, to_uri
-from fabula.sources.playlists.m3u import m3u_location, read_m3u, write_m3u
-from fabula.sources.playlists.pls import read_pls, write_pls
-from fabula.sources.playlists.xspf import read_xspf, write_xspf, xspf_location
+from fabula.sources.playlists.entries import Entry, Playlist, PlaylistFormat
+from fabula.sources.playlists.formats import PLAYLIST_ENDINGS, format_of
+from fabula.sources.playlists.locations import is_address, moved, resolved
 from fabula.sources.text_files import Script
 
 __all__ = ["PLAYLIST_ENDINGS", "Entry", "Playlist", "collection_of", "playlist_of", "read_playlist", "write_playlist"]
-
-
-@dataclass(frozen=True)
-class _Format:
-    name: str
-    read: Callable[[str | os.PathLike[str]], Playlist]
-    write: Callable[[Playlist], str]
-    location: Callable[[str], str]
-
-
-_M3U = _Format("m3u", read_m3u, write_m3u, m3u_location)
-_FORMATS = {
-    ".m3u": _M3U,
-    ".m3u8": _M3U,
-    ".pls": _Format("pls", read_pls, write_pls, str),
-    ".xspf": _Format("xspf", read_xspf, write_xspf, xspf_location),
-    ".jspf": _Format("jspf", read_jspf, write_jspf, to_uri),
-}
-
-PLAYLIST_ENDINGS = tuple(_FORMATS)
 
 
 def read_playlist(path: str | os.PathLike[str]) -> Playlist:
@@ -80,13 +57,20 @@ def read_playlist(path: str | os.PathLike[str]) -> Playlist:
     >>> playlist.entries[0].artist, playlist.entries[0].duration
     ('Can', 201.0)
     """
-    return _format_of(path).read(path)
+    return format_of(path).read(path)
 
 
-def write_playlist(path: str | os.PathLike[str], playlist: Playlist, ordering: ArrayLike | None = None) -> Path:
+def write_playlist(
+    path: str | os.PathLike[str],
+    playlist: Playlist,
+    ordering: ArrayLike | None = None,
+    *,
+    comments: Mapping[int, str] | None = None,
+) -> Path:
     """Write a playlist, whole or not at all; the format is told by the ending of the name.
 
-    Relative locations are rewritten where the folder is another one, so that they still lead to the same files.
+    Every entry is written, also those that are no files or whose file is missing. Relative locations are rewritten
+    where the folder is another one, so that they still lead to the same files.
 
     Parameters
     ----------
@@ -95,22 +79,34 @@ def write_playlist(path: str | os.PathLike[str], playlist: Playlist, ordering: A
     playlist
         As it was read, or from :func:`playlist_of`.
     ordering
-        Item indices in the new order, shape (n,); by default the order stays.
+        Indices of all the entries in the new order, shape (n,); by default the order stays.
+    comments
+        Position, from 0 -> what to say before the entry there, for example ``{0: "Side A", 5: "Side B"}``. They take
+        the place of comments that start a side ("Side B, ...") in the file that was read; formats without comments
+        leave them out. None keeps the comments as they are.
 
     Returns
     -------
     The path written.
+
+    Raises
+    ------
+    InputError
+        When the format cannot hold an entry, or a comment has a position that does not exist.
     """
-    form = _format_of(path)
+    form = format_of(path)
     target = Path(path)
     entries = playlist.entries
     if ordering is not None:
         entries = tuple(entries[i] for i in as_ordering(ordering, len(entries)))
+    for position in comments or ():
+        if not 0 <= position < len(entries):
+            raise InputError(f"a comment must stand at one of positions 0 to {len(entries) - 1}; got {position}")
     if playlist.folder is not None:
         entries = tuple(_moved(entry, playlist.folder, target.parent, form) for entry in entries)
-    text = form.write(replace(playlist, entries=entries))
+    text = form.write(replace(playlist, entries=entries), comments)
     script = playlist.script if playlist.format == form.name else Script()
-    if target.suffix.lower() == ".m3u8" and script.encoding == "cp1252":
+    if target.suffix.lower() in form.unicode_endings and not script.encoding.startswith("utf"):
         script = Script()
     try:
         return write_whole(path, script.encode(text))
@@ -118,8 +114,8 @@ def write_playlist(path: str | os.PathLike[str], playlist: Playlist, ordering: A
         raise FileError(f"{path}: cannot be written ({error.object[error.start]!r} is no text)") from error
 
 
-def _moved(entry: Entry, old: Path, new: Path, form: _Format) -> Entry:
-    location = moved(entry.location, old, new)
+def _moved(entry: Entry, old: Path, new: Path, form: PlaylistFormat) -> Entry:
+    location = moved(entry.location, old, new) if entry.location else ""
     if location == entry.location:
         return entry
     raw = entry.raw and (entry.raw[0], form.location(location) if entry.raw[1] else "", entry.raw[2])
@@ -138,19 +134,20 @@ def collection_of(playlist: Playlist, path: str | os.PathLike[str]) -> Collectio
 
     Returns
     -------
-    Items whose id is their location and whose path starts from the folder of the playlist ("" when they are not
-    files); features: ``duration`` in seconds, and the numbers that the playlist gives; NaN where there is none.
+    Items whose id is their location (their number where there is none) and whose path starts from the folder of the
+    playlist ("" when they are not files); features: ``duration`` in seconds, and the numbers that the playlist gives;
+    NaN where there is none.
     """
     folder = Path(path).parent
     items = [
         Item(
-            entry.location,
+            entry.location or str(number),
             entry.title,
-            resolved(entry.location, folder),
+            resolved(entry.location, folder) if entry.location else "",
             entry.artist,
             MappingProxyType({name: value for name, value in entry.details.items() if name not in entry.numbers}),
         )
-        for entry in playlist.entries
+        for number, entry in enumerate(playlist.entries, start=1)
     ]
     rows = [{**e.numbers, "duration": np.nan if e.duration is None else e.duration} for e in playlist.entries]
     names = tuple(dict.fromkeys(["duration", *(name for row in rows for name in row)]))
@@ -161,8 +158,7 @@ def collection_of(playlist: Playlist, path: str | os.PathLike[str]) -> Collectio
 def playlist_of(collection: Collection, *, features: Sequence[str] = ()) -> Playlist:
     """A new playlist of the items of a collection, in its order.
 
-    Relative paths start from the working folder. The duration is taken from ``duration`` (seconds) or
-    ``duration_ms``.
+    Relative paths start from the working folder; the duration of an entry is the length of its item.
 
     Parameters
     ----------
@@ -177,7 +173,6 @@ def playlist_of(collection: Collection, *, features: Sequence[str] = ()) -> Play
         When an item is neither a file nor an address.
     """
     values = collection.columns(list(features))
-    durations = _durations(collection)
     entries = []
     for index, item in enumerate(collection.items):
         location = item.path or item.id
@@ -186,21 +181,5 @@ def playlist_of(collection: Collection, *, features: Sequence[str] = ()) -> Play
         numbers = {n: float(v) for n, v in zip(features, values[index], strict=True) if np.isfinite(v)}
         texts = {name: value for name, value in item.details.items() if isinstance(value, str)}
         details = MappingProxyType({**texts, **numbers})
-        entries.append(Entry(location, item.title, item.artist, durations[index], details))
+        entries.append(Entry(location, item.title, item.artist, item.length, details))
     return Playlist(tuple(entries), collection.title, folder=Path.cwd())
-
-
-def _durations(collection: Collection) -> list[float | None]:
-    for name, unit in (("duration", 1.0), ("duration_ms", 1000.0)):
-        if name in collection.feature_names and collection.features.ndim == 2:
-            return [float(v) / unit if np.isfinite(v) and v > 0 else None for v in collection.column(name)]
-    return [None] * len(collection)
-
-
-def _format_of(path: str | os.PathLike[str]) -> _Format:
-    ending = Path(path).suffix.lower()
-    if ending not in _FORMATS:
-        raise InputError(
-            f"{path}: a playlist must end in one of {', '.join(PLAYLIST_ENDINGS)}; got {ending or 'no ending'}"
-        )
-    return _FORMATS[ending]

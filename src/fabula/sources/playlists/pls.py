@@ -9,21 +9,21 @@ from pathlib import Path
 from types import MappingProxyType
 
 from fabula.errors import FileError
-from fabula.sources.playlists.entries import (
-    Entry,
-    Playlist,
+from fabula.sources.playlists.entries import Comments, Entry, Playlist, PlaylistFormat
+from fabula.sources.playlists.lines import (
     closed,
+    ended_like,
     line_end,
     lines_of,
     one_line,
-    opened,
     parted,
     seconds,
     seconds_text,
+    without_breaks,
     writable_line,
 )
 from fabula.sources.playlists.locations import on_disk
-from fabula.sources.text_files import read_text
+from fabula.sources.text_files import legible, read_text
 
 _NUMBERED = re.compile(r"(\s*([A-Za-z_-]+?))(\d+)(\s*=[ \t]*)(.*)", re.DOTALL)
 _COUNT = re.compile(r"(?im)^(\s*NumberOfEntries\s*=\s*)(\d*)")
@@ -33,16 +33,17 @@ _NUMBER = "\0"  # stands for the number of the entry in its kept lines; no text 
 
 def read_pls(path: str | os.PathLike[str]) -> Playlist:
     """Read a PLS playlist; entries come in the order of their numbers."""
-    text, script = read_text(path, "a PLS playlist")
+    text, script = read_text(path, "a PLS playlist", any_bytes=True)
     if not re.match(r"\s*(?:[;#][^\r\n]*\s+)*\[playlist\]", text, re.IGNORECASE):
         raise FileError(f"{path}: is not a PLS playlist (it must start with [playlist])")
     head, blocks, tail = _parts(text)
     if not blocks:
         raise FileError(f"{path}: the playlist is empty")
     folder = Path(path).parent
-    entries = tuple(_entry(path, number, blocks[number], folder) for number in sorted(blocks))
-    title = _TITLE.search(text)
-    return Playlist(entries, title[1].strip() if title else "", "pls", folder, head, tail, text, entries, script)
+    entries = tuple(_entry(path, number, blocks[number], script.encoding) for number in sorted(blocks))
+    match = _TITLE.search(text)
+    title = legible(match[1].strip()) if match else ""
+    return Playlist(entries, title, "pls", folder, head, tail, text, entries, script)
 
 
 def _parts(text: str) -> tuple[str, dict[int, list[str]], str]:
@@ -66,40 +67,48 @@ def _parts(text: str) -> tuple[str, dict[int, list[str]], str]:
     return head, blocks, tail + pending
 
 
-def _entry(path: str | os.PathLike[str], number: int, lines: list[str], folder: Path) -> Entry:
+def _entry(path: str | os.PathLike[str], number: int, lines: list[str], encoding: str) -> Entry:
     fields = {}
     for line in lines:
         key, _, value = line.rpartition(_NUMBER)
         fields[lines_of(key)[-1].strip().lower()] = value.partition("=")[2].strip()
     if not fields.get("file"):
         raise FileError(f"{path}: entry {number} has no location (File{number}=...)")
-    artist, title = parted(fields.get("title", ""))
+    artist, title = parted(legible(fields.get("title", "")))
     block = "".join(lines)
     match = re.search(rf"(?im)^[ \t]*file{_NUMBER}\s*=[ \t]*([^\r\n]*)", block)
     cut = match.span(1) if match else (0, 0)
     raw = (block[: cut[0]], block[slice(*cut)], block[cut[1] :])
-    location = on_disk(fields["file"], folder)
+    location = on_disk(fields["file"], Path(path).parent, encoding)
     return Entry(location, title, artist, seconds(fields.get("length", "")), MappingProxyType({}), raw)
 
 
-def write_pls(playlist: Playlist) -> str:
+def write_pls(playlist: Playlist, comments: Comments | None = None) -> str:
     """The playlist as PLS text, numbered from 1; entries that came from PLS with all their lines."""
     kept = playlist.format == "pls"
-    if kept and playlist.unchanged:
+    if kept and playlist.unchanged and comments is None:
         return _counted(playlist.text, len(playlist))
     end = line_end(playlist.text) if kept else "\n"
-    blocks = [closed("".join(entry.raw)) if kept and entry.raw else _block(entry, end) for entry in playlist.entries]
-    numbered = [block.replace(_NUMBER, str(number)) for number, block in enumerate(blocks, start=1)]
+    blocks = []
+    for position, entry in enumerate(playlist.entries):
+        comment = f"; {one_line(comments[position])}{end}" if comments and position in comments else ""
+        block = _kept(entry.raw, comments) if kept and entry.raw else _block(entry, end)
+        blocks.append(comment + block.replace(_NUMBER, str(position + 1)))
     if not kept:
         title = f"X-GNOME-Title={one_line(playlist.title)}\n" if playlist.title else ""
-        return f"[playlist]\n{title}{''.join(numbered)}NumberOfEntries={len(playlist)}\nVersion=2\n"
+        return f"[playlist]\n{title}{''.join(blocks)}NumberOfEntries={len(playlist)}\nVersion=2\n"
     if _is_by_key(playlist.text):
-        numbered = _by_key(numbered)
-    return opened(_counted(playlist.head + "".join(numbered) + playlist.tail, len(playlist)), playlist.text)
+        blocks = _by_key(blocks)
+    return ended_like(_counted(playlist.head + "".join(blocks) + playlist.tail, len(playlist)), playlist.text)
+
+
+def _kept(raw: tuple[str, str, str], comments: Comments | None) -> str:
+    block = "".join(raw)
+    return closed(block if comments is None else without_breaks(block))
 
 
 def _block(entry: Entry, end: str) -> str:
-    lines = [f"File{_NUMBER}={writable_line(entry.location, 'PLS')}"]
+    lines = [f"File{_NUMBER}={pls_location(entry.location)}"]
     if entry.label:
         lines.append(f"Title{_NUMBER}={entry.label}")
     lines.append(f"Length{_NUMBER}={seconds_text(entry.duration)}")
@@ -108,6 +117,11 @@ def _block(entry: Entry, end: str) -> str:
 
 def _counted(text: str, count: int) -> str:
     return _COUNT.sub(lambda match: match[0] if match[2] == str(count) else f"{match[1]}{count}", text)
+
+
+def pls_location(location: str) -> str:
+    """A location as the value of File1."""
+    return writable_line(location, "PLS")
 
 
 def _is_by_key(text: str) -> bool:
@@ -128,3 +142,6 @@ def _by_key(blocks: list[str]) -> list[str]:
                 lines.setdefault(match[2].strip().lower(), []).append(before)
                 before = ""
     return [line for group in lines.values() for line in group]
+
+
+FORMAT = PlaylistFormat("pls", (".pls",), read_pls, write_pls, pls_location)

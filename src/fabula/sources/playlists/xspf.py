@@ -8,23 +8,29 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
-from urllib.parse import quote, unquote
 from xml.etree import ElementTree as ET
 from xml.parsers import expat
 from xml.sax.saxutils import escape, quoteattr
 
 from fabula.errors import FileError
-from fabula.sources.playlists.entries import Entry, Playlist
+from fabula.sources.playlists.entries import Comments, Entry, Playlist, PlaylistFormat
+from fabula.sources.playlists.lines import is_break, one_line
 from fabula.sources.playlists.locations import from_uri, to_uri
+from fabula.sources.playlists.meta import meta_name, meta_numbers, milliseconds
 from fabula.sources.text_files import read_bytes, read_text
 
 _TAG = re.compile(rb"<[^>\"']*(?:\"[^\"]*\"[^>\"']*|'[^']*'[^>\"']*)*>")
 _DECLARED = re.compile(rb"<\?xml[^>]*?encoding\s*=\s*[\"']([A-Za-z0-9._-]+)")
 _UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_COMMENT = re.compile(r"\s*<!--(.*?)-->", re.DOTALL)
+_VLC_ID = re.compile(r"<vlc:id>\s*(\d+)\s*</vlc:id>")
+_VLC_ITEM = re.compile(r"(<vlc:item\s+tid=[\"'])(\d+)")
+_VLC_GROUP = re.compile(r"(</?(?:vlc:node|extension)\b[^>]*>)")
 _DETAILS = ("album", "trackNum", "annotation", "identifier", "info", "image")
 
 
@@ -48,6 +54,7 @@ def read_xspf(path: str | os.PathLike[str]) -> Playlist:
         for number, (track, raw) in enumerate(zip(tracks, spans[1], strict=True), start=1)
     )
     head, tail = spans[0].decode(), spans[2].decode()
+    script = replace(script, errors="xmlcharrefreplace")
     return Playlist(entries, _text(root, "title"), "xspf", Path(path).parent, head, tail, text, entries, script)
 
 
@@ -92,8 +99,8 @@ def _spans(path: str | os.PathLike[str], data: bytes) -> tuple[bytes, list[tuple
 
 def _entry(where: str, track: ET.Element, raw: tuple[str, ...]) -> Entry:
     uri = _text(track, "location") or _text(track, "identifier")
-    if not uri:
-        raise FileError(f"{where} has no location")
+    if not uri and not _text(track, "title"):
+        raise FileError(f"{where} has neither a location nor a title")
     details: dict[str, Any] = {name: _text(track, name) for name in _DETAILS if _text(track, name)}
     details |= meta_numbers((meta.get("rel", ""), meta.text or "") for meta in _children(track, "meta"))
     kept = (raw[0], raw[1], raw[2])
@@ -103,48 +110,52 @@ def _entry(where: str, track: ET.Element, raw: tuple[str, ...]) -> Entry:
     )
 
 
-def meta_numbers(pairs: Iterable[tuple[str, Any]]) -> dict[str, float]:
-    """The finite numbers among meta values, by the last part of what they are said to be.
-
-    Examples
-    --------
-    >>> meta_numbers([("https://example.org/ns/energy", "0.5"), ("mood", "calm")])
-    {'energy': 0.5}
-    """
-    numbers = {}
-    for rel, value in pairs:
-        name = unquote(re.split(r"[/#:]", rel.rstrip("/#:"))[-1])
-        try:
-            number = float(value)
-        except (TypeError, ValueError):
-            continue
-        if name and math.isfinite(number):
-            numbers[name] = number
-    return numbers
-
-
-def milliseconds(text: Any) -> float | None:
-    """A duration in milliseconds as seconds; None where there is none."""
-    try:
-        value = float(text)
-    except (TypeError, ValueError):
-        return None
-    return value / 1000 if 0 < value < math.inf else None
-
-
-def write_xspf(playlist: Playlist) -> str:
+def write_xspf(playlist: Playlist, comments: Comments | None = None) -> str:
     """The playlist as XSPF text; tracks that came from XSPF as they were."""
     kept = playlist.format == "xspf"
-    if kept and playlist.unchanged:
+    if kept and playlist.unchanged and comments is None:
         return playlist.text
-    blocks = ["".join(entry.raw) if kept and entry.raw else _track(entry) for entry in playlist.entries]
+    tracks = ""
+    for position, entry in enumerate(playlist.entries):
+        if comments and position in comments:
+            tracks += f"\n    <!-- {_in_comment(comments[position])} -->"
+        tracks += _kept(entry.raw, comments) if kept and entry.raw else _track(entry)
     if kept:
-        return playlist.head + "".join(blocks) + playlist.tail
+        return playlist.head + tracks + _vlc_order(playlist)
     title = f"\n  <title>{_escaped(playlist.title)}</title>" if playlist.title else ""
     return (
         '<?xml version="1.0" encoding="UTF-8"?>\n<playlist version="1" xmlns="http://xspf.org/ns/0/">'
-        f"{title}\n  <trackList>{''.join(blocks)}\n  </trackList>\n</playlist>\n"
+        f"{title}\n  <trackList>{tracks}\n  </trackList>\n</playlist>\n"
     )
+
+
+def _kept(raw: tuple[str, str, str], comments: Comments | None) -> str:
+    before, track, inner = raw[0].partition("<track")
+    if comments is not None:
+        before = _COMMENT.sub(lambda match: "" if is_break(match[1].strip()) else match[0], before)
+    return before + track + inner + raw[1] + raw[2]
+
+
+def _in_comment(text: str) -> str:
+    """Text that may stand in an XML comment, where two hyphens in a row are not allowed."""
+    return re.sub(r"-(?=-)", "- ", _UNWRITABLE.sub("", one_line(text))).rstrip("-")
+
+
+def _vlc_order(playlist: Playlist) -> str:
+    """The end of the file; VLC plays in the order of a list of ids there, so that list follows the tracks."""
+    found = [_VLC_ID.search("".join(entry.raw)) for entry in playlist.entries if entry.raw]
+    rank = {match[1]: position for position, match in reversed(list(enumerate(found))) if match}
+    parts = _VLC_GROUP.split(playlist.tail)
+    return "".join(_sorted_items(part, rank) for part in parts)
+
+
+def _sorted_items(text: str, rank: dict[str, int]) -> str:
+    """The ids within one group of VLC's list, in the new order; as they are when one is unknown."""
+    ids = [match[2] for match in _VLC_ITEM.finditer(text)]
+    if not all(one in rank for one in ids):
+        return text
+    ordered = iter(sorted(ids, key=rank.__getitem__))
+    return _VLC_ITEM.sub(lambda match: match[1] + next(ordered), text)
 
 
 def _track(entry: Entry) -> str:
@@ -152,7 +163,8 @@ def _track(entry: Entry) -> str:
 
 
 def _lines(entry: Entry) -> Iterator[str]:
-    yield f"<location>{xspf_location(entry.location)}</location>"
+    if entry.location:
+        yield f"<location>{xspf_location(entry.location)}</location>"
     for name, text in (("title", entry.title), ("creator", entry.artist), ("album", entry.details.get("album"))):
         if text:
             yield f"<{name}>{_escaped(str(text))}</{name}>"
@@ -160,11 +172,6 @@ def _lines(entry: Entry) -> Iterator[str]:
         yield f"<duration>{round(entry.duration * 1000)}</duration>"
     for name, value in entry.numbers.items():
         yield f"<meta rel={quoteattr(meta_name(name))}>{value!r}</meta>"
-
-
-def meta_name(name: str) -> str:
-    """What a feature is called in a meta element."""
-    return f"urn:fabula:{quote(name, safe='')}"
 
 
 def xspf_location(location: str) -> str:
@@ -187,3 +194,6 @@ def _children(element: ET.Element, name: str) -> list[ET.Element]:
 
 def _text(element: ET.Element, name: str) -> str:
     return next(((child.text or "").strip() for child in _children(element, name)), "")
+
+
+FORMAT = PlaylistFormat("xspf", (".xspf",), read_xspf, write_xspf, xspf_location)

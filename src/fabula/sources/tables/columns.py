@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 
 from fabula.core.essence import Floats
 from fabula.errors import FileError
+from fabula.sources.tables.cells import brief, clock_seconds, says_nothing, text_of
+from fabula.sources.text_files import Script
 
 _TRUTH = {"true": 1.0, "false": 0.0}
 _DECIMAL_COMMA = re.compile(r"[-+]?\d+(,\d+)?([eE][-+]?\d+)?")
@@ -45,15 +47,32 @@ class Column:
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """A file of rows.
+    """A file of rows, and what is needed to write its rows back as they were.
 
-    ``lines`` holds the line at which each row starts; without it, rows are counted from 1.
+    Parameters
+    ----------
+    path
+        The file it was read from.
+    columns
+        By name.
+    count
+        The number of rows.
+    lines
+        The line at which each row starts; without it, rows are counted from 1.
+    text, separator, script
+        The text of a text file, what stands between two cells of CSV, and how the file puts text into bytes.
+    content
+        The Arrow table of a Parquet file.
     """
 
     path: str
     columns: dict[str, Column]
     count: int
     lines: Sequence[int] = ()
+    text: str = field(default="", repr=False)
+    separator: str = ""
+    script: Script = field(default=Script(), repr=False)
+    content: Any = field(default=None, repr=False)
 
     def row(self, index: int) -> str:
         """Where a person finds a row: "line 3" or "row 2"."""
@@ -77,25 +96,60 @@ def column_of(name: str, cells: Sequence[Any], *, written: bool = False, decimal
 def numbers_of(table: Table, column: Column) -> Floats | None:
     """The cells as numbers (rows,), NaN where missing; None when they are not all numbers, or all missing.
 
+    Cells such as NA or - among numbers are missing.
+
     Raises
     ------
     FileError
-        When the cells are numbers but for an infinity, or a NaN spelled out.
+        When the cells are numbers but for an infinity.
     """
     present = np.flatnonzero(~column.missing)
-    numbers = np.full(table.count, np.nan)
-    if column.values.dtype != object:
-        numbers[present] = column.values[present]
-    else:
-        parsed = _parsed(column.values[present].tolist(), column)
-        if parsed is None:
-            return None
-        numbers[present] = parsed
-    finite = np.isfinite(numbers[present])
+    parsed = _cells_as_numbers(column, present)
+    if parsed is None or not np.isfinite(parsed).all():
+        worded = absent_in_words(column)
+        if worded.any():
+            present = np.flatnonzero(~(column.missing | worded))
+            parsed = _cells_as_numbers(column, present)
+    if parsed is None:
+        return None
+    finite = np.isfinite(parsed)
     if not finite.all() and (finite.any() or column.values.dtype != object):
-        first = int(present[np.argmin(finite)])
-        raise table.error(first, column, "must be a finite number, or empty where there is none")
+        raise table.error(
+            int(present[np.argmin(finite)]), column, "must be a finite number, or empty where there is none"
+        )
+    numbers = np.full(table.count, np.nan)
+    numbers[present] = parsed
     return numbers if finite.all() else None
+
+
+def durations_of(table: Table, column: Column) -> Floats | None:
+    """The cells as seconds (rows,), NaN where missing, when they are written as on a clock (3:20); else None."""
+    numbers = np.full(table.count, np.nan)
+    clocks = False
+    if column.values.dtype != object:
+        return None
+    for index in np.flatnonzero(~(column.missing | absent_in_words(column))).tolist():
+        cell = column.values[index]
+        seconds = clock_seconds(cell) if isinstance(cell, str) else None
+        clocks |= seconds is not None
+        plain = _cells_as_numbers(column, np.array([index])) if seconds is None else None
+        if seconds is None and (plain is None or not np.isfinite(plain[0])):
+            return None
+        numbers[index] = seconds if seconds is not None else float(plain[0])  # type: ignore[index]
+    return numbers if clocks else None
+
+
+def absent_in_words(column: Column) -> NDArray[np.bool_]:
+    """Where a cell says NA, -, null or the like, shape (rows,)."""
+    if column.values.dtype != object:
+        return np.zeros(len(column.values), dtype=np.bool_)
+    return np.fromiter(map(says_nothing, column.values), np.bool_, len(column.values))
+
+
+def _cells_as_numbers(column: Column, rows: NDArray[np.intp]) -> Floats | None:
+    if column.values.dtype != object:
+        return column.values[rows].astype(np.float64)
+    return _parsed(column.values[rows].tolist(), column)
 
 
 def _parsed(cells: list[Any], column: Column) -> Floats | None:
@@ -126,7 +180,7 @@ def _parsed_text(cells: list[str], column: Column) -> Floats:
 
 def first_wrong(column: Column) -> int:
     """Index of the first cell that is no finite number, of a column that has one."""
-    for index in np.flatnonzero(~column.missing).tolist():
+    for index in np.flatnonzero(~(column.missing | absent_in_words(column))).tolist():
         single = _parsed([column.values[index]], column)
         if single is None or not np.isfinite(single[0]):
             return int(index)
@@ -152,37 +206,6 @@ def texts_of(column: Column, *, identity: bool = False) -> list[str]:
         "" if missing else text_of(cell)
         for cell, missing in zip(column.values.tolist(), column.missing.tolist(), strict=True)
     ]
-
-
-def text_of(value: Any) -> str:
-    """One value as the text of a cell; numbers so that they read back equal.
-
-    Examples
-    --------
-    >>> [text_of(v) for v in (3.0, 0.1, True, None, "x")]
-    ['3', '0.1', 'true', '', 'x']
-    """
-    if isinstance(value, str):
-        return value
-    if value is None:
-        return ""
-    if isinstance(value, (bool, np.bool_)):
-        return "true" if value else "false"
-    if isinstance(value, (float, np.floating)):
-        number = float(value)
-        return str(int(number)) if number.is_integer() and abs(number) < 2**53 else repr(number)
-    return str(value)
-
-
-def is_nested(value: Any) -> bool:
-    """Whether a cell holds a list or an object."""
-    return isinstance(value, (list, dict, tuple, np.ndarray))
-
-
-def brief(value: Any) -> str:
-    """A value for an error message, on one line and not too long."""
-    shown = repr(value.item() if isinstance(value, np.generic) else value)
-    return shown if len(shown) <= 60 else f"{shown[:57]}..."
 
 
 def _float(value: float) -> float:

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 import os
-import re
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from fabula.errors import FileError, InputError, import_extra
 from fabula.sources.tables.columns import Column, Table, column_of
+from fabula.sources.tables.csv_text import records_of, separator_of
 from fabula.sources.text_files import read_bytes, read_text
-
-_QUOTED = re.compile(r'"(?:[^"]|"")*"')
-_HEADER = re.compile(r'(?:"(?:[^"]|"")*"|[^"\r\n])*')
 
 
 def read_columns(path: str | os.PathLike[str]) -> Table:
@@ -40,24 +37,13 @@ def read_columns(path: str | os.PathLike[str]) -> Table:
 
 
 def _read_csv(path: str | os.PathLike[str], delimiter: str = "") -> Table:
-    text, _ = read_text(path, "a table")
-    separator = delimiter or _sniffed(text)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
-    rows: list[list[str]] = []
-    lines: list[int] = []
-    try:
-        start = 1
-        for row in reader:
-            if row:
-                rows.append(row)
-                lines.append(start)
-            start = reader.line_num + 1
-    except csv.Error as error:
-        raise FileError(f"{path}: line {reader.line_num}: is not CSV ({error})") from error
-    if not rows:
+    text, script = read_text(path, "a table")
+    separator = delimiter or separator_of(text)
+    records = records_of(text, separator, os.fspath(path))
+    if not records:
         raise FileError(f"{path}: the file is empty")
-    header = [name.strip() for name in rows.pop(0)]
-    del lines[0]
+    header = [name.strip() for name in records.pop(0).cells]
+    rows, lines = [record.cells for record in records], [record.line for record in records]
     _check_width(path, header, rows, lines)
     cells = list(zip(*rows, strict=True)) or [()] * len(header)
     columns = [
@@ -65,14 +51,8 @@ def _read_csv(path: str | os.PathLike[str], delimiter: str = "") -> Table:
         for name, column in zip(header, cells, strict=True)
         if name  # a column without a name is the row number that some programs write
     ]
-    return _table(path, columns, len(rows), lines)
-
-
-def _sniffed(text: str) -> str:
-    """The separator that the header holds most of, outside quotes."""
-    match = _HEADER.match(text.lstrip("\r\n"))
-    header = _QUOTED.sub("", match.group()) if match else ""
-    return max(",;\t", key=header.count)
+    table = _table(path, columns, len(rows), lines)
+    return replace(table, text=text, separator=separator, script=script)
 
 
 def _check_width(path: str | os.PathLike[str], header: Sequence[str], rows: list[list[str]], lines: list[int]) -> None:
@@ -89,23 +69,24 @@ def _read_tsv(path: str | os.PathLike[str]) -> Table:
 
 
 def _read_json(path: str | os.PathLike[str]) -> Table:
-    text, _ = read_text(path, "a table", ["utf-8"])
+    text, script = read_text(path, "a table", ["utf-8"])
     if not text.strip():
         raise FileError(f"{path}: the file is empty")
     document = _parse(path, text)
     rows = document.get("items") if isinstance(document, dict) else document
     if not isinstance(rows, list):
         raise FileError(f'{path}: is not a table (a list of objects, or an object with such a list as "items")')
-    return _table_of_objects(path, rows)
+    return replace(_table_of_objects(path, rows), text=text, script=script)
 
 
 def _read_jsonl(path: str | os.PathLike[str]) -> Table:
-    text, _ = read_text(path, "a table", ["utf-8"])
+    text, script = read_text(path, "a table", ["utf-8"])
     lines = [(number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
     if not lines:
         raise FileError(f"{path}: the file is empty")
     rows = [_parse(path, line, f"line {number}: ") for number, line in lines]
-    return _table_of_objects(path, rows, [number for number, _ in lines])
+    table = _table_of_objects(path, rows, [number for number, _ in lines])
+    return replace(table, text=text, script=script)
 
 
 def _parse(path: str | os.PathLike[str], text: str, where: str = "") -> Any:
@@ -114,8 +95,8 @@ def _parse(path: str | os.PathLike[str], text: str, where: str = "") -> Any:
     except FileError as error:
         raise FileError(f"{path}: {where}{error}") from None
     except json.JSONDecodeError as error:
-        place = "" if where else f"line {error.lineno}: "
-        raise FileError(f"{path}: {where}{place}is not JSON ({error.msg})") from error
+        line = "" if where else f"line {error.lineno}: "
+        raise FileError(f"{path}: {where}{line}is not JSON ({error.msg})") from error
     except (RecursionError, ValueError) as error:  # ValueError: a number of more than 4300 digits
         raise FileError(f"{path}: {where}is not JSON that can be read ({error})") from error
 
@@ -153,7 +134,7 @@ def _read_parquet(path: str | os.PathLike[str]) -> Table:
     except (arrow.ArrowException, OSError) as error:
         reason = str(error).partition("\n")[0].rstrip(".")
         raise FileError(f"{path}: is not a Parquet file that can be read ({reason})") from error
-    return _table(path, columns, content.num_rows)
+    return replace(_table(path, columns, content.num_rows), content=content)
 
 
 def _arrow_column(arrow: Any, name: str, chunks: Any) -> Column:

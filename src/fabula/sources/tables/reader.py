@@ -11,33 +11,44 @@ from fabula.media.registry import medium_of_columns
 from fabula.sources.registry import Opening, Reader
 from fabula.sources.source import Choice, SeveralCollectionsError, Source
 from fabula.sources.tables.files import TABLE_ENDINGS
-from fabula.sources.tables.reading import read_table
+from fabula.sources.tables.reading import open_table
+from fabula.sources.tables.roles import columns_named
 
 
-def open_table(paths: Sequence[str], opening: Opening) -> Source:
+def open_collection(paths: Sequence[str], opening: Opening) -> Source:
     """Open one collection of a table."""
     path = Path(paths[0])
-    collection = _one_of(read_table(path), opening.collection, path)
-    return Source(path, collection, medium_of_columns(collection.feature_names), path.parent)
+    reading = open_table(path, columns_named(dict(opening.columns)))
+    number = _one_of(reading.collections, opening.collection, path)
+    collection = reading.collections[number]
+    return Source(
+        path,
+        collection,
+        medium_of_columns(collection.feature_names),
+        path.parent,
+        table=reading.table,
+        rows=tuple(reading.rows[number].tolist()),
+        notes=reading.notes,
+    )
 
 
-def _one_of(collections: list[Collection], wanted: str | None, path: Path) -> Collection:
+def _one_of(collections: Sequence[Collection], wanted: str | None, path: Path) -> int:
     if wanted is not None:
-        hits = [c for c in collections if wanted == c.id]
-        hits = hits or [c for c in collections if wanted.casefold() == c.title.casefold()]
+        hits = [k for k, c in enumerate(collections) if wanted == c.id]
+        hits = hits or [k for k, c in enumerate(collections) if wanted.casefold() == c.title.casefold()]
         if len(hits) == 1:
             return hits[0]
         what = f"{len(hits)} collections are" if hits else "no collection is"
         raise InputError(f"{path}: {what} called {wanted!r}; it holds {_some(collections)}")
     if len(collections) > 1:
         choices = [Choice(c.id, c.title, len(c)) for c in collections]
-        raise SeveralCollectionsError(f"{path}: holds {_some(collections)}; choose one", choices)
-    return collections[0]
+        raise SeveralCollectionsError(f"{path} holds {_some(collections)}; choose one", choices)
+    return 0
 
 
-def _some(collections: list[Collection]) -> str:
+def _some(collections: Sequence[Collection]) -> str:
     shown_ids = ", ".join(c.id for c in collections[:4])
     return f"{len(collections)} collection(s): {shown_ids}{', ...' if len(collections) > 4 else ''}"
 
 
-READER = Reader("table", open_table, TABLE_ENDINGS, several=True)
+READER = Reader("table", open_collection, TABLE_ENDINGS, several=True)

@@ -7,30 +7,47 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
-from fabula.core.collection import Collection, Item
-from fabula.core.essence import Floats
+from fabula.core.collection import Collection
 from fabula.core.ordering import Ints
-from fabula.errors import FileError
-from fabula.sources.tables.columns import (
-    Column,
-    Table,
-    first_wrong,
-    is_nested,
-    numbers_of,
-    text_of,
-    texts_of,
-)
+from fabula.sources.playlists.locations import is_address
+from fabula.sources.tables.columns import Column, Table, numbers_of, texts_of
+from fabula.sources.tables.contents import Contents, chosen, contents_of, items_of
 from fabula.sources.tables.files import TABLE_ENDINGS, read_columns
-from fabula.sources.tables.roles import named, roles_of
+from fabula.sources.tables.grouping import is_one_playlist, laid_out, rows_where
+from fabula.sources.tables.headings import ALBUMS, LIST_POSITIONS, plain
+from fabula.sources.tables.roles import Columns, columns_named, named, roles_of
+from fabula.sources.tables.rows import write_rows
 from fabula.sources.tables.writing import write_table
 
-__all__ = ["TABLE_ENDINGS", "read_table", "write_table"]
+__all__ = ["TABLE_ENDINGS", "Columns", "TableReading", "open_table", "read_table", "write_rows", "write_table"]
+
+
+@dataclass(frozen=True, eq=False)
+class TableReading:
+    """The collections of a table, and the table itself to write their rows back.
+
+    Attributes
+    ----------
+    table
+        The file with all its columns, as :func:`write_rows` takes it.
+    collections
+        In the order in which the file first names them.
+    rows
+        One array (n,) per collection: the row of the table that each of its items came from.
+    notes
+        What a person should know of the reading.
+    """
+
+    table: Table
+    collections: tuple[Collection, ...]
+    rows: tuple[Ints, ...]
+    notes: tuple[str, ...] = ()
 
 
 def read_table(
@@ -44,12 +61,15 @@ def read_table(
     item_id: str | None = None,
     features: Sequence[str] | None = None,
     where: Mapping[str, Any] | None = None,
+    columns: Mapping[str, str] | None = None,
 ) -> list[Collection]:
     """Read the collections of a table that has one row an item.
 
-    A column that is not named is recognised by its name (``album_id``, ``Track Number``, ``song``, ...); name it
-    ``""`` to say that no column has this role. Numeric columns without a role become features, booleans as 0 and 1;
-    text columns become the details of the items. Columns without a name, and columns without a value, are left out.
+    A column that is not named is recognised by its heading (``album_id``, ``Track Number``, ``Künstler``, ...); name
+    it ``""`` to say that no column has this role. Numeric columns without a role become features, booleans as 0 and 1
+    and ``Duration (ms)`` as ``duration_ms``; text columns become the details of the items. Columns without a name,
+    and columns without a value, are left out. A playlist that a streaming service exported is one collection, in the
+    order of its rows, though its tracks come from several albums.
 
     Parameters
     ----------
@@ -66,6 +86,10 @@ def read_table(
         The columns that become features, no others; every cell must be a number.
     where
         Column -> value: keep the rows that have it; ``""`` is a missing value.
+    columns
+        Role or name -> heading, in place of the arguments above or beside them: ``{"title": "Titel", "duration":
+        "Spielzeit", "energy": "Energie"}``. A name that is no role is what the column is called as a feature or
+        a detail.
 
     Returns
     -------
@@ -87,170 +111,95 @@ def read_table(
     ('A', ['Open', 'Close'], array([0.2, 0.9]))
     >>> folder.cleanup()
     """
-    table = read_columns(path)
     given = {"collection": collection, "position": position, "title": title}
     given |= {"artist": artist, "path": item_path, "id": item_id}
-    roles = roles_of(table, given, features or ())
-    kept = _kept(table, where or {})
-    rows, starts = _laid_out(table, roles, kept)
-    groups = np.split(rows, starts[1:])
-    heading = roles.get("collection title")
-    if heading and not ("collection" in roles and _is_constant(heading, groups)):
+    return list(open_table(path, columns_named(given, columns or {}), features=features, where=where).collections)
+
+
+def open_table(
+    path: str | os.PathLike[str],
+    columns: Columns | None = None,
+    *,
+    features: Sequence[str] | None = None,
+    where: Mapping[str, Any] | None = None,
+) -> TableReading:
+    """Read the collections of a table as :func:`read_table` does, and keep the table to write its rows back.
+
+    Parameters
+    ----------
+    path
+        The file.
+    columns
+        Which columns say what; by default all are recognised by their headings.
+    features, where
+        As for :func:`read_table`.
+    """
+    asked = columns or Columns()
+    table = read_columns(path)
+    for heading in asked.renamed:
+        named(table, heading)
+    roles = roles_of(table, asked.roles, {*(features or ()), *asked.renamed})
+    kept = rows_where(table, where or {})
+    renamed = dict(asked.renamed) | _settle(table, roles, asked, kept)
+    groups = laid_out(table, roles, kept)
+    called = roles.get("collection title")
+    if called and not ("collection" in roles and _is_constant(called, groups)):
         del roles["collection title"]
-        heading = None
-    names, matrix, text_columns = _contents(table, roles, features, kept)
-    items = _items(table, roles, text_columns)
+    busy = {column.name for column in roles.values()} | set(features or ())
+    contents = contents_of(table, busy, renamed)
+    if features is not None:
+        contents.features = chosen(table, features, kept, asked.renamed)
+    collections = _collections(table, roles, contents, groups)
+    return TableReading(table, collections, tuple(groups), tuple(contents.notes))
+
+
+def _settle(table: Table, roles: dict[str, Column], asked: Columns, kept: Ints) -> dict[str, str]:
+    """Take away the roles that the table as a whole speaks against; returns heading -> name where that is another."""
+    renamed = {}
+    if "collection" in roles and asked.collection is None and is_one_playlist(table, roles, kept):
+        album = roles.pop("collection")
+        roles.pop("collection title", None)
+        if plain(album.name) in ALBUMS and "album" not in table.columns:
+            renamed[album.name] = "album"
+        if "position" in roles and asked.position is None and not _is_list_position(table, roles["position"], kept):
+            del roles["position"]
+    if "path" in roles and asked.path is None and asked.id is None and _all_addresses(roles["path"]):
+        other = roles.get("id")
+        if other is None or plain(other.name) == "isrc":
+            roles["id"] = roles.pop("path")
+    return renamed
+
+
+def _is_list_position(table: Table, column: Column, kept: Ints) -> bool:
+    numbers = numbers_of(table, column)
+    distinct = numbers is not None and len(np.unique(numbers[kept])) == len(kept)
+    return distinct and plain(column.name) in LIST_POSITIONS
+
+
+def _all_addresses(column: Column) -> bool:
+    return all(not cell or is_address(cell) for cell in texts_of(column))
+
+
+def _collections(
+    table: Table, roles: Mapping[str, Column], contents: Contents, groups: Sequence[Ints]
+) -> tuple[Collection, ...]:
+    items = items_of(table, roles, contents.texts)
+    matrix = contents.matrix(table.count)
     ids = texts_of(roles["collection"], identity=True) if "collection" in roles else None
-    titles = texts_of(heading) if heading else None
-    return [
+    titles = texts_of(roles["collection title"]) if "collection title" in roles else None
+    return tuple(
         Collection(
-            ids[group[0]] if ids else Path(path).stem,
+            ids[group[0]] if ids else Path(table.path).stem,
             [items[i] for i in group.tolist()],
             matrix[group],
-            names,
+            list(contents.features),
             title=titles[group[0]] if titles else "",
         )
         for group in groups
-    ]
+    )
 
 
-def _kept(table: Table, where: Mapping[str, Any]) -> Ints:
-    """Indices of the rows that have the wanted values."""
-    keep = np.ones(table.count, dtype=bool)
-    for name, wanted in where.items():
-        column = named(table, name)
-        text = text_of(wanted)
-        truth = isinstance(wanted, (bool, np.bool_)) or text.lower() in ("true", "false")
-        numbers = numbers_of(table, column) if isinstance(wanted, (int, float)) and not truth else None
-        if numbers is not None:
-            keep &= numbers == wanted
-        elif truth:
-            keep &= np.array([cell.lower() == text.lower() for cell in texts_of(column)])
-        else:
-            keep &= np.array([cell == text for cell in texts_of(column)])
-    if not keep.any():
-        wish = ", ".join(f"{name} = {text_of(value)!r}" for name, value in where.items())
-        raise FileError(f"{table.path}: no row has {wish}")
-    return np.flatnonzero(keep)
-
-
-def _laid_out(table: Table, roles: Mapping[str, Column], kept: Ints) -> tuple[Ints, Ints]:
-    """The kept rows, collection by collection and each in its order; and where each collection starts."""
-    codes = np.zeros(len(kept), dtype=np.intp)
-    if "collection" in roles:
-        column = roles["collection"]
-        _check_present(table, column, kept, "must name the collection")
-        cells, seen = texts_of(column), dict[str, int]()
-        codes = np.array([seen.setdefault(cells[i], len(seen)) for i in kept.tolist()], dtype=np.intp)
-    places = _places(table, roles["position"], kept) if "position" in roles else np.arange(len(kept), dtype=np.float64)
-    order = np.lexsort((places, codes))
-    same = np.flatnonzero((np.diff(codes[order]) == 0) & (np.diff(places[order]) == 0))
-    if same.size:
-        one, other = sorted(kept[order[same[0] : same[0] + 2]].tolist())
-        raise FileError(
-            f"{table.path}: {table.row(one)} and {table.row(other)} have the same position "
-            f"{text_of(places[order[same[0]]])} (column {roles['position'].name!r}) in one collection"
-        )
-    return kept[order], np.flatnonzero(np.diff(codes[order], prepend=-1))
-
-
-def _places(table: Table, column: Column, kept: Ints) -> Floats:
-    numbers = numbers_of(table, column)
-    _check_present(table, column, kept, "must be the position of the item")
-    if numbers is None:
-        raise table.error(first_wrong(column), column, "must be a number, the position of the item")
-    return numbers[kept]
-
-
-def _check_present(table: Table, column: Column, kept: Ints, rule: str) -> None:
-    absent = kept[column.missing[kept]]
-    if absent.size:
-        more = f" (and {absent.size - 1} more rows)" if absent.size > 1 else ""
-        raise FileError(f"{table.path}: {table.row(int(absent[0]))}, column {column.name!r}: {rule}; it is empty{more}")
-
-
-def _is_constant(column: Column, groups: list[Ints]) -> bool:
+def _is_constant(column: Column, groups: Sequence[Ints]) -> bool:
     """Whether every collection has one value: a playlist whose items come from many albums is called by none."""
     cells = texts_of(column)
     return all(len({cells[i] for i in group.tolist()}) == 1 for group in groups)
-
-
-def _contents(
-    table: Table, roles: Mapping[str, Column], features: Sequence[str] | None, kept: Ints
-) -> tuple[list[str], Floats, list[Column]]:
-    """Names (f,) and values (rows, f) of the features, and the columns that are text."""
-    if features is not None:
-        arrays = _chosen(table, features, kept)
-    busy = {column.name for column in roles.values()} | set(features or ())
-    numeric, text_columns = {}, []
-    for column in table.columns.values():
-        if column.name in busy or column.missing.all():
-            continue
-        numbers = _numbers_or_text(table, column)
-        if numbers is None:
-            text_columns.append(column)
-        else:
-            numeric[column.name] = numbers
-    if features is None:
-        arrays = numeric
-    matrix = np.column_stack(list(arrays.values())) if arrays else np.empty((table.count, 0))
-    return list(arrays), matrix, text_columns
-
-
-def _numbers_or_text(table: Table, column: Column) -> Floats | None:
-    numbers = numbers_of(table, column)
-    if numbers is not None or column.written or column.values.dtype != object:
-        return numbers
-    nested = np.fromiter(map(is_nested, column.values), np.bool_, table.count)
-    plain = [cell for cell in column.values[~nested & ~column.missing] if not isinstance(cell, str)]
-    if nested.any() and plain:
-        raise table.error(int(np.argmax(nested)), column, "must be a number like other cells of this column")
-    return None
-
-
-def _chosen(table: Table, features: Sequence[str], kept: Ints) -> dict[str, Floats]:
-    """The named columns as numbers; every cell of the kept rows must be one."""
-    arrays, absent = {}, []
-    for name in features:
-        column = named(table, name)
-        numbers = numbers_of(table, column)
-        if numbers is None and not column.missing.all():
-            raise table.error(first_wrong(column), column, "must be a number")
-        arrays[name] = np.full(table.count, np.nan) if numbers is None else numbers
-        absent += [(int(i), name) for i in kept[column.missing[kept]]]
-    if absent:
-        shown = "; ".join(f"{table.row(i)}, column {name!r}" for i, name in sorted(absent)[:3])
-        more = f" and {len(absent) - 3} more" if len(absent) > 3 else ""
-        raise FileError(f"{table.path}: features must have a value in every row; missing: {shown}{more}")
-    return arrays
-
-
-def _items(table: Table, roles: Mapping[str, Column], text_columns: Sequence[Column]) -> list[Item]:
-    nothing = [""] * table.count
-    for role in ("id", "title", "path", "artist"):
-        for index in np.flatnonzero(np.fromiter(map(is_nested, roles[role].values), np.bool_)) if role in roles else ():
-            raise table.error(int(index), roles[role], f"must be text, the {role} of the item")
-    titles, paths, artists = (
-        texts_of(roles[role]) if role in roles else nothing for role in ("title", "path", "artist")
-    )
-    ids = texts_of(roles["id"], identity=True) if "id" in roles else nothing
-    names = [column.name for column in text_columns]
-    cells = zip(*map(_details, text_columns), strict=True) if names else [()] * table.count
-    return [
-        Item(
-            given or path or str(number),
-            title,
-            path,
-            artist,
-            MappingProxyType({name: cell for name, cell in zip(names, row, strict=True) if cell != ""}),
-        )
-        for number, (given, title, path, artist, row) in enumerate(
-            zip(ids, titles, paths, artists, cells, strict=True), start=1
-        )
-    ]
-
-
-def _details(column: Column) -> list[Any]:
-    if any(map(is_nested, column.values)):
-        return ["" if absent else cell for cell, absent in zip(column.values, column.missing, strict=True)]
-    return list(texts_of(column))

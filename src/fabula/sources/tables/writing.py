@@ -15,7 +15,9 @@ import numpy as np
 from fabula.core.collection import Collection
 from fabula.core.writing import write_whole
 from fabula.errors import FileError, InputError, import_extra
-from fabula.sources.tables.columns import is_nested, text_of
+from fabula.sources.tables.cells import is_nested
+from fabula.sources.tables.csv_text import csv_text
+from fabula.sources.text_files import Script
 
 
 def write_table(
@@ -24,7 +26,7 @@ def write_table(
     """Write the items of a collection in its order; :func:`read_table` reads the same collection back.
 
     Columns: position from 1, then id, title, artist and path where any item has them, features, details, extra.
-    An extra column takes the place of a feature or a detail of the same name. A feature that is an array of numbers
+    An extra column replaces a feature or a detail of the same name. A feature that is an array of numbers
     has a column for each, ``name.1``, ``name.2``, ...
 
     Parameters
@@ -57,15 +59,25 @@ def write_table(
         raise InputError(f"{path}: a table is written as .csv, .json or .parquet; got {ending or 'no ending'}")
     columns = _columns(collection, extra or {})
     if ending == ".parquet":
-        return write_whole(path, _as_parquet(columns))
+        return write_whole(path, as_parquet(columns))
     rows = list(zip(*columns.values(), strict=True))
-    text = _as_csv(list(columns), rows) if ending == ".csv" else _as_json(list(columns), rows)
+    text = csv_text(list(columns), rows) if ending == ".csv" else as_json(list(columns), rows)
+    return write_text(path, text)
+
+
+def write_text(path: str | os.PathLike[str], text: str, script: Script | None = None) -> Path:
+    """Write the text of a table, whole or not at all; by default in UTF-8.
+
+    Raises
+    ------
+    FileError
+        When it holds what is no text, such as a file name of odd bytes.
+    """
     try:
-        return write_whole(path, text.encode())
+        return write_whole(path, script.encode(text) if script else text.encode())
     except UnicodeEncodeError as error:
-        raise FileError(
-            f"{path}: cannot be written ({error.object[error.start - 20 : error.end]!r} is no text)"
-        ) from error
+        around = error.object[max(error.start - 20, 0) : error.end]
+        raise FileError(f"{path}: cannot be written ({around!r} is no text)") from error
 
 
 def _columns(collection: Collection, extra: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
@@ -91,7 +103,7 @@ def _columns(collection: Collection, extra: Mapping[str, Sequence[Any]]) -> dict
         if len(column) != len(items):
             raise InputError(f"extra column {name!r} must have {len(items)} values, one per item; got {len(column)}")
         columns[name] = list(column)
-    return {name: [_plain(name, value) for value in values] for name, values in columns.items()}
+    return {name: [plain_value(name, value) for value in values] for name, values in columns.items()}
 
 
 def _free(name: str, columns: Mapping[str, Any]) -> str:
@@ -102,7 +114,7 @@ def _free(name: str, columns: Mapping[str, Any]) -> str:
     return free
 
 
-def _plain(name: str, value: Any) -> Any:
+def plain_value(name: str, value: Any) -> Any:
     """A value as JSON has it; None for a missing number."""
     plain = value.item() if isinstance(value, np.generic) else value
     if isinstance(plain, float):
@@ -114,32 +126,23 @@ def _plain(name: str, value: Any) -> Any:
     return plain if plain is None or isinstance(plain, (str, int)) or is_nested(plain) else str(plain)
 
 
-def _as_csv(names: list[str], rows: list[tuple[Any, ...]]) -> str:
-    lines = [names, *([_cell(value) for value in row] for row in rows)]
-    return "".join(",".join(map(_quoted, line)) + "\n" for line in lines)
-
-
-def _cell(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, default=str) if is_nested(value) else text_of(value)
-
-
-def _quoted(cell: str) -> str:
-    """A cell in quotes where it holds a separator or a line break; semicolons and tabs, so that none is guessed."""
-    return '"' + cell.replace('"', '""') + '"' if any(mark in cell for mark in ',;\t"\r\n') else cell
-
-
-def _as_parquet(columns: Mapping[str, list[Any]]) -> bytes:
+def as_parquet(columns: Mapping[str, list[Any]], content: Any = None) -> bytes:
+    """Columns as a Parquet file, behind those of an Arrow table where one is given."""
     pa = import_extra("pyarrow", extra="tables", purpose="writing Parquet tables")
     pq = import_extra("pyarrow.parquet", extra="tables", purpose="writing Parquet tables")
     mixed = {
         name: values if not any(isinstance(v, str) for v in values) else [v if v is None else str(v) for v in values]
         for name, values in columns.items()
     }
+    table = pa.table(mixed) if content is None else content
+    for name in mixed if content is not None else ():
+        table = table.append_column(name, pa.array(mixed[name]))
     buffer = io.BytesIO()
-    pq.write_table(pa.table(mixed), buffer)
+    pq.write_table(table, buffer)
     return buffer.getvalue()
 
 
-def _as_json(names: list[str], rows: list[tuple[Any, ...]]) -> str:
-    objects = (dict(zip(names, row, strict=True)) for row in rows)
-    return "[\n" + ",\n".join(json.dumps(row, ensure_ascii=False, default=str) for row in objects) + "\n]\n"
+def as_json(names: Sequence[str], rows: Sequence[Sequence[Any]], *, lines: bool = False) -> str:
+    """Rows as a JSON list of objects, or as JSON lines."""
+    objects = [json.dumps(dict(zip(names, row, strict=True)), ensure_ascii=False, default=str) for row in rows]
+    return "".join(one + "\n" for one in objects) if lines else "[\n" + ",\n".join(objects) + "\n]\n"

@@ -1,0 +1,1 @@
+"""The best arrangement of a few items, by dynamic programming over subsets."""

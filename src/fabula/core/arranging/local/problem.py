@@ -1,0 +1,212 @@
+"""The search for an ordering as two tables of costs, in which what must not be is infinite.
+
+Sides of given sizes stand in one row, a dummy item between two sides, so that neighbours across a break cost nothing.
+What is left out stands behind them, each item after a dummy of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from fabula.core.arranging.constraints import SLACK, Constraints
+from fabula.core.arranging.positions import Bools, side_positions
+from fabula.core.arranging.units import Units, allowed_starts, units
+from fabula.core.essence import Floats
+from fabula.core.ordering import Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Find the ordering of N items, dummies included, with the smallest sum of ``cost`` and of ``link``.
+
+    Attributes
+    ----------
+    constraints
+        What the N items must keep; the dummies are fixed.
+    cost
+        Shape (N, N): item i at position j; infinite where it cannot stand.
+    link
+        Shape (N, N): item i right before item k; infinite where they must not be neighbours in this order.
+    before
+        Shape (2, p): each item of the first row stands before the one of the second.
+    parts, starts
+        The units, and where each may start.
+    zone
+        Shape (N,): the side of each position; one more for what is left out, -1 for the dummies.
+    lengths
+        Shape (N,): what the zones count of each item.
+    least, most
+        Shape (zones,): how much each zone holds at least and at most.
+    sizes
+        How many items stand on each side.
+    """
+
+    constraints: Constraints
+    cost: Floats
+    link: Floats
+    before: Ints
+    parts: Units
+    starts: Bools
+    zone: Ints
+    lengths: Floats
+    least: Floats
+    most: Floats
+    sizes: tuple[int, ...]
+
+    def value(self, ordering: Ints) -> float:
+        """The objective; infinite when a constraint other than ``before`` and lengths is broken."""
+        places = self.cost[ordering, np.arange(len(ordering))].sum()
+        return float(places + self.link[ordering[:-1], ordering[1:]].sum())
+
+    def in_order(self, place: Ints) -> bool:
+        """Whether ``before`` holds, given the position of each item."""
+        return bool((place[self.before[0]] < place[self.before[1]]).all())
+
+    def overload(self, ordering: Ints) -> float:
+        """By how much zones hold too much or too little, in all."""
+        if not self.weighed:
+            return 0.0
+        inside = self.zone >= 0
+        loads = np.bincount(self.zone[inside], self.lengths[ordering[inside]], len(self.most))
+        return float((np.maximum(loads - self.most, 0) + np.maximum(self.least - loads, 0)).sum())
+
+    @property
+    def weighed(self) -> bool:
+        """Whether lengths matter."""
+        return bool(np.isfinite(self.most).any() or (self.least > 0).any())
+
+    def keeps(self, ordering: Ints) -> bool:
+        """Whether ``before`` and the lengths hold."""
+        return self.in_order(np.argsort(ordering)) and self.overload(ordering) == 0.0
+
+    def items(self, ordering: Ints) -> Ints:
+        """The ordering of what is kept, without dummies."""
+        return ordering[(self.zone >= 0) & (self.zone < len(self.sizes))]
+
+    def spread(self, kept: Ints) -> Ints:
+        """The ordering of all N items that has these on its sides."""
+        ordering = np.empty(len(self.cost), dtype=np.intp)
+        real = self.zone >= 0
+        n = int(real.sum())
+        ordering[~real] = np.arange(n, len(ordering))
+        ordering[real] = np.concatenate([kept, np.setdiff1d(np.arange(n), kept)])
+        return ordering
+
+
+def pose(
+    costs: Callable[[int], Floats],
+    flow: Floats | None,
+    constraints: Constraints,
+    sizes: Sequence[int],
+    room: float,
+    *,
+    alike: float = np.inf,
+) -> Problem | None:
+    """Put constraints into tables, for sides of given sizes; None where they cannot hold for these.
+
+    Parameters
+    ----------
+    costs
+        From the size of a side to the cost of each item at its positions, shape (n, size).
+    flow
+        Shape (n, n): item k right after item i; None for zero.
+    constraints
+        What must be kept.
+    sizes
+        How many items stand on each side.
+    room
+        The most a side may hold.
+    alike
+        What it costs two neighbours to carry the same label.
+    """
+    n, kept = constraints.n, sum(sizes)
+    allowed = side_positions(constraints, sizes)
+    if allowed is None:
+        return None
+    zone = _zones(sizes, n - kept)
+    total = len(zone)
+    sides, out = np.flatnonzero((zone >= 0) & (zone < len(sizes))), np.flatnonzero(zone == len(sizes))
+    may, cost = np.zeros((total, total), dtype=bool), np.zeros((total, total))
+    may[np.arange(n, total), np.flatnonzero(zone < 0)] = True
+    may[:n, sides] = allowed
+    free = np.setdiff1d(np.arange(n), list(constraints.named))
+    may[np.ix_(free, out)] = True
+    cost[:n, sides] = np.concatenate([costs(size) for size in sizes], axis=1)
+    return _problem(constraints, flow, may, cost, zone, tuple(sizes), room, alike)
+
+
+def _zones(sizes: Sequence[int], left_out: int) -> Ints:
+    """The zone of each position, -1 for dummies."""
+    zones: list[int] = []
+    for side, size in enumerate(sizes):
+        zones += ([-1] if side else []) + [side] * size
+    return np.array(zones + [-1, len(sizes)] * left_out, dtype=np.intp)
+
+
+def _problem(
+    constraints: Constraints,
+    flow: Floats | None,
+    may: Bools,
+    cost: Floats,
+    zone: Ints,
+    sizes: tuple[int, ...],
+    room: float,
+    alike: float,
+) -> Problem:
+    n, total = constraints.n, len(zone)
+    alone = np.flatnonzero(may.sum(axis=1) == 1)
+    labels = None if constraints.apart is None else np.concatenate([constraints.apart, np.full(total - n, -1)])
+    stretched = Constraints(
+        total,
+        fixed={int(may[item].argmax()): int(item) for item in alone},
+        together=constraints.together,
+        before=constraints.before,
+        apart=labels if alike == np.inf else None,
+    )
+    parts = units(stretched)
+    starts = allowed_starts(may, parts)
+    pairs = [(a, b) for a, b in stretched.before if parts.of[a] != parts.of[b]]  # a run keeps its own order
+    lengths = np.concatenate([constraints.counted, np.zeros(total - n)])
+    least = np.zeros(len(sizes) + 1)
+    if constraints.limit is not None:
+        least[-1] = max(0.0, float(lengths.sum()) - constraints.limit * SLACK)
+    return Problem(
+        stretched,
+        np.where(item_positions(parts, starts), cost, np.inf),
+        _links(stretched, flow, n, labels, alike),
+        np.array(pairs, dtype=np.intp).reshape(-1, 2).T,
+        parts,
+        starts,
+        zone,
+        lengths,
+        least,
+        np.append(np.full(len(sizes), room), np.inf),
+        sizes,
+    )
+
+
+def item_positions(parts: Units, starts: Bools) -> Bools:
+    """Where each item may stand (n, n), from where its unit may start (units, n)."""
+    n = len(parts.of)
+    place = np.arange(n) - parts.offset[:, np.newaxis]
+    return np.asarray((place >= 0) & starts[parts.of[:, np.newaxis], np.maximum(place, 0)])
+
+
+def _links(constraints: Constraints, flow: Floats | None, n: int, labels: Ints | None, alike: float) -> Floats:
+    """What neighbours cost, dummies included; infinite where they must not be neighbours."""
+    link = np.zeros((constraints.n, constraints.n))
+    if flow is not None:
+        link[:n, :n] = flow
+    if labels is not None:
+        link[(labels[:, np.newaxis] == labels) & (labels >= 0)] += alike
+    for run in constraints.together:
+        for a, b in pairwise(run):
+            kept = link[a, b]
+            link[a], link[:, b] = np.inf, np.inf
+            link[a, b] = kept
+    np.fill_diagonal(link, np.inf)
+    return link

@@ -1,0 +1,150 @@
+"""Integer programming, for position costs alone: HiGHS, with a variable for each unit at each position it may start at.
+
+Each unit starts once, each position is taken once; ``before``, labels and lengths are further rows. The linear
+relaxation is nearly always whole, so that the best ordering is found and proven at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fabula.core.arranging.local.problem import Problem
+from fabula.core.arranging.positions import Bools
+from fabula.core.essence import Floats
+from fabula.core.ordering import Ints
+
+MOST_VARIABLES = 9000
+
+
+@dataclass(frozen=True, eq=False)
+class Programmed:
+    """What came out: an ordering or None, a lower bound of the sum, and whether there is proven to be no ordering."""
+
+    ordering: Ints | None
+    bound: float
+    impossible: bool
+
+
+class _Rows:
+    """Rows of a sparse matrix, each with its bounds."""
+
+    def __init__(self) -> None:
+        self.variables: list[NDArray[np.intp]] = []
+        self.factors: list[Floats] = []
+        self.low: list[float] = []
+        self.high: list[float] = []
+
+    def add(self, variables: NDArray[np.intp], factors: Floats | float, low: float, high: float) -> None:
+        self.variables.append(variables)
+        self.factors.append(np.broadcast_to(factors, variables.shape).astype(np.float64))
+        self.low.append(low)
+        self.high.append(high)
+
+
+def programme(problem: Problem, *, seconds: float) -> Programmed | None:
+    """The ordering with the smallest sum of costs, links aside; None where there are too many variables.
+
+    Parameters
+    ----------
+    problem
+        Whose links are 0 or infinite.
+    seconds
+        How long to look for it at most.
+    """
+    from scipy.optimize import Bounds, LinearConstraint, milp
+    from scipy.sparse import csr_array
+
+    cost = _unit_costs(problem)
+    possible = np.isfinite(cost)
+    if possible.sum() > MOST_VARIABLES:
+        return None
+    if not possible.any(axis=1).all():
+        return Programmed(None, np.inf, impossible=True)
+    rows = _rows(problem, possible)
+    row = np.repeat(np.arange(len(rows.low)), [len(v) for v in rows.variables])
+    entries = np.concatenate(rows.factors), (row, np.concatenate(rows.variables))
+    matrix = csr_array(entries, shape=(len(rows.low), int(possible.sum())))
+    found = milp(
+        cost[possible],
+        constraints=LinearConstraint(matrix, rows.low, rows.high),
+        bounds=Bounds(0, 1),
+        integrality=np.ones(matrix.shape[1]),
+        options={"time_limit": max(seconds, 0.05), "mip_rel_gap": 0.0},
+    )
+    bound = -np.inf if found.mip_dual_bound is None else float(found.mip_dual_bound)
+    if found.x is None:
+        return Programmed(None, bound, impossible=found.status == 2)
+    return Programmed(_ordering(problem, possible, found.x), bound, impossible=False)
+
+
+def _unit_costs(problem: Problem) -> Floats:
+    """The cost of each unit by where it starts, shape (units, N); infinite where it cannot."""
+    n = len(problem.cost)
+    cost = np.full((len(problem.parts.members), n), np.inf)
+    for unit, run in enumerate(problem.parts.members):
+        last = n - len(run) + 1
+        cost[unit, :last] = sum(problem.cost[item, o : last + o] for o, item in enumerate(run))
+    return np.where(problem.starts, cost, np.inf)
+
+
+def _rows(problem: Problem, possible: Bools) -> _Rows:
+    number = np.full(possible.shape, -1)
+    number[possible] = np.arange(possible.sum())
+    unit, start = np.nonzero(possible)
+    rows = _Rows()
+    for one in range(len(possible)):
+        rows.add(number[one, possible[one]], 1.0, 1.0, 1.0)
+    last = start + problem.parts.lengths[unit] - 1
+    for position in range(possible.shape[1]):
+        rows.add(np.flatnonzero((start <= position) & (position <= last)), 1.0, 1.0, 1.0)
+    _add_before(problem, number, rows)
+    _add_labels(problem, start, last, unit, rows)
+    _add_lengths(problem, start, last, unit, rows)
+    return rows
+
+
+def _add_before(problem: Problem, number: NDArray[np.intp], rows: _Rows) -> None:
+    """At each position: the later unit starts up to there only if the earlier one started before."""
+    for a, b in {(int(problem.parts.of[a]), int(problem.parts.of[b])) for a, b in problem.before.T}:
+        for position in range(number.shape[1]):
+            late, early = number[b, : position + 1], number[a, :position]
+            late, early = late[late >= 0], early[early >= 0]
+            if len(late):
+                factors = np.repeat([1.0, -1.0], [len(late), len(early)])
+                rows.add(np.concatenate([late, early]), factors, -np.inf, 0.0)
+
+
+def _add_labels(problem: Problem, start: Ints, last: Ints, unit: Ints, rows: _Rows) -> None:
+    """Of all units with a label, one at most ends at a position or starts at the next."""
+    labels = problem.constraints.apart
+    if labels is None:
+        return
+    head, tail = (labels[[run[k] for run in problem.parts.members]][unit] for k in (0, -1))
+    for label in range(int(labels.max()) + 1):
+        for position in range(len(labels) - 1):
+            meeting = ((tail == label) & (last == position)) | ((head == label) & (start == position + 1))
+            if meeting.sum() > 1:
+                rows.add(np.flatnonzero(meeting), 1.0, -np.inf, 1.0)
+
+
+def _add_lengths(problem: Problem, start: Ints, last: Ints, unit: Ints, rows: _Rows) -> None:
+    """What each zone holds."""
+    length = np.array([problem.lengths[list(run)].sum() for run in problem.parts.members])[unit]
+    for zone in range(len(problem.most)):
+        if np.isfinite(problem.most[zone]) or problem.least[zone] > 0:
+            inside = np.flatnonzero(problem.zone[start] == zone)
+            rows.add(inside, length[inside], float(problem.least[zone]), float(problem.most[zone]))
+
+
+def _ordering(problem: Problem, possible: Bools, chosen: Iterable[float]) -> Ints:
+    unit, start = np.nonzero(possible)
+    taken = np.flatnonzero(np.asarray(chosen) > 0.5)
+    ordering = np.full(len(problem.cost), -1, dtype=np.intp)
+    for one in taken:
+        run = problem.parts.members[unit[one]]
+        ordering[start[one] : start[one] + len(run)] = run
+    return ordering

@@ -1,0 +1,1 @@
+"""A medium and a source that fabula knows nothing of."""
