@@ -15,6 +15,7 @@ from fabula.core.template import Template
 from fabula.media.medium import Medium
 from fabula.media.registry import item_endings
 from fabula.media.units import total
+from fabula.session.answer import given_name
 from fabula.session.ordered import Ordered
 from fabula.session.session import Session
 from fabula.sources.registry import list_endings
@@ -93,11 +94,12 @@ def _items(opened: OpenCollection) -> list[dict[str, Any]]:
 
 
 def order_body(ordered: Ordered, result: str | None, *, explain: bool) -> dict[str, Any]:
-    """A result as every surface has it; with the id to export it by, and its lengths as text."""
+    """A result as every surface has it; with the id to export it by, and lengths and names as text."""
     unit, items = ordered.session.medium.unit, ordered.session.collection.items
     return {
         **ordered.to_json(explain=explain),
         "result": result,
+        "given_name": given_name(ordered),
         "length_texts": {
             "sides": [unit.text(length) for length in ordered.lengths],
             "all": unit.text(total(ordered.lengths)),

@@ -71,7 +71,7 @@ export function says() {
   if (model) {
     const knows = model.knows.length > 1 ? `${model.knows.slice(0, -1).join(", ")} and ${model.knows.at(-1)}` : model.knows[0];
     lines.push(`The model “${model.name}” knows the ${knows} of a ${medium.words.item} and nothing else.`);
-    if (answer?.likelier) lines.push(`It finds this order ${times(answer.likelier)} as the one given.`);
+    if (answer?.likelier) lines.push(`It finds this order ${times(answer.likelier)} as ${answer.given_name}.`);
   } else if (column) lines.push(`What rises and falls is ${column.label}; no model has a say in it.`);
   for (const { name, unit, mean } of answer?.changes || []) {
     lines.push(`Steps in ${name}: ${mean[0].toFixed(1)} ${unit} on average as given, ${mean[1].toFixed(1)} now.`);
