@@ -18,6 +18,7 @@ from fabula.studies.recovery import recover
 from fabula.studies.splits import Split
 
 NAMES = ("energy", "tempo")
+SEARCH = recovering.SEARCHES["bilstm"]
 
 
 def collections(count, *, seed=0, rise=1.0, start=0):
@@ -102,10 +103,10 @@ def test_a_method_asked_about_some_is_paired_on_those_alone():
     lengths = [6] * 20
     whole = [np.arange(6)] * 20
     part = [np.arange(6)[::-1] if i % 4 == 0 else None for i in range(20)]
-    result = tabulate({recovering.ARCS: list(whole), recovering.SEARCH: part}, lengths, resamples=50)
+    result = tabulate({recovering.ARCS: list(whole), SEARCH: part}, lengths, resamples=50)
     rows = by_method(result)
-    assert (rows[recovering.ARCS].n, rows[recovering.SEARCH].n) == (20, 5)
-    [one] = [t.comparison for t in result.tests if t.metric == "spearman" and t.comparison.b == recovering.SEARCH]
+    assert (rows[recovering.ARCS].n, rows[SEARCH].n) == (20, 5)
+    [one] = [t.comparison for t in result.tests if t.metric == "spearman" and t.comparison.b == SEARCH]
     assert (one.n, one.difference) == (5, 2.0)
 
 

@@ -31,8 +31,8 @@ class Scoring(Protocol):
     """What a model must offer to be measured."""
 
     @property
-    def scorers(self) -> tuple[str, ...]:
-        """The kinds of scorer it has."""
+    def most_detailed(self) -> str | None:
+        """The kind of its scorers that sees most of a sequence."""
         ...
 
     def encode_all(self, collections: Sequence[Collection]) -> list[Floats]:
@@ -96,7 +96,7 @@ def mutual_information(
     Parameters
     ----------
     model
-        With ``encode_all``, ``score`` and ``scorers``.
+        With ``encode_all``, ``score`` and ``most_detailed``.
     collections
         In their true order, none of them trained on.
     negatives
@@ -106,16 +106,15 @@ def mutual_information(
     seed
         Of the permutations and the bootstrap.
     scorer
-        By default the bilstm where there is one, else the arcs.
+        The kind that scores; by default the most detailed one, a bilstm before arcs.
     """
     for collection in collections:
         if not collection.ordered:
             raise InputError(f"collection {collection.id!r} is not ordered: its true order must be known")
-    if scorer is None and "bilstm" in model.scorers:
-        scorer = "bilstm"
+    chosen = scorer or model.most_detailed
     essences = model.encode_all(collections)
     return information_of(
-        lambda sequences: model.score(sequences, scorer), essences, negatives=negatives, draws=draws, seed=seed
+        lambda sequences: model.score(sequences, chosen), essences, negatives=negatives, draws=draws, seed=seed
     )
 
 

@@ -22,6 +22,7 @@ from fabula.core.template_set import TemplateSet
 from fabula.evaluation.baselines import single_features
 from fabula.models.local_search import search_orderings
 from fabula.models.model import Model
+from fabula.models.scorers import SCORERS
 from fabula.studies.splits import Split
 from fabula.templates.contrastive import learn_arcs
 from fabula.templates.learning import learn_templates
@@ -33,9 +34,9 @@ CHANCE = "chance"
 SORTED = "sorted essence"
 PAPER = "squared-error templates"
 ARCS = "mixture of arcs"
-SEARCH = "bilstm search"
+SEARCHES = {kind: f"{kind} search" for kind, of in SCORERS.items() if not of.exact}
 DIRECT = "direct transformer"
-METHODS = (SORTED, PAPER, ARCS, SEARCH, DIRECT)  # those that learn, as results name them
+METHODS = (SORTED, PAPER, ARCS, *SEARCHES.values(), DIRECT)  # those that learn, as results name them
 
 _MOST = 4000  # collections templates are learned from, at most
 
@@ -77,9 +78,10 @@ def recover(
     if arcs is not None:
         told(ARCS)
         found[ARCS] = hidden(essences, rng, likeliest(arcs))
-    if search and model is not None and "bilstm" in model.scorers:
-        told(SEARCH)
-        found[SEARCH] = searched(model, essences, search, rng)
+    kind = None if model is None else searchable(model)
+    if search and model is not None and kind is not None:
+        told(SEARCHES[kind])
+        found[SEARCHES[kind]] = searched(model, essences, search, rng)
     if sequencer is not None:
         told(DIRECT)
         found[DIRECT] = direct_orderings(sequencer, split.validation, rng)
@@ -147,11 +149,18 @@ def likeliest(arcs: Arcs) -> Callable[[Floats], Ints]:
     return lambda essence: arcs.order(essence, alternatives=1)[0].ordering
 
 
+def searchable(model: Model) -> str | None:
+    """The kind of scorer to search under: the most detailed one, where its best orderings cannot be computed."""
+    kind = model.most_detailed
+    return kind if kind in SEARCHES else None
+
+
 def searched(model: Model, essences: Sequence[Floats], most: int, rng: np.random.Generator) -> Orderings:
-    """The best orderings that a search under the model's bilstm finds; slow, so of ``most`` collections alone."""
+    """The best orderings that a search under a model's scorer finds; slow, so of ``most`` collections alone."""
+    kind = searchable(model)
 
     def score(sequences: Floats) -> Floats:
-        return np.asarray(model.score(sequences, "bilstm"))
+        return np.asarray(model.score(sequences, kind))
 
     def propose(essence: Floats) -> Ints:
         return search_orderings(score, essence.reshape(len(essence), -1), alternatives=1)[0].ordering

@@ -17,7 +17,8 @@ from torch import Tensor
 from fabula.training.config import TrainingConfig
 from fabula.training.data.batches import draw_orderings
 from fabula.training.loop.epochs import Draw
-from fabula.training.nets.networks import BilstmScorer, EssenceNet
+from fabula.training.nets.networks import EssenceNet
+from fabula.training.nets.scorers.bilstm import BilstmScorer
 
 
 class LeakingScorer(BilstmScorer):

@@ -15,7 +15,7 @@ from fabula.core.template import PAPER_KNOTS
 from fabula.core.template_set import TemplateSet
 from fabula.models.file import load_model, save_model
 from fabula.models.model import Model
-from fabula.studies.recovery import direct_orderings, scalar_essences, searched, spread
+from fabula.studies.recovery import direct_orderings, scalar_essences, searchable, searched, spread
 from fabula.studies.reproduce.bits import some
 from fabula.studies.reproduce.stages import Bench
 from fabula.templates.learning import learn_templates
@@ -28,7 +28,7 @@ WAYS: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 
-SEARCH_PARTS = 8  # stages of the search under the bilstm
+SEARCH_PARTS = 8  # stages of the search under a scorer
 
 
 def essence(bench: Bench, seed: int) -> tuple[Model, dict[str, Any]]:
@@ -39,7 +39,7 @@ def essence(bench: Bench, seed: int) -> tuple[Model, dict[str, Any]]:
 
 
 def searching(bench: Bench) -> Model:
-    """The model whose bilstm is searched: the essence's own, or one of its own where the plan says so."""
+    """The model whose scorer is searched: the essence's own, or one of its own where the plan says so."""
     study, plan = bench.study, bench.plan
     if plan.search_changes is None:
         return essence(bench, 0)[0]
@@ -48,10 +48,10 @@ def searching(bench: Bench) -> Model:
 
 
 def search_part(bench: Bench, part: int) -> list[tuple[int, Ints]]:
-    """The search under the bilstm, for one part of the collections it is asked about: their numbers and orderings."""
+    """The search under its scorer, for one part of the collections it is asked about: their numbers and orderings."""
     model, evaluation = searching(bench), bench.study.evaluation
     chosen = spread(len(evaluation), bench.plan.searched)[part::SEARCH_PARTS]
-    if not chosen or "bilstm" not in model.scorers:
+    if not chosen or searchable(model) is None:
         return []
 
     def work() -> Any:

@@ -8,8 +8,8 @@ from typing import Any
 from fabula.core.template_set import TemplateSet
 from fabula.models.model import Model
 from fabula.studies.evaluate import tabulate
-from fabula.studies.recovery import DIRECT, SEARCH, recover
-from fabula.studies.reproduce.learned import SEARCH_PARTS, as_orderings, search_part
+from fabula.studies.recovery import DIRECT, SEARCHES, recover, searchable
+from fabula.studies.reproduce.learned import SEARCH_PARTS, as_orderings, search_part, searching
 from fabula.studies.reproduce.stages import Bench
 from fabula.studies.splits import Split
 
@@ -38,8 +38,9 @@ def recovery(bench: Bench, model: Model, templates: TemplateSet, direct: Mapping
 
     def work() -> Any:
         found = recover(split, single, model=model, templates=templates, progress=told)
-        if searched:
-            found[SEARCH] = [searched.get(i) for i in range(len(study.evaluation))]
+        kind = searchable(searching(bench))
+        if searched and kind is not None:
+            found[SEARCHES[kind]] = [searched.get(i) for i in range(len(study.evaluation))]
         found[DIRECT] = as_orderings(direct["orderings"])
         told("tests")
         lengths = [len(c) for c in study.evaluation]

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from fabula.models import nets
 from fabula.models.config import tensor_shapes
+from fabula.models.scorers.bilstm import score_bilstm
 
 
 def random_tensors(config, item_shape, seed=0):
@@ -30,46 +30,38 @@ def scorer_tensors(scorer, d, seed=0):
     return random_tensors(config, (d,), seed)
 
 
-def test_mlp_without_hidden_layers_is_linear():
-    tensors = {"encoder.0.weight": np.array([[2.0, -1.0]]), "encoder.0.bias": np.array([0.5])}
-    out = nets.mlp(tensors, np.array([[1.0, 3.0]]), {"kind": "mlp", "widths": [], "activation": "relu"})
-    assert out.tolist() == [[-0.5]]
-
-
 @pytest.mark.parametrize("readout", ["ends", "mean"])
 @pytest.mark.parametrize("n", [2, 7])
 def test_the_score_sees_every_item(n, readout):
     scorer = bilstm(2, readout=readout, hidden=8)
     tensors = scorer_tensors(scorer, 2)
     sequence = np.random.default_rng(0).normal(size=(n, 2))
-    before = nets.bilstm_score(tensors, sequence[np.newaxis], scorer)[0]
+    before = score_bilstm(tensors, sequence[np.newaxis], scorer)[0]
     for item in range(n):
         changed = sequence.copy()
         changed[item] += 1.0
-        assert abs(nets.bilstm_score(tensors, changed[np.newaxis], scorer)[0] - before) > 1e-4
+        assert abs(score_bilstm(tensors, changed[np.newaxis], scorer)[0] - before) > 1e-4
 
 
 def test_the_score_depends_on_the_order():
     scorer = bilstm(1, hidden=8)
     tensors = scorer_tensors(scorer, 1)
     there = np.arange(5.0).reshape(1, 5, 1)
-    assert (
-        abs(nets.bilstm_score(tensors, there, scorer)[0] - nets.bilstm_score(tensors, there[:, ::-1], scorer)[0]) > 1e-4
-    )
+    assert abs(score_bilstm(tensors, there, scorer)[0] - score_bilstm(tensors, there[:, ::-1], scorer)[0]) > 1e-4
 
 
 def test_the_score_does_not_depend_on_the_rest_of_the_batch():
     scorer = bilstm(3)
     tensors = scorer_tensors(scorer, 3)
     sequences = np.random.default_rng(0).normal(size=(600, 6, 3))
-    together = nets.bilstm_score(tensors, sequences, scorer)
+    together = score_bilstm(tensors, sequences, scorer)
     for i in (0, 255, 256, 599):
-        assert abs(nets.bilstm_score(tensors, sequences[i : i + 1], scorer)[0] - together[i]) < 1e-6
+        assert abs(score_bilstm(tensors, sequences[i : i + 1], scorer)[0] - together[i]) < 1e-6
 
 
 def test_the_score_computes_in_the_dtype_of_its_tensors():
     scorer = bilstm(1, hidden=4)
     tensors = scorer_tensors(scorer, 1)
     x = np.zeros((2, 3, 1))
-    assert nets.bilstm_score(tensors, x, scorer).dtype == np.float32
-    assert nets.bilstm_score(doubled(tensors), x, scorer).dtype == np.float64
+    assert score_bilstm(tensors, x, scorer).dtype == np.float32
+    assert score_bilstm(doubled(tensors), x, scorer).dtype == np.float64

@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
-from fabula.models import nets
 from fabula.models.config import tensor_shapes
+from fabula.models.encoders.bilstm import encode_bilstm
+from fabula.models.encoders.mlp import encode_mlp
+from fabula.models.scorers.bilstm import score_bilstm
 
 torch = pytest.importorskip("torch")
 nn = torch.nn
@@ -60,7 +62,7 @@ def test_mlp_is_torchs(d, activation, extra):
     encoder = {"kind": "mlp", "widths": [32, 24], "activation": activation, **extra}
     tensors = random_tensors({"dimensions": d, "encoder": encoder, "scorers": []}, (12,))
     x = np.random.default_rng(1).normal(size=(1100, 12)) * 2  # more than one block
-    ours = nets.mlp(doubled(tensors), x, encoder)
+    ours = encode_mlp(doubled(tensors), x, encoder)
     assert ours.shape == (1100, d)
     assert np.abs(ours - torch_mlp(tensors, x, encoder)).max() < 1e-5
 
@@ -79,7 +81,7 @@ def test_bilstm_encoder_is_torchs(d, layers, hidden):
             ends, as_torch(tensors["encoder.out.weight"]), as_torch(tensors["encoder.out.bias"])
         )
         theirs = torch.sigmoid(linear).numpy()
-    assert np.abs(nets.bilstm_encoder(doubled(tensors), x, encoder) - theirs).max() < 1e-5
+    assert np.abs(encode_bilstm(doubled(tensors), x, encoder) - theirs).max() < 1e-5
 
 
 def torch_score(tensors, sequences, config):
@@ -118,6 +120,6 @@ def test_bilstm_scorer_is_torchs(d, positions, readout):
     tensors = scorer_tensors(scorer, d)
     for m, n in ((300, 11), (1, 1), (5, 2)):
         sequences = np.random.default_rng(n).normal(size=(m, n, d))
-        ours = nets.bilstm_score(tensors, sequences, scorer)
+        ours = score_bilstm(tensors, sequences, scorer)
         assert ours.shape == (m,)
         assert np.abs(ours - torch_score(tensors, sequences, scorer)).max() < 1e-5
