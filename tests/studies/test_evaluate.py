@@ -159,7 +159,19 @@ def test_a_missing_value_stands_at_the_mean():
     assert essence[0] == pytest.approx(-essence[2])
 
 
+def test_a_falling_essence_is_sorted_down():
+    falling = [np.sort(np.random.default_rng(i).normal(size=6))[::-1] for i in range(5)]
+    assert recovering.sorted_one_way(falling)(np.array([1.0, 3.0, 2.0])).tolist() == [1, 2, 0]
+    assert recovering.sorted_one_way([-each for each in falling])(np.array([1.0, 3.0, 2.0])).tolist() == [0, 2, 1]
+
+
+def test_features_come_from_the_best_down():
+    names = {"worse": [np.array([1, 0, 3, 2])] * 6, "best": [np.arange(4)] * 6, "worst": [np.arange(4)[::-1]] * 6}
+    assert [row.method for row in tabulate(names, [4] * 6, resamples=20).rows] == ["chance", "best", "worse", "worst"]
+
+
 @pytest.mark.slow
+@pytest.mark.timeout(400)
 def test_false_alarms_on_shuffled_collections_are_as_rare_as_they_should_be():
     """200 datasets whose orders mean nothing, all learned and tested anew: p < 0.05 in about one of twenty."""
     from scipy.stats import binomtest

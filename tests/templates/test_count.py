@@ -58,6 +58,15 @@ def test_suggestion_is_the_smallest_within_one_error():
     assert CountTable((row(1, 0.05),), 5.0, 9, 9).suggested is None
 
 
+def test_what_shuffled_collections_tell_as_well_is_not_informative():
+    def row(shuffled):
+        return CountRow(1, 1.0, 1.0, 1.0, 0.3, 0.02, shuffled, 0.02, 0.0, 0.02)
+
+    assert row(0.0).informative
+    assert row(-0.5).informative
+    assert not row(0.28).informative
+
+
 def test_errors():
     rng = np.random.default_rng(0)
     five = [[0.0, 1.0]] * 5

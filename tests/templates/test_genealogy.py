@@ -42,6 +42,12 @@ def test_flows_labels_and_extremes_equal_plain_counts(match):
     assert kin.lineages == 4
 
 
+def test_two_that_have_no_ancestor_are_two_lineages():
+    rise, fall, arch = Template([0, 1], [-1, 1]), Template([0, 1], [1, -1]), Template([0, 0.5, 1], [-1, 1, -1])
+    kin = trace_genealogy([TemplateSet([rise]), TemplateSet([rise, fall, arch])], make())
+    assert kin.generations[1].lineage == [0, 1, 2]
+
+
 def test_a_lineage_follows_its_template_through_renumbering():
     essences = make()
     third = learn_templates(essences, 3, knots=[0, 0.5, 1])

@@ -22,6 +22,13 @@ def test_a_config_survives_json():
     assert TrainingConfig.from_dict(json.loads(json.dumps(config.to_dict()))) == config
 
 
+def test_a_seed_must_fit_into_63_bits():
+    assert TrainingConfig(seed=2**63 - 1).seed == 2**63 - 1
+    for seed in (-1, 2**63, 1.5, True):
+        with pytest.raises(InputError, match="'seed' must be a whole number from 0"):
+            TrainingConfig(seed=seed)
+
+
 @pytest.mark.parametrize(
     ("changes", "words"),
     [

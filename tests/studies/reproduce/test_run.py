@@ -1,5 +1,6 @@
 import json
 import multiprocessing
+import zlib
 from dataclasses import replace
 from html.parser import HTMLParser
 from xml.etree import ElementTree as ET
@@ -10,7 +11,7 @@ import pytest
 pytest.importorskip("torch")
 
 from fabula.errors import InputError
-from fabula.report.study.page import write_study
+from fabula.report.study.page import study_page, write_study
 from fabula.studies.reproduce.collections import read_study
 from fabula.studies.reproduce.plan import Plan, full_plan, quick_plan
 from fabula.studies.reproduce.run import reproduce
@@ -78,6 +79,22 @@ def test_every_table_and_figure_has_its_numbers(done):
     assert study.recovery["rows"][-2]["n"] == 2
 
 
+def test_few_collections_get_as_many_steps_as_many(done):
+    _, folder, study, _ = done
+    epochs = {
+        json.loads(path.read_text())["settings"]["config"]["epochs"] for path in (folder / "stages").glob("more-data-*")
+    }
+    assert epochs == {2, 4}  # all of the training collections, and half of them
+    assert [row["collections"] for row in study.more_data][1] == study.data["collections"]["training"]
+
+
+def test_a_control_that_is_not_zero_is_said_on_the_page(done):
+    study = done[2]
+    for bits, words in ((0.0, "both controls are zero"), (0.3, "a control is NOT zero: trust no figure")):
+        rows = [{**row, "bits": bits} for row in study.controls]
+        assert words in study_page(replace(study, controls=rows))
+
+
 def test_columns_that_give_the_order_away_are_left_out(done):
     _, _, study, _ = done
     assert study.data["features"] == ["energy", "tempo"]
@@ -105,6 +122,7 @@ def test_a_second_call_takes_up_what_is_there(done):
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(300)
 def test_side_by_side_gives_the_same(done, tmp_path):
     table, _, study, _ = done
     told = []
@@ -151,6 +169,8 @@ def test_the_parts_share_no_artist(done):
     parts = [study.training, study.development, study.evaluation]
     artists = [{c.items[0].artist for c in part} for part in parts]
     assert all(artists)
+    aside = [zlib.crc32(artist.encode()) % 10 == 0 for artist in sorted(artists[0] | artists[1])]
+    assert aside == [artist in artists[1] for artist in sorted(artists[0] | artists[1])]  # by the name alone
     assert not (artists[0] & artists[1])
     assert not (artists[0] & artists[2])
     assert not (artists[1] & artists[2])

@@ -32,6 +32,7 @@ save_model(f"{sys.argv[1]}/rank{os.environ.get('RANK', 0)}.safetensors", done.mo
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(240)
 def test_two_processes_train_one_model(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(SCRIPT)
