@@ -61,7 +61,7 @@ def main() -> None:
     options = parser.parse_args()
     split = read_split(options.table, where=USUAL)
     model = fabula.load_model(options.model)
-    training, validation = ([e[:, 0] for e in model.encode_all(part)] for part in (split.training, split.validation))
+    training, validation = ([e[:, 0] for e in model.encode_all(part)] for part in (split.training, split.held_out))
     rng = np.random.default_rng(0)
     shuffled = [rng.permutation(essence) for essence in validation]
     learned: list[Template] = []

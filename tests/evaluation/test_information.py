@@ -9,7 +9,8 @@ from fabula.core.essence import normalise
 from fabula.errors import InputError
 from fabula.evaluation import information
 from fabula.evaluation.controls import noise_features, shuffled_orders
-from fabula.evaluation.information import bootstrap_interval, information_of, mutual_information
+from fabula.evaluation.information import information_of, mutual_information
+from fabula.evaluation.intervals import mean_interval
 
 
 class Energy:
@@ -193,17 +194,17 @@ def test_a_seed_gives_the_same_and_another_does_not():
 def test_the_interval_is_that_of_a_mean():
     rng = np.random.default_rng(0)
     values = rng.normal(3.0, 2.0, size=2500)
-    low, high = bootstrap_interval(values, rng)
+    found = mean_interval(values, rng)
     half = 1.96 * values.std() / 50
-    assert (low, high) == pytest.approx((values.mean() - half, values.mean() + half), abs=0.012)
+    assert (found.low, found.high) == pytest.approx((values.mean() - half, values.mean() + half), abs=0.012)
 
 
 def test_the_interval_holds_the_truth_as_often_as_it_says():
     rng = np.random.default_rng(1)
     hits = 0
     for _ in range(200):
-        low, high = bootstrap_interval(rng.exponential(size=80), rng)
-        hits += low < 1 < high
+        found = mean_interval(rng.exponential(size=80), rng)
+        hits += found.low < 1 < found.high
     assert 176 <= hits <= 199
 
 

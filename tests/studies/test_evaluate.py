@@ -181,7 +181,7 @@ def test_false_alarms_on_shuffled_collections_are_as_rare_as_they_should_be():
         albums = collections(40, seed=1000 + number, rise=0.0)
         split = Split(albums[:20], albums[20:], "")
         found = recover(split, ("energy",), by="energy", k=2, seed=number)
-        tests = tabulate(found, [len(c) for c in split.validation], seed=number, resamples=10).tests
+        tests = tabulate(found, [len(c) for c in split.held_out], seed=number, resamples=10).tests
         p = {t.comparison.a: t.comparison.p for t in tests if t.metric == "spearman" and t.comparison.b == "chance"}
         alarms["arcs"] += p[recovering.ARCS] < 0.05
         alarms["squared error"] += p[recovering.PAPER] < 0.05

@@ -19,12 +19,11 @@ from fabula.core.collection import Collection
 from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
 from fabula.errors import InputError
+from fabula.evaluation.intervals import mean_interval
 
 Score = Callable[[Floats], ArrayLike]
 
 _SEQUENCES = 4096  # scored at a time
-_RESAMPLES = 2000
-_DRAWN = 4_000_000  # numbers of a bootstrap held at a time
 
 
 class Scoring(Protocol):
@@ -158,27 +157,9 @@ def information_of(
         )
         for n in np.unique(lengths)
     }
-    low, high = bootstrap_interval(bits, rng)
-    return Information(
-        float(bits.mean()), low, high, float(ceilings.mean()), negatives, draws, len(essences), per_length
-    )
-
-
-def bootstrap_interval(values: Floats, rng: np.random.Generator) -> tuple[float, float]:
-    """The 95 % percentile interval of a mean, by 2000 resamples.
-
-    Examples
-    --------
-    >>> bootstrap_interval(np.array([2.0, 2.0]), np.random.default_rng(0))
-    (2.0, 2.0)
-    """
-    rows = max(1, _DRAWN // len(values))
-    means = [
-        values[rng.integers(len(values), size=(min(rows, _RESAMPLES - done), len(values)))].mean(axis=1)
-        for done in range(0, _RESAMPLES, rows)
-    ]
-    low, high = np.percentile(np.concatenate(means), [2.5, 97.5])
-    return float(low), float(high)
+    interval = mean_interval(bits, rng)
+    ceiling = float(ceilings.mean())
+    return Information(interval.mean, interval.low, interval.high, ceiling, negatives, draws, len(essences), per_length)
 
 
 def _bits_of_length(score: Score, essences: Floats, *, negatives: int, draws: int, rng: np.random.Generator) -> Floats:

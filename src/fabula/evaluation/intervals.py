@@ -71,6 +71,20 @@ def bootstrap(
     return Interval(len(sample), mean, float(low), float(high))
 
 
+def mean_interval(values: Floats, rng: np.random.Generator) -> Interval:
+    """The 95 % percentile interval of a mean, by 2000 resamples; a single value is its own interval.
+
+    Examples
+    --------
+    >>> mean_interval(np.array([2.0]), np.random.default_rng(0))
+    Interval(n=1, mean=2.0, low=2.0, high=2.0)
+    """
+    if len(values) == 1:
+        only = float(values[0])
+        return Interval(1, only, only, only)
+    return bootstrap(values, rng, method="percentile")
+
+
 def as_scores(values: ArrayLike, name: str) -> Floats:
     """Check scores and return them as floats of shape (m,); NaN is allowed."""
     try:

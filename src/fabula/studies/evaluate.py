@@ -143,7 +143,7 @@ def evaluate_table(
         seed=seed,
         progress=progress,
     )
-    return tabulate(orderings, [len(c) for c in split.validation], rule=split.rule, seed=seed)
+    return tabulate(orderings, [len(c) for c in split.held_out], rule=split.rule, seed=seed)
 
 
 def tabulate(

@@ -65,9 +65,9 @@ def recover(
     told = progress or (lambda _: None)
     rng = np.random.default_rng(seed)
     told("features")
-    found = sorted_features(split.validation, features, rng)
+    found = sorted_features(split.held_out, features, rng)
     learned_from = [split.training[i] for i in spread(len(split.training), _MOST)]
-    essences, known = (_essences(part, model, by) for part in (split.validation, learned_from))
+    essences, known = (_essences(part, model, by) for part in (split.held_out, learned_from))
     count = min(k, len(known))
     if known[0].ndim == 1:
         found[SORTED] = hidden(essences, rng, sorted_one_way(known))
@@ -84,7 +84,7 @@ def recover(
         found[SEARCHES[kind]] = searched(model, essences, search, rng)
     if sequencer is not None:
         told(DIRECT)
-        found[DIRECT] = direct_orderings(sequencer, split.validation, rng)
+        found[DIRECT] = direct_orderings(sequencer, split.held_out, rng)
     return found
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from fabula.core.collection import Collection
 from fabula.errors import InputError
+from fabula.evaluation.parts import Parts
 from fabula.sources.tables.reading import read_table
 
 _LOOKED_AT = 1000  # collections, to judge a column by
@@ -23,9 +24,14 @@ class Split:
     """Collections to train on, those held out, how they were told apart, and what the user should know."""
 
     training: list[Collection]
-    validation: list[Collection]
+    held_out: list[Collection]
     rule: str
     notes: tuple[str, ...] = ()
+
+    @property
+    def parts(self) -> Parts:
+        """For training: what is held out decides and is measured."""
+        return Parts(self.training, self.held_out)
 
 
 def read_split(path: str | Path, *, where: Mapping[str, str] | None = None, held_out: float = 0.1) -> Split:

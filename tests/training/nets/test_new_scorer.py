@@ -5,6 +5,7 @@ import pytest
 import torch
 
 from fabula.errors import InputError
+from fabula.evaluation.parts import Parts
 from fabula.models.file import load_model, save_model
 from fabula.models.local_search import search_orderings
 from fabula.models.scorers import SCORERS as MODEL_SCORERS
@@ -53,7 +54,7 @@ def test_it_is_trained_written_and_read(monkeypatch, tmp_path, make):
     collections = make(60)
     config = TrainingConfig(scorers=("slope", "bilstm"), scorer_hidden=4, widths=(8,), epochs=15, learning_rate=0.03)
     assert config.scorer_weights == (0.5, 1.0)
-    done = train(collections[:40], collections[40:], config, device="cpu")
+    done = train(Parts(collections[:40], collections[40:]), config, device="cpu")
     assert done.information["slope"].low > 0.5
     model = load_model(save_model(tmp_path / "m.safetensors", done.model))
     assert model.scorers == ("slope", "bilstm")

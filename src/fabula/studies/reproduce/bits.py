@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fabula.core.collection import Collection
-from fabula.studies.reproduce.collections import Parts
+from fabula.evaluation.parts import Parts
 from fabula.studies.reproduce.stages import Bench
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def figure1(bench: Bench) -> list[dict[str, Any]] | None:
 
 def figure1_names(bench: Bench) -> tuple[str, ...]:
     """The features of Figure 1."""
-    return bench.study.plain[0][0].feature_names if bench.study.plain else ()
+    return bench.study.plain.training[0].feature_names if bench.study.plain else ()
 
 
 def figure1_run(bench: Bench, name: str | None, seed: int) -> Measured:
@@ -67,7 +67,7 @@ def figure1_run(bench: Bench, name: str | None, seed: int) -> Measured:
     config = bench.plan.bits_config(names, dimensions=1, seed=seed)
     if name is not None:
         return _measured(bench, f"figure1-{names.index(name) + 1:02d}-{seed}", alone(config, name), parts)
-    if parts[0] is study.training:
+    if parts.training is study.training:
         return table1_run(bench, 1, seed)
     return _measured(bench, f"figure1-essence-{seed}", config, parts)
 
@@ -80,10 +80,7 @@ def _measured(bench: Bench, stage: str, config: TrainingConfig, parts: Parts) ->
     def work() -> Any:
         from fabula.training.comparison import measure
 
-        training, development, evaluation = parts
-        told = bench.epochs_of(stage)
-        device = bench.plan.device
-        return measure(some(training, most), development, config, measured=evaluation, device=device, progress=told)
+        return measure(fewer(parts, most), config, device=bench.plan.device, progress=bench.epochs_of(stage))
 
     return Measured(**bench.stage(stage, {"config": config.to_dict(), "most": most}, work))
 
@@ -102,11 +99,8 @@ def control(bench: Bench, name: str) -> list[dict[str, Any]]:
     def work() -> Any:
         from fabula.training.audit import audit_one
 
-        training, development, evaluation = study.parts
-        kept, told = some(training, plan.most), bench.epochs_of(stage)
-        options: dict[str, Any] = {"measured": evaluation, "device": plan.device, "progress": told}
-        _, rows = audit_one(name, kept, development, config, **options)
-        return rows
+        parts = fewer(study.parts, plan.most)
+        return audit_one(name, parts, config, device=plan.device, progress=bench.epochs_of(stage))[1]
 
     rows: list[dict[str, Any]] = bench.stage(stage, {"config": config.to_dict(), "most": plan.most}, work)
     return rows
@@ -135,13 +129,15 @@ def more_data_run(bench: Bench, size: int) -> dict[str, Any]:
     def work() -> Any:
         from fabula.training.comparison import measure
 
-        training, development, evaluation = study.parts
-        told = bench.epochs_of(stage)
-        device = plan.device
-        return measure(some(training, size), development, recipe, measured=evaluation, device=device, progress=told)
+        return measure(fewer(study.parts, size), recipe, device=plan.device, progress=bench.epochs_of(stage))
 
     found = bench.stage(stage, {"config": recipe.to_dict()}, work)
     return {"collections": size, **{key: found[key] for key in ("bits", "low", "high")}}
+
+
+def fewer(parts: Parts, most: int) -> Parts:
+    """The same parts with at most so many training collections; 0: all."""
+    return replace(parts, training=some(parts.training, most))
 
 
 def some(collections: Sequence[Collection], most: int) -> list[Collection]:

@@ -12,6 +12,7 @@ import numpy as np
 
 from fabula.core.collection import Collection
 from fabula.errors import InputError
+from fabula.evaluation.parts import Parts
 from fabula.sources.fma.collections import REASONS, read_fma
 from fabula.sources.tables.files import TABLE_ENDINGS, read_columns
 from fabula.studies.splits import read_split, usable_features
@@ -23,9 +24,6 @@ TRACK_FEATURES = (
     "tempo", "key", "mode", "duration_ms",
 )  # fmt: skip
 _DEVELOPMENT = 10  # one part in so many of a training side decides which epoch is kept
-
-
-Parts = tuple[list[Collection], list[Collection], list[Collection]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,14 +55,14 @@ class Study:
 
     @property
     def parts(self) -> Parts:
-        """Training, development, evaluation."""
-        return self.training, self.development, self.evaluation
+        """For training: the development collections decide, the evaluation collections are measured."""
+        return Parts(self.training, self.development, self.evaluation)
 
     @property
     def fingerprint(self) -> str:
         """Depends on ids, sizes and feature values of all parts."""
         digest = hashlib.sha256("\0".join(self.features).encode())
-        for part in self.parts:
+        for part in (self.training, self.development, self.evaluation):
             digest.update(b"\1")
             for c in part:
                 digest.update(f"\0{c.id}\0{len(c)}\0".encode("utf-8", "surrogateescape"))
@@ -98,12 +96,12 @@ def _from_table(path: Path, features: Sequence[str] | None, held_out: float) -> 
     where = {name: value for name, value in FILTER.items() if name in there}
     split = read_split(path, where=where, held_out=held_out)
     names, notes = _usable(split.training, features)
-    narrow = [_only(part, names) for part in (split.training, split.validation)]
+    narrow = [_only(part, names) for part in (split.training, split.held_out)]
     kept, development = _set_aside(narrow[0])
     if where:
         notes = (f"kept: {', '.join(f'{name} = {value!r}' for name, value in where.items())}", *notes)
-    parts = (kept, development, narrow[1])
-    return Study(path.name, *parts, parts, names, split.rule, notes)
+    plain = Parts(kept, development, narrow[1])
+    return Study(path.name, kept, development, narrow[1], plain, names, split.rule, notes)
 
 
 def _from_fma(path: Path) -> Study:
@@ -113,7 +111,7 @@ def _from_fma(path: Path) -> Study:
     if empty:
         raise InputError(f"{path}: no usable album in the split {', '.join(empty)}")
     few = read_fma(path, features="echonest")
-    plain = (few.of("training"), few.of("validation"), few.of("test"))
+    sides = [few.of(name) for name in parts]
     notes = [f"dropped, {REASONS[why]}: {count}" for why, count in reading.dropped.items() if count]
     notes += [f"artists in both {a} and {b}: {len(names)}" for (a, b), names in reading.shared_artists.items() if names]
     return Study(
@@ -121,7 +119,7 @@ def _from_fma(path: Path) -> Study:
         parts["training"],
         parts["validation"],
         parts["test"],
-        plain if all(plain) else None,
+        Parts(*sides) if all(sides) else None,
         reading.collections[0].feature_names,
         "the splits of FMA",
         tuple(notes),

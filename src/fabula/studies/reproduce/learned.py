@@ -13,6 +13,7 @@ from fabula.core.naming import named
 from fabula.core.ordering import Ints
 from fabula.core.template import PAPER_KNOTS
 from fabula.core.template_set import TemplateSet
+from fabula.evaluation.parts import Parts
 from fabula.models.file import load_model, save_model
 from fabula.models.model import Model
 from fabula.studies.recovery import direct_orderings, scalar_essences, searchable, searched, spread
@@ -64,18 +65,12 @@ def search_part(bench: Bench, part: int) -> list[tuple[int, Ints]]:
 
 def _trained(bench: Bench, name: str, config: Any, training: list[Collection]) -> tuple[Model, dict[str, Any]]:
     path = bench.model_path(name)
-    development = bench.study.development
 
     def work() -> Any:
         from fabula.training.trainer import train
 
-        done = train(
-            training,
-            development,
-            config,
-            device=bench.plan.device,
-            progress=bench.epochs_of(name),
-        )
+        parts = Parts(training, bench.study.development)
+        done = train(parts, config, device=bench.plan.device, progress=bench.epochs_of(name))
         save_model(path, done.model)
         history = [{"epoch": each.epoch, "loss": each.loss, "bits": each.bits} for each in done.history]
         bits = {scorer: {k: v for k, v in asdict(info).items() if k != "per_length"}

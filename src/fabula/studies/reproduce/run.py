@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from fabula.errors import FileError, import_extra
+from fabula.errors import FileError, InputError, import_extra
 from fabula.studies.reproduce import bits, learned
 from fabula.studies.reproduce import templates as curves
 from fabula.studies.reproduce.collections import Study, read_study
@@ -95,6 +95,10 @@ def reproduce(
         Called with a stage, a note, and how many stages are done, of how many.
     """
     import_extra("torch", extra="train", purpose="reproducing the paper")
+    from fabula.training.loop.distributed import processes
+
+    if processes() > 1:
+        raise InputError("a reproduction shares its trainings out by its own jobs: start it without torchrun")
     place = _make_folders(Path(folder))
     study = read_study(data, features=features, held_out=held_out)
     make = quick_plan if quick else full_plan
@@ -136,9 +140,7 @@ def trainings(bench: Bench) -> list[Task]:
     """Everything that is trained, longest first."""
     plan, study = bench.plan, bench.study
     seeds = range(plan.seeds)
-    own = (
-        study.plain is not None and study.plain[0] is not study.training
-    )  # else Table 1 has trained Figure 1's essence
+    own = study.plain is not None and study.plain.training is not study.training  # else Table 1 has trained it
     names = [*([None] if own else []), *bits.figure1_names(bench)]
     return [
         learned.sequencer,
