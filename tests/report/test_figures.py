@@ -11,7 +11,7 @@ from fabula.core.template_set import TemplateSet
 from fabula.report.figures.bars import Bar, bars_figure
 from fabula.report.figures.lines import Line, LinePanel, lines_figure
 from fabula.report.figures.sankey import genealogy_figure
-from fabula.report.figures.templates import Arc, ArcPanel, panels_figure
+from fabula.report.figures.templates import Arc, ArcPanel, Layout, panels_figure
 from fabula.report.study.tables import Table, shown, tables
 from fabula.templates.genealogy import trace_genealogy
 
@@ -61,7 +61,7 @@ def test_one_name_stands_in_the_legend_once():
 def test_panels_share_one_scale():
     rise = Template([0, 1], [-1, 1])
     panels = [ArcPanel(f"p{i}", rise, [Arc("album", [-1.0, 1.0])]) for i in range(3)]
-    points = marks(panels_figure(panels, columns=3))
+    points = marks(panels_figure(panels, Layout(3)))
     assert len({y for _, y in points}) == 2
     assert len({x for x, _ in points}) == 6
 
@@ -69,7 +69,7 @@ def test_panels_share_one_scale():
 def test_marks_and_notes_are_written():
     panels = [ArcPanel("one", None, [Arc("album", [0.0, 1.0], ["1", "2"])])]
     words = [
-        t.text for t in parse(panels_figure(panels, columns=2, named=False, notes=["1. A & B"])).iter(f"{SVG}text")
+        t.text for t in parse(panels_figure(panels, Layout(2, named=False, notes=["1. A & B"]))).iter(f"{SVG}text")
     ]
     assert {"1", "2", "1. A & B", "one"} <= set(words)
     assert "album" not in words

@@ -104,11 +104,11 @@ def learn_(*, k: int, method: str, seed: int, output: Path | None, **source: Any
     """
     from fabula.cli.printing import console, show_template
     from fabula.cli.progress import counting_bar
-    from fabula.studies.templates import learn
+    from fabula.studies.templates import learn_and_save
 
     body = _body(**source)
     with counting_bar("learning") as bar:
-        templates = learn(
+        templates = learn_and_save(
             body, output, k=k, method=method, seed=seed, progress=lambda d, t, cost: bar(d, t, f"cost {cost:.4f}")
         )
     for template in templates:
@@ -136,9 +136,9 @@ def compare_(*, first: Path, second: Path) -> None:
 
     from fabula.cli.printing import console
     from fabula.report.terminal import spark
-    from fabula.studies.templates import compare
+    from fabula.studies.templates import compare_files
 
-    a, b, found = compare(first, second)
+    a, b, found = compare_files(first, second)
     table = Table(box=None, pad_edge=False, header_style="bold")
     for name in (first.name, "", second.name, "", "correlation", "distance"):
         table.add_column(name, justify="right" if name in ("correlation", "distance") else "left", no_wrap=True)
@@ -171,11 +171,13 @@ def count_(*, most: int, seed: int, as_json: bool, **source: Any) -> None:
 
     from fabula.cli.printing import console
     from fabula.cli.progress import counting_bar
-    from fabula.studies.templates import count
+    from fabula.studies.templates import count_templates
 
     body = _body(**source)
     with counting_bar("counting") as bar:
-        found = count(body, range(1, most + 1), seed=seed, progress=lambda d, t, bits: bar(d, t, f"bits {bits:.3f}"))
+        found = count_templates(
+            body, range(1, most + 1), seed=seed, progress=lambda d, t, bits: bar(d, t, f"bits {bits:.3f}")
+        )
     if as_json:
         click.echo(json.dumps(found.to_dict()))
         return

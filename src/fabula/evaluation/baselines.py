@@ -182,7 +182,7 @@ def best_scores(proposals: Sequence[Sequence[ArrayLike]], metric: str = "edit") 
 
     Returns
     -------
-    Shape (m,), one per collection, ready for :func:`fabula.evaluation.significance.compare`.
+    Shape (m,), one per collection, ready for :func:`fabula.evaluation.comparison.compare_scores`.
 
     Examples
     --------

@@ -59,7 +59,7 @@ def arc_figure(
     named = _labels_fit(labels, width)
     left, right, top, bottom = 34, 92 if named else 16, 30 if caption else 14, 96 if named else 26
     curve = template.samples(161) if template is not None else np.empty(0)
-    low, high = _limits(np.concatenate([values, curve]))
+    low, high = limits(np.concatenate([values, curve]))
 
     def x(u: float) -> float:
         return left + (width - left - right) * (u if n > 1 or template is not None else 0.5)
@@ -68,7 +68,7 @@ def arc_figure(
         return top + (height - top - bottom) * (high - v) / (high - low)
 
     parts = [f'<text x="{left}" y="16" font-weight="600">{escape(caption)}</text>'] if caption else []
-    for tick in _ticks(low, high):
+    for tick in ticks(low, high):
         parts.append(f'<line class="axis" x1="{left}" x2="{width - right}" y1="{y(tick):.1f}" y2="{y(tick):.1f}"/>')
         parts.append(f'<text class="soft" x="{left - 6}" y="{y(tick) + 4:.1f}" text-anchor="end">{tick:g}</text>')
     if len(curve):
@@ -96,13 +96,15 @@ def _path(kind: str, points: Sequence[tuple[float, float]]) -> str:
     return f'<path class="{kind}" d="M{" L".join(f"{px:.1f},{py:.1f}" for px, py in points)}"/>'
 
 
-def _limits(values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> tuple[float, float]:
+def limits(values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> tuple[float, float]:
+    """The ends of an axis: the smallest and the largest value, with a margin."""
     low, high = float(values.min()), float(values.max())
     margin = 0.08 * (high - low) or 1.0
     return low - margin, high + margin
 
 
-def _ticks(low: float, high: float) -> list[float]:
+def ticks(low: float, high: float) -> list[float]:
+    """Round numbers along an axis, a few of them."""
     step = 10.0 ** np.floor(np.log10((high - low) / 2))
     step = next(step * m for m in (1, 2, 5, 10) if (high - low) / (step * m) <= 6)
     first = int(np.ceil(low / step))

@@ -16,7 +16,7 @@ from fabula.core.writing import check_target
 from fabula.errors import InputError
 from fabula.models.file import load_model
 from fabula.sources.tables.reading import read_table
-from fabula.templates.comparison import Comparison, compare_templates
+from fabula.templates.comparison import TemplateComparison, compare_templates
 from fabula.templates.count import CountTable, choose_count
 from fabula.templates.genealogy import Genealogy, trace_genealogy
 from fabula.templates.learning import learn_templates
@@ -72,7 +72,7 @@ def read_body(path: str | Path, *, by: str | None, model: str | None, where: Map
     return Body(kept, [normalise(values[i]) for i in whole], len(values) - len(whole))
 
 
-def learn(
+def learn_and_save(
     body: Body, output: str | Path | None, *, k: int, method: str, seed: int = 0, progress: Progress | None = None
 ) -> TemplateSet:
     """Learn k templates and write them where wanted."""
@@ -83,13 +83,15 @@ def learn(
     return templates
 
 
-def compare(first: str | Path, second: str | Path) -> tuple[TemplateSet, TemplateSet, Comparison]:
+def compare_files(first: str | Path, second: str | Path) -> tuple[TemplateSet, TemplateSet, TemplateComparison]:
     """Pair the templates of two files by their shapes."""
     a, b = TemplateSet.load(first), TemplateSet.load(second)
     return a, b, compare_templates(a, b, shape_only=True)
 
 
-def count(body: Body, counts: Sequence[int], *, seed: int = 0, progress: Progress | None = None) -> CountTable:
+def count_templates(
+    body: Body, counts: Sequence[int], *, seed: int = 0, progress: Progress | None = None
+) -> CountTable:
     """What each number of templates explains on held-out collections, and on shuffled ones."""
     return choose_count(body.essences, counts, rng=np.random.default_rng(seed), progress=progress)
 

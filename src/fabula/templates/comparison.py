@@ -15,7 +15,7 @@ _POINTS = 101  # where curves are compared
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
+class TemplateComparison:
     """How two sets of templates agree.
 
     Attributes
@@ -46,7 +46,7 @@ class Comparison:
         return float(np.sqrt((self.distances**2).mean()))
 
 
-def compare_templates(first: TemplateSet, second: TemplateSet, *, shape_only: bool = False) -> Comparison:
+def compare_templates(first: TemplateSet, second: TemplateSet, *, shape_only: bool = False) -> TemplateComparison:
     """Pair the templates of two sets and say how far they lie apart.
 
     Parameters
@@ -69,7 +69,7 @@ def compare_templates(first: TemplateSet, second: TemplateSet, *, shape_only: bo
     table = np.sqrt(((left[:, np.newaxis] - right[np.newaxis]) ** 2).mean(axis=-1))
     rows, columns = linear_sum_assignment(table**2)
     pairs = list(zip(rows.tolist(), columns.tolist(), strict=True))
-    return Comparison(
+    return TemplateComparison(
         pairs,
         table[rows, columns],
         np.array([_correlation(left[i], right[j]) for i, j in pairs]),

@@ -47,13 +47,24 @@ class Refinement:
     starts: Floats
 
 
+@dataclass(frozen=True)
+class RefinementSettings:
+    """How templates are refined: from how many starts, and in how many steps at most."""
+
+    starts: int = 48
+    steps: int = 300
+
+    def __post_init__(self) -> None:
+        if self.starts < 1 or self.steps < 1:
+            raise InputError(f"refinement needs at least 1 start and 1 step; got {self.starts} and {self.steps}")
+
+
 def refine(
     costs: Costs,
     k: int,
     *,
     rng: np.random.Generator,
-    starts: int = 48,
-    steps: int = 300,
+    settings: RefinementSettings | None = None,
     initial: ArrayLike | None = None,
     progress: Progress | None = None,
 ) -> Refinement:
@@ -68,10 +79,8 @@ def refine(
         Of the collections to learn from.
     k
         How many templates, 1 to the number of collections.
-    starts
-        How many starts.
-    steps
-        How many steps at most.
+    settings
+        How many starts and steps.
     initial
         Shape (s, k, q): sets of templates to start from besides, an evolved population for instance. The result is
         never worse than the best of them.
@@ -87,21 +96,20 @@ def refine(
     0.003333
     """
     as_count(k, len(costs))
-    if starts < 1 or steps < 1:
-        raise InputError(f"refinement needs at least 1 start and 1 step; got {starts} and {steps}")
+    how = settings or RefinementSettings()
     sample = _sample(costs, k, rng)
-    values = scatter(sample, k, starts, rng)
+    values = scatter(sample, k, how.starts, rng)
     given = _as_initial(initial, k, len(costs.knots))
     values = np.concatenate([given, values])
-    values, cost, trace = _race(sample, values, steps, progress)
+    values, cost, trace = _race(sample, values, how.steps, progress)
     ranked = np.argsort(cost, kind="stable")
     finalists = np.concatenate([values[ranked[:1]], given])
     winner = int(np.argmin(costs.of(finalists)))
-    best, history = _descend(costs, finalists[winner], steps)
+    best, history = _descend(costs, finalists[winner], how.steps)
     if sample is costs and winner == 0:
         history = np.concatenate([trace[ranked[0]][:-1], history])
     if progress is not None:
-        progress(steps, steps, float(history[-1]))
+        progress(how.steps, how.steps, float(history[-1]))
     return Refinement(best, float(history[-1]), history, cost[ranked])
 
 

@@ -1,40 +1,17 @@
 import numpy as np
 import pytest
 
-from fabula.models.config import tensor_shapes
 from fabula.models.scorers.bilstm import score_bilstm
-
-
-def random_tensors(config, item_shape, seed=0):
-    rng = np.random.default_rng(seed)
-    shapes = tensor_shapes(config, item_shape)
-    return {
-        name: (rng.normal(size=shape) / np.sqrt(shape[-1])).astype(np.float32)
-        for name, shape in shapes.items()
-        if not name.startswith("transform.")
-    }
 
 
 def doubled(tensors):
     return {name: tensor.astype(np.float64) for name, tensor in tensors.items()}
 
 
-def bilstm(d, *, positions=False, readout="ends", hidden=32, layers=2):
-    channels = d + 2 if positions else d
-    scorer = {"kind": "bilstm", "hidden": hidden, "layers": layers, "channels": channels, "readout": readout}
-    return scorer | {"positions": positions}
-
-
-def scorer_tensors(scorer, d, seed=0):
-    config = {"dimensions": d, "encoder": {"kind": "identity"}, "scorers": [scorer]}
-    return random_tensors(config, (d,), seed)
-
-
 @pytest.mark.parametrize("readout", ["ends", "mean"])
 @pytest.mark.parametrize("n", [2, 7])
-def test_the_score_sees_every_item(n, readout):
-    scorer = bilstm(2, readout=readout, hidden=8)
-    tensors = scorer_tensors(scorer, 2)
+def test_the_score_sees_every_item(bilstm, n, readout):
+    scorer, tensors = bilstm(2, readout=readout, hidden=8)
     sequence = np.random.default_rng(0).normal(size=(n, 2))
     before = score_bilstm(tensors, sequence[np.newaxis], scorer)[0]
     for item in range(n):
@@ -43,25 +20,22 @@ def test_the_score_sees_every_item(n, readout):
         assert abs(score_bilstm(tensors, changed[np.newaxis], scorer)[0] - before) > 1e-4
 
 
-def test_the_score_depends_on_the_order():
-    scorer = bilstm(1, hidden=8)
-    tensors = scorer_tensors(scorer, 1)
+def test_the_score_depends_on_the_order(bilstm):
+    scorer, tensors = bilstm(1, hidden=8)
     there = np.arange(5.0).reshape(1, 5, 1)
     assert abs(score_bilstm(tensors, there, scorer)[0] - score_bilstm(tensors, there[:, ::-1], scorer)[0]) > 1e-4
 
 
-def test_the_score_does_not_depend_on_the_rest_of_the_batch():
-    scorer = bilstm(3)
-    tensors = scorer_tensors(scorer, 3)
+def test_the_score_does_not_depend_on_the_rest_of_the_batch(bilstm):
+    scorer, tensors = bilstm(3)
     sequences = np.random.default_rng(0).normal(size=(600, 6, 3))
     together = score_bilstm(tensors, sequences, scorer)
     for i in (0, 255, 256, 599):
         assert abs(score_bilstm(tensors, sequences[i : i + 1], scorer)[0] - together[i]) < 1e-6
 
 
-def test_the_score_computes_in_the_dtype_of_its_tensors():
-    scorer = bilstm(1, hidden=4)
-    tensors = scorer_tensors(scorer, 1)
+def test_the_score_computes_in_the_dtype_of_its_tensors(bilstm):
+    scorer, tensors = bilstm(1, hidden=4)
     x = np.zeros((2, 3, 1))
     assert score_bilstm(tensors, x, scorer).dtype == np.float32
     assert score_bilstm(doubled(tensors), x, scorer).dtype == np.float64

@@ -64,7 +64,7 @@ def _panel(panel: LinePanel, left: float, width: float, height: float) -> list[s
     low, high = min(ys) - margin, max(ys) + margin
     y = _scale([low, high], height - _BOTTOM, _TOP, log=False)
     parts = [text(left + _LEFT, 18, panel.title, bold=True)]
-    for tick in svg._ticks(low, high):
+    for tick in svg.ticks(low, high):
         parts.append(
             f'<line class="axis" x1="{left + _LEFT:.1f}" x2="{left + width - _RIGHT:.1f}" y1="{y(tick):.1f}" '
             f'y2="{y(tick):.1f}"/>'
@@ -116,4 +116,4 @@ def _x_ticks(values: Sequence[float]) -> list[float]:
     places = sorted(set(values))
     if len(places) <= 8:
         return places
-    return [tick for tick in svg._ticks(places[0], places[-1]) if places[0] <= tick <= places[-1]]
+    return [tick for tick in svg.ticks(places[0], places[-1]) if places[0] <= tick <= places[-1]]

@@ -9,7 +9,7 @@ from fabula.report.figures.bars import Bar, bars_figure
 from fabula.report.figures.colours import GREY
 from fabula.report.figures.lines import Line, LinePanel, lines_figure
 from fabula.report.figures.sankey import genealogy_figure
-from fabula.report.figures.templates import Arc, ArcPanel, panels_figure
+from fabula.report.figures.templates import Arc, ArcPanel, Layout, panels_figure
 from fabula.studies.recovery import METHODS
 from fabula.studies.reproduce.run import Reproduced
 from fabula.studies.reproduce.templates import NAMES, RANDOM, shuffled_name
@@ -88,7 +88,7 @@ def _figure4(kinship: dict[str, Any], *, standalone: bool) -> str:
             drawn = [Arc(arc["title"], arc["essence"]) for arc in arcs]
             template = Template(t["knots"], t["values"], t["name"])
             panels.append(ArcPanel(f"{t['name']}: {which} fit", template, drawn, t["lineage"] % GREY))
-    return panels_figure(panels, columns=len(generation["templates"]), standalone=standalone)
+    return panels_figure(panels, Layout(len(generation["templates"])), standalone=standalone)
 
 
 def _figure6(study: Reproduced, *, standalone: bool) -> str:
@@ -104,9 +104,9 @@ def _figure6(study: Reproduced, *, standalone: bool) -> str:
     for colour, each in zip(lineages, album["fits"], strict=True):
         template = Template(each["knots"], each["values"], each["name"])
         panels.append(ArcPanel(each["name"], template, [arc(each["ordering"])], colour))
-    tracks = [f"{number}. {label}" for number, label in enumerate(album["labels"], start=1)]
-    return panels_figure(panels, columns=min(3, len(panels)), height=190, named=False, notes=tracks[:13],
-                         standalone=standalone)  # fmt: skip
+    labels = [f"{number}. {label}" for number, label in enumerate(album["labels"], start=1)]
+    layout = Layout(min(3, len(panels)), height=190, named=False, notes=labels[:13])
+    return panels_figure(panels, layout, standalone=standalone)
 
 
 def _recovery(study: Reproduced, *, standalone: bool) -> str:

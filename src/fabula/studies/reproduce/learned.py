@@ -92,7 +92,7 @@ def template_sets(bench: Bench, model: Model, seed: int) -> dict[str, dict[int, 
         found: dict[str, dict[int, Floats]] = {}
         for way, (method, options) in WAYS.items():
             for k in counts:
-                bench.told(f"templates-{seed}", f"{way}, {k}")
+                bench.report(f"templates-{seed}", f"{way}, {k}")
                 learned = learn_templates(essences, k=k, method=method, seed=seed, **options)
                 found.setdefault(way, {})[k] = learned.values
         return found
@@ -120,10 +120,10 @@ def sequencer(bench: Bench) -> dict[str, Any]:
             study.development,
             SequencerConfig(**{**settings, "features": study.features}),
             device=plan.device,
-            progress=lambda epoch, epochs, bits: bench.told("sequencer", f"epoch {epoch} of {epochs}"),
+            progress=lambda epoch, epochs, bits: bench.report("sequencer", f"epoch {epoch} of {epochs}"),
         )
         save_sequencer(path, made)
-        bench.told("sequencer", "beam search")
+        bench.report("sequencer", "beam search")
         orderings = direct_orderings(made, study.evaluation, np.random.default_rng(0))
         return {
             "bits": information_bits(made, study.evaluation),

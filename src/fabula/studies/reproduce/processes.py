@@ -27,7 +27,7 @@ def side_by_side(bench: Bench, tasks: Sequence[Task]) -> None:
     Parameters
     ----------
     bench
-        Its plan says how many jobs; its ``told`` is called here, whatever process a note comes from.
+        Its plan says how many jobs; its ``report`` is called here, whatever process a note comes from.
     tasks
         Each is called with the bench in some process; what it keeps in the bench's folder is its result.
     """
@@ -36,9 +36,9 @@ def side_by_side(bench: Bench, tasks: Sequence[Task]) -> None:
         return
     context = multiprocessing.get_context("spawn")  # a forked process cannot use a GPU
     notes = context.SimpleQueue()
-    listener = Thread(target=_listen, args=(notes, bench.told), daemon=True)
+    listener = Thread(target=_listen, args=(notes, bench.report), daemon=True)
     listener.start()
-    start = (replace(bench, told=_silent), notes, max(1, (os.cpu_count() or 1) // jobs))
+    start = (replace(bench, report=_silent), notes, max(1, (os.cpu_count() or 1) // jobs))
     pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_start, initargs=start)
     try:
         for done in as_completed([pool.submit(_do, task) for task in tasks]):
@@ -60,9 +60,9 @@ def _silent(stage: str, note: str) -> None:
     """Tell nobody."""
 
 
-def _listen(notes: Any, told: Callable[[str, str], None]) -> None:
+def _listen(notes: Any, report: Callable[[str, str], None]) -> None:
     while (note := notes.get()) is not None:
-        told(*note)
+        report(*note)
 
 
 def _start(bench: Bench, notes: Any, threads: int) -> None:
@@ -71,7 +71,7 @@ def _start(bench: Bench, notes: Any, threads: int) -> None:
     import torch
 
     torch.set_num_threads(threads)
-    _bench = replace(bench, told=lambda stage, note: notes.put((stage, note)))
+    _bench = replace(bench, report=lambda stage, note: notes.put((stage, note)))
 
 
 def _do(task: Task) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 from fabula.core.template_set import TemplateSet
 from fabula.models.model import Model
 from fabula.studies.evaluate import tabulate
-from fabula.studies.recovery import DIRECT, SEARCHES, recover, searchable
+from fabula.studies.recovery import DIRECT, SEARCHES, Methods, recover, searchable
 from fabula.studies.reproduce.learned import SEARCH_PARTS, as_orderings, search_part, searching
 from fabula.studies.reproduce.stages import Bench
 from fabula.studies.splits import Split
@@ -33,16 +33,16 @@ def recovery(bench: Bench, model: Model, templates: TemplateSet, direct: Mapping
     searched = dict(pair for part in range(SEARCH_PARTS) for pair in search_part(bench, part))
     single = study.features if study.evaluation[0].features.ndim == 2 else ()
 
-    def told(what: str) -> None:
-        bench.told("recovery", what)
+    def report(what: str) -> None:
+        bench.report("recovery", what)
 
     def work() -> Any:
-        found = recover(split, single, model=model, templates=templates, progress=told)
+        found = recover(split, single, Methods(model=model, templates=templates), progress=report)
         kind = searchable(searching(bench))
         if searched and kind is not None:
             found[SEARCHES[kind]] = [searched.get(i) for i in range(len(study.evaluation))]
         found[DIRECT] = as_orderings(direct["orderings"])
-        told("tests")
+        report("tests")
         lengths = [len(c) for c in study.evaluation]
         return tabulate(found, lengths, rule=study.rule, resamples=plan.resamples).to_dict()
 

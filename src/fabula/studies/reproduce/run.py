@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from fabula.errors import FileError, InputError, import_extra
-from fabula.studies.reproduce import bits, learned
-from fabula.studies.reproduce import templates as curves
+from fabula.studies.reproduce import bits, learned, templates
 from fabula.studies.reproduce.collections import Study, read_study
-from fabula.studies.reproduce.plan import Plan, full_plan, quick_plan
+from fabula.studies.reproduce.plan import Plan, full_plan
 from fabula.studies.reproduce.processes import Task, side_by_side
 from fabula.studies.reproduce.recovery import recovery
 from fabula.studies.reproduce.stages import Bench
@@ -61,14 +60,10 @@ class Reproduced:
 def reproduce(
     data: str | Path,
     folder: str | Path,
+    plan: Plan | None = None,
     *,
-    quick: bool = False,
-    seeds: int | None = None,
-    device: str = "auto",
-    jobs: int = 1,
     features: Sequence[str] | None = None,
     held_out: float = 0.1,
-    plan: Plan | None = None,
     progress: Callable[[str, str, int, int], None] | None = None,
 ) -> Reproduced:
     """Compute every table and figure; what a call before has done with the same settings is not done again.
@@ -79,18 +74,10 @@ def reproduce(
         A table of ordered collections, or a folder or archive of FMA.
     folder
         Where stages and models are kept; made where it is not there.
-    quick
-        Fewer seeds, epochs and collections: minutes on two cores.
-    seeds
-        Runs of everything that is trained; 5, or 2 when quick.
-    device
-        ``"auto"``, ``"cpu"`` or ``"cuda"``.
-    jobs
-        Stages done side by side, in processes of their own; results differ by rounding at most.
+    plan
+        How much is done, where, and in how many processes; by default the full one.
     features, held_out
         As :func:`fabula.studies.reproduce.collections.read_study` takes them.
-    plan
-        Sizes of one's own, in place of ``quick``, ``seeds``, ``device`` and ``jobs``.
     progress
         Called with a stage, a note, and how many stages are done, of how many.
     """
@@ -99,12 +86,10 @@ def reproduce(
 
     if processes() > 1:
         raise InputError("a reproduction shares its trainings out by its own jobs: start it without torchrun")
-    place = _make_folders(Path(folder))
+    kept_in = _make_folders(Path(folder))
     study = read_study(data, features=features, held_out=held_out)
-    make = quick_plan if quick else full_plan
-    chosen = plan or make(seeds=seeds or (2 if quick else 5), device=device, jobs=jobs)
-    bench = Bench(place, study, chosen, study.fingerprint, lambda stage, note: None)
-    return run(bench if progress is None else replace(bench, told=_counting(progress, bench)))
+    bench = Bench(kept_in, study, plan or full_plan(), study.fingerprint, lambda stage, note: None)
+    return run(bench if progress is None else replace(bench, report=_counting(progress, bench)))
 
 
 def run(bench: Bench) -> Reproduced:
@@ -114,13 +99,13 @@ def run(bench: Bench) -> Reproduced:
         side_by_side(bench, wave)
     trained = [learned.essence(bench, seed) for seed in range(plan.seeds)]
     first = trained[0][0]
-    figure2 = curves.figure2(bench)
+    figure2 = templates.figure2(bench)
     sets = learned.template_sets(bench, first, 0)
     direct = learned.sequencer(bench)
     four = sets["refined"][max(k for k in sets["refined"] if k <= 4)]
     return Reproduced(
         folder=bench.folder,
-        data=_told_of(bench.study),
+        data=_about(bench.study),
         plan={"quick": plan.quick, "seeds": plan.seeds, "preset": plan.preset, "searched": plan.searched},
         table1=bits.table1(bench),
         figure1=bits.figure1(bench),
@@ -129,9 +114,9 @@ def run(bench: Bench) -> Reproduced:
         essences=[result for _, result in trained],
         sequencer={key: value for key, value in direct.items() if key != "orderings"},
         figure2={key: value for key, value in figure2.items() if key != "scores"},
-        significance=curves.significance(bench, figure2),
-        kinship=curves.kinship(bench, first, sets),
-        album=curves.one_album(bench, first, sets),
+        significance=templates.significance(bench, figure2),
+        kinship=templates.kinship(bench, first, sets),
+        album=templates.one_album(bench, first, sets),
         recovery=recovery(bench, first, four, direct),
     )
 
@@ -158,7 +143,7 @@ def measurements(bench: Bench) -> list[Task]:
     parts = min(learned.SEARCH_PARTS, bench.plan.searched, len(bench.study.evaluation))
     return [
         *(partial(learned.search_part, part=part) for part in range(parts)),
-        *(partial(curves.seed_scores, seed=seed) for seed in range(bench.plan.seeds)),
+        *(partial(templates.seed_scores, seed=seed) for seed in range(bench.plan.seeds)),
     ]
 
 
@@ -167,15 +152,15 @@ def _counting(progress: Callable[[str, str, int, int], None], bench: Bench) -> C
     total = len(trainings(bench)) + len(measurements(bench)) + bench.plan.seeds + 3
     done: set[str] = set()
 
-    def told(stage: str, note: str) -> None:
+    def report(stage: str, note: str) -> None:
         if note.startswith(("done", "kept")):
             done.add(stage)
         progress(stage, note, len(done), max(total, len(done)))
 
-    return told
+    return report
 
 
-def _told_of(study: Study) -> dict[str, Any]:
+def _about(study: Study) -> dict[str, Any]:
     parts = {name: getattr(study, name) for name in ("training", "development", "evaluation")}
     return {
         "name": study.name,

@@ -14,8 +14,8 @@ from fabula.core.essence import Floats
 from fabula.core.fit import fit
 from fabula.core.template_set import TemplateSet
 from fabula.evaluation.baselines import best_scores, random_proposals, shuffled_proposals, template_proposals
+from fabula.evaluation.comparison import ComparisonSettings, compare_scores
 from fabula.evaluation.intervals import bootstrap
-from fabula.evaluation.significance import compare
 from fabula.models.model import Model
 from fabula.studies.recovery import scalar_essences
 from fabula.studies.reproduce.learned import essence, template_sets
@@ -76,7 +76,7 @@ def _scored(bench: Bench, essences: list[Floats], sets: Sets, rng: np.random.Gen
     lengths = [len(e) for e in essences]
     scores: Scores = {}
     for k in next(iter(sets.values())):
-        bench.told("figure2", f"k = {k}")
+        bench.report("figure2", f"k = {k}")
         proposals = {RANDOM: random_proposals(lengths, k, rng)}
         for way, by_count in sets.items():
             proposals[NAMES[way]] = template_proposals(essences, by_count[k], rng)
@@ -118,7 +118,7 @@ def significance(bench: Bench, figure: Mapping[str, Any]) -> dict[str, Any]:
         for other in (RANDOM, shuffled_name(way))
     ]
     rows = []
-    for each in compare(scores, pairs=pairs, resamples=bench.plan.resamples):
+    for each in compare_scores(scores, pairs=pairs, settings=ComparisonSettings(resamples=bench.plan.resamples)):
         metric, _, a = each.a.partition("\0")
         rows.append({**asdict(each), "metric": metric, "a": a, "b": each.b.partition("\0")[2]})
     return {"k": figure["k"], "rows": plain(rows)}
