@@ -21,7 +21,7 @@ _SHOWN = ("edit", "spearman", "kendall", "first", "last", "neighbours")
 @click.option("--templates", type=click.Path(path_type=Path), help="A template file; by default they are learned.")
 @click.option("--sequencer", type=click.Path(path_type=Path), help="A direct sequencer that reproduce has written.")
 @click.option("--search", type=click.IntRange(0), default=0, metavar="N",
-              help="Search under the model's bilstm on N collections, a second each.")  # fmt: skip
+              help="Search under the model's most detailed scorer on N collections, a second each.")  # fmt: skip
 @click.option("--where", multiple=True, metavar="COLUMN=VALUE", help="Keep the rows that have it; repeatable.")
 @click.option("--features", metavar="A,B,...", help="Columns to sort by; by default the model's.")
 @click.option("--held-out", type=float, default=0.1, show_default=True,

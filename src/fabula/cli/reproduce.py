@@ -36,7 +36,7 @@ def command(*, data: Path, output: Path, features: str | None, held_out: float, 
     """
     from fabula.cli.printing import console
     from fabula.cli.progress import counting_bar
-    from fabula.report.study.page import write_study
+    from fabula.report.study.page import write_report
     from fabula.studies.reproduce.plan import make_plan
     from fabula.studies.reproduce.run import reproduce
 
@@ -50,7 +50,7 @@ def command(*, data: Path, output: Path, features: str | None, held_out: float, 
                 out.print(f"{stage}: {note}", markup=False)
 
         study = reproduce(data, output, make_plan(**plan), features=names, held_out=held_out, progress=report)
-    page = write_study(study, output)
+    page = write_report(study, output)
     _show(study.recovery)
     console().print(f"written: {page}", markup=False, soft_wrap=True)
 

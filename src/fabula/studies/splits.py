@@ -38,7 +38,7 @@ def read_split(path: str | Path, *, where: Mapping[str, str] | None = None, held
     """Read a table of ordered collections and split it.
 
     A column ``split`` that says train and validation is followed. Without one, ``held_out`` of the collections are
-    held out: by artist where there is one, so that no artist is on both sides, and by the text of the id or artist
+    held out: by creator where each has one, so that none is on both sides, and by the text of the id or creator
     alone, so that the split stays the same when the table grows.
 
     Parameters
@@ -78,7 +78,7 @@ def read_split(path: str | Path, *, where: Mapping[str, str] | None = None, held
 def usable_features(collections: Sequence[Collection]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The features that may be trained on, and notes about those left out.
 
-    A column that follows the order itself (a track number) would tell the answer; one that is the same for all items
+    A column that follows the order itself (a running number) would tell the answer; one that is the same for all items
     of a collection can tell nothing.
 
     Raises

@@ -141,7 +141,7 @@ def contrast_features(
     """
     if negatives < 1:
         raise InputError(f"contrast needs at least 1 negative; got {negatives}")
-    values, places, lengths = join_essences(essences, positions)
+    values, u, lengths = join_essences(essences, positions)
     x = np.asarray(knots, dtype=np.float64)
     starts = np.cumsum(lengths) - lengths
     out = np.empty((len(lengths), 1 + negatives, basis(x, [0.0]).shape[1]), dtype=np.float32)
@@ -152,7 +152,7 @@ def contrast_features(
             cells = starts[part][:, np.newaxis] + np.arange(n)
             orders = np.repeat(values[cells][:, np.newaxis], 1 + negatives, axis=1)  # (rows, 1 + negatives, n)
             orders[:, 1:] = rng.permuted(orders[:, 1:], axis=2)
-            out[part] = orders @ basis(x, places[cells.ravel()]).reshape(len(part), n, -1)
+            out[part] = orders @ basis(x, u[cells.ravel()]).reshape(len(part), n, -1)
     return out
 
 

@@ -162,9 +162,9 @@ def choose_count(
     1
     """
     how = settings or CountSettings()
-    values, positions_in_all, lengths = join_essences(essences, positions)
+    values, u, lengths = join_essences(essences, positions)
     cuts = np.cumsum(lengths)[:-1]
-    train, test = _split(np.split(values, cuts), np.split(positions_in_all, cuts), how.held_out, rng)
+    train, test = _split(np.split(values, cuts), np.split(u, cuts), how.held_out, rng)
     for k in counts:
         as_count(k, len(train.essences))
     if not counts:

@@ -36,7 +36,7 @@ def learn_templates(
     progress: Progress | None = None,
     **options: Any,
 ) -> TemplateSet:
-    """Learn the k templates that a body of ordered collections follows.
+    """Learn the k templates that ordered collections follow.
 
     Parameters
     ----------

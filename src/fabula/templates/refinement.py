@@ -1,6 +1,6 @@
 """Refinement: templates by Lloyd's algorithm, from many starts at once.
 
-Each collection goes to the template nearest to it, each template becomes the least squares curve of its
+Each collection goes to the template nearest to it, each template becomes the one of least squared error for its
 collections, and so on until nothing moves. No step can raise the cost.
 """
 
@@ -18,8 +18,8 @@ from fabula.templates.costs import Costs, as_count
 
 Progress = Callable[[int, int, float], None]  # steps done, steps in all (at most), best cost so far
 
-_SEED_RIDGE = 0.05  # on the curve of a single collection, whose few items may leave it free
-_HOLD = 1e-8  # weight of a template's old place: settles what its collections leave open
+_SEED_RIDGE = 0.05  # on the template of a single collection, whose few items may not determine it
+_HOLD = 1e-8  # weight of a template's old values: decides what its collections leave open
 _RACE_STEPS = 6
 _SAMPLE = 8192  # collections that the starts race on; the winner is refined on all
 
@@ -114,9 +114,10 @@ def refine(
 
 
 def scatter(costs: Costs, k: int, starts: int, rng: np.random.Generator) -> Floats:
-    """Starting templates (starts, k, q), each the curve of one collection, spread as k-means++ spreads its seeds.
+    """Starting templates (starts, k, q), each fitted to one collection, spread as k-means++ spreads its seeds.
 
-    The first collection is drawn evenly, each next one in proportion to its error under the templates so far.
+    The first collection is drawn uniformly at random, each next one in proportion to its error under the templates
+    so far.
     """
     rows = rng.integers(len(costs), size=starts)
     found = [costs.curve_fits(rows, _SEED_RIDGE)]
@@ -133,8 +134,8 @@ def scatter(costs: Costs, k: int, starts: int, rng: np.random.Generator) -> Floa
 def lloyd_step(costs: Costs, values: Floats) -> tuple[Floats, Floats]:
     """One step for s sets of templates (s, k, q): the moved sets, and the cost (s,) of the sets as they were.
 
-    A template without collections becomes the curve of the collection that fits worst. A template's old place
-    counts a little, so that what its collections do not settle stays where it was; the cost cannot rise by that.
+    A template without collections is fitted to the collection that fits worst. A template's old values
+    count a little, so that what its collections do not decide stays as it was; the cost cannot rise by that.
     """
     k, q = values.shape[1:]
     label, error = costs.nearest(values)

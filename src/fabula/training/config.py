@@ -8,6 +8,7 @@ from typing import Any
 
 from fabula.core.template import PAPER_KNOTS
 from fabula.errors import InputError
+from fabula.media.music.album_tables import LOGGED
 from fabula.models.encoders import ENCODERS, encoder_kind
 from fabula.models.scorers import SCORERS, most_detailed
 
@@ -41,7 +42,7 @@ class TrainingConfig:
 
     preset: str = "default"
     features: tuple[str, ...] = ()
-    logged: tuple[str, ...] = ("duration_ms",)
+    logged: tuple[str, ...] = LOGGED
     bound: float = 4.0  # the most deviations from the mean that the encoder sees; 0: any
     encoder: str = "auto"
     widths: tuple[int, ...] = (128, 128)  # hidden layers of the mlp

@@ -16,6 +16,7 @@ from fabula.core.collection import Collection
 from fabula.core.essence import Floats
 from fabula.core.writing import write_whole
 from fabula.errors import import_extra
+from fabula.media.music.album_tables import ORIENTED_BY
 from fabula.models.model import Model
 from fabula.models.transform import Transform, log_parts
 from fabula.training.config import TrainingConfig
@@ -23,8 +24,6 @@ from fabula.training.nets.encoders import trainable_encoder
 from fabula.training.nets.networks import zscore
 from fabula.training.nets.scorers import trainable_scorer
 from fabula.training.nets.scorers.kind import Weights
-
-ORIENTED_BY = "loudness"  # an essence rises with it
 
 
 def model_config(config: TrainingConfig) -> dict[str, Any]:
@@ -69,22 +68,22 @@ def build_model(
 
 
 def essence_signs(essences: Sequence[Floats], collections: Sequence[Collection]) -> NDArray[np.float32]:
-    """Shape (d,): -1 for each dimension of the essence that falls with the loudness, else 1.
+    """Shape (d,): -1 for each dimension of the essence that falls with :data:`ORIENTED_BY`, else 1.
 
     Parameters
     ----------
     essences
         Shape (n, d) for each collection, z-scored.
     collections
-        The same ones; those without a loudness say nothing.
+        The same ones; those without that feature say nothing.
     """
     total = np.zeros(essences[0].shape[1])
     for essence, collection in zip(essences, collections, strict=True):
         if ORIENTED_BY in collection.feature_names:
-            loudness = collection.column(ORIENTED_BY).reshape(len(collection), -1).mean(axis=1)
-            known = np.isfinite(loudness)
+            guide = collection.column(ORIENTED_BY).reshape(len(collection), -1).mean(axis=1)
+            known = np.isfinite(guide)
             if known.any():
-                total += (loudness - loudness[known].mean())[known] @ essence[known]
+                total += (guide - guide[known].mean())[known] @ essence[known]
     return np.where(total < 0, -1.0, 1.0).astype(np.float32)
 
 

@@ -1,6 +1,6 @@
 """The two errors behind the published mutual information, rebuilt on purpose: what the controls must catch.
 
-1. The end token is written one place early. It erases the last item, and the sequence reads on into the padding,
+1. The end token is written one position early. It erases the last item, and the sequence reads on into the padding,
    which holds the essence of the TRUE first item: a scorer has only to compare that with the item a sequence opens
    with.
 2. The true order is put wherever the running number of a sequence is a multiple of the batch size, not of N: with

@@ -12,7 +12,7 @@ from fabula.core.template import Template
 from fabula.report import svg
 from fabula.report.figures.colours import GREY, frame, path, shortened, text
 
-_POINTS = 81  # of a curve
+_POINTS = 81  # of a template
 
 
 @dataclass(frozen=True)
@@ -130,8 +130,8 @@ def _panel(panel: ArcPanel, box: _Box, *, ticks: bool) -> list[str]:
         if ticks:
             parts.append(text(left - 4, y(tick) + 4, f"{tick:g}", kind="soft small", anchor="end"))
     if panel.template is not None:
-        curve = zip(positions(_POINTS), panel.template.samples(_POINTS), strict=True)
-        parts.append(f'<g class="s{panel.colour}">{path("thick", [(x(u), y(float(v))) for u, v in curve])}</g>')
+        points = zip(positions(_POINTS), panel.template.samples(_POINTS), strict=True)
+        parts.append(f'<g class="s{panel.colour}">{path("thick", [(x(u), y(float(v))) for u, v in points])}</g>')
     return parts + [_arc(arc, x, y) for arc in panel.arcs]
 
 

@@ -76,6 +76,13 @@ class FmaReading:
         """The collections of one split."""
         return [c for c, own in zip(self.collections, self.splits, strict=True) if own == _checked(split)]
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader of a study should know: why albums were dropped, and whose albums are in two splits."""
+        dropped = [f"dropped, {REASONS[why]}: {count}" for why, count in self.dropped.items() if count]
+        shared = self.shared_artists.items()
+        return (*dropped, *(f"artists in both {a} and {b}: {len(names)}" for (a, b), names in shared if names))
+
 
 def read_fma(
     path: str | os.PathLike[str],

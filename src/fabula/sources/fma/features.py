@@ -111,8 +111,8 @@ def _parse_block(block: bytes, width: int, at: str, line: int) -> NDArray[np.flo
         cells = row.split(",") if row else []
         if cells and len(cells) != width:
             raise FileError(f"{at}{number}: must have {width} cells; got {len(cells)}")
-        for place, cell in enumerate(cells):
-            number_of(cell, f"{at}{number}") if place else whole_of(cell, f"{at}{number}")
+        for column, cell in enumerate(cells):
+            number_of(cell, f"{at}{number}") if column else whole_of(cell, f"{at}{number}")
     raise FileError(f"{at}{line} and after: cannot be read as numbers")
 
 

@@ -10,11 +10,11 @@ from typing import Any
 
 from fabula.errors import FileError, InputError, import_extra
 from fabula.studies.reproduce import bits, learned, templates
-from fabula.studies.reproduce.collections import Study, read_study
+from fabula.studies.reproduce.collections import StudyData, read_study_data
 from fabula.studies.reproduce.plan import Plan, full_plan
 from fabula.studies.reproduce.processes import Task, side_by_side
 from fabula.studies.reproduce.recovery import recovery
-from fabula.studies.reproduce.stages import Bench
+from fabula.studies.reproduce.stages import Workspace
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Reproduced:
         Bits and history of each essence and of the direct sequencer.
     figure2, significance
         Best scores by the number of templates with both baselines, and the tests at k = 4.
-    kinship, album
+    kinship, example
         Figures 4 and 5; Figure 6.
     recovery
         All methods by all metrics.
@@ -53,7 +53,7 @@ class Reproduced:
     figure2: dict[str, Any]
     significance: dict[str, Any]
     kinship: dict[str, Any]
-    album: dict[str, Any]
+    example: dict[str, Any]
     recovery: dict[str, Any]
 
 
@@ -77,7 +77,7 @@ def reproduce(
     plan
         How much is done, where, and in how many processes; by default the full one.
     features, held_out
-        As :func:`fabula.studies.reproduce.collections.read_study` takes them.
+        As :func:`fabula.studies.reproduce.collections.read_study_data` takes them.
     progress
         Called with a stage, a note, and how many stages are done, of how many.
     """
@@ -87,69 +87,69 @@ def reproduce(
     if processes() > 1:
         raise InputError("a reproduction shares its trainings out by its own jobs: start it without torchrun")
     kept_in = _make_folders(Path(folder))
-    study = read_study(data, features=features, held_out=held_out)
-    bench = Bench(kept_in, study, plan or full_plan(), study.fingerprint, lambda stage, note: None)
-    return run(bench if progress is None else replace(bench, report=_counting(progress, bench)))
+    study = read_study_data(data, features=features, held_out=held_out)
+    workspace = Workspace(kept_in, study, plan or full_plan(), study.fingerprint, lambda stage, note: None)
+    return run(workspace if progress is None else replace(workspace, report=_counting(progress, workspace)))
 
 
-def run(bench: Bench) -> Reproduced:
+def run(workspace: Workspace) -> Reproduced:
     """All stages, in order; those that do not wait for each other side by side, where the plan has several jobs."""
-    plan = bench.plan
-    for wave in (trainings(bench), measurements(bench)):
-        side_by_side(bench, wave)
-    trained = [learned.essence(bench, seed) for seed in range(plan.seeds)]
+    plan = workspace.plan
+    for wave in (trainings(workspace), measurements(workspace)):
+        side_by_side(workspace, wave)
+    trained = [learned.essence(workspace, seed) for seed in range(plan.seeds)]
     first = trained[0][0]
-    figure2 = templates.figure2(bench)
-    sets = learned.template_sets(bench, first, 0)
-    direct = learned.sequencer(bench)
+    figure2 = templates.figure2(workspace)
+    sets = learned.template_sets(workspace, first, 0)
+    direct = learned.sequencer(workspace)
     four = sets["refined"][max(k for k in sets["refined"] if k <= 4)]
     return Reproduced(
-        folder=bench.folder,
-        data=_about(bench.study),
+        folder=workspace.folder,
+        data=_about(workspace.study),
         plan={"quick": plan.quick, "seeds": plan.seeds, "preset": plan.preset, "searched": plan.searched},
-        table1=bits.table1(bench),
-        figure1=bits.figure1(bench),
-        controls=bits.controls(bench),
-        more_data=bits.more_data(bench),
+        table1=bits.table1(workspace),
+        figure1=bits.figure1(workspace),
+        controls=bits.controls(workspace),
+        more_data=bits.more_data(workspace),
         essences=[result for _, result in trained],
         sequencer={key: value for key, value in direct.items() if key != "orderings"},
         figure2={key: value for key, value in figure2.items() if key != "scores"},
-        significance=templates.significance(bench, figure2),
-        kinship=templates.kinship(bench, first, sets),
-        album=templates.one_album(bench, first, sets),
-        recovery=recovery(bench, first, four, direct),
+        significance=templates.significance(workspace, figure2),
+        kinship=templates.kinship(workspace, first, sets),
+        example=templates.example(workspace, first, sets),
+        recovery=recovery(workspace, first, four, direct),
     )
 
 
-def trainings(bench: Bench) -> list[Task]:
+def trainings(workspace: Workspace) -> list[Task]:
     """Everything that is trained, longest first."""
-    plan, study = bench.plan, bench.study
+    plan, study = workspace.plan, workspace.study
     seeds = range(plan.seeds)
     own = study.plain is not None and study.plain.training is not study.training  # else Table 1 has trained it
-    names = [*([None] if own else []), *bits.figure1_names(bench)]
+    names = [*([None] if own else []), *bits.figure1_names(workspace)]
     return [
         learned.sequencer,
         *(partial(learned.essence, seed=seed) for seed in seeds),
         *([] if plan.search_changes is None else [learned.searching]),
         *(partial(bits.control, name=name) for name in bits.DATA),
-        *(partial(bits.more_data_run, size=size) for size in bits.sizes(bench)),
+        *(partial(bits.more_data_run, size=size) for size in bits.sizes(workspace)),
         *(partial(bits.table1_run, d=d, seed=seed) for d in reversed(plan.dimensions) for seed in seeds),
         *(partial(bits.figure1_run, name=name, seed=seed) for name in names for seed in seeds),
     ]
 
 
-def measurements(bench: Bench) -> list[Task]:
+def measurements(workspace: Workspace) -> list[Task]:
     """What is measured on an essence, once it is trained."""
-    parts = min(learned.SEARCH_PARTS, bench.plan.searched, len(bench.study.evaluation))
+    parts = min(learned.SEARCH_PARTS, workspace.plan.searched, len(workspace.study.evaluation))
     return [
         *(partial(learned.search_part, part=part) for part in range(parts)),
-        *(partial(templates.seed_scores, seed=seed) for seed in range(bench.plan.seeds)),
+        *(partial(templates.seed_scores, seed=seed) for seed in range(workspace.plan.seeds)),
     ]
 
 
-def _counting(progress: Callable[[str, str, int, int], None], bench: Bench) -> Callable[[str, str], None]:
+def _counting(progress: Callable[[str, str, int, int], None], workspace: Workspace) -> Callable[[str, str], None]:
     """Notes with the number of stages that are done; templates are one more for each seed, and three come last."""
-    total = len(trainings(bench)) + len(measurements(bench)) + bench.plan.seeds + 3
+    total = len(trainings(workspace)) + len(measurements(workspace)) + workspace.plan.seeds + 3
     done: set[str] = set()
 
     def report(stage: str, note: str) -> None:
@@ -160,7 +160,7 @@ def _counting(progress: Callable[[str, str, int, int], None], bench: Bench) -> C
     return report
 
 
-def _about(study: Study) -> dict[str, Any]:
+def _about(study: StudyData) -> dict[str, Any]:
     parts = {name: getattr(study, name) for name in ("training", "development", "evaluation")}
     return {
         "name": study.name,

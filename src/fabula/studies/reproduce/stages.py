@@ -1,4 +1,4 @@
-"""The bench a reproduction works on: stages that are done once, kept as JSON, and taken up where they stopped."""
+"""The workspace of a reproduction: stages that are done once, kept as JSON, and taken up where they stopped."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from fabula.core.writing import write_whole
-from fabula.studies.reproduce.collections import Study
+from fabula.studies.reproduce.collections import StudyData
 from fabula.studies.reproduce.plan import Plan
 from fabula.version import __version__
 
@@ -25,7 +25,7 @@ Report = Callable[[str, str], None]
 
 
 @dataclass(frozen=True, eq=False)
-class Bench:
+class Workspace:
     """Where a reproduction is made.
 
     Attributes
@@ -41,7 +41,7 @@ class Bench:
     """
 
     folder: Path
-    study: Study
+    study: StudyData
     plan: Plan
     data: str
     report: Report
@@ -115,8 +115,8 @@ def plain(value: Any) -> Any:
 
 
 def _key(name: str, settings: Mapping[str, Any], data: str) -> str:
-    told = json.dumps([name, plain(settings), data, VERSION, __version__], sort_keys=True)
-    return hashlib.sha256(told.encode()).hexdigest()
+    text = json.dumps([name, plain(settings), data, VERSION, __version__], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _read(path: Path, key: str) -> dict[str, Any] | None:

@@ -108,7 +108,7 @@ def make_pool(collections: Sequence[Collection], transform: Transform, device: t
 
 
 def fingerprint(collections: Sequence[Collection], names: tuple[str, ...]) -> str:
-    """SHA-256 over ids and feature values: what a model was trained on, told in 64 digits."""
+    """SHA-256 over ids and feature values: what a model was trained on, in 64 digits."""
     digest = hashlib.sha256("\0".join(names).encode())
     for collection in collections:
         digest.update(f"\0{collection.id}\0{len(collection)}\0".encode())
