@@ -67,7 +67,7 @@ def bootstrap(
         return Interval(len(sample), mean, mean, mean)
     means = np.concatenate(list(_resampled_means(sample, rng, resamples)))
     ends = np.array([(1 - level) / 2, (1 + level) / 2])
-    low, high = np.quantile(means, _bca_ends(sample, means, ends) if method == "bca" else ends)
+    low, high = np.quantile(means, _bca_ends(sample, means, ends) if method == "bca" else ends.round(12))
     return Interval(len(sample), mean, float(low), float(high))
 
 

@@ -86,9 +86,9 @@ def usable_features(collections: Sequence[Collection]) -> tuple[tuple[str, ...],
     InputError
         When none is left.
     """
-    telling = {name: _suspicion(collections, name) for name in collections[0].feature_names}
-    notes = tuple(f"column {name!r} left out: {why}" for name, why in telling.items() if why)
-    names = tuple(name for name, why in telling.items() if not why)
+    suspicions = {name: _suspicion(collections, name) for name in collections[0].feature_names}
+    notes = tuple(f"column {name!r} left out: {why}" for name, why in suspicions.items() if why)
+    names = tuple(name for name, why in suspicions.items() if not why)
     if not names:
         raise InputError(f"no column is left to train on; {'; '.join(notes) or 'there is none'}")
     return names, notes

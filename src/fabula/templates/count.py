@@ -87,11 +87,11 @@ class CountTable:
     @property
     def suggested(self) -> int | None:
         """The smallest k within one standard error of the most informative; None when no k tells anything."""
-        telling = [row for row in self.rows if row.informative]
-        if not telling:
+        informative_rows = [row for row in self.rows if row.informative]
+        if not informative_rows:
             return None
-        best = max(telling, key=lambda row: row.bits)
-        return next(row.k for row in telling if row.bits >= best.bits - best.bits_error)
+        best = max(informative_rows, key=lambda row: row.bits)
+        return next(row.k for row in informative_rows if row.bits >= best.bits - best.bits_error)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""

@@ -112,6 +112,11 @@ def test_the_first_process_alone_resumes_writes_and_prints(tmp_path, monkeypatch
     assert one.training == two.training
     assert all(np.array_equal(one.tensors[name], two.tensors[name]) for name in one.tensors)
     assert load_model("m.safetensors").training == one.training
+    options = ["--features", "rise,noise", "--scorers", "arcs", "--epochs", 1, "--seeds", 1, "--device", "cpu"]
+    out = under_torchrun(COMMAND, tmp_path, "compare", "t.csv", *options, "-o", "c.csv")  # three trainings in a row
+    assert out.count("95 % interval") == 1
+    assert (tmp_path / "disk0" / "c.csv").exists()
+    assert not (tmp_path / "disk1" / "c.csv").exists()
 
 
 def test_alone_a_process_asks_itself():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -90,6 +91,9 @@ def is_first() -> bool:
 def join(device: str) -> Iterator[World]:
     """Join the processes that torchrun started, or work alone.
 
+    They stay joined until they end: one training follows another, and a process that opens a group anew may wait for
+    ever for one that has not yet closed the last.
+
     Parameters
     ----------
     device
@@ -97,14 +101,10 @@ def join(device: str) -> Iterator[World]:
     """
     rank, size = int(os.environ.get("RANK", "0")), processes()
     chosen = pick_device(device, local_rank=int(os.environ.get("LOCAL_RANK", "0")) if size > 1 else None)
-    if size == 1 or dist.is_initialized():
-        yield World(rank, size, chosen)
-        return
-    dist.init_process_group("nccl" if chosen.type == "cuda" else "gloo")
-    try:
-        yield World(rank, size, chosen)
-    finally:
-        dist.destroy_process_group()
+    if size > 1 and not dist.is_initialized():
+        dist.init_process_group("nccl" if chosen.type == "cuda" else "gloo")
+        atexit.register(dist.destroy_process_group)
+    yield World(rank, size, chosen)
 
 
 def pick_device(device: str, *, local_rank: int | None = None) -> torch.device:
