@@ -35,7 +35,7 @@ $(VENV)/.tools: $(VENV)/.created
 
 $(VENV)/base/.installed: $(VENV)/.created pyproject.toml
 	$(PYTHON) -m venv --clear $(VENV)/base
-	$(VENV)/base/bin/python -m pip install $(PIP_FLAGS) -e . pytest
+	$(VENV)/base/bin/python -m pip install $(PIP_FLAGS) -e . pytest pytest-timeout
 	@touch $@
 
 demo: $(VENV)/.demo

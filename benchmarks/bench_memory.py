@@ -16,6 +16,7 @@ import time
 import numpy as np
 
 from fabula.core.collection import Collection, Item
+from fabula.evaluation.parts import Parts
 from fabula.training.config import preset
 from fabula.training.loop.distributed import pick_device
 from fabula.training.trainer import train
@@ -58,7 +59,7 @@ def main() -> None:
     began = time.monotonic()
     size = {"encoder_hidden": options.hidden, "negatives": options.sequences - 1, "batch": options.batch}
     config = preset("paper", logged=(), epochs=options.epochs, **size)
-    done = train(albums, held_out, config, device=str(device), progress=lambda where: print(
+    done = train(Parts(albums, held_out), config, device=str(device), progress=lambda where: print(
         f"epoch {where.epoch} of {where.epochs}: loss {where.loss:.4f}, {time.monotonic() - began:.0f} s, "
         f"{peak_gigabytes():.2f} GB", flush=True))  # fmt: skip
     bits = done.information["bilstm"]

@@ -20,8 +20,8 @@ from fabula.core.arcs import Arcs
 from fabula.core.essence import Floats
 from fabula.core.template import Template
 from fabula.core.writing import write_whole
+from fabula.evaluation.comparison import compare_scores
 from fabula.evaluation.metrics import spearman
-from fabula.evaluation.significance import compare
 from fabula.studies.splits import read_split
 from fabula.templates.contrastive import learn_arcs
 
@@ -61,7 +61,7 @@ def main() -> None:
     options = parser.parse_args()
     split = read_split(options.table, where=USUAL)
     model = fabula.load_model(options.model)
-    training, validation = ([e[:, 0] for e in model.encode_all(part)] for part in (split.training, split.validation))
+    training, validation = ([e[:, 0] for e in model.encode_all(part)] for part in (split.training, split.held_out))
     rng = np.random.default_rng(0)
     shuffled = [rng.permutation(essence) for essence in validation]
     learned: list[Template] = []
@@ -81,7 +81,7 @@ def main() -> None:
         (f"contrastive {k} {d}", f"refined {k} {d}") for d in ("real", "shuffled") for k in range(1, options.most + 1)
     ]
     print("| k | data | contrastive | refined | difference (95 %) | d_z | n | p | p, Holm |\n" + "|---" * 9 + "|")
-    for row in compare(scores, pairs=pairs):
+    for row in compare_scores(scores, pairs=pairs):
         _, k, data = row.a.split()
         print(f"| {k} | {data} | {np.nanmean(scores[row.a]):.4f} | {np.nanmean(scores[row.b]):.4f} | "
               f"{row.difference:.4f} ({row.low:.4f} to {row.high:.4f}) | {row.effect:.3f} | {row.n} | {row.p:.2g} | "

@@ -20,6 +20,7 @@ import numpy as np
 
 from fabula.core.collection import Collection, Item
 from fabula.errors import InputError, import_extra
+from fabula.evaluation.parts import Parts
 from fabula.models.file import save_model
 from fabula.models.model import Model
 from fabula.training.audit import audit
@@ -107,7 +108,7 @@ def train_best(split: Split, config: TrainingConfig, seeds: list[int], device: s
     for seed in seeds:
         settings = TrainingConfig.from_dict({**config.to_dict(), "seed": seed})
         began = time.monotonic()
-        runs.append(train(split["train"], split["validation"], settings, device=device, progress=show))
+        runs.append(train(Parts(split["train"], split["validation"]), settings, device=device, progress=show))
         told = {name: round(info.bits, 4) for name, info in runs[-1].information.items()}
         print(f"  seed {seed}: {told}, epoch {runs[-1].best_epoch}, {time.monotonic() - began:.0f} s", flush=True)
     return max(runs, key=lambda run: sum(info.bits for info in run.information.values()))
@@ -115,7 +116,9 @@ def train_best(split: Split, config: TrainingConfig, seeds: list[int], device: s
 
 def with_controls(name: str, purpose: str, best: Trained, split: Split, seeds: list[int], device: str) -> Model:
     """The model with the controls of its recipe in its card."""
-    report = audit(split["train"], split["validation"], best.config, device=device, controls_only=True, progress=None)
+    report = audit(
+        Parts(split["train"], split["validation"]), best.config, device=device, controls_only=True, progress=None
+    )
     print(f"  controls: {report.card()}", flush=True)
     if not report.ok:
         raise InputError(f"{name}: a control is not zero: {report.card()}")

@@ -58,7 +58,7 @@ def test_unknown_names_are_attribute_errors():
 )
 def test_nothing_heavy_is_loaded(code):
     check = f"{code}; import sys; print([m for m in {HEAVY!r} if m in sys.modules])"
-    result = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=True)
+    result = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=True, timeout=60)
     assert result.stdout == "[]\n"
 
 
@@ -66,5 +66,5 @@ def test_help_loads_nothing_heavy():
     check = (
         f"from fabula.cli import run; run(['--help']); import sys; print([m for m in {HEAVY!r} if m in sys.modules])"
     )
-    result = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=True)
+    result = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=True, timeout=60)
     assert result.stdout.splitlines()[-1] == "['click']"

@@ -44,7 +44,7 @@ def test_commands(command, place):
     program, *arguments = shlex.split(command)
     assert program == "fabula"
     executable = str(Path(sys.executable).with_name("fabula"))
-    done = subprocess.run([executable, *arguments], capture_output=True, text=True, check=False)
+    done = subprocess.run([executable, *arguments], capture_output=True, text=True, check=False, timeout=60)
     assert done.returncode == 0, done.stderr
     for name in re.findall(r"(?:-o|--report) (\S+)", command):
         assert (place / name).stat().st_size > 100
@@ -53,7 +53,6 @@ def test_commands(command, place):
 @pytest.mark.parametrize("page", ["README.md", "docs/python.md"])
 def test_programs(page, place):
     for program in blocks(page, "python"):
-        done = subprocess.run(
-            [sys.executable, "-W", "error", "-c", program], capture_output=True, text=True, check=False
-        )
+        command = [sys.executable, "-W", "error", "-c", program]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
         assert done.returncode == 0, done.stderr

@@ -34,13 +34,15 @@ def test_no_heavy_dependency_is_installed(module):
 def test_import_loads_nothing_heavy():
     code = "import sys, fabula; fabula.Template; fabula.fit; print([m for m in sys.argv[1:] if m in sys.modules])"
     watched = [*HEAVY, "scipy.optimize", "rich", "click"]
-    result = subprocess.run([sys.executable, "-c", code, *watched], capture_output=True, text=True, check=True)
+    result = subprocess.run(
+        [sys.executable, "-c", code, *watched], capture_output=True, text=True, check=True, timeout=60
+    )
     assert result.stdout.strip() == "[]"
 
 
 def test_every_public_name_loads():
     code = "import fabula; [getattr(fabula, name) for name in fabula.__all__]; print(len(fabula.__all__))"
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     assert int(result.stdout) >= 11
 
 

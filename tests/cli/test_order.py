@@ -150,7 +150,7 @@ def test_a_closed_pipe_is_no_error(album):
     process.stdout.close()
     assert process.stderr.read() == b""
     process.stderr.close()
-    process.wait()
+    process.wait(timeout=60)
 
 
 def test_debug_shows_the_traceback(album):

@@ -96,6 +96,7 @@ def test_audit_is_clean_and_exits_0(fabula, albums):
     assert "zero, as it must be" in fabula("audit", albums, *QUICK, "--controls-only").out
 
 
+@pytest.mark.slow
 def test_audit_catches_the_published_bug_and_exits_1(fabula, albums):
     arguments = (
         "--where",
@@ -123,6 +124,7 @@ def test_audit_catches_the_published_bug_and_exits_1(fabula, albums):
     assert max(row["bits"] for row in done.json["rows"]) > 0.2
 
 
+@pytest.mark.slow
 def test_compare_writes_table_json_and_figure(fabula, albums, tmp_path):
     for ending in ("svg", "json", "csv"):
         out = tmp_path / f"compare.{ending}"
@@ -175,7 +177,7 @@ def test_templates_learn_compare_count_genealogy(fabula, albums, tmp_path):
         (("train", "ALBUMS", "-o", "x", "--features", "bass"), "collection '0' has no feature 'bass'; it has: rise"),
         (
             ("train", "ALBUMS", "-o", "x", "--scorers", "best"),
-            "scorers must be one or both of arcs, bilstm; got ['best']",
+            "scorers must be one or more of arcs, bilstm, each once; got ['best']",
         ),
         (
             ("train", "ALBUMS", "-o", "x", "--dimensions", "0"),

@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 
@@ -53,18 +52,18 @@ def test_killed_while_writing_the_old_file_is_whole(tmp_path, stop):
     old, size = b"old" * 1000, 3_000_000
     script = (
         "import sys; from fabula.core.writing import write_whole\n"
-        f"print('go', flush=True)\nfor i in range(10**6): write_whole(sys.argv[1], bytes([65 + i % 26]) * {size})"
+        f"for i in range(10**6): print(i, flush=True); write_whole(sys.argv[1], bytes([65 + i % 26]) * {size})"
     )
-    for delay in (0.0, 0.02, 0.05):
+    for writes in (1, 2, 4):
         path.write_bytes(old)
         process = subprocess.Popen(
             [sys.executable, "-c", script, str(path)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
         )
         assert process.stdout is not None
-        process.stdout.readline()
-        time.sleep(delay)
+        for _ in range(writes):  # it is told just before each write
+            process.stdout.readline()
         process.send_signal(stop)
-        process.wait()
+        process.wait(timeout=60)
         process.stdout.close()
         content = path.read_bytes()
         assert content == old or (len(content) == size and len(set(content)) == 1)

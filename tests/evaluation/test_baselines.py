@@ -17,8 +17,8 @@ from fabula.evaluation.baselines import (
     single_features,
     template_proposals,
 )
+from fabula.evaluation.comparison import compare_scores
 from fabula.evaluation.metrics import edit, evaluate, spearman
-from fabula.evaluation.significance import compare
 
 RISE, ARCH = Template([0, 1], [-1, 1]), Template([0, 0.5, 1], [-1, 1, -1])
 
@@ -104,10 +104,10 @@ def test_the_papers_comparison_from_end_to_end(rng):
         "random": best_scores(random_proposals([10] * 200, 2, rng)),
         "shuffled": best_scores(shuffled_proposals(essences, templates, rng)),
     }
-    over_random, over_shuffled = compare(scores, pairs=[("templates", "random"), ("templates", "shuffled")])
+    over_random, over_shuffled = compare_scores(scores, pairs=[("templates", "random"), ("templates", "shuffled")])
     assert over_random.adjusted < 1e-6
     assert over_shuffled.low > 0
-    assert compare(scores, pairs=[("shuffled", "random")])[0].p > 0.001
+    assert compare_scores(scores, pairs=[("shuffled", "random")])[0].p > 0.001
 
 
 def test_the_rng_decides(rng):

@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from fabula.errors import InputError
+from fabula.evaluation.comparison import ComparisonSettings, compare_scores
+from fabula.evaluation.intervals import bootstrap
 from fabula.evaluation.significance import (
-    bootstrap,
     cohen_dz,
-    compare,
     holm,
     paired_differences,
     rank_biserial,
@@ -180,7 +180,7 @@ def test_nan_pairs_are_left_out_and_counted():
     a, b = [1.0, np.nan, 3.0, 5.0], [0.0, 1.0, np.nan, 3.0]
     assert paired_differences(a, b).tolist() == [1, 2]
     assert t_test(a, b).n == 2
-    assert compare({"a": a, "b": b})[0].n == 2
+    assert compare_scores({"a": a, "b": b})[0].n == 2
     assert cohen_dz([1.0, np.nan, 3.0]) == cohen_dz([1.0, 3.0])
     assert bootstrap([1.0, np.nan, 3.0], np.random.default_rng(0)).n == 2
 
@@ -202,7 +202,7 @@ def test_scores_that_cannot_be_compared(rng, a, b, words):
     with pytest.raises(InputError, match=words):
         sign_flip_test(a, b, rng)
     with pytest.raises(InputError, match="one and two: "):
-        compare({"one": a, "two": b})
+        compare_scores({"one": a, "two": b})
 
 
 def test_wrong_arguments_are_told(rng):
@@ -223,9 +223,9 @@ def test_wrong_arguments_are_told(rng):
 
 def test_compare_takes_a_baseline_pairs_or_all(rng):
     scores = {name: rng.normal(shift, 1, 30) for name, shift in (("arcs", 1.0), ("noise", 0.0), ("random", 0.0))}
-    assert [(c.a, c.b) for c in compare(scores)] == [("arcs", "noise"), ("arcs", "random"), ("noise", "random")]
-    assert [(c.a, c.b) for c in compare(scores, pairs=[("random", "arcs")])] == [("random", "arcs")]
-    family = compare(scores, baseline="random")
+    assert [(c.a, c.b) for c in compare_scores(scores)] == [("arcs", "noise"), ("arcs", "random"), ("noise", "random")]
+    assert [(c.a, c.b) for c in compare_scores(scores, pairs=[("random", "arcs")])] == [("random", "arcs")]
+    family = compare_scores(scores, baseline="random")
     assert [(c.a, c.b) for c in family] == [("arcs", "random"), ("noise", "random")]
     for each in family:
         reference = stats.ttest_rel(scores[each.a], scores[each.b])
@@ -233,23 +233,23 @@ def test_compare_takes_a_baseline_pairs_or_all(rng):
         assert each.low < each.difference < each.high
         assert each.n == 30
     assert [c.adjusted for c in family] == holm([c.p for c in family]).tolist()
-    assert compare(scores, baseline="random") == family  # the seed decides
-    flipped = compare(scores, baseline="random", test="sign-flip", alternative="greater")
+    assert compare_scores(scores, baseline="random") == family  # the seed decides
+    flipped = compare_scores(scores, baseline="random", settings=ComparisonSettings("sign-flip", "greater"))
     assert flipped[0].p < 0.05
 
 
 def test_compare_says_what_is_wrong_with_its_names():
     scores = {"a": [1.0, 2.0], "b": [2.0, 4.0]}
     with pytest.raises(InputError, match="no scores called 'c'; there are: a, b"):
-        compare(scores, baseline="c")
+        compare_scores(scores, baseline="c")
     with pytest.raises(InputError, match="no scores called 'x'"):
-        compare(scores, pairs=[("a", "x")])
+        compare_scores(scores, pairs=[("a", "x")])
     with pytest.raises(InputError, match="a baseline or pairs, not both"):
-        compare(scores, baseline="a", pairs=[("a", "b")])
+        compare_scores(scores, baseline="a", pairs=[("a", "b")])
     with pytest.raises(InputError, match="needs two lists of scores; got a"):
-        compare({"a": [1.0, 2.0]})
+        compare_scores({"a": [1.0, 2.0]})
     with pytest.raises(InputError, match='test must be "t" or "sign-flip"; got \'wilcoxon\''):
-        compare(scores, test="wilcoxon")
+        compare_scores(scores, settings=ComparisonSettings("wilcoxon"))
 
 
 @pytest.mark.parametrize("test", ["t", "sign-flip"])
@@ -258,7 +258,11 @@ def test_a_family_of_nulls_raises_no_more_false_alarms_than_promised(rng, test):
     for _ in range(400):
         base = rng.normal(size=12)
         scores = {str(i): base + rng.normal(size=12) for i in range(3)}
-        family = compare({"base": base + rng.normal(size=12), **scores}, baseline="base", test=test, resamples=1)
+        family = compare_scores(
+            {"base": base + rng.normal(size=12), **scores},
+            baseline="base",
+            settings=ComparisonSettings(test, resamples=1),
+        )
         alarms += min(c.adjusted for c in family) < 0.05
     assert alarms <= stats.binom.ppf(0.999, 400, 0.05)
     assert alarms >= 1  # and it can say something

@@ -41,3 +41,32 @@ def build(
 @pytest.fixture
 def make_model() -> Callable[..., Model]:
     return build
+
+
+@pytest.fixture
+def random_tensors() -> Callable[..., dict[str, np.ndarray]]:
+    """Weights for a configuration, small enough for no unit to saturate."""
+
+    def make(config: dict[str, Any], item_shape: tuple[int, ...], seed: int = 0) -> dict[str, np.ndarray]:
+        rng = np.random.default_rng(seed)
+        shapes = tensor_shapes(config, item_shape)
+        return {
+            name: (rng.normal(size=shape) / np.sqrt(shape[-1])).astype(np.float32)
+            for name, shape in shapes.items()
+            if not name.startswith("transform.")
+        }
+
+    return make
+
+
+@pytest.fixture
+def bilstm(random_tensors) -> Callable[..., tuple[dict[str, Any], dict[str, np.ndarray]]]:
+    """Settings of a bilstm scorer of d dimensions, and weights for it."""
+
+    def make(d: int, *, positions: bool = False, readout: str = "ends", hidden: int = 32):
+        channels = d + 2 if positions else d
+        scorer = {"kind": "bilstm", "hidden": hidden, "layers": 2, "channels": channels, "readout": readout}
+        scorer |= {"positions": positions}
+        return scorer, random_tensors({"dimensions": d, "encoder": {"kind": "identity"}, "scorers": [scorer]}, (d,))
+
+    return make

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from types import SimpleNamespace
 from xml.etree import ElementTree as ET
 
 import numpy as np
@@ -7,10 +8,11 @@ import pytest
 
 from fabula.core.template import Template
 from fabula.core.template_set import TemplateSet
+from fabula.report.figures.bars import Bar, bars_figure
 from fabula.report.figures.lines import Line, LinePanel, lines_figure
 from fabula.report.figures.sankey import genealogy_figure
-from fabula.report.figures.templates import Arc, ArcPanel, panels_figure
-from fabula.report.study.tables import Table, shown
+from fabula.report.figures.templates import Arc, ArcPanel, Layout, panels_figure
+from fabula.report.study.tables import Table, shown, tables
 from fabula.templates.genealogy import trace_genealogy
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -59,7 +61,7 @@ def test_one_name_stands_in_the_legend_once():
 def test_panels_share_one_scale():
     rise = Template([0, 1], [-1, 1])
     panels = [ArcPanel(f"p{i}", rise, [Arc("album", [-1.0, 1.0])]) for i in range(3)]
-    points = marks(panels_figure(panels, columns=3))
+    points = marks(panels_figure(panels, Layout(3)))
     assert len({y for _, y in points}) == 2
     assert len({x for x, _ in points}) == 6
 
@@ -67,7 +69,7 @@ def test_panels_share_one_scale():
 def test_marks_and_notes_are_written():
     panels = [ArcPanel("one", None, [Arc("album", [0.0, 1.0], ["1", "2"])])]
     words = [
-        t.text for t in parse(panels_figure(panels, columns=2, named=False, notes=["1. A & B"])).iter(f"{SVG}text")
+        t.text for t in parse(panels_figure(panels, Layout(2, named=False, notes=["1. A & B"]))).iter(f"{SVG}text")
     ]
     assert {"1", "2", "1. A & B", "one"} <= set(words)
     assert "album" not in words
@@ -93,3 +95,33 @@ def test_a_table_is_the_same_in_html_and_csv():
     assert "&lt;c&gt;" in html
     assert '<td class="n">1,660</td>' in html
     assert shown(0.0) == "0.000"
+
+
+def test_bars_grow_from_zero_to_either_side():
+    drawn = parse(bars_figure([("bits", [Bar("a", 2.0), Bar("b", -1.0)])]))
+    zero = float(next(line.get("x1") for line in drawn.iter(f"{SVG}line") if line.get("class") == "axis"))
+    up, down = [(float(r.get("x")), float(r.get("width"))) for r in drawn.iter(f"{SVG}rect")]
+    assert up[0] == pytest.approx(zero, abs=0.2)
+    assert down[0] + down[1] == pytest.approx(zero, abs=0.2)
+    assert up[1] == pytest.approx(2 * down[1], abs=0.2)
+
+
+def test_templates_stand_beside_those_their_collections_come_from():
+    def template(name, count):
+        return {"name": name, "lineage": 0, "curve": [0, 1], "collections": count}
+
+    first = {"k": 2, "templates": [template("a", 5), template("b", 5)]}
+    second = {"k": 2, "templates": [template("from b", 5), template("from a", 5)]}
+    links = [{"source": 0, "target": 1, "collections": 5}, {"source": 1, "target": 0, "collections": 5}]
+    drawn = parse(genealogy_figure({"generations": [first, second], "flows": [links]}))
+    tops = {r.find(f"{SVG}title").text.split(":")[0]: float(r.get("y")) for r in drawn.iter(f"{SVG}rect")}
+    assert tops["from a"] == tops["a"] < tops["b"] == tops["from b"]
+
+
+def test_bits_that_are_rounding_are_zero_in_tables():
+    row = {"data": "noise features", "scorer": "arcs", "bits": -1e-12, "low": -1e-12, "high": 0.25}
+    study = SimpleNamespace(
+        table1=[], controls=[row], more_data=[], figure1=None, figure2={"rows": [], "gains": []},
+        significance={"rows": []}, recovery={"rows": [], "tests": []},
+    )  # fmt: skip
+    assert tables(study)["controls"].csv().splitlines()[1] == "noise features,arcs,0.0,0.0,0.25"

@@ -13,11 +13,12 @@ from fabula.models.file import save_model
 from fabula.models.model import Model
 from fabula.models.transform import Transform
 from fabula.studies import recovery as recovering
-from fabula.studies.evaluate import evaluate_table, tabulate
-from fabula.studies.recovery import recover
+from fabula.studies.evaluate import EvaluationRequest, evaluate_table, tabulate
+from fabula.studies.recovery import Methods, recover
 from fabula.studies.splits import Split
 
 NAMES = ("energy", "tempo")
+SEARCH = recovering.SEARCHES["bilstm"]
 
 
 def collections(count, *, seed=0, rise=1.0, start=0):
@@ -55,7 +56,7 @@ def test_equal_items_never_give_the_true_order_away():
     rng = np.random.default_rng(0)
     albums = [Collection(str(i), [Item(str(j)) for j in range(8)], np.ones((8, 2)), NAMES) for i in range(60)]
     flat = TemplateSet([Template([0, 1], [-1, 1])])
-    found = recover(Split(albums, albums, ""), NAMES, model=rise_model(), templates=flat, seed=int(rng.integers(99)))
+    found = recover(Split(albums, albums, ""), NAMES, Methods(rise_model(), templates=flat), seed=int(rng.integers(99)))
     learned = {recovering.SORTED, recovering.PAPER, recovering.ARCS}
     assert set(found) == {"energy up", "energy down", "tempo up", "tempo down", *learned}
     for method, orderings in found.items():
@@ -66,7 +67,7 @@ def test_equal_items_never_give_the_true_order_away():
 def test_a_rise_is_found_by_those_that_know_it():
     albums = collections(60, rise=2.0)
     result = tabulate(
-        recover(Split(albums[:40], albums[40:], ""), NAMES, model=rise_model()), [len(c) for c in albums[40:]]
+        recover(Split(albums[:40], albums[40:], ""), NAMES, Methods(rise_model())), [len(c) for c in albums[40:]]
     )
     rows = by_method(result)
     rho = {name: row.metrics["spearman"].mean for name, row in rows.items()}
@@ -81,7 +82,7 @@ def test_a_rise_is_found_by_those_that_know_it():
 
 def test_the_tests_are_paired_t_tests_of_one_family():
     albums = collections(30)
-    found = recover(Split(albums, albums, ""), NAMES, model=rise_model())
+    found = recover(Split(albums, albums, ""), NAMES, Methods(rise_model()))
     result = tabulate(found, [len(c) for c in albums], resamples=200)
     methods = len(found)
     assert len(result.tests) == 3 * (methods + 3)  # against chance, and those that learn against each other
@@ -102,10 +103,10 @@ def test_a_method_asked_about_some_is_paired_on_those_alone():
     lengths = [6] * 20
     whole = [np.arange(6)] * 20
     part = [np.arange(6)[::-1] if i % 4 == 0 else None for i in range(20)]
-    result = tabulate({recovering.ARCS: list(whole), recovering.SEARCH: part}, lengths, resamples=50)
+    result = tabulate({recovering.ARCS: list(whole), SEARCH: part}, lengths, resamples=50)
     rows = by_method(result)
-    assert (rows[recovering.ARCS].n, rows[recovering.SEARCH].n) == (20, 5)
-    [one] = [t.comparison for t in result.tests if t.metric == "spearman" and t.comparison.b == recovering.SEARCH]
+    assert (rows[recovering.ARCS].n, rows[SEARCH].n) == (20, 5)
+    [one] = [t.comparison for t in result.tests if t.metric == "spearman" and t.comparison.b == SEARCH]
     assert (one.n, one.difference) == (5, 2.0)
 
 
@@ -123,12 +124,14 @@ def test_the_search_is_asked_about_some_collections_evenly():
 
 def test_a_table_by_a_column_or_a_model(tmp_path):
     path = table(tmp_path / "t.csv", collections(80, rise=2.0))
-    by_column = evaluate_table(path, by="energy", held_out=0.3)
+    by_column = evaluate_table(EvaluationRequest(path, by="energy", held_out=0.3))
     assert by_method(by_column)[recovering.ARCS].metrics["spearman"].mean > 0.6
     model = save_model(tmp_path / "m.safetensors", rise_model())
     templates = TemplateSet([Template([0, 1], [-1, 1])]).save(tmp_path / "rise.json")
     told = []
-    result = evaluate_table(path, model=model, templates=templates, held_out=0.3, progress=told.append)
+    result = evaluate_table(
+        EvaluationRequest(path, model=model, templates=templates, held_out=0.3), progress=told.append
+    )
     assert by_method(result)[recovering.PAPER].metrics["spearman"].mean > 0.6
     assert told == ["features", recovering.PAPER, recovering.ARCS]
     assert json.loads(json.dumps(result.to_dict()))["rule"] == "30% held out, by collection"
@@ -139,7 +142,7 @@ def test_an_essence_of_two_dimensions_has_arcs_but_no_squared_error_templates():
     config = {"dimensions": 2, "encoder": {"kind": "identity"}, "scorers": [{"kind": "arcs", "k": 1, "knots": 2}]}
     tensors = {"arcs.values": [[[-1, 0], [1, 0]]], "arcs.weights": [0], "arcs.knots": [0, 1]}
     albums = collections(20, rise=2.0)
-    found = recover(Split(albums[:5], albums[5:], ""), NAMES, model=Model(config, tensors, transform))
+    found = recover(Split(albums[:5], albums[5:], ""), NAMES, Methods(Model(config, tensors, transform)))
     assert recovering.PAPER not in found
     assert np.mean([METRICS["spearman"](o) for o in found[recovering.ARCS]]) > 0.7
 
@@ -148,7 +151,7 @@ def test_one_essence_is_asked_for(tmp_path):
     path = table(tmp_path / "t.csv", collections(8))
     for wrong in ({}, {"by": "energy", "model": "audio"}):
         with pytest.raises(InputError, match="give a model or a column"):
-            evaluate_table(path, **wrong)
+            evaluate_table(EvaluationRequest(path, **wrong))
 
 
 def test_a_missing_value_stands_at_the_mean():
@@ -158,7 +161,19 @@ def test_a_missing_value_stands_at_the_mean():
     assert essence[0] == pytest.approx(-essence[2])
 
 
+def test_a_falling_essence_is_sorted_down():
+    falling = [np.sort(np.random.default_rng(i).normal(size=6))[::-1] for i in range(5)]
+    assert recovering.sorted_one_way(falling)(np.array([1.0, 3.0, 2.0])).tolist() == [1, 2, 0]
+    assert recovering.sorted_one_way([-each for each in falling])(np.array([1.0, 3.0, 2.0])).tolist() == [0, 2, 1]
+
+
+def test_features_come_from_the_best_down():
+    names = {"worse": [np.array([1, 0, 3, 2])] * 6, "best": [np.arange(4)] * 6, "worst": [np.arange(4)[::-1]] * 6}
+    assert [row.method for row in tabulate(names, [4] * 6, resamples=20).rows] == ["chance", "best", "worse", "worst"]
+
+
 @pytest.mark.slow
+@pytest.mark.timeout(400)
 def test_false_alarms_on_shuffled_collections_are_as_rare_as_they_should_be():
     """200 datasets whose orders mean nothing, all learned and tested anew: p < 0.05 in about one of twenty."""
     from scipy.stats import binomtest
@@ -167,8 +182,8 @@ def test_false_alarms_on_shuffled_collections_are_as_rare_as_they_should_be():
     for number in range(200):
         albums = collections(40, seed=1000 + number, rise=0.0)
         split = Split(albums[:20], albums[20:], "")
-        found = recover(split, ("energy",), by="energy", k=2, seed=number)
-        tests = tabulate(found, [len(c) for c in split.validation], seed=number, resamples=10).tests
+        found = recover(split, ("energy",), Methods(by="energy", k=2), seed=number)
+        tests = tabulate(found, [len(c) for c in split.held_out], seed=number, resamples=10).tests
         p = {t.comparison.a: t.comparison.p for t in tests if t.metric == "spearman" and t.comparison.b == "chance"}
         alarms["arcs"] += p[recovering.ARCS] < 0.05
         alarms["squared error"] += p[recovering.PAPER] < 0.05

@@ -15,7 +15,7 @@ def write(path, rows, header):
 def test_a_column_split_is_followed(tmp_path):
     rows = [(c, t, "train" if c < 3 else "validation", t) for c in range(4) for t in range(3)]
     split = read_split(write(tmp_path / "t.csv", rows, "album_id,title,split,energy"))
-    assert ([c.id for c in split.training], [c.id for c in split.validation]) == (["0", "1", "2"], ["3"])
+    assert ([c.id for c in split.training], [c.id for c in split.held_out]) == (["0", "1", "2"], ["3"])
     assert split.rule == "column 'split'"
 
 
@@ -24,10 +24,10 @@ def test_no_artist_is_on_both_sides_and_the_split_stays_when_the_table_grows(tmp
     rows = [(c, f"artist {c % 40}", t, t) for c in range(120) for t in range(2)]
     small = read_split(write(tmp_path / "t.csv", rows[:160], header), held_out=0.2)
     large = read_split(write(tmp_path / "t.csv", rows, header), held_out=0.2)
-    artists = [{c.items[0].artist for c in side} for side in (large.training, large.validation)]
+    artists = [{c.items[0].artist for c in side} for side in (large.training, large.held_out)]
     assert not artists[0] & artists[1]
-    assert {c.id for c in small.validation} <= {c.id for c in large.validation}
-    assert 0.05 < len(large.validation) / 120 < 0.4
+    assert {c.id for c in small.held_out} <= {c.id for c in large.held_out}
+    assert 0.05 < len(large.held_out) / 120 < 0.4
 
 
 def test_a_side_that_is_empty(tmp_path):

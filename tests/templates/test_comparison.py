@@ -35,7 +35,7 @@ def test_a_set_is_like_itself_shuffled_scaled_and_shifted():
     a = make(rng, 5)
     order = rng.permutation(5)
     other = TemplateSet([Template(a[i].knots, 3 * a[i].values + 1) for i in order])
-    found = compare_templates(a, other, shape_only=True)
+    found = compare_templates(a, other, normalised=True)
     assert [order[j] for _, j in found.pairs] == list(range(5))
     np.testing.assert_allclose(found.distances, 0, atol=1e-9)
     np.testing.assert_allclose(found.correlations, 1)

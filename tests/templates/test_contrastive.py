@@ -13,7 +13,14 @@ from fabula.core.template import PAPER_KNOTS, Template
 from fabula.core.template_set import TemplateSet
 from fabula.errors import InputError
 from fabula.templates import contrastive as module
-from fabula.templates.contrastive import contrast, contrast_features, info_nce, information, learn_arcs
+from fabula.templates.contrastive import (
+    ContrastSettings,
+    contrast,
+    contrast_features,
+    info_nce,
+    information,
+    learn_arcs,
+)
 
 
 def make(rng, m=30, low=3, high=9):
@@ -87,7 +94,7 @@ def test_planted_arcs_are_found_and_noise_has_no_information():
     rng = np.random.default_rng(3)
     truth = Arcs(TemplateSet([Template([0, 0.5, 1], [-1, 0, 1]), Template([0, 0.5, 1], [1.5, -1.5, 1.5])]), [0.0, 0.0])
     train, test = drawn(rng, truth, 1500), drawn(rng, truth, 1500)
-    arcs = learn_arcs(train, 2, rng=rng, knots=[0, 0.5, 1])
+    arcs = learn_arcs(train, 2, rng=rng, settings=ContrastSettings(knots=[0, 0.5, 1]))
     unseen = contrast_features(test, rng=rng, knots=[0, 0.5, 1])
     learned, known = information(unseen, arcs), information(unseen, truth)
     assert known.mean() > 0.4
@@ -103,7 +110,7 @@ def test_bits_keep_under_their_ceiling_and_history_rises():
     rng = np.random.default_rng(4)
     rising = [np.sort(normalise(rng.normal(size=4))) for _ in range(200)]
     features = contrast_features(rising, rng=rng, negatives=500)
-    found = contrast(features, 1, rng=rng, ridge=0.01)
+    found = contrast(features, 1, rng=rng, settings=ContrastSettings(ridge=0.01))
     assert found.bits <= np.log2(factorial(4)) + 0.1
     assert found.bits > 4.0
     assert (np.diff(found.history) >= -1e-6).all()
@@ -132,6 +139,6 @@ def test_many_collections_are_sampled_and_seeds_decide(monkeypatch):
 def test_errors():
     rng = np.random.default_rng(0)
     with pytest.raises(InputError, match="at least 1 negative; got 0"):
-        learn_arcs([[0.0, 1.0]], 1, rng=rng, negatives=0)
+        learn_arcs([[0.0, 1.0]], 1, rng=rng, settings=ContrastSettings(negatives=0))
     with pytest.raises(InputError, match="ridge of 0 or more"):
-        learn_arcs([[0.0, 1.0]], 1, rng=rng, ridge=-1)
+        learn_arcs([[0.0, 1.0]], 1, rng=rng, settings=ContrastSettings(ridge=-1))

@@ -113,6 +113,14 @@ def test_take_keeps_the_costs_of_its_rows():
     np.testing.assert_allclose(costs.take(rows).errors(y), costs.errors(y)[rows])
 
 
+def test_rounding_makes_no_error_negative():
+    rng = np.random.default_rng(0)
+    essences = [1e6 + rng.normal(size=n) for n in rng.integers(2, 8, size=200)]
+    costs = quadratic_costs(essences, knots=[0, 0.5, 1])
+    own = costs.curve_fits(np.arange(200), 1e-12)
+    assert costs.errors(own).min() >= 0
+
+
 def test_errors_say_what_is_wrong():
     with pytest.raises(InputError, match="essence of collection 1 must be finite"):
         quadratic_costs([[0.0, 1.0], [np.nan, 1.0]])

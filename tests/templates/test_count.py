@@ -10,7 +10,7 @@ from fabula.core.template import PAPER_KNOTS, Template
 from fabula.core.template_set import TemplateSet
 from fabula.errors import InputError
 from fabula.templates.contrastive import contrast_features, information
-from fabula.templates.count import CountRow, CountTable, choose_count, tempered
+from fabula.templates.count import CountRow, CountSettings, CountTable, choose_count, tempered
 
 
 def make(rng, m, *, shaped):
@@ -58,11 +58,20 @@ def test_suggestion_is_the_smallest_within_one_error():
     assert CountTable((row(1, 0.05),), 5.0, 9, 9).suggested is None
 
 
+def test_what_shuffled_collections_tell_as_well_is_not_informative():
+    def row(shuffled):
+        return CountRow(1, 1.0, 1.0, 1.0, 0.3, 0.02, shuffled, 0.02, 0.0, 0.02)
+
+    assert row(0.0).informative
+    assert row(-0.5).informative
+    assert not row(0.28).informative
+
+
 def test_errors():
     rng = np.random.default_rng(0)
     five = [[0.0, 1.0]] * 5
     with pytest.raises(InputError, match="held_out must lie between 0 and 1"):
-        choose_count(five, [1], rng=rng, held_out=1.0)
+        choose_count(five, [1], rng=rng, settings=CountSettings(held_out=1.0))
     with pytest.raises(InputError, match=r"must lie in 1\.\.3"):
         choose_count(five, [4], rng=rng)
     with pytest.raises(InputError, match="at least one number of templates"):

@@ -18,7 +18,7 @@ def make(seed=0, m=120):
     return [shapes[i % 3].samples(n) + 0.3 * rng.normal(size=n) for i, n in enumerate(rng.integers(6, 12, size=m))]
 
 
-@pytest.mark.parametrize("match", ["flow", "curve"])
+@pytest.mark.parametrize("match", ["flow", "distance"])
 def test_flows_labels_and_extremes_equal_plain_counts(match):
     essences = make()
     sets = [learn_templates(essences, k, knots=[0, 0.5, 1]) for k in (1, 2, 3, 4)]
@@ -40,6 +40,12 @@ def test_flows_labels_and_extremes_equal_plain_counts(match):
                 assert flow[i, j] == np.sum((a.label == i) & (b.label == j))
         assert set(a.lineage) <= set(b.lineage)  # one heir for each
     assert kin.lineages == 4
+
+
+def test_two_that_have_no_ancestor_are_two_lineages():
+    rise, fall, arch = Template([0, 1], [-1, 1]), Template([0, 1], [1, -1]), Template([0, 0.5, 1], [-1, 1, -1])
+    kin = trace_genealogy([TemplateSet([rise]), TemplateSet([rise, fall, arch])], make())
+    assert kin.generations[1].lineage == [0, 1, 2]
 
 
 def test_a_lineage_follows_its_template_through_renumbering():
@@ -64,7 +70,7 @@ def test_errors():
     line = TemplateSet([Template([0, 1], [0, 1])])
     with pytest.raises(InputError, match="at least one set"):
         trace_genealogy([], [[0, 1]])
-    with pytest.raises(InputError, match='"flow" or "curve"; got \'x\''):
+    with pytest.raises(InputError, match='"flow" or "distance"; got \'x\''):
         trace_genealogy([line], [[0, 1]], match="x")
     with pytest.raises(InputError, match="extremes must be at least 1"):
         trace_genealogy([line], [[0, 1]], extremes=0)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,22 +12,20 @@ from fabula.templates.costs import quadratic_costs
 from fabula.templates.evolution import evolve
 from fabula.templates.refinement import refine
 
-DATA = Path(__file__).parents[3] / "shared" / "data"
-
-pytestmark = [pytest.mark.data, pytest.mark.skipif(not (DATA / "movies").is_dir(), reason="no movie data")]
+pytestmark = pytest.mark.data
 
 
 @pytest.fixture(scope="module")
-def published():
-    with np.load(DATA / "published_templates.npz") as file:
+def published(data):
+    with np.load(data / "published_templates.npz") as file:
         return {k: file[f"movies_{k}"] for k in range(1, 10)}
 
 
 @pytest.fixture(scope="module")
-def costs():
-    rows = json.loads((DATA / "movies" / "training.json").read_text())
-    places = [np.array(row["indices"], dtype=float) for row in rows]
-    positions = [(p - p[0]) / (p[-1] - p[0]) for p in places]
+def costs(data):
+    rows = json.loads((data / "movies" / "training.json").read_text())
+    indices = [np.array(row["indices"], dtype=float) for row in rows]
+    positions = [(p - p[0]) / (p[-1] - p[0]) for p in indices]
     return quadratic_costs([normalise(row["narrative_essence"]) for row in rows], positions)
 
 

@@ -9,7 +9,7 @@ from fabula.core.template import PAPER_KNOTS, Template
 from fabula.errors import InputError
 from fabula.templates import refinement as module
 from fabula.templates.costs import quadratic_costs
-from fabula.templates.refinement import lloyd_step, refine
+from fabula.templates.refinement import RefinementSettings, lloyd_step, refine
 
 
 def planted(rng, m=300, noise=0.0, k=3):
@@ -78,9 +78,9 @@ def test_never_worse_than_what_it_started_from():
     values, _, essences = planted(rng, noise=0.5)
     costs = quadratic_costs(essences)
     start = values[np.newaxis] + 0.01
-    found = refine(costs, 3, rng=rng, starts=1, steps=1, initial=start)
+    found = refine(costs, 3, rng=rng, settings=RefinementSettings(1, 1), initial=start)
     assert found.cost <= costs.of(start)[0]
-    alone = refine(costs, 3, rng=np.random.default_rng(9), starts=1, steps=2)
+    alone = refine(costs, 3, rng=np.random.default_rng(9), settings=RefinementSettings(1, 2))
     assert refine(costs, 3, rng=np.random.default_rng(9), initial=alone.values[None]).cost <= alone.cost
 
 
@@ -113,7 +113,7 @@ def test_errors_and_progress():
     costs = quadratic_costs([[0.0, 1.0], [1.0, 0.0]], knots=[0, 1])
     rng = np.random.default_rng(0)
     with pytest.raises(InputError, match="1 start and 1 step; got 0 and 5"):
-        refine(costs, 1, rng=rng, starts=0, steps=5)
+        refine(costs, 1, rng=rng, settings=RefinementSettings(0, 5))
     with pytest.raises(InputError, match=r"shape \(s, 1, 2\); got \(1, 1, 3\)"):
         refine(costs, 1, rng=rng, initial=np.zeros((1, 1, 3)))
     seen = []

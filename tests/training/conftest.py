@@ -2,19 +2,10 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-import torch
 
 from fabula.core.collection import Collection, Item
 
 Make = Callable[..., list[Collection]]
-
-
-@pytest.fixture(autouse=True)
-def _one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 @pytest.fixture

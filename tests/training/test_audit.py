@@ -1,6 +1,7 @@
 import pytest
 
 from fabula.errors import InputError
+from fabula.evaluation.parts import Parts
 from fabula.training.audit import AuditReport, AuditRow, audit
 from fabula.training.config import TrainingConfig, preset
 
@@ -18,7 +19,7 @@ LEAKY = preset(
 
 def test_an_honest_recipe_passes_its_audit(make):
     seen = []
-    report = audit(make(240), make(120, seed=1), QUICK, device="cpu", progress=lambda data, _: seen.append(data))
+    report = audit(Parts(make(240), make(120, seed=1)), QUICK, device="cpu", progress=lambda data, _: seen.append(data))
     assert report.ok
     assert [(row.data, row.scorer) for row in report.rows] == [
         (data, scorer) for data in ("real", "noise features", "shuffled orders") for scorer in ("arcs", "bilstm")
@@ -33,16 +34,16 @@ def test_an_honest_recipe_passes_its_audit(make):
 def test_the_controls_catch_the_published_errors(make):
     """Noise, and nothing but noise: the published scorer reports bits, the repaired one none."""
     collections, validation = make(320, rise=0.0, lengths=(5,)), make(160, seed=1, rise=0.0, lengths=(5,))
-    published = audit(collections, validation, LEAKY, device="cpu", controls_only=True, published_bug=True)
+    published = audit(Parts(collections, validation), LEAKY, device="cpu", controls_only=True, published_bug=True)
     assert not published.ok
     assert all(row.low > 0.2 for row in published.rows)
-    repaired = audit(collections, validation, LEAKY, device="cpu", controls_only=True)
+    repaired = audit(Parts(collections, validation), LEAKY, device="cpu", controls_only=True)
     assert repaired.ok
 
 
 def test_the_published_errors_are_those_of_the_bilstm(make):
     with pytest.raises(InputError, match="scorers must be bilstm"):
-        audit(make(5), make(5), QUICK, published_bug=True)
+        audit(Parts(make(5), make(5)), QUICK, published_bug=True)
 
 
 @pytest.mark.parametrize(("bits", "ok"), [(0.019, True), (-0.019, True), (0.021, False), (-0.021, False)])

@@ -22,6 +22,13 @@ def test_a_config_survives_json():
     assert TrainingConfig.from_dict(json.loads(json.dumps(config.to_dict()))) == config
 
 
+def test_a_seed_must_fit_into_63_bits():
+    assert TrainingConfig(seed=2**63 - 1).seed == 2**63 - 1
+    for seed in (-1, 2**63, 1.5, True):
+        with pytest.raises(InputError, match="'seed' must be a whole number from 0"):
+            TrainingConfig(seed=seed)
+
+
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
@@ -32,8 +39,12 @@ def test_a_config_survives_json():
         ({"learning_rate": float("nan")}, "'learning_rate' must be a number"),
         ({"epochs": True}, "got True"),
         ({"encoder": "cnn"}, "must be one of auto, mlp, bilstm, identity; got 'cnn'"),
-        ({"scorers": ()}, "one or both of arcs, bilstm; got []"),
-        ({"scorers": ("arcs", "arcs")}, "one or both"),
+        ({"scorers": ()}, "one or more of arcs, bilstm, each once; got []"),
+        (
+            {"scorers": ("arcs", "arcs")},
+            "scorers must be one or more of arcs, bilstm, each once; got ['arcs', 'arcs']",
+        ),
+        ({"scorers": ("gru",)}, "one or more of arcs, bilstm, each once; got ['gru']"),
         ({"scorers": "arcs"}, "'scorers' must be a list; got 'arcs'"),
         ({"scorer_weights": (1.0,)}, "must be 2 numbers above 0"),
         ({"widths": (0,)}, "widths must be whole numbers"),

@@ -5,6 +5,7 @@ import pytest
 
 from fabula.errors import InputError
 from fabula.evaluation.information import mutual_information
+from fabula.evaluation.parts import Parts
 from fabula.models.file import load_model, save_model
 from fabula.training.config import TrainingConfig
 from fabula.training.trainer import train
@@ -14,7 +15,7 @@ QUICK = {"widths": (16,), "batch": 64, "learning_rate": 2e-2, "epochs": 6, "scor
 
 def test_a_rising_feature_is_learned_and_the_model_says_so(make, tmp_path):
     collections, validation, unseen = make(240), make(60, seed=1), make(60, seed=2)
-    done = train(collections, validation, TrainingConfig(**QUICK), device="cpu", card={"for": "a test"})
+    done = train(Parts(collections, validation), TrainingConfig(**QUICK), device="cpu", card={"for": "a test"})
     model = load_model(save_model(tmp_path / "m.safetensors", done.model))
     for scorer in ("arcs", "bilstm"):
         assert done.information[scorer].low > 1.0
@@ -38,7 +39,7 @@ def test_the_essence_rises_with_loudness(make):
     collections, validation = make(120), make(20, seed=1)
     for c in [*collections, *validation]:
         c.features[:, 1] = -c.features[:, 0]
-    model = train(collections, validation, TrainingConfig(**QUICK, features=("energy",)), device="cpu").model
+    model = train(Parts(collections, validation), TrainingConfig(**QUICK, features=("energy",)), device="cpu").model
     essence = np.concatenate([model.encode(c)[:, 0] for c in collections])
     assert np.corrcoef(essence, np.concatenate([c.column("loudness") for c in collections]))[0, 1] > 0.3
 
@@ -46,32 +47,32 @@ def test_the_essence_rises_with_loudness(make):
 @pytest.mark.parametrize("seed", [0, 1])
 def test_noise_gives_no_bits(make, seed):
     config = TrainingConfig(**{**QUICK, "epochs": 4}, seed=seed)
-    done = train(make(200, rise=0.0, seed=seed), make(200, seed=10 + seed, rise=0.0), config, device="cpu")
+    done = train(Parts(make(200, rise=0.0, seed=seed), make(200, seed=10 + seed, rise=0.0)), config, device="cpu")
     assert all(abs(info.bits) < 0.02 for info in done.information.values())
 
 
 def test_frozen_features_are_measured_as_they_are(make):
     config = TrainingConfig(**QUICK, encoder="identity", features=("energy",), scorers=("arcs",))
-    done = train(make(200), make(60, seed=1), config, device="cpu")
+    done = train(Parts(make(200), make(60, seed=1)), config, device="cpu")
     assert done.information["arcs"].low > 1.0
     assert not [name for name in done.model.tensors if name.startswith("encoder.")]
 
 
 def test_arrays_are_read_by_the_papers_encoder(make):
     config = TrainingConfig(**{**QUICK, "epochs": 10}, encoder_hidden=8, scorers=("arcs",))
-    done = train(make(200, statistics=2), make(60, seed=1, statistics=2), config, device="cpu")
+    done = train(Parts(make(200, statistics=2), make(60, seed=1, statistics=2)), config, device="cpu")
     assert done.config.encoder == "bilstm"
     assert done.information["arcs"].low > 0.5
 
 
 def test_what_cannot_be_trained_is_told(make):
     with pytest.raises(InputError, match="validation needs at least one"):
-        train(make(5), [])
+        train(Parts(make(5), []))
     with pytest.raises(InputError, match="training needs at least one"):
-        train([], make(5))
+        train(Parts([], make(5)))
     with pytest.raises(InputError, match="no feature 'valence'"):
-        train(make(5), make(5), TrainingConfig(features=("valence",)))
+        train(Parts(make(5), make(5)), TrainingConfig(features=("valence",)))
     with pytest.raises(InputError, match="'tempo'"):
-        train(make(5), make(5, names=("energy", "loudness")))
+        train(Parts(make(5), make(5, names=("energy", "loudness"))))
     with pytest.raises(InputError, match="device must be auto, cpu, cuda or cuda:NUMBER; got 'tpu9'"):
-        train(make(5), make(5), device="tpu9")
+        train(Parts(make(5), make(5)), device="tpu9")

@@ -31,16 +31,16 @@ def command(ctx: click.Context, /, *, controls_only: bool, published_bug: bool, 
     from dataclasses import asdict
 
     from fabula.cli.progress import training_bar
-    from fabula.studies.train import audit_table
+    from fabula.studies.train import audit_table, first_process
 
     recipe = as_recipe(**options)
-    with training_bar("auditing") as told:
+    with training_bar("auditing") as bar:
         report = audit_table(
-            recipe, controls_only=controls_only, published_bug=published_bug, progress=lambda name, p: told(p, name)
+            recipe, controls_only=controls_only, published_bug=published_bug, progress=lambda name, p: bar(p, name)
         )
-    if as_json:
+    if as_json and first_process():
         click.echo(json.dumps({"ok": report.ok, "rows": [asdict(row) for row in report.rows]}))
-    else:
+    elif first_process():
         _show(report)
     ctx.exit(0 if report.ok else 1)
 

@@ -36,7 +36,7 @@ def command(*, seeds: int, sweep: str | None, output: Path | None, as_json: bool
     """
     from fabula.cli.progress import counting_bar
     from fabula.core.writing import check_target
-    from fabula.studies.train import compare_features, compared_json
+    from fabula.studies.train import compare_table, compared_json, first_process
 
     if output is not None and check_target(output).suffix.lower() not in (".json", ".csv", ".svg"):
         raise InputError(f"{output}: the ending must be one of .json, .csv, .svg")
@@ -45,12 +45,14 @@ def command(*, seeds: int, sweep: str | None, output: Path | None, as_json: bool
     count = 0
     with counting_bar("comparing") as bar:
 
-        def told(name: str, seed: int) -> None:
+        def report(name: str, seed: int) -> None:
             nonlocal count
             bar(count, 0, f"{name}, seed {seed}")
             count += 1
 
-        rows = compare_features(recipe, seeds=seeds, dimensions=dimensions, progress=told)
+        rows = compare_table(recipe, seeds=seeds, dimensions=dimensions, progress=report)
+    if not first_process():
+        return
     if output is not None:
         _write(rows, output)
     if as_json:

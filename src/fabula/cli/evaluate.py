@@ -21,7 +21,7 @@ _SHOWN = ("edit", "spearman", "kendall", "first", "last", "neighbours")
 @click.option("--templates", type=click.Path(path_type=Path), help="A template file; by default they are learned.")
 @click.option("--sequencer", type=click.Path(path_type=Path), help="A direct sequencer that reproduce has written.")
 @click.option("--search", type=click.IntRange(0), default=0, metavar="N",
-              help="Search under the model's bilstm on N collections, a second each.")  # fmt: skip
+              help="Search under the model's most detailed scorer on N collections, a second each.")  # fmt: skip
 @click.option("--where", multiple=True, metavar="COLUMN=VALUE", help="Keep the rows that have it; repeatable.")
 @click.option("--features", metavar="A,B,...", help="Columns to sort by; by default the model's.")
 @click.option("--held-out", type=float, default=0.1, show_default=True,
@@ -51,22 +51,23 @@ def command(
       fabula evaluate playlists.csv --by energy
     """
     from fabula.cli.progress import counting_bar
-    from fabula.cli.recipe import as_where
+    from fabula.cli.recipe import as_where, listed
     from fabula.core.writing import check_target, write_whole
-    from fabula.studies.evaluate import evaluate_table
+    from fabula.studies.evaluate import EvaluationRequest, evaluate_table
 
     if output is not None and check_target(output).suffix.lower() not in (".json", ".csv"):
         raise InputError(f"{output}: the ending must be one of .json, .csv")
-    names = [part.strip() for part in features.split(",") if part.strip()] if features else None
+    names = listed(features) if features else None
     count = 0
     with counting_bar("evaluating") as bar:
 
-        def told(name: str) -> None:
+        def report(name: str) -> None:
             nonlocal count
             count += 1
             bar(count, 6, name)
 
-        done = evaluate_table(table, where=as_where(where), features=names, progress=told, **options)
+        request = EvaluationRequest(table, where=as_where(where), features=names, **options)
+        done = evaluate_table(request, progress=report)
     result = done.to_dict()
     if output is not None:
         text = _csv(result) if output.suffix.lower() == ".csv" else json.dumps(result, indent=1) + "\n"
@@ -113,8 +114,8 @@ def _show_tests(result: Mapping[str, Any]) -> None:
                               f"{t['effect']:+.2f}", f"{t['adjusted']:.2g}")  # fmt: skip
         out.print()
         out.print(table)
-    told = f"paired t-tests; effect: Cohen's d_z; p adjusted by Holm-Bonferroni over all {len(result['tests'])} tests"
-    out.print(f"{told}; {result['rule']}", markup=False, soft_wrap=True)
+    how = f"paired t-tests; effect: Cohen's d_z; p adjusted by Holm-Bonferroni over all {len(result['tests'])} tests"
+    out.print(f"{how}; {result['rule']}", markup=False, soft_wrap=True)
 
 
 def _csv(result: Mapping[str, Any]) -> str:

@@ -40,8 +40,8 @@ def fma(*, folder: Path, url: str | None) -> None:
         raise FileError(f"{folder}: the folder does not exist")
     with counting_bar("fetching") as bar:
 
-        def told(done: int, total: int | None) -> None:
+        def report(done: int, total: int | None) -> None:
             bar(done >> 20, (total or done) >> 20, "MiB")
 
-        path = fetch_fma(folder, progress=told, **({"url": url} if url else {}))
+        path = fetch_fma(folder, progress=report, **({"url": url} if url else {}))
     console().print(f"written: {path}", markup=False, soft_wrap=True)

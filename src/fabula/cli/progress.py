@@ -36,14 +36,14 @@ def training_bar(what: str) -> Iterator[Callable[..., None]]:
     with _bars() as bars:
         tasks: dict[str, object] = {}
 
-        def told(progress: Progress, name: str = "") -> None:
+        def report(progress: Progress, name: str = "") -> None:
             if name not in tasks:
                 tasks[name] = bars.add_task(f"{what} {name}".strip(), total=progress.epochs, note="")
             bits = ", ".join(f"{scorer} {value:.3f}" for scorer, value in progress.bits.items())
             note = f"loss {progress.loss:.3f}  bits {bits}"
             bars.update(tasks[name], completed=progress.epoch, note=note)  # type: ignore[arg-type]
 
-        yield told
+        yield report
 
 
 @contextmanager
@@ -52,7 +52,7 @@ def counting_bar(what: str) -> Iterator[Callable[[int, int, str], None]]:
     with _bars() as bars:
         task = bars.add_task(what, total=1, note="")
 
-        def told(done: int, total: int, name: str) -> None:
+        def report(done: int, total: int, name: str) -> None:
             bars.update(task, completed=done, total=total, note=name[-40:].encode("utf-8", "replace").decode())
 
-        yield told
+        yield report

@@ -18,11 +18,11 @@ _OPTIONS = [
     click.argument("table", type=click.Path(path_type=Path)),
     click.option("--where", multiple=True, metavar="COLUMN=VALUE", help="Keep the rows that have it; repeatable."),
     click.option("--features", metavar="A,B,...", help="The columns to train on; by default all numbers."),
-    click.option("--log", "logged", metavar="A,...", default="duration_ms", show_default=True,
-                 help="Columns of which the logarithm is taken."),
+    click.option("--log", "logged", metavar="A,...",
+                 help="Columns of which the logarithm is taken; by default duration_ms."),
     click.option("--preset", default="default", show_default=True, help="default, or paper for its hyperparameters."),
     click.option("--dimensions", type=int, help="Numbers in an item's essence: 1, 2, 4, 8, 16."),
-    click.option("--scorers", metavar="A,B", help="arcs, bilstm, or both."),
+    click.option("--scorers", metavar="A,B", help="Kinds of scorer: arcs, bilstm, or several."),
     click.option("--epochs", type=int, help="How long to train at most."),
     click.option("--batch", type=int, help="Collections in a step."),
     click.option("--negatives", type=int, help="Shuffled orders beside each true one."),
@@ -42,29 +42,15 @@ def recipe_options(command: Callable[..., None]) -> Callable[..., None]:
     return command
 
 
-def as_recipe(
-    *,
-    table: Path,
-    where: tuple[str, ...],
-    features: str | None,
-    logged: str,
-    preset: str,
-    scorers: str | None,
-    device: str,
-    held_out: float,
-    settings: tuple[str, ...],
-    **numbers: int | None,
-) -> Recipe:
-    """What the options say."""
+def as_recipe(*, table: Path, where: tuple[str, ...], preset: str, **options: Any) -> Recipe:
+    """What the options say; those that are not named here are numbers of the preset to change, None where not given."""
     from fabula.studies.train import Recipe
 
-    changes: dict[str, Any] = {name: value for name, value in numbers.items() if value is not None}
-    changes["logged"] = tuple(_listed(logged))
+    device, held_out, settings = (options.pop(name) for name in ("device", "held_out", "settings"))
+    names = {name: options.pop(name) for name in ("features", "logged", "scorers")}
+    changes: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
+    changes |= {name: tuple(listed(text)) for name, text in names.items() if text is not None}
     changes |= dict(_setting(text) for text in settings)
-    if features is not None:
-        changes["features"] = tuple(_listed(features))
-    if scorers is not None:
-        changes["scorers"] = tuple(_listed(scorers))
     return Recipe(table, as_where(where), preset, changes, device, held_out)
 
 
@@ -89,5 +75,6 @@ def _setting(text: str) -> tuple[str, Any]:
         return name, value
 
 
-def _listed(text: str) -> list[str]:
+def listed(text: str) -> list[str]:
+    """From ``A,B`` to its parts."""
     return [part.strip() for part in text.split(",") if part.strip()]

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
+
+from fabula.cli.recipe import listed
 
 
 @click.command("reproduce")
@@ -18,17 +21,7 @@ import click
 @click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda or cuda:1.")
 @click.option("--jobs", type=click.IntRange(1, 64), default=1, show_default=True,
               help="Trainings side by side, each with memory of its own; they share a GPU best under MPS.")  # fmt: skip
-def command(
-    *,
-    data: Path,
-    output: Path,
-    quick: bool,
-    seeds: int | None,
-    features: str | None,
-    held_out: float,
-    device: str,
-    jobs: int,
-) -> None:
+def command(*, data: Path, output: Path, features: str | None, held_out: float, **plan: Any) -> None:
     """Reproduce every table and figure of the paper, with controls and paired tests.
 
     \b
@@ -43,30 +36,21 @@ def command(
     """
     from fabula.cli.printing import console
     from fabula.cli.progress import counting_bar
-    from fabula.report.study.page import write_study
+    from fabula.report.study.page import write_report
+    from fabula.studies.reproduce.plan import make_plan
     from fabula.studies.reproduce.run import reproduce
 
-    names = [part.strip() for part in features.split(",") if part.strip()] if features else None
+    names = listed(features) if features else None
     out = console(err=True)
     with counting_bar("reproducing") as bar:
 
-        def told(stage: str, note: str, count: int, total: int) -> None:
+        def report(stage: str, note: str, count: int, total: int) -> None:
             bar(count, total, f"{stage}: {note}")
             if note.startswith("done") and not out.is_terminal:
                 out.print(f"{stage}: {note}", markup=False)
 
-        study = reproduce(
-            data,
-            output,
-            quick=quick,
-            seeds=seeds,
-            device=device,
-            jobs=jobs,
-            features=names,
-            held_out=held_out,
-            progress=told,
-        )
-    page = write_study(study, output)
+        study = reproduce(data, output, make_plan(**plan), features=names, held_out=held_out, progress=report)
+    page = write_report(study, output)
     _show(study.recovery)
     console().print(f"written: {page}", markup=False, soft_wrap=True)
 

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fabula.cli.recipe import as_where
+from fabula.errors import InputError
 
 if TYPE_CHECKING:
-    from fabula.studies.templates import Body
+    from fabula.studies.templates import Corpus
 
 
 @click.group("templates")
@@ -65,7 +66,7 @@ def show(template: str) -> None:
     print_template(named_template(template))
 
 
-_BODY = [
+_CORPUS = [
     click.argument("table", type=click.Path(path_type=Path)),
     click.option("--by", metavar="COLUMN", help="The column to use as the essence."),
     click.option("--model", metavar="NAME|FILE", help="The model that gives the essence."),
@@ -78,20 +79,22 @@ _METHOD = click.option(
 )  # fmt: skip
 
 
-def _of_a_body(function: Callable[..., None]) -> Callable[..., None]:
-    for option in reversed(_BODY):
+def _of_a_corpus(function: Callable[..., None]) -> Callable[..., None]:
+    for option in reversed(_CORPUS):
         function = option(function)
     return function
 
 
-def _body(table: Path, by: str | None, model: str | None, where: tuple[str, ...]) -> Body:
-    from fabula.studies.templates import read_body
+def _corpus(table: Path, by: str | None, model: str | None, where: tuple[str, ...]) -> Corpus:
+    from fabula.studies.templates import read_corpus
 
-    return read_body(table, by=by, model=model, where=as_where(where))
+    if (by is None) == (model is None):
+        raise InputError("say where the essence comes from: one of --by COLUMN and --model MODEL")
+    return read_corpus(table, by=by, model=model, where=as_where(where))
 
 
 @command.command("learn")
-@_of_a_body
+@_of_a_corpus
 @_METHOD
 @click.option("-k", type=click.IntRange(1, 1000), default=4, show_default=True, help="How many.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Where they go (.json).")
@@ -104,20 +107,20 @@ def learn_(*, k: int, method: str, seed: int, output: Path | None, **source: Any
     """
     from fabula.cli.printing import console, print_template
     from fabula.cli.progress import counting_bar
-    from fabula.studies.templates import learn
+    from fabula.studies.templates import learn_and_save
 
-    body = _body(**source)
+    corpus = _corpus(**source)
     with counting_bar("learning") as bar:
-        templates = learn(
-            body, output, k=k, method=method, seed=seed, progress=lambda d, t, cost: bar(d, t, f"cost {cost:.4f}")
+        templates = learn_and_save(
+            corpus, output, k=k, method=method, seed=seed, progress=lambda d, t, cost: bar(d, t, f"cost {cost:.4f}")
         )
     for template in templates:
         print_template(template)
     out = console()
-    cost = templates.cost(body.essences)
-    out.print(f"learned from {len(body.collections):,} collections; mean squared error {cost:.4f}", markup=False)
-    if body.left_out:
-        out.print(f"note: {body.left_out:,} collections lack a value and were left out", markup=False)
+    cost = templates.cost(corpus.essences)
+    out.print(f"learned from {len(corpus.collections):,} collections; mean squared error {cost:.4f}", markup=False)
+    if corpus.left_out:
+        out.print(f"note: {corpus.left_out:,} collections lack a value and were left out", markup=False)
     if output is not None:
         out.print(f"written: {output}", markup=False, soft_wrap=True)
 
@@ -126,7 +129,7 @@ def learn_(*, k: int, method: str, seed: int, output: Path | None, **source: Any
 @click.argument("first", type=click.Path(path_type=Path))
 @click.argument("second", type=click.Path(path_type=Path))
 def compare_(*, first: Path, second: Path) -> None:
-    """Pair the templates of two files by their shapes.
+    """Pair each template of a file with the one most like it in another.
 
     \b
     Example:
@@ -136,9 +139,9 @@ def compare_(*, first: Path, second: Path) -> None:
 
     from fabula.cli.printing import console
     from fabula.report.terminal import spark
-    from fabula.studies.templates import compare
+    from fabula.studies.templates import compare_files
 
-    a, b, found = compare(first, second)
+    a, b, found = compare_files(first, second)
     table = Table(box=None, pad_edge=False, header_style="bold")
     for name in (first.name, "", second.name, "", "correlation", "distance"):
         table.add_column(name, justify="right" if name in ("correlation", "distance") else "left", no_wrap=True)
@@ -153,11 +156,11 @@ def compare_(*, first: Path, second: Path) -> None:
 
 
 @command.command("count")
-@_of_a_body
+@_of_a_corpus
 @click.option("-k", "most", type=click.IntRange(1, 50), default=6, show_default=True, help="Try 1 to this many.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of the table.")
 def count_(*, most: int, seed: int, as_json: bool, **source: Any) -> None:
-    """Say how many templates a body of collections bears, beside the same for shuffled ones.
+    """Say how many templates suit a set of collections, and how many the same collections shuffled.
 
     \b
     The cost falls with every template, on shuffled collections too. The bits say whether the
@@ -171,11 +174,13 @@ def count_(*, most: int, seed: int, as_json: bool, **source: Any) -> None:
 
     from fabula.cli.printing import console
     from fabula.cli.progress import counting_bar
-    from fabula.studies.templates import count
+    from fabula.studies.templates import count_templates
 
-    body = _body(**source)
+    corpus = _corpus(**source)
     with counting_bar("counting") as bar:
-        found = count(body, range(1, most + 1), seed=seed, progress=lambda d, t, bits: bar(d, t, f"bits {bits:.3f}"))
+        found = count_templates(
+            corpus, range(1, most + 1), seed=seed, progress=lambda d, t, bits: bar(d, t, f"bits {bits:.3f}")
+        )
     if as_json:
         click.echo(json.dumps(found.to_dict()))
         return
@@ -192,7 +197,7 @@ def count_(*, most: int, seed: int, as_json: bool, **source: Any) -> None:
 
 
 @command.command("genealogy")
-@_of_a_body
+@_of_a_corpus
 @_METHOD
 @click.option("-k", "most", type=click.IntRange(1, 20), default=6, show_default=True, help="From 1 to this many.")
 @click.option("-o", "--output", required=True, type=click.Path(path_type=Path), help="Where it goes: .svg or .json")
@@ -213,10 +218,10 @@ def genealogy_(*, most: int, method: str, seed: int, output: Path, **source: Any
     from fabula.studies.templates import descend, genealogy_json
 
     picture, numbers = check_target(output.with_suffix(".svg")), check_target(output.with_suffix(".json"))
-    body = _body(**source)
+    corpus = _corpus(**source)
     with counting_bar("learning") as bar:
-        found = descend(body, most, method=method, seed=seed, progress=lambda d, t, _: bar(d, t, f"k = {d}"))
+        found = descend(corpus, most, method=method, seed=seed, progress=lambda d, t, _: bar(d, t, f"k = {d}"))
     write_whole(picture, genealogy_figure(found.to_dict()))
-    write_whole(numbers, json.dumps(genealogy_json(found, body), ensure_ascii=False) + "\n")
+    write_whole(numbers, json.dumps(genealogy_json(found, corpus), ensure_ascii=False) + "\n")
     for path in (picture, numbers):
         console().print(f"written: {path}", markup=False, soft_wrap=True)

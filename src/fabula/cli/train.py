@@ -32,13 +32,15 @@ def command(*, output: Path, checkpoint: Path | None, onnx: Path | None, **optio
     """
     from fabula.cli.printing import console
     from fabula.cli.progress import training_bar
-    from fabula.studies.train import train_model
+    from fabula.studies.train import train_table
 
     recipe = as_recipe(**options)
-    with training_bar("training") as told:
-        done, split = train_model(recipe, output, checkpoint=checkpoint, onnx=onnx, progress=told)
-    out = console()
-    out.print(f"trained on {len(split.training):,} collections, held out {len(split.validation):,} ({split.rule})")
+    with training_bar("training") as report:
+        found = train_table(recipe, output, checkpoint=checkpoint, onnx=onnx, progress=report)
+    if not found.first:
+        return
+    done, split, out = found.trained, found.split, console()
+    out.print(f"trained on {len(split.training):,} collections, held out {len(split.held_out):,} ({split.rule})")
     for note in split.notes:
         out.print(f"note: {note}", markup=False)
     for name, info in done.information.items():

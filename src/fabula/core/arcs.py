@@ -1,9 +1,9 @@
 """A mixture of arcs: templates that say how likely an ordering is, and likely orderings of different shape.
 
 ``score(s) = logsumexp_p ( sum_j <t_p(u_j), s_j> + w_p )`` for an essence sequence s with positions u. For one
-template the best of all n! orderings of a scalar essence pairs large values with high places (the rearrangement
+template the best of all n! orderings of a scalar essence pairs large values with high targets (the rearrangement
 inequality): a sort. Under the whole mixture a better one may lie between the templates. It is climbed to: an ordering
-gives each template a share of the probability, and the best ordering under the curve blended by these shares is at
+gives each template a share of the probability, and the best ordering under the template blended by these shares is at
 least as likely (Jensen's inequality), until it stays. That may be a lesser peak; on short albums it is the highest in
 99 of 100.
 """
@@ -80,8 +80,8 @@ class Arcs:
         values = np.asarray(sequences, dtype=np.float64)
         single = values.ndim < 3
         batch = values.reshape(1 if single else len(values), -1, self.dimensions)  # (m, n, d)
-        curves = np.stack([t.samples(batch.shape[1]).reshape(-1) for t in self.templates])  # (k, n * d)
-        logits = batch.reshape(len(batch), -1) @ curves.T + self.weights  # (m, k)
+        targets = np.stack([t.samples(batch.shape[1]).reshape(-1) for t in self.templates])  # (k, n * d)
+        logits = batch.reshape(len(batch), -1) @ targets.T + self.weights  # (m, k)
         top = logits.max(axis=1)
         scores = top + np.log(np.exp(logits - top[:, np.newaxis]).sum(axis=1))
         return float(scores[0]) if single else scores
@@ -143,14 +143,14 @@ class Arcs:
 
     def _climb(self, rows: Floats, pinned: dict[int, int], share: Floats) -> tuple[Template, Ints]:
         ordering = np.empty(0, dtype=np.intp)
-        curves = np.stack([t.samples(len(rows)).reshape(-1) for t in self.templates])  # (k, n * d)
+        targets = np.stack([t.samples(len(rows)).reshape(-1) for t in self.templates])  # (k, n * d)
         while True:
             blend = self._blend(share)
             better = next(_ranked(rows, blend, pinned))
             if np.array_equal(better, ordering):
                 return blend.normalised(), ordering
             ordering = better
-            logits = curves @ rows[ordering].reshape(-1) + self.weights
+            logits = targets @ rows[ordering].reshape(-1) + self.weights
             share = np.exp(logits - logits.max())
             share /= share.sum()
 
@@ -167,17 +167,17 @@ def _by_score(candidate: Fit) -> float:
 
 
 def _ranked(rows: Floats, template: Template, pinned: dict[int, int]) -> Iterator[Ints]:
-    """Orderings of items (n, d) from the likeliest down under one template, pinned items in their places."""
+    """Orderings of items (n, d) from the likeliest down under one template, pinned items in their positions."""
     n = len(rows)
-    places = np.setdiff1d(np.arange(n), list(pinned))
+    positions = np.setdiff1d(np.arange(n), list(pinned))
     items = np.setdiff1d(np.arange(n), list(pinned.values()))
-    goals = template.samples(n).reshape(n, -1)[places]
+    goals = template.samples(n).reshape(n, -1)[positions]
     free = rows[items]
     ranked = _ranked_scalar(free[:, 0], goals[:, 0]) if rows.shape[1] == 1 else _ranked_vector(free @ goals.T)
     for matched in ranked:
         ordering = np.empty(n, dtype=np.intp)
         ordering[list(pinned)] = list(pinned.values())
-        ordering[places] = items[matched]
+        ordering[positions] = items[matched]
         yield ordering
 
 
@@ -188,18 +188,18 @@ def _ranked_scalar(values: Floats, goals: Floats) -> Iterator[Ints]:
     is reached from the best by steps down, and a heap gives them in order.
     """
     best = match_sorted(values, goals)
-    places = np.argsort(goals, kind="stable")
-    start = best[places]  # items by rank of their place
-    curve = goals[places]
-    heap = [(-float(curve @ values[start]), tuple(start.tolist()))]
+    positions = np.argsort(goals, kind="stable")
+    start = best[positions]  # items by rank of their position
+    rising = goals[positions]
+    heap = [(-float(rising @ values[start]), tuple(start.tolist()))]
     seen = {values[start].tobytes()}
     while heap:
         cost, ranks = heapq.heappop(heap)
         ordering = np.empty_like(best)
-        ordering[places] = ranks
+        ordering[positions] = ranks
         yield ordering
         for i in range(len(ranks) - 1):
-            drop = (curve[i + 1] - curve[i]) * (values[ranks[i + 1]] - values[ranks[i]])
+            drop = (rising[i + 1] - rising[i]) * (values[ranks[i + 1]] - values[ranks[i]])
             swapped = (*ranks[:i], ranks[i + 1], ranks[i], *ranks[i + 2 :])
             key = values[list(swapped)].tobytes()
             if values[ranks[i]] < values[ranks[i + 1]] and key not in seen:
@@ -216,20 +216,20 @@ def _ranked_vector(gain: Floats) -> Iterator[Ints]:
 
     def push(cost: Floats, kept: int) -> None:
         try:
-            places, items = linear_sum_assignment(cost)
+            positions, items = linear_sum_assignment(cost)
         except ValueError:  # every continuation is taken
             return
-        heapq.heappush(heap, (float(cost[places, items].sum()), tuple(items.tolist()), kept, cost))
+        heapq.heappush(heap, (float(cost[positions, items].sum()), tuple(items.tolist()), kept, cost))
 
     push(-gain.T, 0)
     while heap:
         _, ordering, kept, cost = heapq.heappop(heap)
         yield np.array(ordering, dtype=np.intp)
-        for place in range(kept, n - 1):  # keep the places before, forbid this one
+        for position in range(kept, n - 1):  # keep the positions before, forbid this one
             part = cost.copy()
-            for before in range(place):
+            for before in range(position):
                 part[before] = np.inf
                 part[:, ordering[before]] = np.inf
                 part[before, ordering[before]] = cost[before, ordering[before]]
-            part[place, ordering[place]] = np.inf
-            push(part, place)
+            part[position, ordering[position]] = np.inf
+            push(part, position)

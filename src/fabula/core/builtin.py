@@ -10,7 +10,7 @@ from importlib.resources import files
 from fabula.core.template import PAPER_KNOTS, Template
 from fabula.errors import InputError
 
-# name: (one sentence, {position: height}); heights are scaled to mean 0 and deviation 1 along the curve.
+# name: (one sentence, {position: height}); heights are scaled to mean 0 and deviation 1 along the template.
 _SHAPES: dict[str, tuple[str, dict[float, float]]] = {
     # The six emotional arcs of Reagan et al. 2016.
     "rags-to-riches": (
@@ -37,7 +37,7 @@ _SHAPES: dict[str, tuple[str, dict[float, float]]] = {
         "Falls, recovers for a while, and falls for good.",
         {0.0: 1.0, 0.2: 0.45, 0.35: 0.35, 0.55: 0.7, 0.65: 0.72, 0.85: 0.25, 1.0: 0.0},
     ),
-    # Stages of a drama and shapes that sequencers ask for.
+    # Stages of a drama and templates that people who sequence ask for.
     "freytag-pyramid": (
         "Exposition, rising action, a climax in the middle, falling action, a quiet close.",
         {0.0: 0.0, 0.15: 0.12, 0.35: 0.6, 0.5: 1.0, 0.65: 0.6, 0.85: 0.12, 1.0: 0.0},
@@ -60,7 +60,7 @@ _SHAPES: dict[str, tuple[str, dict[float, float]]] = {
 
 
 def template_names() -> list[str]:
-    """Names of the built-in templates: shapes with a name, and those learned from albums, ``album-k.i``.
+    """Names of the built-in templates: well-known ones, and those learned from albums, ``album-k.i``.
 
     Examples
     --------

@@ -123,39 +123,39 @@ def lay(essence: ArrayLike, ordering: ArrayLike, template: Template) -> Fit:
 
 
 def _place(rows: Floats, goals: Floats, pinned: dict[int, int], banned: set[tuple[int, int]]) -> Ints:
-    """Place the pinned items, then match the free items (n, d) with the free places (n, d)."""
+    """Place the pinned items, then match the free items (n, d) with the free positions (n, d)."""
     n = len(rows)
     if not pinned and not banned and rows.shape[1] == 1:
         return match_sorted(rows[:, 0], goals[:, 0])
     ordering = np.full(n, -1, dtype=np.intp)
     ordering[list(pinned)] = list(pinned.values())
-    held, places = np.flatnonzero(ordering >= 0), np.flatnonzero(ordering < 0)
+    held, free = np.flatnonzero(ordering >= 0), np.flatnonzero(ordering < 0)
     items = np.setdiff1d(np.arange(n), ordering[held])
     if rows.shape[1] == 1 and not banned:
-        ordering[places] = items[match_sorted(rows[items, 0], goals[places, 0])]
+        ordering[free] = items[match_sorted(rows[items, 0], goals[free, 0])]
         return ordering
     allowed = np.ones((n, n), dtype=bool)
-    for item, place in banned:
-        allowed[item, place] = False
+    for item, position in banned:
+        allowed[item, position] = False
     floor = float(_distance(rows[ordering[held]], goals[held]).max(initial=0.0))
     try:
-        ordering[places] = items[_match_general(rows[items], goals[places], allowed[np.ix_(items, places)], floor)]
+        ordering[free] = items[_match_general(rows[items], goals[free], allowed[np.ix_(items, free)], floor)]
     except ConstraintError as error:
-        raise ConstraintError(items[error.items].tolist(), places[error.places].tolist()) from None
+        raise ConstraintError(items[error.items].tolist(), free[error.places].tolist()) from None
     return ordering
 
 
 def _match_general(rows: Floats, goals: Floats, allowed: NDArray[np.bool_], floor: float) -> Ints:
-    """Items (m, d) on places (m, d) by the general solver.
+    """Items (m, d) on positions (m, d) by the general solver.
 
     The solver sees the items in the order of their values, so that the order in which they came has no say.
     """
     rank = np.lexsort(rows.T[::-1])
     cost = _distance(rows[rank, np.newaxis], goals[np.newaxis])  # (m, m)
     ordering = rank[match_assignment(np.where(allowed[rank], cost, np.inf), floor=floor)]
-    alike: dict[bytes, list[int]] = {}  # places of items that nothing tells apart
-    for place, item in enumerate(ordering):
-        alike.setdefault((rows[item] + 0.0).tobytes() + allowed[item].tobytes(), []).append(place)
+    alike: dict[bytes, list[int]] = {}  # positions of items that nothing tells apart
+    for position, item in enumerate(ordering):
+        alike.setdefault((rows[item] + 0.0).tobytes() + allowed[item].tobytes(), []).append(position)
     for group in alike.values():
         ordering[group] = np.sort(ordering[group])
     return ordering
@@ -193,12 +193,12 @@ def as_forbidden(forbidden: Iterable[tuple[int, int]], n: int) -> set[tuple[int,
 
 def _as_position(position: int, n: int) -> int:
     try:
-        place = index(position)
+        number = index(position)
     except TypeError:
         raise InputError(f"a position must be a whole number; got {position!r}") from None
-    if not -n <= place < n:
-        raise InputError(f"a position must lie in 0..{n - 1}, or -{n}..-1 from the end; got {place}")
-    return place % n
+    if not -n <= number < n:
+        raise InputError(f"a position must lie in 0..{n - 1}, or -{n}..-1 from the end; got {number}")
+    return number % n
 
 
 def as_item(item: int, n: int) -> int:

@@ -1,7 +1,7 @@
-"""Exact matching of items to places: smallest largest deviation first, smallest sum of deviations second.
+"""Exact matching of items to positions: smallest largest deviation first, smallest sum of deviations second.
 
 For numbers on a line both are reached by one pairing, sorted values with sorted targets, because the cost is a
-convex function of the distance: O(n log n). Vectors and forbidden places need the general solver.
+convex function of the distance: O(n log n). Vectors and forbidden positions need the general solver.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def match_sorted(values: Floats, targets: Floats) -> Ints:
 
     Returns
     -------
-    ordering : shape (n,), ``ordering[place] = item``. Equal values keep their given order.
+    ordering : shape (n,), ``ordering[position] = item``. Equal values keep their given order.
 
     Examples
     --------
@@ -32,37 +32,37 @@ def match_sorted(values: Floats, targets: Floats) -> Ints:
     array([1, 2, 0])
     """
     items = np.argsort(values)
-    places = np.argsort(targets, kind="stable")  # a curve has few runs up and down, which a merge sort is quick on
+    positions = np.argsort(targets, kind="stable")  # a template has few runs: quick for a merge sort
     ranked = values[items]
     tied = ranked[1:] == ranked[:-1]
     if tied.any():
         run = np.concatenate([[0], np.cumsum(~tied)])  # equal values share a number
-        items, places = _sorted_within(run, items), _sorted_within(run, places)
+        items, positions = _sorted_within(run, items), _sorted_within(run, positions)
     ordering = np.empty_like(items)
-    ordering[places] = items
+    ordering[positions] = items
     return ordering
 
 
 def match_assignment(cost: Floats, *, floor: float = 0.0) -> Ints:
-    """Lay items on places by a table of deviations: the paper's Algorithm 2, exact.
+    """Lay items on positions by a table of deviations: the paper's Algorithm 2, exact.
 
     Among all assignments the largest deviation is as small as can be; among those, the sum is.
 
     Parameters
     ----------
     cost
-        Shape (n, n), deviation of item i at place j, not negative; ``inf`` where i may not stand at j.
+        Shape (n, n), deviation of item i at position j, not negative; ``inf`` where i may not stand at j.
     floor
         A deviation that is there anyway (of items fixed elsewhere): the largest one cannot get below it.
 
     Returns
     -------
-    ordering : shape (n,), ``ordering[place] = item``.
+    ordering : shape (n,), ``ordering[position] = item``.
 
     Raises
     ------
     ConstraintError
-        When no assignment avoids the forbidden places; it names items that share too few places.
+        When no assignment avoids the forbidden positions; it names items that share too few positions.
 
     Examples
     --------
@@ -72,23 +72,25 @@ def match_assignment(cost: Floats, *, floor: float = 0.0) -> Ints:
     if not len(cost):
         return np.empty(0, dtype=np.intp)
     worst = _bottleneck(cost, floor)
-    place = _assign(np.where(cost <= worst, cost, np.inf))
-    ordering = np.empty_like(place)
-    ordering[place] = np.arange(len(place))
+    position = _assign(np.where(cost <= worst, cost, np.inf))
+    ordering = np.empty_like(position)
+    ordering[position] = np.arange(len(position))
     return ordering
 
 
 def _bottleneck(cost: Floats, floor: float) -> float:
-    """The smallest limit under which every item finds a place: an entry of ``cost``, or ``floor``."""
+    """The smallest limit under which every item finds a position: an entry of ``cost``, or ``floor``."""
     low = max(floor, cost.min(axis=0).max(), cost.min(axis=1).max())
     if np.isfinite(low) and _feasible(cost, low):
         return float(low)
     finite = np.isfinite(cost)
     try:
-        place = _assign((cost / (cost[finite].max(initial=0.0) or 1.0)) ** 8)  # close to the smallest maximum at once
+        position = _assign(
+            (cost / (cost[finite].max(initial=0.0) or 1.0)) ** 8
+        )  # close to the smallest maximum at once
     except ValueError:
         raise _shortage(finite) from None
-    high = cost[np.arange(len(cost)), place].max()
+    high = cost[np.arange(len(cost)), position].max()
     limits = np.unique(cost[(cost > low) & (cost <= high)])
     a, b = 0, len(limits) - 1  # limits[b] is enough
     while a < b:
@@ -114,23 +116,23 @@ def _assign(cost: Floats) -> Ints:
 
 
 def _shortage(allowed: NDArray[np.bool_]) -> ConstraintError:
-    """Items that share too few places (a violator of Hall's condition).
+    """Items that share too few positions (a violator of Hall's condition).
 
-    A largest matching leaves an item out; the items reached from it by alternating paths have one place too few.
+    A largest matching leaves an item out; the items reached from it by alternating paths have one position too few.
     """
-    place = _assign((~allowed).astype(np.float64))
-    matched = allowed[np.arange(len(allowed)), place]
+    position = _assign((~allowed).astype(np.float64))
+    matched = allowed[np.arange(len(allowed)), position]
     owner = np.full(len(allowed), -1)
-    owner[place[matched]] = np.flatnonzero(matched)
+    owner[position[matched]] = np.flatnonzero(matched)
     frontier = [int(np.flatnonzero(~matched)[0])]
-    items, places = set(frontier), set[int]()
+    items, positions = set(frontier), set[int]()
     while frontier:
         for spot in np.flatnonzero(allowed[frontier.pop()]).tolist():
-            if spot not in places:
-                places.add(spot)
+            if spot not in positions:
+                positions.add(spot)
                 items.add(int(owner[spot]))
                 frontier.append(int(owner[spot]))
-    return ConstraintError(sorted(items), sorted(places))
+    return ConstraintError(sorted(items), sorted(positions))
 
 
 def _sorted_within(run: Ints, indices: Ints) -> Ints:

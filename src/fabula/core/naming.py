@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from fabula.core.essence import Floats
 from fabula.core.template import Template
 
-_FLAT = 1e-9  # deviation along the curve below which it has no shape
+_FLAT = 1e-9  # deviation along a template below which it counts as flat
 
 # name: (one sentence, {position: height}); scale and offset do not matter.
 _SHAPES: dict[str, tuple[str, dict[float, float]]] = {
@@ -44,15 +44,15 @@ def shape_of(template: Template) -> str:
     """
     if template.dimensions > 1:
         return "arc"
-    curve = template.samples(101)
-    if curve.std() < _FLAT:
+    samples = template.samples(101)
+    if samples.std() < _FLAT:
         return "flat"
-    curve = _scaled(curve)
-    return max(_SHAPES, key=lambda name: float(curve @ _simple(name)))
+    samples = _scaled(samples)
+    return max(_SHAPES, key=lambda name: float(samples @ _simple(name)))
 
 
 def named(knots: ArrayLike, values: ArrayLike) -> list[Template]:
-    """Templates with names by their shapes; shapes that occur more than once are numbered.
+    """Templates with names by what they do; names that occur more than once are numbered.
 
     Parameters
     ----------
@@ -95,6 +95,6 @@ def _simple(name: str) -> Floats:
     return _scaled(np.interp(np.linspace(0.0, 1.0, 101), list(shape), list(shape.values())))
 
 
-def _scaled(curve: Floats) -> Floats:
-    centred = curve - curve.mean()
+def _scaled(samples: Floats) -> Floats:
+    centred = samples - samples.mean()
     return np.asarray(centred / np.linalg.norm(centred))

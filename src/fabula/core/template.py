@@ -28,9 +28,9 @@ class Template:
     Parameters
     ----------
     knots
-        Where the curve is given: numbers rising from 0 to 1, at least two.
+        Where it is given: numbers rising from 0 to 1, at least two.
     values
-        The curve there: shape (knots,), or (knots, d) for an essence of d dimensions.
+        Its values there: shape (knots,), or (knots, d) for an essence of d dimensions.
     name, description
         For people.
 
@@ -64,11 +64,11 @@ class Template:
 
     @property
     def dimensions(self) -> int:
-        """How many numbers the curve has at each point."""
+        """How many numbers it has at each position."""
         return 1 if self.values.ndim == 1 else self.values.shape[1]
 
     def at(self, positions: ArrayLike) -> Floats:
-        """The curve at positions in [0, 1]: array of shape positions.shape, or (..., d).
+        """Its values at positions in [0, 1]: array of shape positions.shape, or (..., d).
 
         Examples
         --------
@@ -80,7 +80,7 @@ class Template:
         return _polynomial(self._pieces[piece], u - self.knots[piece])
 
     def samples(self, n: int) -> Floats:
-        """The curve at the n places j / (n - 1): what :meth:`at` gives there, in time linear in n.
+        """Its values at the n positions j / (n - 1): what :meth:`at` gives there, in time linear in n.
 
         Examples
         --------
@@ -95,18 +95,18 @@ class Template:
         return out
 
     def flipped(self) -> Template:
-        """The curve upside down: peaks become valleys."""
+        """The template upside down: peaks become valleys."""
         return replace_values(self, -self.values, name=f"{self.name} (flipped)" if self.name else "")
 
     def reversed(self) -> Template:
-        """The curve from its end to its beginning."""
+        """The template from its end to its beginning."""
         name = f"{self.name} (reversed)" if self.name else ""
         return Template(1.0 - self.knots[::-1], self.values[::-1], name, self.description)
 
     def normalised(self) -> Template:
-        """The same shape on the scale of a z-scored essence: mean 0 and deviation 1 along the curve.
+        """The same template on the scale of a z-scored essence: mean 0 and deviation 1 along it.
 
-        A flat curve becomes zero.
+        A flat one becomes zero.
         """
         curve = self.samples(201)
         centre = curve.mean(axis=0)
@@ -136,7 +136,7 @@ def replace_values(template: Template, values: ArrayLike, *, name: str | None = 
 def from_arc(essence: ArrayLike, *, name: str = "", description: str = "") -> Template:
     """A template that follows a collection's arc: "like that one".
 
-    A knot stands at every place of the collection, so a collection laid on its own template gets its own order.
+    A knot stands at every position of the collection, so a collection laid on its own template gets its own order.
 
     Parameters
     ----------

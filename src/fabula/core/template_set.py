@@ -30,7 +30,7 @@ VERSION = 1
 
 @dataclass(frozen=True)
 class TemplateSet:
-    """Templates that together describe a body of collections.
+    """Templates that together describe a set of collections.
 
     Parameters
     ----------
@@ -152,14 +152,14 @@ def join_essences(
         if value.ndim != 1:
             raise InputError(f"essence of collection {i} must be one number per item; got shape {value.shape}")
     if positions is None:
-        places = [even_positions(len(value)) for value in values]
+        where = [even_positions(len(value)) for value in values]
     else:
-        places = [as_positions(place) for place in positions]
-    for i, (value, place) in enumerate(zip(values, places, strict=True)):
-        if value.shape != place.shape:
-            raise InputError(f"collection {i} has {len(value)} values and {place.size} positions: they must agree")
+        where = [as_positions(each) for each in positions]
+    for i, (value, at) in enumerate(zip(values, where, strict=True)):
+        if value.shape != at.shape:
+            raise InputError(f"collection {i} has {len(value)} values and {at.size} positions: they must agree")
     lengths = np.array([len(value) for value in values])
-    return np.concatenate(values), np.concatenate(places), lengths
+    return np.concatenate(values), np.concatenate(where), lengths
 
 
 def _read_row(row: Any, where: str) -> Template:

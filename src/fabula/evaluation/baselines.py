@@ -24,7 +24,7 @@ from fabula.evaluation.metrics import METRICS, validate
 
 
 def random_orderings(lengths: Iterable[int], rng: np.random.Generator) -> list[Ints]:
-    """One uniform random ordering per collection.
+    """One uniformly random ordering per collection.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def random_orderings(lengths: Iterable[int], rng: np.random.Generator) -> list[I
 
 
 def random_proposals(lengths: Iterable[int], k: int, rng: np.random.Generator) -> list[list[Ints]]:
-    """The paper's first baseline: k independent uniform random orderings per collection.
+    """The paper's first baseline: k independent, uniformly random orderings per collection.
 
     Parameters
     ----------
@@ -91,14 +91,14 @@ def template_proposals(
     >>> template_proposals([[3.0, 1.0, 2.0]], [rise], np.random.default_rng(0))
     [[array([1, 2, 0])]]
     """
-    curves = list(templates)
-    if not curves:
+    chosen = list(templates)
+    if not chosen:
         raise InputError("at least one template is needed; got none")
     proposals = []
     for number, essence in enumerate(essences):
         values = normalise(as_essence(essence, name=f"essence of collection {number}"))
         mixed = rng.permutation(len(values))
-        proposals.append([mixed[fit(values[mixed], curve).ordering] for curve in curves])
+        proposals.append([mixed[fit(values[mixed], template).ordering] for template in chosen])
     return proposals
 
 
@@ -182,7 +182,7 @@ def best_scores(proposals: Sequence[Sequence[ArrayLike]], metric: str = "edit") 
 
     Returns
     -------
-    Shape (m,), one per collection, ready for :func:`fabula.evaluation.significance.compare`.
+    Shape (m,), one per collection, ready for :func:`fabula.evaluation.comparison.compare_scores`.
 
     Examples
     --------

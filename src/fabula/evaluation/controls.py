@@ -45,7 +45,7 @@ def noise_features(
 
 
 def shuffled_orders(collections: Sequence[Collection], rng: np.random.Generator) -> list[Collection]:
-    """The same collections, each with its items in a uniform random order that passes for the true one.
+    """The same collections, each with its items in a uniformly random order that is taken for the true one.
 
     Examples
     --------

@@ -19,20 +19,19 @@ from fabula.core.collection import Collection
 from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
 from fabula.errors import InputError
+from fabula.evaluation.intervals import mean_interval
 
 Score = Callable[[Floats], ArrayLike]
 
 _SEQUENCES = 4096  # scored at a time
-_RESAMPLES = 2000
-_DRAWN = 4_000_000  # numbers of a bootstrap held at a time
 
 
 class Scoring(Protocol):
     """What a model must offer to be measured."""
 
     @property
-    def scorers(self) -> tuple[str, ...]:
-        """The kinds of scorer it has."""
+    def most_detailed(self) -> str | None:
+        """The kind of its scorers that sees most of a sequence."""
         ...
 
     def encode_all(self, collections: Sequence[Collection]) -> list[Floats]:
@@ -96,7 +95,7 @@ def mutual_information(
     Parameters
     ----------
     model
-        With ``encode_all``, ``score`` and ``scorers``.
+        With ``encode_all``, ``score`` and ``most_detailed``.
     collections
         In their true order, none of them trained on.
     negatives
@@ -106,16 +105,15 @@ def mutual_information(
     seed
         Of the permutations and the bootstrap.
     scorer
-        By default the bilstm where there is one, else the arcs.
+        The kind that scores; by default the most detailed one, a bilstm before arcs.
     """
     for collection in collections:
         if not collection.ordered:
             raise InputError(f"collection {collection.id!r} is not ordered: its true order must be known")
-    if scorer is None and "bilstm" in model.scorers:
-        scorer = "bilstm"
+    chosen = scorer or model.most_detailed
     essences = model.encode_all(collections)
     return information_of(
-        lambda sequences: model.score(sequences, scorer), essences, negatives=negatives, draws=draws, seed=seed
+        lambda sequences: model.score(sequences, chosen), essences, negatives=negatives, draws=draws, seed=seed
     )
 
 
@@ -159,27 +157,9 @@ def information_of(
         )
         for n in np.unique(lengths)
     }
-    low, high = bootstrap_interval(bits, rng)
-    return Information(
-        float(bits.mean()), low, high, float(ceilings.mean()), negatives, draws, len(essences), per_length
-    )
-
-
-def bootstrap_interval(values: Floats, rng: np.random.Generator) -> tuple[float, float]:
-    """The 95 % percentile interval of a mean, by 2000 resamples.
-
-    Examples
-    --------
-    >>> bootstrap_interval(np.array([2.0, 2.0]), np.random.default_rng(0))
-    (2.0, 2.0)
-    """
-    rows = max(1, _DRAWN // len(values))
-    means = [
-        values[rng.integers(len(values), size=(min(rows, _RESAMPLES - done), len(values)))].mean(axis=1)
-        for done in range(0, _RESAMPLES, rows)
-    ]
-    low, high = np.percentile(np.concatenate(means), [2.5, 97.5])
-    return float(low), float(high)
+    interval = mean_interval(bits, rng)
+    ceiling = float(ceilings.mean())
+    return Information(interval.mean, interval.low, interval.high, ceiling, negatives, draws, len(essences), per_length)
 
 
 def _bits_of_length(score: Score, essences: Floats, *, negatives: int, draws: int, rng: np.random.Generator) -> Floats:

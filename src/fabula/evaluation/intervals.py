@@ -67,8 +67,22 @@ def bootstrap(
         return Interval(len(sample), mean, mean, mean)
     means = np.concatenate(list(_resampled_means(sample, rng, resamples)))
     ends = np.array([(1 - level) / 2, (1 + level) / 2])
-    low, high = np.quantile(means, _bca_ends(sample, means, ends) if method == "bca" else ends)
+    low, high = np.quantile(means, _bca_ends(sample, means, ends) if method == "bca" else ends.round(12))
     return Interval(len(sample), mean, float(low), float(high))
+
+
+def mean_interval(values: Floats, rng: np.random.Generator) -> Interval:
+    """The 95 % percentile interval of a mean, by 2000 resamples; a single value is its own interval.
+
+    Examples
+    --------
+    >>> mean_interval(np.array([2.0]), np.random.default_rng(0))
+    Interval(n=1, mean=2.0, low=2.0, high=2.0)
+    """
+    if len(values) == 1:
+        only = float(values[0])
+        return Interval(1, only, only, only)
+    return bootstrap(values, rng, method="percentile")
 
 
 def as_scores(values: ArrayLike, name: str) -> Floats:

@@ -69,7 +69,7 @@ def search_orderings(
 
 
 def _climb(
-    score: Score, essence: Floats, start: Ints, places: Ints, rng: np.random.Generator
+    score: Score, essence: Floats, start: Ints, free_positions: Ints, rng: np.random.Generator
 ) -> tuple[tuple[float, Ints], list[tuple[float, Ints]]]:
     """The end of one climb, and the orderings next to it with their scores."""
     here = start
@@ -77,7 +77,7 @@ def _climb(
     around: list[tuple[float, Ints]] = []
     scored = 0
     while scored < _ITEMS:
-        orderings = _neighbours(here, places, rng)
+        orderings = _neighbours(here, free_positions, rng)
         if not len(orderings):
             break
         scored += orderings.size
@@ -90,20 +90,20 @@ def _climb(
     return (value, here), around
 
 
-def _neighbours(ordering: Ints, places: Ints, rng: np.random.Generator) -> Ints:
-    """Orderings one swap or one move away, items outside the places kept: shape (m, n)."""
-    first, second = np.triu_indices(len(places), 1)
+def _neighbours(ordering: Ints, free_positions: Ints, rng: np.random.Generator) -> Ints:
+    """Orderings one swap or one move away, all others kept: shape (m, n)."""
+    first, second = np.triu_indices(len(free_positions), 1)
     moves = [(a, b, kind) for a, b in zip(first, second, strict=True) for kind in range(3 if b - a > 1 else 1)]
     if len(moves) > _NEIGHBOURS:
         moves = [moves[i] for i in rng.choice(len(moves), _NEIGHBOURS, replace=False)]
     out = np.tile(ordering, (len(moves), 1))
-    free = ordering[places]
+    free = ordering[free_positions]
     for row, (a, b, kind) in zip(out, moves, strict=True):
         part = free[a : b + 1]
         if kind == 0:
-            row[places[a]], row[places[b]] = part[-1], part[0]
+            row[free_positions[a]], row[free_positions[b]] = part[-1], part[0]
         else:  # the first of the part behind its last, or the last before its first
-            row[places[a : b + 1]] = np.roll(part, -1 if kind == 1 else 1)
+            row[free_positions[a : b + 1]] = np.roll(part, -1 if kind == 1 else 1)
     return out
 
 
@@ -115,7 +115,7 @@ def _starts(essence: Floats, pinned: dict[int, int], rng: np.random.Generator) -
 
 
 def _with_pinned(order: Ints, pinned: dict[int, int]) -> Ints:
-    """The pinned items in their places, the others around them in the given order."""
+    """The pinned items in their positions, the others around them in the given order."""
     ordering = np.empty(len(order), dtype=np.intp)
     ordering[list(pinned)] = list(pinned.values())
     ordering[np.setdiff1d(np.arange(len(order)), list(pinned))] = order[~np.isin(order, list(pinned.values()))]

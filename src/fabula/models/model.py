@@ -13,15 +13,13 @@ from fabula.core.arcs import Arcs
 from fabula.core.collection import Collection
 from fabula.core.essence import Floats, normalise
 from fabula.core.fit import Fit
-from fabula.core.naming import named
-from fabula.core.template_set import TemplateSet
 from fabula.errors import InputError, ModelError
-from fabula.models import nets
 from fabula.models.config import dtype_of, tensor_shapes
-from fabula.models.local_search import search_orderings
+from fabula.models.encoders import encoder_kind
+from fabula.models.layers import Array
+from fabula.models.scorers import most_detailed, scorer_kind
+from fabula.models.scorers.kind import Scorer
 from fabula.models.transform import Transform
-
-_ENCODERS = {"mlp": nets.mlp, "bilstm": nets.bilstm_encoder}
 
 
 class Model:
@@ -75,8 +73,10 @@ class Model:
         self.tensors = _checked(tensors, {name: s for name, s in shapes.items() if not name.startswith("transform.")})
         # Doubles, so that equal items get an equal essence however the products are blocked; scores bear floats.
         self._encoder = {name: t.astype(np.float64) for name, t in self.tensors.items() if name.startswith("encoder.")}
-        self._scorers: dict[str, dict[str, Any]] = {scorer["kind"]: scorer for scorer in self.config["scorers"]}
-        self.arcs = _as_arcs(self.tensors) if "arcs" in self._scorers else None
+        self._scorers: dict[str, Scorer] = {
+            settings["kind"]: scorer_kind(settings["kind"]).load(self.tensors, settings)
+            for settings in self.config["scorers"]
+        }
 
     @property
     def feature_names(self) -> tuple[str, ...]:
@@ -92,6 +92,17 @@ class Model:
     def scorers(self) -> tuple[str, ...]:
         """The kinds of scorer it has."""
         return tuple(self._scorers)
+
+    @property
+    def arcs(self) -> Arcs | None:
+        """Its mixture of arcs, where it has one."""
+        arcs = self._scorers.get("arcs")
+        return arcs if isinstance(arcs, Arcs) else None
+
+    @property
+    def most_detailed(self) -> str | None:
+        """The kind of its scorers that sees most of a sequence, and so measures information; None without any."""
+        return most_detailed(self.scorers)
 
     def encode(self, features: ArrayLike | Collection) -> Floats:
         """The essence of a collection, z-scored within it.
@@ -133,20 +144,17 @@ class Model:
         sequence
             Shape (n, d), or (n,) where d is 1; (m, n, d) for m sequences of one length.
         scorer
-            One of ``scorers``; by default the arcs where there are some.
+            One of ``scorers``; by default the one that orders.
 
         Returns
         -------
         One number, or shape (m,).
         """
-        config = self._scorer(scorer)
+        chosen = self._scorer(scorer)
         batch, single = self._as_batch(sequence)
         if not len(batch):
             return np.zeros(0)
-        if config["kind"] == "arcs" and self.arcs is not None:
-            scores = np.asarray(self.arcs.score(batch))
-        else:
-            scores = nets.bilstm_score(self.tensors, batch, config).astype(np.float64)
+        scores = np.asarray(chosen.score(batch))
         return float(scores[0]) if single else scores
 
     def order(
@@ -154,8 +162,8 @@ class Model:
     ) -> list[Fit]:
         """Likely orderings of different shape, likeliest first, distinct.
 
-        With arcs they are exact. A model that has only a bilstm searches from several starts and finds good
-        orderings, not surely the best; their template is then their own arc.
+        With arcs they are exact. A model whose scorers cannot be solved searches from several starts and finds
+        good orderings, not surely the best; their template is then their own arc.
 
         Parameters
         ----------
@@ -166,20 +174,12 @@ class Model:
         fixed
             position -> item; negative positions count from the end.
         """
-        essence = self.encode(features)
-        if self.arcs is not None:
-            return self.arcs.order(essence, alternatives=alternatives, fixed=fixed)
-        kind = str(self._scorer(None)["kind"])
-        return search_orderings(
-            lambda sequences: np.asarray(self.score(sequences, kind)), essence, alternatives=alternatives, fixed=fixed
-        )
+        return self._scorer(None).order(self.encode(features), alternatives=alternatives, fixed=fixed)
 
     def _encode_items(self, x: Floats) -> Floats:
         """Transformed features (n, f[, s]) to essence (n, d), each item by itself."""
-        config = self.config["encoder"]
-        if config["kind"] == "identity":
-            return x
-        return np.asarray(_ENCODERS[config["kind"]](self._encoder, x, config), dtype=np.float64)
+        settings = self.config["encoder"]
+        return np.asarray(encoder_kind(settings["kind"]).encode(self._encoder, x, settings), dtype=np.float64)
 
     def _pick(self, features: ArrayLike | Collection) -> Floats:
         """Features of one collection, shape (n, f) or (n, f, s)."""
@@ -208,11 +208,12 @@ class Model:
                 name = collection.id if isinstance(collection, Collection) else number
                 raise InputError(f"collection {name!r}: {error}") from error
 
-    def _scorer(self, kind: str | None) -> dict[str, Any]:
+    def _scorer(self, kind: str | None) -> Scorer:
+        """A scorer by kind; by default the one that orders: the first that is exact, else the first."""
         if not self._scorers:
             raise ModelError("this model has no scorer: it gives an essence only")
         if kind is None:
-            kind = "arcs" if "arcs" in self._scorers else next(iter(self._scorers))
+            kind = next((name for name in self._scorers if scorer_kind(name).exact), self.scorers[0])
         if kind not in self._scorers:
             raise ModelError(f"this model has no scorer {kind!r}; it has: {', '.join(self._scorers)}")
         return self._scorers[kind]
@@ -248,12 +249,12 @@ def _as_plain(value: Any) -> Any:
     raise TypeError(f"got {type(value).__name__}")
 
 
-def _checked(tensors: Mapping[str, ArrayLike], shapes: Mapping[str, tuple[int, ...]]) -> dict[str, nets.Array]:
+def _checked(tensors: Mapping[str, ArrayLike], shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Array]:
     """The tensors in the dtype they are stored in, in the order of the configuration."""
     for name in tensors:
         if name not in shapes:
             raise ModelError(f"tensor {name!r} is not one of this model's")
-    checked: dict[str, nets.Array] = {}
+    checked: dict[str, Array] = {}
     for name, shape in shapes.items():
         if name not in tensors:
             raise ModelError(f"tensor {name!r} is missing")
@@ -264,14 +265,6 @@ def _checked(tensors: Mapping[str, ArrayLike], shapes: Mapping[str, tuple[int, .
             raise ModelError(f"tensor {name!r} must be finite; it holds NaN or inf")
         checked[name] = tensor
     return checked
-
-
-def _as_arcs(tensors: Mapping[str, nets.Array]) -> Arcs:
-    values, knots = tensors["arcs.values"], tensors["arcs.knots"]
-    try:
-        return Arcs(TemplateSet(named(knots, values)), tensors["arcs.weights"])
-    except InputError as error:
-        raise ModelError(f"the arcs of the model break a rule: {error}") from error
 
 
 def _as_numbers(value: ArrayLike, what: str) -> Floats:

@@ -14,11 +14,11 @@ from fabula.core.essence import Floats
 from fabula.core.template_set import TemplateSet
 from fabula.errors import InputError
 from fabula.evaluation.baselines import random_orderings
+from fabula.evaluation.comparison import Comparison, ComparisonSettings, compare_scores
 from fabula.evaluation.intervals import Interval, bootstrap
 from fabula.evaluation.metrics import METRICS
-from fabula.evaluation.significance import Comparison, compare
 from fabula.models.file import load_model
-from fabula.studies.recovery import CHANCE, METHODS, Orderings, Told, recover
+from fabula.studies.recovery import CHANCE, METHODS, Methods, Orderings, Report, recover
 from fabula.studies.splits import read_split
 
 if TYPE_CHECKING:
@@ -82,24 +82,11 @@ class Evaluated:
         return {"collections": self.collections, "rule": self.rule, "rows": rows, "tests": tests}
 
 
-def evaluate_table(
-    table: str | Path,
-    *,
-    model: str | Path | None = None,
-    by: str | None = None,
-    templates: str | Path | None = None,
-    sequencer: str | Path | None = None,
-    where: Mapping[str, str] | None = None,
-    features: Sequence[str] | None = None,
-    held_out: float = 0.1,
-    search: int = 0,
-    k: int = 4,
-    seed: int = 0,
-    progress: Told | None = None,
-) -> Evaluated:
-    """Order recovery on the held-out collections of a table.
+@dataclass(frozen=True)
+class EvaluationRequest:
+    """What to evaluate, as a user says it.
 
-    Parameters
+    Attributes
     ----------
     table
         Ordered collections, one row an item.
@@ -116,34 +103,49 @@ def evaluate_table(
     held_out
         The share to hold out where the table has no column split.
     search
-        On how many collections to search under the model's bilstm, which is slow.
+        On how many collections to search under the model's most detailed scorer, which is slow.
     k
         How many templates, and arcs where there is no model, are learned.
     seed
         Same seed, same figures.
+    """
+
+    table: str | Path
+    model: str | Path | None = None
+    by: str | None = None
+    templates: str | Path | None = None
+    sequencer: str | Path | None = None
+    where: Mapping[str, str] | None = None
+    features: Sequence[str] | None = None
+    held_out: float = 0.1
+    search: int = 0
+    k: int = 4
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if (self.model is None) == (self.by is None):
+            raise InputError("what gives the essence? give a model or a column to order by, one of the two")
+
+
+def evaluate_table(request: EvaluationRequest, *, progress: Report | None = None) -> Evaluated:
+    """Order recovery on the held-out collections of a table.
+
+    Parameters
+    ----------
+    request
+        What to evaluate.
     progress
         Called with the name of each method before its turn.
     """
-    if (model is None) == (by is None):
-        raise InputError("what gives the essence? give a model or a column to order by, one of the two")
-    loaded = load_model(model) if model is not None else None
-    given = TemplateSet.load(templates) if templates is not None else None
-    direct = _load_sequencer(sequencer)
-    split = read_split(table, where=where, held_out=held_out)
-    names = tuple(features) if features else loaded.feature_names if loaded else (str(by),)
-    orderings = recover(
-        split,
-        names,
-        model=loaded,
-        by=by,
-        templates=given,
-        sequencer=direct,
-        search=search,
-        k=k,
-        seed=seed,
-        progress=progress,
+    model = load_model(request.model) if request.model is not None else None
+    templates = TemplateSet.load(request.templates) if request.templates is not None else None
+    methods = Methods(
+        model, request.by, templates, _load_sequencer(request.sequencer), search=request.search, k=request.k
     )
-    return tabulate(orderings, [len(c) for c in split.validation], rule=split.rule, seed=seed)
+    split = read_split(request.table, where=request.where, held_out=request.held_out)
+    names = tuple(request.features or (model.feature_names if model else (str(request.by),)))
+    orderings = recover(split, names, methods, seed=request.seed, progress=progress)
+    return tabulate(orderings, [len(c) for c in split.held_out], rule=split.rule, seed=request.seed)
 
 
 def tabulate(
@@ -191,7 +193,7 @@ def _tests(scores: Mapping[str, Mapping[str, Floats]], seed: int, resamples: int
     family = [(f"{metric}\0{a}", f"{metric}\0{b}") for metric in TESTED for a, b in pairs]
     if not family:
         return []
-    compared = compare(flat, pairs=family, seed=seed, resamples=resamples)
+    compared = compare_scores(flat, pairs=family, settings=ComparisonSettings(seed=seed, resamples=resamples))
     return [_named(each) for each in compared]
 
 

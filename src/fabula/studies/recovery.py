@@ -7,6 +7,7 @@ before it is shown to any method, and what comes back is mapped to the true numb
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,6 +23,7 @@ from fabula.core.template_set import TemplateSet
 from fabula.evaluation.baselines import single_features
 from fabula.models.local_search import search_orderings
 from fabula.models.model import Model
+from fabula.models.scorers import SCORERS
 from fabula.studies.splits import Split
 from fabula.templates.contrastive import learn_arcs
 from fabula.templates.learning import learn_templates
@@ -33,56 +35,93 @@ CHANCE = "chance"
 SORTED = "sorted essence"
 PAPER = "squared-error templates"
 ARCS = "mixture of arcs"
-SEARCH = "bilstm search"
+SEARCHES = {kind: f"{kind} search" for kind, of in SCORERS.items() if not of.exact}
 DIRECT = "direct transformer"
-METHODS = (SORTED, PAPER, ARCS, SEARCH, DIRECT)  # those that learn, as results name them
+METHODS = (SORTED, PAPER, ARCS, *SEARCHES.values(), DIRECT)  # those that learn, as results name them
 
 _MOST = 4000  # collections templates are learned from, at most
 
 Orderings = list[Ints | None]  # None where a method was not asked
-Told = Callable[[str], None]
+Report = Callable[[str], None]
+
+
+@dataclass(frozen=True, eq=False)
+class Methods:
+    """What the ways of ordering work with.
+
+    Attributes
+    ----------
+    model, by
+        What gives the essence: a model or a column. One of them.
+    templates
+        In place of the squared-error templates, which are otherwise learned from the training collections.
+    sequencer
+        A direct sequencer, where it takes part.
+    search
+        On how many collections to search under the model's most detailed scorer, which is slow.
+    k
+        How many templates, and arcs where there is no model, are learned.
+    """
+
+    model: Model | None = None
+    by: str | None = None
+    templates: TemplateSet | None = None
+    sequencer: Sequencer | None = None
+    search: int = 0
+    k: int = 4
 
 
 def recover(
     split: Split,
     features: Sequence[str],
+    methods: Methods,
     *,
-    model: Model | None = None,
-    by: str | None = None,
-    templates: TemplateSet | None = None,
-    sequencer: Sequencer | None = None,
-    search: int = 0,
-    k: int = 4,
     seed: int = 0,
-    progress: Told | None = None,
+    progress: Report | None = None,
 ) -> dict[str, Orderings]:
     """One ordering of each held-out collection from every method, none of which sees the true order.
 
-    Takes what :func:`fabula.studies.evaluate.evaluate_table` takes, already read; gives method -> orderings in
-    the true numbering.
+    Parameters
+    ----------
+    split
+        What to learn from, and what to order.
+    features
+        Those to sort by, each alone.
+    methods
+        What the methods work with.
+    seed
+        Same seed, same orderings.
+    progress
+        Called with the name of each method before its turn.
+
+    Returns
+    -------
+    Method -> orderings in the true numbering.
     """
-    told = progress or (lambda _: None)
+    report = progress or (lambda _: None)
     rng = np.random.default_rng(seed)
-    told("features")
-    found = sorted_features(split.validation, features, rng)
+    report("features")
+    found = sorted_features(split.held_out, features, rng)
     learned_from = [split.training[i] for i in spread(len(split.training), _MOST)]
-    essences, known = (_essences(part, model, by) for part in (split.validation, learned_from))
-    count = min(k, len(known))
+    essences, known = (_essences(part, methods) for part in (split.held_out, learned_from))
+    count = min(methods.k, len(known))
     if known[0].ndim == 1:
         found[SORTED] = hidden(essences, rng, sorted_one_way(known))
-        told(PAPER)
-        fitted = templates or learn_templates(known, k=count, seed=seed)
+        report(PAPER)
+        fitted = methods.templates or learn_templates(known, k=count, seed=seed)
         found[PAPER] = hidden(essences, rng, closest_fit(fitted))
+    model = methods.model
     arcs = model.arcs if model is not None else learn_arcs(known, k=count, rng=np.random.default_rng(seed))
     if arcs is not None:
-        told(ARCS)
+        report(ARCS)
         found[ARCS] = hidden(essences, rng, likeliest(arcs))
-    if search and model is not None and "bilstm" in model.scorers:
-        told(SEARCH)
-        found[SEARCH] = searched(model, essences, search, rng)
-    if sequencer is not None:
-        told(DIRECT)
-        found[DIRECT] = direct_orderings(sequencer, split.validation, rng)
+    kind = None if model is None else searchable(model)
+    if methods.search and model is not None and kind is not None:
+        report(SEARCHES[kind])
+        found[SEARCHES[kind]] = searched(model, essences, methods.search, rng)
+    if methods.sequencer is not None:
+        report(DIRECT)
+        found[DIRECT] = direct_orderings(methods.sequencer, split.held_out, rng)
     return found
 
 
@@ -133,10 +172,10 @@ def sorted_one_way(known: Sequence[Floats]) -> Callable[[Floats], Ints]:
 
 def closest_fit(templates: Iterable[Template]) -> Callable[[Floats], Ints]:
     """The paper's pipeline with one proposal: of the fits to all templates the one with the least squared error."""
-    curves = list(templates)
+    kept = list(templates)
 
     def propose(essence: Floats) -> Ints:
-        fits = [fit(essence, curve) for curve in curves]
+        fits = [fit(essence, template) for template in kept]
         return min(fits, key=lambda each: float((each.deviations**2).mean())).ordering
 
     return propose
@@ -147,11 +186,18 @@ def likeliest(arcs: Arcs) -> Callable[[Floats], Ints]:
     return lambda essence: arcs.order(essence, alternatives=1)[0].ordering
 
 
+def searchable(model: Model) -> str | None:
+    """The kind of scorer to search under: the most detailed one, where its best orderings cannot be computed."""
+    kind = model.most_detailed
+    return kind if kind in SEARCHES else None
+
+
 def searched(model: Model, essences: Sequence[Floats], most: int, rng: np.random.Generator) -> Orderings:
-    """The best orderings that a search under the model's bilstm finds; slow, so of ``most`` collections alone."""
+    """The best orderings that a search under a model's scorer finds; slow, so of ``most`` collections alone."""
+    kind = searchable(model)
 
     def score(sequences: Floats) -> Floats:
-        return np.asarray(model.score(sequences, "bilstm"))
+        return np.asarray(model.score(sequences, kind))
 
     def propose(essence: Floats) -> Ints:
         return search_orderings(score, essence.reshape(len(essence), -1), alternatives=1)[0].ordering
@@ -199,10 +245,10 @@ def scalar_essences(model: Model, collections: Sequence[Collection]) -> list[Flo
     return [e[:, 0] if e.shape[1] == 1 else e for e in model.encode_all(collections)]
 
 
-def _essences(collections: Sequence[Collection], model: Model | None, by: str | None) -> list[Floats]:
-    if model is not None:
-        return scalar_essences(model, collections)
-    return column_essences(collections, str(by))
+def _essences(collections: Sequence[Collection], methods: Methods) -> list[Floats]:
+    if methods.model is not None:
+        return scalar_essences(methods.model, collections)
+    return column_essences(collections, str(methods.by))
 
 
 def _filled(values: ArrayLike) -> Floats:

@@ -11,6 +11,7 @@ import numpy as np
 
 from fabula.core.collection import Collection
 from fabula.errors import InputError
+from fabula.evaluation.parts import Parts
 from fabula.sources.tables.reading import read_table
 
 _LOOKED_AT = 1000  # collections, to judge a column by
@@ -23,16 +24,21 @@ class Split:
     """Collections to train on, those held out, how they were told apart, and what the user should know."""
 
     training: list[Collection]
-    validation: list[Collection]
+    held_out: list[Collection]
     rule: str
     notes: tuple[str, ...] = ()
+
+    @property
+    def parts(self) -> Parts:
+        """For training: what is held out decides and is measured."""
+        return Parts(self.training, self.held_out)
 
 
 def read_split(path: str | Path, *, where: Mapping[str, str] | None = None, held_out: float = 0.1) -> Split:
     """Read a table of ordered collections and split it.
 
     A column ``split`` that says train and validation is followed. Without one, ``held_out`` of the collections are
-    held out: by artist where there is one, so that no artist is on both sides, and by the text of the id or artist
+    held out: by creator where each has one, so that none is on both sides, and by the text of the id or creator
     alone, so that the split stays the same when the table grows.
 
     Parameters
@@ -72,7 +78,7 @@ def read_split(path: str | Path, *, where: Mapping[str, str] | None = None, held
 def usable_features(collections: Sequence[Collection]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The features that may be trained on, and notes about those left out.
 
-    A column that follows the order itself (a track number) would tell the answer; one that is the same for all items
+    A column that follows the order itself (a running number) would tell the answer; one that is the same for all items
     of a collection can tell nothing.
 
     Raises
@@ -80,9 +86,9 @@ def usable_features(collections: Sequence[Collection]) -> tuple[tuple[str, ...],
     InputError
         When none is left.
     """
-    telling = {name: _suspicion(collections, name) for name in collections[0].feature_names}
-    notes = tuple(f"column {name!r} left out: {why}" for name, why in telling.items() if why)
-    names = tuple(name for name, why in telling.items() if not why)
+    suspicions = {name: _suspicion(collections, name) for name in collections[0].feature_names}
+    notes = tuple(f"column {name!r} left out: {why}" for name, why in suspicions.items() if why)
+    names = tuple(name for name, why in suspicions.items() if not why)
     if not names:
         raise InputError(f"no column is left to train on; {'; '.join(notes) or 'there is none'}")
     return names, notes

@@ -16,7 +16,7 @@ from fabula.core.writing import check_target
 from fabula.errors import InputError
 from fabula.models.file import load_model
 from fabula.sources.tables.reading import read_table
-from fabula.templates.comparison import Comparison, compare_templates
+from fabula.templates.comparison import TemplateComparison, compare_templates
 from fabula.templates.count import CountTable, choose_count
 from fabula.templates.genealogy import Genealogy, trace_genealogy
 from fabula.templates.learning import learn_templates
@@ -24,8 +24,8 @@ from fabula.templates.refinement import Progress
 
 
 @dataclass(frozen=True, eq=False)
-class Body:
-    """A body of ordered collections with a scalar essence.
+class Corpus:
+    """Ordered collections with a scalar essence.
 
     Attributes
     ----------
@@ -42,7 +42,9 @@ class Body:
     left_out: int
 
 
-def read_body(path: str | Path, *, by: str | None, model: str | None, where: Mapping[str, str] | None = None) -> Body:
+def read_corpus(
+    path: str | Path, *, by: str | None, model: str | None, where: Mapping[str, str] | None = None
+) -> Corpus:
     """Read a table of ordered collections and their essence.
 
     Parameters
@@ -55,7 +57,7 @@ def read_body(path: str | Path, *, by: str | None, model: str | None, where: Map
         Column -> value: keep only the rows that have it.
     """
     if (by is None) == (model is None):
-        raise InputError("say where the essence comes from: one of --by COLUMN and --model MODEL")
+        raise InputError("say where the essence comes from: a column or a model, one of the two")
     collections = [c for c in read_table(path, where=where) if len(c) > 1]
     if not collections:
         raise InputError(f"{path}: holds no collection of two items or more")
@@ -63,49 +65,51 @@ def read_body(path: str | Path, *, by: str | None, model: str | None, where: Map
         loaded = load_model(model)
         if loaded.dimensions != 1:
             raise InputError(f"templates are learned from one number per item; {model} gives {loaded.dimensions}")
-        return Body(collections, [e[:, 0] for e in loaded.encode_all(collections)], 0)
+        return Corpus(collections, [e[:, 0] for e in loaded.encode_all(collections)], 0)
     values = [c.column(str(by)) for c in collections]
     whole = [i for i, column in enumerate(values) if np.isfinite(column).all()]
     if not whole:
         raise InputError(f"{path}: column {by!r} is missing a value in every collection")
     kept = [collections[i] for i in whole]
-    return Body(kept, [normalise(values[i]) for i in whole], len(values) - len(whole))
+    return Corpus(kept, [normalise(values[i]) for i in whole], len(values) - len(whole))
 
 
-def learn(
-    body: Body, output: str | Path | None, *, k: int, method: str, seed: int = 0, progress: Progress | None = None
+def learn_and_save(
+    corpus: Corpus, output: str | Path | None, *, k: int, method: str, seed: int = 0, progress: Progress | None = None
 ) -> TemplateSet:
     """Learn k templates and write them where wanted."""
     target = None if output is None else check_target(output)
-    templates = learn_templates(body.essences, k, method=method, seed=seed, progress=progress)
+    templates = learn_templates(corpus.essences, k, method=method, seed=seed, progress=progress)
     if target is not None:
         templates.save(target)
     return templates
 
 
-def compare(first: str | Path, second: str | Path) -> tuple[TemplateSet, TemplateSet, Comparison]:
-    """Pair the templates of two files by their shapes."""
+def compare_files(first: str | Path, second: str | Path) -> tuple[TemplateSet, TemplateSet, TemplateComparison]:
+    """Pair each template of a file with the one most like it in another, whatever their scale."""
     a, b = TemplateSet.load(first), TemplateSet.load(second)
-    return a, b, compare_templates(a, b, shape_only=True)
+    return a, b, compare_templates(a, b, normalised=True)
 
 
-def count(body: Body, counts: Sequence[int], *, seed: int = 0, progress: Progress | None = None) -> CountTable:
+def count_templates(
+    corpus: Corpus, counts: Sequence[int], *, seed: int = 0, progress: Progress | None = None
+) -> CountTable:
     """What each number of templates explains on held-out collections, and on shuffled ones."""
-    return choose_count(body.essences, counts, rng=np.random.default_rng(seed), progress=progress)
+    return choose_count(corpus.essences, counts, rng=np.random.default_rng(seed), progress=progress)
 
 
 def descend(
-    body: Body, most: int, *, method: str = "refined", seed: int = 0, progress: Progress | None = None
+    corpus: Corpus, most: int, *, method: str = "refined", seed: int = 0, progress: Progress | None = None
 ) -> Genealogy:
     """Learn 1 to ``most`` templates and follow them from set to set."""
     sets = []
     for k in range(1, most + 1):
-        sets.append(learn_templates(body.essences, k, method=method, seed=seed))
+        sets.append(learn_templates(corpus.essences, k, method=method, seed=seed))
         if progress is not None:
             progress(k, most, 0.0)
-    return trace_genealogy(sets, body.essences)
+    return trace_genealogy(sets, corpus.essences)
 
 
-def genealogy_json(found: Genealogy, body: Body) -> dict[str, Any]:
+def genealogy_json(found: Genealogy, corpus: Corpus) -> dict[str, Any]:
     """The genealogy as JSON can hold it, with the collections' names."""
-    return {**found.to_dict(), "collections": [c.title or c.id for c in body.collections]}
+    return {**found.to_dict(), "collections": [c.title or c.id for c in corpus.collections]}

@@ -44,43 +44,59 @@ class Recipe:
     held_out: float = 0.1
 
 
-def train_model(
+@dataclass(frozen=True)
+class TrainedTable:
+    """What training on a table gave.
+
+    Attributes
+    ----------
+    trained, split
+        What was learned, and from which collections.
+    first
+        Whether this process is the one that wrote the model and may print; all but one of torchrun's are not.
+    """
+
+    trained: Trained
+    split: Split
+    first: bool = True
+
+
+def train_table(
     recipe: Recipe,
     output: str | Path,
     *,
     checkpoint: str | Path | None = None,
     onnx: str | Path | None = None,
     progress: Callable[[Progress], None] | None = None,
-) -> tuple[Trained, Split]:
+) -> TrainedTable:
     """Train a model on a table and write it.
 
-    An existing ``checkpoint`` is taken up where it stopped; it is removed when the model is written.
+    An existing ``checkpoint`` is taken up where it stopped; it is removed when the model is written. Of several
+    processes (torchrun) the first alone looks for a checkpoint, reports and writes.
     """
     config, split = _prepared(recipe)
-    check_target(output)
-    if onnx is not None:
-        check_target(onnx)
+    from fabula.training.loop.checkpoint import Checkpoint
+    from fabula.training.loop.distributed import is_first
     from fabula.training.trainer import train
 
+    for target in (output, onnx):
+        if target is not None and is_first():
+            check_target(target)
     kept = Path(checkpoint) if checkpoint is not None else Path(output).with_suffix(".checkpoint")
-    taken_up = kept if kept.exists() else None
-    done = train(
-        split.training,
-        split.validation,
-        config,
-        device=recipe.device,
-        checkpoint=kept,
-        resume=taken_up,
-        progress=progress,
-        card={"data": recipe.table.name, "where": dict(recipe.where), "held out": split.rule},
-    )
+    about = {"data": recipe.table.name, "where": dict(recipe.where), "held out": split.rule}
+    done = train(split.parts, config, device=recipe.device, checkpoint=Checkpoint(kept), progress=progress, card=about)
+    if is_first():
+        _write(done, output, onnx)
+        kept.unlink(missing_ok=True)
+    return TrainedTable(done, split, is_first())
+
+
+def _write(done: Trained, output: str | Path, onnx: str | Path | None) -> None:
     save_model(output, done.model)
     if onnx is not None:
         from fabula.training.export import export_onnx
 
         export_onnx(done.model, onnx)
-    kept.unlink(missing_ok=True)
-    return done, split
 
 
 def audit_table(
@@ -95,8 +111,7 @@ def audit_table(
     from fabula.training.audit import audit
 
     return audit(
-        split.training,
-        split.validation,
+        split.parts,
         config,
         device=recipe.device,
         controls_only=controls_only,
@@ -105,7 +120,7 @@ def audit_table(
     )
 
 
-def compare_features(
+def compare_table(
     recipe: Recipe,
     *,
     seeds: int = 5,
@@ -114,16 +129,23 @@ def compare_features(
 ) -> list[Compared]:
     """Bits of the essence and of each feature alone; with ``dimensions``, bits by the number of dimensions."""
     config, split = _prepared(recipe)
-    from fabula.training.comparison import compare, sweep
+    from fabula.training.comparison import compare_dimensions, compare_features
 
     options: dict[str, Any] = {"seeds": seeds, "device": recipe.device, "progress": progress}
     if dimensions:
-        return sweep(split.training, split.validation, config, dimensions=dimensions, **options)
-    return compare(split.training, split.validation, config, **options)
+        return compare_dimensions(split.parts, config, dimensions=dimensions, **options)
+    return compare_features(split.parts, config, **options)
+
+
+def first_process() -> bool:
+    """Whether this process is the one that writes and prints; all but one of torchrun's are not."""
+    from fabula.training.loop.distributed import is_first
+
+    return is_first()
 
 
 def compared_json(rows: Sequence[Compared]) -> list[dict[str, Any]]:
-    """Rows of :func:`compare_features` as JSON can hold them."""
+    """Rows of :func:`compare_table` as JSON can hold them."""
     return [asdict(row) for row in rows]
 
 

@@ -11,11 +11,11 @@ from fabula.core.template import Template
 from fabula.core.template_set import TemplateSet
 from fabula.errors import InputError
 
-_POINTS = 101  # where curves are compared
+_POINTS = 101  # where templates are compared
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
+class TemplateComparison:
     """How two sets of templates agree.
 
     Attributes
@@ -24,9 +24,9 @@ class Comparison:
         (i, j): template i of the first set belongs to template j of the second. Of all ways to pair them, the one
         with the smallest sum of squared distances; the larger set has templates left over.
     distances
-        Shape (pairs,): root mean squared distance of the two curves.
+        Shape (pairs,): root mean squared distance of the two templates.
     correlations
-        Shape (pairs,): correlation of the two curves; 0 where one is flat.
+        Shape (pairs,): correlation of the two templates; 0 where one is flat.
     table
         Shape (first, second): distance of every template of the first set from every one of the second.
     unmatched_first, unmatched_second
@@ -46,15 +46,15 @@ class Comparison:
         return float(np.sqrt((self.distances**2).mean()))
 
 
-def compare_templates(first: TemplateSet, second: TemplateSet, *, shape_only: bool = False) -> Comparison:
+def compare_templates(first: TemplateSet, second: TemplateSet, *, normalised: bool = False) -> TemplateComparison:
     """Pair the templates of two sets and say how far they lie apart.
 
     Parameters
     ----------
     first, second
         Sets with templates of one dimension; knots and sizes may differ.
-    shape_only
-        Bring every curve to mean 0 and deviation 1 first.
+    normalised
+        Bring every template to mean 0 and deviation 1 first, so that their scale does not count.
 
     Examples
     --------
@@ -65,11 +65,11 @@ def compare_templates(first: TemplateSet, second: TemplateSet, *, shape_only: bo
     """
     from scipy.optimize import linear_sum_assignment
 
-    left, right = (_curves(ts, shape_only=shape_only) for ts in (first, second))
+    left, right = (_sampled(ts, normalised=normalised) for ts in (first, second))
     table = np.sqrt(((left[:, np.newaxis] - right[np.newaxis]) ** 2).mean(axis=-1))
     rows, columns = linear_sum_assignment(table**2)
     pairs = list(zip(rows.tolist(), columns.tolist(), strict=True))
-    return Comparison(
+    return TemplateComparison(
         pairs,
         table[rows, columns],
         np.array([_correlation(left[i], right[j]) for i, j in pairs]),
@@ -79,12 +79,12 @@ def compare_templates(first: TemplateSet, second: TemplateSet, *, shape_only: bo
     )
 
 
-def _curves(templates: TemplateSet, *, shape_only: bool) -> Floats:
-    """The curves at even points, shape (k, points)."""
-    return np.stack([_curve(t.normalised() if shape_only else t) for t in templates])
+def _sampled(templates: TemplateSet, *, normalised: bool) -> Floats:
+    """The templates at evenly spaced positions, shape (k, points)."""
+    return np.stack([_samples(t.normalised() if normalised else t) for t in templates])
 
 
-def _curve(template: Template) -> Floats:
+def _samples(template: Template) -> Floats:
     if template.values.ndim != 1:
         raise InputError(f"only templates of one dimension are compared; got {template.dimensions} dimensions")
     return template.samples(_POINTS)

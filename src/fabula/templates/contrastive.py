@@ -55,17 +55,41 @@ class Contrast:
     history: Floats
 
 
+@dataclass(frozen=True)
+class ContrastSettings:
+    """How arcs are learned by contrast.
+
+    Attributes
+    ----------
+    knots
+        Shape (q,), rising from 0 to 1.
+    negatives
+        How many shuffled orders each true one is told from; drawn once.
+    starts, steps
+        How many random starts, and how many steps the best of them takes at most.
+    ridge
+        Weight of the squares of the parameters, against a log likelihood summed over the collections.
+    """
+
+    knots: ArrayLike = PAPER_KNOTS
+    negatives: int = 31
+    starts: int = 8
+    steps: int = 200
+    ridge: float = 1.0
+
+    def __post_init__(self) -> None:
+        if self.starts < 1 or self.steps < 1 or not self.ridge >= 0:
+            got = self.starts, self.steps, self.ridge
+            raise InputError(f"contrast needs starts and steps of 1 or more, ridge of 0 or more; got {got}")
+
+
 def learn_arcs(
     essences: Sequence[ArrayLike],
     k: int = 4,
     *,
     rng: np.random.Generator,
     positions: Sequence[ArrayLike] | None = None,
-    knots: ArrayLike = PAPER_KNOTS,
-    negatives: int = 31,
-    starts: int = 8,
-    steps: int = 200,
-    ridge: float = 1.0,
+    settings: ContrastSettings | None = None,
     progress: Progress | None = None,
 ) -> Arcs:
     """Learn a mixture of k arcs that tells the true orders of collections from shuffled ones.
@@ -78,12 +102,8 @@ def learn_arcs(
         How many templates, 1 to the number of collections.
     positions
         One array of shape (n,) per collection, in [0, 1]; by default j / (n - 1).
-    negatives
-        How many shuffled orders each true one is told from; drawn once.
-    starts, steps
-        How many random starts, and how many steps the best of them takes at most.
-    ridge
-        Weight of the squares of the parameters, against a log likelihood summed over the collections.
+    settings
+        Knots, negatives, and how long to search.
     progress
         Called as ``progress(step, steps, loss)`` with the loss in nats.
 
@@ -96,14 +116,15 @@ def learn_arcs(
     'rise'
     """
     as_count(k, len(essences))
+    how = settings or ContrastSettings()
     if len(essences) > _MOST:
         join_essences(essences, positions)  # names the collection that breaks a rule by its own number
         kept = np.sort(rng.choice(len(essences), _MOST, replace=False)).tolist()
         essences = [essences[i] for i in kept]
         positions = None if positions is None else [positions[i] for i in kept]
-    features = contrast_features(essences, positions, knots=knots, negatives=negatives, rng=rng)
-    found = contrast(features, k, rng=rng, starts=starts, steps=steps, ridge=ridge, progress=progress)
-    return Arcs(TemplateSet(named(knots, found.values)), found.weights)
+    features = contrast_features(essences, positions, knots=how.knots, negatives=how.negatives, rng=rng)
+    found = contrast(features, k, rng=rng, settings=how, progress=progress)
+    return Arcs(TemplateSet(named(how.knots, found.values)), found.weights)
 
 
 def contrast_features(
@@ -116,11 +137,11 @@ def contrast_features(
 ) -> Features:
     """The q numbers x of every true order and of shuffled ones: shape (m, 1 + negatives, q), the true order first.
 
-    Negatives are independent even permutations of the items, which may fall on the true order.
+    Negatives are independent, uniformly random permutations of the items, which may be the true order by chance.
     """
     if negatives < 1:
         raise InputError(f"contrast needs at least 1 negative; got {negatives}")
-    values, places, lengths = join_essences(essences, positions)
+    values, u, lengths = join_essences(essences, positions)
     x = np.asarray(knots, dtype=np.float64)
     starts = np.cumsum(lengths) - lengths
     out = np.empty((len(lengths), 1 + negatives, basis(x, [0.0]).shape[1]), dtype=np.float32)
@@ -131,7 +152,7 @@ def contrast_features(
             cells = starts[part][:, np.newaxis] + np.arange(n)
             orders = np.repeat(values[cells][:, np.newaxis], 1 + negatives, axis=1)  # (rows, 1 + negatives, n)
             orders[:, 1:] = rng.permuted(orders[:, 1:], axis=2)
-            out[part] = orders @ basis(x, places[cells.ravel()]).reshape(len(part), n, -1)
+            out[part] = orders @ basis(x, u[cells.ravel()]).reshape(len(part), n, -1)
     return out
 
 
@@ -140,9 +161,7 @@ def contrast(
     k: int,
     *,
     rng: np.random.Generator,
-    starts: int = 8,
-    steps: int = 200,
-    ridge: float = 1.0,
+    settings: ContrastSettings | None = None,
     progress: Progress | None = None,
 ) -> Contrast:
     """Maximise InfoNCE over the knot values and weights of k arcs (L-BFGS from several starts).
@@ -154,17 +173,14 @@ def contrast(
 
     The rest is that of :func:`learn_arcs`.
     """
-    if starts < 1 or steps < 1 or not ridge >= 0:
-        raise InputError(
-            f"contrast needs starts and steps of 1 or more, ridge of 0 or more; got {starts, steps, ridge}"
-        )
+    how = settings or ContrastSettings()
     q = features.shape[2]
-    begin = rng.normal(scale=_START_SCALE, size=(starts, k * (q + 1)))
+    begin = rng.normal(scale=_START_SCALE, size=(how.starts, k * (q + 1)))
     begin[:, k * q :] = 0.0
     few = features if len(features) <= _RACE else features[np.sort(rng.choice(len(features), _RACE, replace=False))]
-    raced = [_descend(few, start, k, ridge, _RACE_STEPS, None) for start in begin]
+    raced = [_descend(few, start, k, how.ridge, _RACE_STEPS, None) for start in begin]
     winner = min(raced, key=lambda run: run[1][-1])[0]
-    parameters, losses = _descend(features, winner, k, ridge, steps, progress)
+    parameters, losses = _descend(features, winner, k, how.ridge, how.steps, progress)
     values, weights = _split(parameters, k)
     nats = info_nce(features, values, weights)[0]
     ceiling = np.log2(features.shape[1])

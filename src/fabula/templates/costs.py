@@ -1,6 +1,6 @@
 """Costs of templates as quadratic forms.
 
-The curve between fixed knots is linear in the knot values y, so the mean squared error of a collection under a
+A template is linear in its knot values y, so the mean squared error of a collection under a
 template is ``y'Ay - 2b'y + c``: A depends on the positions alone, b and c on the essence. They are computed once;
 what remains of a cost is a matrix product.
 """
@@ -181,7 +181,7 @@ def quadratic_costs(
     >>> len(costs.forms)
     1
     """
-    values, places, lengths = join_essences(essences, positions)
+    values, u, lengths = join_essences(essences, positions)
     x = np.asarray(knots, dtype=np.float64)
     q = basis(x, [0.0]).shape[1]  # checks the knots
     starts = np.cumsum(lengths) - lengths
@@ -192,18 +192,18 @@ def quadratic_costs(
     known = 0
     for n in np.unique(lengths).tolist():
         rows = np.flatnonzero(lengths == n)
-        first, which = _distinct(places, starts[rows], n, even=positions is None)
+        first, which = _distinct(u, starts[rows], n, equal=positions is None)
         group[rows] = known + which
         known += len(first)
-        forms.extend(_forms(x, places, starts[rows][first], n))
+        forms.extend(_forms(x, u, starts[rows][first], n))
         for span in _spans(len(rows), n * q):
             part = rows[span]
             cells = starts[part][:, np.newaxis] + np.arange(n)
             V = values[cells]
             if len(first) == 1:
-                linear[part] = V @ basis(x, places[cells[0]]) / n
+                linear[part] = V @ basis(x, u[cells[0]]) / n
             else:
-                B = basis(x, places[cells.ravel()]).reshape(len(part), n, q)
+                B = basis(x, u[cells.ravel()]).reshape(len(part), n, q)
                 linear[part] = (V[:, np.newaxis] @ B)[:, 0] / n
             constant[part] = (V * V).mean(axis=1)
     return Costs(x, np.concatenate(forms), group, linear, constant)
@@ -218,26 +218,26 @@ def as_count(k: int, collections: int) -> int:
     return int(k)
 
 
-def _distinct(places: Floats, starts: Ints, n: int, *, even: bool) -> tuple[Ints, Ints]:
+def _distinct(u: Floats, starts: Ints, n: int, *, equal: bool) -> tuple[Ints, Ints]:
     """Among lists of n positions: the first of each distinct one, and which one each is."""
-    if even:
+    if equal:
         return np.zeros(1, dtype=np.intp), np.zeros(len(starts), dtype=np.intp)
     known: dict[bytes, int] = {}
     first: list[int] = []
     which = np.empty(len(starts), dtype=np.intp)
     for i, start in enumerate(starts.tolist()):
-        which[i] = known.setdefault(places[start : start + n].tobytes(), len(known))
+        which[i] = known.setdefault(u[start : start + n].tobytes(), len(known))
         if len(known) > len(first):
             first.append(i)
     return np.array(first, dtype=np.intp), which
 
 
-def _forms(knots: Floats, places: Floats, starts: Ints, n: int) -> Iterator[Floats]:
+def _forms(knots: Floats, u: Floats, starts: Ints, n: int) -> Iterator[Floats]:
     """Packed A for each list of n positions."""
     q = len(knots)
     for span in _spans(len(starts), n * q):
         cells = starts[span][:, np.newaxis] + np.arange(n)
-        B = basis(knots, places[cells.ravel()]).reshape(-1, n, q)
+        B = basis(knots, u[cells.ravel()]).reshape(-1, n, q)
         A = B.swapaxes(1, 2) @ B / n  # (rows, q, q)
         i, j = np.triu_indices(q)
         yield A[:, i, j] * np.where(i == j, 1.0, 2.0)

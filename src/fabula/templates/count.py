@@ -20,7 +20,7 @@ from fabula.core.naming import named
 from fabula.core.template import PAPER_KNOTS, replace_values
 from fabula.core.template_set import TemplateSet, join_essences
 from fabula.errors import InputError
-from fabula.templates.contrastive import Features, contrast_features, information, learn_arcs
+from fabula.templates.contrastive import ContrastSettings, Features, contrast_features, information, learn_arcs
 from fabula.templates.costs import as_count, quadratic_costs
 from fabula.templates.refinement import Progress, refine
 
@@ -87,11 +87,11 @@ class CountTable:
     @property
     def suggested(self) -> int | None:
         """The smallest k within one standard error of the most informative; None when no k tells anything."""
-        telling = [row for row in self.rows if row.informative]
-        if not telling:
+        informative_rows = [row for row in self.rows if row.informative]
+        if not informative_rows:
             return None
-        best = max(telling, key=lambda row: row.bits)
-        return next(row.k for row in telling if row.bits >= best.bits - best.bits_error)
+        best = max(informative_rows, key=lambda row: row.bits)
+        return next(row.k for row in informative_rows if row.bits >= best.bits - best.bits_error)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
@@ -110,15 +110,33 @@ class _Half:
         return _Half([rng.permutation(essence) for essence in self.essences], self.positions)
 
 
+@dataclass(frozen=True)
+class CountSettings:
+    """How numbers of templates are compared.
+
+    Attributes
+    ----------
+    held_out
+        The part of the collections that is held out, between 0 and 1. Collections that depend on each other
+        (by one creator) should not be divided by chance: measure those with a split of your own.
+    knots
+        Shape (q,), rising from 0 to 1.
+    negatives
+        How many shuffled orders the true one is told from.
+    """
+
+    held_out: float = 0.2
+    knots: ArrayLike = PAPER_KNOTS
+    negatives: int = 31
+
+
 def choose_count(
     essences: Sequence[ArrayLike],
     counts: Sequence[int] = (1, 2, 3, 4, 5, 6),
     *,
     rng: np.random.Generator,
     positions: Sequence[ArrayLike] | None = None,
-    held_out: float = 0.2,
-    knots: ArrayLike = PAPER_KNOTS,
-    negatives: int = 31,
+    settings: CountSettings | None = None,
     progress: Progress | None = None,
 ) -> CountTable:
     """Measure on held-out collections what each number of templates explains.
@@ -131,11 +149,8 @@ def choose_count(
         Numbers of templates to try.
     positions
         One array of shape (n,) per collection, in [0, 1]; by default j / (n - 1).
-    held_out
-        The part of the collections that is held out, between 0 and 1. Collections that depend on each other
-        (albums of one artist) should not be divided by chance: measure those with a split of your own.
-    negatives
-        How many shuffled orders the true one is told from.
+    settings
+        How much is held out, and how it is measured.
     progress
         Called as ``progress(done, total, bits)`` after each number of templates.
 
@@ -146,9 +161,10 @@ def choose_count(
     >>> choose_count(rising, [1, 2], rng=rng).suggested
     1
     """
-    values, places, lengths = join_essences(essences, positions)
+    how = settings or CountSettings()
+    values, u, lengths = join_essences(essences, positions)
     cuts = np.cumsum(lengths)[:-1]
-    train, test = _split(np.split(values, cuts), np.split(places, cuts), held_out, rng)
+    train, test = _split(np.split(values, cuts), np.split(u, cuts), how.held_out, rng)
     for k in counts:
         as_count(k, len(train.essences))
     if not counts:
@@ -156,12 +172,12 @@ def choose_count(
     bare_train, bare_test = train.shuffled(rng), test.shuffled(rng)
     rows: list[CountRow] = []
     for k in sorted(set(counts)):
-        real = _measure(train, test, k, knots, negatives, rng)
-        bare = _measure(bare_train, bare_test, k, knots, negatives, rng)
+        real = _measure(train, test, k, how, rng)
+        bare = _measure(bare_train, bare_test, k, how, rng)
         rows.append(CountRow(k, *real[:2], bare[1], *real[2:4], *bare[2:4], *real[4:]))
         if progress is not None:
             progress(len(rows), len(set(counts)), rows[-1].bits)
-    return CountTable(tuple(rows), float(np.log2(1 + negatives)), len(train.essences), len(test.essences))
+    return CountTable(tuple(rows), float(np.log2(1 + how.negatives)), len(train.essences), len(test.essences))
 
 
 def tempered(templates: TemplateSet, features: Features) -> Arcs:
@@ -201,12 +217,14 @@ def _split(
 
 
 def _measure(
-    train: _Half, test: _Half, k: int, knots: ArrayLike, negatives: int, rng: np.random.Generator
+    train: _Half, test: _Half, k: int, how: CountSettings, rng: np.random.Generator
 ) -> tuple[float, float, float, float, float, float]:
     """Cost on train and test; bits of contrastive and of refined templates on test, each with its error."""
+    knots, negatives = how.knots, how.negatives
     refined = refine(quadratic_costs(train.essences, train.positions, knots=knots), k, rng=rng)
     templates = TemplateSet(named(knots, refined.values))
-    arcs = learn_arcs(train.essences, k, rng=rng, positions=train.positions, knots=knots, negatives=negatives)
+    contrast = ContrastSettings(knots, negatives)
+    arcs = learn_arcs(train.essences, k, rng=rng, positions=train.positions, settings=contrast)
     seen, unseen = (
         contrast_features(half.essences, half.positions, knots=knots, negatives=negatives, rng=rng)
         for half in (train, test)

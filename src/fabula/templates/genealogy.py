@@ -15,7 +15,7 @@ from fabula.core.template_set import TemplateSet
 from fabula.errors import InputError
 from fabula.templates.comparison import compare_templates
 
-_CURVE_POINTS = 51  # of a curve in the plain dictionary
+_POINTS = 51  # of a template in the plain dictionary
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,8 +93,8 @@ def trace_genealogy(
     essences, positions
         The collections, as ``TemplateSet.errors`` takes them.
     match
-        What makes a template of the next set an heir: ``"flow"``, that they share collections, or ``"curve"``, that
-        their curves are near.
+        What makes a template of the next set an heir: ``"flow"``, that they share collections, or ``"distance"``,
+        that they are near each other.
     extremes
         How many best and worst fitting collections to name per template.
 
@@ -110,8 +110,8 @@ def trace_genealogy(
     """
     if not sets:
         raise InputError("a genealogy needs at least one set of templates; got none")
-    if match not in ("flow", "curve"):
-        raise InputError(f'match must be "flow" or "curve"; got {match!r}')
+    if match not in ("flow", "distance"):
+        raise InputError(f'match must be "flow" or "distance"; got {match!r}')
     if extremes < 1:
         raise InputError(f"extremes must be at least 1; got {extremes}")
     tables = [templates.errors(essences, positions) for templates in sets]  # (m, k) each
@@ -178,7 +178,7 @@ def _plain(generation: Generation) -> dict[str, Any]:
                 "lineage": lineage,
                 "knots": template.knots.tolist(),
                 "values": template.values.tolist(),
-                "curve": template.samples(_CURVE_POINTS).tolist(),
+                "curve": template.samples(_POINTS).tolist(),
                 "collections": size,
                 "best": best,
                 "worst": worst,

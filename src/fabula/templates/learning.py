@@ -13,15 +13,15 @@ from fabula.core.naming import named
 from fabula.core.template import PAPER_KNOTS
 from fabula.core.template_set import TemplateSet
 from fabula.errors import InputError
-from fabula.templates.contrastive import learn_arcs
+from fabula.templates.contrastive import ContrastSettings, learn_arcs
 from fabula.templates.costs import as_count, quadratic_costs
 from fabula.templates.evolution import EvolutionSettings, evolve
-from fabula.templates.refinement import Progress, refine
+from fabula.templates.refinement import Progress, RefinementSettings, refine
 
 METHODS: dict[str, tuple[str, ...]] = {  # and the options of each
-    "refined": ("starts", "steps", "initial"),
+    "refined": (*(field.name for field in fields(RefinementSettings)), "initial"),
     "evolution": tuple(field.name for field in fields(EvolutionSettings)),
-    "contrastive": ("negatives", "starts", "steps", "ridge"),
+    "contrastive": tuple(field.name for field in fields(ContrastSettings) if field.name != "knots"),
 }
 
 
@@ -36,7 +36,7 @@ def learn_templates(
     progress: Progress | None = None,
     **options: Any,
 ) -> TemplateSet:
-    """Learn the k templates that a body of ordered collections follows.
+    """Learn the k templates that ordered collections follow.
 
     Parameters
     ----------
@@ -77,14 +77,17 @@ def learn_templates(
     as_count(k, len(essences))
     rng = np.random.default_rng(seed)
     if method == "contrastive":
-        arcs = learn_arcs(essences, k, rng=rng, positions=positions, knots=knots, progress=progress, **options)
+        how = ContrastSettings(knots, **options)
+        arcs = learn_arcs(essences, k, rng=rng, positions=positions, settings=how, progress=progress)
         heavy = np.argsort(-arcs.weights, kind="stable").tolist()
         return TemplateSet(named(knots, [arcs.templates[i].normalised().values for i in heavy]))
     costs = quadratic_costs(essences, positions, knots=knots)
     if method == "evolution":
         values = evolve(costs, k, rng=rng, settings=EvolutionSettings(**options), progress=progress).values
     else:
-        values = refine(costs, k, rng=rng, progress=progress, **options).values
+        initial = options.pop("initial", None)
+        settings = RefinementSettings(**options)
+        values = refine(costs, k, rng=rng, settings=settings, initial=initial, progress=progress).values
     followers = np.bincount(costs.nearest(values[np.newaxis])[0][0], minlength=k)
     return TemplateSet(named(knots, values[np.argsort(-followers, kind="stable")]))
 

@@ -1,6 +1,6 @@
 """Refinement: templates by Lloyd's algorithm, from many starts at once.
 
-Each collection goes to the template nearest to it, each template becomes the least squares curve of its
+Each collection goes to the template nearest to it, each template becomes the one of least squared error for its
 collections, and so on until nothing moves. No step can raise the cost.
 """
 
@@ -18,8 +18,8 @@ from fabula.templates.costs import Costs, as_count
 
 Progress = Callable[[int, int, float], None]  # steps done, steps in all (at most), best cost so far
 
-_SEED_RIDGE = 0.05  # on the curve of a single collection, whose few items may leave it free
-_HOLD = 1e-8  # weight of a template's old place: settles what its collections leave open
+_SEED_RIDGE = 0.05  # on the template of a single collection, whose few items may not determine it
+_HOLD = 1e-8  # weight of a template's old values: decides what its collections leave open
 _RACE_STEPS = 6
 _SAMPLE = 8192  # collections that the starts race on; the winner is refined on all
 
@@ -47,13 +47,24 @@ class Refinement:
     starts: Floats
 
 
+@dataclass(frozen=True)
+class RefinementSettings:
+    """How templates are refined: from how many starts, and in how many steps at most."""
+
+    starts: int = 48
+    steps: int = 300
+
+    def __post_init__(self) -> None:
+        if self.starts < 1 or self.steps < 1:
+            raise InputError(f"refinement needs at least 1 start and 1 step; got {self.starts} and {self.steps}")
+
+
 def refine(
     costs: Costs,
     k: int,
     *,
     rng: np.random.Generator,
-    starts: int = 48,
-    steps: int = 300,
+    settings: RefinementSettings | None = None,
     initial: ArrayLike | None = None,
     progress: Progress | None = None,
 ) -> Refinement:
@@ -68,10 +79,8 @@ def refine(
         Of the collections to learn from.
     k
         How many templates, 1 to the number of collections.
-    starts
-        How many starts.
-    steps
-        How many steps at most.
+    settings
+        How many starts and steps.
     initial
         Shape (s, k, q): sets of templates to start from besides, an evolved population for instance. The result is
         never worse than the best of them.
@@ -87,28 +96,28 @@ def refine(
     0.003333
     """
     as_count(k, len(costs))
-    if starts < 1 or steps < 1:
-        raise InputError(f"refinement needs at least 1 start and 1 step; got {starts} and {steps}")
+    how = settings or RefinementSettings()
     sample = _sample(costs, k, rng)
-    values = scatter(sample, k, starts, rng)
+    values = scatter(sample, k, how.starts, rng)
     given = _as_initial(initial, k, len(costs.knots))
     values = np.concatenate([given, values])
-    values, cost, trace = _race(sample, values, steps, progress)
+    values, cost, trace = _race(sample, values, how.steps, progress)
     ranked = np.argsort(cost, kind="stable")
     finalists = np.concatenate([values[ranked[:1]], given])
     winner = int(np.argmin(costs.of(finalists)))
-    best, history = _descend(costs, finalists[winner], steps)
+    best, history = _descend(costs, finalists[winner], how.steps)
     if sample is costs and winner == 0:
         history = np.concatenate([trace[ranked[0]][:-1], history])
     if progress is not None:
-        progress(steps, steps, float(history[-1]))
+        progress(how.steps, how.steps, float(history[-1]))
     return Refinement(best, float(history[-1]), history, cost[ranked])
 
 
 def scatter(costs: Costs, k: int, starts: int, rng: np.random.Generator) -> Floats:
-    """Starting templates (starts, k, q), each the curve of one collection, spread as k-means++ spreads its seeds.
+    """Starting templates (starts, k, q), each fitted to one collection, spread as k-means++ spreads its seeds.
 
-    The first collection is drawn evenly, each next one in proportion to its error under the templates so far.
+    The first collection is drawn uniformly at random, each next one in proportion to its error under the templates
+    so far.
     """
     rows = rng.integers(len(costs), size=starts)
     found = [costs.curve_fits(rows, _SEED_RIDGE)]
@@ -125,8 +134,8 @@ def scatter(costs: Costs, k: int, starts: int, rng: np.random.Generator) -> Floa
 def lloyd_step(costs: Costs, values: Floats) -> tuple[Floats, Floats]:
     """One step for s sets of templates (s, k, q): the moved sets, and the cost (s,) of the sets as they were.
 
-    A template without collections becomes the curve of the collection that fits worst. A template's old place
-    counts a little, so that what its collections do not settle stays where it was; the cost cannot rise by that.
+    A template without collections is fitted to the collection that fits worst. A template's old values
+    count a little, so that what its collections do not decide stays as it was; the cost cannot rise by that.
     """
     k, q = values.shape[1:]
     label, error = costs.nearest(values)

@@ -9,6 +9,7 @@ import numpy as np
 
 from fabula.core.collection import Collection
 from fabula.core.essence import Floats
+from fabula.evaluation.parts import Parts
 from fabula.models.model import Model
 from fabula.training.config import TrainingConfig
 from fabula.training.data.dataset import chosen_features
@@ -29,12 +30,12 @@ class Compared:
     dimensions
         How many numbers per item.
     bits, low, high
-        Mean over the seeds of the bits on validation, and of the ends of their 95 % intervals over collections.
+        Mean over the seeds of the bits on the measured collections, and of the ends of their 95 % intervals.
     seeds
         The bits of each seed.
     correlation
         Pearson's, of the feature with the first dimension of the essence, both z-scored within each collection, over
-        all items of the validation collections; mean over the seeds. None where there is no essence to compare with.
+        all items of the measured collections; mean over the seeds. None where there is no essence to compare with.
     """
 
     name: str
@@ -65,11 +66,9 @@ class Measured:
 
 
 def measure(
-    collections: Sequence[Collection],
-    validation: Sequence[Collection],
+    parts: Parts,
     config: TrainingConfig,
     *,
-    measured: Sequence[Collection] | None = None,
     device: str = "auto",
     progress: Callable[[Progress], None] | None = None,
 ) -> Measured:
@@ -77,18 +76,18 @@ def measure(
 
     Parameters
     ----------
-    collections, validation, measured, device, progress
+    parts, device, progress
         As :func:`fabula.training.trainer.train` takes them.
     config
         The recipe; :func:`alone` gives that of a feature.
     """
     scorer = config.scorers[-1]
     recipe = replace(config, scorers=(scorer,), scorer_weights=())
-    done = train(collections, validation, recipe, measured=measured, device=device, progress=progress)
+    done = train(parts, recipe, device=device, progress=progress)
     info = done.information[scorer]
-    plain = collections[0].features.ndim == 2 and done.config.encoder != "identity"
-    names = chosen_features(config, collections) if plain else ()
-    return Measured(info.bits, info.low, info.high, _correlations(done.model, measured or validation, names))
+    plain = parts.training[0].features.ndim == 2 and done.config.encoder != "identity"
+    names = chosen_features(config, parts.training) if plain else ()
+    return Measured(info.bits, info.low, info.high, _correlations(done.model, parts.shown, names))
 
 
 def alone(config: TrainingConfig, name: str) -> TrainingConfig:
@@ -102,25 +101,24 @@ def summarise(name: str, dimensions: int, runs: Sequence[Measured], correlation:
     return Compared(name, dimensions, bits, low, high, tuple(run.bits for run in runs), correlation)
 
 
-def compare(
-    collections: Sequence[Collection],
-    validation: Sequence[Collection],
+def compare_features(
+    parts: Parts,
     config: TrainingConfig,
     *,
     seeds: int = 5,
     device: str = "auto",
     progress: Callable[[str, int], None] | None = None,
 ) -> list[Compared]:
-    """Bits of the essence and of each of its features alone, each with a scorer of its own (the paper's section 3.1).
+    """Bits of the essence and of each of its features alone: the paper's Figure 1.
 
     Parameters
     ----------
-    collections, validation, device
+    parts, device
         As :func:`fabula.training.trainer.train` takes them.
     config
-        The recipe for the essence; the last scorer is compared.
+        The recipe of the essence; its last scorer is the one that measures all.
     seeds
-        How many runs each.
+        Runs of each.
     progress
         Called before each run with the name and the seed.
 
@@ -128,17 +126,14 @@ def compare(
     -------
     The essence first, then the features, most bits first.
     """
-    names = chosen_features(config, collections)
+    names = chosen_features(config, parts.training)
     recipes = {ESSENCE: config, **{name: alone(config, name) for name in names}}
-    runs = {
-        name: _seeds(name, recipe, collections, validation, seeds=seeds, device=device, progress=progress)
-        for name, recipe in recipes.items()
-    }
+    runs = {name: _seeds(name, parts, of, seeds, device, progress) for name, of in recipes.items()}
     return ranked(runs, config.dimensions)
 
 
 def ranked(runs: Mapping[str, Sequence[Measured]], dimensions: int) -> list[Compared]:
-    """Rows of :func:`compare` from the runs of the essence and of each feature.
+    """Rows of :func:`compare_features` from the runs of the essence and of each feature.
 
     Parameters
     ----------
@@ -156,9 +151,8 @@ def ranked(runs: Mapping[str, Sequence[Measured]], dimensions: int) -> list[Comp
     return [essence, *sorted(rows, key=lambda row: -row.bits)]
 
 
-def sweep(
-    collections: Sequence[Collection],
-    validation: Sequence[Collection],
+def compare_dimensions(
+    parts: Parts,
     config: TrainingConfig,
     *,
     dimensions: Sequence[int] = (1, 2, 4, 8, 16),
@@ -168,22 +162,19 @@ def sweep(
 ) -> list[Compared]:
     """Bits by the number of dimensions of the essence: the paper's Table 1.
 
-    Takes what :func:`compare` takes.
+    Takes what :func:`compare_features` takes.
     """
     rows = []
     for d in dimensions:
-        recipe = replace(config, dimensions=d)
-        runs = _seeds(f"d = {d}", recipe, collections, validation, seeds=seeds, device=device, progress=progress)
+        runs = _seeds(f"d = {d}", parts, replace(config, dimensions=d), seeds, device, progress)
         rows.append(summarise(ESSENCE, d, runs))
     return rows
 
 
 def _seeds(
     name: str,
+    parts: Parts,
     config: TrainingConfig,
-    collections: Sequence[Collection],
-    validation: Sequence[Collection],
-    *,
     seeds: int,
     device: str,
     progress: Callable[[str, int], None] | None,
@@ -192,7 +183,7 @@ def _seeds(
     for seed in range(seeds):
         if progress is not None:
             progress(name, seed)
-        runs.append(measure(collections, validation, replace(config, seed=config.seed + seed), device=device))
+        runs.append(measure(parts, replace(config, seed=config.seed + seed), device=device))
     return runs
 
 

@@ -8,9 +8,11 @@ from typing import Any
 
 from fabula.core.template import PAPER_KNOTS
 from fabula.errors import InputError
+from fabula.media.music.album_tables import LOGGED
+from fabula.models.encoders import ENCODERS, encoder_kind
+from fabula.models.scorers import SCORERS, most_detailed
 
-ENCODERS = ("auto", "mlp", "bilstm", "identity")
-SCORERS = ("arcs", "bilstm")
+AUTO = "auto"  # the encoder that suits the features
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,7 @@ class TrainingConfig:
 
     preset: str = "default"
     features: tuple[str, ...] = ()
-    logged: tuple[str, ...] = ("duration_ms",)
+    logged: tuple[str, ...] = LOGGED
     bound: float = 4.0  # the most deviations from the mean that the encoder sees; 0: any
     encoder: str = "auto"
     widths: tuple[int, ...] = (128, 128)  # hidden layers of the mlp
@@ -54,7 +56,7 @@ class TrainingConfig:
     feature_noise: float = 0.1  # deviation of noise on the standardised features
     dimensions: int = 1
     scorers: tuple[str, ...] = ("arcs", "bilstm")
-    scorer_weights: tuple[float, ...] = ()  # none: 1 for the bilstm, 0.5 for arcs beside it
+    scorer_weights: tuple[float, ...] = ()  # none: 1 for the most detailed (the bilstm), 0.5 for any beside it
     scorer_hidden: int = 32  # paper, appendix A: 32 units
     scorer_layers: int = 2  # paper, appendix A
     scorer_positions: bool = True  # tell the bilstm where in the sequence it is
@@ -86,10 +88,9 @@ class TrainingConfig:
     def __post_init__(self) -> None:
         for name in ("features", "logged", "widths", "scorers", "scorer_weights", "knots"):
             object.__setattr__(self, name, _as_tuple(name, getattr(self, name)))
+        _check_scorers(self.scorers)
         if not self.scorer_weights:
-            lesser = 0.5 if len(self.scorers) > 1 else 1.0
-            weights = tuple(lesser if name == "arcs" else 1.0 for name in self.scorers)
-            object.__setattr__(self, "scorer_weights", weights)
+            object.__setattr__(self, "scorer_weights", _default_weights(self.scorers))
         _check_choices(self)
         _check_numbers(self)
 
@@ -171,10 +172,10 @@ def preset(name: str, **changes: Any) -> TrainingConfig:
 def resolved(config: TrainingConfig, feature_shape: tuple[int, ...]) -> TrainingConfig:
     """The config with its encoder decided for features of one item of the given shape, (f,) or (f, s)."""
     arrays = len(feature_shape) > 1
-    encoder = config.encoder if config.encoder != "auto" else ("bilstm" if arrays else "mlp")
-    if (encoder == "bilstm") != arrays:
+    encoder = config.encoder if config.encoder != AUTO else ("bilstm" if arrays else "mlp")
+    if encoder_kind(encoder).axes != len(feature_shape):
         what = "arrays" if arrays else "numbers"
-        right = "'bilstm'" if arrays else "'mlp' or 'identity'"
+        right = " or ".join(repr(name) for name, kind in ENCODERS.items() if kind.axes == len(feature_shape))
         raise InputError(f"these features are {what}, one item has shape {feature_shape}: encoder must be {right}; "
                          f"got {encoder!r}")  # fmt: skip
     if encoder == "identity":
@@ -188,9 +189,21 @@ def _as_tuple(name: str, value: Any) -> tuple[Any, ...]:
     return tuple(value)
 
 
+def _check_scorers(scorers: tuple[Any, ...]) -> None:
+    known = all(isinstance(name, str) and name in SCORERS for name in scorers)
+    if not scorers or not known or len(set(scorers)) < len(scorers):
+        raise InputError(f"scorers must be one or more of {', '.join(SCORERS)}, each once; got {list(scorers)}")
+
+
+def _default_weights(scorers: tuple[str, ...]) -> tuple[float, ...]:
+    """1 for the scorer that sees most of a sequence, half for any beside it."""
+    main = most_detailed(scorers)
+    return tuple(1.0 if name == main else 0.5 for name in scorers)
+
+
 def _check_choices(config: TrainingConfig) -> None:
     choices = {
-        "encoder": ENCODERS,
+        "encoder": (AUTO, *ENCODERS),
         "activation": ("gelu_tanh", "relu", "tanh"),
         "readout": ("ends", "mean"),
         "optimizer": ("adam", "adamw"),
@@ -202,8 +215,6 @@ def _check_choices(config: TrainingConfig) -> None:
             raise InputError(
                 f"training setting {name!r} must be one of {', '.join(legal)}; got {getattr(config, name)!r}"
             )
-    if not config.scorers or set(config.scorers) - set(SCORERS) or len(set(config.scorers)) < len(config.scorers):
-        raise InputError(f"scorers must be one or both of {', '.join(SCORERS)}; got {list(config.scorers)}")
     if len(config.scorer_weights) != len(config.scorers) or not all(w > 0 for w in config.scorer_weights):
         raise InputError(
             f"scorer_weights must be {len(config.scorers)} numbers above 0, one per scorer; "

@@ -16,43 +16,22 @@ from fabula.core.collection import Collection
 from fabula.core.essence import Floats
 from fabula.core.writing import write_whole
 from fabula.errors import import_extra
+from fabula.media.music.album_tables import ORIENTED_BY
 from fabula.models.model import Model
 from fabula.models.transform import Transform, log_parts
 from fabula.training.config import TrainingConfig
-from fabula.training.nets.networks import make_encoder, zscore
-
-ORIENTED_BY = "loudness"  # an essence rises with it
-Weights = dict[str, NDArray[Any]]
+from fabula.training.nets.encoders import trainable_encoder
+from fabula.training.nets.networks import zscore
+from fabula.training.nets.scorers import trainable_scorer
+from fabula.training.nets.scorers.kind import Weights
 
 
 def model_config(config: TrainingConfig) -> dict[str, Any]:
     """What the model file says of the nets; ``config`` with its encoder decided."""
-    encoders: dict[str, dict[str, Any]] = {
-        "identity": {"kind": "identity"},
-        "bilstm": {"kind": "bilstm", "hidden": config.encoder_hidden, "layers": config.encoder_layers},
-        "mlp": {
-            "kind": "mlp",
-            "widths": list(config.widths),
-            "activation": config.activation,
-            "layernorm": config.layernorm,
-            "skip": config.skip,
-        },
-    }
-    scorers: dict[str, dict[str, Any]] = {
-        "arcs": {"kind": "arcs", "k": config.arcs, "knots": len(config.knots)},
-        "bilstm": {
-            "kind": "bilstm",
-            "hidden": config.scorer_hidden,
-            "layers": config.scorer_layers,
-            "positions": config.scorer_positions,
-            "channels": config.dimensions + 2 * config.scorer_positions,
-            "readout": config.readout,
-        },
-    }
     return {
         "dimensions": config.dimensions,
-        "encoder": encoders[config.encoder],
-        "scorers": [scorers[name] for name in config.scorers],
+        "encoder": trainable_encoder(config.encoder).settings(config),
+        "scorers": [trainable_scorer(name).settings(config) for name in config.scorers],
     }
 
 
@@ -81,48 +60,43 @@ def build_model(
         For the model file.
     """
     weights = {name: tensor.detach().float().cpu().numpy() for name, tensor in state.items()}
-    if "arcs" in config.scorers:
-        weights["arcs.knots"] = np.array(config.knots)
-    if signs is not None and config.encoder != "identity":
+    for name in config.scorers:
+        weights |= trainable_scorer(name).constants(config)
+    if signs is not None:
         weights = flip(weights, config, signs)
     return Model(model_config(config), weights, transform, training=training, card=card)
 
 
 def essence_signs(essences: Sequence[Floats], collections: Sequence[Collection]) -> NDArray[np.float32]:
-    """Shape (d,): -1 for each dimension of the essence that falls with the loudness, else 1.
+    """Shape (d,): -1 for each dimension of the essence that falls with :data:`ORIENTED_BY`, else 1.
 
     Parameters
     ----------
     essences
         Shape (n, d) for each collection, z-scored.
     collections
-        The same ones; those without a loudness say nothing.
+        The same ones; those without that feature say nothing.
     """
     total = np.zeros(essences[0].shape[1])
     for essence, collection in zip(essences, collections, strict=True):
         if ORIENTED_BY in collection.feature_names:
-            loudness = collection.column(ORIENTED_BY).reshape(len(collection), -1).mean(axis=1)
-            known = np.isfinite(loudness)
+            guide = collection.column(ORIENTED_BY).reshape(len(collection), -1).mean(axis=1)
+            known = np.isfinite(guide)
             if known.any():
-                total += (loudness - loudness[known].mean())[known] @ essence[known]
+                total += (guide - guide[known].mean())[known] @ essence[known]
     return np.where(total < 0, -1.0, 1.0).astype(np.float32)
 
 
 def flip(weights: Mapping[str, NDArray[Any]], config: TrainingConfig, signs: NDArray[np.float32]) -> Weights:
-    """Turn dimensions of the essence upside down and let the scorers expect that: every score stays.
-
-    The sigmoid of the paper's encoder becomes one minus itself, which z-scoring makes a change of sign.
-    """
+    """Turn dimensions of the essence upside down and let the scorers expect that: every score stays."""
     out: Weights = {name: np.array(tensor) for name, tensor in weights.items()}
-    last = "encoder.out" if config.encoder == "bilstm" else f"encoder.{len(config.widths)}"
-    for name in (f"{last}.weight", f"{last}.bias", "encoder.skip.weight"):
-        if name in out:  # (d, ...)
-            out[name] = (out[name].T * signs).T
-    for name in ("bilstm.start", "bilstm.end", "bilstm.lstm.weight_ih_l0", "bilstm.lstm.weight_ih_l0_reverse"):
-        if name in out:  # (..., c): the channels of the essence come first
-            out[name][..., : len(signs)] *= signs
-    if "arcs.values" in out:
-        out["arcs.values"] = out["arcs.values"] * signs
+    encoder = trainable_encoder(config.encoder)
+    if encoder.outputs is None:
+        return out
+    for name in encoder.outputs(encoder.settings(config)):
+        out[name] = (out[name].T * signs).T  # (d, ...)
+    for name in config.scorers:
+        trainable_scorer(name).flip(out, signs)
     return out
 
 
@@ -177,19 +151,9 @@ class _Essence(nn.Module):
         self.register_buffer("deviation", torch.tensor(deviation))
         self.register_buffer("logged", torch.tensor(logged).reshape(shape))
         self.register_buffer("offset", torch.tensor(offset).reshape(shape))
-        kind = model.config["encoder"]
-        config = TrainingConfig(
-            encoder=kind["kind"],
-            dimensions=model.dimensions,
-            dropout=0.0,
-            widths=tuple(kind.get("widths", ())),
-            activation=kind.get("activation", "gelu_tanh"),
-            layernorm=kind.get("layernorm", False),
-            skip=kind.get("skip", False),
-            encoder_hidden=kind.get("hidden", 1),
-            encoder_layers=kind.get("layers", 1),
-        )
-        self.encoder = make_encoder(config, transform.item_shape)
+        settings = model.config["encoder"]
+        encoder = trainable_encoder(settings["kind"])
+        self.encoder = encoder.make(settings, transform.item_shape, model.dimensions, 0.0)
         state = {
             n.removeprefix("encoder."): torch.tensor(t) for n, t in model.tensors.items() if n.startswith("encoder.")
         }

@@ -1,6 +1,6 @@
 """The two errors behind the published mutual information, rebuilt on purpose: what the controls must catch.
 
-1. The end token is written one place early. It erases the last item, and the sequence reads on into the padding,
+1. The end token is written one position early. It erases the last item, and the sequence reads on into the padding,
    which holds the essence of the TRUE first item: a scorer has only to compare that with the item a sequence opens
    with.
 2. The true order is put wherever the running number of a sequence is a multiple of the batch size, not of N: with
@@ -17,7 +17,8 @@ from torch import Tensor
 from fabula.training.config import TrainingConfig
 from fabula.training.data.batches import draw_orderings
 from fabula.training.loop.epochs import Draw
-from fabula.training.nets.networks import BilstmScorer, EssenceNet
+from fabula.training.nets.networks import EssenceNet
+from fabula.training.nets.scorers.bilstm import BilstmScorer
 
 
 class LeakingScorer(BilstmScorer):

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import torch
 
-from fabula.core.collection import Collection
 from fabula.evaluation.information import Information
+from fabula.evaluation.parts import Parts
 from fabula.models.model import Model
 from fabula.training.config import TrainingConfig, resolved
-from fabula.training.data.batches import Pool
-from fabula.training.data.dataset import check_collections, chosen_features, fingerprint, fit_transform, make_pool
+from fabula.training.data.dataset import check_parts, chosen_features, fingerprint, fit_transform, make_pool
 from fabula.training.export import build_model, essence_signs
+from fabula.training.loop.checkpoint import Checkpoint
 from fabula.training.loop.distributed import World, join
-from fabula.training.loop.epochs import optimise
+from fabula.training.loop.epochs import Task, optimise
 from fabula.training.loop.measurement import calibrate, encode_pool, information
 from fabula.training.loop.optimiser import precision
 from fabula.training.loop.run import Progress, Run
@@ -51,37 +50,29 @@ class Trained:
 
 
 def train(
-    collections: Sequence[Collection],
-    validation: Sequence[Collection],
+    parts: Parts,
     config: TrainingConfig | None = None,
     *,
-    measured: Sequence[Collection] | None = None,
     device: str = "auto",
-    checkpoint: str | Path | None = None,
-    resume: str | Path | None = None,
+    checkpoint: Checkpoint | None = None,
     progress: Callable[[Progress], None] | None = None,
     card: Mapping[str, Any] | None = None,
 ) -> Trained:
     """Train an encoder and its scorers to tell the true order of collections from others.
 
-    Under ``torchrun`` every process calls this with the same arguments; all get the same result.
+    Under ``torchrun`` every process calls this with the same arguments; all get the same result, and the first alone
+    reads and writes the checkpoint and calls ``progress``.
 
     Parameters
     ----------
-    collections, validation
-        Ordered collections of 2 items or more; those of validation decide which epoch is kept.
+    parts
+        Ordered collections of 2 items or more.
     config
         By default the preset ``default``.
-    measured
-        What the bits are measured on; by default those of validation, whose figures lean a little high, since they
-        decide.
     device
         ``"auto"`` (a GPU if there is one), ``"cpu"``, ``"cuda"`` or ``"cuda:1"``.
     checkpoint
-        A file to keep the run in after each epoch.
-    resume
-        A checkpoint to take up; its settings and collections must be these. It is also written to, unless
-        ``checkpoint`` names another.
+        Where to keep the run after each epoch, and to take it up; settings and collections must be the same then.
     progress
         Called after each epoch.
     card
@@ -90,48 +81,36 @@ def train(
     Examples
     --------
     >>> import numpy as np
-    >>> from fabula.core.collection import Item
+    >>> from fabula.core.collection import Collection, Item
     >>> rng = np.random.default_rng(0)
     >>> rows = np.sort(rng.normal(size=(40, 5, 1)), axis=1)  # every collection rises
     >>> albums = [Collection(str(i), [Item(str(j)) for j in range(5)], row, ["energy"]) for i, row in enumerate(rows)]
-    >>> done = train(albums[:30], albums[30:], TrainingConfig(scorers=("arcs",), epochs=20, learning_rate=0.03))
+    >>> config = TrainingConfig(scorers=("arcs",), epochs=20, learning_rate=0.03)
+    >>> done = train(Parts(albums[:30], albums[30:]), config)
     >>> done.information["arcs"].bits > 1
     True
     """
     given = config or TrainingConfig()
-    check_collections(collections, role="training")
-    check_collections(validation, role="validation")
-    if measured is not None:
-        check_collections(measured, role="measuring")
-    names = chosen_features(given, collections)
-    transform = fit_transform(collections, names, given.logged, given.bound)
+    check_parts(parts)
+    names = chosen_features(given, parts.training)
+    transform = fit_transform(parts.training, names, given.logged, given.bound)
     settings = resolved(given, transform.item_shape)
-    data = fingerprint(collections, names)
-    kept = Path(checkpoint) if checkpoint is not None else Path(resume) if resume is not None else None
     with join(device) as world:
-        pool = make_pool(collections, transform, world.device)
-        held_out = make_pool(validation, transform, world.device)
-        run = optimise(
-            lambda: EssenceNet(settings, transform.item_shape),
-            pool,
-            held_out,
-            settings,
-            world,
-            data=data,
-            checkpoint=kept,
-            resume=Path(resume) if resume is not None else None,
-            progress=progress,
+        pool, validation = (make_pool(part, transform, world.device) for part in (parts.training, parts.validation))
+        task = Task(
+            lambda: EssenceNet(settings, transform.item_shape), pool, validation, fingerprint(parts.training, names)
         )
+        run = optimise(task, settings, world, checkpoint=checkpoint, progress=progress)
         best = best_net(run)
         with precision("none", world.device):
             if settings.calibrate and run.best_epoch:
-                calibrate(best, held_out, settings, world)
-            shown = held_out if measured is None else make_pool(measured, transform, world.device)
+                calibrate(best, validation, settings, world)
+            shown = validation if parts.measured is None else make_pool(parts.measured, transform, world.device)
             found = information(best, shown, settings)
-            signs = essence_signs(encode_pool(best, pool), sorted(collections, key=len))
-    record = _record(settings, run, data, pool, held_out, world)
-    told = {"bits": {name: _shown(info) for name, info in found.items()}, **(card or {})}
-    model = build_model(best.state_dict(), settings, transform, signs=signs, training=record, card=told)
+            signs = essence_signs(encode_pool(best, pool), sorted(parts.training, key=len))
+    about = {"bits": {name: _rounded(info) for name, info in found.items()}, **(card or {})}
+    record = _record(settings, run, task, world)
+    model = build_model(best.state_dict(), settings, transform, signs=signs, training=record, card=about)
     return Trained(model, found, run.best_epoch, run.history, settings)
 
 
@@ -142,12 +121,12 @@ def best_net(run: Run) -> EssenceNet:
     return run.net.eval()
 
 
-def _record(config: TrainingConfig, run: Run, data: str, pool: Pool, held_out: Pool, world: World) -> dict[str, Any]:
+def _record(config: TrainingConfig, run: Run, task: Task, world: World) -> dict[str, Any]:
     return {
-        "data": data,
-        "collections": len(pool),
-        "items": len(pool.values),
-        "validation_collections": len(held_out),
+        "data": task.data,
+        "collections": len(task.pool),
+        "items": len(task.pool.values),
+        "validation_collections": len(task.validation),
         "preset": config.preset,
         "seed": config.seed,
         "epochs": run.epoch,
@@ -159,7 +138,7 @@ def _record(config: TrainingConfig, run: Run, data: str, pool: Pool, held_out: P
     }
 
 
-def _shown(info: Information) -> dict[str, float | int]:
+def _rounded(info: Information) -> dict[str, float | int]:
     return {
         "bits": round(info.bits, 4),
         "low": round(info.low, 4),

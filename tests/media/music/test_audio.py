@@ -151,7 +151,7 @@ def test_without_ffmpeg_the_message_names_it(sound: Sounds, monkeypatch: pytest.
 def test_the_rest_by_ffmpeg(sound: Sounds, name: str) -> None:
     source = sound("tone.wav", seconds=3, rate=48000)
     target = source.with_name(name)
-    subprocess.run(["ffmpeg", "-v", "error", "-i", source, f"file:{target}"], check=True)
+    subprocess.run(["ffmpeg", "-v", "error", "-i", source, f"file:{target}"], check=True, timeout=60)
     measured = measure(target)
     assert measured.duration_ms == pytest.approx(3000, abs=50)
     assert measured.loudness == pytest.approx(-23.0, abs=0.1)
@@ -159,7 +159,7 @@ def test_the_rest_by_ffmpeg(sound: Sounds, name: str) -> None:
 
 def ebur128(path: Path) -> float:
     command = ["ffmpeg", "-nostdin", "-hide_banner", "-i", path, "-af", "ebur128=framelog=verbose", "-f", "null", "-"]
-    said = subprocess.run(command, capture_output=True, text=True, check=True).stderr
+    said = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stderr
     return float(re.findall(r"I:\s+(-?[\d.]+) LUFS", said)[-1])
 
 
@@ -177,7 +177,7 @@ def test_loudness_as_ffmpeg_has_it(tmp_path: Path, ending: str, channels: int) -
     layout = {1: "mono", 2: "stereo", 5: "5.0", 6: "5.1"}[channels]
     rate = ["-b:a", f"{80 * channels}k"] if ending in {"ogg", "opus"} else []
     command = ["ffmpeg", "-v", "error", "-channel_layout", layout, "-i", source, *rate, target]
-    subprocess.run(command, check=True)
+    subprocess.run(command, check=True, timeout=60)
     assert measure(target).loudness == pytest.approx(ebur128(target), abs=0.1)
 
 

@@ -72,6 +72,7 @@ def one_by_one(y: NDArray[np.float32], sr: int) -> NDArray[np.float64]:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(300)
 @pytest.mark.parametrize("rate", [22050, 44100])
 def test_as_plain_calls_one_by_one(tmp_path: Path, rate: int, rng: np.random.Generator) -> None:
     pytest.importorskip("librosa")

@@ -114,7 +114,7 @@ def test_a_process_that_crashes_leaves_nothing_in_the_way(archive, tmp_path):
             fetch(tmp_path, archive)
         assert part.read_bytes() == archive[:700]
         other.kill()
-        other.wait()
+        other.wait(timeout=60)
     assert (tmp_path / "fma_metadata.zip.part.lock").exists()  # a crash tidies nothing up
     assert fetch(tmp_path, archive).read_bytes() == archive
     assert [path.name for path in tmp_path.iterdir()] == ["fma_metadata.zip"]

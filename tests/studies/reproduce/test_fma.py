@@ -12,8 +12,8 @@ import pytest
 pytest.importorskip("torch")
 
 from fabula.errors import InputError
-from fabula.report.study.page import write_study
-from fabula.studies.reproduce.collections import read_study
+from fabula.report.study.page import write_report
+from fabula.studies.reproduce.collections import read_study_data
 from fabula.studies.reproduce.plan import Plan
 from fabula.studies.reproduce.run import reproduce
 
@@ -51,7 +51,7 @@ def archive():
 
 
 def test_fma_keeps_its_own_splits(archive, tmp_path):
-    study = read_study(archive.write(tmp_path))
+    study = read_study_data(archive.write(tmp_path))
     assert [len(part) for part in (study.training, study.development, study.evaluation)] == [12, 6, 6]
     assert study.plain is None
     assert study.training[0].features.shape == (4, 75, 7)
@@ -64,7 +64,7 @@ def test_the_whole_path_without_plain_features(archive, tmp_path):
     assert study.figure1 is None
     assert study.data["rule"] == "the splits of FMA"
     assert [row["method"] for row in study.recovery["rows"]][-1] == "direct transformer"
-    page = write_study(study, tmp_path / "out").read_text(encoding="utf-8")
+    page = write_report(study, tmp_path / "out").read_text(encoding="utf-8")
     assert "Figure 1" not in page
     assert "Figure 2" in page
 
@@ -77,5 +77,5 @@ def test_plain_features_where_echonest_has_them(archive, tmp_path):
 
 def test_an_empty_split_is_named(archive, tmp_path):
     archive.tracks = [track for track in archive.tracks if track["set", "split"] != "test"]
-    with pytest.raises(InputError, match="no usable album in the split test"):
-        read_study(archive.write(tmp_path))
+    with pytest.raises(InputError, match="no usable collection in the split test"):
+        read_study_data(archive.write(tmp_path))

@@ -1,5 +1,6 @@
 import json
 import multiprocessing
+import zlib
 from dataclasses import replace
 from html.parser import HTMLParser
 from xml.etree import ElementTree as ET
@@ -10,11 +11,11 @@ import pytest
 pytest.importorskip("torch")
 
 from fabula.errors import InputError
-from fabula.report.study.page import write_study
-from fabula.studies.reproduce.collections import read_study
+from fabula.report.study.page import report_page, write_report
+from fabula.studies.reproduce.collections import read_study_data
 from fabula.studies.reproduce.plan import Plan, full_plan, quick_plan
 from fabula.studies.reproduce.run import reproduce
-from fabula.studies.reproduce.stages import Bench, plain
+from fabula.studies.reproduce.stages import Workspace, plain
 
 TINY = {"epochs": 2, "draws": 1, "widths": (8,), "negatives": 7}
 PLAN = Plan(
@@ -69,13 +70,29 @@ def test_every_table_and_figure_has_its_numbers(done):
     assert len(study.significance["rows"]) == 12
     assert all({"n", "effect", "p", "adjusted"} <= set(row) for row in study.significance["rows"])
     assert [g["k"] for g in study.kinship["generations"]] == [1, 2]
-    assert study.album["title"].startswith("Thriller")
-    assert len(study.album["fits"]) == 2
+    assert study.example["title"].startswith("Thriller")
+    assert len(study.example["fits"]) == 2
     methods = [row["method"] for row in study.recovery["rows"]]
     assert methods[0] == "chance"
     assert methods[-5:-2] == ["sorted essence", "squared-error templates", "mixture of arcs"]
     assert methods[-2:] == ["bilstm search", "direct transformer"]
     assert study.recovery["rows"][-2]["n"] == 2
+
+
+def test_few_collections_get_as_many_steps_as_many(done):
+    _, folder, study, _ = done
+    epochs = {
+        json.loads(path.read_text())["settings"]["config"]["epochs"] for path in (folder / "stages").glob("more-data-*")
+    }
+    assert epochs == {2, 4}  # all of the training collections, and half of them
+    assert [row["collections"] for row in study.more_data][1] == study.data["collections"]["training"]
+
+
+def test_a_control_that_is_not_zero_is_said_on_the_page(done):
+    study = done[2]
+    for bits, words in ((0.0, "both controls are zero"), (0.3, "a control is NOT zero: trust no figure")):
+        rows = [{**row, "bits": bits} for row in study.controls]
+        assert words in report_page(replace(study, controls=rows))
 
 
 def test_columns_that_give_the_order_away_are_left_out(done):
@@ -105,6 +122,7 @@ def test_a_second_call_takes_up_what_is_there(done):
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(300)
 def test_side_by_side_gives_the_same(done, tmp_path):
     table, _, study, _ = done
     told = []
@@ -128,18 +146,18 @@ def test_an_error_side_by_side_stops_all_and_is_told(done, tmp_path):
 
 def test_other_settings_are_done_anew(done, tmp_path):
     table, _, _, _ = done
-    study = read_study(table, held_out=0.3)
+    study = read_study_data(table, held_out=0.3)
     (tmp_path / "stages").mkdir()
     calls = []
-    bench = Bench(tmp_path, study, PLAN, study.fingerprint, lambda stage, note: None)
+    workspace = Workspace(tmp_path, study, PLAN, study.fingerprint, lambda stage, note: None)
 
     def work(value):
         return lambda: calls.append(value) or {"value": value}
 
-    assert bench.stage("x", {"a": 1}, work(1)) == {"value": 1}
-    assert bench.stage("x", {"a": 1}, work(2)) == {"value": 1}
-    assert bench.stage("x", {"a": 2}, work(3)) == {"value": 3}
-    other = replace(bench, data="other data")
+    assert workspace.stage("x", {"a": 1}, work(1)) == {"value": 1}
+    assert workspace.stage("x", {"a": 1}, work(2)) == {"value": 1}
+    assert workspace.stage("x", {"a": 2}, work(3)) == {"value": 3}
+    other = replace(workspace, data="other data")
     assert other.stage("x", {"a": 2}, work(4)) == {"value": 4}
     missing = tmp_path / "absent"
     assert other.stage("x", {"a": 2}, work(5), files=[missing]) == {"value": 5}
@@ -147,10 +165,12 @@ def test_other_settings_are_done_anew(done, tmp_path):
 
 
 def test_the_parts_share_no_artist(done):
-    study = read_study(done[0], held_out=0.3)
+    study = read_study_data(done[0], held_out=0.3)
     parts = [study.training, study.development, study.evaluation]
     artists = [{c.items[0].artist for c in part} for part in parts]
     assert all(artists)
+    aside = [zlib.crc32(artist.encode()) % 10 == 0 for artist in sorted(artists[0] | artists[1])]
+    assert aside == [artist in artists[1] for artist in sorted(artists[0] | artists[1])]  # by the name alone
     assert not (artists[0] & artists[1])
     assert not (artists[0] & artists[2])
     assert not (artists[1] & artists[2])
@@ -159,7 +179,7 @@ def test_the_parts_share_no_artist(done):
 
 def test_the_report_holds_all_figures_and_loads_nothing(done, tmp_path):
     _, _, study, _ = done
-    page = write_study(study, tmp_path / "r").read_text(encoding="utf-8")
+    page = write_report(study, tmp_path / "r").read_text(encoding="utf-8")
     pictures = sorted(path.name for path in (tmp_path / "r" / "figures").iterdir())
     assert pictures == [
         "figure1.svg", "figure2-gain.svg", "figure2.svg", "figure4.svg", "figure5.svg", "figure6.svg", "learning.svg",
@@ -188,7 +208,7 @@ def test_what_is_neither_table_nor_fma_is_refused(tmp_path):
     odd = tmp_path / "notes.txt"
     odd.write_text("hello")
     with pytest.raises(InputError, match="must be a table"):
-        read_study(odd)
+        read_study_data(odd)
 
 
 def test_a_table_whose_columns_all_tell_is_refused(tmp_path):
@@ -196,7 +216,7 @@ def test_a_table_whose_columns_all_tell_is_refused(tmp_path):
     rows = [f"{a},{i + 1},{i}" for a in range(20) for i in range(6)]
     path.write_text("\n".join(["album,position,number", *rows]) + "\n")
     with pytest.raises(InputError, match="no column is left"):
-        read_study(path)
+        read_study_data(path)
 
 
 def test_the_full_plan_is_the_papers():

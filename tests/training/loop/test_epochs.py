@@ -8,8 +8,9 @@ from fabula.errors import FileError
 from fabula.training.config import TrainingConfig, preset, resolved
 from fabula.training.data.batches import Pool, draw_orderings
 from fabula.training.data.dataset import fit_transform, make_pool
+from fabula.training.loop.checkpoint import Checkpoint
 from fabula.training.loop.distributed import World
-from fabula.training.loop.epochs import _uses_graphs, optimise, validation_bits, validation_losses
+from fabula.training.loop.epochs import Task, _uses_graphs, optimise, validation_bits, validation_losses
 from fabula.training.loop.optimiser import make_optimizer
 from fabula.training.nets.networks import EssenceNet
 
@@ -17,12 +18,13 @@ SMALL = TrainingConfig(widths=(8,), scorer_hidden=4, epochs=6, batch=8, negative
 ALONE = World(0, 1, torch.device("cpu"))
 
 
-def run_of(make, config=SMALL, **options):
+def run_of(make, config=SMALL, *, data="", draw=draw_orderings, **options):
     collections, validation = make(40), make(12, seed=1)
     transform = fit_transform(collections, collections[0].feature_names, ())
     settings = resolved(config, transform.item_shape)
     pools = [make_pool(part, transform, ALONE.device) for part in (collections, validation)]
-    return optimise(lambda: EssenceNet(settings, transform.item_shape), *pools, settings, ALONE, **options)
+    task = Task(lambda: EssenceNet(settings, transform.item_shape), *pools, data, draw)
+    return optimise(task, settings, ALONE, **options)
 
 
 def same(one: dict[str, torch.Tensor], two: dict[str, torch.Tensor]) -> bool:
@@ -56,9 +58,11 @@ def test_an_interrupted_run_goes_on_as_if_nothing_had_happened(make, tmp_path, e
     whole = run_of(make, config)
     path = tmp_path / "run.safetensors"
     with pytest.raises(KeyboardInterrupt):
-        run_of(make, config, checkpoint=path, progress=interrupt_after(3))
+        run_of(make, config, checkpoint=Checkpoint(path, resume=False), progress=interrupt_after(3))
     epochs = []
-    resumed = run_of(make, config, resume=path, progress=lambda where: epochs.append(where.epoch))
+    resumed = run_of(
+        make, config, checkpoint=Checkpoint(path, resume=True), progress=lambda where: epochs.append(where.epoch)
+    )
     assert epochs == [4, 5, 6]
     assert same(resumed.net.state_dict(), whole.net.state_dict())
     assert same(resumed.best, whole.best)
@@ -70,7 +74,7 @@ def test_an_interrupted_run_goes_on_as_if_nothing_had_happened(make, tmp_path, e
 def test_an_interruption_leaves_the_last_whole_epoch(make, tmp_path, monkeypatch):
     path = tmp_path / "run.safetensors"
     config = preset("default", **{**SMALL.to_dict(), "epochs": 2})
-    run_of(make, config, checkpoint=path)
+    run_of(make, config, checkpoint=Checkpoint(path, resume=False))
     before = path.read_bytes()
 
     def broken(*_):
@@ -78,30 +82,35 @@ def test_an_interruption_leaves_the_last_whole_epoch(make, tmp_path, monkeypatch
 
     monkeypatch.setattr("fabula.training.loop.epochs.info_nce", broken)
     with pytest.raises(KeyboardInterrupt):
-        run_of(make, config, checkpoint=path)
+        run_of(make, config, checkpoint=Checkpoint(path, resume=False))
     assert path.read_bytes() == before
 
 
 def test_a_finished_run_resumes_to_itself(make, tmp_path):
     path = tmp_path / "run.safetensors"
-    done = run_of(make, checkpoint=path)
-    again = run_of(make, resume=path)
+    done = run_of(make, checkpoint=Checkpoint(path, resume=False))
+    again = run_of(make, checkpoint=Checkpoint(path, resume=True))
     assert same(again.best, done.best)
     assert len(again.history) == SMALL.epochs
 
 
 def test_a_foreign_checkpoint_is_refused(make, tmp_path):
     path = tmp_path / "run.safetensors"
-    run_of(make, checkpoint=path, data="abc")
+    run_of(make, checkpoint=Checkpoint(path, resume=False), data="abc")
     with pytest.raises(FileError, match=r"other settings \(batch, seed\)"):
-        run_of(make, preset("default", **{**SMALL.to_dict(), "seed": 3, "batch": 4}), resume=path, data="abc")
+        run_of(
+            make,
+            preset("default", **{**SMALL.to_dict(), "seed": 3, "batch": 4}),
+            checkpoint=Checkpoint(path, resume=True),
+            data="abc",
+        )
     with pytest.raises(FileError, match="other collections"):
-        run_of(make, resume=path, data="xyz")
+        run_of(make, checkpoint=Checkpoint(path, resume=True), data="xyz")
     path.write_bytes(b"nonsense")
     with pytest.raises(FileError, match="cannot be read as a training checkpoint"):
-        run_of(make, resume=path)
+        run_of(make, checkpoint=Checkpoint(path, resume=True))
     with pytest.raises(FileError, match="cannot be read"):
-        run_of(make, resume=tmp_path / "absent")
+        run_of(make, checkpoint=Checkpoint(tmp_path / "absent", resume=True))
 
 
 def test_progress_tells_epoch_loss_bits_and_time(make):
@@ -128,7 +137,7 @@ def test_knowing_nothing_is_a_candidate(make):
     transform = fit_transform(collections, collections[0].feature_names, ())
     settings = resolved(config, transform.item_shape)
     pools = [make_pool(part, transform, ALONE.device) for part in (collections, validation)]
-    run = optimise(lambda: EssenceNet(settings, (3,)), *pools, settings, ALONE)
+    run = optimise(Task(lambda: EssenceNet(settings, (3,)), *pools), settings, ALONE)
     assert all(sum(p.bits.values()) < 0 for p in run.history)
     assert run.best_epoch == 0
     run.net.load_state_dict(run.best)

@@ -44,7 +44,7 @@ def test_the_information_is_that_of_the_model(measured):
 def test_calibration_finds_the_scale_that_tells_most(measured):
     net, pool, config, _, _ = measured
     found = []
-    for factor in (1.0, 2.0):  # the same net, twice as sure of itself
+    for factor in (1.0, 3.0):  # the same net, three times as sure of itself
         with torch.no_grad():
             for name in config.scorers:
                 for tensor in net.certainty_of(name):
@@ -56,4 +56,4 @@ def test_calibration_finds_the_scale_that_tells_most(measured):
         assert all(after[name] >= before[name] for name in config.scorers)
         found.append({name: (net.certainty_of(name)[0] / kept[name]).mean().item() for name in config.scorers})
     assert all(0.69 < scale < 1.51 for scales in found for scale in scales.values())
-    assert sum(found[1].values()) <= sum(found[0].values())
+    assert all(scale < 0.99 for scale in found[1].values())

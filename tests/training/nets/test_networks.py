@@ -7,7 +7,9 @@ from fabula.core.essence import normalise
 from fabula.core.template import Template
 from fabula.core.template_set import TemplateSet
 from fabula.training.config import TrainingConfig, resolved
-from fabula.training.nets.networks import ArcsScorer, BilstmScorer, EssenceNet, arrange, zscore
+from fabula.training.nets.networks import EssenceNet, arrange, zscore
+from fabula.training.nets.scorers.arcs import ArcsScorer
+from fabula.training.nets.scorers.bilstm import BilstmScorer
 
 
 def net_of(feature_shape=(3,), **changes) -> EssenceNet:

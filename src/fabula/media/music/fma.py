@@ -19,7 +19,7 @@ from fabula.media.music.decoding import open_sound
 from fabula.media.music.weighting import Samples
 from fabula.media.spec import Spec, Stop, Stopped
 
-STATISTICS = ("mean", "std", "skew", "kurtosis", "median", "min", "max")
+STATISTICS = ("mean", "std", "skew", "kurtosis", "median", "min", "max")  # the paper's order, Appendix A.1
 SIZES = {  # in the order of FMA's table
     "chroma_cens": 12,
     "chroma_cqt": 12,

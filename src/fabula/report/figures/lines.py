@@ -64,7 +64,7 @@ def _panel(panel: LinePanel, left: float, width: float, height: float) -> list[s
     low, high = min(ys) - margin, max(ys) + margin
     y = _scale([low, high], height - _BOTTOM, _TOP, log=False)
     parts = [text(left + _LEFT, 18, panel.title, bold=True)]
-    for tick in svg._ticks(low, high):
+    for tick in svg.ticks(low, high):
         parts.append(
             f'<line class="axis" x1="{left + _LEFT:.1f}" x2="{left + width - _RIGHT:.1f}" y1="{y(tick):.1f}" '
             f'y2="{y(tick):.1f}"/>'
@@ -105,15 +105,15 @@ def _legend(lines: Sequence[Line], width: float, top: float) -> tuple[list[str],
 
 
 def _scale(values: Sequence[float], start: float, stop: float, *, log: bool) -> Callable[[float], float]:
-    place = math.log if log else float
-    low, high = place(min(values)), place(max(values))
+    scaled = math.log if log else float
+    low, high = scaled(min(values)), scaled(max(values))
     spread = (high - low) or 1.0
-    return lambda value: start + (stop - start) * (place(value) - low) / spread
+    return lambda value: start + (stop - start) * (scaled(value) - low) / spread
 
 
 def _x_ticks(values: Sequence[float]) -> list[float]:
-    """Where there are few places, all of them; else round ones."""
-    places = sorted(set(values))
-    if len(places) <= 8:
-        return places
-    return [tick for tick in svg._ticks(places[0], places[-1]) if places[0] <= tick <= places[-1]]
+    """Where there are few values, all of them; else round numbers."""
+    distinct = sorted(set(values))
+    if len(distinct) <= 8:
+        return distinct
+    return [tick for tick in svg.ticks(distinct[0], distinct[-1]) if distinct[0] <= tick <= distinct[-1]]

@@ -50,8 +50,8 @@ def genealogy_figure(
     for number, generation in enumerate(generations):
         order = _ordered(generation, genealogy["flows"][number - 1] if number else [], columns[-1:])
         columns.append(_stacked(generation, order, 10 + step * number, scale, height))
-    curves = np.array([v for g in generations for t in g["templates"] for v in t["curve"]])
-    reach = float(np.abs(curves).max()) or 1.0
+    heights = np.array([v for g in generations for t in g["templates"] for v in t["curve"]])
+    reach = float(np.abs(heights).max()) or 1.0
     parts: list[str] = []
     for before, after, links in zip(columns[:-1], columns[1:], genealogy["flows"], strict=True):
         parts += _bands(before, after, links, scale)
@@ -96,20 +96,20 @@ def _bands(
     """Bands from box to box, in the colour of the box they leave."""
     out = dict.fromkeys(before, 0.0)
     into = dict.fromkeys(after, 0.0)
-    places = {number: rank for rank, number in enumerate(after)}
+    arrivals = {number: rank for rank, number in enumerate(after)}
     ranks = {number: rank for rank, number in enumerate(before)}
     drawn = []
-    for link in sorted(links, key=lambda each: (ranks[each["source"]], places[each["target"]])):
+    for link in sorted(links, key=lambda each: (ranks[each["source"]], arrivals[each["target"]])):
         source, target = before[link["source"]], after[link["target"]]
         thick = link["collections"] * scale
         x0, x1 = source.left + _BOX, target.left
         y0, y1 = source.top + out[link["source"]], target.top + into[link["target"]]
         middle = (x0 + x1) / 2
-        told = f"{source.template['name']} to {target.template['name']}: {link['collections']} collections"
+        label = f"{source.template['name']} to {target.template['name']}: {link['collections']} collections"
         drawn.append(
             f'<path class="flow s{_colour(source)}" d="M{x0:.1f},{y0:.1f} C{middle:.1f},{y0:.1f} {middle:.1f},{y1:.1f} '
             f"{x1:.1f},{y1:.1f} L{x1:.1f},{y1 + thick:.1f} C{middle:.1f},{y1 + thick:.1f} {middle:.1f},"
-            f'{y0 + thick:.1f} {x0:.1f},{y0 + thick:.1f}Z"><title>{escape(told)}</title></path>'
+            f'{y0 + thick:.1f} {x0:.1f},{y0 + thick:.1f}Z"><title>{escape(label)}</title></path>'
         )
         out[link["source"]] += thick
         into[link["target"]] += thick
@@ -123,11 +123,11 @@ def _box(node: _Node, reach: float) -> str:
     middle = node.top + node.height / 2 + (6 if named else 0)
     xs = np.linspace(node.left + 6, node.left + _BOX - 6, len(curve))
     points = [(float(x), middle - float(v) / reach * room / 2) for x, v in zip(xs, curve, strict=True)]
-    told = f"{node.template['name']}: {node.template['collections']} collections"
+    label = f"{node.template['name']}: {node.template['collections']} collections"
     name = text(node.left + 5, node.top + 12, node.template["name"], kind="small") if named else ""
     return (
         f'<g class="s{_colour(node)}"><rect class="node" x="{node.left:.1f}" y="{node.top:.1f}" width="{_BOX:.0f}" '
-        f'height="{max(node.height, 1):.1f}" rx="4"><title>{escape(told)}</title></rect>'
+        f'height="{max(node.height, 1):.1f}" rx="4"><title>{escape(label)}</title></rect>'
         f"{path('line', points) if room > 4 else ''}</g>{name}"
     )
 

@@ -12,7 +12,7 @@ from fabula.core.template import Template
 from fabula.report import svg
 from fabula.report.figures.colours import GREY, frame, path, shortened, text
 
-_POINTS = 81  # of a curve
+_POINTS = 81  # of a template
 
 
 @dataclass(frozen=True)
@@ -34,22 +34,12 @@ class ArcPanel:
     colour: int = 0
 
 
-def panels_figure(
-    panels: Sequence[ArcPanel],
-    *,
-    columns: int,
-    width: int = 860,
-    height: int = 150,
-    named: bool = True,
-    notes: Sequence[str] = (),
-    standalone: bool = True,
-) -> str:
-    """A grid of panels on one scale, row by row.
+@dataclass(frozen=True)
+class Layout:
+    """How panels are laid out.
 
-    Parameters
+    Attributes
     ----------
-    panels
-        In reading order.
     columns
         Panels in a row.
     width, height
@@ -57,67 +47,91 @@ def panels_figure(
     named
         Whether the names of the arcs stand below each panel.
     notes
-        Lines of text for the place after the last panel, where it is free.
+        Lines of text for the space after the last panel, where it is free.
+    """
+
+    columns: int
+    width: int = 860
+    height: int = 150
+    named: bool = True
+    notes: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class _Box:
+    """Where a panel stands, and the values at its bottom and top."""
+
+    left: float
+    top: float
+    width: float
+    height: float
+    low: float
+    high: float
+
+    def x(self, u: float) -> float:
+        return self.left + 6 + (self.width - 12) * u
+
+    def y(self, v: float) -> float:
+        return self.top + self.height * (self.high - v) / (self.high - self.low)
+
+
+def panels_figure(panels: Sequence[ArcPanel], layout: Layout, *, standalone: bool = True) -> str:
+    """A grid of panels on one scale, in reading order.
 
     Examples
     --------
     >>> rise = Template([0, 1], [-1, 1])
-    >>> panels_figure([ArcPanel("rise", rise, [Arc("an album", [-1, 0.5, 1])])], columns=1)[:4]
+    >>> panels_figure([ArcPanel("rise", rise, [Arc("an album", [-1, 0.5, 1])])], Layout(columns=1))[:4]
     '<svg'
     """
     values = [v for panel in panels for arc in panel.arcs for v in arc.values]
     values += [float(v) for p in panels if p.template is not None for v in p.template.samples(_POINTS)]
-    low, high = svg._limits(np.array(values))
-    below = 14.0 * max(len(panel.arcs) for panel in panels) + 8 if named else 6.0
-    each, step = (width - 26) / columns, 26 + height + below
+    low, high = svg.limits(np.array(values))
+    columns, height = layout.columns, layout.height
+    below = 14.0 * max(len(panel.arcs) for panel in panels) + 8 if layout.named else 6.0
+    each, step = (layout.width - 26) / columns, 26 + height + below
     parts = []
     for number, panel in enumerate(panels):
         left, top = 26 + each * (number % columns), step * (number // columns)
-        parts += _panel(panel, left, top + 26, each - 14, height, (low, high), ticks=number % columns == 0)
-        if named:
-            lines = [text(left, top + 40 + height + 14 * i, shortened(arc.name, round(each / 6.2)), kind="soft small")
-                     for i, arc in enumerate(panel.arcs)]  # fmt: skip
-            parts += lines
-    if notes and len(panels) % columns:
+        box = _Box(left, top + 26, each - 14, height, low, high)
+        parts += _panel(panel, box, ticks=number % columns == 0)
+        parts += _names(panel, box, each) if layout.named else []
+    if layout.notes and len(panels) % columns:
         left, top = 26 + each * (len(panels) % columns), step * (len(panels) // columns)
-        line = min(16.0, (height + 16) / len(notes))
-        parts += [
-            text(left + 6, top + 30 + line * i, shortened(note, round(each / 6.6)), kind="soft")
-            for i, note in enumerate(notes)
-        ]
+        parts += _notes(layout, left, top, each)
     rows = -(-len(panels) // columns)
     label = ", ".join(panel.title for panel in panels)
-    return frame(parts, width=width, height=step * rows, label=label, standalone=standalone)
+    return frame(parts, width=layout.width, height=step * rows, label=label, standalone=standalone)
 
 
-def _panel(
-    panel: ArcPanel,
-    left: float,
-    top: float,
-    width: float,
-    height: float,
-    limits: tuple[float, float],
-    *,
-    ticks: bool,
-) -> list[str]:
-    low, high = limits
+def _names(panel: ArcPanel, box: _Box, width: float) -> list[str]:
+    bottom = box.top + box.height + 14
+    return [
+        text(box.left, bottom + 14 * i, shortened(arc.name, round(width / 6.2)), kind="soft small")
+        for i, arc in enumerate(panel.arcs)
+    ]
 
-    def x(u: float) -> float:
-        return left + 6 + (width - 12) * u
 
-    def y(v: float) -> float:
-        return top + height * (high - v) / (high - low)
+def _notes(layout: Layout, left: float, top: float, width: float) -> list[str]:
+    line = min(16.0, (layout.height + 16) / len(layout.notes))
+    return [
+        text(left + 6, top + 30 + line * i, shortened(note, round(width / 6.6)), kind="soft")
+        for i, note in enumerate(layout.notes)
+    ]
 
-    parts = [text(left, top - 8, shortened(panel.title, round(width / 6.4)), bold=True)]
-    for tick in svg._ticks(low, high):
+
+def _panel(panel: ArcPanel, box: _Box, *, ticks: bool) -> list[str]:
+    left, width, x, y = box.left, box.width, box.x, box.y
+    parts = [text(left, box.top - 8, shortened(panel.title, round(width / 6.4)), bold=True)]
+    for tick in svg.ticks(box.low, box.high):
         parts.append(
             f'<line class="zero" x1="{left:.1f}" x2="{left + width:.1f}" y1="{y(tick):.1f}" y2="{y(tick):.1f}"/>'
         )
         if ticks:
             parts.append(text(left - 4, y(tick) + 4, f"{tick:g}", kind="soft small", anchor="end"))
     if panel.template is not None:
-        curve = zip(positions(_POINTS), panel.template.samples(_POINTS), strict=True)
-        parts.append(f'<g class="s{panel.colour}">{path("thick", [(x(u), y(float(v))) for u, v in curve])}</g>')
+        points = zip(positions(_POINTS), panel.template.samples(_POINTS), strict=True)
+        parts.append(f'<g class="s{panel.colour}">{path("thick", [(x(u), y(float(v))) for u, v in points])}</g>')
     return parts + [_arc(arc, x, y) for arc in panel.arcs]
 
 

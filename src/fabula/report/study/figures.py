@@ -9,7 +9,7 @@ from fabula.report.figures.bars import Bar, bars_figure
 from fabula.report.figures.colours import GREY
 from fabula.report.figures.lines import Line, LinePanel, lines_figure
 from fabula.report.figures.sankey import genealogy_figure
-from fabula.report.figures.templates import Arc, ArcPanel, panels_figure
+from fabula.report.figures.templates import Arc, ArcPanel, Layout, panels_figure
 from fabula.studies.recovery import METHODS
 from fabula.studies.reproduce.run import Reproduced
 from fabula.studies.reproduce.templates import NAMES, RANDOM, shuffled_name
@@ -17,25 +17,25 @@ from fabula.studies.reproduce.templates import NAMES, RANDOM, shuffled_name
 _TITLES = {"edit": "best string edit score", "spearman": "best Spearman's rho"}
 
 
-def figures(study: Reproduced, *, standalone: bool = True) -> dict[str, str]:
+def figures(results: Reproduced, *, standalone: bool = True) -> dict[str, str]:
     """SVG text of every figure by name, in the order of the page."""
-    found = {"table1": _table1(study, standalone=standalone)}
-    if study.figure1 is not None:
-        found["figure1"] = _figure1(study.figure1, standalone=standalone)
+    found = {"table1": _table1(results, standalone=standalone)}
+    if results.figure1 is not None:
+        found["figure1"] = _figure1(results.figure1, standalone=standalone)
     return found | {
-        "figure2": _figure2(study, standalone=standalone),
-        "figure2-gain": _gain(study, standalone=standalone),
-        "figure4": _figure4(study.kinship, standalone=standalone),
-        "figure5": genealogy_figure(study.kinship, standalone=standalone),
-        "figure6": _figure6(study, standalone=standalone),
-        "recovery": _recovery(study, standalone=standalone),
-        "learning": _learning(study, standalone=standalone),
+        "figure2": _figure2(results, standalone=standalone),
+        "figure2-gain": _gain(results, standalone=standalone),
+        "figure4": _figure4(results.kinship, standalone=standalone),
+        "figure5": genealogy_figure(results.kinship, standalone=standalone),
+        "figure6": _figure6(results, standalone=standalone),
+        "recovery": _recovery(results, standalone=standalone),
+        "learning": _learning(results, standalone=standalone),
     }
 
 
-def _table1(study: Reproduced, *, standalone: bool) -> str:
-    bars = [_bar(f"d = {r['dimensions']}", r["bits"], r["low"], r["high"]) for r in study.table1]
-    zero = [_bar(f"{r['data']}, {r['scorer']}", r["bits"], r["low"], r["high"]) for r in study.controls]
+def _table1(results: Reproduced, *, standalone: bool) -> str:
+    bars = [_bar(f"d = {r['dimensions']}", r["bits"], r["low"], r["high"]) for r in results.table1]
+    zero = [_bar(f"{r['data']}, {r['scorer']}", r["bits"], r["low"], r["high"]) for r in results.controls]
     panels = [("bits by dimensions of the essence", bars), ("bits of the controls", zero)]
     return bars_figure(panels, standalone=standalone)
 
@@ -47,7 +47,7 @@ def _figure1(rows: list[dict[str, Any]], *, standalone: bool) -> str:
     return bars_figure([*panels, ("correlation with the essence", known)] if known else panels, standalone=standalone)
 
 
-def _figure2(study: Reproduced, *, standalone: bool) -> str:
+def _figure2(results: Reproduced, *, standalone: bool) -> str:
     looks = {RANDOM: (GREY, True)}
     for colour, way in enumerate(NAMES):
         looks |= {NAMES[way]: (colour, False), shuffled_name(way): (colour, True)}
@@ -55,7 +55,7 @@ def _figure2(study: Reproduced, *, standalone: bool) -> str:
     for metric, title in _TITLES.items():
         lines = []
         for name, (colour, dashed) in looks.items():
-            rows = [r for r in study.figure2["rows"] if r["name"] == name and r["metric"] == metric]
+            rows = [r for r in results.figure2["rows"] if r["name"] == name and r["metric"] == metric]
             if rows:
                 k, mean, low, high = ([r[end] for r in rows] for end in ("k", "mean", "low", "high"))
                 band = ([], []) if dashed else (low, high)
@@ -64,12 +64,12 @@ def _figure2(study: Reproduced, *, standalone: bool) -> str:
     return lines_figure(panels, height=330, standalone=standalone)
 
 
-def _gain(study: Reproduced, *, standalone: bool) -> str:
+def _gain(results: Reproduced, *, standalone: bool) -> str:
     panels = []
     for metric, title in _TITLES.items():
         lines = []
         for colour, name in enumerate(NAMES.values()):
-            rows = [r for r in study.figure2["gains"] if r["name"] == name and r["metric"] == metric]
+            rows = [r for r in results.figure2["gains"] if r["name"] == name and r["metric"] == metric]
             if rows:
                 k, mean, low, high = ([r[end] for r in rows] for end in ("k", "mean", "low", "high"))
                 lines.append(Line(name, k, mean, low, high, colour=colour))
@@ -88,12 +88,12 @@ def _figure4(kinship: dict[str, Any], *, standalone: bool) -> str:
             drawn = [Arc(arc["title"], arc["essence"]) for arc in arcs]
             template = Template(t["knots"], t["values"], t["name"])
             panels.append(ArcPanel(f"{t['name']}: {which} fit", template, drawn, t["lineage"] % GREY))
-    return panels_figure(panels, columns=len(generation["templates"]), standalone=standalone)
+    return panels_figure(panels, Layout(len(generation["templates"])), standalone=standalone)
 
 
-def _figure6(study: Reproduced, *, standalone: bool) -> str:
-    album, kinship = study.album, study.kinship
-    essence = album["essence"]
+def _figure6(results: Reproduced, *, standalone: bool) -> str:
+    example, kinship = results.example, results.kinship
+    essence = example["essence"]
     [generation] = [g for g in kinship["generations"] if g["k"] == kinship["k"]]
     lineages = [t["lineage"] % GREY for t in generation["templates"]]
 
@@ -101,16 +101,16 @@ def _figure6(study: Reproduced, *, standalone: bool) -> str:
         return Arc("", [essence[i] for i in ordering], [str(i + 1) for i in ordering])
 
     panels = [ArcPanel("original order", None, [arc(list(range(len(essence))))])]
-    for colour, each in zip(lineages, album["fits"], strict=True):
+    for colour, each in zip(lineages, example["fits"], strict=True):
         template = Template(each["knots"], each["values"], each["name"])
         panels.append(ArcPanel(each["name"], template, [arc(each["ordering"])], colour))
-    tracks = [f"{number}. {label}" for number, label in enumerate(album["labels"], start=1)]
-    return panels_figure(panels, columns=min(3, len(panels)), height=190, named=False, notes=tracks[:13],
-                         standalone=standalone)  # fmt: skip
+    labels = [f"{number}. {label}" for number, label in enumerate(example["labels"], start=1)]
+    layout = Layout(min(3, len(panels)), height=190, named=False, notes=labels[:13])
+    return panels_figure(panels, layout, standalone=standalone)
 
 
-def _recovery(study: Reproduced, *, standalone: bool) -> str:
-    rows = study.recovery["rows"]
+def _recovery(results: Reproduced, *, standalone: bool) -> str:
+    rows = results.recovery["rows"]
     plain = [r for r in rows[1:] if r["method"] not in METHODS and r["metrics"]["spearman"]["mean"] > 0]
     chosen = [rows[0], *plain[:4], *(r for r in rows if r["method"] in METHODS)]
     panels = []
@@ -132,17 +132,17 @@ def _brief(method: str) -> str:
     return method.replace("squared-error templates", "squared error").replace("direct transformer", "transformer")
 
 
-def _learning(study: Reproduced, *, standalone: bool) -> str:
+def _learning(results: Reproduced, *, standalone: bool) -> str:
     lines = []
-    for number, scorer in enumerate(study.essences[0]["bits"]):
-        for seed, each in enumerate(study.essences):
+    for number, scorer in enumerate(results.essences[0]["bits"]):
+        for seed, each in enumerate(results.essences):
             points = [(0, 0.0), *((h["epoch"], h["bits"][scorer]) for h in each["history"])]
             lines.append(Line(f"essence, {scorer}", [e for e, _ in points], [b for _, b in points], colour=number,
                               dashed=seed > 0))  # fmt: skip
-    direct = study.sequencer["history"]
+    direct = results.sequencer["history"]
     lines.append(Line("direct transformer (likelihood)", list(range(len(direct))), direct, colour=3))
     by_epoch = LinePanel("bits by epoch, development", "epoch", lines[::-1])
-    rows = study.more_data
+    rows = results.more_data
     count, bits, low, high = ([r[end] for r in rows] for end in ("collections", "bits", "low", "high"))
     arcs = Line("mixture of arcs", count, bits, low, high, colour=2)
     by_data = LinePanel("bits by training collections", "collections", [arcs], log=True)

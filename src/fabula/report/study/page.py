@@ -20,39 +20,39 @@ from fabula.studies.reproduce.run import Reproduced
 _MORE = "figure>figcaption{color:var(--soft);font-size:.9rem;margin-top:.5rem}body{max-width:68rem}"
 
 
-def write_study(study: Reproduced, folder: str | Path) -> Path:
+def write_report(results: Reproduced, folder: str | Path) -> Path:
     """Write ``report.html``, ``numbers.json``, ``tables/*.csv`` and ``figures/*.svg``; returns the page."""
-    place = Path(folder)
+    target = Path(folder)
     try:
         for part in ("figures", "tables"):
-            (place / part).mkdir(parents=True, exist_ok=True)
+            (target / part).mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise FileError(f"{place}: the folder cannot be made ({error.strerror or error})") from error
-    for name, figure in figures(study).items():
-        write_whole(place / "figures" / f"{name}.svg", figure + "\n")
-    for name, table in tables(study).items():
-        write_whole(place / "tables" / f"{name}.csv", table.csv())
-    numbers = {key: value for key, value in asdict(study).items() if key != "folder"}
-    write_whole(place / "numbers.json", json.dumps(numbers, ensure_ascii=False, indent=1) + "\n")
-    return write_whole(place / "report.html", study_page(study))
+        raise FileError(f"{target}: the folder cannot be made ({error.strerror or error})") from error
+    for name, figure in figures(results).items():
+        write_whole(target / "figures" / f"{name}.svg", figure + "\n")
+    for name, table in tables(results).items():
+        write_whole(target / "tables" / f"{name}.csv", table.csv())
+    numbers = {key: value for key, value in asdict(results).items() if key != "folder"}
+    write_whole(target / "numbers.json", json.dumps(numbers, ensure_ascii=False, indent=1) + "\n")
+    return write_whole(target / "report.html", report_page(results))
 
 
-def study_page(study: Reproduced) -> str:
+def report_page(results: Reproduced) -> str:
     """The page: every table and figure of the paper, and what it lacks.
 
     Returns
     -------
     HTML text that loads nothing from elsewhere.
     """
-    drawn, listed = figures(study, standalone=False), tables(study)
-    title = f"Narrative essence on {study.data['name']}"
+    drawn, listed = figures(results, standalone=False), tables(results)
+    title = f"Narrative essence on {results.data['name']}"
     body = [
         f"<h1>{escape(title)}</h1>",
-        f'<p class="sub">{escape(_about(study))}</p>',
-        *(f'<p class="note">{escape(note)}</p>' for note in study.data["notes"]),
-        *_information(study, drawn, listed),
-        *_templates(study, drawn, listed),
-        *_orders(study, drawn, listed),
+        f'<p class="sub">{escape(_about(results))}</p>',
+        *(f'<p class="note">{escape(note)}</p>' for note in results.data["notes"]),
+        *_information(results, drawn, listed),
+        *_templates(results, drawn, listed),
+        *_orders(results, drawn, listed),
         "<h2>Learning curves</h2>",
         _figure(drawn["learning"], "Left: bits on the development collections after each epoch, one line a seed. "
                 "Right: bits of a mixture of arcs by the number of training collections, with 95 % intervals."),
@@ -65,19 +65,19 @@ def study_page(study: Reproduced) -> str:
     )
 
 
-def _about(study: Reproduced) -> str:
-    counts = study.data["collections"]
-    size = "A quick run" if study.plan["quick"] else "The full run"
+def _about(results: Reproduced) -> str:
+    counts = results.data["collections"]
+    size = "A quick run" if results.plan["quick"] else "The full run"
     return (
-        f"{size}, {study.plan['seeds']} seed(s). Trained on {counts['training']:,} collections; "
+        f"{size}, {results.plan['seeds']} seed(s). Trained on {counts['training']:,} collections; "
         f"{counts['development']:,} decide which epoch is kept; {counts['evaluation']:,} are evaluated "
-        f"({study.data['rule']}). "
-        f"{len(study.data['features'])} features. Intervals are 95 %, by bootstrap over collections."
+        f"({results.data['rule']}). "
+        f"{len(results.data['features'])} features. Intervals are 95 %, by bootstrap over collections."
     )
 
 
-def _information(study: Reproduced, drawn: Mapping[str, str], listed: Mapping[str, Table]) -> list[str]:
-    worst = max((abs(r["bits"]) for r in study.controls if r["data"] != "real"), default=0.0)
+def _information(results: Reproduced, drawn: Mapping[str, str], listed: Mapping[str, Table]) -> list[str]:
+    worst = max((abs(r["bits"]) for r in results.controls if r["data"] != "real"), default=0.0)
     verdict = "both controls are zero, as they must be" if worst < 0.02 else "a control is NOT zero: trust no figure"
     parts = [
         "<h2>Table 1. Information about the order, by dimensions of the essence</h2>",
@@ -87,7 +87,7 @@ def _information(study: Reproduced, drawn: Mapping[str, str], listed: Mapping[st
         "<h2>Controls</h2>",
         listed["controls"].html(digits=4),
     ]  # fmt: skip
-    if study.figure1 is not None:
+    if results.figure1 is not None:
         parts += [
             "<h2>Figure 1. What each feature tells</h2>",
             _figure(drawn["figure1"], "Left: bits of the essence and of each feature alone, each with a scorer of its "
@@ -96,9 +96,9 @@ def _information(study: Reproduced, drawn: Mapping[str, str], listed: Mapping[st
     return parts
 
 
-def _templates(study: Reproduced, drawn: Mapping[str, str], listed: Mapping[str, Table]) -> list[str]:
-    k, album = study.significance["k"], study.album
-    said = " (it was among the training collections)" if album["trained_on"] else ""
+def _templates(results: Reproduced, drawn: Mapping[str, str], listed: Mapping[str, Table]) -> list[str]:
+    k, example = results.significance["k"], results.example
+    said = " (it was among the training collections)" if example["trained_on"] else ""
     return [
         "<h2>Figure 2. Best of k proposals</h2>",
         _figure(drawn["figure2"], "The best score of k proposed orders, one from each template, held-out collections. "
@@ -112,28 +112,28 @@ def _templates(study: Reproduced, drawn: Mapping[str, str], listed: Mapping[str,
         "Holm-Bonferroni over the whole table.</p>",
         listed["significance"].html(digits=4),
         "<h2>Figure 4. Templates and who follows them</h2>",
-        _figure(drawn["figure4"], f"The {study.kinship['k']} templates of least squared error; the three best and the "
-                "three worst fitting held-out collections of 7 to 15 items among those nearest to each."),
+        _figure(drawn["figure4"], f"The {results.kinship['k']} templates of least squared error; the three best "
+                "and the three worst fitting held-out collections of 7 to 15 items among those nearest to each."),
         "<h2>Figure 5. Genealogy of templates</h2>",
-        _figure(drawn["figure5"], f"How {study.kinship['collections']:,} held-out collections move between templates "
+        _figure(drawn["figure5"], f"How {results.kinship['collections']:,} held-out collections move between templates "
                 "as their number grows. Colours follow descent."),
-        f"<h2>Figure 6. {escape(album['title'])}</h2>",
-        _figure(drawn["figure6"], f"In its original order and fitted to four templates{said}. The tracks keep their "
+        f"<h2>Figure 6. {escape(example['title'])}</h2>",
+        _figure(drawn["figure6"], f"In its original order and fitted to four templates{said}. The items keep their "
                 "numbers."),
     ]  # fmt: skip
 
 
-def _orders(study: Reproduced, drawn: Mapping[str, str], listed: Mapping[str, Table]) -> list[str]:
-    direct = study.sequencer["bits"]
-    asked = study.plan["searched"]
-    slow = f" The search under the bilstm is slow and was asked about {asked} of them." if asked < direct["n"] else ""
+def _orders(results: Reproduced, drawn: Mapping[str, str], listed: Mapping[str, Table]) -> list[str]:
+    direct = results.sequencer["bits"]
+    asked = results.plan["searched"]
+    slow = f" The search under a scorer is slow and was asked about {asked} of them." if asked < direct["n"] else ""
     ours = listed["recovery-tests"]
     kept = [row for row in ours.rows if row[2] != "chance" or not row[1].endswith((" up", " down"))]
     return [
         "<h2>Order recovery, every method</h2>",
         _figure(drawn["recovery"], "One ordering of each held-out collection, proposed without seeing the true one. "
                 "Of the features, the best few sorted one way."),
-        recovery_means(study).html(),
+        recovery_means(results).html(),
         f'<p class="sub">The direct transformer tells {shown(direct["mean"])} bits about the order '
         f"[{shown(direct['low'])}, {shown(direct['high'])}], by likelihood, n = {direct['n']:,}.{slow}</p>",
         "<h2>Paired tests</h2>",

@@ -61,51 +61,51 @@ def shown(value: Any, digits: int = 3) -> str:
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 
-def tables(study: Reproduced) -> dict[str, Table]:
+def tables(results: Reproduced) -> dict[str, Table]:
     """Every table of a study by name."""
     found = [
-        _table1(study),
-        _plain("controls", ("data", "scorer", "bits", "low", "high"), study.controls),
-        _plain("more-data", ("collections", "bits", "low", "high"), study.more_data),
-        _figure2(study),
-        _tests("significance", study.significance["rows"]),
-        _recovery(study),
-        _tests("recovery-tests", study.recovery["tests"]),
+        _table1(results),
+        _plain("controls", ("data", "scorer", "bits", "low", "high"), results.controls),
+        _plain("more-data", ("collections", "bits", "low", "high"), results.more_data),
+        _figure2(results),
+        _tests("significance", results.significance["rows"]),
+        _recovery(results),
+        _tests("recovery-tests", results.recovery["tests"]),
     ]
-    if study.figure1 is not None:
+    if results.figure1 is not None:
         columns = ("name", "dimensions", "bits", "low", "high", "correlation")
-        found.append(_plain("figure1", columns, study.figure1))
+        found.append(_plain("figure1", columns, results.figure1))
     return {table.name: table for table in found}
 
 
-def _table1(study: Reproduced) -> Table:
+def _table1(results: Reproduced) -> Table:
     rows = [
         (r["dimensions"], r["bits"], r["low"], r["high"], min(r["seeds"]), max(r["seeds"]), len(r["seeds"]), r["paper"])
-        for r in study.table1
+        for r in results.table1
     ]
     columns = ("dimensions", "bits", "low", "high", "lowest seed", "highest seed", "seeds", "published")
     return Table("table1", columns, rows)
 
 
-def _figure2(study: Reproduced) -> Table:
+def _figure2(results: Reproduced) -> Table:
     columns = ("name", "k", "metric", "mean", "low", "high", "n")
-    rows = _plain("figure2", columns, study.figure2["rows"]).rows
-    gained = [{**row, "name": f"{row['name']}, gain over shuffled"} for row in study.figure2["gains"]]
+    rows = _plain("figure2", columns, results.figure2["rows"]).rows
+    gained = [{**row, "name": f"{row['name']}, gain over shuffled"} for row in results.figure2["gains"]]
     return Table("figure2", columns, rows + _plain("", columns, gained).rows)
 
 
-def _recovery(study: Reproduced) -> Table:
+def _recovery(results: Reproduced) -> Table:
     rows = []
-    for row in study.recovery["rows"]:
+    for row in results.recovery["rows"]:
         cells = [row["metrics"][name] for name in SHOWN]
         rows.append((row["method"], row["n"], *(cell[end] for cell in cells for end in ("mean", "low", "high"))))
     columns = tuple(f"{name}{end}" for name in SHOWN for end in ("", " low", " high"))
     return Table("recovery", ("method", "n", *columns), rows)
 
 
-def recovery_means(study: Reproduced) -> Table:
+def recovery_means(results: Reproduced) -> Table:
     """The table of all methods with means alone, as the page shows it."""
-    rows = [(r["method"], r["n"], *(r["metrics"][name]["mean"] for name in SHOWN)) for r in study.recovery["rows"]]
+    rows = [(r["method"], r["n"], *(r["metrics"][name]["mean"] for name in SHOWN)) for r in results.recovery["rows"]]
     return Table("recovery-means", ("method", "n", *SHOWN), rows)
 
 

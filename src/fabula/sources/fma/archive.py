@@ -36,18 +36,18 @@ def find_tables(path: str | os.PathLike[str]) -> Path:
     FileError
         When they are not there, or the archive is not one to open.
     """
-    place = Path(path)
-    if place.is_dir():
-        for folder in (place, place / "fma_metadata"):
+    source = Path(path)
+    if source.is_dir():
+        for folder in (source, source / "fma_metadata"):
             if (folder / "tracks.csv").is_file():
                 return folder
-        if not (place / ARCHIVE).is_file():
-            raise FileError(f"{shown(place)}: holds neither tracks.csv nor {ARCHIVE}; get it with: fabula fetch fma")
-        place = place / ARCHIVE
-    if not place.exists():
-        raise FileError(f"{shown(place)}: does not exist; get it with: fabula fetch fma")
-    check_archive(place)
-    return place
+        if not (source / ARCHIVE).is_file():
+            raise FileError(f"{shown(source)}: holds neither tracks.csv nor {ARCHIVE}; get it with: fabula fetch fma")
+        source = source / ARCHIVE
+    if not source.exists():
+        raise FileError(f"{shown(source)}: does not exist; get it with: fabula fetch fma")
+    check_archive(source)
+    return source
 
 
 def check_archive(path: Path) -> dict[str, zipfile.ZipInfo]:

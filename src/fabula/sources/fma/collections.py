@@ -18,9 +18,10 @@ from numpy.typing import NDArray
 
 from fabula.core.collection import Collection, Item
 from fabula.errors import InputError
+from fabula.media.music.fma import STATISTICS
 from fabula.sources.fma.archive import find_tables
 from fabula.sources.fma.download import fetch_fma
-from fabula.sources.fma.features import LIBROSA, STATISTICS, read_librosa
+from fabula.sources.fma.features import LIBROSA, read_librosa
 from fabula.sources.fma.tables import ECHONEST, SPLITS, FeatureTable, Track, read_echonest, read_tracks
 
 __all__ = ["REASONS", "FmaReading", "fetch_fma", "read_fma"]
@@ -74,6 +75,13 @@ class FmaReading:
     def of(self, split: str) -> list[Collection]:
         """The collections of one split."""
         return [c for c, own in zip(self.collections, self.splits, strict=True) if own == _checked(split)]
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader of a study should know: why albums were dropped, and whose albums are in two splits."""
+        dropped = [f"dropped, {REASONS[why]}: {count}" for why, count in self.dropped.items() if count]
+        shared = self.shared_artists.items()
+        return (*dropped, *(f"artists in both {a} and {b}: {len(names)}" for (a, b), names in shared if names))
 
 
 def read_fma(

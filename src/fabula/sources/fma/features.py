@@ -19,26 +19,12 @@ from numpy.typing import NDArray
 
 from fabula.core.writing import write_whole
 from fabula.errors import FileError
+from fabula.media.music.fma import SIZES, STATISTICS
 from fabula.sources.fma.archive import open_table, table_name, table_stamp
 from fabula.sources.fma.numbers import parse_regular
 from fabula.sources.fma.tables import LARGEST, FeatureTable, columns_of, number_of, whole_of
 
-# The paper's order, Appendix A.1.
-STATISTICS = ("mean", "std", "skew", "kurtosis", "median", "min", "max")
-_SIZES = {
-    "chroma_cens": 12,
-    "chroma_cqt": 12,
-    "chroma_stft": 12,
-    "mfcc": 20,
-    "rmse": 1,
-    "spectral_bandwidth": 1,
-    "spectral_centroid": 1,
-    "spectral_contrast": 7,
-    "spectral_rolloff": 1,
-    "tonnetz": 6,
-    "zcr": 1,
-}
-_NUMBERED = tuple((feature, f"{i:02d}") for feature, size in _SIZES.items() for i in range(1, size + 1))
+_NUMBERED = tuple((feature, f"{i:02d}") for feature, size in SIZES.items() for i in range(1, size + 1))
 LIBROSA = tuple(f"{feature}_{number}" for feature, number in _NUMBERED)  # 74 names
 
 _BLOCK = 1 << 22  # bytes of features.csv in hand
@@ -125,8 +111,8 @@ def _parse_block(block: bytes, width: int, at: str, line: int) -> NDArray[np.flo
         cells = row.split(",") if row else []
         if cells and len(cells) != width:
             raise FileError(f"{at}{number}: must have {width} cells; got {len(cells)}")
-        for place, cell in enumerate(cells):
-            number_of(cell, f"{at}{number}") if place else whole_of(cell, f"{at}{number}")
+        for column, cell in enumerate(cells):
+            number_of(cell, f"{at}{number}") if column else whole_of(cell, f"{at}{number}")
     raise FileError(f"{at}{line} and after: cannot be read as numbers")
 
 

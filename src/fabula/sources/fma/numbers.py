@@ -66,8 +66,8 @@ def _parse_cells(data: NDArray[np.uint8], ends: Ints, signed: NDArray[np.bool_])
     if not regular:
         return None
     mantissa = np.zeros(len(ends))
-    for place in _DIGITS[:11]:
-        mantissa = mantissa * 10 + cells[place]  # a whole number below 1e11: exact
+    for digit in _DIGITS[:11]:
+        mantissa = mantissa * 10 + cells[digit]  # a whole number below 1e11: exact
     power = (cells[15] * 10 + cells[16]) * np.where(minus, -1, 1) - 10
     values = np.where(power < 0, mantissa / _TENS[np.maximum(-power, 0)], mantissa * _TENS[np.maximum(power, 0)])
     return np.asarray(np.where(signed, -values, values))

@@ -1,6 +1,6 @@
 """The tables of FMA as pandas wrote them: several header rows, then a line that names the index.
 
-Columns are found by the names in the header rows, never by their place.
+Columns are found by the names in the header rows, never by their position.
 """
 
 from __future__ import annotations
@@ -138,15 +138,15 @@ def columns_of(header: Sequence[Sequence[str]], wanted: Sequence[tuple[str, ...]
     """
     _check_header(header, where)
     names = [tuple(cells) for cells in zip(*header, strict=False)]
-    places = {name: place for place, name in enumerate(names)}
-    missing = [name for name in wanted if name not in places]
+    columns = {name: number for number, name in enumerate(names)}
+    missing = [name for name in wanted if name not in columns]
     if missing:
         more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
         raise FileError(f"{where}: column {missing[0]}{more} is missing from its {len(header)} header rows")
-    twice = next((name for name in wanted if names.count(name) > 1), None) if len(places) < len(names) else None
+    twice = next((name for name in wanted if names.count(name) > 1), None) if len(columns) < len(names) else None
     if twice is not None:
         raise FileError(f"{where}: column {twice} is there twice")
-    return np.array([places[name] for name in wanted], dtype=np.intp)
+    return np.array([columns[name] for name in wanted], dtype=np.intp)
 
 
 def _check_header(header: Sequence[Sequence[str]], where: str) -> None:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fabula.core.collection import Collection
-from fabula.studies.reproduce.collections import Parts
-from fabula.studies.reproduce.stages import Bench
+from fabula.evaluation.parts import Parts
+from fabula.studies.reproduce.stages import Workspace
 
 if TYPE_CHECKING:
     from fabula.training.comparison import Measured
@@ -24,108 +24,102 @@ PAPER_TABLE = {1: 1.924, 2: 1.936, 4: 1.957, 8: 1.950, 16: 1.975}  # what Table 
 DATA = ("real", "noise features", "shuffled orders")
 
 
-def table1(bench: Bench) -> list[dict[str, Any]]:
+def table1(workspace: Workspace) -> list[dict[str, Any]]:
     """Bits by the number of dimensions of the essence."""
     from fabula.training.comparison import ESSENCE, summarise
 
     rows = []
-    for d in bench.plan.dimensions:
-        runs = [table1_run(bench, d, seed) for seed in range(bench.plan.seeds)]
+    for d in workspace.plan.dimensions:
+        runs = [table1_run(workspace, d, seed) for seed in range(workspace.plan.seeds)]
         rows.append({**asdict(summarise(ESSENCE, d, runs)), "paper": PAPER_TABLE.get(d)})
     return rows
 
 
-def table1_run(bench: Bench, d: int, seed: int) -> Measured:
+def table1_run(workspace: Workspace, d: int, seed: int) -> Measured:
     """One training of Table 1."""
-    config = bench.plan.bits_config(bench.study.features, dimensions=d, seed=seed)
-    return _measured(bench, f"table1-d{d}-{seed}", config, bench.study.parts)
+    config = workspace.plan.bits_config(workspace.study.features, dimensions=d, seed=seed)
+    return _measured(workspace, f"table1-d{d}-{seed}", config, workspace.study.parts)
 
 
-def figure1(bench: Bench) -> list[dict[str, Any]] | None:
+def figure1(workspace: Workspace) -> list[dict[str, Any]] | None:
     """Bits of the essence and of each feature alone, and correlations; None where no feature is a single number."""
     from fabula.training.comparison import ESSENCE, ranked
 
-    if bench.study.plain is None:
+    if workspace.study.plain is None:
         return None
-    seeds = range(bench.plan.seeds)
-    runs = {name: [figure1_run(bench, name, seed) for seed in seeds] for name in figure1_names(bench)}
-    runs[ESSENCE] = [figure1_run(bench, None, seed) for seed in seeds]
+    seeds = range(workspace.plan.seeds)
+    runs = {name: [figure1_run(workspace, name, seed) for seed in seeds] for name in figure1_names(workspace)}
+    runs[ESSENCE] = [figure1_run(workspace, None, seed) for seed in seeds]
     return [asdict(row) for row in ranked(runs, 1)]
 
 
-def figure1_names(bench: Bench) -> tuple[str, ...]:
+def figure1_names(workspace: Workspace) -> tuple[str, ...]:
     """The features of Figure 1."""
-    return bench.study.plain[0][0].feature_names if bench.study.plain else ()
+    return workspace.study.plain.training[0].feature_names if workspace.study.plain else ()
 
 
-def figure1_run(bench: Bench, name: str | None, seed: int) -> Measured:
+def figure1_run(workspace: Workspace, name: str | None, seed: int) -> Measured:
     """One training of Figure 1: of one feature alone, or (None) of the essence, which Table 1 may have trained."""
     from fabula.training.comparison import alone
 
-    study, names = bench.study, figure1_names(bench)
+    study, names = workspace.study, figure1_names(workspace)
     parts = study.plain or study.parts
-    config = bench.plan.bits_config(names, dimensions=1, seed=seed)
+    config = workspace.plan.bits_config(names, dimensions=1, seed=seed)
     if name is not None:
-        return _measured(bench, f"figure1-{names.index(name) + 1:02d}-{seed}", alone(config, name), parts)
-    if parts[0] is study.training:
-        return table1_run(bench, 1, seed)
-    return _measured(bench, f"figure1-essence-{seed}", config, parts)
+        return _measured(workspace, f"figure1-{names.index(name) + 1:02d}-{seed}", alone(config, name), parts)
+    if parts.training is study.training:
+        return table1_run(workspace, 1, seed)
+    return _measured(workspace, f"figure1-essence-{seed}", config, parts)
 
 
-def _measured(bench: Bench, stage: str, config: TrainingConfig, parts: Parts) -> Measured:
+def _measured(workspace: Workspace, stage: str, config: TrainingConfig, parts: Parts) -> Measured:
     from fabula.training.comparison import Measured
 
-    most = bench.plan.most
+    most = workspace.plan.most
 
     def work() -> Any:
         from fabula.training.comparison import measure
 
-        training, development, evaluation = parts
-        told = bench.epochs_of(stage)
-        device = bench.plan.device
-        return measure(some(training, most), development, config, measured=evaluation, device=device, progress=told)
+        return measure(fewer(parts, most), config, device=workspace.plan.device, progress=workspace.epochs_of(stage))
 
-    return Measured(**bench.stage(stage, {"config": config.to_dict(), "most": most}, work))
+    return Measured(**workspace.stage(stage, {"config": config.to_dict(), "most": most}, work))
 
 
-def controls(bench: Bench) -> list[dict[str, Any]]:
+def controls(workspace: Workspace) -> list[dict[str, Any]]:
     """The recipe on the real collections and on the two controls that must come out zero."""
-    return [row for name in DATA for row in control(bench, name)]
+    return [row for name in DATA for row in control(workspace, name)]
 
 
-def control(bench: Bench, name: str) -> list[dict[str, Any]]:
+def control(workspace: Workspace, name: str) -> list[dict[str, Any]]:
     """One training of the audit: on the real collections or on a control; a row for each scorer."""
-    study, plan = bench.study, bench.plan
+    study, plan = workspace.study, workspace.plan
     config = plan.bits_config(study.features)
     stage = f"controls-{name.split()[0]}"
 
     def work() -> Any:
         from fabula.training.audit import audit_one
 
-        training, development, evaluation = study.parts
-        kept, told = some(training, plan.most), bench.epochs_of(stage)
-        options: dict[str, Any] = {"measured": evaluation, "device": plan.device, "progress": told}
-        _, rows = audit_one(name, kept, development, config, **options)
-        return rows
+        parts = fewer(study.parts, plan.most)
+        return audit_one(name, parts, config, device=plan.device, progress=workspace.epochs_of(stage))[1]
 
-    rows: list[dict[str, Any]] = bench.stage(stage, {"config": config.to_dict(), "most": plan.most}, work)
+    rows: list[dict[str, Any]] = workspace.stage(stage, {"config": config.to_dict(), "most": plan.most}, work)
     return rows
 
 
-def more_data(bench: Bench) -> list[dict[str, Any]]:
+def more_data(workspace: Workspace) -> list[dict[str, Any]]:
     """Bits of a mixture of arcs by the number of training collections."""
-    return [more_data_run(bench, size) for size in sizes(bench)]
+    return [more_data_run(workspace, size) for size in sizes(workspace)]
 
 
-def sizes(bench: Bench) -> list[int]:
+def sizes(workspace: Workspace) -> list[int]:
     """How many training collections the learning curve has at each point."""
-    total = len(bench.study.training)
-    return sorted({max(2, round(share * total)) for share in bench.plan.shares})
+    total = len(workspace.study.training)
+    return sorted({max(2, round(share * total)) for share in workspace.plan.shares})
 
 
-def more_data_run(bench: Bench, size: int) -> dict[str, Any]:
+def more_data_run(workspace: Workspace, size: int) -> dict[str, Any]:
     """One point of the learning curve."""
-    study, plan = bench.study, bench.plan
+    study, plan = workspace.study, workspace.plan
     config = replace(plan.bits_config(study.features), scorers=("arcs",), scorer_weights=())
     # As many steps for few collections as for many, up to a bound, so that data and not steps are short.
     epochs = min(4 * config.epochs, round(config.epochs * len(study.training) / size))
@@ -135,13 +129,15 @@ def more_data_run(bench: Bench, size: int) -> dict[str, Any]:
     def work() -> Any:
         from fabula.training.comparison import measure
 
-        training, development, evaluation = study.parts
-        told = bench.epochs_of(stage)
-        device = plan.device
-        return measure(some(training, size), development, recipe, measured=evaluation, device=device, progress=told)
+        return measure(fewer(study.parts, size), recipe, device=plan.device, progress=workspace.epochs_of(stage))
 
-    found = bench.stage(stage, {"config": recipe.to_dict()}, work)
+    found = workspace.stage(stage, {"config": recipe.to_dict()}, work)
     return {"collections": size, **{key: found[key] for key in ("bits", "low", "high")}}
+
+
+def fewer(parts: Parts, most: int) -> Parts:
+    """The same parts with at most so many training collections; 0: all."""
+    return replace(parts, training=some(parts.training, most))
 
 
 def some(collections: Sequence[Collection], most: int) -> list[Collection]:

@@ -12,24 +12,17 @@ import numpy as np
 
 from fabula.core.collection import Collection
 from fabula.errors import InputError
-from fabula.sources.fma.collections import REASONS, read_fma
+from fabula.evaluation.parts import Parts
+from fabula.media.music.album_tables import KEPT_ROWS, TRACK_FEATURES
+from fabula.sources.fma.collections import read_fma
 from fabula.sources.tables.files import TABLE_ENDINGS, read_columns
 from fabula.studies.splits import read_split, usable_features
 
-# Left out where a table tells: what is no album by one hand, and orders that are alphabetical.
-FILTER = {"kind": "", "alpha_sorted": "false", "one_song": "false"}
-TRACK_FEATURES = (
-    "danceability", "energy", "loudness", "speechiness", "acousticness", "instrumentalness", "liveness", "valence",
-    "tempo", "key", "mode", "duration_ms",
-)  # fmt: skip
 _DEVELOPMENT = 10  # one part in so many of a training side decides which epoch is kept
 
 
-Parts = tuple[list[Collection], list[Collection], list[Collection]]
-
-
 @dataclass(frozen=True, eq=False)
-class Study:
+class StudyData:
     """Ordered collections of one source in their parts.
 
     Attributes
@@ -57,14 +50,14 @@ class Study:
 
     @property
     def parts(self) -> Parts:
-        """Training, development, evaluation."""
-        return self.training, self.development, self.evaluation
+        """For training: the development collections decide, the evaluation collections are measured."""
+        return Parts(self.training, self.development, self.evaluation)
 
     @property
     def fingerprint(self) -> str:
         """Depends on ids, sizes and feature values of all parts."""
         digest = hashlib.sha256("\0".join(self.features).encode())
-        for part in self.parts:
+        for part in (self.training, self.development, self.evaluation):
             digest.update(b"\1")
             for c in part:
                 digest.update(f"\0{c.id}\0{len(c)}\0".encode("utf-8", "surrogateescape"))
@@ -72,7 +65,7 @@ class Study:
         return digest.hexdigest()
 
 
-def read_study(path: str | Path, *, features: Sequence[str] | None = None, held_out: float = 0.1) -> Study:
+def read_study_data(path: str | Path, *, features: Sequence[str] | None = None, held_out: float = 0.1) -> StudyData:
     """Read a table of ordered collections, or FMA: a folder or an archive.
 
     Parameters
@@ -80,7 +73,7 @@ def read_study(path: str | Path, *, features: Sequence[str] | None = None, held_
     path
         A table with one row an item, or what ``fabula fetch fma`` fetched.
     features
-        Columns of the table to train on; by default the track features where all are there, else every number
+        Columns of the table to train on; by default the usual ones of its medium where all are there, else every number
         that neither gives the order away nor is the same for a whole collection.
     held_out
         The share of a table to hold out where it has no column split.
@@ -93,38 +86,36 @@ def read_study(path: str | Path, *, features: Sequence[str] | None = None, held_
     raise InputError(f"{source}: must be a table ({', '.join(TABLE_ENDINGS)}), or a folder or .zip archive of FMA")
 
 
-def _from_table(path: Path, features: Sequence[str] | None, held_out: float) -> Study:
+def _from_table(path: Path, features: Sequence[str] | None, held_out: float) -> StudyData:
     there = read_columns(path).columns
-    where = {name: value for name, value in FILTER.items() if name in there}
+    where = {name: value for name, value in KEPT_ROWS.items() if name in there}
     split = read_split(path, where=where, held_out=held_out)
     names, notes = _usable(split.training, features)
-    narrow = [_only(part, names) for part in (split.training, split.validation)]
+    narrow = [_only(part, names) for part in (split.training, split.held_out)]
     kept, development = _set_aside(narrow[0])
     if where:
         notes = (f"kept: {', '.join(f'{name} = {value!r}' for name, value in where.items())}", *notes)
-    parts = (kept, development, narrow[1])
-    return Study(path.name, *parts, parts, names, split.rule, notes)
+    plain = Parts(kept, development, narrow[1])
+    return StudyData(path.name, kept, development, narrow[1], plain, names, split.rule, notes)
 
 
-def _from_fma(path: Path) -> Study:
+def _from_fma(path: Path) -> StudyData:
     reading = read_fma(path)
     parts = {name: reading.of(name) for name in ("training", "validation", "test")}
     empty = [name for name, part in parts.items() if not part]
     if empty:
-        raise InputError(f"{path}: no usable album in the split {', '.join(empty)}")
+        raise InputError(f"{path}: no usable collection in the split {', '.join(empty)}")
     few = read_fma(path, features="echonest")
-    plain = (few.of("training"), few.of("validation"), few.of("test"))
-    notes = [f"dropped, {REASONS[why]}: {count}" for why, count in reading.dropped.items() if count]
-    notes += [f"artists in both {a} and {b}: {len(names)}" for (a, b), names in reading.shared_artists.items() if names]
-    return Study(
+    sides = [few.of(name) for name in parts]
+    return StudyData(
         "FMA",
         parts["training"],
         parts["validation"],
         parts["test"],
-        plain if all(plain) else None,
+        Parts(*sides) if all(sides) else None,
         reading.collections[0].feature_names,
         "the splits of FMA",
-        tuple(notes),
+        reading.notes,
     )
 
 
@@ -146,7 +137,7 @@ def _only(collections: Sequence[Collection], names: tuple[str, ...]) -> list[Col
 
 
 def _set_aside(training: Sequence[Collection]) -> tuple[list[Collection], list[Collection]]:
-    """The training side without a tenth of its artists (or collections), and that tenth."""
+    """The training side without a tenth of its creators (or collections), and that tenth."""
     keys = [(c.items[0].artist or c.id).encode("utf-8", "surrogateescape") for c in training]
     aside = [zlib.crc32(key) % _DEVELOPMENT == 0 for key in keys]
     if all(aside) or not any(aside):

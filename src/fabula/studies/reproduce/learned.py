@@ -13,11 +13,12 @@ from fabula.core.naming import named
 from fabula.core.ordering import Ints
 from fabula.core.template import PAPER_KNOTS
 from fabula.core.template_set import TemplateSet
+from fabula.evaluation.parts import Parts
 from fabula.models.file import load_model, save_model
 from fabula.models.model import Model
-from fabula.studies.recovery import direct_orderings, scalar_essences, searched, spread
+from fabula.studies.recovery import direct_orderings, scalar_essences, searchable, searched, spread
 from fabula.studies.reproduce.bits import some
-from fabula.studies.reproduce.stages import Bench
+from fabula.studies.reproduce.stages import Workspace
 from fabula.templates.learning import learn_templates
 
 # How templates are learned, and the options of each method.
@@ -28,68 +29,62 @@ WAYS: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 
-SEARCH_PARTS = 8  # stages of the search under the bilstm
+SEARCH_PARTS = 8  # stages of the search under a scorer
 
 
-def essence(bench: Bench, seed: int) -> tuple[Model, dict[str, Any]]:
+def essence(workspace: Workspace, seed: int) -> tuple[Model, dict[str, Any]]:
     """A model with an essence of one dimension, its bits and the history of its training."""
-    study, plan = bench.study, bench.plan
+    study, plan = workspace.study, workspace.plan
     config = plan.essence_config(study.features, seed)
-    return _trained(bench, f"essence-{seed}", config, some(study.training, 0))
+    return _trained(workspace, f"essence-{seed}", config, some(study.training, 0))
 
 
-def searching(bench: Bench) -> Model:
-    """The model whose bilstm is searched: the essence's own, or one of its own where the plan says so."""
-    study, plan = bench.study, bench.plan
+def searching(workspace: Workspace) -> Model:
+    """The model whose scorer is searched: the essence's own, or one of its own where the plan says so."""
+    study, plan = workspace.study, workspace.plan
     if plan.search_changes is None:
-        return essence(bench, 0)[0]
+        return essence(workspace, 0)[0]
     config = plan.bits_config(study.features, **{"dimensions": 1, **plan.search_changes})
-    return _trained(bench, "search", config, some(study.training, plan.most))[0]
+    return _trained(workspace, "search", config, some(study.training, plan.most))[0]
 
 
-def search_part(bench: Bench, part: int) -> list[tuple[int, Ints]]:
-    """The search under the bilstm, for one part of the collections it is asked about: their numbers and orderings."""
-    model, evaluation = searching(bench), bench.study.evaluation
-    chosen = spread(len(evaluation), bench.plan.searched)[part::SEARCH_PARTS]
-    if not chosen or "bilstm" not in model.scorers:
+def search_part(workspace: Workspace, part: int) -> list[tuple[int, Ints]]:
+    """The search under its scorer, for one part of the collections it is asked about: their numbers and orderings."""
+    model, evaluation = searching(workspace), workspace.study.evaluation
+    chosen = spread(len(evaluation), workspace.plan.searched)[part::SEARCH_PARTS]
+    if not chosen or searchable(model) is None:
         return []
 
     def work() -> Any:
         essences = scalar_essences(model, [evaluation[i] for i in chosen])
         return searched(model, essences, len(chosen), np.random.default_rng((1, part)))
 
-    kept = bench.stage(f"searched-{part}", {"model": _fingerprint(model), "chosen": chosen}, work)
+    kept = workspace.stage(f"searched-{part}", {"model": _fingerprint(model), "chosen": chosen}, work)
     return [(i, np.array(ordering, dtype=np.intp)) for i, ordering in zip(chosen, kept, strict=True)]
 
 
-def _trained(bench: Bench, name: str, config: Any, training: list[Collection]) -> tuple[Model, dict[str, Any]]:
-    path = bench.model_path(name)
-    development = bench.study.development
+def _trained(workspace: Workspace, name: str, config: Any, training: list[Collection]) -> tuple[Model, dict[str, Any]]:
+    path = workspace.model_path(name)
 
     def work() -> Any:
         from fabula.training.trainer import train
 
-        done = train(
-            training,
-            development,
-            config,
-            device=bench.plan.device,
-            progress=bench.epochs_of(name),
-        )
+        parts = Parts(training, workspace.study.development)
+        done = train(parts, config, device=workspace.plan.device, progress=workspace.epochs_of(name))
         save_model(path, done.model)
         history = [{"epoch": each.epoch, "loss": each.loss, "bits": each.bits} for each in done.history]
         bits = {scorer: {k: v for k, v in asdict(info).items() if k != "per_length"}
                 for scorer, info in done.information.items()}  # fmt: skip
         return {"bits": bits, "best_epoch": done.best_epoch, "history": history}
 
-    result = bench.stage(name, {"config": config.to_dict(), "collections": len(training)}, work, files=[path])
+    result = workspace.stage(name, {"config": config.to_dict(), "collections": len(training)}, work, files=[path])
     return load_model(path), result
 
 
-def template_sets(bench: Bench, model: Model, seed: int) -> dict[str, dict[int, TemplateSet]]:
+def template_sets(workspace: Workspace, model: Model, seed: int) -> dict[str, dict[int, TemplateSet]]:
     """Way of learning -> number of templates -> templates, learned from the training collections."""
-    plan = bench.plan
-    chosen = some(bench.study.training, plan.learned_from)
+    plan = workspace.plan
+    chosen = some(workspace.study.training, plan.learned_from)
     counts = [k for k in plan.counts if k <= len(chosen)]
 
     def work() -> Any:
@@ -97,23 +92,23 @@ def template_sets(bench: Bench, model: Model, seed: int) -> dict[str, dict[int, 
         found: dict[str, dict[int, Floats]] = {}
         for way, (method, options) in WAYS.items():
             for k in counts:
-                bench.told(f"templates-{seed}", f"{way}, {k}")
+                workspace.report(f"templates-{seed}", f"{way}, {k}")
                 learned = learn_templates(essences, k=k, method=method, seed=seed, **options)
                 found.setdefault(way, {})[k] = learned.values
         return found
 
     settings = {"model": _fingerprint(model), "counts": counts, "collections": len(chosen), "ways": WAYS}
-    values = bench.stage(f"templates-{seed}", settings, work)
+    values = workspace.stage(f"templates-{seed}", settings, work)
     return {
         way: {int(k): TemplateSet(named(PAPER_KNOTS, np.array(v))) for k, v in by_count.items()}
         for way, by_count in values.items()
     }
 
 
-def sequencer(bench: Bench) -> dict[str, Any]:
+def sequencer(workspace: Workspace) -> dict[str, Any]:
     """The direct sequencer: its bits on the evaluation collections, its history and its orderings of them."""
-    study, plan = bench.study, bench.plan
-    path = bench.model_path("sequencer")
+    study, plan = workspace.study, workspace.plan
+    path = workspace.model_path("sequencer")
     settings = {"features": list(study.features), **plan.sequencer}
 
     def work() -> Any:
@@ -125,10 +120,10 @@ def sequencer(bench: Bench) -> dict[str, Any]:
             study.development,
             SequencerConfig(**{**settings, "features": study.features}),
             device=plan.device,
-            progress=lambda epoch, epochs, bits: bench.told("sequencer", f"epoch {epoch} of {epochs}"),
+            progress=lambda epoch, epochs, bits: workspace.report("sequencer", f"epoch {epoch} of {epochs}"),
         )
         save_sequencer(path, made)
-        bench.told("sequencer", "beam search")
+        workspace.report("sequencer", "beam search")
         orderings = direct_orderings(made, study.evaluation, np.random.default_rng(0))
         return {
             "bits": information_bits(made, study.evaluation),
@@ -136,7 +131,7 @@ def sequencer(bench: Bench) -> dict[str, Any]:
             "orderings": orderings,
         }
 
-    result: dict[str, Any] = bench.stage("sequencer", settings, work, files=[path])
+    result: dict[str, Any] = workspace.stage("sequencer", settings, work, files=[path])
     return result
 
 

@@ -27,7 +27,7 @@ class Plan:
     bits_preset, bits_changes
         The recipe of Table 1, Figure 1 and the controls; the last scorer is the one measured.
     search_changes
-        Changes to the recipe for a model of its own for the bilstm search; None: the essence's own bilstm.
+        Changes to the recipe for a model of its own whose scorer is searched; None: the essence's own model.
     sequencer
         Changes to the direct sequencer.
     dimensions, counts
@@ -37,7 +37,7 @@ class Plan:
     learned_from
         Training collections templates are learned from; 0: all.
     searched
-        Collections the bilstm search is asked about, at most.
+        Collections the search under a scorer is asked about, at most.
     shares
         Parts of the training collections of the learning curve.
     """
@@ -67,6 +67,24 @@ class Plan:
     def bits_config(self, features: tuple[str, ...], **changes: Any) -> TrainingConfig:
         """The recipe of Table 1, Figure 1 and the controls."""
         return _config(self.bits_preset, {"features": features, **self.bits_changes, **changes})
+
+
+def make_plan(*, quick: bool = False, seeds: int | None = None, device: str = "auto", jobs: int = 1) -> Plan:
+    """The full plan or the quick one.
+
+    Parameters
+    ----------
+    quick
+        Fewer seeds, epochs and collections: minutes on two cores.
+    seeds
+        Runs of everything that is trained; 5, or 2 when quick.
+    device
+        ``"auto"``, ``"cpu"`` or ``"cuda"``.
+    jobs
+        Stages done side by side, in processes of their own; results differ by rounding at most.
+    """
+    make = quick_plan if quick else full_plan
+    return make(seeds=seeds or (2 if quick else 5), device=device, jobs=jobs)
 
 
 def full_plan(*, seeds: int = 5, device: str = "auto", jobs: int = 1) -> Plan:

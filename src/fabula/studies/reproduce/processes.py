@@ -14,31 +14,31 @@ from threading import Thread
 from typing import Any
 
 from fabula.errors import FabulaError
-from fabula.studies.reproduce.stages import Bench
+from fabula.studies.reproduce.stages import Workspace
 
-Task = Callable[[Bench], Any]  # a function of a module, or a partial of one: it travels to another process
+Task = Callable[[Workspace], Any]  # a function of a module, or a partial of one: it travels to another process
 
-_bench: Bench | None = None  # in a process of the pool: what its tasks work on
+_workspace: Workspace | None = None  # in a process of the pool: what its tasks work on
 
 
-def side_by_side(bench: Bench, tasks: Sequence[Task]) -> None:
+def side_by_side(workspace: Workspace, tasks: Sequence[Task]) -> None:
     """Do the stages that tasks stand for, as many at a time as the plan has jobs; with one job, nothing is done.
 
     Parameters
     ----------
-    bench
-        Its plan says how many jobs; its ``told`` is called here, whatever process a note comes from.
+    workspace
+        Its plan says how many jobs; its ``report`` is called here, whatever process a note comes from.
     tasks
-        Each is called with the bench in some process; what it keeps in the bench's folder is its result.
+        Each is called with the workspace in some process; what it keeps in the workspace's folder is its result.
     """
-    jobs = min(bench.plan.jobs, len(tasks))
+    jobs = min(workspace.plan.jobs, len(tasks))
     if jobs <= 1:
         return
     context = multiprocessing.get_context("spawn")  # a forked process cannot use a GPU
     notes = context.SimpleQueue()
-    listener = Thread(target=_listen, args=(notes, bench.told), daemon=True)
+    listener = Thread(target=_listen, args=(notes, workspace.report), daemon=True)
     listener.start()
-    start = (replace(bench, told=_silent), notes, max(1, (os.cpu_count() or 1) // jobs))
+    start = (replace(workspace, report=_silent), notes, max(1, (os.cpu_count() or 1) // jobs))
     pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_start, initargs=start)
     try:
         for done in as_completed([pool.submit(_do, task) for task in tasks]):
@@ -57,23 +57,23 @@ def side_by_side(bench: Bench, tasks: Sequence[Task]) -> None:
 
 
 def _silent(stage: str, note: str) -> None:
-    """Tell nobody."""
+    """Report nothing."""
 
 
-def _listen(notes: Any, told: Callable[[str, str], None]) -> None:
+def _listen(notes: Any, report: Callable[[str, str], None]) -> None:
     while (note := notes.get()) is not None:
-        told(*note)
+        report(*note)
 
 
-def _start(bench: Bench, notes: Any, threads: int) -> None:
-    global _bench
+def _start(workspace: Workspace, notes: Any, threads: int) -> None:
+    global _workspace
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the first process decides
     import torch
 
     torch.set_num_threads(threads)
-    _bench = replace(bench, told=lambda stage, note: notes.put((stage, note)))
+    _workspace = replace(workspace, report=lambda stage, note: notes.put((stage, note)))
 
 
 def _do(task: Task) -> None:
-    if _bench is not None:
-        task(_bench)
+    if _workspace is not None:
+        task(_workspace)

@@ -8,18 +8,18 @@ from typing import Any
 from fabula.core.template_set import TemplateSet
 from fabula.models.model import Model
 from fabula.studies.evaluate import tabulate
-from fabula.studies.recovery import DIRECT, SEARCH, recover
-from fabula.studies.reproduce.learned import SEARCH_PARTS, as_orderings, search_part
-from fabula.studies.reproduce.stages import Bench
+from fabula.studies.recovery import DIRECT, SEARCHES, Methods, recover, searchable
+from fabula.studies.reproduce.learned import SEARCH_PARTS, as_orderings, search_part, searching
+from fabula.studies.reproduce.stages import Workspace
 from fabula.studies.splits import Split
 
 
-def recovery(bench: Bench, model: Model, templates: TemplateSet, direct: Mapping[str, Any]) -> dict[str, Any]:
+def recovery(workspace: Workspace, model: Model, templates: TemplateSet, direct: Mapping[str, Any]) -> dict[str, Any]:
     """The table of all methods with intervals and paired tests.
 
     Parameters
     ----------
-    bench
+    workspace
         Where to work.
     model
         The essence with its mixture of arcs.
@@ -28,20 +28,21 @@ def recovery(bench: Bench, model: Model, templates: TemplateSet, direct: Mapping
     direct
         What the stage of the direct sequencer gave.
     """
-    study, plan = bench.study, bench.plan
+    study, plan = workspace.study, workspace.plan
     split = Split(study.training, study.evaluation, study.rule)
-    searched = dict(pair for part in range(SEARCH_PARTS) for pair in search_part(bench, part))
+    searched = dict(pair for part in range(SEARCH_PARTS) for pair in search_part(workspace, part))
     single = study.features if study.evaluation[0].features.ndim == 2 else ()
 
-    def told(what: str) -> None:
-        bench.told("recovery", what)
+    def report(what: str) -> None:
+        workspace.report("recovery", what)
 
     def work() -> Any:
-        found = recover(split, single, model=model, templates=templates, progress=told)
-        if searched:
-            found[SEARCH] = [searched.get(i) for i in range(len(study.evaluation))]
+        found = recover(split, single, Methods(model=model, templates=templates), progress=report)
+        kind = searchable(searching(workspace))
+        if searched and kind is not None:
+            found[SEARCHES[kind]] = [searched.get(i) for i in range(len(study.evaluation))]
         found[DIRECT] = as_orderings(direct["orderings"])
-        told("tests")
+        report("tests")
         lengths = [len(c) for c in study.evaluation]
         return tabulate(found, lengths, rule=study.rule, resamples=plan.resamples).to_dict()
 
@@ -52,5 +53,5 @@ def recovery(bench: Bench, model: Model, templates: TemplateSet, direct: Mapping
         "training": model.training,
         "direct": direct["history"],
     }
-    result: dict[str, Any] = bench.stage("recovery", settings, work)
+    result: dict[str, Any] = workspace.stage("recovery", settings, work)
     return result

@@ -8,14 +8,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from fabula.errors import FileError, import_extra
-from fabula.studies.reproduce import bits, learned
-from fabula.studies.reproduce import templates as curves
-from fabula.studies.reproduce.collections import Study, read_study
-from fabula.studies.reproduce.plan import Plan, full_plan, quick_plan
+from fabula.errors import FileError, InputError, import_extra
+from fabula.studies.reproduce import bits, learned, templates
+from fabula.studies.reproduce.collections import StudyData, read_study_data
+from fabula.studies.reproduce.plan import Plan, full_plan
 from fabula.studies.reproduce.processes import Task, side_by_side
 from fabula.studies.reproduce.recovery import recovery
-from fabula.studies.reproduce.stages import Bench
+from fabula.studies.reproduce.stages import Workspace
 
 
 @dataclass(frozen=True)
@@ -36,7 +35,7 @@ class Reproduced:
         Bits and history of each essence and of the direct sequencer.
     figure2, significance
         Best scores by the number of templates with both baselines, and the tests at k = 4.
-    kinship, album
+    kinship, example
         Figures 4 and 5; Figure 6.
     recovery
         All methods by all metrics.
@@ -54,21 +53,17 @@ class Reproduced:
     figure2: dict[str, Any]
     significance: dict[str, Any]
     kinship: dict[str, Any]
-    album: dict[str, Any]
+    example: dict[str, Any]
     recovery: dict[str, Any]
 
 
 def reproduce(
     data: str | Path,
     folder: str | Path,
+    plan: Plan | None = None,
     *,
-    quick: bool = False,
-    seeds: int | None = None,
-    device: str = "auto",
-    jobs: int = 1,
     features: Sequence[str] | None = None,
     held_out: float = 0.1,
-    plan: Plan | None = None,
     progress: Callable[[str, str, int, int], None] | None = None,
 ) -> Reproduced:
     """Compute every table and figure; what a call before has done with the same settings is not done again.
@@ -79,101 +74,93 @@ def reproduce(
         A table of ordered collections, or a folder or archive of FMA.
     folder
         Where stages and models are kept; made where it is not there.
-    quick
-        Fewer seeds, epochs and collections: minutes on two cores.
-    seeds
-        Runs of everything that is trained; 5, or 2 when quick.
-    device
-        ``"auto"``, ``"cpu"`` or ``"cuda"``.
-    jobs
-        Stages done side by side, in processes of their own; results differ by rounding at most.
-    features, held_out
-        As :func:`fabula.studies.reproduce.collections.read_study` takes them.
     plan
-        Sizes of one's own, in place of ``quick``, ``seeds``, ``device`` and ``jobs``.
+        How much is done, where, and in how many processes; by default the full one.
+    features, held_out
+        As :func:`fabula.studies.reproduce.collections.read_study_data` takes them.
     progress
         Called with a stage, a note, and how many stages are done, of how many.
     """
     import_extra("torch", extra="train", purpose="reproducing the paper")
-    place = _make_folders(Path(folder))
-    study = read_study(data, features=features, held_out=held_out)
-    make = quick_plan if quick else full_plan
-    chosen = plan or make(seeds=seeds or (2 if quick else 5), device=device, jobs=jobs)
-    bench = Bench(place, study, chosen, study.fingerprint, lambda stage, note: None)
-    return run(bench if progress is None else replace(bench, told=_counting(progress, bench)))
+    from fabula.training.loop.distributed import processes
+
+    if processes() > 1:
+        raise InputError("a reproduction shares its trainings out by its own jobs: start it without torchrun")
+    kept_in = _make_folders(Path(folder))
+    study = read_study_data(data, features=features, held_out=held_out)
+    workspace = Workspace(kept_in, study, plan or full_plan(), study.fingerprint, lambda stage, note: None)
+    return run(workspace if progress is None else replace(workspace, report=_counting(progress, workspace)))
 
 
-def run(bench: Bench) -> Reproduced:
+def run(workspace: Workspace) -> Reproduced:
     """All stages, in order; those that do not wait for each other side by side, where the plan has several jobs."""
-    plan = bench.plan
-    for wave in (trainings(bench), measurements(bench)):
-        side_by_side(bench, wave)
-    trained = [learned.essence(bench, seed) for seed in range(plan.seeds)]
+    plan = workspace.plan
+    for wave in (trainings(workspace), measurements(workspace)):
+        side_by_side(workspace, wave)
+    trained = [learned.essence(workspace, seed) for seed in range(plan.seeds)]
     first = trained[0][0]
-    figure2 = curves.figure2(bench)
-    sets = learned.template_sets(bench, first, 0)
-    direct = learned.sequencer(bench)
+    figure2 = templates.figure2(workspace)
+    sets = learned.template_sets(workspace, first, 0)
+    direct = learned.sequencer(workspace)
     four = sets["refined"][max(k for k in sets["refined"] if k <= 4)]
     return Reproduced(
-        folder=bench.folder,
-        data=_told_of(bench.study),
+        folder=workspace.folder,
+        data=_about(workspace.study),
         plan={"quick": plan.quick, "seeds": plan.seeds, "preset": plan.preset, "searched": plan.searched},
-        table1=bits.table1(bench),
-        figure1=bits.figure1(bench),
-        controls=bits.controls(bench),
-        more_data=bits.more_data(bench),
+        table1=bits.table1(workspace),
+        figure1=bits.figure1(workspace),
+        controls=bits.controls(workspace),
+        more_data=bits.more_data(workspace),
         essences=[result for _, result in trained],
         sequencer={key: value for key, value in direct.items() if key != "orderings"},
         figure2={key: value for key, value in figure2.items() if key != "scores"},
-        significance=curves.significance(bench, figure2),
-        kinship=curves.kinship(bench, first, sets),
-        album=curves.one_album(bench, first, sets),
-        recovery=recovery(bench, first, four, direct),
+        significance=templates.significance(workspace, figure2),
+        kinship=templates.kinship(workspace, first, sets),
+        example=templates.example(workspace, first, sets),
+        recovery=recovery(workspace, first, four, direct),
     )
 
 
-def trainings(bench: Bench) -> list[Task]:
+def trainings(workspace: Workspace) -> list[Task]:
     """Everything that is trained, longest first."""
-    plan, study = bench.plan, bench.study
+    plan, study = workspace.plan, workspace.study
     seeds = range(plan.seeds)
-    own = (
-        study.plain is not None and study.plain[0] is not study.training
-    )  # else Table 1 has trained Figure 1's essence
-    names = [*([None] if own else []), *bits.figure1_names(bench)]
+    own = study.plain is not None and study.plain.training is not study.training  # else Table 1 has trained it
+    names = [*([None] if own else []), *bits.figure1_names(workspace)]
     return [
         learned.sequencer,
         *(partial(learned.essence, seed=seed) for seed in seeds),
         *([] if plan.search_changes is None else [learned.searching]),
         *(partial(bits.control, name=name) for name in bits.DATA),
-        *(partial(bits.more_data_run, size=size) for size in bits.sizes(bench)),
+        *(partial(bits.more_data_run, size=size) for size in bits.sizes(workspace)),
         *(partial(bits.table1_run, d=d, seed=seed) for d in reversed(plan.dimensions) for seed in seeds),
         *(partial(bits.figure1_run, name=name, seed=seed) for name in names for seed in seeds),
     ]
 
 
-def measurements(bench: Bench) -> list[Task]:
+def measurements(workspace: Workspace) -> list[Task]:
     """What is measured on an essence, once it is trained."""
-    parts = min(learned.SEARCH_PARTS, bench.plan.searched, len(bench.study.evaluation))
+    parts = min(learned.SEARCH_PARTS, workspace.plan.searched, len(workspace.study.evaluation))
     return [
         *(partial(learned.search_part, part=part) for part in range(parts)),
-        *(partial(curves.seed_scores, seed=seed) for seed in range(bench.plan.seeds)),
+        *(partial(templates.seed_scores, seed=seed) for seed in range(workspace.plan.seeds)),
     ]
 
 
-def _counting(progress: Callable[[str, str, int, int], None], bench: Bench) -> Callable[[str, str], None]:
+def _counting(progress: Callable[[str, str, int, int], None], workspace: Workspace) -> Callable[[str, str], None]:
     """Notes with the number of stages that are done; templates are one more for each seed, and three come last."""
-    total = len(trainings(bench)) + len(measurements(bench)) + bench.plan.seeds + 3
+    total = len(trainings(workspace)) + len(measurements(workspace)) + workspace.plan.seeds + 3
     done: set[str] = set()
 
-    def told(stage: str, note: str) -> None:
+    def report(stage: str, note: str) -> None:
         if note.startswith(("done", "kept")):
             done.add(stage)
         progress(stage, note, len(done), max(total, len(done)))
 
-    return told
+    return report
 
 
-def _told_of(study: Study) -> dict[str, Any]:
+def _about(study: StudyData) -> dict[str, Any]:
     parts = {name: getattr(study, name) for name in ("training", "development", "evaluation")}
     return {
         "name": study.name,

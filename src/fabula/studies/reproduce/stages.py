@@ -1,4 +1,4 @@
-"""The bench a reproduction works on: stages that are done once, kept as JSON, and taken up where they stopped."""
+"""The workspace of a reproduction: stages that are done once, kept as JSON, and taken up where they stopped."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from typing import Any
 import numpy as np
 
 from fabula.core.writing import write_whole
-from fabula.studies.reproduce.collections import Study
+from fabula.studies.reproduce.collections import StudyData
 from fabula.studies.reproduce.plan import Plan
 from fabula.version import __version__
 
 FORMAT = "fabula-stage"
 VERSION = 1
 
-Told = Callable[[str, str], None]
+Report = Callable[[str, str], None]
 
 
 @dataclass(frozen=True, eq=False)
-class Bench:
+class Workspace:
     """Where a reproduction is made.
 
     Attributes
@@ -36,15 +36,15 @@ class Bench:
         What is studied, and how much.
     data
         Fingerprint of the collections.
-    told
+    report
         Called with a stage and a note.
     """
 
     folder: Path
-    study: Study
+    study: StudyData
     plan: Plan
     data: str
-    told: Told
+    report: Report
 
     def stage(
         self,
@@ -71,20 +71,20 @@ class Bench:
         key = _key(name, settings, self.data)
         kept = _read(path, key) if all(file.exists() for file in files) else None
         if kept is not None:
-            self.told(name, "kept from before")
+            self.report(name, "kept from before")
             return kept["result"]
-        self.told(name, "begins")
+        self.report(name, "begins")
         began = time.monotonic()
         result = plain(work())
         document = {"format": FORMAT, "version": VERSION, "stage": name, "key": key, "settings": plain(settings)}
         document |= {"seconds": round(time.monotonic() - began, 2), "result": result}
         write_whole(path, json.dumps(document, ensure_ascii=False, allow_nan=False) + "\n")
-        self.told(name, f"done in {document['seconds']} s")
+        self.report(name, f"done in {document['seconds']} s")
         return json.loads(json.dumps(result))
 
     def epochs_of(self, stage: str) -> Callable[[Any], None]:
         """Tells the epochs of a training that is a stage, as :func:`fabula.training.trainer.train` reports them."""
-        return lambda where: self.told(stage, f"epoch {where.epoch} of {where.epochs}")
+        return lambda where: self.report(stage, f"epoch {where.epoch} of {where.epochs}")
 
     def model_path(self, name: str) -> Path:
         """Where a model of this reproduction is kept."""
@@ -115,8 +115,8 @@ def plain(value: Any) -> Any:
 
 
 def _key(name: str, settings: Mapping[str, Any], data: str) -> str:
-    told = json.dumps([name, plain(settings), data, VERSION, __version__], sort_keys=True)
-    return hashlib.sha256(told.encode()).hexdigest()
+    text = json.dumps([name, plain(settings), data, VERSION, __version__], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _read(path: Path, key: str) -> dict[str, Any] | None:

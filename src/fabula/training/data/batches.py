@@ -121,12 +121,12 @@ def take(pool: Pool, batch: Batch, generator: torch.Generator | None = None) -> 
     if batch.kept == batch.length:
         return pool.values[batch.starts[:, None] + torch.arange(batch.length, device=device)]
     keys = torch.rand(len(batch.starts), batch.length, device=device, generator=generator)
-    places = keys.argsort(1)[:, : batch.kept].sort(1).values  # (b, kept), rising: the order is preserved
-    return pool.values[batch.starts[:, None] + places]
+    positions = keys.argsort(1)[:, : batch.kept].sort(1).values  # (b, kept), rising: the order is preserved
+    return pool.values[batch.starts[:, None] + positions]
 
 
 def draw_orderings(b: int, sequences: int, n: int, generator: torch.Generator) -> Tensor:
-    """The true order first, then independent uniform permutations (which may repeat it): (b, sequences, n)."""
+    """The true order first, then uniformly random permutations (one may be the true order): (b, sequences, n)."""
     keys = torch.rand(b, sequences, n, device=generator.device, generator=generator)
     orderings = keys.argsort(2)
     orderings[:, 0] = torch.arange(n, device=generator.device)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from fabula.core.collection import Collection
 from fabula.core.essence import Floats
 from fabula.errors import InputError
+from fabula.evaluation.parts import Parts
 from fabula.models.transform import Transform, log_parts
 from fabula.training.config import TrainingConfig
 from fabula.training.data.batches import Pool
@@ -37,6 +38,14 @@ def check_collections(collections: Sequence[Collection], *, role: str) -> None:
             raise InputError(f"{role} collection {collection.id!r} has 1 item: an order needs at least 2")
         if not collection.ordered:
             raise InputError(f"{role} collection {collection.id!r} is not ordered: its true order is not known")
+
+
+def check_parts(parts: Parts) -> None:
+    """Check every part, each under its own name."""
+    check_collections(parts.training, role="training")
+    check_collections(parts.validation, role="validation")
+    if parts.measured is not None:
+        check_collections(parts.measured, role="measuring")
 
 
 def chosen_features(config: TrainingConfig, collections: Sequence[Collection]) -> tuple[str, ...]:
@@ -99,7 +108,7 @@ def make_pool(collections: Sequence[Collection], transform: Transform, device: t
 
 
 def fingerprint(collections: Sequence[Collection], names: tuple[str, ...]) -> str:
-    """SHA-256 over ids and feature values: what a model was trained on, told in 64 digits."""
+    """SHA-256 over ids and feature values: what a model was trained on, in 64 digits."""
     digest = hashlib.sha256("\0".join(names).encode())
     for collection in collections:
         digest.update(f"\0{collection.id}\0{len(collection)}\0".encode())

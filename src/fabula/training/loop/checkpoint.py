@@ -6,7 +6,7 @@ An epoch's randomness follows from the seed and its number, so no random state n
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +17,53 @@ from torch import Tensor, nn
 from fabula.core.writing import write_whole
 from fabula.errors import FileError
 from fabula.training.config import TrainingConfig
+from fabula.training.loop.distributed import World
 from fabula.training.loop.run import Progress, Run
 
 FORMAT = "fabula-checkpoint"
 VERSION = 1
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """Where a run is kept after each epoch, and whether it is taken up from there.
+
+    With several processes the file is the first one's: it alone looks for it, reads and writes it.
+
+    Attributes
+    ----------
+    path
+        The file.
+    resume
+        True: take up the run in the file, which must be there. False: start anew. None: take it up if it is there.
+    """
+
+    path: Path
+    resume: bool | None = None
+
+    def content(self) -> bytes | None:
+        """What the file holds; None where a run starts anew."""
+        if self.resume is False or (self.resume is None and not self.path.exists()):
+            return None
+        try:
+            return self.path.read_bytes()
+        except OSError as error:
+            raise FileError(f"{self.path}: cannot be read as a training checkpoint ({error})") from error
+
+
+def take_up(checkpoint: Checkpoint, run: Run, config: TrainingConfig, data: str, world: World) -> None:
+    """Bring a fresh run to the state in a checkpoint, where there is one to take up.
+
+    Every process gets the first one's file, so all go on from the same state.
+
+    Raises
+    ------
+    FileError
+        When the file is no checkpoint, or one of other settings or other collections.
+    """
+    content = world.of_first(checkpoint.content)
+    if content is not None:
+        read_checkpoint(content, run, config, data, where=checkpoint.path)
 
 
 def write_checkpoint(path: Path, run: Run, config: TrainingConfig, data: str) -> None:
@@ -40,36 +83,33 @@ def write_checkpoint(path: Path, run: Run, config: TrainingConfig, data: str) ->
     write_whole(path, save(tensors, metadata=header))
 
 
-def read_checkpoint(path: Path, run: Run, config: TrainingConfig, data: str) -> None:
-    """Bring a fresh run to the state that was written.
-
-    Raises
-    ------
-    FileError
-        When the file is no checkpoint, or one of other settings or other collections.
-    """
-    header, tensors = _read(path)
+def read_checkpoint(content: bytes, run: Run, config: TrainingConfig, data: str, *, where: Path) -> None:
+    """Bring a fresh run to the state that was written; ``where`` names the file in errors."""
+    header, tensors = _read(content, where)
     if header.get("format") != FORMAT or header.get("version") != str(VERSION):
-        raise FileError(f"{path}: is not a training checkpoint of version {VERSION}; start without resume")
+        raise FileError(f"{where}: is not a training checkpoint of version {VERSION}; start without resume")
     state: dict[str, Any] = json.loads(header["state"])
     differing = [key for key, value in config.to_dict().items() if state["config"].get(key) != value]
     if differing:
-        raise FileError(f"{path}: was trained with other settings ({', '.join(differing)}); start without resume")
+        raise FileError(f"{where}: was trained with other settings ({', '.join(differing)}); start without resume")
     if state["data"] != data:
-        raise FileError(f"{path}: was trained on other collections; start without resume")
-    _restore(run, tensors, path)
+        raise FileError(f"{where}: was trained on other collections; start without resume")
+    _restore(run, tensors, where)
     run.epoch, run.best_epoch, run.best_bits = state["epoch"], state["best_epoch"], state["best_bits"]
     run.history[:] = [Progress(**row) for row in state["history"]]
 
 
-def _read(path: Path) -> tuple[dict[str, str], dict[str, Tensor]]:
-    from safetensors import SafetensorError, safe_open
+def _read(content: bytes, where: Path) -> tuple[dict[str, str], dict[str, Tensor]]:
+    from safetensors import SafetensorError
+    from safetensors.torch import load
 
     try:
-        with safe_open(path, framework="pt") as file:
-            return file.metadata() or {}, {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except (OSError, SafetensorError) as error:
-        raise FileError(f"{path}: cannot be read as a training checkpoint ({error})") from error
+        tensors = load(content)
+        size = int.from_bytes(content[:8], "little")
+        header = json.loads(content[8 : 8 + size]).get("__metadata__")
+    except (SafetensorError, ValueError, KeyError) as error:
+        raise FileError(f"{where}: cannot be read as a training checkpoint ({error})") from error
+    return header or {}, tensors
 
 
 def _tensors(run: Run) -> dict[str, Tensor]:
@@ -83,7 +123,7 @@ def _tensors(run: Run) -> dict[str, Tensor]:
     return named
 
 
-def _restore(run: Run, tensors: dict[str, Tensor], path: Path) -> None:
+def _restore(run: Run, tensors: dict[str, Tensor], where: Path) -> None:
     parts: dict[str, dict[str, Tensor]] = {"net": {}, "mean": {}, "best": {}, "optimizer": {}}
     for name, tensor in tensors.items():
         part, _, rest = name.partition(".")
@@ -95,7 +135,7 @@ def _restore(run: Run, tensors: dict[str, Tensor], path: Path) -> None:
         for name, tensor in run.best.items():
             tensor.copy_(parts["best"][name])
     except (KeyError, RuntimeError) as error:
-        raise FileError(f"{path}: does not hold the tensors of this net ({error})") from error
+        raise FileError(f"{where}: does not hold the tensors of this net ({error})") from error
     moments: dict[int, dict[str, Tensor]] = {}
     for name, tensor in parts["optimizer"].items():
         number, _, moment = name.partition(".")

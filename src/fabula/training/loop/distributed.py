@@ -1,17 +1,21 @@
-"""Several processes as one: every batch is shared out among them, gradients are summed, decisions are the first's."""
+"""Several processes as one: batches are shared out, gradients are summed; the first decides, writes and prints."""
 
 from __future__ import annotations
 
+import atexit
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor
 from torch import distributed as dist
 
-from fabula.errors import InputError
+from fabula.errors import FabulaError, InputError
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -24,7 +28,7 @@ class World:
 
     @property
     def first(self) -> bool:
-        """Whether this process is the one that writes."""
+        """Whether this process is the one that decides, writes and prints."""
         return self.rank == 0
 
     def share(self, rows: Tensor) -> Tensor:
@@ -52,30 +56,55 @@ class World:
         """The first process's numbers, for all: rounding must not lead two processes different ways."""
         if self.size == 1:
             return values
-        told = torch.tensor(values, dtype=torch.float64, device=self.device)
-        dist.broadcast(told, src=0)
-        return [float(value) for value in told.tolist()]
+        numbers = torch.tensor(values, dtype=torch.float64, device=self.device)
+        dist.broadcast(numbers, src=0)
+        return [float(value) for value in numbers.tolist()]
+
+    def of_first(self, make: Callable[[], T]) -> T:
+        """What the first process makes, for all; where it raises an error of fabula's, all raise it."""
+        if self.size == 1:
+            return make()
+        made: list[Any] = [None, None]
+        if self.first:
+            try:
+                made[0] = make()
+            except FabulaError as error:
+                made[1] = error
+        dist.broadcast_object_list(made, src=0, device=self.device)
+        if made[1] is not None:
+            raise made[1]
+        value: T = made[0]
+        return value
+
+
+def processes() -> int:
+    """How many processes torchrun started; 1 without it."""
+    return int(os.environ.get("WORLD_SIZE", "1"))
+
+
+def is_first() -> bool:
+    """Whether this process is the one that decides, writes and prints."""
+    return int(os.environ.get("RANK", "0")) == 0
 
 
 @contextmanager
 def join(device: str) -> Iterator[World]:
     """Join the processes that torchrun started, or work alone.
 
+    They stay joined until they end: one training follows another, and a process that opens a group anew may wait for
+    ever for one that has not yet closed the last.
+
     Parameters
     ----------
     device
         ``"auto"`` (a GPU if there is one), ``"cpu"``, ``"cuda"`` or ``"cuda:1"``.
     """
-    rank, size = int(os.environ.get("RANK", "0")), int(os.environ.get("WORLD_SIZE", "1"))
-    place = pick_device(device, local_rank=int(os.environ.get("LOCAL_RANK", "0")) if size > 1 else None)
-    if size == 1 or dist.is_initialized():
-        yield World(rank, size, place)
-        return
-    dist.init_process_group("nccl" if place.type == "cuda" else "gloo")
-    try:
-        yield World(rank, size, place)
-    finally:
-        dist.destroy_process_group()
+    rank, size = int(os.environ.get("RANK", "0")), processes()
+    chosen = pick_device(device, local_rank=int(os.environ.get("LOCAL_RANK", "0")) if size > 1 else None)
+    if size > 1 and not dist.is_initialized():
+        dist.init_process_group("nccl" if chosen.type == "cuda" else "gloo")
+        atexit.register(dist.destroy_process_group)
+    yield World(rank, size, chosen)
 
 
 def pick_device(device: str, *, local_rank: int | None = None) -> torch.device:

@@ -7,15 +7,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import replace
-from pathlib import Path
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
 
 from fabula.training.config import TrainingConfig
 from fabula.training.data.batches import Pool, draw_orderings, filling, plan_epoch, take, whole_batches
-from fabula.training.loop.checkpoint import read_checkpoint, write_checkpoint
+from fabula.training.loop.checkpoint import Checkpoint, take_up, write_checkpoint
 from fabula.training.loop.distributed import World
 from fabula.training.loop.graphs import GraphedStep
 from fabula.training.loop.loss import info_nce, to_bits
@@ -30,54 +29,66 @@ _MOST_FILLING = 1.5  # times as many collections in an epoch
 _SEQUENCES_AT_ONCE = 1 << 15  # scored together when validating
 
 
-def optimise(
-    make_net: Callable[[], EssenceNet],
-    pool: Pool,
-    held_out: Pool,
-    config: TrainingConfig,
-    world: World,
-    *,
-    data: str = "",
-    checkpoint: Path | None = None,
-    resume: Path | None = None,
-    progress: Callable[[Progress], None] | None = None,
-    draw: Draw = draw_orderings,
-) -> Run:
-    """Train a net; the state that does best on the held-out pool is its ``best``.
+@dataclass(frozen=True, eq=False)
+class Task:
+    """What is to be trained.
 
-    Parameters
+    Attributes
     ----------
     make_net
         Makes the net; called with a seeded random state.
-    pool, held_out
-        What to train and to validate on.
-    config, world
-        How, and with whom.
+    pool, validation
+        What to train on, and what decides which epoch is kept.
     data
         Fingerprint of the training collections, kept in checkpoints.
-    checkpoint, resume
-        Where to keep the run after each epoch; where to take it up.
-    progress
-        Called after each epoch.
     draw
         Draws the orderings to be told apart, the true one first.
     """
+
+    make_net: Callable[[], EssenceNet]
+    pool: Pool
+    validation: Pool
+    data: str = ""
+    draw: Draw = draw_orderings
+
+
+def optimise(
+    task: Task,
+    config: TrainingConfig,
+    world: World,
+    *,
+    checkpoint: Checkpoint | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> Run:
+    """Train a net; the state that does best on the validation pool is its ``best``.
+
+    Parameters
+    ----------
+    task
+        What to train.
+    config, world
+        How, and with which processes.
+    checkpoint
+        Where to keep the run after each epoch, and to take it up.
+    progress
+        Called after each epoch, in the first process.
+    """
     cuda = [world.device] if world.device.type == "cuda" else []
     with torch.random.fork_rng(devices=cuda), precision(config.amp, world.device):
-        run = start_run(make_net, config, world.device)
-        if resume is not None:
-            read_checkpoint(resume, run, config, data)
+        run = start_run(task.make_net, config, world.device)
+        if checkpoint is not None:
+            take_up(checkpoint, run, config, task.data, world)
         first, began = run.epoch, time.monotonic()
         while run.epoch < config.epochs and not _waited_enough(run, config):
-            loss = run_epoch(run, pool, config, world, draw)
+            loss = run_epoch(run, task.pool, config, world, task.draw)
             run.epoch += 1
-            seen = validation_bits(run.mean.net, held_out, config, draw)
+            seen = validation_bits(run.mean.net, task.validation, config, task.draw)
             bits = dict(zip(config.scorers, world.agree(list(seen.values())), strict=True))
             _keep_best(run, bits, config)
             left = (time.monotonic() - began) / (run.epoch - first) * (config.epochs - run.epoch)
             run.history.append(Progress(run.epoch, config.epochs, loss, bits, left))
             if checkpoint is not None and world.first:
-                write_checkpoint(checkpoint, run, config, data)
+                write_checkpoint(checkpoint.path, run, config, task.data)
             if progress is not None and world.first:
                 progress(run.history[-1])
     return run

@@ -58,13 +58,13 @@ def load_sequencer(path: str | Path, *, device: str = "cpu") -> Sequencer:
     document = _document(path, content)
     try:
         config = SequencerConfig(**_settings(document["config"]))
-        told = document["features"]
+        said = document["features"]
         transform = Transform(
-            tuple(told["names"]),
-            tuple(told["logged"]),
-            np.array(told["mean"]),
-            np.array(told["deviation"]),
-            told["bound"],
+            tuple(said["names"]),
+            tuple(said["logged"]),
+            np.array(said["mean"]),
+            np.array(said["deviation"]),
+            said["bound"],
         )
         net = make_net(config, transform)
         net.load_state_dict(load(content))

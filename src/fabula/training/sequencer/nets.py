@@ -60,7 +60,9 @@ class SequencerNet(nn.Module):
         b, n, width = items.shape
         m = placed.shape[1]
         chosen = items.gather(1, placed.unsqueeze(2).expand(b, m, width))
-        hidden = torch.cat([self.start.expand(b, 1, width), chosen], dim=1) + self.place(self._places(m + 1, n, items))
+        hidden = torch.cat([self.start.expand(b, 1, width), chosen], dim=1) + self.place(
+            self._positions(m + 1, n, items)
+        )
         for block in self.decoder:
             hidden = block(hidden, items)
         logits = self.query(self.point(hidden)) @ self.key(items).transpose(1, 2) / math.sqrt(width)
@@ -77,7 +79,7 @@ class SequencerNet(nn.Module):
         return steps.diagonal(dim1=1, dim2=2).sum(1)
 
     @staticmethod
-    def _places(steps: int, n: int, like: Tensor) -> Tensor:
+    def _positions(steps: int, n: int, like: Tensor) -> Tensor:
         """Where each step stands: from the start, from the end, and how long the collection is; (steps, 3)."""
         j = torch.arange(steps, device=like.device, dtype=like.dtype)
         ends = torch.stack([j, n - 1 - j]) / max(n - 1, 1)

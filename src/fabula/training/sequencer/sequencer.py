@@ -20,6 +20,7 @@ from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
 from fabula.errors import InputError
 from fabula.evaluation.intervals import Interval, bootstrap
+from fabula.media.music.album_tables import LOGGED
 from fabula.models.transform import Transform
 from fabula.training.data.batches import Pool, plan_epoch, take, whole_batches
 from fabula.training.data.dataset import check_collections, fit_transform, make_pool
@@ -41,7 +42,7 @@ class SequencerConfig:
     """
 
     features: tuple[str, ...] = ()  # none: all that the first collection has
-    logged: tuple[str, ...] = ("duration_ms",)
+    logged: tuple[str, ...] = LOGGED
     bound: float = 4.0  # the most deviations from the mean that are seen; 0: any
     width: int = 64
     heads: int = 4

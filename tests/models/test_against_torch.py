@@ -3,23 +3,14 @@
 import numpy as np
 import pytest
 
-from fabula.models import nets
-from fabula.models.config import tensor_shapes
+from fabula.models.encoders.bilstm import encode_bilstm
+from fabula.models.encoders.mlp import encode_mlp
+from fabula.models.scorers.bilstm import score_bilstm
 
 torch = pytest.importorskip("torch")
 nn = torch.nn
 
 ACTIVATIONS = {"gelu_tanh": nn.GELU(approximate="tanh"), "relu": nn.ReLU(), "tanh": nn.Tanh()}
-
-
-def random_tensors(config, item_shape, seed=0):
-    rng = np.random.default_rng(seed)
-    shapes = tensor_shapes(config, item_shape)
-    return {
-        name: (rng.normal(size=shape) / np.sqrt(shape[-1])).astype(np.float32)
-        for name, shape in shapes.items()
-        if not name.startswith("transform.")
-    }
 
 
 def doubled(tensors):
@@ -56,17 +47,17 @@ def torch_mlp(tensors, x, config):
 @pytest.mark.parametrize("d", [1, 4, 16])
 @pytest.mark.parametrize("activation", list(ACTIVATIONS))
 @pytest.mark.parametrize("extra", [{}, {"layernorm": True}, {"skip": True, "layernorm": True}])
-def test_mlp_is_torchs(d, activation, extra):
+def test_mlp_is_torchs(random_tensors, d, activation, extra):
     encoder = {"kind": "mlp", "widths": [32, 24], "activation": activation, **extra}
     tensors = random_tensors({"dimensions": d, "encoder": encoder, "scorers": []}, (12,))
     x = np.random.default_rng(1).normal(size=(1100, 12)) * 2  # more than one block
-    ours = nets.mlp(doubled(tensors), x, encoder)
+    ours = encode_mlp(doubled(tensors), x, encoder)
     assert ours.shape == (1100, d)
     assert np.abs(ours - torch_mlp(tensors, x, encoder)).max() < 1e-5
 
 
 @pytest.mark.parametrize(("d", "layers", "hidden"), [(1, 2, 128), (4, 1, 8), (16, 2, 16)])
-def test_bilstm_encoder_is_torchs(d, layers, hidden):
+def test_bilstm_encoder_is_torchs(random_tensors, d, layers, hidden):
     encoder = {"kind": "bilstm", "hidden": hidden, "layers": layers}
     tensors = random_tensors({"dimensions": d, "encoder": encoder, "scorers": []}, (75, 7))
     x = np.random.default_rng(1).normal(size=(9, 75, 7))
@@ -79,7 +70,7 @@ def test_bilstm_encoder_is_torchs(d, layers, hidden):
             ends, as_torch(tensors["encoder.out.weight"]), as_torch(tensors["encoder.out.bias"])
         )
         theirs = torch.sigmoid(linear).numpy()
-    assert np.abs(nets.bilstm_encoder(doubled(tensors), x, encoder) - theirs).max() < 1e-5
+    assert np.abs(encode_bilstm(doubled(tensors), x, encoder) - theirs).max() < 1e-5
 
 
 def torch_score(tensors, sequences, config):
@@ -99,25 +90,13 @@ def torch_score(tensors, sequences, config):
     return linear[:, 0].numpy()
 
 
-def bilstm(d, *, positions=False, readout="ends", hidden=32, layers=2):
-    channels = d + 2 if positions else d
-    scorer = {"kind": "bilstm", "hidden": hidden, "layers": layers, "channels": channels, "readout": readout}
-    return scorer | {"positions": positions}
-
-
-def scorer_tensors(scorer, d, seed=0):
-    config = {"dimensions": d, "encoder": {"kind": "identity"}, "scorers": [scorer]}
-    return random_tensors(config, (d,), seed)
-
-
 @pytest.mark.parametrize("d", [1, 4, 16])
 @pytest.mark.parametrize("positions", [False, True])
 @pytest.mark.parametrize("readout", ["ends", "mean"])
-def test_bilstm_scorer_is_torchs(d, positions, readout):
-    scorer = bilstm(d, positions=positions, readout=readout)
-    tensors = scorer_tensors(scorer, d)
+def test_bilstm_scorer_is_torchs(bilstm, d, positions, readout):
+    scorer, tensors = bilstm(d, positions=positions, readout=readout)
     for m, n in ((300, 11), (1, 1), (5, 2)):
         sequences = np.random.default_rng(n).normal(size=(m, n, d))
-        ours = nets.bilstm_score(tensors, sequences, scorer)
+        ours = score_bilstm(tensors, sequences, scorer)
         assert ours.shape == (m,)
         assert np.abs(ours - torch_score(tensors, sequences, scorer)).max() < 1e-5

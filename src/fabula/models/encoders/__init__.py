@@ -1,0 +1,20 @@
+"""Encoders by kind: one file each, and one line here."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fabula.errors import ModelError
+from fabula.models.encoders.bilstm import BILSTM
+from fabula.models.encoders.identity import IDENTITY
+from fabula.models.encoders.kind import EncoderKind
+from fabula.models.encoders.mlp import MLP
+
+ENCODERS: dict[str, EncoderKind] = {"mlp": MLP, "bilstm": BILSTM, "identity": IDENTITY}
+
+
+def encoder_kind(kind: Any) -> EncoderKind:
+    """A kind of encoder by name; an unknown one is an error that names those there are."""
+    if not isinstance(kind, str) or kind not in ENCODERS:
+        raise ModelError(f"an encoder's kind must be one of {', '.join(map(repr, ENCODERS))}; got {kind!r}")
+    return ENCODERS[kind]

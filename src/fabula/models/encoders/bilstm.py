@@ -1,0 +1,45 @@
+"""``{"kind": "bilstm", "hidden": 128, "layers": 2}``: the paper's encoder, over features that are arrays.
+
+Features (n, f, s) are read as f steps of s channels; with h = hidden:
+
+=============================================  ===============================================
+``encoder.lstm.*``                             names and shapes of a bidirectional torch.nn.LSTM(s, h)
+``encoder.h0``, ``encoder.c0``                 (layers * 2, h), in torch's order of layers and directions
+``encoder.out.weight``, ``encoder.out.bias``   (d, 2 h), (d,); a sigmoid follows
+=============================================  ===============================================
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fabula.models.checks import as_whole
+from fabula.models.encoders.kind import EncoderKind, Settings
+from fabula.models.layers import Array, Shape, Tensors, blocks, cast, linear, sigmoid
+from fabula.models.lstm import last_states, lstm_shapes, run_lstm
+
+_ROWS = 256  # items at a time
+
+
+def _shapes(settings: Settings, item_shape: Shape, d: int) -> dict[str, Shape]:
+    h, layers = (as_whole(settings, key, "the encoder") for key in ("hidden", "layers"))
+    return lstm_shapes("encoder.lstm", item_shape[1], h, layers) | {
+        "encoder.h0": (layers * 2, h),
+        "encoder.c0": (layers * 2, h),
+        "encoder.out.weight": (d, 2 * h),
+        "encoder.out.bias": (d,),
+    }
+
+
+def encode_bilstm(tensors: Tensors, x: Array, settings: Settings) -> Array:
+    """Items (n, f, s) to essence (n, d) in (0, 1)."""
+    start = (tensors["encoder.h0"], tensors["encoder.c0"])
+    out = []
+    for block in blocks(cast(x, tensors["encoder.h0"]), _ROWS):
+        steps = np.ascontiguousarray(block.transpose(1, 2, 0))  # (f, s, n)
+        outputs = run_lstm(tensors, "encoder.lstm", settings["layers"], steps, start)  # (f, 2 h, n)
+        out.append(sigmoid(linear(tensors, "encoder.out", last_states(outputs))))
+    return np.concatenate(out)
+
+
+BILSTM = EncoderKind(2, _shapes, encode_bilstm)

@@ -1,0 +1,20 @@
+"""``{"kind": "identity"}``: the features are the essence, for as many dimensions as features. No tensors."""
+
+from __future__ import annotations
+
+from fabula.errors import ModelError
+from fabula.models.encoders.kind import EncoderKind, Settings
+from fabula.models.layers import Array, Shape, Tensors
+
+
+def _shapes(settings: Settings, item_shape: Shape, d: int) -> dict[str, Shape]:
+    if item_shape != (d,):
+        raise ModelError(f"identity encoder: as many dimensions as features; got {d} and {item_shape[0]}")
+    return {}
+
+
+def _encode(tensors: Tensors, x: Array, settings: Settings) -> Array:
+    return x
+
+
+IDENTITY = EncoderKind(1, _shapes, _encode)

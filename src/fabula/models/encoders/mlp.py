@@ -1,0 +1,97 @@
+"""``mlp``: linear layers with an activation between them, over features that are numbers.
+
+::
+
+    {"kind": "mlp",
+     "widths": [128, 128],         # of the hidden layers; the last layer, to d, is not listed
+     "activation": "gelu_tanh",    # or "relu", "tanh"
+     "layernorm": false,           # optional: after each hidden linear layer, before the activation
+     "skip": false}                # optional: adds a linear map from the input to the essence
+
+=============================================  ===============================================
+``encoder.{i}.weight``, ``encoder.{i}.bias``   layer i from 0: (out, in), (out,); the last has out = d
+``encoder.{i}.norm.weight``, ``.norm.bias``    with layernorm, hidden layers: (out,); epsilon 1e-5
+``encoder.skip.weight``                        with skip: (d, f)
+=============================================  ===============================================
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+
+import numpy as np
+
+from fabula.errors import ModelError
+from fabula.models.checks import as_flag, check_choice
+from fabula.models.encoders.kind import EncoderKind, Settings
+from fabula.models.layers import Array, Shape, Tensors, blocks, cast, linear
+
+_ROWS = 512  # items at a time, so that a layer stays in the cache
+_WHAT = "the encoder"
+
+
+def _shapes(settings: Settings, item_shape: Shape, d: int) -> dict[str, Shape]:
+    widths, features = settings.get("widths"), item_shape[0]
+    if not isinstance(widths, list) or any(type(width) is not int or width < 1 for width in widths):
+        raise ModelError(f'the encoder\'s "widths" must be a list of whole numbers from 1; got {widths!r}')
+    check_choice(settings, "activation", tuple(_ACTIVATIONS), _WHAT)
+    shapes: dict[str, Shape] = {}
+    for i, (before, after) in enumerate(pairwise([features, *widths, d])):
+        shapes |= {f"encoder.{i}.weight": (after, before), f"encoder.{i}.bias": (after,)}
+        if as_flag(settings, "layernorm", _WHAT) and i < len(widths):
+            shapes |= {f"encoder.{i}.norm.weight": (after,), f"encoder.{i}.norm.bias": (after,)}
+    if as_flag(settings, "skip", _WHAT):
+        shapes["encoder.skip.weight"] = (d, features)
+    return shapes
+
+
+def encode_mlp(tensors: Tensors, x: Array, settings: Settings) -> Array:
+    """Items (n, f) to essence (n, d)."""
+    items = cast(x, tensors["encoder.0.weight"])
+    return np.concatenate([_encode_block(tensors, block, settings) for block in blocks(items, _ROWS)])
+
+
+def _encode_block(tensors: Tensors, x: Array, settings: Settings) -> Array:
+    last = len(settings["widths"])
+    activation = _ACTIVATIONS[settings["activation"]]
+    hidden = x
+    for i in range(last):
+        hidden = linear(tensors, f"encoder.{i}", hidden)  # (n, width)
+        if settings.get("layernorm"):
+            hidden = _layernorm(hidden, tensors[f"encoder.{i}.norm.weight"], tensors[f"encoder.{i}.norm.bias"])
+        hidden = activation(hidden)
+    out = linear(tensors, f"encoder.{last}", hidden)
+    return out + x @ tensors["encoder.skip.weight"].T if settings.get("skip") else out
+
+
+def _layernorm(x: Array, weight: Array, bias: Array) -> Array:
+    centred = x - x.mean(axis=1, keepdims=True)
+    scale = np.sqrt((centred**2).mean(axis=1, keepdims=True) + 1e-5)
+    return np.asarray(centred / scale * weight + bias)
+
+
+def _gelu_tanh(x: Array) -> Array:
+    """GELU with the tanh approximation, as torch's ``gelu(x, approximate="tanh")``."""
+    inner = x * x
+    inner *= 0.044715 * np.sqrt(2 / np.pi).item()
+    inner += np.sqrt(2 / np.pi).item()
+    inner *= x
+    np.tanh(inner, out=inner)
+    inner += 1.0
+    inner *= x
+    inner *= 0.5
+    return inner
+
+
+def _relu(x: Array) -> Array:
+    return np.maximum(x, 0.0, out=x)
+
+
+def _tanh(x: Array) -> Array:
+    return np.tanh(x, out=x)
+
+
+_ACTIVATIONS: dict[str, Callable[[Array], Array]] = {"gelu_tanh": _gelu_tanh, "relu": _relu, "tanh": _tanh}
+
+MLP = EncoderKind(1, _shapes, encode_mlp)
