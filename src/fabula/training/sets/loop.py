@@ -1,0 +1,129 @@
+"""The loop: AdamW over one cycle, a moving average of the weights, the best of it by collections set aside."""
+
+from __future__ import annotations
+
+import copy
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from fabula.training.sets.data import Batch, SetData
+from fabula.training.sets.loss import contrast, info_nce, permutations, taught
+from fabula.training.sets.masking import Masking
+from fabula.training.sets.measuring import collection_bits
+from fabula.training.sets.nets import SetNet
+from fabula.training.sets.recipe import SetRecipe
+
+Report = Callable[["Epoch"], None]
+
+
+@dataclass(frozen=True)
+class Epoch:
+    """How far a training is: its number, of how many, the mean loss, bits on what was set aside, seconds so far."""
+
+    number: int
+    of: int
+    loss: float
+    bits: float
+    seconds: float
+
+
+def fit_net(
+    net: SetNet,
+    train: SetData,
+    aside: SetData,
+    recipe: SetRecipe,
+    *,
+    teachers: Sequence[SetNet] = (),
+    report: Report | None = None,
+) -> tuple[SetNet, list[Epoch]]:
+    """Train a net; returns the average of its weights that did best on what was set aside, and all epochs.
+
+    Parameters
+    ----------
+    net
+        On the device of the data; its weights change.
+    train, aside
+        What is learned from, and what decides when it was best.
+    teachers
+        Nets whose mean opinion it learns from as well.
+    """
+    device, began = train.values.device, time.monotonic()
+    torch.manual_seed(recipe.seed)  # dropout has no generator of its own
+    generator = torch.Generator(device).manual_seed(recipe.seed)
+    masking = Masking(recipe, net.spec.features, device)
+    plan = np.random.default_rng(recipe.seed)
+    total = recipe.epochs * sum(-(-len(group) // recipe.batch) for group in train.by_length().values())
+    optimiser, schedule = _optimiser(net, recipe, total)
+    average, best, epochs = copy.deepcopy(net).eval(), copy.deepcopy(net).eval(), list[Epoch]()
+    step = 0
+    for number in range(1, recipe.epochs + 1):
+        net.train()
+        losses = torch.zeros((), device=device)
+        for chosen, steps in _batches(train, recipe, plan):
+            x = masking(train.gather(chosen, steps), generator)
+            orderings = permutations(recipe.negatives, steps.shape[1], generator)
+            loss = _loss(net, x, orderings, teachers, recipe.taught)
+            optimiser.zero_grad(set_to_none=True)
+            (loss * (len(chosen) / recipe.batch)).backward()
+            torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0, foreach=True)
+            optimiser.step()
+            schedule.step()
+            step += 1
+            _follow(average, net, min(recipe.averaging, step / (step + 10)))
+            losses += loss.detach() * len(chosen)
+        bits = float(collection_bits(average, aside, draws=4).mean())
+        if not epochs or bits > max(epoch.bits for epoch in epochs):
+            best = copy.deepcopy(average)
+        epochs.append(Epoch(number, recipe.epochs, float(losses) / len(train), bits, time.monotonic() - began))
+        if report:
+            report(epochs[-1])
+    return best, epochs
+
+
+def _loss(net: SetNet, x: Batch, orderings: Tensor, teachers: Sequence[SetNet], weight: float) -> Tensor:
+    logits = contrast(*net(x), orderings)
+    if not teachers:
+        return info_nce(logits)
+    with torch.no_grad():
+        opinion = torch.stack([contrast(*teacher(x), orderings) for teacher in teachers]).mean(0)
+    return (1 - weight) * info_nce(logits) + weight * taught(logits, opinion)
+
+
+def _batches(data: SetData, recipe: SetRecipe, plan: np.random.Generator) -> Iterator[tuple[Tensor, Tensor]]:
+    """Numbers (B,) of collections of one length and the items (B, m) taken of each, in random order of the batches."""
+    device = data.values.device
+    drawn: list[tuple[int, Tensor]] = []
+    for n, chosen in data.by_length().items():
+        mixed = chosen[torch.from_numpy(plan.permutation(len(chosen))).to(device)]
+        drawn.extend((n, part) for part in mixed.split(recipe.batch))
+    for number in plan.permutation(len(drawn)):
+        n, chosen = drawn[number]
+        m = n
+        if n > 3 and plan.random() < recipe.subsequences:
+            m = int(plan.integers(max(3, n // 2), n))
+        order = torch.from_numpy(plan.random((len(chosen), n)).argsort(1)[:, :m]).to(device)
+        yield chosen, order.sort(1).values
+
+
+def _optimiser(
+    net: SetNet, recipe: SetRecipe, total: int
+) -> tuple[torch.optim.AdamW, torch.optim.lr_scheduler.OneCycleLR]:
+    decayed = [p for p in net.parameters() if p.ndim > 1]
+    rest = [p for p in net.parameters() if p.ndim < 2]
+    groups = [{"params": decayed, "weight_decay": recipe.decay}, {"params": rest, "weight_decay": 0.0}]
+    optimiser = torch.optim.AdamW(groups, lr=recipe.learning_rate, foreach=True)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(
+        optimiser, recipe.learning_rate, total_steps=total + 1, pct_start=0.15
+    )
+    return optimiser, schedule
+
+
+@torch.no_grad()
+def _follow(average: SetNet, net: SetNet, keep: float) -> None:
+    """Move the average of the weights towards the weights."""
+    torch._foreach_lerp_(list(average.parameters()), list(net.parameters()), 1 - keep)
