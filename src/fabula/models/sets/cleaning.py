@@ -10,13 +10,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from fabula.models.sets.numbers import Number, fold, numbers
+from fabula.models.sets.numbers import Number, fold, numbers, roman
 
 # "01 - x", "1. x", "(3) x", "[04] x", "#5: x", "1-07 x", "07 x": a number nobody would sing
-_LEADING = re.compile(r"^\s*(?:[(\[#]?\d{1,3}[)\]]?\s*[-–—.:)\]_]+\s*(?=\S)(?![\d%])|\d{1,2}[-.]\d{1,2}\b[-–—.:)_\s]*|0\d\b\s*)")
+_LEADING = re.compile(
+    r"^\s*(?:[(\[#]?\d{1,3}[)\]]?\s*[-–—.:)\]_]+\s*(?=\S)(?![\d%])|\d{1,2}[-.]\d{1,2}\b[-–—.:)_\s]*|0\d\b\s*)"
+)
 # "A1 x", "B2. x": a side of vinyl and a number
 _SIDE = re.compile(r"^\s*[A-Fa-f]\d{1,2}\b[-–—.:)_\s]*")
-_BARE = re.compile(r"^\s*\d{1,3}\s+")
 # "Track 7", "Pista 07": nothing but a word for track and a number
 _TRACK = re.compile(
     r"^\s*(?:audio\s*)?(?:track|pista|piste|titel|titre|titulo|título|faixa|traccia|spor|spår|skladba|utwór|トラック)"
@@ -47,13 +48,12 @@ def clean_titles(titles: Sequence[str]) -> list[str]:
     ['', '', '']
     """
     cleaned = [_LEADING.sub("", _TRACK.sub("", " ".join(title.split()))) for title in titles]
-    for pattern in (_SIDE, _BARE):
-        if _most(sum(bool(pattern.match(title)) for title in cleaned), cleaned):
-            cleaned = [pattern.sub("", title) for title in cleaned]
+    if _most(sum(bool(_SIDE.match(title)) for title in cleaned), cleaned):
+        cleaned = [_SIDE.sub("", title) for title in cleaned]
     # From either end of the titles, for as long as a numbering is found: "Suite 1: I", "Suite 1: II", ...
     for place in (0, -1, 0, -1):
         cleaned = _without_numbering(cleaned, place)
-    return [title if any(c.isalnum() for c in title) or _is_signs(title) else "" for title in cleaned]
+    return [left if _says(left, given) else "" for left, given in zip(cleaned, titles, strict=True)]
 
 
 def _most(count: int, titles: Sequence[str]) -> bool:
@@ -88,6 +88,6 @@ def _cut(title: str, number: Number) -> str:
     return f"{before} {_AFTER.sub('', text[number.end :])}".strip()
 
 
-def _is_signs(title: str) -> bool:
-    """Whether a title is made of signs on purpose: "...", "?"."""
-    return bool(title) and not any(c.isdecimal() for c in title)
+def _says(left: str, given: str) -> bool:
+    """Whether what is left of a title is a title: it has letters, or is made of signs on purpose ("...", "?")."""
+    return any(c.isalnum() for c in left) or not any(c.isdecimal() or roman(c) for c in fold(given))

@@ -28,19 +28,17 @@ class Known(NamedTuple):
 
 def describe(t: Tensors, x: SetInputs, spec: SetSpec) -> Known:
     """What the encoder and the flow scorer take in, from what is known of the items."""
-    items, pairs = [], []
+    parts: list[tuple[Array, Array]] = []
     if spec.plain:
         columns = list(spec.plain)
-        of_items, of_pairs = _numbers(x.values[..., columns], x.known[..., columns])
-        items.append(of_items), pairs.append(of_pairs)
+        parts.append(_numbers(x.values[..., columns], x.known[..., columns]))
     if spec.circle:
-        of_items, of_pairs = _keys(x, spec)
-        items.append(of_items), pairs.append(of_pairs)
+        parts.append(_keys(x, spec))
     if spec.titles:
-        of_items, of_pairs = _titles(t, x)
-        items.append(of_items), pairs.append(of_pairs)
+        parts.append(_titles(t, x))
     size = np.full((*x.values.shape[:2], 1), np.log(x.values.shape[1]) / SIZE, dtype=np.float32)
-    return Known(np.concatenate([*items, size], axis=-1), np.concatenate(pairs, axis=-1))
+    items = np.concatenate([*(part[0] for part in parts), size], axis=-1)
+    return Known(items, np.concatenate([part[1] for part in parts], axis=-1))
 
 
 def _numbers(z: Array, known: Array) -> tuple[Array, Array]:

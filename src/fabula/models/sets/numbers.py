@@ -19,7 +19,7 @@ _SPELT = {
     )
     for value, word in enumerate(words.split(), start=1)
 }
-_PART_WORDS = frozenset("part parts pt pts parte partes pte partie parties teil del osa".split())
+_PART_WORDS = frozenset(("part", "parts", "pt", "pts", "parte", "partes", "pte", "partie", "parties", "teil"))
 _TOKEN = re.compile(r"\d+|[^\W\d_]+")
 
 

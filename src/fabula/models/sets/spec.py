@@ -1,4 +1,4 @@
-"""What a set model is made of: its features, its sizes, and the names and shapes of the tensors that follow from them."""
+"""What a set model is made of: its features and sizes, and the tensors that follow from them by name and shape."""
 
 from __future__ import annotations
 
@@ -118,7 +118,8 @@ class SetSpec:
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """Shape of every tensor by name."""
-        w, d, found = self.width, self.dimensions, {}
+        w, d = self.width, self.dimensions
+        found: dict[str, tuple[int, ...]] = {}
         found["transform.mean"] = found["transform.deviation"] = (len(self.features),)
         if self.titles:
             found["tokens.vectors"], found["tokens.weights"] = (self.tokens + 1, self.token_size), (self.tokens + 1,)
@@ -127,7 +128,9 @@ class SetSpec:
         for layer in range(self.layers):
             at = f"layers.{layer}"
             found |= _norm(f"{at}.before", w) | _linear(f"{at}.attention", w, 3 * w) | _linear(f"{at}.mixed", w, w)
-            found |= _norm(f"{at}.between", w) | _linear(f"{at}.up", w, self.inner) | _linear(f"{at}.down", self.inner, w)
+            found |= (
+                _norm(f"{at}.between", w) | _linear(f"{at}.up", w, self.inner) | _linear(f"{at}.down", self.inner, w)
+            )
             if self.biased:
                 found |= _linear(f"{at}.bias", self.pair_width, self.heads)
         found |= _norm("output", w) | _linear("essence", w, d)

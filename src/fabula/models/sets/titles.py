@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -102,7 +103,7 @@ def tokens_of(words: Sequence[str]) -> list[str]:
     >>> tokens_of(("the", "end"))
     ['the', 'end', 'the end', '=the end']
     """
-    pairs = [f"{first} {second}" for first, second in zip(words, words[1:], strict=False)]
+    pairs = [f"{first} {second}" for first, second in pairwise(words)]
     return [*words, *pairs, *([f"={' '.join(words)}"] if words else [])]
 
 

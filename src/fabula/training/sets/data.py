@@ -26,6 +26,9 @@ class Batch(NamedTuple):
     pairs: Tensor
 
 
+_BY_ITEM = ("values", "known", "titled", "tokens", "grams", "marks")
+
+
 @dataclass(frozen=True, eq=False)
 class SetData:
     """Many collections in true order.
@@ -74,8 +77,8 @@ class SetData:
         items = self.starts[chosen][:, None] + steps  # (B, m)
         wide = self.lengths[chosen][:, None, None]
         cells = self.pair_starts[chosen][:, None, None] + steps[:, :, None] * wide + steps[:, None]
-        rows = (self.values, self.known, self.titled, self.tokens, self.grams, self.marks)
-        return Batch(*(part[items] for part in rows), self.pairs[cells].float())
+        rows = {name: getattr(self, name)[items] for name in _BY_ITEM}
+        return Batch(pairs=self.pairs[cells].float(), **rows)
 
     def whole(self, chosen: Tensor) -> Batch:
         """All items of collections of one length."""
@@ -84,7 +87,7 @@ class SetData:
 
     def by_length(self) -> dict[int, Tensor]:
         """Numbers of the collections of each length."""
-        return {int(n): (self.lengths == n).nonzero()[:, 0] for n in self.lengths.unique().tolist()}
+        return {int(n): (self.lengths == n).nonzero()[:, 0] for n in torch.unique(self.lengths).tolist()}
 
 
 def as_data(inputs: Sequence[SetInputs], groups: Sequence[int] | None = None) -> SetData:
@@ -102,10 +105,12 @@ def as_data(inputs: Sequence[SetInputs], groups: Sequence[int] | None = None) ->
     lengths = torch.tensor([x.values.shape[1] for x in inputs])
     if int(lengths.min()) < 2:
         raise InputError("a collection must have at least 2 items to be ordered")
-    rows = [_joined([getattr(x, name)[0] for x in inputs]) for name in Batch._fields[:-1]]
+    rows = {name: _joined([getattr(x, name)[0] for x in inputs]) for name in _BY_ITEM}
     pairs = _joined([x.pairs[0].reshape(-1, x.pairs.shape[-1]) for x in inputs]).half()
     by = torch.as_tensor(np.arange(len(inputs)) if groups is None else np.asarray(groups))
-    return SetData(*rows, pairs, lengths, _starts(lengths), _starts(lengths**2), by)
+    return SetData(
+        pairs=pairs, lengths=lengths, starts=_starts(lengths), pair_starts=_starts(lengths**2), groups=by, **rows
+    )
 
 
 def subset(data: SetData, chosen: Tensor) -> SetData:

@@ -40,6 +40,7 @@ def fit_net(
     *,
     teachers: Sequence[SetNet] = (),
     report: Report | None = None,
+    least: float | None = None,
 ) -> tuple[SetNet, list[Epoch]]:
     """Train a net; returns the average of its weights that did best on what was set aside, and all epochs.
 
@@ -51,6 +52,8 @@ def fit_net(
         What is learned from, and what decides when it was best.
     teachers
         Nets whose mean opinion it learns from as well.
+    least
+        Bits below which the net is kept as it came.
     """
     device, began = train.values.device, time.monotonic()
     torch.manual_seed(recipe.seed)  # dropout has no generator of its own
@@ -60,7 +63,7 @@ def fit_net(
     total = recipe.epochs * sum(-(-len(group) // recipe.batch) for group in train.by_length().values())
     optimiser, schedule = _optimiser(net, recipe, total)
     average, best, epochs = copy.deepcopy(net).eval(), copy.deepcopy(net).eval(), list[Epoch]()
-    step = 0
+    step, most = 0, -np.inf if least is None else least
     for number in range(1, recipe.epochs + 1):
         net.train()
         losses = torch.zeros((), device=device)
@@ -69,7 +72,7 @@ def fit_net(
             orderings = permutations(recipe.negatives, steps.shape[1], generator)
             loss = _loss(net, x, orderings, teachers, recipe.taught)
             optimiser.zero_grad(set_to_none=True)
-            (loss * (len(chosen) / recipe.batch)).backward()
+            torch.autograd.backward(loss * (len(chosen) / recipe.batch))
             torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0, foreach=True)
             optimiser.step()
             schedule.step()
@@ -77,8 +80,8 @@ def fit_net(
             _follow(average, net, min(recipe.averaging, step / (step + 10)))
             losses += loss.detach() * len(chosen)
         bits = float(collection_bits(average, aside, draws=4).mean())
-        if not epochs or bits > max(epoch.bits for epoch in epochs):
-            best = copy.deepcopy(average)
+        if bits > most:
+            best, most = copy.deepcopy(average), bits
         epochs.append(Epoch(number, recipe.epochs, float(losses) / len(train), bits, time.monotonic() - began))
         if report:
             report(epochs[-1])
@@ -86,11 +89,13 @@ def fit_net(
 
 
 def _loss(net: SetNet, x: Batch, orderings: Tensor, teachers: Sequence[SetNet], weight: float) -> Tensor:
-    logits = contrast(*net(x), orderings)
+    positions, flow = net(x)
+    logits = contrast(positions, flow, orderings)
     if not teachers:
         return info_nce(logits)
     with torch.no_grad():
-        opinion = torch.stack([contrast(*teacher(x), orderings) for teacher in teachers]).mean(0)
+        tables = [teacher(x) for teacher in teachers]
+        opinion = torch.stack([contrast(positions, flow, orderings) for positions, flow in tables]).mean(0)
     return (1 - weight) * info_nce(logits) + weight * taught(logits, opinion)
 
 
@@ -100,7 +105,7 @@ def _batches(data: SetData, recipe: SetRecipe, plan: np.random.Generator) -> Ite
     drawn: list[tuple[int, Tensor]] = []
     for n, chosen in data.by_length().items():
         mixed = chosen[torch.from_numpy(plan.permutation(len(chosen))).to(device)]
-        drawn.extend((n, part) for part in mixed.split(recipe.batch))
+        drawn.extend((n, part) for part in torch.split(mixed, recipe.batch))
     for number in plan.permutation(len(drawn)):
         n, chosen = drawn[number]
         m = n

@@ -51,7 +51,7 @@ def collection_bits(
     seen = list(range(data.values.shape[1])) if features is None else list(features)
     with torch.no_grad():
         for chosen in data.by_length().values():
-            for part in chosen.split(256):
+            for part in torch.split(chosen, 256):
                 positions, follow = tables(only(data.whole(part), seen, titles=titles))
                 follow = follow if flow else torch.zeros_like(follow)
                 bits[part.cpu().numpy()] = _bits(positions, follow, negatives, draws, generator).cpu().numpy()

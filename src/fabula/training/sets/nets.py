@@ -48,7 +48,8 @@ class SetNet(nn.Module):
 
     def tensor(self, name: str) -> Tensor:
         """A weight by its name in the file."""
-        return self.weights[_key(name)]
+        weight: Tensor = self.weights[_key(name)]
+        return weight
 
     def forward(self, x: Batch) -> tuple[Tensor, Tensor]:
         """Position scores and flow scores, (B, n, n) each."""
@@ -102,7 +103,9 @@ class SetNet(nn.Module):
         both = titled[:, :, None] * titled[:, None]
         pairs = x.pairs * both
         seen = [pairs.amax(1), pairs.mean(1), pairs.amax(2)]
-        return torch.cat([tokens, grams, marks, (marks - mean) * titled, titled, *seen], -1), torch.cat([pairs, both], -1)
+        return torch.cat([tokens, grams, marks, (marks - mean) * titled, titled, *seen], -1), torch.cat(
+            [pairs, both], -1
+        )
 
     def _pooled(self, name: str, ids: Tensor, weights: Tensor | None) -> Tensor:
         there = (ids > 0).float()
@@ -166,7 +169,7 @@ def _key(name: str) -> str:
 
 def _first(name: str, shape: tuple[int, ...], generator: torch.Generator) -> Tensor:
     """First weights: uniform by the number of inputs for layers, small for vectors, none for what corrects."""
-    if name.endswith(".bias") or name.endswith("weights") or name.startswith("flow.pair"):
+    if name.endswith((".bias", "weights")) or name.startswith("flow.pair"):
         return torch.zeros(shape)
     if len(shape) == 1:
         return torch.ones(shape)

@@ -90,4 +90,5 @@ def as_inputs(
     """One collection as inputs of B = 1."""
     z, known = standardised(picked(collection, spec.features), spec, mean, deviation)
     parts = title_arrays(titles_of(collection), vocabulary) if spec.titles else untitled(len(collection))
-    return SetInputs(*(part[np.newaxis] for part in (z, known, *parts)))
+    titled, tokens, grams, marks, pairs = parts
+    return SetInputs(z[None], known[None], titled[None], tokens[None], grams[None], marks[None], pairs[None])

@@ -75,7 +75,9 @@ class SetRecipe:
         known = {field.name for field in fields(cls)}
         unknown = [name for name in values if name not in known]
         if unknown:
-            raise InputError(f"{unknown[0]!r} is no setting of a set model's training; those: {', '.join(sorted(known))}")
+            raise InputError(
+                f"{unknown[0]!r} is no setting of a set model's training; those: {', '.join(sorted(known))}"
+            )
         return cls(**values)
 
     def to_dict(self) -> dict[str, Any]:
