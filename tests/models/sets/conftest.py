@@ -9,7 +9,7 @@ TITLES = ("Intro", "Hope (Part 1)", "Hope (Part 2)", "", "Rain", "The End")
 FEATURES = ("loudness", "key", "mode", "duration_ms")
 
 
-def random_model(seed=0, **changes):
+def _random_model(seed=0, **changes):
     """A small model of random weights that knows a few words."""
     words = Vocabulary(("the", "end", "=the end", "intro", "hope"), ("<en", "nd>", "rai"))
     sizes = {"tokens": 5, "grams": 3, "token_size": 8, "gram_size": 4, "width": 16, "inner": 24, "dimensions": 6}
@@ -26,8 +26,18 @@ def random_model(seed=0, **changes):
 
 
 @pytest.fixture(scope="session")
+def random_model():
+    return _random_model
+
+
+@pytest.fixture(scope="session")
 def model():
-    return random_model()
+    return _random_model()
+
+
+@pytest.fixture(scope="session")
+def titles():
+    return TITLES
 
 
 @pytest.fixture

@@ -2,7 +2,9 @@ import numpy as np
 import pytest
 
 from fabula.core.collection import Collection, Item
+from fabula.models.sets.model import SetModel
 from fabula.models.sets.spec import SetSpec
+from fabula.models.sets.vocabulary import Vocabulary
 
 WORDS = ("Sun", "Rain", "Moon", "Tide", "Wind", "Stone")
 SMALL = SetSpec(
@@ -11,7 +13,7 @@ SMALL = SetSpec(
 )  # fmt: skip
 
 
-def planted(count, seed=0, n=6):
+def _planted(count, seed=0, n=6):
     """Collections that grow louder, begin with Intro and end with Outro; tempo tells nothing."""
     rng = np.random.default_rng(seed)
     made = []
@@ -24,5 +26,32 @@ def planted(count, seed=0, n=6):
 
 
 @pytest.fixture(scope="session")
+def planted():
+    return _planted
+
+
+@pytest.fixture(scope="session")
+def small():
+    return SMALL
+
+
+@pytest.fixture(scope="session")
 def albums():
-    return planted(160), planted(80, seed=1)
+    return _planted(160), _planted(80, seed=1)
+
+
+@pytest.fixture(scope="session")
+def musical_model():
+    """A maker of small models of random weights that take keys, and know a few words."""
+
+    def make(**changes):
+        words = Vocabulary(("the", "end", "=the end", "intro", "hope"), ("<en", "nd>", "rai"))
+        musical = {"logged": ("duration_ms",), "circle": "key", "mode": "mode", "tokens": 5, "grams": 3}
+        spec = SetSpec(("loudness", "key", "mode", "duration_ms"), **{**musical, **changes})
+        rng = np.random.default_rng(0)
+        shapes = spec.shapes().items()
+        tensors = {name: rng.normal(size=shape) / np.sqrt(shape[-1] if len(shape) > 1 else 4) for name, shape in shapes}
+        tensors |= {"transform.mean": np.array([-8, 0, 0.6, 12]), "transform.deviation": np.array([3, 1, 0.5, 0.4])}
+        return SetModel(spec, tensors, words if spec.titles else None)
+
+    return make

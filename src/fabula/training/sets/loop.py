@@ -118,9 +118,11 @@ def _batches(data: SetData, recipe: SetRecipe, plan: np.random.Generator) -> Ite
 def _optimiser(
     net: SetNet, recipe: SetRecipe, total: int
 ) -> tuple[torch.optim.AdamW, torch.optim.lr_scheduler.OneCycleLR]:
-    decayed = [p for p in net.parameters() if p.ndim > 1]
-    rest = [p for p in net.parameters() if p.ndim < 2]
-    groups = [{"params": decayed, "weight_decay": recipe.decay}, {"params": rest, "weight_decay": 0.0}]
+    shared: dict[float, list[Tensor]] = {}
+    for name, weight in net.named_parameters():
+        vector = recipe.vector_decay if name.endswith("/vectors") else recipe.decay
+        shared.setdefault(vector if weight.ndim > 1 else 0.0, []).append(weight)
+    groups = [{"params": weights, "weight_decay": decay} for decay, weights in shared.items()]
     optimiser = torch.optim.AdamW(groups, lr=recipe.learning_rate, foreach=True)
     schedule = torch.optim.lr_scheduler.OneCycleLR(
         optimiser, recipe.learning_rate, total_steps=total + 1, pct_start=0.15

@@ -17,8 +17,9 @@ class SetRecipe:
     ----------
     epochs, batch, negatives
         Passes over the collections, collections a step, and permutations each true order competes with.
-    learning_rate, decay, averaging
-        Of AdamW over one cycle, its weight decay, and of the moving average of the weights that is kept.
+    learning_rate, decay, vector_decay, averaging
+        Of AdamW over one cycle; its weight decay, and that of the vectors of tokens and grams; and of the moving
+        average of the weights that is kept.
     dropout, title_dropout, word_dropout
         Shares of hidden numbers, of numbers of the titles' vectors, and of words left out.
     feature_masking, few, untitled
@@ -37,24 +38,25 @@ class SetRecipe:
         Of everything random.
     """
 
-    epochs: int = 30
+    epochs: int = 24
     batch: int = 256
     negatives: int = 1024
     learning_rate: float = 1e-3
     decay: float = 0.05
+    vector_decay: float = 0.05
     averaging: float = 0.998
     dropout: float = 0.2
     title_dropout: float = 0.5
     word_dropout: float = 0.3
     feature_masking: float = 0.3
     few: float = 0.25
-    untitled: float = 0.15
+    untitled: float = 0.25
     kept: tuple[tuple[str, ...], ...] = (("duration_ms", "loudness"), ("duration_ms", "loudness"), ("duration_ms",), ())
     noise: float = 0.1
     subsequences: float = 0.6
     taught: float = 0.7
-    tokens: int = 8
-    grams: int = 60
+    tokens: int = 25
+    grams: int = 0
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -66,7 +68,7 @@ class SetRecipe:
         for name in (*shares, "averaging", "taught"):
             if not 0 <= getattr(self, name) <= 1:
                 raise InputError(f"{name} must lie in 0 to 1; got {getattr(self, name)}")
-        if self.learning_rate <= 0 or self.decay < 0 or self.noise < 0:
+        if self.learning_rate <= 0 or min(self.decay, self.vector_decay, self.noise) < 0:
             raise InputError("the learning rate must be above 0, decay and noise at least 0")
 
     @classmethod
