@@ -85,3 +85,15 @@ class SetRecipe:
     def to_dict(self) -> dict[str, Any]:
         """As plain values."""
         return {**asdict(self), "kept": [list(group) for group in self.kept]}
+
+
+def going_on(**changes: Any) -> SetRecipe:
+    """The recipe for going on from a model with some dozens of collections: small steps, little hidden.
+
+    Examples
+    --------
+    >>> going_on(epochs=4).learning_rate
+    0.0002
+    """
+    gentle = {"epochs": 12, "batch": 16, "learning_rate": 2e-4, "averaging": 0.98, "decay": 0.0, "vector_decay": 0.0}
+    return SetRecipe.from_dict({**gentle, **changes})
