@@ -167,19 +167,25 @@ def run(tasks: dict[str, dict[str, Any]], folder: Path, pool: ProcessPoolExecuto
     return told
 
 
-def assess(net: Any, data: dict[str, SetData], albums: Albums, *, orderings: bool) -> dict[str, Any]:
-    """Bits on each table by what is known, and how proposals for the albums agree with the truth."""
+def assess(net: Any, data: dict[str, SetData]) -> dict[str, Any]:
+    """Bits on each table by what is known."""
+    report = {}
+    for name in TABLES:
+        report[name] = assessing.bits_by_inputs(net, data[name], FEATURES, draws=16)
+        print(f"  {name}: {assessing.figures(report[name])}", flush=True)
+    return report
+
+
+def propose(net: Any, data: dict[str, SetData], albums: Albums) -> dict[str, Any]:
+    """How one proposal for each album agrees with the truth, by what is known, and whether it keeps the obvious."""
     report: dict[str, Any] = {}
     for name in TABLES:
-        report[name] = {"bits": assessing.bits_by_inputs(net, data[name], FEATURES, draws=16)}
-        print(f"  {name}: {assessing.figures(report[name]['bits'])}", flush=True)
-        if orderings:
-            for case in ("all inputs", "duration, loudness and titles"):
-                found = assessing.proposals(net, data[name], assessing.seen_by(FEATURES)[case])
-                agreed = {kind: assessing.agreement(orders) for kind, orders in found.items()}
-                plain = {k: assessing.obvious(o, albums[name]["validation"], data[name]) for k, o in found.items()}
-                report[name] |= {f"proposals, {case}": agreed, f"the obvious, {case}": plain}
-                print(f"  {name}, {case}: {agreed}\n    {plain}", flush=True)
+        for case in ("all inputs", "duration, loudness and titles"):
+            found = assessing.proposals(net, data[name], assessing.seen_by(FEATURES)[case])
+            told = {kind: assessing.agreement(orders) for kind, orders in found.items()}
+            plain = {k: assessing.obvious(o, albums[name]["validation"], data[name]) for k, o in found.items()}
+            report.setdefault(name, {})[case] = {"agreement": told, "the obvious": plain}
+            print(f"  {name}, {case}: {told}\n    {plain}", flush=True)
     return report
 
 
@@ -254,19 +260,27 @@ def finish(told: dict[str, Any], read: tuple[Any, ...], validation: dict[str, Se
             report["controls"].setdefault(control, {})[name] = assessing.interval(bits, data.groups.cpu().numpy())
         print(f"  {control}: {report['controls'][control]}", flush=True)
     print(f"chosen: {chosen}", flush=True)
-    report["validation"] = assess(loaded[chosen], validation, albums, orderings=True)
-    if len(nets_of("teacher")) > 1:
-        mean = assessing.mean_tables([loaded[name] for name in nets_of("teacher")])
-        report["mean of the teachers"] = assess(mean, validation, albums, orderings=False)
-        report["first teacher"] = assess(loaded["teacher 0"], validation, albums, orderings=False)
-    bits = {n: {k: v for k, v in report["validation"][n]["bits"].items() if "mean" in v} for n in TABLES}
+    report["validation"] = assess(loaded[chosen], validation)
+    bits = {n: {k: v for k, v in report["validation"][n].items() if "mean" in v} for n in TABLES}
     card = {"name": "music", "purpose": PURPOSE, "bits on validation": bits, "controls": report["controls"]}
     record = {"collections": len(train), "fingerprint": fingerprint(train), "settings": recipe.to_dict(),
               "chosen": chosen, "seeds": {"teachers": options.teachers, "students": options.students}}  # fmt: skip
     model = as_model(loaded[chosen], *read[1:], training=record, card=card)
     path = save_set_model(options.out / "music.safetensors", model)
-    (options.out / "music.json").write_text(json.dumps(report, indent=1) + "\n")
     print(f"{path}: {path.stat().st_size / 1e6:.2f} MB", flush=True)
+    write_report(report, options.out)
+    if len(nets_of("teacher")) > 1:
+        mean = assessing.mean_tables([loaded[name] for name in nets_of("teacher")])
+        report["mean of the teachers"] = assess(mean, validation)
+        report["first teacher"] = assess(loaded["teacher 0"], validation)
+    write_report(report, options.out)
+    report["proposals"] = propose(loaded[chosen], validation, albums)
+    write_report(report, options.out)
+
+
+def write_report(report: dict[str, Any], folder: Path) -> None:
+    """Write the figures so far."""
+    (folder / "music.json").write_text(json.dumps(report, indent=1) + "\n")
 
 
 if __name__ == "__main__":
