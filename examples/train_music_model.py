@@ -201,6 +201,7 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--students", type=int, default=2)
     parser.add_argument("--student-epochs", type=int, default=40)
     parser.add_argument("--part", type=int, default=1, help="train on every so-manieth album only, to try it out")
+    parser.add_argument("--no-proposals", action="store_true", help="do not order the validation albums")
     parser.add_argument("--set", nargs="*", default=[], metavar="NAME=JSON", help="settings, for example epochs=2")
     parser.add_argument("--spec", nargs="*", default=[], metavar="NAME=JSON", help="sizes, for example width=128")
     return parser.parse_args()
@@ -274,8 +275,9 @@ def finish(told: dict[str, Any], read: tuple[Any, ...], validation: dict[str, Se
         report["mean of the teachers"] = assess(mean, validation)
         report["first teacher"] = assess(loaded["teacher 0"], validation)
     write_report(report, options.out)
-    report["proposals"] = propose(loaded[chosen], validation, albums)
-    write_report(report, options.out)
+    if not options.no_proposals:
+        report["proposals"] = propose(loaded[chosen], validation, albums)
+        write_report(report, options.out)
 
 
 def write_report(report: dict[str, Any], folder: Path) -> None:

@@ -105,7 +105,9 @@ def agreement(orderings: Sequence[Ints]) -> dict[str, float]:
     }
 
 
-def obvious(orderings: Sequence[Ints], collections: Sequence[Collection], data: SetData) -> dict[str, dict[str, float]]:
+def obvious(
+    orderings: Sequence[Ints], collections: Sequence[Collection], data: SetData
+) -> dict[str, dict[str, float | None]]:
     """In how many albums Intro comes first, Outro last, a part before the next, of those where they truly do."""
     kept: dict[str, list[bool]] = {"intro first": [], "outro last": [], "parts in order": []}
     for number, (order, collection) in enumerate(zip(orderings, collections, strict=True)):
@@ -118,7 +120,7 @@ def obvious(orderings: Sequence[Ints], collections: Sequence[Collection], data: 
         if len(parts):
             place = np.argsort(order)
             kept["parts in order"].append(bool((place[parts[:, 0]] < place[parts[:, 1]]).all()))
-    return {k: {"albums": len(v), "share": float(np.mean(v)) if v else float("nan")} for k, v in kept.items()}
+    return {k: {"albums": len(v), "share": float(np.mean(v)) if v else None} for k, v in kept.items()}
 
 
 def _parts_in_order(data: SetData, number: int) -> Ints:
