@@ -1,0 +1,239 @@
+"""A trained set model: from whatever is known of the items of a collection to its tables of positions and flow."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from fabula.core.collection import Collection
+from fabula.core.essence import Floats
+from fabula.core.ordering import as_ordering
+from fabula.errors import InputError, ModelError
+from fabula.models.sets import network
+from fabula.models.sets.checking import checked, plain
+from fabula.models.sets.inputs import Array, SetInputs, stacked, standardised
+from fabula.models.sets.spec import SetSpec
+from fabula.models.sets.titles import Title, read_titles
+from fabula.models.sets.vocabulary import Vocabulary
+
+_TOGETHER = 60_000  # cells of pairs that are computed at a time, so that they stay in the processor's cache
+
+
+@dataclass(frozen=True, eq=False)
+class Tables:
+    """What a model says of a collection: both scores are sums over an ordering, higher is likelier.
+
+    Attributes
+    ----------
+    positions
+        Shape (n, m): how much each item likes each position.
+    flow
+        Shape (n, n): how well each item (row) is followed by each other (column); zero on the diagonal.
+    """
+
+    positions: Floats
+    flow: Floats
+
+    def score(self, ordering: ArrayLike) -> float:
+        """How likely an ordering of all items is, relative to others.
+
+        Examples
+        --------
+        >>> Tables(np.eye(2), np.array([[0, 0.5], [0, 0]])).score([0, 1])
+        2.5
+        """
+        order = as_ordering(ordering, len(self.positions))
+        flow = self.flow[order[:-1], order[1:]].sum()
+        return float(self.positions[order, np.arange(len(order))].sum() + flow)
+
+
+class SetModel:
+    """An encoder that sees a whole collection and never its order, with the scorers arcs and flow.
+
+    Parameters
+    ----------
+    spec
+        What it is made of.
+    tensors
+        Mean and deviation of the features and all weights by name; checked by name, shape and finiteness.
+    vocabulary
+        What it knows of words.
+    training
+        What it was trained on and how: data fingerprint, seeds, recipe.
+    card
+        What it is for and how it did.
+
+    Raises
+    ------
+    ModelError
+        When a tensor is missing, unknown, of another shape or not finite.
+    """
+
+    scorers = ("arcs", "flow")
+
+    def __init__(
+        self,
+        spec: SetSpec,
+        tensors: Mapping[str, ArrayLike],
+        vocabulary: Vocabulary | None = None,
+        *,
+        training: Mapping[str, Any] | None = None,
+        card: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.spec = spec
+        self.vocabulary = vocabulary or Vocabulary((), ())
+        if (len(self.vocabulary.tokens), len(self.vocabulary.grams)) != (spec.tokens, spec.grams):
+            raise ModelError("the vocabulary must have as many tokens and grams as the configuration says")
+        self.tensors = checked(tensors, spec.shapes())
+        self.training: dict[str, Any] = plain(training or {}, "training record")
+        self.card: dict[str, Any] = plain(card or {}, "card")
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """What it is made of, as plain values."""
+        return self.spec.to_dict()
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """The features it can take, in the order of the columns; any of them may be missing."""
+        return self.spec.features
+
+    @property
+    def dimensions(self) -> int:
+        """How many numbers an item's essence has."""
+        return self.spec.dimensions
+
+    def encode(
+        self,
+        features: ArrayLike | Collection | None,
+        titles: Sequence[str] | None = None,
+        album: str = "",
+        artists: Sequence[str] | None = None,
+    ) -> Floats:
+        """The essence of a collection: what an item is among the others, (n, d).
+
+        Parameters
+        ----------
+        features
+            Shape (n, f), columns as in ``feature_names``, NaN where a value is missing; None where nothing but
+            titles is known; or a collection, from which all is taken by name.
+        titles, album, artists
+            Titles of the items, of the collection, and n names of artists, where known.
+        """
+        essence, _ = self.encode_inputs(self.inputs(features, titles, album, artists))
+        return np.asarray(essence[0], dtype=np.float64)
+
+    def encode_all(self, collections: Sequence[ArrayLike | Collection]) -> list[Floats]:
+        """The essence of each of many collections, those of one length together."""
+        inputs = [self.inputs(collection) for collection in collections]
+        return [essence.astype(np.float64) for essence in self.encode_inputs_all(inputs)]
+
+    def tables(
+        self,
+        features: ArrayLike | Collection | None,
+        titles: Sequence[str] | None = None,
+        album: str = "",
+        artists: Sequence[str] | None = None,
+        *,
+        count: int | None = None,
+        positions: ArrayLike | None = None,
+    ) -> Tables:
+        """How much each item likes each position, and how well it is followed by each other.
+
+        Takes what :meth:`encode` takes. ``count`` is the number of positions (by default one per item), of which
+        ``positions`` (m,) are wanted (by default all); a side of a record has positions of its own.
+        """
+        inputs = self.inputs(features, titles, album, artists)
+        essence, pair = self.encode_inputs(inputs)
+        wanted = None if positions is None else np.asarray(positions, dtype=np.float32)
+        places = network.position_scores(self.tensors, essence, count or essence.shape[1], wanted)[0]
+        return Tables(places.astype(np.float64), self._flow(essence, pair)[0].astype(np.float64))
+
+    def score(
+        self,
+        features: ArrayLike | Collection | None,
+        orderings: ArrayLike,
+        titles: Sequence[str] | None = None,
+        album: str = "",
+        artists: Sequence[str] | None = None,
+    ) -> Floats:
+        """How likely orderings (m, n) of a collection are, relative to each other: (m,); higher is likelier."""
+        tables = self.tables(features, titles, album, artists)
+        return np.array([tables.score(ordering) for ordering in np.atleast_2d(np.asarray(orderings))])
+
+    def inputs(
+        self,
+        features: ArrayLike | Collection | None,
+        titles: Sequence[str] | None = None,
+        album: str = "",
+        artists: Sequence[str] | None = None,
+    ) -> SetInputs:
+        """What the network reads of one collection."""
+        if isinstance(features, Collection):
+            return self._of_collection(features, titles, album, artists)
+        if features is None:
+            if titles is None:
+                raise InputError("a collection needs features, titles or both to be encoded")
+            features = np.full((len(titles), len(self.feature_names)), np.nan)
+        values = standardised(features, self.spec, self.tensors["transform.mean"], self.tensors["transform.deviation"])
+        for what, given in (("titles", titles), ("artists", artists)):
+            if given is not None and len(given) != len(values[0]):
+                raise InputError(f"{what} must be one per item: {len(values[0])}; got {len(given)}")
+        read: list[list[Title]] | None = None
+        if titles is not None and self.spec.titles:
+            read = [read_titles([title or "" for title in titles], album, artists)]
+        return stacked([values], read, self.vocabulary)
+
+    def encode_inputs(self, inputs: SetInputs) -> tuple[Array, Array]:
+        """Essence (B, n, d) and pairs (B, n, n, ...) of inputs."""
+        return network.encode(self.tensors, inputs, self.spec)
+
+    def encode_inputs_all(self, inputs: Sequence[SetInputs]) -> list[Array]:
+        """Essence (n, d) of each of many collections, given as inputs of B = 1."""
+        found: list[Array] = [np.zeros((0, self.dimensions), np.float32)] * len(inputs)
+        for chosen in _batches([x.values.shape[1] for x in inputs]):
+            essence, _ = self.encode_inputs(joined([inputs[i] for i in chosen]))
+            for number, rows in zip(chosen, essence, strict=True):
+                found[number] = rows
+        return found
+
+    def tables_of(self, inputs: SetInputs) -> tuple[Array, Array]:
+        """Position scores and flow scores (B, n, n) of inputs."""
+        essence, pair = self.encode_inputs(inputs)
+        return network.position_scores(self.tensors, essence, essence.shape[1]), self._flow(essence, pair)
+
+    def _flow(self, essence: Array, pair: Array) -> Array:
+        return network.flow_scores(self.tensors, essence, pair, self.spec)
+
+    def _of_collection(
+        self, given: Collection, titles: Sequence[str] | None, album: str, artists: Sequence[str] | None
+    ) -> SetInputs:
+        """Inputs of a collection: its features by name, its titles and artists."""
+        there = [name for name in self.feature_names if name in given.feature_names]
+        features = np.full((len(given), len(self.feature_names)), np.nan)
+        if there:
+            features[:, [self.feature_names.index(name) for name in there]] = given.columns(there)
+        names = titles if titles is not None else [item.title for item in given.items]
+        by = artists if artists is not None else [item.artist for item in given.items]
+        return self.inputs(features, names, album or given.title, by)
+
+
+def joined(inputs: Sequence[SetInputs]) -> SetInputs:
+    """Inputs of collections of one length as one."""
+    return SetInputs(*(np.concatenate([getattr(x, name) for x in inputs]) for name in SetInputs.__dataclass_fields__))
+
+
+def _batches(lengths: Sequence[int]) -> list[list[int]]:
+    """Numbers of collections of one length, as many at a time as is quick."""
+    by_length: dict[int, list[int]] = {}
+    for number, n in enumerate(lengths):
+        by_length.setdefault(n, []).append(number)
+    batches: list[list[int]] = []
+    for n, chosen in by_length.items():
+        size = max(1, _TOGETHER // n**2)
+        batches.extend(chosen[i : i + size] for i in range(0, len(chosen), size))
+    return batches

@@ -1,0 +1,105 @@
+"""Why an item stands where it does: what each thing known of it, and each neighbour, adds, found by leaving it out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from fabula.core.collection import Collection
+from fabula.core.essence import Floats
+from fabula.core.ordering import Ints, as_ordering
+from fabula.models.sets.inputs import Array, SetInputs
+from fabula.models.sets.model import SetModel, joined
+
+TITLE = "title"
+
+
+@dataclass(frozen=True, eq=False)
+class Contributions:
+    """What speaks for each item's position, in natural logarithms of likelihood; above 0 speaks for it.
+
+    Attributes
+    ----------
+    groups
+        g names: the features that are known, then ``"title"``.
+    position
+        Shape (n,): how much better the item likes its position than positions on average.
+    by_group
+        Shape (n, g): how much of that is lost when the group is not known of the item.
+    after, before
+        Shape (n,): how much better the item follows the one before it, and is followed by the one after it, than
+        others on average; zero where there is none.
+    after_by_group
+        Shape (n, g): how much of ``after`` is lost when the group is not known of the item.
+
+    All rows are by item, not by position.
+    """
+
+    groups: tuple[str, ...]
+    position: Floats
+    by_group: Floats
+    after: Floats
+    before: Floats
+    after_by_group: Floats
+
+
+def leave_one_group_out(
+    model: SetModel,
+    ordering: ArrayLike,
+    features: ArrayLike | Collection | None,
+    titles: Sequence[str] | None = None,
+    album: str = "",
+    artists: Sequence[str] | None = None,
+) -> Contributions:
+    """What each thing known of each item adds to its position in an ordering.
+
+    Parameters
+    ----------
+    ordering
+        Shape (n,): ``ordering[position] = item``.
+    features, titles, album, artists
+        As :meth:`SetModel.encode` takes them.
+    """
+    inputs = model.inputs(features, titles, album, artists)
+    n = inputs.values.shape[1]
+    order = as_ordering(ordering, n)
+    known = [column for column in range(inputs.known.shape[-1]) if inputs.known[..., column].any()]
+    groups = [*known, *([-1] if inputs.titled.any() else [])]
+    without = [_hidden(inputs, item, group) for group in groups for item in range(n)]
+    positions, flow = model.tables_of(joined([inputs, *without]))  # (1 + g n, n, n)
+    liked, after, before = _at(positions, flow, order)  # (1 + g n, n) each
+    own = np.arange(n)
+    lost = [(1 + group * n + own, own) for group in range(len(groups))]  # each item where it is itself hidden
+    names = tuple(TITLE if group < 0 else model.feature_names[group] for group in groups)
+    by_group = np.array([liked[0] - liked[cells] for cells in lost]).reshape(len(groups), n).T
+    by_after = np.array([after[0] - after[cells] for cells in lost]).reshape(len(groups), n).T
+    return Contributions(names, liked[0], by_group, after[0], before[0], by_after)
+
+
+def _hidden(inputs: SetInputs, item: int, group: int) -> SetInputs:
+    """The inputs with one thing not known of one item: a feature by its column, or the title (-1)."""
+    if group < 0:
+        titled = inputs.titled.copy()
+        titled[:, item] = 0
+        return replace(inputs, titled=titled)
+    known = inputs.known.copy()
+    known[:, item, group] = 0
+    return replace(inputs, known=known)
+
+
+def _at(positions: Array, flow: Array, order: Ints) -> tuple[Floats, Floats, Floats]:
+    """By item: how it likes its position, follows the one before and is followed by the one after, less the mean."""
+    n = len(order)
+    place = np.argsort(order)
+    stands = positions.astype(np.float64)
+    liked = stands[:, np.arange(n), place] - stands.mean(axis=2)
+    links = flow.astype(np.float64)
+    after, before = np.zeros((2, len(links), n))
+    others = max(n - 1, 1)
+    first, second = order[:-1], order[1:]
+    after[:, second] = links[:, first, second] - links.sum(axis=1)[:, second] / others
+    before[:, first] = links[:, first, second] - links.sum(axis=2)[:, first] / others
+    return liked, after, before

@@ -1,0 +1,44 @@
+"""From a net to a model without torch, and back to go on training."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import torch
+
+from fabula.errors import ModelError
+from fabula.models.sets.inputs import Array
+from fabula.models.sets.model import SetModel
+from fabula.models.sets.vocabulary import Vocabulary
+from fabula.training.sets.nets import Dropout, SetNet
+
+
+def as_model(
+    net: SetNet,
+    mean: Array,
+    deviation: Array,
+    vocabulary: Vocabulary,
+    *,
+    training: Mapping[str, Any] | None = None,
+    card: Mapping[str, Any] | None = None,
+) -> SetModel:
+    """The model of a net; vectors of words are rounded to half precision, as they are stored."""
+    shapes = net.spec.shapes()
+    names = [name for name in shapes if not name.startswith("transform.")]
+    tensors: dict[str, Array] = {name: net.tensor(name).detach().cpu().numpy().astype(np.float32) for name in names}
+    tensors |= {"transform.mean": mean, "transform.deviation": deviation}
+    return SetModel(net.spec, tensors, vocabulary, training=training, card=card)
+
+
+def as_net(model: SetModel, dropout: Dropout | None = None) -> SetNet:
+    """A net with the weights of a model."""
+    net = SetNet(model.spec, dropout=dropout)
+    with torch.no_grad():
+        for name in model.spec.shapes():
+            if not name.startswith("transform."):
+                net.tensor(name).copy_(torch.from_numpy(model.tensors[name]))
+    if not all(torch.isfinite(weight).all() for weight in net.parameters()):
+        raise ModelError("a model's weights must be finite to go on from them")
+    return net

@@ -1,0 +1,124 @@
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from fabula.core.collection import Collection, Item
+from fabula.errors import InputError, ModelError
+from fabula.models.sets.model import SetModel
+from fabula.models.sets.reasons import leave_one_group_out
+
+FEATURES = ("loudness", "key", "mode", "duration_ms")
+
+
+def test_an_items_essence_does_not_depend_on_the_order(model, features, titles):
+    essence, rng = model.encode(features, titles, "Hope"), np.random.default_rng(1)
+    for _ in range(5):
+        order = rng.permutation(len(titles))
+        mixed = model.encode(features[order], [titles[i] for i in order], "Hope")
+        np.testing.assert_allclose(mixed, essence[order], atol=1e-5)
+
+
+def test_an_items_essence_depends_on_the_others(model, features):
+    essence = model.encode(features)
+    features[-1, 0] += 6
+    assert np.abs(model.encode(features)[0] - essence[0]).max() > 1e-4
+
+
+def test_what_is_missing_is_masked(model, features, titles):
+    features[:, 0] = np.nan
+    hidden = model.encode(features, titles)
+    features[:, 0] = np.inf
+    np.testing.assert_array_equal(model.encode(features, titles), hidden)
+    assert model.encode(None, titles).shape == (6, model.dimensions)
+    assert np.isfinite(model.encode(np.full((1, 4), np.nan))).all()
+
+
+def test_titles_that_are_track_numbers_tell_nothing(model, features):
+    bare = model.tables(features)
+    for numbered in ("{}", "{:02}", "Track {}", "{:02}.", "A{}", "Pista {:02}"):
+        tables = model.tables(features, [numbered.format(i) for i in range(1, 7)])
+        np.testing.assert_array_equal(tables.positions, bare.positions)
+        np.testing.assert_array_equal(tables.flow, bare.flow)
+
+
+def test_a_number_before_a_title_tells_nothing(model, features, titles):
+    plain = model.tables(features, titles, "Hope")
+    numbered = [f"{i:02} - {title}" for i, title in enumerate(titles, start=1)]
+    np.testing.assert_array_equal(model.tables(features, numbered, "Hope").positions, plain.positions)
+
+
+def test_the_last_item_counts(model, features, titles):
+    order = np.arange(6)
+    tables = model.tables(features, titles)
+    swapped = [0, 1, 2, 3, 5, 4]
+    assert tables.score(order) != tables.score(swapped)
+    changed = features.copy()
+    changed[-1, 3] *= 2
+    assert model.tables(changed, titles).score(order) != tables.score(order)
+
+
+def test_scores_are_sums_over_the_tables(model, features, titles):
+    tables = model.tables(features, titles)
+    order = [3, 1, 0, 5, 4, 2]
+    total = sum(tables.positions[item, place] for place, item in enumerate(order))
+    total += sum(tables.flow[a, b] for a, b in pairwise(order))
+    assert model.score(features, [order], titles) == pytest.approx([total])
+    assert not np.diag(tables.flow).any()
+
+
+def test_positions_can_be_sampled(model, features, titles):
+    whole = model.tables(features, titles).positions
+    np.testing.assert_allclose(model.tables(features, titles, positions=[0, 5]).positions, whole[:, [0, 5]], rtol=1e-6)
+    assert model.tables(features, count=9).positions.shape == (6, 9)
+
+
+def test_a_collection_is_read_by_name(model, features, titles):
+    items = [Item(str(i), title, artist="Me") for i, title in enumerate(titles)]
+    given = Collection("1", items, features[:, ::-1], FEATURES[::-1], title="Hope")
+    expected = model.encode(features, titles, "Hope", ["Me"] * 6)
+    np.testing.assert_array_equal(model.encode(given), expected)
+    fewer = Collection("2", items[:3], features[:3, :1], ("loudness",))
+    many = model.encode_all([given, fewer, given])
+    np.testing.assert_allclose(many[2], expected, atol=1e-5)
+    assert many[1].shape == (3, model.dimensions)
+
+
+def test_reasons_name_what_is_known(model, features, titles):
+    reasons = leave_one_group_out(model, [5, 4, 3, 2, 1, 0], features, titles)
+    assert reasons.groups == (*FEATURES, "title")
+    assert reasons.by_group.shape == reasons.after_by_group.shape == (6, 5)
+    assert reasons.by_group[2, 0] == 0  # its loudness is not known
+    assert reasons.by_group[3, 4] == 0  # it has no title
+    assert reasons.after[5] == 0  # nothing stands before it
+    assert reasons.before[0] == 0
+    alone = leave_one_group_out(model, [0], features[:1])
+    assert alone.groups == FEATURES
+
+
+def test_wrong_tensors_are_refused(model):
+    spec, words = model.spec, model.vocabulary
+    for change, told in (
+        ({"arcs.template": np.zeros((12, 5))}, "'arcs.template' must have shape"),
+        ({"arcs.template": np.full((12, 6), np.nan)}, "finite"),
+        ({"transform.deviation": np.zeros(4)}, "above 0"),
+        ({"other": np.zeros(1)}, "'other' is not one"),
+    ):
+        with pytest.raises(ModelError, match=told):
+            SetModel(spec, {**model.tensors, **change}, words)
+    with pytest.raises(ModelError, match="is missing"):
+        SetModel(spec, {}, words)
+    with pytest.raises(ModelError, match="vocabulary"):
+        SetModel(spec, model.tensors)
+
+
+def test_wrong_inputs_are_refused(model, features):
+    with pytest.raises(InputError, match="one per item: 6; got 1"):
+        model.encode(features, ["a"])
+    with pytest.raises(InputError, match="features, titles or both"):
+        model.encode(None)
+
+
+def test_a_model_without_titles_ignores_them(random_model, features, titles):
+    plain = random_model(titles=False, tokens=0, grams=0, biased=False)
+    np.testing.assert_array_equal(plain.encode(features, titles), plain.encode(features))
