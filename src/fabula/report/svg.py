@@ -95,7 +95,7 @@ class _Frame:
         self.top = 14 + 16 * bool(how.caption) + 16 * bool(how.sides)
         self.bottom = 96 if self.named else 26
         drawn = how.template.samples(161) if how.template is not None else np.empty(0)
-        self.low, self.high = _limits(np.concatenate([values, drawn]))
+        self.low, self.high = limits(np.concatenate([values, drawn]))
 
     def x(self, position: float) -> float:
         """Where a position lies, 0 .. n - 1; sides stand a position apart."""
@@ -111,7 +111,7 @@ class _Frame:
 
 def _grid(frame: _Frame) -> list[str]:
     parts, right = [], frame.how.width - frame.right
-    for tick in _ticks(frame.low, frame.high):
+    for tick in ticks(frame.low, frame.high):
         y = frame.y(tick)
         parts.append(f'<line class="axis" x1="{frame.left}" x2="{right}" y1="{y:.1f}" y2="{y:.1f}"/>')
         parts.append(f'<text class="soft" x="{frame.left - 6}" y="{y + 4:.1f}" text-anchor="end">{tick:g}</text>')
@@ -157,13 +157,15 @@ def _path(kind: str, points: Sequence[tuple[float, float]]) -> str:
     return f'<path class="{kind}" d="M{" L".join(f"{px:.1f},{py:.1f}" for px, py in points)}"/>'
 
 
-def _limits(values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> tuple[float, float]:
+def limits(values: Floats) -> tuple[float, float]:
+    """The lowest and highest value of a picture, with a margin."""
     low, high = float(values.min()), float(values.max())
     margin = 0.08 * (high - low) or 1.0
     return low - margin, high + margin
 
 
-def _ticks(low: float, high: float) -> list[float]:
+def ticks(low: float, high: float) -> list[float]:
+    """Round numbers between two values, six at most."""
     step = 10.0 ** np.floor(np.log10((high - low) / 2))
     step = next(step * m for m in (1, 2, 5, 10) if (high - low) / (step * m) <= 6)
     first = int(np.ceil(low / step))

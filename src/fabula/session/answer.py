@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fabula.core.collection import Item
 from fabula.core.fit import Fit
 from fabula.media.units import total
-from fabula.session.ordered import Ordered
 from fabula.session.reasons import likelier
 from fabula.session.wishes import side_name
 from fabula.sources.source import with_held
+
+if TYPE_CHECKING:
+    from fabula.session.ordered import Ordered
 
 
 @dataclass(frozen=True)

@@ -6,19 +6,21 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fabula.core.collection import Collection
 from fabula.core.writing import check_target, write_whole
 from fabula.errors import InputError
 from fabula.session import history
 from fabula.session.answer import as_json, rows_of, side_line
-from fabula.session.ordered import Ordered
 from fabula.sources.playlists.locations import moved
 from fabula.sources.playlists.playlist import PLAYLIST_ENDINGS, playlist_of, write_playlist
 from fabula.sources.source import with_held
 from fabula.sources.tables.rows import write_rows
 from fabula.sources.tables.writing import write_table
+
+if TYPE_CHECKING:
+    from fabula.session.ordered import Ordered
 
 Writer = Callable[[Ordered, Path], Path]
 

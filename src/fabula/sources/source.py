@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fabula.core.collection import Collection
 from fabula.errors import InputError
 from fabula.media.medium import Medium
-from fabula.sources.playlists.entries import Playlist
-from fabula.sources.tables.columns import Table
+
+if TYPE_CHECKING:
+    from fabula.sources.playlists.entries import Playlist
+    from fabula.sources.tables.columns import Table
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ def as_position(position: int, n: int) -> int:
 
 
 def as_fixed(fixed: Mapping[int, int], n: int) -> dict[int, int]:
-    """position -> item, each item once; positions from the end stay negative."""
+    """Position -> item, each item once; positions from the end stay negative."""
     checked = {as_position(position, n): as_item(item, n) for position, item in fixed.items()}
     first: dict[int, int] = {}
     for position, item in checked.items():
