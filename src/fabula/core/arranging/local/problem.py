@@ -75,6 +75,11 @@ class Problem:
         return float((np.maximum(loads - self.most, 0) + np.maximum(self.least - loads, 0)).sum())
 
     @property
+    def room(self) -> float:
+        """The most a side may hold."""
+        return float(self.most[0])
+
+    @property
     def weighed(self) -> bool:
         """Whether lengths matter."""
         return bool(np.isfinite(self.most).any() or (self.least > 0).any())
