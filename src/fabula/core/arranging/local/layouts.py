@@ -48,12 +48,19 @@ class Layouts:
 
 
 def layouts(
-    goal: Goal, flow: Floats | None, constraints: Constraints, kept: int, room: float, *, alike: float
+    goal: Goal,
+    flow: Floats | None,
+    constraints: Constraints,
+    kept: int,
+    room: float,
+    *,
+    alike: float,
+    most: int = MOST_LAYOUTS,
 ) -> Layouts:
-    """Layouts with so many items kept."""
+    """Layouts with so many items kept, the most even where there are too many."""
     found, every = [], True
     for number, sizes in enumerate(_compositions(constraints, kept, room)):
-        if number >= MOST_LAYOUTS:
+        if number >= most:
             every = False
             break
         posed = pose(costs_of(goal, flow), flow, constraints, sizes, room, alike=alike)

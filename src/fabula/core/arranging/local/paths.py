@@ -24,46 +24,55 @@ AT_ONCE = 8  # rounds on one problem before the lowest bound is looked for
 PATIENCE = 7  # rounds without a better bound before steps are halved
 
 
-def path_bound(problems: Sequence[Problem], ordering: Ints, value: float, *, rounds: int, until: float) -> float:
+def lowest_bound(searches: Sequence[PathSearch], *, rounds: int, until: float) -> float:
     """What no ordering can get below, whichever of some problems it solves.
 
     The problem with the lowest bound is always worked on next.
 
     Parameters
     ----------
-    problems
-        The costs, for as many items each.
-    ordering
-        Shape (N,), of the first problem, as good as is known: its costs are where the prices start.
-    value
-        Its value, which scales the steps.
+    searches
+        The prices for each problem.
     rounds
         How many paths to find in all, O(N^3) each.
     until
         When to stop by ``time.monotonic()`` at the latest.
     """
-    price = first_prices(problems[0], ordering)
-    searches = [PathSearch(problem, price, value) for problem in problems]
     for _ in range(0, rounds, AT_ONCE):
-        if time.monotonic() > until:
-            break
         lowest = min(searches, key=lambda search: search.best)
-        if lowest.done:
+        if time.monotonic() > until or lowest.done:
             break
         lowest.advance(AT_ONCE)
     return min(search.settled() for search in searches)
 
 
 class PathSearch:
-    """The prices for one problem, on their way to a higher bound."""
+    """The prices for one problem, on their way to a higher bound.
 
-    def __init__(self, problem: Problem, price: Floats, value: float) -> None:
-        self.problem, self.value = problem, value
+    Parameters
+    ----------
+    problem
+        The costs.
+    price
+        Shape (N,), where the prices start.
+    value
+        Of a known ordering, which scales the steps.
+    floor
+        A bound that is known.
+    """
+
+    def __init__(self, problem: Problem, price: Floats, value: float, *, floor: float = -np.inf) -> None:
+        self.problem, self.value, self.floor = problem, value, floor
         self.price = self.chosen = price
-        self.best, self.step, self.stale, self.turn = -np.inf, 1.0, 0, 0
+        self.reached, self.step, self.stale, self.turn = -np.inf, 1.0, 0, 0
         self.direction = np.zeros(len(price))
         self.paths: _Paths | None = None
         self.done = False
+
+    @property
+    def best(self) -> float:
+        """The highest bound that is known."""
+        return max(self.floor, self.reached)
 
     def advance(self, rounds: int) -> None:
         """Move the prices some times."""
@@ -80,9 +89,9 @@ class PathSearch:
             self._move(missing, length + float(self.price.sum()))
 
     def _judge(self, bound: float) -> None:
-        self.stale = 0 if bound > self.best + 1e-4 * abs(self.value - self.best) else self.stale + 1
-        if bound > self.best:
-            self.best, self.chosen = bound, self.price
+        self.stale = 0 if bound > self.reached + 1e-4 * abs(self.value - bound) else self.stale + 1
+        if bound > self.reached:
+            self.reached, self.chosen = bound, self.price
 
     def _move(self, missing: Floats, bound: float) -> None:
         if self.stale >= PATIENCE:
@@ -93,9 +102,15 @@ class PathSearch:
 
     def settled(self) -> float:
         """The bound of the best prices, in double precision."""
-        if len(self.price) < MANY and np.isfinite(self.best):
+        if len(self.price) < MANY or self.reached <= self.floor:
             return self.best
-        return _Paths(self.problem, np.float64).cheapest(self.chosen, straight=True)[0] + float(self.chosen.sum())
+        length = _Paths(self.problem, np.float64).cheapest(self.chosen, straight=True)[0]
+        return max(self.floor, length + float(self.chosen.sum()))
+
+    def path(self) -> Ints:
+        """The cheapest path under the best prices, shape (N,)."""
+        paths = self.paths or _Paths(self.problem, np.float64)
+        return paths.cheapest(self.chosen, straight=True)[1]
 
 
 def first_prices(problem: Problem, ordering: Ints) -> Floats:

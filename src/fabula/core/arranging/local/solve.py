@@ -13,11 +13,12 @@ from fabula.core.arranging.goal import Goal
 from fabula.core.arranging.limits import kept_counts, side_room
 from fabula.core.arranging.local.anneal import anneal
 from fabula.core.arranging.local.balance import balance
-from fabula.core.arranging.local.bounds import coupling_bound, link_bound, position_bound
+from fabula.core.arranging.local.bounds import link_bound, position_bound
 from fabula.core.arranging.local.construct import construct
 from fabula.core.arranging.local.descent import descend
-from fabula.core.arranging.local.layouts import Layout, Layouts, layouts
-from fabula.core.arranging.local.paths import path_bound
+from fabula.core.arranging.local.guided import guided
+from fabula.core.arranging.local.layouts import MOST_LAYOUTS, Layouts, layouts
+from fabula.core.arranging.local.paths import PathSearch, first_prices, lowest_bound
 from fabula.core.arranging.local.problem import Problem
 from fabula.core.arranging.local.worst import least_worst
 from fabula.core.essence import Floats
@@ -27,7 +28,10 @@ MOST_FOR_PATHS = 300  # beyond, paths cost more than they tell
 ROOMIER = 1.1  # how much more sides hold where no even ones were found
 ATTEMPTS = 8
 MOST_TRIED = 3  # layouts that are searched
-HEATS = (1.5, 0.6)  # one walk after the other
+EVEN = 6  # layouts that are looked at where each takes long
+HOT = 1.5  # noise at the start, in deviations of the links
+MOST_GUIDED = 100  # items up to which the bound guides the search
+TURNS = 12  # paths that are followed
 ROUNDS = 1500  # of the bound
 LATE = 2.0  # seconds after which an ordering is given up
 
@@ -36,13 +40,14 @@ Key = tuple[float, ...]
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """An ordering of what is kept, the sizes of its sides, its criteria, their bounds, and what sides may hold."""
+    """An ordering of what is kept, the sizes of its sides, its criteria, their bounds, what sides may hold, and prices."""
 
     ordering: Ints
     sizes: tuple[int, ...]
     key: Key
     bounds: Bounds
     room: float
+    paths: PathSearch | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +115,8 @@ def _searched(task: Task) -> Found | None:
         room = side_room(constraints)
         for _ in range(ATTEMPTS if constraints.sides > 1 and constraints.side_limit is None else 1):
             for price in prices:
-                every = layouts(task.goal, task.flow, constraints, kept, room, alike=price)
+                most = MOST_LAYOUTS if task.counts_worst or kept <= MOST_GUIDED else EVEN
+                every = layouts(task.goal, task.flow, constraints, kept, room, alike=price, most=most)
                 found = _by_worst(task, every) if task.counts_worst else _by_sum(task, every)
                 if found is not None:
                     return found
@@ -165,56 +171,63 @@ def _by_sum(task: Task, every: Layouts) -> Found | None:
     for number, layout in enumerate(tried):
         now = time.monotonic()
         until = now + (task.until - now) / (len(tried) - number)
-        ordering = _improved(layout.problem, task.seed, until, parts=len(tried))
-        if ordering is not None:
-            found = _found(task, layout.problem, ordering)
+        improved = _improved(layout.problem, task.seed, until, parts=len(tried))
+        if improved is not None:
+            found = _found(task, layout.problem, *improved)
             best = found if best is None or found.key < best.key else best
     return best
 
 
-def _found(task: Task, problem: Problem, ordering: Ints) -> Found:
+def _found(task: Task, problem: Problem, ordering: Ints, paths: PathSearch | None = None) -> Found:
     items = problem.items(ordering)
     told = describe(task.goal, task.flow, task.constraints, items, problem.sizes)
     key = (float(told.violations), *((told.worst or 0.0,) if task.counts_worst else ()), told.objective)
-    return Found(items, problem.sizes, key, Bounds(-np.inf), problem.room)
+    return Found(items, problem.sizes, key, Bounds(-np.inf), problem.room, paths)
 
 
-def _improved(problem: Problem, seed: int, until: float, *, parts: int) -> Ints | None:
-    """An ordering with a small sum; None where none was found."""
+def _improved(problem: Problem, seed: int, until: float, *, parts: int) -> tuple[Ints, PathSearch | None] | None:
+    """An ordering with a small sum, and the prices that guided to it; None where none was found."""
     rng = np.random.default_rng(seed)
     n, now = len(problem.cost), time.monotonic()
     ordering = construct(problem, position_bound(problem.cost)[1], rng, until=until + LATE)
     ordering = None if ordering is None else balance(problem, ordering)
     if ordering is None:
         return None
-    rounds = int(np.clip(40_000 / n, 150, 800) / parts)
-    for walk, hot in enumerate(HEATS):
-        share = now + (until - now) * (walk + 1) / (len(HEATS) + 0.3)
-        ordering = anneal(problem, ordering, rng, rounds=rounds, hot=hot, until=share)
-    return descend(problem, ordering, until=until)
+    few = n <= MOST_GUIDED
+    walk = anneal(
+        problem,
+        ordering,
+        rng,
+        rounds=int(np.clip((20_000 if few else 80_000) / n, 100, 600) / parts),
+        hot=HOT,
+        until=now + (0.3 if few else 0.8) * (until - now),
+    )
+    ordering = descend(problem, walk, until=until)
+    if not few or not np.isfinite(problem.value(ordering)):
+        return ordering, None
+    paths = PathSearch(problem, first_prices(problem, ordering), problem.value(ordering))
+    return guided(problem, ordering, paths, rng, turns=-(-TURNS // parts), until=until), paths
 
 
 def _bounded(task: Task, found: Found) -> Bounds:
     """A bound over all layouts, the best that there is time for."""
-    price = np.inf if found.key[0] == 0 else _alike_price(task)
-    kept = len(found.ordering)
-    every = layouts(task.goal, task.flow, task.constraints, kept, found.room, alike=np.inf if price == np.inf else 0.0)
+    alike_price = np.inf if found.key[0] == 0 else 0.0  # neighbours alike for nothing: a bound holds all the more
+    every = layouts(task.goal, task.flow, task.constraints, len(found.ordering), found.room, alike=alike_price)
     value = found.key[-1]
-    open_layouts = [layout for layout in every.layouts if layout.total < value or task.flow is not None]
-    same = [layout.problem for layout in open_layouts if layout.problem.sizes == found.sizes]
-    others = [layout.problem for layout in open_layouts if layout.problem.sizes != found.sizes]
-    if not every.complete or not same:
+    mine = next((layout for layout in every.layouts if layout.problem.sizes == found.sizes), None)
+    if not every.complete or mine is None:
         return Bounds(-np.inf)
-    problems, ordering = [*same, *others], same[0].spread(found.ordering)
-    bound = min(_quick_bound(layout) for layout in open_layouts)
-    if bound >= value - 1e-9 * abs(value) or len(ordering) > MOST_FOR_PATHS:
-        return Bounds(bound)
-    return Bounds(max(bound, path_bound(problems, ordering, value, rounds=ROUNDS, until=task.until)))
-
-
-def _quick_bound(layout: Layout) -> float:
-    """Positions and neighbours by themselves, added up."""
-    problem = layout.problem
-    n = len(problem.cost)
-    links = link_bound(problem.link, rounds=int(np.clip(1_000 / n, 3, 30)))
-    return layout.total + coupling_bound(problem, position_bound(problem.cost)[1]) + links
+    n = len(mine.problem.cost)
+    links = link_bound(mine.problem.link, rounds=int(np.clip(3_000 / n, 5, 60)))
+    floors = [layout.total + links for layout in every.layouts]
+    if min(floors) >= value - 1e-9 * abs(value) or n > MOST_FOR_PATHS:
+        return Bounds(min(floors))
+    ordering = mine.problem.spread(found.ordering)
+    price = first_prices(mine.problem, ordering) if found.paths is None else found.paths.chosen
+    searches = [
+        found.paths
+        if layout is mine and found.paths is not None
+        else PathSearch(layout.problem, price, value, floor=floor)
+        for layout, floor in zip(every.layouts, floors, strict=True)
+    ]
+    return Bounds(lowest_bound(searches, rounds=ROUNDS, until=task.until))
