@@ -18,7 +18,7 @@ from fabula.core.arranging.exact.criteria import (
 from fabula.core.arranging.exact.feasible import shortest_room
 from fabula.core.arranging.exact.filling import Filled, joined, single_sides
 from fabula.core.arranging.exact.plan import Plan, plan
-from fabula.core.arranging.exact.pruning import by_price, priced, within, worst_limits
+from fabula.core.arranging.exact.pruning import MARGIN, by_price, priced, within, worst_limits
 from fabula.core.arranging.exact.tracing import traced
 from fabula.core.arranging.goal import Goal
 from fabula.core.arranging.limits import kept_counts, side_room
@@ -92,10 +92,10 @@ def _optimum(planned: Plan, criterion: Criterion) -> Filled | None:
         found = Filled(planned, criterion, single, joined(planned, criterion, single))
         return found if found.best < NEVER else None
     prices = priced(planned, single)
-    for some, proven in by_price(single, prices) if prices is not None else ():
+    for some, limit in by_price(single, prices) if prices is not None else ():
         found = Filled(planned, criterion, some, joined(planned, criterion, some))
         if found.best < NEVER and prices is not None:
-            if proven(found.best):
+            if found.best - prices.bound + MARGIN <= limit:
                 return found
             some = within(single, prices, found.best)
             return Filled(planned, criterion, some, joined(planned, criterion, some))

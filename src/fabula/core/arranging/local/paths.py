@@ -81,7 +81,7 @@ class PathSearch:
         for _ in range(rounds):
             length, path = self.paths.cheapest(self.price, straight=n < MANY or self.turn >= LOOSE_ROUNDS)
             self.turn += 1
-            missing = 1.0 - np.bincount(path, minlength=n)
+            missing = np.asarray(1.0 - np.bincount(path, minlength=n), dtype=np.float64)
             self._judge(length + float(self.price.sum()))
             self.done = not missing.any() or self.best >= self.value - 1e-9 * abs(self.value) or self.step < 1e-3
             if self.done:

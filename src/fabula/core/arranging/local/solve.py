@@ -22,6 +22,7 @@ from fabula.core.arranging.local.paths import PathSearch, first_prices, lowest_b
 from fabula.core.arranging.local.problem import Problem
 from fabula.core.arranging.local.worst import least_worst
 from fabula.core.essence import Floats
+from fabula.core.fit import fit
 from fabula.core.ordering import Ints
 
 MOST_FOR_PATHS = 300  # beyond, paths cost more than they tell
@@ -40,7 +41,21 @@ Key = tuple[float, ...]
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """An ordering of what is kept, the sizes of its sides, its criteria, their bounds, what sides may hold, and prices."""
+    """An ordering of what is kept.
+
+    Attributes
+    ----------
+    ordering, sizes
+        The items, and how many of them stand on each side.
+    key
+        The criteria, the first first.
+    bounds
+        What no ordering gets below, as far as it is known.
+    room
+        The most a side may hold.
+    paths
+        The prices that guided to it.
+    """
 
     ordering: Ints
     sizes: tuple[int, ...]
@@ -76,13 +91,23 @@ def search(
     bare = _bare(constraints)
     if bare is not None:
         task = Task(goal, flow, bare, seed, time.monotonic() + 0.35 * seconds)
-        free = _searched(task)
+        free = _fitted(task) if task.counts_worst and bare.one_side else _searched(task)
         if free is not None and _keeps(constraints, free):
             return _told(replace(task, until=task.until + 0.65 * seconds), free)
         seconds *= 0.65
     task = Task(goal, flow, constraints, seed, time.monotonic() + 0.6 * seconds)
     found = _searched(task)
     return None if found is None else _told(replace(task, until=task.until + 0.4 * seconds), found)
+
+
+def _fitted(task: Task) -> Found | None:
+    """The best ordering of all, where the template counts alone."""
+    if task.goal.follows is None:
+        return None
+    laid = fit(task.goal.rows, task.goal.follows)
+    total = float(laid.deviations.sum())
+    key = (0.0, laid.worst, total)
+    return Found(laid.ordering, (task.goal.n,), key, Bounds(total, laid.worst), np.inf)
 
 
 def _told(task: Task, found: Found) -> tuple[Ints, tuple[int, ...], Bounds]:
