@@ -47,7 +47,7 @@ def test_runs_that_overlap_are_joined():
     [([(0, 1), (0, 2)], {0, 1, 2}), ([(0, 2), (1, 2)], {0, 1, 2}), ([(0, 1), (1, 0)], {0, 1}), ([(0, 1, 0)], {0, 1})],
 )
 def test_runs_that_contradict_each_other_are_told(runs, items):
-    with pytest.raises(ConflictError, match="cannot all hold: .* together") as caught:
+    with pytest.raises(ConflictError, match=r"cannot all hold: .* together") as caught:
         Constraints(4, together=runs)
     assert set(caught.value.items) == items
     assert caught.value.options == ("together",)

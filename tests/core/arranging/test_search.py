@@ -62,11 +62,6 @@ def posed(rng, n, kinds, hidden, flow=None):
     return pose(lambda m: table, flow, Constraints(n, **random_options(rng, n, kinds, hidden)), (n,), np.inf)
 
 
-def best_value(problem, goal_table, flow, constraints):
-    goal = Goal.table(lambda m: goal_table[:, :m])
-    return arrange(goal, constraints=constraints, flow=flow).objective
-
-
 @pytest.mark.parametrize("weight", [0.0, 0.5, -0.5])
 def test_bounds_stay_below_the_best_ordering(weight, rng):
     for _ in range(25):

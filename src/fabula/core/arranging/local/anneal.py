@@ -93,7 +93,7 @@ def _tables(problem: Problem) -> _Tables:
 
 
 def _scale(problem: Problem) -> float:
-    """How much links differ, or, where they hardly do, a small part of what places do."""
+    """How much links differ, or, where they hardly do, a small part of what position costs do."""
     links, costs = (table[np.isfinite(table)] for table in (problem.link, problem.cost))
     return max(float(links.std()) if len(links) else 0.0, 0.1 * float(costs.std()))
 

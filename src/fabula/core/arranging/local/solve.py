@@ -34,6 +34,7 @@ HOT = 1.5  # noise at the start, in deviations of the links
 MOST_GUIDED = 100  # items up to which the bound guides the search
 TURNS = 12  # paths that are followed
 ROUNDS = 1500  # of the bound
+FREE = 0.3  # of the time, for the ordering without wishes
 LATE = 2.0  # seconds after which an ordering is given up
 
 Key = tuple[float, ...]
@@ -88,16 +89,18 @@ def search(
 
     If the ordering found without the wishes keeps them all, it is that one.
     """
-    bare = _bare(constraints)
+    begun, bare = time.monotonic(), _bare(constraints)
+    task = Task(goal, flow, constraints, seed, begun + seconds)
     if bare is not None:
-        task = Task(goal, flow, bare, seed, time.monotonic() + 0.35 * seconds)
-        free = _fitted(task) if task.counts_worst and bare.one_side else _searched(task)
+        freely = replace(task, constraints=bare, until=begun + FREE * seconds)
+        free = _fitted(freely) if task.counts_worst and bare.one_side else _searched(freely)
         if free is not None and _keeps(constraints, free):
-            return _told(replace(task, until=task.until + 0.65 * seconds), free)
-        seconds *= 0.65
-    task = Task(goal, flow, constraints, seed, time.monotonic() + 0.6 * seconds)
-    found = _searched(task)
-    return None if found is None else _told(replace(task, until=task.until + 0.4 * seconds), found)
+            return _told(replace(freely, until=task.until), free)
+    share = 1.0 if task.counts_worst else 0.6 if goal.n <= MOST_GUIDED else 0.4  # the rest is for the bound
+    now = time.monotonic()
+    found = _searched(replace(task, until=now + share * (task.until - now)))
+    late = 0.15 * seconds if goal.n > MOST_GUIDED else 0.0  # where a bound takes long
+    return None if found is None else _told(replace(task, until=task.until + late), found)
 
 
 def _fitted(task: Task) -> Found | None:
@@ -175,7 +178,9 @@ def _by_worst(task: Task, every: Layouts) -> Found | None:
         if late or (best is not None and (layout.worst, layout.total) >= best.key[1:]):
             bounds.append(Bounds(layout.total, layout.worst))
             continue
-        laid = least_worst(layout.problem, layout.worst, seed=task.seed, until=task.until)
+        now = time.monotonic()
+        until = task.until if len(every.layouts) == 1 else now + 0.5 * (task.until - now)
+        laid = least_worst(layout.problem, layout.worst, seed=task.seed, until=until)
         if laid is not None:
             bounds.append(laid[1])
             found = _found(task, layout.problem, laid[0])
