@@ -182,7 +182,7 @@ def _by_worst(task: Task, every: Layouts) -> Found | None:
         until = task.until if len(every.layouts) == 1 else now + 0.5 * (task.until - now)
         laid = least_worst(layout.problem, layout.worst, seed=task.seed, until=until)
         if laid is not None:
-            bounds.append(laid[1])
+            bounds.append(replace(laid[1], total=max(laid[1].total, layout.total)))
             found = _found(task, layout.problem, laid[0])
             best = found if best is None or found.key < best.key else best
     if best is None:
