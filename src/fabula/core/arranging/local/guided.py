@@ -17,6 +17,7 @@ from fabula.core.ordering import Ints
 ROUNDS = 16  # of prices before each attempt
 WALK = 40  # rounds of annealing, from a low heat, in each
 HOT = 0.25
+NOISE = 0.1  # on settled prices, in their deviations
 
 
 def guided(
@@ -41,10 +42,14 @@ def guided(
     """
     value = problem.value(ordering)
     for _ in range(turns):
-        if paths.done or time.monotonic() > until:
+        if paths.best >= value - 1e-9 * abs(value) or time.monotonic() > until:
             break
-        paths.advance(ROUNDS)
-        trial = construct(problem, repaired(problem, paths.path()), rng, until=until)
+        noise = np.zeros(len(ordering))
+        if paths.done:  # the prices have settled: look around them
+            noise = NOISE * float(paths.chosen.std()) * rng.normal(size=len(ordering))
+        else:
+            paths.advance(ROUNDS)
+        trial = construct(problem, repaired(problem, paths.path(noise)), rng, until=until)
         trial = None if trial is None else balance(problem, trial)
         if trial is None:
             continue

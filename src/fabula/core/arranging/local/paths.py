@@ -107,10 +107,10 @@ class PathSearch:
         length = _Paths(self.problem, np.float64).cheapest(self.chosen, straight=True)[0]
         return max(self.floor, length + float(self.chosen.sum()))
 
-    def path(self) -> Ints:
-        """The cheapest path under the best prices, shape (N,)."""
+    def path(self, noise: Floats) -> Ints:
+        """The cheapest path under the best prices and some noise on them, shape (N,)."""
         paths = self.paths or _Paths(self.problem, np.float64)
-        return paths.cheapest(self.chosen, straight=True)[1]
+        return paths.cheapest(self.chosen + noise, straight=True)[1]
 
 
 def first_prices(problem: Problem, ordering: Ints) -> Floats:

@@ -32,7 +32,7 @@ MOST_TRIED = 3  # layouts that are searched
 EVEN = 6  # layouts that are looked at where each takes long
 HOT = 1.5  # noise at the start, in deviations of the links
 MOST_GUIDED = 100  # items up to which the bound guides the search
-TURNS = 12  # paths that are followed
+TURNS = 20  # paths that are followed
 ROUNDS = 1500  # of the bound
 FREE = 0.3  # of the time, for the ordering without wishes
 LATE = 2.0  # seconds after which an ordering is given up
@@ -96,11 +96,19 @@ def search(
         free = _fitted(freely) if task.counts_worst and bare.one_side else _searched(freely)
         if free is not None and _keeps(constraints, free):
             return _told(replace(freely, until=task.until), free)
-    share = 1.0 if task.counts_worst else 0.6 if goal.n <= MOST_GUIDED else 0.4  # the rest is for the bound
     now = time.monotonic()
-    found = _searched(replace(task, until=now + share * (task.until - now)))
+    found = _searched(replace(task, until=now + _search_share(task) * (task.until - now)))
     late = 0.15 * seconds if goal.n > MOST_GUIDED else 0.0  # where a bound takes long
     return None if found is None else _told(replace(task, until=task.until + late), found)
+
+
+def _search_share(task: Task) -> float:
+    """How much of the time goes to the search; the rest to the bound, where it is not found on the way."""
+    if task.counts_worst:
+        return 1.0
+    if task.goal.n > MOST_GUIDED:
+        return 0.4
+    return 0.9 if task.constraints.sides == 1 else 0.6
 
 
 def _fitted(task: Task) -> Found | None:
