@@ -1,39 +1,75 @@
-"""Orderings under constraints and with smoothness: time, and the gap from the bound."""
+"""Orderings under ten wishes, with and without flow, on one side and on two, beside OR-Tools CP-SAT.
+
+``python -m benchmarks.bench_search --seconds 60`` gives CP-SAT that long per problem; 0 leaves it out. On two sides
+CP-SAT is given the sizes of the sides that were found: a model with free sizes is far too large for it.
+"""
 
 from __future__ import annotations
 
+import argparse
 import time
 from itertools import pairwise
 
 import numpy as np
 
-from fabula.core.arranging.constraints import Constraints
-from fabula.core.arranging.search import arrange
+from benchmarks import cp_sat
+from fabula.core.arranging import Arrangement, Constraints, Goal, arrange
 from fabula.core.essence import normalise
 from fabula.core.template import PAPER_KNOTS, Template
 
 CURVE = Template(PAPER_KNOTS, [-1.0, 0.5, 1.5, -0.5, -1.5, 0.2, 1.0]).normalised()
+SMOOTHNESS = 0.1  # position costs and flow are then about equal
+TARGETS = {30: 0.02, 50: 0.02, 200: 0.05}  # of the gap, on one side
 
 
 def main() -> None:
-    arrange(*instance(20, 0)[:2])  # imports aside
-    for n in (18, 50, 200, 500):
-        for smoothness in (0.0, 0.1, 0.5, -0.1):
-            essence, curve, constraints, transitions = instance(n, 1)
-            start = time.perf_counter()
-            found = arrange(essence, curve, constraints=constraints, transitions=transitions, smoothness=smoothness)
-            seconds = time.perf_counter() - start
-            broken = constraints.broken(found.ordering)
-            missed = "  MISSED (target < 2 s)" if seconds > 2 else ""
-            print(
-                f"n = {n}, ten constraints, smoothness {smoothness:g}: objective {found.objective:.3f}, bound"
-                f" {found.bound:.3f}, gap {100 * found.relative_gap:.1f} %, exact {found.fit.exact},"
-                f" {seconds:.2f} s{missed}{f'  BROKEN {broken}' if broken else ''}"
-            )
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seconds", type=float, default=20.0, help="for CP-SAT, per problem")
+    parser.add_argument("--items", type=int, nargs="*", default=[30, 50, 200])
+    options = parser.parse_args()
+    arrange(*instance(20, 0, 1)[:1])  # imports aside
+    for n in options.items:
+        for sides in (1, 2):
+            for smoothness in (0.0, SMOOTHNESS):
+                compare(n, sides, smoothness, options.seconds)
 
 
-def instance(n: int, seed: int) -> tuple[np.ndarray, Template, Constraints, np.ndarray]:
-    """Items of n / 5 artists under ten constraints that a hidden ordering keeps."""
+def compare(n: int, sides: int, smoothness: float, seconds: float) -> None:
+    """One line: what was found and its bound, then the same of CP-SAT, and their ratios."""
+    goal, constraints, steps = instance(n, 1, sides)
+    flow = smoothness * steps if smoothness else None
+    start = time.perf_counter()
+    found = arrange(goal, constraints=constraints, flow=flow)
+    taken = time.perf_counter() - start
+    broken = constraints.broken(found.ordering, found.sides)
+    missed = " MISSED" if sides == 1 and (found.gap > TARGETS.get(n, 1.0) or taken > 2) else ""
+    first = "" if flow is not None else f"worst {found.worst:.3f}, "
+    print(
+        f"n = {n}, {sides} side(s), {'flow' if smoothness else 'no flow'}: {first}objective {found.objective:.3f},"
+        f" bound {found.bound:.3f}, gap {100 * found.gap:.2f} %, {taken:.2f} s{missed}"
+        f"{f' BROKEN {broken}' if broken else ''}"
+    )
+    if seconds > 0:
+        print("    CP-SAT: " + rival(goal, flow, constraints, found, taken, seconds))
+
+
+def rival(
+    goal: Goal, flow: np.ndarray | None, constraints: Constraints, found: Arrangement, taken: float, seconds: float
+) -> str:
+    """What CP-SAT finds, told beside what was found."""
+    start = time.perf_counter()
+    other = cp_sat.solve(goal, flow, constraints, found.sides or (goal.n,), seconds)
+    if other is None:
+        return f"nothing in {time.perf_counter() - start:.1f} s"
+    told = f"worst {other.worst:.3f}, " if flow is None else ""
+    return (
+        f"{told}objective {other.objective:.3f}, bound {other.bound:.3f}, {other.seconds:.1f} s; ours / CP-SAT:"
+        f" objective {found.objective / other.objective:.3f} x, time {taken / other.seconds:.3f} x"
+    )
+
+
+def instance(n: int, seed: int, sides: int) -> tuple[Goal, Constraints, np.ndarray]:
+    """Items of n / 5 artists under ten constraints that a hidden ordering keeps, and the steps between items."""
     rng = np.random.default_rng(seed)
     hidden = rng.permutation(n)
     artist = rng.integers(0, max(3, n // 5), size=n)
@@ -42,14 +78,19 @@ def instance(n: int, seed: int) -> tuple[np.ndarray, Template, Constraints, np.n
             artist[item] = rng.integers(0, max(3, n // 5))
     essence = normalise(rng.normal(size=n))
     sound = np.column_stack([essence, rng.normal(size=(n, 2))])
-    transitions = np.linalg.norm(sound[:, np.newaxis] - sound, axis=2)
     at = hidden.tolist()
     constraints = Constraints(
         n,
-        fixed={0: at[0], n // 2: at[n // 2], -1: at[-1]},
+        fixed={0: at[0], -1: at[-1]} if sides > 1 else {0: at[0], n // 2: at[n // 2], -1: at[-1]},
         forbidden=[(at[3], 1), (at[5], 1)],
         together=[at[6:9], at[11:13]],
         before=[(at[2], at[14]), (at[7], at[13])],
         apart=artist,
+        sides=sides,
+        lengths=rng.uniform(150, 330, size=n),
     )
-    return essence, CURVE, constraints, transitions
+    return Goal.template(essence, CURVE), constraints, np.linalg.norm(sound[:, np.newaxis] - sound, axis=2)
+
+
+if __name__ == "__main__":
+    main()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from itertools import combinations, permutations
+from functools import partial
+from itertools import combinations, pairwise, permutations
 
 import numpy as np
 
@@ -29,10 +30,8 @@ def candidates(kept):
     for sets in kept_sets(kept):
         found = []
         for chosen in sets:
-            for order in permutations(chosen):
-                for sizes in splits(len(order), kept.sides):
-                    if not kept.broken(order, sizes):
-                        found.append((order, sizes))
+            for order in filter(partial(in_place, kept), permutations(chosen)):
+                found += [(order, sizes) for sizes in splits(len(order), kept.sides) if not kept.broken(order, sizes)]
         if found and kept.sides > 1 and kept.side_limit is None:
             loads = [max(side_loads(kept, *one)) for one in found]
             room = max(1.15 * min(kept.counted.sum(), kept.limit or np.inf) / kept.sides, min(loads))
@@ -40,6 +39,14 @@ def candidates(kept):
         if found:
             return found
     return []
+
+
+def in_place(kept, order):
+    """Whether fixed items stand where they must: a quick look before the thorough one."""
+    m = len(order)
+    if any(not -m <= place < m or order[place] != item for place, item in kept.fixed.items()):
+        return False
+    return all(order.index(a) < order.index(b) for a, b in kept.before)
 
 
 def side_loads(kept, order, sizes):
@@ -53,7 +60,7 @@ def value(goal, flow, kept, order, sizes):
     for part in np.split(np.array(order), np.cumsum(sizes)[:-1]):
         table = goal.costs(len(part))
         costs += [table[item, p] for p, item in enumerate(part)]
-        for a, b in zip(part, part[1:], strict=False):
+        for a, b in pairwise(part):
             flowing += 0.0 if flow is None else flow[a, b]
             alike += kept.apart is not None and kept.apart[a] == kept.apart[b] >= 0
     costs = np.array(costs)

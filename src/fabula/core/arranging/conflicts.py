@@ -126,7 +126,7 @@ def _check_room(constraints: Constraints) -> None:
             raise ConflictError("every item alone holds more than the limit of {length0}", [], ["limit"], [limit])
         who = [p for p in phrases(c) if p.word in ("fixed", "together", "before", "ends")]
         raise listed("what must be kept holds {length0}, the limit is {length1}: ", who, "", (held, limit), c)
-    count = len(units(c).members)
+    count = c.n - sum(len(run) - 1 for run in c.together)
     if count < c.sides:
         raise ConflictError(f"{c.sides} sides need as many items or runs; got {count}", [], ["sides"])
 

@@ -27,7 +27,7 @@ def as_position(position: int, n: int) -> int:
 
 
 def as_fixed(fixed: Mapping[int, int], n: int) -> dict[int, int]:
-    """Position -> item, each item once; positions from the end stay negative."""
+    """From position to item, each item once; positions from the end stay negative."""
     checked = {as_position(position, n): as_item(item, n) for position, item in fixed.items()}
     first: dict[int, int] = {}
     for position, item in checked.items():
@@ -61,13 +61,9 @@ def as_runs(together: Iterable[Sequence[int]], n: int) -> tuple[tuple[int, ...],
         raise InputError(f"together must be runs of items; got {together!r}") from error
     following, leading = dict[int, int](), dict[int, int]()
     for a, b in dict.fromkeys(pairs):
-        for known, key, value, other in (
-            (following, a, b, lambda x, a=a: (a, x)),
-            (leading, b, a, lambda x, b=b: (x, b)),
-        ):
-            if key in known:
-                raise _two_runs((a, b), other(known[key]))
-            known[key] = value
+        if a in following or b in leading:
+            raise _two_runs((a, b), (a, following[a]) if a in following else (leading[b], b))
+        following[a], leading[b] = b, a
     runs = [_followed(item, following) for item in dict.fromkeys(a for a, _ in pairs) if item not in leading]
     missing = sorted(set(following) - {item for run in runs for item in run})
     if missing:

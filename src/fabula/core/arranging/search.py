@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -12,7 +14,6 @@ from fabula.core.arranging.exact.solve import MOST_UNITS, solve_exactly
 from fabula.core.arranging.goal import Goal
 from fabula.core.arranging.local.solve import search
 from fabula.core.arranging.ranking import canonical_order, renumbered
-from fabula.core.arranging.units import units
 from fabula.core.essence import Floats
 from fabula.core.fit import fit
 from fabula.errors import InputError
@@ -28,10 +29,10 @@ def arrange(
 ) -> Arrangement:
     """Find the best ordering under constraints.
 
-    What is minimised, in this order: the neighbours that are alike, where ``apart_soft`` permits any; the items left
-    out for the limit; then, for a template, the largest deviation and the sum of deviations; for a template with
-    flow, the sum of squared deviations plus flow; for a table, the sum of its costs plus flow. What still ties is
-    decided by the squares of deviations, then by the order of the values; items that nothing tells apart keep their
+    What is minimised, in this order: the items left out for the limit; the neighbours that are alike, where
+    ``apart_soft`` permits any; then, for a template, the largest deviation and the sum of deviations; for a template
+    with flow, the sum of squared deviations plus flow; for a table, the sum of its costs plus flow. What still ties
+    is decided by the squares of deviations, then by the order of the values; items that nothing tells apart keep their
     order. So the best ordering is one, and a constraint that it keeps already does not change it.
 
     Up to 18 items, runs counted as one, it is the best, by dynamic programming; with any number of items too where
@@ -80,16 +81,28 @@ def arrange(
             return _by_position(goal, kept)
     order = canonical_order(goal, table, kept)
     posed = goal.taken(order), None if table is None else table[np.ix_(order, order)], renumbered(kept, order)
-    if len(units(kept).members) <= MOST_UNITS:
+    if goal.n - sum(len(run) - 1 for run in kept.together) <= MOST_UNITS:
         exact = solve_exactly(*posed)
         if exact is None:
             raise conflicts.unsolvable(kept)
         return describe(goal, table, kept, order[exact[0]], exact[1])
     found = search(*posed, seed=seed, seconds=seconds)
     if found is None:
-        raise conflicts.not_found(kept)
+        raise conflicts.not_found(kept, _side_limit_that_works(kept, seed))
     ordering, sides, bounds = found
     return describe(goal, table, kept, order[ordering], sides, bounds)
+
+
+def _side_limit_that_works(kept: Constraints, seed: int) -> float | None:
+    """The longest side of an ordering found without a side limit, on sides as even as they can be."""
+    if kept.side_limit is None:
+        return None
+    nothing = Goal.table(lambda m: np.zeros((kept.n, m)))
+    found = search(nothing, None, replace(kept, side_limit=None), seed=seed, seconds=0.5)
+    if found is None:
+        return None
+    sizes = found[1] or (len(found[0]),)
+    return float(np.bincount(np.repeat(np.arange(len(sizes)), sizes), kept.counted[found[0]]).max())
 
 
 def _by_position(goal: Goal, kept: Constraints) -> Arrangement:

@@ -122,7 +122,7 @@ def _snapped(goal: Goal, size: int, one: float) -> Longs:
 
 
 def _minor(goal: Goal, size: int) -> Longs:
-    """Squared deviations on a coarser grain in the high bits; in the low ones, how far ranks of value and target differ.
+    """Squared deviations on a coarser grain in the high bits; in the low ones, how far value and target differ in rank.
 
     Both are smallest where values and targets are paired in their order, as :func:`fabula.core.fit.fit` pairs them.
     """
@@ -143,4 +143,5 @@ def _links(constraints: Constraints, alike: int, flow: Longs | None) -> Longs | 
         return flow
     same = (labels[:, np.newaxis] == labels) & (labels >= 0)
     price = alike if constraints.apart_soft else NEVER
-    return np.where(same, price, 0) + (0 if flow is None else flow)
+    links = np.where(same, np.int64(price), np.int64(0))
+    return links if flow is None else links + flow

@@ -9,7 +9,7 @@ from fabula.core.arranging.exact.criteria import NEVER, Criterion, feasibility
 from fabula.core.arranging.exact.filling import Filled, joined, single_sides
 from fabula.core.arranging.exact.joining import NO_SETS
 from fabula.core.arranging.exact.plan import Plan, plan
-from fabula.core.arranging.exact.pruning import worst_limits
+from fabula.core.arranging.exact.pruning import Singles, worst_limits
 from fabula.core.arranging.limits import kept_counts, side_room
 
 
@@ -44,7 +44,7 @@ def shortest_room(planned: Plan) -> float | None:
     subsets = planned.subsets
     lengths = np.unique(subsets.load)
     rank = np.searchsorted(lengths, subsets.load).astype(np.int64)
-    single = {
+    single: Singles = {
         key: (np.where(numbers[0] < NEVER, rank[subsets.of_items.get(key[2], NO_SETS)], NEVER), None)
         for key, numbers in single_sides(planned, feasibility(planned.constraints)).items()
     }
@@ -52,7 +52,9 @@ def shortest_room(planned: Plan) -> float | None:
     limits = worst_limits(planned, longest, single)
     steps = np.unique(np.minimum(len(limits) // 500 * (3 ** np.arange(12) - 1), max(len(limits) - 1, 0)))
     for limit in limits[np.append(steps, len(limits) - 1)].tolist() if len(limits) else ():
-        some = {key: (np.where(numbers[0] <= limit, numbers[0], NEVER), None) for key, numbers in single.items()}
+        some: Singles = {
+            key: (np.where(numbers[0] <= limit, numbers[0], NEVER), None) for key, numbers in single.items()
+        }
         found = Filled(planned, longest, some, joined(planned, longest, some))
         if found.best < NEVER:
             return float(lengths[found.best])

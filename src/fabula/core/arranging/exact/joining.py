@@ -40,7 +40,8 @@ def join(
     """
     shape = subsets.every.shape
     found = np.full(shape, NEVER), None if before[1] is None else np.full(shape, NEVER)
-    many = sum(comb(int(count), size) for count in np.bitwise_count(wanted))  # with single items
+    held = np.bincount(np.bitwise_count(wanted), minlength=1)
+    many = sum(int(number) * comb(count, size) for count, number in enumerate(held))  # with single items
     ahead, behind = (np.flatnonzero(numbers[0] < NEVER) for numbers in (before, following))
     if len(ahead) * len(behind) < 4 * many:
         _join_pairs(criterion, before, following, ahead, behind, found)

@@ -52,7 +52,8 @@ class Plan:
         s, c = self.subsets, self.constraints
         named = mask_of({int(s.parts.of[item]) for item in c.named})
         sets = s.of_items.get(self.kept, np.empty(0, dtype=np.int64))
-        return sets[(sets & named == named) & (s.load[sets] <= (np.inf if c.limit is None else c.limit * SLACK))]
+        limit = np.inf if c.limit is None else c.limit * SLACK
+        return np.asarray(sets[(sets & named == named) & (s.load[sets] <= limit)])
 
     @cached_property
     def sizes(self) -> range:

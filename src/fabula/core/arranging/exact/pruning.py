@@ -8,7 +8,7 @@ subgradients; any prices give a true bound.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -48,7 +48,7 @@ def priced(planned: Plan, single: Singles) -> Priced | None:
         return None
     sets, costs = [*sets, out], [*costs, np.zeros(len(out))]
     price, bound = _prices(len(planned.subsets.lengths), sets, costs)
-    value = summed(price.tolist(), np.float64)
+    value = summed(price.tolist())
     best = [float((cost - value[group]).min()) for group, cost in zip(sets, costs, strict=True)]
     excess = {key: np.asarray(single[key][0] - value[_sets(planned, key)] - best[key[0]]) for key in single}
     return Priced(excess, bound)
@@ -65,7 +65,7 @@ def _prices(units: int, sets: list[Longs], costs: list[Floats]) -> tuple[Floats,
     step = max(float(np.median(cost)) - float(cost.min()) for cost in costs) / units or 1.0
     best, chosen, smoothed, stale = -np.inf, price, np.zeros(units), 0
     for _ in range(ROUNDS):
-        value = summed(price.tolist(), np.float64)
+        value = summed(price.tolist())
         taken, bound = np.zeros(units), float(price.sum())
         for group, cost in zip(sets, costs, strict=True):
             left = cost - value[group]
@@ -83,14 +83,14 @@ def _prices(units: int, sets: list[Longs], costs: list[Floats]) -> tuple[Floats,
     return chosen, best
 
 
-def by_price(single: Singles, prices: Priced) -> Iterator[tuple[Singles, Callable[[int], bool]]]:
-    """Ever more parts, with a test of what was found among them: whether it is the best of all."""
+def by_price(single: Singles, prices: Priced) -> Iterator[tuple[Singles, float]]:
+    """Ever more parts, and how far above the bound an arrangement of them is still proven to be the best."""
     every = np.concatenate([excess[excess < NEVER / 4] for excess in prices.excess.values()])
     sides = 1 + max(key[0] for key in single)
     count = FEW * sides
     while True:
         limit = np.inf if count >= len(every) else float(np.partition(every, count)[count])
-        yield _kept(single, prices, limit), lambda best, limit=limit: best - prices.bound + MARGIN <= limit
+        yield _kept(single, prices, limit), limit
         if count >= len(every):
             return
         count *= 6

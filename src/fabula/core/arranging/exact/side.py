@@ -44,7 +44,7 @@ class Side:
     @property
     def size(self) -> int:
         """How many positions it has."""
-        return self.cost.shape[1]
+        return int(self.cost.shape[1])
 
 
 def side(subsets: Subsets, criterion: Criterion, allowed: Bools, room: float) -> Side:
@@ -152,7 +152,7 @@ def _place(
         minor = minor + side.minor[unit, position]
     if side.link is not None:
         first[unit, after] = total
-        if second is not None:
+        if second is not None and minor is not None:
             second[unit, after] = minor
         return
     better = total < first[after]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -18,7 +19,8 @@ from fabula.core.arranging.exact.criteria import (
 from fabula.core.arranging.exact.feasible import shortest_room
 from fabula.core.arranging.exact.filling import Filled, joined, single_sides
 from fabula.core.arranging.exact.plan import Plan, plan
-from fabula.core.arranging.exact.pruning import by_price, priced, within, worst_limits
+from fabula.core.arranging.exact.possible import can_join
+from fabula.core.arranging.exact.pruning import MARGIN, by_price, priced, within, worst_limits
 from fabula.core.arranging.exact.tracing import traced
 from fabula.core.arranging.goal import Goal
 from fabula.core.arranging.limits import kept_counts, side_room
@@ -59,30 +61,42 @@ def _best(goal: Goal, flow: Floats | None, planned: Plan) -> Filled | None:
 
 
 def _within_worst(goal: Goal, planned: Plan, worst: Criterion) -> Filled | None:
-    """The smallest sum under the smallest limit on deviations that permits an arrangement.
-
-    The limit is tried from below: the lower bound that parts give is nearly always enough.
-    """
+    """The smallest sum under the smallest limit on deviations that permits an arrangement."""
     constraints = planned.constraints
-    alike = 0
-    if constraints.apart_soft and constraints.apart is not None:
-        found = _optimum(planned, sum_of_deviations(goal, constraints, NEVER))
-        alike = 0 if found is None else found.best >> bits_of(goal.n)
-    limits = worst_limits(planned, worst, single_sides(planned, worst))
+    single = single_sides(planned, worst)
+    limits = worst_limits(planned, worst, single)
+    if constraints.apart is None or not constraints.apart_soft:
+        at = _first(len(limits), lambda at: can_join(planned, worst, single, int(limits[at])))
+        return None if at is None else _optimum(planned, sum_of_deviations(goal, constraints, int(limits[at])))
+    fewest = _optimum(planned, sum_of_deviations(goal, constraints, NEVER))
     known: dict[int, Filled | None] = {}
 
     def enough(at: int) -> bool:
-        found = _optimum(planned, sum_of_deviations(goal, constraints, int(limits[at])))
-        known[at] = found if found is not None and found.best >> bits_of(goal.n) == alike else None
-        return known[at] is not None
+        """Whether as few neighbours are alike as without a limit."""
+        known[at] = _optimum(planned, sum_of_deviations(goal, constraints, int(limits[at])))
+        found = known[at]
+        return None not in (found, fewest) and _alike(goal, found) == _alike(goal, fewest)
 
-    low, high, step = -1, 0, max(1, len(limits) // 100)  # limits[low] is too small
-    while high < len(limits) and not enough(high):
-        low, high, step = high, min(high + step, len(limits) - 1) if high < len(limits) - 1 else len(limits), step * 3
-    while high < len(limits) and high - low > 1:
+    at = _first(len(limits), enough)
+    return None if at is None else known[at]
+
+
+def _alike(goal: Goal, found: Filled | None) -> int:
+    """How many neighbours are alike."""
+    return -1 if found is None else found.best >> bits_of(goal.n)
+
+
+def _first(count: int, enough: Callable[[int], bool]) -> int | None:
+    """The first of some numbers that is enough, as all after it are; the first of all is tried first."""
+    low, high, step = -1, 0, max(1, count // 100)  # low is not enough
+    while high < count and not enough(high):
+        low, high, step = high, min(high + step, count - 1) if high < count - 1 else count, step * 3
+    if high >= count:
+        return None
+    while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if enough(middle) else (middle, high)
-    return known.get(high)
+    return high
 
 
 def _optimum(planned: Plan, criterion: Criterion) -> Filled | None:
@@ -92,10 +106,10 @@ def _optimum(planned: Plan, criterion: Criterion) -> Filled | None:
         found = Filled(planned, criterion, single, joined(planned, criterion, single))
         return found if found.best < NEVER else None
     prices = priced(planned, single)
-    for some, proven in by_price(single, prices) if prices is not None else ():
+    for some, limit in by_price(single, prices) if prices is not None else ():
         found = Filled(planned, criterion, some, joined(planned, criterion, some))
         if found.best < NEVER and prices is not None:
-            if proven(found.best):
+            if found.best - prices.bound + MARGIN <= limit:
                 return found
             some = within(single, prices, found.best)
             return Filled(planned, criterion, some, joined(planned, criterion, some))

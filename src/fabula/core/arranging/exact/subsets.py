@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fabula.core.arranging.exact.criteria import Longs
 from fabula.core.arranging.positions import Bools
@@ -38,12 +37,12 @@ class Subsets:
     @cached_property
     def items(self) -> Longs:
         """How many items each subset holds, shape (2^u,)."""
-        return summed(self.parts.lengths.tolist(), np.int64)
+        return summed(self.parts.lengths.tolist()).astype(np.int64)
 
     @cached_property
     def load(self) -> Floats:
         """The length of each subset, shape (2^u,)."""
-        return summed(self.lengths.tolist(), np.float64)
+        return summed(self.lengths.tolist())
 
     @cached_property
     def layers(self) -> list[Longs]:
@@ -74,20 +73,20 @@ class Subsets:
         return closed
 
     @cached_property
-    def item_masks(self) -> NDArray[np.float64]:
+    def item_masks(self) -> Floats:
         """Each subset as a mask of items: a name that stays when units are merged; (2^u,)."""
-        return summed([float(sum(2.0**item for item in run)) for run in self.parts.members], np.float64)
+        return summed([float(sum(2.0**item for item in run)) for run in self.parts.members])
 
 
-def summed(values: list[float] | list[int], kind: type) -> NDArray[np.generic]:
+def summed(values: Iterable[float]) -> Floats:
     """The sum of each subset of some values, shape (2^u,).
 
     Examples
     --------
-    >>> summed([1, 5], np.int64)
-    array([0, 1, 5, 6])
+    >>> summed([1, 5])
+    array([0., 1., 5., 6.])
     """
-    out = np.zeros(1, dtype=kind)
+    out = np.zeros(1)
     for value in values:
         out = np.concatenate([out, out + value])
     return out

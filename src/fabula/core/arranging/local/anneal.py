@@ -17,7 +17,6 @@ from fabula.core.arranging.positions import Bools
 from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
 
-HOT = 2.5  # noise at the start, in deviations of the links
 STRETCHES = 4  # batches of stretches per assignment
 MOST_SHARED = 170  # positions per assignment, which takes the cube of their number
 WITHIN = 0.6  # how often positions are shared out within each side, where lengths matter
@@ -40,6 +39,7 @@ def anneal(
     rng: np.random.Generator,
     *,
     rounds: int,
+    hot: float = 2.5,
     until: float = np.inf,
 ) -> Ints:
     """The best ordering met on a walk that grows colder.
@@ -54,11 +54,13 @@ def anneal(
         Makes the walk.
     rounds
         Length of the walk.
+    hot
+        Noise at its start, in deviations of the links.
     until
         When to stop by ``time.monotonic()`` at the latest.
     """
     tables = _tables(problem)
-    heat = HOT * _scale(problem)
+    heat = hot * _scale(problem)
     best, best_value = ordering, problem.value(ordering)
     begun = time.monotonic()
     for turn in range(rounds):
@@ -91,7 +93,7 @@ def _tables(problem: Problem) -> _Tables:
 
 
 def _scale(problem: Problem) -> float:
-    """How much links differ, or, where they hardly do, a small part of what places do."""
+    """How much links differ, or, where they hardly do, a small part of what position costs do."""
     links, costs = (table[np.isfinite(table)] for table in (problem.link, problem.cost))
     return max(float(links.std()) if len(links) else 0.0, 0.1 * float(costs.std()))
 

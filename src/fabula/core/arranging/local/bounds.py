@@ -25,8 +25,8 @@ def position_bound(cost: Floats) -> tuple[float, Ints]:
 def coupling_bound(problem: Problem, assigned: Ints) -> float:
     """What runs and ``before`` add at least to the smallest sum over positions, that of ``assigned`` (n,).
 
-    Under the dual prices of the best assignment every other place costs extra; a run must pay for its best start, a
-    pair for its best two places in order. No item is counted twice.
+    Under the dual prices of the best assignment every other position costs extra; a run must pay for its best start, a
+    pair for its best two positions in order. No item is counted twice.
     """
     price = _prices(problem.cost, assigned)
     places = (problem.cost - price[:, np.newaxis])[assigned, np.arange(len(assigned))]

@@ -1,4 +1,4 @@
-"""A first ordering that keeps the constraints: place by place, looking ahead, with a few steps back."""
+"""A first ordering that keeps the constraints: position by position, looking ahead, with a few steps back."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ STEPS_BACK = 400  # per attempt
 
 @dataclass(frozen=True, eq=False)
 class _Facts:
-    """What does not change while places are filled; the first axis is that of the units."""
+    """What does not change while positions are filled; the first axis is that of the units."""
 
     problem: Problem
     head: Ints  # first item
@@ -117,7 +117,7 @@ def _fill(facts: _Facts, wish: Floats) -> list[int] | None:
 
 
 def _choices(facts: _Facts, wish: Floats, left: _Left, order: list[int], place: int) -> Iterator[int]:
-    """Units that can stand next, the one wished for first; those that would leave another without a place are out."""
+    """Units that can stand next, the one wished for first; those that leave another without a position are out."""
     problem, lengths = facts.problem, facts.problem.parts.lengths
     ready = left.units & problem.starts[:, place] & (left.ahead == 0)
     if order:

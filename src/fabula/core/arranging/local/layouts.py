@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -38,23 +38,39 @@ class Layout:
     total: float
 
 
+@dataclass(frozen=True, eq=False)
+class Layouts:
+    """Layouts, the most promising first; whether these are all there are; whether neighbours alike are ruled out."""
+
+    layouts: list[Layout]
+    complete: bool
+    apart: bool
+
+
 def layouts(
-    goal: Goal, flow: Floats | None, constraints: Constraints, kept: int, room: float, *, alike: float
-) -> tuple[list[Layout], bool]:
-    """Layouts with so many items kept, the most promising first; and whether these are all there are."""
+    goal: Goal,
+    flow: Floats | None,
+    constraints: Constraints,
+    kept: int,
+    room: float,
+    *,
+    alike: float,
+    most: int = MOST_LAYOUTS,
+) -> Layouts:
+    """Layouts with so many items kept, the most even where there are too many."""
     found, every = [], True
     for number, sizes in enumerate(_compositions(constraints, kept, room)):
-        if number >= MOST_LAYOUTS:
+        if number >= most:
             every = False
             break
         posed = pose(costs_of(goal, flow), flow, constraints, sizes, room, alike=alike)
         layout = None if posed is None else _bounded(posed, counts_worst=flow is None and goal.follows is not None)
         if layout is not None:
             found.append(layout)
-    return sorted(found, key=lambda layout: (layout.worst, layout.total)), every
+    return Layouts(sorted(found, key=lambda layout: (layout.worst, layout.total)), every, alike == np.inf)
 
 
-def costs_of(goal: Goal, flow: Floats | None):  # type: ignore[no-untyped-def]
+def costs_of(goal: Goal, flow: Floats | None) -> Callable[[int], Floats]:
     """Deviations; squared where they are weighed against flow; the costs of a table as they are."""
     return goal.costs if flow is None or goal.follows is None else lambda size: goal.costs(size) ** 2
 

@@ -106,7 +106,7 @@ def block_changes(at: Here, length: int) -> Floats:
     left, left_closed = _sums(P[k[length:], k[:-length]] - stay[length:], lead=length)
     right, right_closed = _sums(P[k[:-length], k[length:]] - stay[:-length], trail=length)
     s, t = k[:m, np.newaxis], k[np.newaxis, :m]
-    e = t + length - 1  # last place of the block in its new position
+    e = t + length - 1  # last position of the block where it goes
     inside = L[s, s + 1] + L[s + length, s + length + 1] - L[s, s + length + 1]  # what its leaving saves
     later = left[e + 1] - left[s + length] + L[e + 1, s + 1] + L[s + length, e + 2] - L[e + 1, e + 2]
     sooner = right[s] - right[t] + L[t, s + 1] + L[s + length, t + 1] - L[t, t + 1]

@@ -8,6 +8,7 @@ best way to it is kept beside the best, in case the best came from where the pat
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -19,45 +20,100 @@ from fabula.core.ordering import Ints
 LOOSE_ROUNDS = 40  # at the start, for many items, paths may come back at once: twice as fast
 MANY = 100  # items from which on single precision is used, but for the last path
 SMOOTHING = 0.7  # how much of the last direction is kept
+AT_ONCE = 8  # rounds on one problem before the lowest bound is looked for
 PATIENCE = 7  # rounds without a better bound before steps are halved
 
 
-def path_bound(problem: Problem, ordering: Ints, *, rounds: int, until: float = np.inf) -> float:
-    """What no ordering can get below.
+def lowest_bound(searches: Sequence[PathSearch], *, rounds: int, until: float) -> float:
+    """What no ordering can get below, whichever of some problems it solves.
+
+    The problem with the lowest bound is always worked on next.
+
+    Parameters
+    ----------
+    searches
+        The prices for each problem.
+    rounds
+        How many paths to find in all, O(N^3) each.
+    until
+        When to stop by ``time.monotonic()`` at the latest.
+    """
+    for _ in range(0, rounds, AT_ONCE):
+        lowest = min(searches, key=lambda search: search.best)
+        if time.monotonic() > until or lowest.done:
+            break
+        lowest.advance(AT_ONCE)
+    return min(search.settled() for search in searches)
+
+
+class PathSearch:
+    """The prices for one problem, on their way to a higher bound.
 
     Parameters
     ----------
     problem
         The costs.
-    ordering
-        Shape (N,), as good as is known: its costs are where the prices start, its value scales the steps.
-    rounds
-        How many paths to find, O(N^3) each.
-    until
-        When to stop by ``time.monotonic()`` at the latest.
+    price
+        Shape (N,), where the prices start.
+    value
+        Of a known ordering, which scales the steps.
+    floor
+        A bound that is known.
     """
-    value, n = problem.value(ordering), len(ordering)
-    few = n < MANY
-    search = _Paths(problem, np.float64 if few else np.float32)
-    price = _first_prices(problem, ordering)
-    best, chosen, step, stale = -np.inf, price, 1.0, 0
-    direction = np.zeros(n)
-    for turn in range(rounds):
-        length, path = search.cheapest(price, straight=few or turn >= LOOSE_ROUNDS)
-        bound = length + float(price.sum())
-        stale = 0 if bound > best + 1e-4 * abs(value - best) else stale + 1
-        best, chosen = (bound, price) if bound > best else (best, chosen)
-        missing = 1.0 - np.bincount(path, minlength=n)
-        if not missing.any() or best >= value - 1e-9 * abs(value) or time.monotonic() > until or step < 1e-3:
-            break
-        if stale >= PATIENCE:
-            step, stale, price = step / 2, 0, chosen
-        direction = missing + SMOOTHING * direction
-        price = price + step * max(value - bound, 1e-9) / float((direction**2).sum() or 1.0) * direction
-    return _Paths(problem, np.float64).cheapest(chosen, straight=True)[0] + float(chosen.sum())
+
+    def __init__(self, problem: Problem, price: Floats, value: float, *, floor: float = -np.inf) -> None:
+        self.problem, self.value, self.floor = problem, value, floor
+        self.price = self.chosen = price
+        self.reached, self.step, self.stale, self.turn = -np.inf, 1.0, 0, 0
+        self.direction = np.zeros(len(price))
+        self.paths: _Paths | None = None
+        self.done = False
+
+    @property
+    def best(self) -> float:
+        """The highest bound that is known."""
+        return max(self.floor, self.reached)
+
+    def advance(self, rounds: int) -> None:
+        """Move the prices some times."""
+        n = len(self.price)
+        self.paths = self.paths or _Paths(self.problem, np.float64 if n < MANY else np.float32)
+        for _ in range(rounds):
+            length, path = self.paths.cheapest(self.price, straight=n < MANY or self.turn >= LOOSE_ROUNDS)
+            self.turn += 1
+            missing = np.asarray(1.0 - np.bincount(path, minlength=n), dtype=np.float64)
+            self._judge(length + float(self.price.sum()))
+            self.done = not missing.any() or self.best >= self.value - 1e-9 * abs(self.value) or self.step < 1e-3
+            if self.done:
+                return
+            self._move(missing, length + float(self.price.sum()))
+
+    def _judge(self, bound: float) -> None:
+        self.stale = 0 if bound > self.reached + 1e-4 * abs(self.value - bound) else self.stale + 1
+        if bound > self.reached:
+            self.reached, self.chosen = bound, self.price
+
+    def _move(self, missing: Floats, bound: float) -> None:
+        if self.stale >= PATIENCE:
+            self.step, self.stale, self.price = self.step / 2, 0, self.chosen
+        self.direction = missing + SMOOTHING * self.direction
+        size = self.step * max(self.value - bound, 1e-9) / float((self.direction**2).sum() or 1.0)
+        self.price = self.price + size * self.direction
+
+    def settled(self) -> float:
+        """The bound of the best prices, in double precision."""
+        if len(self.price) < MANY or self.reached <= self.floor:
+            return self.best
+        length = _Paths(self.problem, np.float64).cheapest(self.chosen, straight=True)[0]
+        return max(self.floor, length + float(self.chosen.sum()))
+
+    def path(self, noise: Floats) -> Ints:
+        """The cheapest path under the best prices and some noise on them, shape (N,)."""
+        paths = self.paths or _Paths(self.problem, np.float64)
+        return paths.cheapest(self.chosen + noise, straight=True)[1]
 
 
-def _first_prices(problem: Problem, ordering: Ints) -> Floats:
+def first_prices(problem: Problem, ordering: Ints) -> Floats:
     """What each item costs in an ordering, its links shared with its neighbours."""
     n = len(ordering)
     links = problem.link[ordering[:-1], ordering[1:]]

@@ -59,8 +59,8 @@ class Problem:
 
     def value(self, ordering: Ints) -> float:
         """The objective; infinite when a constraint other than ``before`` and lengths is broken."""
-        places = self.cost[ordering, np.arange(len(ordering))].sum()
-        return float(places + self.link[ordering[:-1], ordering[1:]].sum())
+        standing = self.cost[ordering, np.arange(len(ordering))].sum()
+        return float(standing + self.link[ordering[:-1], ordering[1:]].sum())
 
     def in_order(self, place: Ints) -> bool:
         """Whether ``before`` holds, given the position of each item."""
@@ -73,6 +73,11 @@ class Problem:
         inside = self.zone >= 0
         loads = np.bincount(self.zone[inside], self.lengths[ordering[inside]], len(self.most))
         return float((np.maximum(loads - self.most, 0) + np.maximum(self.least - loads, 0)).sum())
+
+    @property
+    def room(self) -> float:
+        """The most a side may hold."""
+        return float(self.most[0])
 
     @property
     def weighed(self) -> bool:

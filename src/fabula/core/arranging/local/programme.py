@@ -72,7 +72,7 @@ def programme(problem: Problem, *, seconds: float) -> Programmed | None:
         cost[possible],
         constraints=LinearConstraint(matrix, rows.low, rows.high),
         bounds=Bounds(0, 1),
-        integrality=np.ones(matrix.shape[1]),
+        integrality=np.ones(matrix.shape[1], dtype=np.int64),
         options={"time_limit": max(seconds, 0.05), "mip_rel_gap": 0.0},
     )
     bound = -np.inf if found.mip_dual_bound is None else float(found.mip_dual_bound)

@@ -16,6 +16,7 @@ from fabula.core.arranging.local.descent import descend
 from fabula.core.arranging.local.layouts import run_worst
 from fabula.core.arranging.local.problem import Problem
 from fabula.core.arranging.local.programme import Programmed, programme
+from fabula.core.arranging.positions import Bools
 from fabula.core.ordering import Ints
 
 TIE = 1e-7  # weight of squares beside the sum, to decide between orderings that tie
@@ -38,7 +39,7 @@ def least_worst(problem: Problem, floor: float, *, seed: int, until: float) -> t
     proven, at, step = True, 0, 1
     while at < len(limits):
         limit = float(limits[at])
-        limited = replace(problem, cost=np.where(deviations <= limit, problem.cost, np.inf))
+        limited = _limited(problem, deviations <= limit)
         found = _smallest_sum(limited, seed, until)
         if found.ordering is not None:
             return _polished(limited, found.ordering, until), Bounds(found.bound, floor)
@@ -50,6 +51,12 @@ def least_worst(problem: Problem, floor: float, *, seed: int, until: float) -> t
             following = max(following, (at + len(limits)) // 2 + 1)
         at, step = (len(limits) - 1 if at < len(limits) - 1 < following else following), 2 * step
     return None
+
+
+def _limited(problem: Problem, allowed: Bools) -> Problem:
+    """The problem in which items stand only where it is allowed (N, N)."""
+    starts = problem.starts & allowed[[run[0] for run in problem.parts.members]]
+    return replace(problem, cost=np.where(allowed, problem.cost, np.inf), starts=starts)
 
 
 def _smallest_sum(problem: Problem, seed: int, until: float) -> Programmed:
@@ -66,7 +73,7 @@ def _smallest_sum(problem: Problem, seed: int, until: float) -> Programmed:
     rng, now = np.random.default_rng(seed), time.monotonic()
     ordering = construct(problem, wish, rng, until=max(until, now + 0.3))
     ordering = None if ordering is None else balance(problem, ordering)
-    if ordering is None:
+    if ordering is None or not np.isfinite(problem.value(ordering)):
         return Programmed(None, floor, impossible=False)
     rounds = int(np.clip(60_000 / len(wish), 150, 1200))
     if problem.value(ordering) > floor * (1 + 1e-9):
