@@ -8,10 +8,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fabula.core.arranging.arrangement import Arrangement
+from fabula.core.arranging import Arrangement, arrange
 from fabula.core.arranging.constraints import Constraints
 from fabula.core.arranging.goal import Goal
-from fabula.core.arranging.search import arrange
 from fabula.core.essence import Floats
 from fabula.core.fit import Fit, lay
 from fabula.core.ordering import Ints
