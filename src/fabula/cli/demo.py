@@ -12,7 +12,7 @@ import click
               help="Where the playlist and the report go; by default here.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of the table.")
 def command(*, folder: Path, as_json: bool) -> None:
-    """Order the small album that comes with the package.
+    """Order the small collection that comes with the package.
 
     \b
     Writes fabula-demo.m3u8 and fabula-demo.html.

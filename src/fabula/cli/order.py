@@ -53,7 +53,7 @@ _LIMITS = ("side_limit", "limit", "smoothness")
 @click.option("-o", "--output", metavar="FILE", help="Write the order: .m3u8 .m3u .pls .xspf .jspf .csv .json")
 @click.option("--copy-to", metavar="FOLDER", help="Write numbered copies of the files there.")
 @click.option("--link", is_flag=True, help="With --copy-to: write links instead of copies.")
-@click.option("--tags", is_flag=True, help="With --copy-to: write track and disc numbers into the copies.")
+@click.option("--tags", is_flag=True, help="With --copy-to: write the new numbers into the copies.")
 @click.option("--in-place", is_flag=True, help="With --tags: write the numbers into the files themselves.")
 @click.option(
     "--restore",

@@ -19,7 +19,7 @@ _OPTIONS = [
     click.option("--where", multiple=True, metavar="COLUMN=VALUE", help="Keep the rows that have it; repeatable."),
     click.option("--features", metavar="A,B,...", help="The columns to train on; by default all numbers."),
     click.option("--log", "logged", metavar="A,...",
-                 help="Columns of which the logarithm is taken; by default duration_ms."),
+                 help="Columns of which the logarithm is taken; by default those of lengths."),
     click.option("--preset", default="default", show_default=True, help="default, or paper for its hyperparameters."),
     click.option("--dimensions", type=int, help="Numbers in an item's essence: 1, 2, 4, 8, 16."),
     click.option("--scorers", metavar="A,B", help="Kinds of scorer: arcs, bilstm, or several."),

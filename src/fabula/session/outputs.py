@@ -22,7 +22,7 @@ from fabula.sources.tables.writing import write_table
 if TYPE_CHECKING:
     from fabula.session.ordered import Ordered
 
-Writer = Callable[[Ordered, Path], Path]
+Writer = Callable[["Ordered", Path], Path]
 
 
 def output_endings(ordered: Ordered | None = None) -> tuple[str, ...]:

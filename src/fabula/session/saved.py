@@ -90,19 +90,17 @@ def open_saved(data: Any, *, model: str | None = None) -> tuple[Session, dict[st
 
 def _source(data: Mapping[str, Any]) -> Source:
     names = tuple(str(name) for name in data["feature_names"])
+    medium = find_medium(_text(data["medium"])) if "medium" in data else medium_of_columns(names)
     items, rows = [], []
     for row in data["items"]:
-        texts = [
-            _text(row.get("artist", "") if name == "creator" and name not in row else row[name]) for name in _TEXTS
-        ]
+        made_by = _text(row.get("creator", row.get(medium.words.creator, "")))  # version 1 has the medium's word
         details = {str(k): v for k, v in row["details"].items() if isinstance(v, str | int | float)}
-        key, title, creator, path = texts
-        items.append(Item(key, title, path, creator, MappingProxyType(details)))
+        key, title, path = (_text(row[name]) for name in ("id", "title", "path"))
+        items.append(Item(key, title, path, made_by, MappingProxyType(details)))
         rows.append([np.nan if value is None else float(value) for value in row["features"]])
     title = _text(data["title"])
     features = np.array(rows, dtype=np.float64).reshape(len(items), len(names))
     collection = Collection(title, items, features, names, ordered=False, title=title)
-    medium = find_medium(_text(data["medium"])) if "medium" in data else medium_of_columns(names)
     return Source(Path(title or "session"), collection, medium)
 
 

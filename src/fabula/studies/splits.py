@@ -66,9 +66,9 @@ def read_split(path: str | Path, *, where: Mapping[str, str] | None = None, held
     else:
         if not 0 < held_out < 1:
             raise InputError(f"the share to hold out must lie between 0 and 1; got {held_out}")
-        by_artist = all(c.items[0].artist for c in collections)
-        rule = f"{held_out:.0%} held out, by {'artist' if by_artist else 'collection'}"
-        sides = [_share(c.items[0].artist if by_artist else c.id) < held_out for c in collections]
+        by_creator = all(c.items[0].creator for c in collections)
+        rule = f"{held_out:.0%} held out, by {'creator' if by_creator else 'collection'}"
+        sides = [_share(c.items[0].creator if by_creator else c.id) < held_out for c in collections]
         training = [c for c, out in zip(collections, sides, strict=True) if not out]
         validation = [c for c, out in zip(collections, sides, strict=True) if out]
     _check(path, training, validation, rule)

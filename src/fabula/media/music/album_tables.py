@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 # The audio features of a track, as streaming services give them.
-TRACK_FEATURES = (
+FEATURES = (
     "danceability", "energy", "loudness", "speechiness", "acousticness", "instrumentalness", "liveness", "valence",
     "tempo", "key", "mode", "duration_ms",
 )  # fmt: skip

@@ -13,7 +13,7 @@ import numpy as np
 from fabula.core.collection import Collection
 from fabula.errors import InputError
 from fabula.evaluation.parts import Parts
-from fabula.media.music.album_tables import KEPT_ROWS, TRACK_FEATURES
+from fabula.media.music.album_tables import KEPT_ROWS, FEATURES
 from fabula.sources.fma.collections import read_fma
 from fabula.sources.tables.files import TABLE_ENDINGS, read_columns
 from fabula.studies.splits import read_split, usable_features
@@ -127,8 +127,8 @@ def _usable(
     if features:
         collections[0].columns(tuple(features))  # says which is missing
         return tuple(features), ()
-    if set(TRACK_FEATURES) <= set(there):
-        return TRACK_FEATURES, ()
+    if set(FEATURES) <= set(there):
+        return FEATURES, ()
     return usable_features(collections)
 
 
@@ -138,7 +138,7 @@ def _only(collections: Sequence[Collection], names: tuple[str, ...]) -> list[Col
 
 def _set_aside(training: Sequence[Collection]) -> tuple[list[Collection], list[Collection]]:
     """The training side without a tenth of its creators (or collections), and that tenth."""
-    keys = [(c.items[0].artist or c.id).encode("utf-8", "surrogateescape") for c in training]
+    keys = [(c.items[0].creator or c.id).encode("utf-8", "surrogateescape") for c in training]
     aside = [zlib.crc32(key) % _DEVELOPMENT == 0 for key in keys]
     if all(aside) or not any(aside):
         aside = [number % _DEVELOPMENT == 0 for number in range(len(training))]

@@ -173,12 +173,12 @@ def _shown(workspace: Workspace) -> Collection:
     study = workspace.study
     everywhere = [*study.evaluation, *study.development, *study.training]
     called = [c for c in everywhere if c.title.casefold() == SHOWN_TITLE]
-    called.sort(key=lambda c: SHOWN_CREATOR not in c.items[0].artist.casefold())
+    called.sort(key=lambda c: SHOWN_CREATOR not in c.items[0].creator.casefold())
     typical = [c for c in study.evaluation if SHORT <= len(c) <= LONG]
     return (called or typical or study.evaluation)[0]
 
 
 def _title(collection: Collection) -> str:
-    artist = collection.items[0].artist
+    creator = collection.items[0].creator
     title = collection.title or collection.id
-    return f"{title} ({artist})" if artist else title
+    return f"{title} ({creator})" if creator else title
