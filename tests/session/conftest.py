@@ -29,3 +29,16 @@ def table(tmp_path) -> Path:
     path = tmp_path / "album.csv"
     path.write_text("\n".join(rows) + "\n")
     return path
+
+
+@pytest.fixture
+def suite(tmp_path) -> Session:
+    """Eight tracks whose titles say where some of them stand, in a wrong order."""
+    path = tmp_path / "suite.csv"
+    rows = [
+        ("Outro", 95, -14), ("Suite Pt. 2", 240, -8), ("Intro", 60, -16), ("Suite Pt. 1", 230, -9),
+        ("Dance Floor", 200, -5), ("Ballad of Rain", 280, -11), ("Fire", 190, -5.5), ("Night", 250, -7),
+    ]  # fmt: skip
+    lines = [f"{title},X,Night,{seconds}000,{level}" for title, seconds, level in rows]
+    path.write_text("title,artist,album,duration_ms,loudness\n" + "\n".join(lines) + "\n")
+    return open_session(path)

@@ -7,6 +7,7 @@ import numpy as np
 from fabula.core.collection import Collection, Item
 from fabula.media.registry import find_medium
 from fabula.session.reasons import likelier, story, traits_of
+from fabula.session.session import open_session
 
 
 def test_a_feature_without_a_value_says_nothing():
@@ -18,7 +19,7 @@ def test_a_feature_without_a_value_says_nothing():
 
 
 def test_reasons_say_what_an_item_is_like(demo):
-    ordered = demo.order()
+    ordered = demo.by(model="audio").order()
     why = dict(zip(ordered.titles, ordered.reasons, strict=True))
     assert "loud" in why["Red Line"]
     assert "quiet" in why["Embers"]
@@ -33,3 +34,17 @@ def test_the_order_in_a_sentence(demo):
     assert f"closes with {ordered.titles[-1]}" in words
     times = likelier(ordered.fit, ordered.given)
     assert times == np.exp(ordered.fit.score - ordered.given.score)
+
+
+def test_the_model_says_what_it_goes_by(suite):
+    ordered = suite.order()
+    why = dict(zip(ordered.titles, ordered.reasons, strict=True))
+    assert why["Intro"] == "short and quiet: opens; its title says so"
+    assert why["Outro"].endswith(": closes; its title says so")
+    assert "follows Suite Pt. 1; its title says so" in why["Suite Pt. 2"]
+
+
+def test_two_alike_orders_are_doubted(tmp_path):
+    path = tmp_path / "alike.csv"
+    path.write_text("title,duration_ms,loudness\n" + "".join(f"Song {k},200000,-8\n" for k in "abcdefg"))
+    assert any("hardly prefers this to a random order" in note for note in open_session(path).order().notes)

@@ -23,7 +23,8 @@ TITLES = {
 }  # fmt: skip
 
 
-def test_the_demo_album_by_the_model_of_sound(demo):
+def test_the_demo_album_by_the_model_of_sound():
+    demo = open_session(demo_folder(), model="audio")
     ordered = demo.order()
     assert set(ordered.titles) == TITLES
     assert demo.features == ("duration_ms", "loudness")
@@ -56,7 +57,8 @@ def test_a_wish_nobody_knows_is_told(demo):
 
 
 def test_a_table_with_the_features_of_a_model_needs_no_column_named(table):
-    assert open_session(table).features == ("duration_ms", "loudness")
+    assert open_session(table).features == ("title", "loudness", "duration_ms")
+    assert open_session(table, model="audio").features == ("duration_ms", "loudness")
 
 
 def test_a_result_prints_itself(demo):
@@ -264,7 +266,7 @@ def test_doubts_are_told(tmp_path, table, demo):
     few = tmp_path / "few.csv"
     few.write_text("title,duration_ms,loudness\na,200000,-8\nb,100000,-9\n")
     assert any("only 2 item(s)" in note for note in open_session(few).notes)
-    assert open_session(table).order().notes == ()
+    assert open_session(table, model="audio").order().notes == ()
     assert "the template is flat: it prefers no order to another" in open_session(table).order(template="0:1,1:1").notes
 
 
@@ -276,7 +278,7 @@ def test_what_is_far_is_taken_relative_to_the_collection(tmp_path):
     for factor in (1, 2, 20, 500):
         path = tmp_path / f"{factor}.csv"
         path.write_text("title,duration_ms,loudness\n" + "".join(f"{t},{d * factor},{x}\n" for t, d, x in rows))
-        found.append(open_session(path))
+        found.append(open_session(path, model="audio"))
     assert [bool(session.notes) for session in found] == [True, True, False, True]
     assert np.allclose(found[0].essence, found[1].essence)
     assert np.allclose(found[0].essence, found[3].essence)

@@ -93,11 +93,11 @@ def _verdict(ordered: Ordered) -> list[str]:
     named = model_name(ordered)
     lines.append(f"model {named}, which knows {heard}" if named else f"ordered by {heard}")
     likely = _likelier(ordered)
-    lines.append(f"template: {chosen.template.name or 'unnamed'}{f'; {likely}' if likely else ''}")
-    lines.append(
-        f"off the template by {chosen.mean:.2f} on average, {chosen.worst:.2f} at worst"
-        f" (as given: {given.mean:.2f} and {given.worst:.2f})"
-    )
+    shape = "nearest template" if ordered.task.likelihood is not None else "template"
+    lines.append(f"{shape}: {chosen.template.name or 'unnamed'}{f'; {likely}' if likely else ''}")
+    if ordered.task.likelihood is None:
+        off = f"off the template by {chosen.mean:.2f} on average, {chosen.worst:.2f} at worst"
+        lines.append(f"{off} (as given: {given.mean:.2f} and {given.worst:.2f})")
     lines += [_gap(ordered), *_changes(ordered)]
     lines += [f"note: {note}" for note in ordered.notes]
     return [line for line in lines if line]

@@ -95,7 +95,9 @@ class Medium:
     steps
         How far it is from one item to the next, for smoothness.
     models
-        Shipped models that know this medium, the one that knows most first.
+        Shipped models whose essence draws the arc, the one that knows most first.
+    proposer
+        The shipped set model that proposes orders where no template is asked for; None where there is none.
     columns
         Features by which a table is known to be of this medium, those worth an arc first.
     preview
@@ -118,6 +120,7 @@ class Medium:
     lengths: Lengths = no_lengths
     steps: Callable[[Collection, Floats], Steps] = essence_steps
     models: tuple[str, ...] = ()
+    proposer: str | None = None
     columns: tuple[str, ...] = ()
     preview: Preview = Preview()
     outputs: Mapping[str, Output] = field(default_factory=dict)

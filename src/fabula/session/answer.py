@@ -96,7 +96,8 @@ def as_json(ordered: Ordered, *, explain: bool = True) -> dict[str, Any]:
 
 def model_name(ordered: Ordered) -> str | None:
     """What the model is called; None where a column is the essence."""
-    model = ordered.session.model
+    judged = ordered.task.likelihood
+    model = ordered.session.model if judged is None else judged.model
     return None if model is None else str(model.card.get("name") or ordered.session.asked.model or "unnamed")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -12,9 +12,11 @@ from fabula.core.essence import Floats, normalise
 from fabula.errors import InputError, ModelError
 from fabula.media.extraction import Measuring
 from fabula.media.medium import Medium
-from fabula.models.file import load_model
+from fabula.models.file import load_essence_model, load_model
 from fabula.models.model import Model
+from fabula.models.sets.model import SetModel
 from fabula.models.transform import Transform, log_parts
+from fabula.session.likelihood import Likelihood
 from fabula.session.measure import measured
 from fabula.sources.source import Source
 from fabula.sources.tables.headings import feature_name
@@ -37,6 +39,8 @@ class Essence:
         Their names.
     model
         What made it; None for a column.
+    likelihood
+        What a set model says of the collection, which then proposes the order; None where none was asked.
     notes
         What the user should know of it.
     """
@@ -45,6 +49,7 @@ class Essence:
     values: Floats
     features: tuple[str, ...]
     model: Model | None = None
+    likelihood: Likelihood | None = None
     notes: tuple[str, ...] = ()
 
 
@@ -81,7 +86,42 @@ def find_essence(
             name = next((name for name in source.medium.columns if name in usable), usable[0])
             note = f"ordered by {name}: another column may be chosen"
             return _by_column(source, name, measuring, (note,))
-    return _by_model(source, load_model(model) if model is not None else _default_model(source), measuring)
+    if model is None and source.medium.proposer is not None:
+        return _by_set(source, load_model(source.medium.proposer), measuring)
+    chosen = load_model(model) if model is not None else _default_model(source)
+    return _by_set(source, chosen, measuring) if isinstance(chosen, SetModel) else _by_model(source, chosen, measuring)
+
+
+def _by_set(source: Source, model: Model | SetModel, measuring: Measuring) -> Essence:
+    """A set model proposes the order; a model of one dimension, where one knows the features, draws the arc."""
+    if not isinstance(model, SetModel):
+        raise ModelError(f"{source.medium.name}: the model that proposes orders must be a set model")
+    known = source.medium.measured if source.files else source.collection.feature_names
+    if source.files or _models(source.medium, known):
+        found = _by_model(source, _default_model(source), measuring)
+    else:
+        found = Essence(source, np.zeros(len(source.collection)), ())
+    likelihood = Likelihood(model, _near(found))
+    heard = likelihood.known()
+    if not heard:
+        there = ", ".join(source.collection.feature_names) or "no numbers"
+        raise InputError(f"{source.path}: say which column is the essence; there are: {there}", field="by")
+    values = found.values if found.model is not None else likelihood.essence()
+    return replace(found, values=values, features=heard, likelihood=likelihood)
+
+
+def _near(found: Essence) -> Collection:
+    """The collection as a model can judge it: features far from all it has learned from are brought near."""
+    collection = found.source.collection
+    if found.model is None:
+        return collection
+    names = list(found.model.feature_names)
+    near, moved = brought_near(collection.columns(names), found.model.transform)
+    if not moved:
+        return collection
+    features = np.array(collection.features, dtype=np.float64)
+    features[:, [collection.feature_names.index(name) for name in names]] = near
+    return replace(collection, features=features)
 
 
 def usable_columns(collection: Collection) -> list[str]:
@@ -109,7 +149,7 @@ def _by_model(source: Source, model: Model, measuring: Measuring) -> Essence:
     notes = [_far_note(name, source.medium) for name in far]
     values = model.encode(features)
     scalar = values[:, 0] if values.shape[1] == 1 else values
-    return Essence(source, scalar, model.feature_names, model, (*_doubts(scalar), *notes))
+    return Essence(source, scalar, model.feature_names, model, notes=(*_doubts(scalar), *notes))
 
 
 def _by_column(source: Source, by: str, measuring: Measuring, notes: tuple[str, ...] = ()) -> Essence:
@@ -142,14 +182,14 @@ def _complete(collection: Collection, names: Iterable[str]) -> bool:
 def _models(medium: Medium, known: Iterable[str]) -> list[str]:
     """The medium's models that know only these features, or what can be measured."""
     there = set(known)
-    return [name for name in medium.models if set(load_model(name).feature_names) <= there]
+    return [name for name in medium.models if set(load_essence_model(name).feature_names) <= there]
 
 
 def _default_model(source: Source) -> Model:
     known = source.medium.measured if source.files else source.collection.feature_names
     usable = _models(source.medium, known)
     if usable:
-        return load_model(usable[0])
+        return load_essence_model(usable[0])
     there = ", ".join(source.collection.feature_names) or "no numbers"
     raise InputError(f"{source.path}: say which column is the essence; there are: {there}", field="by")
 

@@ -138,7 +138,7 @@ class Ordered:
             return []
         return changes(self.steps, np.sort(self.ordering), self.ordering, self.breaks)
 
-    @property
+    @cached_property
     def notes(self) -> tuple[str, ...]:
         """What the user should know."""
         return (*self.session.notes, *why.doubts(self))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -16,6 +16,10 @@ from fabula.core.fit import Fit, lay
 from fabula.core.ordering import Ints
 from fabula.core.template import Template
 from fabula.models.model import Model
+from fabula.session.likelihood import Likelihood
+
+_FIRST, _OTHERS = 1.5, 0.4  # seconds to search for the first proposal and for each alternative, beyond few items
+_LEANING = 0.5  # how much a squared deviation from a template counts against the likelihood of an alternative
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,12 +47,13 @@ class Proposal:
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """What to lay along what: essence (n,) or (n, d), constraints, and the cost of steps (n, n) or None."""
+    """What to lay along what: essence (n,) or (n, d), constraints, the cost of steps (n, n) or None, and who judges."""
 
     essence: Floats
     constraints: Constraints
     flow: Floats | None = None
     model: Model | None = None
+    likelihood: Likelihood | None = None
 
     @property
     def plain(self) -> bool:
@@ -75,23 +80,71 @@ def along_arcs(task: Task, most: int) -> list[Proposal]:
         return [Proposal(fit) for fit in arcs.order(task.essence, alternatives=most, fixed=task.constraints.fixed)]
     free = arcs.order(task.essence, alternatives=max(most, len(arcs.templates)))
     found: dict[bytes, Proposal] = {}
-    for fit in free:
-        proposal = _under_arc(task, fit)
+    for number, fit in enumerate(free):
+        proposal = _under_arc(task, fit, _OTHERS if number else _FIRST)
         found.setdefault(proposal.fit.ordering.tobytes(), proposal)
     return sorted(found.values(), key=lambda proposal: -(proposal.fit.score or 0.0))[:most]
 
 
-def _under_arc(task: Task, fit: Fit) -> Proposal:
+def _under_arc(task: Task, fit: Fit, seconds: float) -> Proposal:
     kept = task.constraints
     if task.flow is None and kept.one_side and not kept.apart_soft and not kept.broken(fit.ordering):
         return Proposal(fit)
 
-    def squares(m: int) -> Floats:
-        rows, goals = task.essence.reshape(len(task.essence), -1), fit.template.samples(m).reshape(m, -1)
-        return np.asarray(((rows[:, np.newaxis] - goals) ** 2).sum(axis=-1))
-
-    found = arrange(Goal.table(squares, len(task.essence)), constraints=kept, flow=task.flow)
+    goal = Goal.table(lambda m: _squares(task.essence, fit.template, m), len(task.essence))
+    found = arrange(goal, constraints=kept, flow=task.flow, seconds=seconds)
     return _proposal(task, fit.template, found)
+
+
+def by_likelihood(task: Task, templates: Sequence[Template], most: int) -> list[Proposal]:
+    """The likeliest ordering under a set model, and others of different shape, likeliest first.
+
+    An alternative leans towards a template besides: its squared deviations count against the likelihood.
+    """
+    likelihood = task.likelihood
+    if likelihood is None:
+        raise ValueError("no set model judges this task")
+    found: dict[bytes, Proposal] = {}
+    leanings = [None, *templates[: max(0, 2 * (most - 1))]]
+    for lean in leanings:
+        if len(found) == most:
+            break
+        arranged = arrange(
+            Goal.table(_costs(task, likelihood, lean), len(task.essence)),
+            constraints=task.constraints,
+            flow=-likelihood.flow if task.flow is None else task.flow - likelihood.flow,
+            seconds=_FIRST if lean is None else _OTHERS,
+        )
+        template = lean or nearest(task.essence[arranged.ordering], templates, arranged.sides)
+        found.setdefault(arranged.ordering.tobytes(), _proposal(task, template, arranged))
+    best, *others = found.values()
+    return [best, *sorted(others, key=lambda proposal: -(proposal.fit.score or 0.0))]
+
+
+def _costs(task: Task, likelihood: Likelihood, lean: Template | None) -> Callable[[int], Floats]:
+    """From a number of positions m to what each costs each item, (n, m)."""
+
+    def costs(m: int) -> Floats:
+        table = -likelihood.positions(m)
+        return table if lean is None else table + _LEANING * _squares(task.essence, lean, m)
+
+    return costs
+
+
+def _squares(essence: Floats, template: Template, m: int) -> Floats:
+    """Squared deviations of n items from a template at m positions: shape (n, m)."""
+    rows, goals = essence.reshape(len(essence), -1), template.samples(m).reshape(m, -1)
+    return np.asarray(((rows[:, np.newaxis] - goals) ** 2).sum(axis=-1))
+
+
+def nearest(essence: Floats, templates: Sequence[Template], sides: Sequence[int] = ()) -> Template:
+    """The template that an essence in order is nearest to, each side from its beginning to its end."""
+    parts = np.split(essence, np.cumsum(sides or [len(essence)])[:-1])
+
+    def off(template: Template) -> float:
+        return sum(float(((part - template.samples(len(part))) ** 2).sum()) for part in parts)
+
+    return min(templates, key=off)
 
 
 def as_it_is(task: Task, template: Template, ordering: ArrayLike, sides: Sequence[int] = ()) -> Proposal:
@@ -113,6 +166,8 @@ def laid(task: Task, template: Template, ordering: ArrayLike, sides: Sequence[in
 
 def score(task: Task, ordering: Ints, sides: Sequence[int] = ()) -> float | None:
     """How likely a model finds an ordering, the sum over its sides; None where there is no scorer."""
+    if task.likelihood is not None:
+        return task.likelihood.score(ordering, sides)
     if task.model is None or not task.model.scorers:
         return None
     ends = np.cumsum(sides or [len(ordering)])[:-1]

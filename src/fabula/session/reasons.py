@@ -10,6 +10,10 @@ from fabula.core.collection import Collection
 from fabula.core.essence import Floats
 from fabula.core.fit import Fit
 from fabula.media.medium import Medium
+from fabula.models.sets.reasons import Contributions
+from fabula.session.likelihood import Likelihood, doubt
+
+_SPEAKS = 0.15  # natural logarithms of likelihood that something must add to be worth a word
 
 if TYPE_CHECKING:
     from fabula.session.ordered import Ordered
@@ -21,6 +25,8 @@ def reasons(ordered: Ordered) -> list[str]:
     With sides, each side has an opener, a close, a height and a depth of its own.
     """
     session, fit = ordered.session, ordered.fit
+    if ordered.task.likelihood is not None:
+        return model_reasons(ordered, ordered.task.likelihood)
     traits = traits_of(session.collection, session.features, session.medium)
     roles = [role for part in _by_side(ordered, fit.targets) for role in _roles(part)]
     order = fit.ordering.tolist()
@@ -29,6 +35,37 @@ def reasons(ordered: Ordered) -> list[str]:
         f"{' and '.join(traits[item]) or 'middling'}: {role}{_distance(gap)}"
         for item, role, gap in zip(order, roles, gaps, strict=True)
     ]
+
+
+def model_reasons(ordered: Ordered, likelihood: Likelihood) -> list[str]:
+    """One sentence per position: what the item is like, where it stands, and what of it the model goes by."""
+    collection, medium = ordered.session.collection, ordered.session.medium
+    traits = traits_of(collection, ordered.session.features, medium)
+    found = likelihood.contributions(ordered.ordering)
+    sentences = []
+    for position, item in enumerate(ordered.ordering.tolist()):
+        side, place = ordered.side_of(position)
+        last = place == (ordered.sides[side] if ordered.sides else len(ordered.ordering)) - 1
+        before = None if place == 0 else collection.items[ordered.ordering[position - 1]].label
+        role = "opens" if place == 0 else "closes" if last else f"follows {before}"
+        because = [] if found is None else _because(found, item, medium, followed=before is not None)
+        sentences.append(f"{' and '.join(traits[item]) or 'middling'}: {role}{_because_of(because)}")
+    return sentences
+
+
+def _because(found: Contributions, item: int, medium: Medium, *, followed: bool) -> list[str]:
+    """What speaks most for the position of an item, or for what it follows: at most two things."""
+    gains = [(float(gain), name) for gain, name in zip(found.by_group[item], found.groups, strict=True)]
+    if followed:
+        links = zip(found.after_by_group[item], found.groups, strict=True)
+        gains += [(float(gain), f"{name} after that one") for gain, name in links]
+    said = sorted((pair for pair in gains if pair[0] >= _SPEAKS), reverse=True)[:2]
+    names = [name.removesuffix(" after that one") for _, name in said]
+    return list(dict.fromkeys(f"its {medium.shown(name)}" for name in names))
+
+
+def _because_of(names: list[str]) -> str:
+    return f"; {' and '.join(names)} say{'s' if len(names) == 1 else ''} so" if names else ""
 
 
 def traits_of(collection: Collection, names: tuple[str, ...], medium: Medium) -> list[list[str]]:
@@ -100,6 +137,8 @@ def doubts(ordered: Ordered) -> list[str]:
     found = []
     if not np.ptp(ordered.fit.template.samples(41), axis=0).any():
         found.append("the template is flat: it prefers no order to another")
+    if ordered.task.likelihood is not None and len(ordered.ordering) > 2 and ordered.request.ordering is None:
+        found += doubt(ordered.task.likelihood, ordered.ordering, ordered.sides)
     if ordered.left_out:
         limit = ordered.session.medium.unit.text(ordered.task.constraints.limit)
         out = ", ".join(ordered.session.collection.items[i].label for i in ordered.left_out)

@@ -20,6 +20,7 @@ from fabula.models.file import load_model
 from fabula.models.model import Model
 from fabula.session import proposals as propose
 from fabula.session.essence import Essence, find_essence, usable_columns
+from fabula.session.likelihood import Likelihood
 from fabula.session.naming import named_template
 from fabula.session.ordered import Ordered
 from fabula.session.proposals import Proposal, Task
@@ -28,6 +29,7 @@ from fabula.session.wishes import constraints_of, readable
 from fabula.sources.registry import Opening, open_source
 from fabula.sources.source import SeveralCollectionsError, Source
 
+_SHAPES = ("steady-fall", "icarus", "man-in-a-hole", "freytag-pyramid", "steady-rise")  # where no arcs are learned
 DEFAULT_TEMPLATE = "icarus"  # for a column, of which no model knows what it does in a collection
 
 
@@ -53,6 +55,8 @@ class Session:
         The features the essence was made of.
     model
         What made it; None for a column.
+    likelihood
+        What a set model says of the collection: it proposes the order where no template is asked for.
     asked
         How it was asked for.
     notes
@@ -69,6 +73,7 @@ class Session:
     essence: Floats
     features: tuple[str, ...] = ()
     model: Model | None = None
+    likelihood: Likelihood | None = None
     asked: Asked = Asked()
     notes: tuple[str, ...] = ()
 
@@ -96,7 +101,8 @@ class Session:
     def templates(self) -> list[Template]:
         """The templates to try where none is named: the arcs of the model, or one for a column."""
         if self.model is None:
-            return [named_template(DEFAULT_TEMPLATE)]
+            names = _SHAPES if self.likelihood is not None else (DEFAULT_TEMPLATE,)
+            return [named_template(name) for name in names]
         if self.model.arcs is None:
             return [proposal.template for proposal in self.model.order(self.collection)]
         return [arc.normalised() for arc in self.model.arcs.templates]
@@ -123,7 +129,8 @@ class Session:
         constraints = constraints_of(asked, self.collection, self.medium)
         steps = self.medium.steps(self.collection, self.essence) if asked.smoothness else None
         flow = asked.smoothness * steps.table if steps is not None and len(self.collection) > 1 else None
-        task = Task(self.essence, constraints, flow, self.model)
+        judged = self.likelihood if asked.template is None and asked.like is None and not asked.flip else None
+        task = Task(self.essence, constraints, flow, self.model, judged)
         with readable(self.collection, self.medium):
             found = self._proposals(task, asked)
         if asked.choose > len(found):
@@ -135,6 +142,8 @@ class Session:
         if asked.ordering is not None:
             sides = _checked_sides(asked, asked.ordering, task)
             return [propose.as_it_is(task, (templates or self.templates)[0], asked.ordering, sides)]
+        if task.likelihood is not None:
+            return propose.by_likelihood(task, self.templates, asked.alternatives)
         if templates is None and not asked.flip and self.model is not None and self.model.arcs is not None:
             return propose.along_arcs(task, asked.alternatives)
         own = templates or self.templates
@@ -184,7 +193,7 @@ def check_template(text: str, model: str | None = None) -> None:
         The model whose arcs may be meant; by default those of every medium.
     """
     names = [model] if model is not None else [name for medium in media().values() for name in medium.models]
-    arcs = [load_model(name).arcs for name in names]
+    arcs = [getattr(load_model(name), "arcs", None) for name in names]
     asked_template(text, [template for one in arcs if one is not None for template in one.templates])
 
 
@@ -271,4 +280,5 @@ def source_session(source: Source, measuring: Measuring, asked: Asked, *, guess:
 
 
 def _session(found: Essence, asked: Asked) -> Session:
-    return Session(found.source, found.values, found.features, found.model, asked, found.source.notes + found.notes)
+    notes = found.source.notes + found.notes
+    return Session(found.source, found.values, found.features, found.model, found.likelihood, asked, notes)

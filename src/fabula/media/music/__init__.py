@@ -71,6 +71,7 @@ MEDIUM = Medium(
     lengths=track_lengths,
     steps=music_steps,
     models=("albums", "audio"),
+    proposer="music",
     columns=tuple(_COLUMNS.split()),
     preview=Preview("sound", _TYPES),
     write_numbers=write_numbers,

@@ -1,0 +1,88 @@
+"""What a set model says of a collection: how likely an order is, and why an item stands where it stands."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from fabula.core.collection import Collection
+from fabula.core.essence import Floats, normalise
+from fabula.core.ordering import Ints, positions
+from fabula.models.sets.model import SetModel
+from fabula.models.sets.reasons import TITLE, Contributions, leave_one_group_out
+
+_RANDOM = 400  # orderings that a proposal is compared with
+_HARDLY = 5.0  # times as likely as a random order: below it the model hardly prefers its proposal
+
+
+@dataclass(frozen=True, eq=False)
+class Likelihood:
+    """A set model's opinion of one collection; sums over positions and neighbours, higher is likelier.
+
+    Attributes
+    ----------
+    model
+        Which sees titles, neighbours and the whole collection, never its order.
+    collection
+        n items.
+    """
+
+    model: SetModel
+    collection: Collection
+    _known: dict[int, Floats] = field(default_factory=dict, repr=False)
+
+    def positions(self, m: int) -> Floats:
+        """How much each item likes each of m positions, those of one side: shape (n, m)."""
+        if m not in self._known:
+            self._known[m] = self.model.tables(self.collection, count=m).positions
+        return self._known[m]
+
+    @property
+    def flow(self) -> Floats:
+        """How well each item is followed by each other: shape (n, n)."""
+        if -1 not in self._known:
+            self._known[-1] = self.model.tables(self.collection).flow
+        return self._known[-1]
+
+    def score(self, ordering: Ints, sides: Sequence[int] = ()) -> float:
+        """How likely an ordering of some of the items is, the sum over its sides."""
+        total = 0.0
+        for part in np.split(ordering, np.cumsum(sides or [len(ordering)])[:-1]):
+            total += float(self.positions(len(part))[part, np.arange(len(part))].sum())
+            total += float(self.flow[part[:-1], part[1:]].sum())
+        return total
+
+    def beyond_chance(self, ordering: Ints, sides: Sequence[int] = ()) -> float:
+        """How many times as likely an ordering is as a random order of its items, on average."""
+        rng = np.random.default_rng(0)
+        random = np.array([self.score(rng.permutation(ordering), sides) for _ in range(_RANDOM)])
+        gained = self.score(ordering, sides) - random.max()
+        return float(np.exp(min(gained, 700.0)) / np.exp(random - random.max()).mean())
+
+    def essence(self) -> Floats:
+        """Where each item leans to, the beginning (high) or the end (low): shape (n,), z-scored."""
+        table = self.positions(len(self.collection))
+        return normalise(table @ (0.5 - positions(table.shape[1])))
+
+    def known(self) -> tuple[str, ...]:
+        """What is known of the items that the model takes, and ``title``."""
+        c = self.collection
+        there = [name for name in self.model.feature_names if name in c.feature_names]
+        found = [name for name in there if np.isfinite(c.column(name)).any()]
+        return (*([TITLE] if any(item.title for item in c.items) else []), *found)
+
+    def contributions(self, ordering: Ints) -> Contributions | None:
+        """What speaks for each item's position; None where some items are left out."""
+        if len(ordering) < len(self.collection) or len(ordering) < 2:
+            return None
+        return leave_one_group_out(self.model, ordering, self.collection)
+
+
+def doubt(likelihood: Likelihood, ordering: Ints, sides: Sequence[int]) -> list[str]:
+    """A warning where the model hardly prefers an ordering to a random one."""
+    times = likelihood.beyond_chance(ordering, sides)
+    if times >= _HARDLY:
+        return []
+    return [f"the model hardly prefers this to a random order ({times:.1f} times as likely)"]

@@ -1,0 +1,73 @@
+"""Orders that the model `music` proposes: titles, neighbours and context."""
+
+from __future__ import annotations
+
+from itertools import permutations
+
+import numpy as np
+import pytest
+
+from fabula.session.session import open_session
+
+
+def test_titles_that_say_where_they_stand(suite):
+    titles = suite.order().titles
+    assert titles[0] == "Intro"
+    assert titles[-1] == "Outro"
+    assert titles.index("Suite Pt. 2") == titles.index("Suite Pt. 1") + 1
+
+
+def test_the_proposal_is_the_likeliest_of_all(tmp_path):
+    """Of seven items every order is looked at."""
+    rng = np.random.default_rng(1)
+    path = tmp_path / "seven.csv"
+    lines = [
+        f"{t},{rng.integers(120, 300)}000,{rng.normal(-9, 3):.1f}"
+        for t in ["Opening", "Run", "Sea", "Home", "Rain", "Stay", "End"]
+    ]
+    path.write_text("title,duration_ms,loudness\n" + "\n".join(lines) + "\n")
+    session = open_session(path)
+    ordered = session.order()
+    scores = [session.likelihood.score(np.array(order)) for order in permutations(range(7))]
+    assert ordered.fit.exact
+    assert ordered.gap == 0
+    assert ordered.fit.score == pytest.approx(max(scores))
+
+
+def test_alternatives_are_others_and_less_likely(suite):
+    ordered = suite.order(alternatives=4)
+    scores = [proposal.fit.score for proposal in ordered.proposals]
+    assert len(scores) > 1
+    assert scores == sorted(scores, reverse=True)
+    assert len({tuple(proposal.fit.ordering) for proposal in ordered.proposals}) == len(scores)
+
+
+def test_the_order_of_the_rows_has_no_say(suite, tmp_path):
+    lines = (tmp_path / "suite.csv").read_text().splitlines()
+    other = tmp_path / "other.csv"
+    other.write_text("\n".join([lines[0], *lines[:0:-1]]) + "\n")
+    assert open_session(other).order().titles == suite.order().titles
+
+
+def test_wishes_hold_and_one_that_holds_already_changes_nothing(suite):
+    free = suite.order()
+    assert suite.order(before=[("Intro", "Fire")]).titles == free.titles
+    assert suite.order(first="Night", last="Fire").titles[0] == "Night"
+    two = suite.order(sides=2)
+    assert sum(two.sides) == 8
+    assert two.fit.score == pytest.approx(suite.likelihood.score(two.ordering, two.sides))
+
+
+def test_titles_alone_are_enough(tmp_path):
+    path = tmp_path / "titles.csv"
+    path.write_text("title,artist,album\nOutro,X,Y\nRain,X,Y\nIntro,X,Y\nRun,X,Y\n")
+    session = open_session(path, model="music")
+    assert session.features == ("title",)
+    titles = session.order().titles
+    assert (titles[0], titles[-1]) == ("Intro", "Outro")
+
+
+def test_a_template_is_followed_by_the_essence_that_draws_the_arc(suite):
+    ordered = suite.order(template="steady-rise")
+    assert ordered.task.likelihood is None
+    assert np.all(np.diff(suite.essence[ordered.ordering]) >= 0)
