@@ -50,17 +50,20 @@ Albums = dict[str, dict[str, list[Collection]]]  # table -> train, aside, valida
 
 
 def read_tables(folder: Path) -> dict[str, np.ndarray]:
-    """The usual albums of 3 to 20 tracks of all tables, one row a track, in true order."""
+    """The albums of 3 to 20 tracks of all tables, one row a track, in true order.
+
+    Compilations and live albums (``unusual``) are only trained on.
+    """
     parquet = import_extra("pyarrow.parquet", extra="tables", purpose="reading a table")
-    parts: dict[str, list[np.ndarray]] = {name: [] for name in (*TEXTS, "features", "table", "validation")}
+    parts: dict[str, list[np.ndarray]] = {name: [] for name in (*TEXTS, "features", "table", "validation", "unusual")}
     for number, name in enumerate(TABLES):
         table = parquet.read_table(folder / f"{name}.parquet")
         column = {key: table[key].to_numpy(zero_copy_only=False) for key in table.column_names}
-        usual = (column["kind"] == "") & ~column["alpha_sorted"].astype(bool) & ~column["one_song"].astype(bool)
+        meant = ~column["alpha_sorted"].astype(bool) & ~column["one_song"].astype(bool)
         _, which, count = np.unique(column["collection_id"], return_inverse=True, return_counts=True)
-        usual &= (count[which] >= 3) & (count[which] <= 20)
+        meant &= (count[which] >= 3) & (count[which] <= 20)
         rows = np.lexsort((column["position"], column["collection_id"]))
-        rows = rows[usual[rows]]
+        rows = rows[meant[rows]]
         missing = np.full(table.num_rows, np.nan)
         features = np.stack([column.get(key, missing)[rows].astype(np.float32) for key in FEATURES], axis=1)
         texts = {"id": "collection_id", "artist": "artist", "album": "album", "title": "track_name"}
@@ -69,6 +72,7 @@ def read_tables(folder: Path) -> dict[str, np.ndarray]:
         parts["features"].append(features)
         parts["table"].append(np.full(len(rows), number, dtype=np.int8))
         parts["validation"].append(column["split"][rows] == "validation")
+        parts["unusual"].append(column["kind"][rows] != "")
     return {name: np.concatenate(part) for name, part in parts.items()}
 
 
@@ -95,7 +99,8 @@ def as_albums(arrays: dict[str, np.ndarray]) -> Albums:
         album = Collection(arrays["id"][start], items, features, FEATURES, title=title)
         aside = zlib.crc32(artist_of(album).encode()) % 100 < 8
         split = "validation" if arrays["validation"][start] else "aside" if aside else "train"
-        albums[TABLES[arrays["table"][start]]][split].append(album)
+        if split == "train" or not arrays["unusual"][start]:
+            albums[TABLES[arrays["table"][start]]][split].append(album)
     return albums
 
 

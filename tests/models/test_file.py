@@ -230,7 +230,7 @@ def test_every_shipped_model_loads_and_is_small():
     for name in shipped_models():
         assert load_model(name).scorers
         content = files("fabula.models").joinpath("shipped", f"{name}.safetensors").read_bytes()
-        assert len(content) < 1_000_000
+        assert len(content) < (4_000_000 if name == "music" else 1_000_000)
 
 
 def test_writing_into_a_missing_folder_is_refused(make_model, tmp_path):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from fabula.models.model import Model
+from fabula.models.sets.model import SetModel
 
 
-def card_lines(model: Model) -> list[tuple[str, str]]:
+def card_lines(model: Model | SetModel) -> list[tuple[str, str]]:
     """Label and value of what a model's user may want to know, from what it takes to how it did.
 
     The settings of its training are in ``model.training``.
@@ -21,23 +22,42 @@ def card_lines(model: Model) -> list[tuple[str, str]]:
     >>> card_lines(model)[-1]
     ('bits, arcs', '0.25')
     """
-    logged = f" (logarithm of {', '.join(model.transform.logged)})" if model.transform.logged else ""
+    lines = _made_of_sets(model) if isinstance(model, SetModel) else _made_of(model)
     size = sum(tensor.size for tensor in model.tensors.values())
-    lines = [
-        ("features", ", ".join(model.feature_names) + logged),
-        ("dimensions", str(model.dimensions)),
-        ("encoder", str(model.config["encoder"]["kind"])),
-        ("scorers", ", ".join(model.scorers) or "none"),
-        ("numbers inside", f"{size:,}"),
-    ]
+    lines += [("scorers", ", ".join(model.scorers) or "none"), ("numbers inside", f"{size:,}")]
     training = {key: value for key, value in model.training.items() if key != "settings"}
     return [*lines, *_flat(model.card, ""), *_flat(training, "training")]
+
+
+def _made_of(model: Model) -> list[tuple[str, str]]:
+    return [
+        ("features", _features(model.feature_names, model.transform.logged)),
+        ("dimensions", str(model.dimensions)),
+        ("encoder", str(model.config["encoder"]["kind"])),
+    ]
+
+
+def _made_of_sets(model: SetModel) -> list[tuple[str, str]]:
+    spec = model.spec
+    known = f"{spec.tokens:,} words and groups of words, {spec.grams:,} pieces of words"
+    return [
+        ("features", _features(spec.features, spec.logged) + "; any may be missing"),
+        *([("titles", f"of items and collection, and artists; it knows {known}")] if spec.titles else []),
+        ("dimensions", str(spec.dimensions)),
+        ("encoder", f"set, {spec.width} wide, {spec.layers} layers: sees the whole collection, never its order"),
+    ]
+
+
+def _features(names: Sequence[str], logged: Sequence[str]) -> str:
+    return (", ".join(names) or "none") + (f" (logarithm of {', '.join(logged)})" if logged else "")
 
 
 def _flat(value: Any, label: str) -> Iterator[tuple[str, str]]:
     """Nested names as one label: ("bits, arcs", "0.25")."""
     if isinstance(value, Mapping) and {"bits", "low", "high"} <= set(value):
-        yield label, f"{value['bits']:.3f} (95 % interval {value['low']:.3f} to {value['high']:.3f})"
+        bits, low, high = (f"{round(value[key], 3) + 0.0:.3f}" for key in ("bits", "low", "high"))  # no "-0.000"
+        count = f", {value['collections']:,} collections" if "collections" in value else ""
+        yield label, f"{bits} (95 % interval {low} to {high}{count})"
     elif isinstance(value, Mapping):
         for key, inner in value.items():
             yield from _flat(inner, f"{label}, {key}" if label else str(key))

@@ -19,15 +19,18 @@ from fabula.core.writing import write_whole
 from fabula.errors import FabulaError, FileError, ModelError
 from fabula.models.config import dtype_of
 from fabula.models.model import Model
+from fabula.models.sets.file import KIND as SET_KIND
+from fabula.models.sets.file import save_set_model, set_model_from_bytes
+from fabula.models.sets.model import SetModel
 from fabula.models.transform import Transform
 
 FORMAT = "fabula-model"
 VERSION = 1
-KIND = "essence"  # an encoder with scorers; the only kind so far
+KIND = "essence"  # an encoder that sees each item by itself, with scorers; beside it there are set models
 _ENDING = ".safetensors"
 
 
-def save_model(path: str | Path, model: Model) -> Path:
+def save_model(path: str | Path, model: Model | SetModel) -> Path:
     """Write a model, whole or not at all.
 
     Returns
@@ -36,6 +39,8 @@ def save_model(path: str | Path, model: Model) -> Path:
     """
     from safetensors.numpy import save
 
+    if isinstance(model, SetModel):
+        return save_set_model(path, model)
     transform = model.transform
     document = {
         "format": FORMAT,
@@ -56,8 +61,8 @@ def save_model(path: str | Path, model: Model) -> Path:
     return write_whole(path, save(content, metadata={"fabula": json.dumps(document, ensure_ascii=False)}))
 
 
-def load_model(name: str | Path) -> Model:
-    """Load a model: a shipped one by name, or a file.
+def load_model(name: str | Path) -> Model | SetModel:
+    """Load a model of any kind: a shipped one by name, or a file.
 
     Parameters
     ----------
@@ -84,6 +89,20 @@ def load_model(name: str | Path) -> Model:
     return model_from_bytes(data, str(name))
 
 
+def load_essence_model(name: str | Path) -> Model:
+    """Load a model that gives each item an essence by itself, as templates and arcs need it.
+
+    Raises
+    ------
+    ModelError
+        When it is a set model, or anything :func:`load_model` raises.
+    """
+    model = load_model(name)
+    if isinstance(model, SetModel):
+        raise ModelError(f"{name}: is a set model, whose essence no template is laid on; take albums or audio")
+    return model
+
+
 def shipped_models() -> list[str]:
     """Names of the models that come with the package."""
     folder = files(__package__).joinpath("shipped")
@@ -92,10 +111,12 @@ def shipped_models() -> list[str]:
     return sorted(entry.name.removesuffix(_ENDING) for entry in folder.iterdir() if entry.name.endswith(_ENDING))
 
 
-def model_from_bytes(data: bytes, where: str) -> Model:
+def model_from_bytes(data: bytes, where: str) -> Model | SetModel:
     """A model from the content of its file; ``where`` names it in errors."""
     header, tensors = _read(data, where)
     document = _document(header, where)
+    if document["kind"] == SET_KIND:
+        return set_model_from_bytes(data, where)
     try:
         for tensor, array in tensors.items():
             if array.dtype != dtype_of(tensor):
@@ -134,8 +155,8 @@ def _document(metadata: dict[str, Any], where: str) -> dict[str, Any]:
         raise ModelError(f"{where}: the header is damaged (version {version!r})")
     if version > VERSION:
         raise ModelError(f"{where}: model file version {version}; this fabula reads up to {VERSION}: update fabula")
-    if kind != KIND:
-        raise ModelError(f"{where}: is a model of kind {kind!r}; this fabula reads kind {KIND!r}")
+    if kind not in (KIND, SET_KIND):
+        raise ModelError(f"{where}: is a model of kind {kind!r}; this fabula reads the kinds {KIND!r} and {SET_KIND!r}")
     return document
 
 

@@ -17,7 +17,7 @@ from fabula.evaluation.baselines import random_orderings
 from fabula.evaluation.comparison import Comparison, ComparisonSettings, compare_scores
 from fabula.evaluation.intervals import Interval, bootstrap
 from fabula.evaluation.metrics import METRICS
-from fabula.models.file import load_model
+from fabula.models.file import load_essence_model
 from fabula.studies.recovery import CHANCE, METHODS, Methods, Orderings, Report, recover
 from fabula.studies.splits import read_split
 
@@ -137,7 +137,7 @@ def evaluate_table(request: EvaluationRequest, *, progress: Report | None = None
     progress
         Called with the name of each method before its turn.
     """
-    model = load_model(request.model) if request.model is not None else None
+    model = load_essence_model(request.model) if request.model is not None else None
     templates = TemplateSet.load(request.templates) if request.templates is not None else None
     methods = Methods(
         model, request.by, templates, _load_sequencer(request.sequencer), search=request.search, k=request.k

@@ -14,7 +14,7 @@ from fabula.core.essence import Floats, normalise
 from fabula.core.template_set import TemplateSet
 from fabula.core.writing import check_target
 from fabula.errors import InputError
-from fabula.models.file import load_model
+from fabula.models.file import load_essence_model
 from fabula.sources.tables.reading import read_table
 from fabula.templates.comparison import TemplateComparison, compare_templates
 from fabula.templates.count import CountTable, choose_count
@@ -62,7 +62,7 @@ def read_corpus(
     if not collections:
         raise InputError(f"{path}: holds no collection of two items or more")
     if model is not None:
-        loaded = load_model(model)
+        loaded = load_essence_model(model)
         if loaded.dimensions != 1:
             raise InputError(f"templates are learned from one number per item; {model} gives {loaded.dimensions}")
         return Corpus(collections, [e[:, 0] for e in loaded.encode_all(collections)], 0)

@@ -5,7 +5,10 @@ import pytest
 from safetensors.numpy import load, save
 
 from fabula.errors import FileError, ModelError
+from fabula.models.card import card_lines
+from fabula.models.file import load_essence_model, load_model, save_model, shipped_models
 from fabula.models.sets.file import load_set_model, save_set_model, set_model_bytes, set_model_from_bytes
+from fabula.models.sets.model import SetModel
 
 
 def header_of(data):
@@ -79,3 +82,32 @@ def test_a_file_of_another_program_is_refused(tmp_path):
         set_model_from_bytes(save({"a": np.zeros(1)}), "m")
     with pytest.raises(FileError, match="cannot be read"):
         load_set_model(tmp_path / "none.safetensors")
+
+
+def test_models_of_any_kind_are_loaded_and_saved_alike(model, tmp_path):
+    path = save_model(tmp_path / "m.safetensors", model)
+    loaded = load_model(path)
+    assert isinstance(loaded, SetModel)
+    assert (loaded.spec, loaded.card) == (model.spec, model.card)
+    with pytest.raises(ModelError, match="is a set model, whose essence no template is laid on"):
+        load_essence_model(path)
+
+
+def test_the_shipped_model_says_what_it_is_and_how_it_did():
+    assert "music" in shipped_models()
+    music = load_model("music")
+    assert isinstance(music, SetModel)
+    lines = dict(card_lines(music))
+    assert lines["albums trained on, all"] == "32,581 (29,581 usual, 3,000 unusual)"
+    assert lines["encoder"].startswith("set, 128 wide")
+    assert lines["bits on validation, albums, all inputs"].startswith("0.813 (95 % interval 0.724 to 0.901")
+    assert any("any may be missing" in value for value in lines.values())
+    for of in music.card["controls"].values():
+        assert all(abs(figure["bits"]) < 0.01 for figure in of.values())
+
+
+def test_the_shipped_model_puts_an_intro_first_and_an_outro_last():
+    titles = ["Outro", "Hope (Part 2)", "Rain", "Intro", "Hope (Part 1)"]
+    best = load_model("music").order(None, 1, titles=titles)[0].ordering.tolist()
+    assert (best[0], best[-1]) == (3, 0)
+    assert best.index(4) < best.index(1)

@@ -3,52 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from fabula.core.collection import Collection
-from fabula.core.essence import Floats
-from fabula.core.ordering import as_ordering
+from fabula.core.essence import Floats, normalise
+from fabula.core.fit import Fit
 from fabula.errors import InputError, ModelError
 from fabula.models.sets import network
 from fabula.models.sets.checking import checked, plain
 from fabula.models.sets.inputs import Array, SetInputs, stacked, standardised
+from fabula.models.sets.proposing import propose
 from fabula.models.sets.spec import SetSpec
+from fabula.models.sets.tables import Tables
 from fabula.models.sets.titles import Title, read_titles
 from fabula.models.sets.vocabulary import Vocabulary
 
 _TOGETHER = 60_000  # cells of pairs that are computed at a time, so that they stay in the processor's cache
-
-
-@dataclass(frozen=True, eq=False)
-class Tables:
-    """What a model says of a collection: both scores are sums over an ordering, higher is likelier.
-
-    Attributes
-    ----------
-    positions
-        Shape (n, m): how much each item likes each position.
-    flow
-        Shape (n, n): how well each item (row) is followed by each other (column); zero on the diagonal.
-    """
-
-    positions: Floats
-    flow: Floats
-
-    def score(self, ordering: ArrayLike) -> float:
-        """How likely an ordering of all items is, relative to others.
-
-        Examples
-        --------
-        >>> Tables(np.eye(2), np.array([[0, 0.5], [0, 0]])).score([0, 1])
-        2.5
-        """
-        order = as_ordering(ordering, len(self.positions))
-        flow = self.flow[order[:-1], order[1:]].sum()
-        return float(self.positions[order, np.arange(len(order))].sum() + flow)
 
 
 class SetModel:
@@ -107,6 +80,10 @@ class SetModel:
         """How many numbers an item's essence has."""
         return self.spec.dimensions
 
+    @property
+    def arcs(self) -> None:
+        """It has no mixture of arcs on its essence: its one template stands on a basis of positions."""
+
     def encode(
         self,
         features: ArrayLike | Collection | None,
@@ -114,7 +91,7 @@ class SetModel:
         album: str = "",
         artists: Sequence[str] | None = None,
     ) -> Floats:
-        """The essence of a collection: what an item is among the others, (n, d).
+        """The essence of a collection: what an item is among the others, (n, d), z-scored.
 
         Parameters
         ----------
@@ -125,12 +102,12 @@ class SetModel:
             Titles of the items, of the collection, and n names of artists, where known.
         """
         essence, _ = self.encode_inputs(self.inputs(features, titles, album, artists))
-        return np.asarray(essence[0], dtype=np.float64)
+        return _scaled(essence[0])
 
     def encode_all(self, collections: Sequence[ArrayLike | Collection]) -> list[Floats]:
         """The essence of each of many collections, those of one length together."""
         inputs = [self.inputs(collection) for collection in collections]
-        return [essence.astype(np.float64) for essence in self.encode_inputs_all(inputs)]
+        return [_scaled(essence) for essence in self.encode_inputs_all(inputs)]
 
     def tables(
         self,
@@ -150,8 +127,22 @@ class SetModel:
         inputs = self.inputs(features, titles, album, artists)
         essence, pair = self.encode_inputs(inputs)
         wanted = None if positions is None else np.asarray(positions, dtype=np.float32)
+
+        def of_count(m: int) -> Floats:
+            return np.asarray(network.position_scores(self.tensors, essence, m)[0], dtype=np.float64)
+
         places = network.position_scores(self.tensors, essence, count or essence.shape[1], wanted)[0]
-        return Tables(places.astype(np.float64), self._flow(essence, pair)[0].astype(np.float64))
+        return Tables(places.astype(np.float64), self._flow(essence, pair)[0].astype(np.float64), of_count)
+
+    def tables_all(self, collections: Sequence[ArrayLike | Collection]) -> list[tuple[Floats, Floats]]:
+        """Position scores and flow scores, (n, n) each, of each of many collections, those of one length together."""
+        inputs = [self.inputs(collection) for collection in collections]
+        found: list[tuple[Floats, Floats]] = [(np.zeros((0, 0)), np.zeros((0, 0)))] * len(inputs)
+        for chosen in _batches([x.values.shape[1] for x in inputs]):
+            positions, flow = self.tables_of(joined([inputs[i] for i in chosen]))
+            for row, number in enumerate(chosen):
+                found[number] = positions[row].astype(np.float64), flow[row].astype(np.float64)
+        return found
 
     def score(
         self,
@@ -164,6 +155,33 @@ class SetModel:
         """How likely orderings (m, n) of a collection are, relative to each other: (m,); higher is likelier."""
         tables = self.tables(features, titles, album, artists)
         return np.array([tables.score(ordering) for ordering in np.atleast_2d(np.asarray(orderings))])
+
+    def order(
+        self,
+        features: ArrayLike | Collection | None,
+        alternatives: int = 4,
+        fixed: Mapping[int, int] | None = None,
+        *,
+        titles: Sequence[str] | None = None,
+        album: str = "",
+        artists: Sequence[str] | None = None,
+    ) -> list[Fit]:
+        """Likely orderings, likeliest first, distinct; each with its score and, as its template, its own arc.
+
+        The first is the likeliest there is up to 18 items, and beyond that the likeliest found; the others open or
+        close with other items. ``exp(score - best.score)`` is how likely one is beside the best.
+
+        Parameters
+        ----------
+        features, titles, album, artists
+            As :meth:`encode` takes them.
+        alternatives
+            How many orderings to return at most, 1 or more.
+        fixed
+            position -> item; negative positions count from the end.
+        """
+        tables = self.tables(features, titles, album, artists)
+        return propose(tables, self.encode(features, titles, album, artists), alternatives, fixed)
 
     def inputs(
         self,
@@ -220,6 +238,11 @@ class SetModel:
         names = titles if titles is not None else [item.title for item in given.items]
         by = artists if artists is not None else [item.artist for item in given.items]
         return self.inputs(features, names, album or given.title, by)
+
+
+def _scaled(essence: Array) -> Floats:
+    """An essence (n, d) z-scored within its collection."""
+    return normalise(essence).reshape(essence.shape)
 
 
 def joined(inputs: Sequence[SetInputs]) -> SetInputs:

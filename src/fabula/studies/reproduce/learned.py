@@ -14,7 +14,7 @@ from fabula.core.ordering import Ints
 from fabula.core.template import PAPER_KNOTS
 from fabula.core.template_set import TemplateSet
 from fabula.evaluation.parts import Parts
-from fabula.models.file import load_model, save_model
+from fabula.models.file import load_essence_model, save_model
 from fabula.models.model import Model
 from fabula.studies.recovery import direct_orderings, scalar_essences, searchable, searched, spread
 from fabula.studies.reproduce.bits import some
@@ -78,7 +78,7 @@ def _trained(workspace: Workspace, name: str, config: Any, training: list[Collec
         return {"bits": bits, "best_epoch": done.best_epoch, "history": history}
 
     result = workspace.stage(name, {"config": config.to_dict(), "collections": len(training)}, work, files=[path])
-    return load_model(path), result
+    return load_essence_model(path), result
 
 
 def template_sets(workspace: Workspace, model: Model, seed: int) -> dict[str, dict[int, TemplateSet]]:
