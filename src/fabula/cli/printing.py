@@ -84,7 +84,7 @@ def _shares(ordered: Ordered) -> list[float]:
 
 
 def _verdict(ordered: Ordered) -> list[str]:
-    from fabula.session.answer import model_name
+    from fabula.session.answer import likely_text, model_name
     from fabula.session.reasons import story
 
     chosen, given, medium = ordered.fit, ordered.given, ordered.session.medium
@@ -92,7 +92,7 @@ def _verdict(ordered: Ordered) -> list[str]:
     heard = ", ".join(dict.fromkeys(medium.shown(name) for name in ordered.session.features))
     named = model_name(ordered)
     lines.append(f"model {named}, which knows {heard}" if named else f"ordered by {heard}")
-    likely = _likelier(ordered)
+    likely = likely_text(ordered)
     shape = "nearest template" if ordered.task.likelihood is not None else "template"
     lines.append(f"{shape}: {chosen.template.name or 'unnamed'}{f'; {likely}' if likely else ''}")
     if ordered.task.likelihood is None:
@@ -101,22 +101,6 @@ def _verdict(ordered: Ordered) -> list[str]:
     lines += [_gap(ordered), *_changes(ordered)]
     lines += [f"note: {note}" for note in ordered.notes]
     return [line for line in lines if line]
-
-
-def _likelier(ordered: Ordered) -> str:
-    from fabula.session.answer import given_name
-    from fabula.session.reasons import likelier
-
-    times = likelier(ordered.fit, ordered.given)
-    if times is None:
-        return ""
-    if times < 1.1:
-        return f"the model finds it no likelier than {given_name(ordered)}"
-    return (
-        f"{times:.1f} times as likely as {given_name(ordered)}"
-        if times < 100
-        else f"over 100 times as likely as {given_name(ordered)}"
-    )
 
 
 def _gap(ordered: Ordered) -> str:
