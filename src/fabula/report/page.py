@@ -83,7 +83,8 @@ def _verdict(ordered: Ordered) -> str:
     if likely:
         text += f"By the model {model_name(ordered)}: {likely}. "
     if ordered.task.likelihood is None:
-        text += f"Mean deviation {chosen.mean:.2f}, worst {chosen.worst:.2f}; as given {given.mean:.2f} and {given.worst:.2f}."
+        text += f"Mean deviation {chosen.mean:.2f}, worst {chosen.worst:.2f}; "
+        text += f"as given {given.mean:.2f} and {given.worst:.2f}."
     if ordered.gap is None:
         return f"{text} How close this is to the best is not known."
     return text if not ordered.gap else f"{text} Another ordering could be better by {ordered.gap:.1%} at most."
