@@ -93,6 +93,17 @@ class Session:
         return self.source.title
 
     @property
+    def column(self) -> str | None:
+        """The column that is the essence; None where it is a model's."""
+        return self.features[0] if self.model is None and self.likelihood is None and self.features else None
+
+    @property
+    def model_name(self) -> str | None:
+        """What the model is called that proposes the order, or gives the essence; None for a column."""
+        chosen = self.model if self.likelihood is None else self.likelihood.model
+        return None if chosen is None else str(chosen.card.get("name") or self.asked.model or "unnamed")
+
+    @property
     def columns(self) -> list[str]:
         """The features that can be the essence."""
         return usable_columns(self.collection)
