@@ -29,7 +29,8 @@ from fabula.session.wishes import constraints_of, readable
 from fabula.sources.registry import Opening, open_source
 from fabula.sources.source import SeveralCollectionsError, Source
 
-_SHAPES = ("steady-fall", "icarus", "man-in-a-hole", "freytag-pyramid", "steady-rise")  # where no arcs are learned
+# Shapes that an order may have besides the arcs of a model.
+_SHAPES = ("steady-fall", "icarus", "man-in-a-hole", "freytag-pyramid", "steady-rise")
 DEFAULT_TEMPLATE = "icarus"  # for a column, of which no model knows what it does in a collection
 
 
@@ -154,7 +155,8 @@ class Session:
             sides = _checked_sides(asked, asked.ordering, task)
             return [propose.as_it_is(task, (templates or self.templates)[0], asked.ordering, sides)]
         if task.likelihood is not None:
-            return propose.by_likelihood(task, self.templates, asked.alternatives)
+            drawn = [*self.templates, *(named_template(name) for name in _SHAPES)]
+            return propose.by_likelihood(task, drawn, asked.alternatives)
         if templates is None and not asked.flip and self.model is not None and self.model.arcs is not None:
             return propose.along_arcs(task, asked.alternatives)
         own = templates or self.templates
