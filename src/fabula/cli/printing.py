@@ -127,7 +127,6 @@ def print_arc(ordered: Ordered) -> None:
     if essence.ndim > 1:
         return
     out = console()
-    out.print(ordered.session.title, style="bold", markup=False)
     out.print(f"as given  {spark(essence)}", markup=False)
     out.print(f"ordered   {spark(essence[ordered.fit.ordering])}", markup=False)
     out.print()
