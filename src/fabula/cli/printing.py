@@ -98,7 +98,7 @@ def _verdict(ordered: Ordered) -> list[str]:
     if ordered.task.likelihood is None:
         off = f"off the template by {chosen.mean:.2f} on average, {chosen.worst:.2f} at worst"
         lines.append(f"{off} (as given: {given.mean:.2f} and {given.worst:.2f})")
-    lines += [_gap(ordered), *_changes(ordered)]
+    lines += [_gap(ordered), *_changes(ordered), _others(ordered)]
     lines += [f"note: {note}" for note in ordered.notes]
     return [line for line in lines if line]
 
@@ -109,6 +109,20 @@ def _gap(ordered: Ordered) -> str:
     if ordered.gap == 0 and ordered.fit.exact:
         return ""
     return f"found by search: another ordering could be better by {ordered.gap:.1%} at most"
+
+
+def _others(ordered: Ordered) -> str:
+    """The other proposals, and how much less likely each is."""
+    from fabula.session.answer import times_text
+    from fabula.session.reasons import likelier
+
+    named = []
+    for number, proposal in enumerate(ordered.proposals, start=1):
+        if number != ordered.chosen + 1:
+            times = likelier(ordered.fit, proposal.fit)
+            less = f", {times_text(times)} less likely" if times is not None and times >= 1 else ""
+            named.append(f"{number} ({proposal.fit.template.name or 'unnamed'}{less})")
+    return f"other orders, by --choose: {'; '.join(named)}" if named else ""
 
 
 def _changes(ordered: Ordered) -> list[str]:

@@ -69,7 +69,8 @@ def as_json(ordered: Ordered, *, explain: bool = True) -> dict[str, Any]:
     ``score``, ``exact``, ``gap`` (null: not known), ``sides`` (items on each), ``lengths`` (of each side, in ``unit``),
     ``left_out`` (item indices), ``unmeasured`` (entries that keep their position), ``model``, ``likelier`` (times, than
     the order given), ``items`` in the new order (each with ``position`` (1-based), ``id``, ``title``, who made it,
-    ``path``, ``length``, ``side``, ``essence``, ``target``, ``deviation``, ``why``), ``given``, ``alternatives``,
+    ``path``, ``length``, ``side``, ``essence``, ``target``, ``deviation``, ``why``), ``given``, ``alternatives``
+    (each with its ``likelihood`` relative to this one),
     ``changes``, ``likes`` (where each item, in the order given, likes to stand: shares over the positions; null where
     no set model was asked) and ``notes``.
 
@@ -92,7 +93,9 @@ def as_json(ordered: Ordered, *, explain: bool = True) -> dict[str, Any]:
         "likelier": likelier(ordered.fit, ordered.given),
         "items": _items(ordered, explain=explain),
         "given": _summary(ordered.given),
-        "alternatives": [_summary(other) for other in ordered.alternatives],
+        "alternatives": [
+            {**_summary(other), "likelihood": likelier(other, ordered.fit)} for other in ordered.alternatives
+        ],
         "changes": [{"name": c.name, "unit": c.unit, "mean": c.mean, "worst": c.worst} for c in ordered.changes],
         "likes": _likes(ordered) if explain else None,
         "notes": list(ordered.notes),
