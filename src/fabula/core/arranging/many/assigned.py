@@ -15,6 +15,8 @@ from fabula.core.arranging.many.sizes import Sizes, even_sizes
 from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
 
+MOST_ASSIGNED = 800  # items that are assigned at once
+PART = 400  # items assigned at once where there are more
 PRICES = 10  # on lengths that are tried
 
 
@@ -41,10 +43,25 @@ def _laid(cost: Floats, must: np.ndarray) -> tuple[Ints, float]:
     eager = np.zeros(len(cost))
     if cost.shape[1] < len(cost):  # what must be kept is worth more than all else
         eager[must] = 4.0 * cost.shape[1] * (float(np.abs(cost).max()) + 1.0)
-    places, items = linear_sum_assignment((cost - eager[:, np.newaxis]).T)
-    ordering = np.empty(cost.shape[1], dtype=np.intp)
-    ordering[places] = items
-    return ordering, float(cost[ordering, np.arange(len(ordering))].sum())
+    wanted = (cost - eager[:, np.newaxis]).T  # (kept, n)
+    m, n = wanted.shape
+    parts = 1 if n <= MOST_ASSIGNED else -(-n // PART)
+    ordering = np.empty(m, dtype=np.intp)
+    for part in range(parts):  # each with positions and items from everywhere
+        places, items = np.arange(part, m, parts), np.arange(part, n, parts)
+        rows, columns = linear_sum_assignment(wanted[np.ix_(places, items)])
+        ordering[places[rows]] = items[columns]
+    total = float(cost[ordering, np.arange(m)].sum())
+    return ordering, total if parts == 1 else _priced(cost)
+
+
+def _priced(cost: Floats) -> float:
+    """A bound of the sum for very many items: each at its cheapest position, under prices of positions."""
+    n, m = cost.shape
+    if m < n:
+        return float(cost.min(axis=0).sum())
+    price = cost.min(axis=0)
+    return max(float(price.sum() + (cost - price).min(axis=1).sum()), float(cost.min(axis=1).sum()))
 
 
 def _within(cost: Floats, must: np.ndarray, lengths: Floats, limit: float, until: float) -> tuple[Ints, float]:

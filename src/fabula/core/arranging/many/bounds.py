@@ -14,12 +14,13 @@ from fabula.core.arranging.local.bounds import link_bound
 from fabula.core.arranging.local.task import Task
 from fabula.core.arranging.many.choosing import Pool, smallest_sum, smallest_worst
 from fabula.core.arranging.many.line import Ranks, ranks_between, ranks_of
+from fabula.core.arranging.many.potentials import Pinned, worth_bound
 from fabula.core.arranging.many.sizes import judged_sizes
 from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
 from fabula.core.template import Template
 
-MOST_JUDGED = 3000  # runs and ends by sizes of sides
+MOST_JUDGED = 1500  # runs and ends by sizes of sides
 
 
 def line_bounds(task: Task, kept: int, room: float, worst: float, *, until: float) -> Bounds:
@@ -60,18 +61,36 @@ def _axis_bounds(task: Task, goal: Goal, kept: int, room: float, worst: float, u
     sizes = side_sizes(c, kept, room)
     if goal.follows is None or not len(sizes):
         return Bounds(0.0, 0.0)
+    ranks = ranks_of(goal.follows, (kept,)) if c.sides == 1 else ranks_between(goal.follows, sizes, c.sides, kept)
+    if kept < c.n:
+        pool, _ = pool_of(goal, c, room, power)
+        return _chosen_bounds(pool, ranks, worst, task.counts_worst, until)
     values = np.sort(goal.rows[:, 0])
-    if kept == c.n and c.sides == 2:
+    least, total = float(ranks.deviations(values).max()), float((ranks.deviations(values) ** power).sum())
+    pinned, free = pinned_of(goal, goal.follows, c)
+    if len(free):
+        spans = sizes if c.sides > 1 else range(kept, kept + 1)
+        total = max(total, worth_bound(goal.follows, np.sort(goal.rows[free, 0]), spans, c.sides, pinned, power))
+    if c.sides == 2:
         judged, complete = judged_sizes(goal.follows, values, sizes, c.sides, power=power, until=until)
         if complete and judged:
-            totals = [total for most, total, _ in judged if most <= worst * (1 + 1e-12)]
-            return Bounds(min(totals, default=0.0), judged[0][0])
-    ranks = ranks_of(goal.follows, (kept,)) if c.sides == 1 else ranks_between(goal.follows, sizes, c.sides, kept)
-    if kept == c.n:
-        deviations = ranks.deviations(values)
-        return Bounds(float((deviations**power).sum()), float(deviations.max()))
-    pool, _ = pool_of(goal, c, room, power)
-    return _chosen_bounds(pool, ranks, worst, task.counts_worst, until)
+            least = max(least, judged[0][0])
+            total = max(total, min((one[1] for one in judged if one[0] <= worst * (1 + 1e-12)), default=0.0))
+    return Bounds(total, least)
+
+
+def pinned_of(goal: Goal, follows: Template, constraints: Constraints) -> tuple[Pinned, Ints]:
+    """The items whose targets are known whatever the sizes of sides, all items kept; and the other items."""
+    c, ends = constraints, follows.samples(2)
+    if c.sides == 1:
+        targets = follows.samples(c.n)
+        where = {item: float(targets[place]) for place, item in c.fixed.items()}
+    else:
+        where = {item: float(ends[place]) for place, item in c.fixed.items() if place in (0, -1)}
+        where |= {item: float(ends[place]) for (_, place), item in c.ends.items() if place in (0, -1)}
+    items = np.array(list(where), dtype=np.intp)
+    free = np.setdiff1d(np.arange(c.n), items)
+    return Pinned(goal.rows[items, 0], np.array(list(where.values()))), free
 
 
 def _chosen_bounds(pool: Pool, ranks: Ranks, worst: float, counts_worst: bool, until: float) -> Bounds:

@@ -17,6 +17,7 @@ from fabula.core.arranging.many.sizes import Sizes, even_sizes, judged_sizes
 from fabula.core.ordering import Ints
 from fabula.core.template import Template
 
+NEAR = 1.01  # how much worse sizes may be that are more even
 MOST_TRIED = 40  # sizes for which items are shared out
 
 
@@ -40,8 +41,11 @@ def line_draft(task: Task, template: Template, kept: int, room: float, *, until:
     values = task.goal.rows[items, 0]
     now = time.monotonic()
     judged, _ = judged_sizes(template, values, allowed, c.sides, power=power, until=now + 0.4 * (until - now))
+    if not task.sorted_alone:  # even sides leave more room for what comes
+        near = [one for one in judged if one[0] <= judged[0][0] * NEAR and one[1] <= judged[0][1] * NEAR]
+        judged = sorted(near, key=lambda one: max(one[2]) - min(one[2]))
     best: tuple[tuple[float, ...], Draft] | None = None
-    for worst, total, sizes in judged[:MOST_TRIED]:
+    for worst, total, sizes in judged[: MOST_TRIED if task.sorted_alone else 1]:
         if best is not None and ((worst, total) >= best[0][:2] or time.monotonic() > until):
             break
         draft = shared_draft(task, template, sizes, items, room, worst, until)

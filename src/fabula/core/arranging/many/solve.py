@@ -8,7 +8,6 @@ from dataclasses import replace
 import numpy as np
 
 from fabula.core.arranging.arrangement import Bounds
-from fabula.core.arranging.constraints import Constraints
 from fabula.core.arranging.limits import kept_counts, side_room
 from fabula.core.arranging.local.task import Found, Task, alike_price
 from fabula.core.arranging.many.assigned import assigned_draft
@@ -50,7 +49,7 @@ def _in_room(task: Task, kept: int, room: float, begun: float) -> Found | None:
     if drafted is None:
         return None
     draft, floor = drafted
-    if draft.fits and task.flow is None and _wishless(task.constraints) and task.on_line:
+    if draft.fits and task.sorted_alone:
         return _bounded(task, draft.ordering, draft.sizes, room, floor)
     now = time.monotonic()
     least = 0.0
@@ -59,10 +58,10 @@ def _in_room(task: Task, kept: int, room: float, begun: float) -> Found | None:
         least = max(bounds.worst or 0.0, wishes_floor(task, kept, room))
     soft = task.constraints.apart is not None and task.constraints.apart_soft
     for price in (np.inf, alike_price(task)) if soft else (np.inf,):
-        until = now + 0.7 * (task.until - now)
+        until = now + 0.85 * (task.until - now)
         ordering = refined(task, draft, room, least, alike=price, until=until)
         if ordering is not None:
-            return _bounded(task, ordering, draft.sizes, room, floor)
+            return _bounded(task, ordering, draft.sizes, room, floor, least)
     return None
 
 
@@ -75,16 +74,12 @@ def _drafted(task: Task, kept: int, room: float, *, until: float) -> tuple[Draft
     return None if draft is None else (draft, -np.inf)
 
 
-def _wishless(c: Constraints) -> bool:
-    return not (c.fixed or c.forbidden or c.together or c.before or c.ends) and c.apart is None
-
-
-def _bounded(task: Task, ordering: np.ndarray, sizes: tuple[int, ...], room: float, floor: float) -> Found:
+def _bounded(task: Task, ordering: np.ndarray, sizes: tuple[int, ...], room: float, floor: float, least: float = 0.0) -> Found:
     """What was found, with its bounds."""
     key = task.key(ordering, sizes)
     found = Found(ordering, sizes, key, Bounds(-np.inf), room)
     known = floor if len(sizes) == 1 else -np.inf
-    return replace(found, bounds=tightened(task, found, Bounds(known, 0.0 if task.counts_worst else None)))
+    return replace(found, bounds=tightened(task, found, Bounds(known, least if task.counts_worst else None)))
 
 
 def tightened(task: Task, found: Found, bounds: Bounds) -> Bounds:
@@ -101,7 +96,7 @@ def tightened(task: Task, found: Found, bounds: Bounds) -> Bounds:
         line = line_bounds(task, kept, found.room, most, until=until)
         total = max(total, line.total + flowing)
         if task.counts_worst:
-            worst = max(worst or 0.0, line.worst or 0.0, wishes_floor(task, kept, found.room))
+            worst = max(worst or 0.0, line.worst or 0.0)
     elif np.isfinite(total):
         total += flowing
     return replace(bounds, total=total, worst=worst)
