@@ -10,7 +10,6 @@ from fabula.core.arranging.local.problem import Problem
 from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
 
-
 MOST_FOLLOWED = 1100  # items beyond which the cheapest followers take too long
 
 

@@ -15,8 +15,9 @@ from fabula.core.arranging.many.sizes import Sizes, even_sizes
 from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
 
-MOST_ASSIGNED = 800  # items that are assigned at once
+MOST_ASSIGNED = 1000  # items that are assigned at once
 PART = 400  # items assigned at once where there are more
+ROUNDS = 20  # of prices of positions
 PRICES = 10  # on lengths that are tried
 
 
@@ -46,22 +47,33 @@ def _laid(cost: Floats, must: np.ndarray) -> tuple[Ints, float]:
     wanted = (cost - eager[:, np.newaxis]).T  # (kept, n)
     m, n = wanted.shape
     parts = 1 if n <= MOST_ASSIGNED else -(-n // PART)
-    ordering = np.empty(m, dtype=np.intp)
+    ordering, dealt = np.empty(m, dtype=np.intp), np.argsort(~must, kind="stable")
     for part in range(parts):  # each with positions and items from everywhere
-        places, items = np.arange(part, m, parts), np.arange(part, n, parts)
+        places, items = np.arange(part, m, parts), dealt[part::parts]
         rows, columns = linear_sum_assignment(wanted[np.ix_(places, items)])
         ordering[places[rows]] = items[columns]
     total = float(cost[ordering, np.arange(m)].sum())
-    return ordering, total if parts == 1 else _priced(cost)
+    return ordering, total if parts == 1 else _priced(cost, ordering)
 
 
-def _priced(cost: Floats) -> float:
-    """A bound of the sum for very many items: each at its cheapest position, under prices of positions."""
+def _priced(cost: Floats, ordering: Ints) -> float:
+    """A bound of the sum for very many items: each at its cheapest position, under prices of positions.
+
+    The prices start at what positions cost in an ordering, and are moved against what is chosen twice or never.
+    """
     n, m = cost.shape
     if m < n:
         return float(cost.min(axis=0).sum())
-    price = cost.min(axis=0)
-    return max(float(price.sum() + (cost - price).min(axis=1).sum()), float(cost.min(axis=1).sum()))
+    price = cost[ordering, np.arange(m)]
+    total, best = float(price.sum()), float(cost.min(axis=1).sum())
+    for _ in range(ROUNDS):
+        extra = cost - price
+        wanted = extra.argmin(axis=1)
+        bound = float(price.sum() + extra[np.arange(n), wanted].sum())
+        best = max(best, bound)
+        missing = 1.0 - np.bincount(wanted, minlength=m)
+        price = price + max(total - bound, 0.0) / float((missing**2).sum() or 1.0) * missing
+    return best
 
 
 def _within(cost: Floats, must: np.ndarray, lengths: Floats, limit: float, until: float) -> tuple[Ints, float]:

@@ -39,9 +39,11 @@ def line_bounds(task: Task, kept: int, room: float, worst: float, *, until: floa
     """
     best = Bounds(0.0, 0.0)
     follows = task.goal.follows
-    for axis in range(task.goal.rows.shape[1] if follows is not None else 0):
+    axes = task.goal.rows.shape[1] if follows is not None else 0
+    for axis in range(axes):
+        now = time.monotonic()
         one = _on_axis(task.goal, axis)
-        found = _axis_bounds(task, one, kept, room, worst, until)
+        found = _axis_bounds(task, one, kept, room, worst, now + (until - now) / (axes - axis))
         # squares along the axes add up; of plain distances the longest axis tells most
         total = max(best.total, found.total) if task.counts_worst else best.total + found.total
         best = Bounds(total, max(best.worst or 0.0, found.worst or 0.0))
@@ -64,7 +66,7 @@ def _axis_bounds(task: Task, goal: Goal, kept: int, room: float, worst: float, u
     ranks = ranks_of(goal.follows, (kept,)) if c.sides == 1 else ranks_between(goal.follows, sizes, c.sides, kept)
     if kept < c.n:
         pool, _ = pool_of(goal, c, room, power)
-        return _chosen_bounds(pool, ranks, worst, task.counts_worst, until)
+        return _chosen_bounds(pool, ranks, worst if task.counts_worst else None, until)
     values = np.sort(goal.rows[:, 0])
     least, total = float(ranks.deviations(values).max()), float((ranks.deviations(values) ** power).sum())
     pinned, free = pinned_of(goal, goal.follows, c)
@@ -93,11 +95,13 @@ def pinned_of(goal: Goal, follows: Template, constraints: Constraints) -> tuple[
     return Pinned(goal.rows[items, 0], np.array(list(where.values()))), free
 
 
-def _chosen_bounds(pool: Pool, ranks: Ranks, worst: float, counts_worst: bool, until: float) -> Bounds:
-    """The same where items are left out."""
+def _chosen_bounds(pool: Pool, ranks: Ranks, worst: float | None, until: float) -> Bounds:
+    """The same where items are left out; without ``worst`` the largest deviation does not count."""
     now = time.monotonic()
-    least = smallest_worst(pool, ranks, until=now + 0.6 * (until - now))[0] if counts_worst else 0.0
-    most = max(worst, least) * (1 + 1e-9) if counts_worst else np.inf
+    if worst is None:
+        return Bounds(max(0.0, smallest_sum(pool, ranks, np.inf, until=until)[0]), 0.0)
+    least = smallest_worst(pool, ranks, until=now + 0.6 * (until - now))[0]
+    most = max(worst, least) * (1 + 1e-9)
     return Bounds(max(0.0, smallest_sum(pool, ranks, most, until=until)[0]), least)
 
 
@@ -108,6 +112,17 @@ def pool_of(goal: Goal, constraints: Constraints, room: float, power: int) -> tu
     must[list(constraints.named)] = True
     limit = min(constraints.limit or np.inf, constraints.sides * room) * SLACK
     return Pool(goal.rows[order, 0], constraints.counted[order], must[order], limit, power), order
+
+
+def table_floor(task: Task, kept: int, room: float, *, until: float) -> float:
+    """What no sum of a table's costs gets below: each item where it costs least, on a side of any size."""
+    c = task.constraints
+    least = np.full(c.n, np.inf)
+    for size in [kept] if c.sides == 1 else side_sizes(c, kept, room):
+        if time.monotonic() > until:
+            return -np.inf
+        least = np.minimum(least, task.goal.costs(size).min(axis=1))
+    return float(np.sort(least)[:kept].sum())
 
 
 def wishes_floor(task: Task, kept: int, room: float) -> float:

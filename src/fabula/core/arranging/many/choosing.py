@@ -105,6 +105,8 @@ def smallest_worst(pool: Pool, ranks: Ranks, *, until: float) -> tuple[float, fl
     even = np.linspace(0.0, far, STEPS)
     low, high = _halved(pool, ranks, even, until)
     least, most = float(even[max(low, 0)]), float(even[high])
+    if time.monotonic() > until:
+        return least, most
     between = [away[(away >= least) & (away <= most)] for away in (ranks.away(value) for value in values)]
     steps = np.unique(np.concatenate([[most], *between]))
     low, high = _halved(pool, ranks, steps, until)

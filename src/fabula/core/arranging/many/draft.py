@@ -1,4 +1,4 @@
-"""Drafts on a line: which items are kept, sizes of sides and an ordering, by sorting; exact where nothing else counts."""
+"""Drafts on a line: which items are kept, sizes of sides and an ordering, by sorting."""
 
 from __future__ import annotations
 
