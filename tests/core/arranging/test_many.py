@@ -130,3 +130,19 @@ def test_sides_that_hold_too_much_are_shared_out_anew(rng):
     order = shared(values, lengths, np.sort(rng.normal(size=m)), side, room, worst=1.0, until=np.inf)
     assert sorted(order) == list(range(m))
     assert (np.bincount(side, lengths[order]) <= room).all()
+
+
+def test_lengths_that_differ_much_are_shared_out(rng):
+    n = 150
+    lengths = np.concatenate([[4000.0, 2500.0], rng.uniform(10, 100, size=n - 2)])
+    for options in ({}, {"side_limit": 0.51 * lengths.sum()}, {"before": [(3, 4)]}):
+        kept = Constraints(n, sides=2, lengths=lengths, **options)
+        found = arrange(Goal.template(rng.normal(size=n), HILL), constraints=kept, seconds=0.5)
+        assert kept.broken(found.ordering, found.sides) == []
+
+
+def test_soft_apart_with_very_many_items(rng):
+    labels = [0] * 200 + list(range(1, 151))
+    kept = Constraints(350, apart=labels, apart_soft=True)
+    found = arrange(Goal.template(rng.normal(size=350), HILL), constraints=kept, seconds=1.0)
+    assert 49 <= found.violations <= 60

@@ -10,7 +10,7 @@ from fabula.core.arranging.constraints import SLACK
 from fabula.core.arranging.limits import side_sizes
 from fabula.core.arranging.local.layouts import costs_of
 from fabula.core.arranging.local.task import Task
-from fabula.core.arranging.many.draft import Draft
+from fabula.core.arranging.many.draft import Draft, dealt_draft
 from fabula.core.arranging.many.sizes import Sizes, even_sizes
 from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
@@ -34,7 +34,11 @@ def assigned_draft(task: Task, kept: int, room: float, *, until: float) -> tuple
     if kept < c.n:
         limit = min(c.limit or np.inf, c.sides * room) * SLACK
         ordering, floor = _within(cost, must, c.counted, limit, until)
-    return Draft(ordering, sizes, fits=_fits(c.counted[ordering], sizes, room)), floor
+    draft = Draft(ordering, sizes, fits=_fits(c.counted[ordering], sizes, room))
+    if not draft.fits and c.sides > 1:
+        dealt = dealt_draft(task, np.sort(ordering), room)
+        draft = dealt if dealt.fits else draft
+    return draft, floor
 
 
 def _laid(cost: Floats, must: np.ndarray) -> tuple[Ints, float]:

@@ -69,7 +69,7 @@ def _axis_bounds(task: Task, goal: Goal, kept: int, room: float, worst: float, u
         return _chosen_bounds(pool, ranks, worst if task.counts_worst else None, until)
     values = np.sort(goal.rows[:, 0])
     least, total = float(ranks.deviations(values).max()), float((ranks.deviations(values) ** power).sum())
-    pinned, free = pinned_of(goal, goal.follows, c)
+    pinned, free = pinned_of(goal, goal.follows, c, alone=1 in sizes)
     if len(free):
         spans = sizes if c.sides > 1 else range(kept, kept + 1)
         total = max(total, worth_bound(goal.follows, np.sort(goal.rows[free, 0]), spans, c.sides, pinned, power))
@@ -81,12 +81,17 @@ def _axis_bounds(task: Task, goal: Goal, kept: int, room: float, worst: float, u
     return Bounds(total, least)
 
 
-def pinned_of(goal: Goal, follows: Template, constraints: Constraints) -> tuple[Pinned, Ints]:
-    """The items whose targets are known whatever the sizes of sides, all items kept; and the other items."""
+def pinned_of(goal: Goal, follows: Template, constraints: Constraints, *, alone: bool) -> tuple[Pinned, Ints]:
+    """The items whose targets are known whatever the sizes of sides, all items kept; and the other items.
+
+    Where an item can be ``alone`` on a side, its first position is its last, and the target there another one.
+    """
     c, ends = constraints, follows.samples(2)
     if c.sides == 1:
         targets = follows.samples(c.n)
         where = {item: float(targets[place]) for place, item in c.fixed.items()}
+    elif alone:
+        where = {}
     else:
         where = {item: float(ends[place]) for place, item in c.fixed.items() if place in (0, -1)}
         where |= {item: float(ends[place]) for (_, place), item in c.ends.items() if place in (0, -1)}
@@ -129,15 +134,16 @@ def wishes_floor(task: Task, kept: int, room: float) -> float:
     """The largest deviation that a single wish asks for: an item at an end, or a run at its best."""
     c, goal = task.constraints, task.goal
     sizes = [kept] if c.sides == 1 else list(side_sizes(c, kept, room))
+    ends = sizes[:1] if 1 not in sizes else sizes  # where the first and the last position are the same for all
     floor = 0.0
     for place, item in c.fixed.items():
         if c.sides == 1 or place in (0, -1):
-            floor = max(floor, _at(goal, item, place, sizes[:1]))
+            floor = max(floor, _at(goal, item, place, ends))
     wishes = len(c.ends) + len(c.together)
     if len(sizes) * wishes > MOST_JUDGED:
         return floor
     for (_, place), item in c.ends.items():
-        floor = max(floor, _at(goal, item, place, sizes[:1] if place in (0, -1) else sizes))
+        floor = max(floor, _at(goal, item, place, ends if place in (0, -1) else sizes))
     for run in c.together:
         floor = max(floor, min((_run_at_best(goal, run, size) for size in sizes), default=0.0))
     return floor

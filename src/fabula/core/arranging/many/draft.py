@@ -11,6 +11,7 @@ from fabula.core.arranging.limits import side_sizes
 from fabula.core.arranging.local.task import Task
 from fabula.core.arranging.many.bounds import pool_of
 from fabula.core.arranging.many.choosing import smallest_sum, smallest_worst
+from fabula.core.arranging.many.dealing import dealt, laid_alone
 from fabula.core.arranging.many.line import laid, ranks_of
 from fabula.core.arranging.many.shares import shared
 from fabula.core.arranging.many.sizes import Sizes, even_sizes, judged_sizes
@@ -55,7 +56,17 @@ def line_draft(task: Task, template: Template, kept: int, room: float, *, until:
             best = (key, draft) if best is None or key < best[0] else best
     if best is not None:
         return best[1]
-    return Draft(laid(template, judged[0][2], values, items), judged[0][2], fits=False)
+    dealt = dealt_draft(task, items, room)
+    return dealt if dealt.fits else Draft(laid(template, judged[0][2], values, items), judged[0][2], fits=False)
+
+
+def dealt_draft(task: Task, items: Ints, room: float) -> Draft:
+    """Items on sides by their lengths first."""
+    lengths = task.constraints.counted[items]
+    sides = dealt(lengths, task.constraints.sides)
+    fits = all(float(lengths[side].sum()) <= room for side in sides)
+    laid_out = [laid_alone(task.goal, items[side]) for side in sides]
+    return Draft(np.concatenate(laid_out), tuple(len(side) for side in sides), fits=fits)
 
 
 def _chosen(task: Task, template: Template, sizes: Sizes, room: float, until: float) -> Ints:

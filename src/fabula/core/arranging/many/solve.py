@@ -60,7 +60,8 @@ def _in_room(task: Task, kept: int, room: float, begun: float) -> Found | None:
     soft = task.constraints.apart is not None and task.constraints.apart_soft
     for price in (np.inf, alike_price(task)) if soft else (np.inf,):
         until = now + 0.85 * (task.until - now)
-        ordering = refined(task, draft, room, least, alike=price, until=until)
+        late = now + 0.3 * (task.until - now) if soft and price == np.inf else task.until + LATE
+        ordering = refined(task, draft, room, least, alike=price, until=until, late=late)
         if ordering is not None:
             return _bounded(task, ordering, draft.sizes, room, floor, least)
     return None
