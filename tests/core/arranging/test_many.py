@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from itertools import combinations
+from itertools import combinations, permutations
 
 import numpy as np
 import pytest
@@ -146,3 +146,14 @@ def test_soft_apart_with_very_many_items(rng):
     kept = Constraints(350, apart=labels, apart_soft=True)
     found = arrange(Goal.template(rng.normal(size=350), HILL), constraints=kept, seconds=1.0)
     assert 49 <= found.violations <= 60
+
+
+def test_runs_pay_for_standing_together(rng):
+    for power in (1, 2):
+        values = rng.normal(size=7)
+        run, none = [5, 2], Pinned(np.zeros(0), np.zeros(0))
+        floor = worth_bound(HILL, np.sort(values), range(7, 8), 1, none, power, [values[run]])
+        free = worth_bound(HILL, np.sort(values), range(7, 8), 1, none, power)
+        orders = [order for order in permutations(range(7)) if order.index(2) == order.index(5) + 1]
+        best = min((np.abs(values[list(order)] - HILL.samples(7)) ** power).sum() for order in orders)
+        assert free - 1e-9 <= floor <= best + 1e-9

@@ -72,7 +72,10 @@ def _axis_bounds(task: Task, goal: Goal, kept: int, room: float, worst: float, u
     pinned, free = pinned_of(goal, goal.follows, c, alone=1 in sizes)
     if len(free):
         spans = sizes if c.sides > 1 else range(kept, kept + 1)
-        total = max(total, worth_bound(goal.follows, np.sort(goal.rows[free, 0]), spans, c.sides, pinned, power))
+        loose = [run for run in c.together if set(run) <= set(free.tolist())]
+        runs = [goal.rows[list(run), 0] for run in loose[: MOST_JUDGED // len(spans)]]
+        rest = np.sort(goal.rows[free, 0])
+        total = max(total, worth_bound(goal.follows, rest, spans, c.sides, pinned, power, runs))
     if c.sides == 2:
         judged, complete = judged_sizes(goal.follows, values, sizes, c.sides, power=power, until=until)
         if complete and judged:
