@@ -2,12 +2,15 @@
 
 ``python -m benchmarks.bench_search --seconds 60`` gives CP-SAT that long per problem; 0 leaves it out. On two sides
 CP-SAT is given the sizes of the sides that were found: a model with free sizes is far too large for it.
+
+Then 500 and 1000 items, ours alone: on sides, within a limit that leaves out about a third of them, with flow.
 """
 
 from __future__ import annotations
 
 import argparse
 import time
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -19,6 +22,19 @@ from fabula.core.template import PAPER_KNOTS, Template
 
 CURVE = Template(PAPER_KNOTS, [-1.0, 0.5, 1.5, -0.5, -1.5, 0.2, 1.0]).normalised()
 SMOOTHNESS = 0.1  # position costs and flow are then about equal
+MANY = {  # sides, limit as a part of all lengths, flow, ten wishes
+    "2 sides": (2, None, False, False),
+    "4 sides": (4, None, False, False),
+    "limit": (1, 0.55, False, False),
+    "limit, 2 sides": (2, 0.55, False, False),
+    "flow": (1, None, True, False),
+    "2 sides, flow": (2, None, True, False),
+    "limit, flow": (1, 0.55, True, False),
+    "wishes": (1, None, False, True),
+    "4 sides, flow, wishes": (4, None, True, True),
+    "limit, 2 sides, flow, wishes": (2, 0.55, True, True),
+}
+MOST_SECONDS = 2.0
 TARGETS = {30: 0.02, 50: 0.02, 200: 0.05}  # of the gap, on one side
 
 
@@ -26,12 +42,35 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=20.0, help="for CP-SAT, per problem")
     parser.add_argument("--items", type=int, nargs="*", default=[30, 50, 200])
+    parser.add_argument("--many", type=int, nargs="*", default=[500, 1000], help="items, ours alone")
     options = parser.parse_args()
     arrange(*instance(20, 0, 1)[:1])  # imports aside
     for n in options.items:
         for sides in (1, 2):
             for smoothness in (0.0, SMOOTHNESS):
                 compare(n, sides, smoothness, options.seconds)
+    for n in options.many:
+        for name in MANY:
+            alone(n, name)
+
+
+def alone(n: int, name: str) -> None:
+    """One line: what was found among very many items."""
+    sides, limit, flowing, wishes = MANY[name]
+    goal, wished, steps = instance(n, 1, sides)
+    lengths = wished.counted
+    most = None if limit is None else limit * float(lengths.sum())
+    constraints = Constraints(n, sides=sides, lengths=lengths, limit=most)
+    if wishes:
+        constraints = replace(wished, limit=most)
+    start = time.perf_counter()
+    found = arrange(goal, constraints=constraints, flow=SMOOTHNESS * steps if flowing else None)
+    taken = time.perf_counter() - start
+    broken = constraints.broken(found.ordering, found.sides)
+    print(
+        f"n = {n}, {name}: worst {found.worst:.3f}, objective {found.objective:.3f}, gap {100 * found.gap:.2f} %,"
+        f" {taken:.2f} s{' MISSED' if taken > MOST_SECONDS else ''}{f' BROKEN {broken}' if broken else ''}"
+    )
 
 
 def compare(n: int, sides: int, smoothness: float, seconds: float) -> None:

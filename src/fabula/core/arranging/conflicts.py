@@ -142,7 +142,12 @@ def _crowded(positions: Bools) -> bool:
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import maximum_bipartite_matching
 
-    return bool((maximum_bipartite_matching(csr_array(positions), perm_type="column") < 0).any())
+    single = positions.sum(axis=1) == 1  # those take their position, if no two want the same
+    taken = positions[single].sum(axis=0)
+    open_ = positions[np.ix_(~single, taken == 0)]
+    choosy = open_[~open_.all(axis=1)]  # whoever can stand anywhere finds what is left
+    lost = maximum_bipartite_matching(csr_array(choosy), perm_type="column") < 0 if len(choosy) else np.zeros(0)
+    return bool((taken > 1).any() or lost.any())
 
 
 def _too_alike(constraints: Constraints, labels: Ints, parts: Units) -> bool:

@@ -121,6 +121,12 @@ class Constraints:
         return not (self.together or self.before or self.ends) and self.apart is None and self.one_side
 
     @property
+    def wishes(self) -> bool:
+        """Whether anything is asked of single items."""
+        asked = self.fixed or self.forbidden or self.together or self.before or self.ends
+        return bool(asked) or self.apart is not None
+
+    @property
     def one_side(self) -> bool:
         """Whether all items stand on one side, and no length is counted that matters."""
         total = float(self.counted.sum())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
+from importlib import import_module
 
 import numpy as np
 
@@ -27,6 +28,7 @@ def search(
 
     If the ordering found without the wishes keeps them all, it is that one.
     """
+    import_module("scipy.optimize")  # which takes long, once, before time is counted
     begun, bare = time.monotonic(), _bare(constraints)
     task = Task(goal, flow, constraints, seed, begun + seconds)
     if bare is not None:
@@ -77,7 +79,7 @@ def _told(task: Task, found: Found) -> tuple[Ints, tuple[int, ...], Bounds]:
 def _bare(constraints: Constraints) -> Constraints | None:
     """The constraints without wishes on single items; None where there are none of these."""
     c = constraints
-    if not (c.fixed or c.forbidden or c.together or c.before or c.ends) and c.apart is None:
+    if not c.wishes:
         return None
     return Constraints(c.n, sides=c.sides, lengths=c.lengths, side_limit=c.side_limit, limit=c.limit)
 

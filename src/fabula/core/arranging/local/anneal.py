@@ -94,7 +94,9 @@ def _tables(problem: Problem) -> _Tables:
 
 def _scale(problem: Problem) -> float:
     """How much links differ, or, where they hardly do, a small part of what position costs do."""
-    links, costs = (table[np.isfinite(table)] for table in (problem.link, problem.cost))
+    every = 1 + len(problem.cost) // 500  # of many items, some
+    tables = (table[::every, ::every] for table in (problem.link, problem.cost))
+    links, costs = (table[np.isfinite(table)] for table in tables)
     return max(float(links.std()) if len(links) else 0.0, 0.1 * float(costs.std()))
 
 

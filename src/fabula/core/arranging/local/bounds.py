@@ -10,6 +10,8 @@ from fabula.core.arranging.local.problem import Problem
 from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
 
+MOST_FOLLOWED = 1100  # items beyond which the cheapest followers take too long
+
 
 def position_bound(cost: Floats) -> tuple[float, Ints]:
     """The smallest sum of costs over positions (n, n), neighbours aside, and the ordering that has it.
@@ -64,7 +66,8 @@ def link_bound(link: Floats, *, rounds: int = 30, until: float = np.inf) -> floa
         return np.inf
     if finite.min() == finite.max():  # nothing to choose
         return float(finite[0]) * (len(link) - 1)
-    return max(_cheapest_followers(link), _cheapest_tree(link, rounds, until))
+    followers = _cheapest_followers(link) if len(link) <= MOST_FOLLOWED else -np.inf
+    return max(followers, _cheapest_tree(link, rounds, until))
 
 
 def _cheapest_followers(link: Floats) -> float:

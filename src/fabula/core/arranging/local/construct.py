@@ -96,7 +96,8 @@ def _fill(facts: _Facts, wish: Floats, until: float) -> list[int] | None:
     ahead = parts.earlier.sum(axis=0)
     left = _Left(np.ones(len(wish), dtype=bool), ahead, facts.same.sum(axis=0), facts.other.sum(axis=0))
     order: list[int] = []
-    choices = [_choices(facts, wish, left, order, 0)]
+    by_wish = np.argsort(wish, kind="stable")
+    choices = [_choices(facts, by_wish, left, order, 0)]
     steps, place = STEPS_BACK, 0
     while place < len(parts.of):
         unit = next(choices[-1], None)
@@ -112,11 +113,11 @@ def _fill(facts: _Facts, wish: Floats, until: float) -> list[int] | None:
         order.append(unit)
         left.take(facts, unit, 1)
         place += int(parts.lengths[unit])
-        choices.append(_choices(facts, wish, left, order, place))
+        choices.append(_choices(facts, by_wish, left, order, place))
     return order
 
 
-def _choices(facts: _Facts, wish: Floats, left: _Left, order: list[int], place: int) -> Iterator[int]:
+def _choices(facts: _Facts, by_wish: Ints, left: _Left, order: list[int], place: int) -> Iterator[int]:
     """Units that can stand next, the one wished for first; those that leave another without a position are out."""
     problem, lengths = facts.problem, facts.problem.parts.lengths
     ready = left.units & problem.starts[:, place] & (left.ahead == 0)
@@ -127,10 +128,9 @@ def _choices(facts: _Facts, wish: Floats, left: _Left, order: list[int], place: 
     if (slack < 0).any():
         return
     least = np.concatenate([[problem.constraints.n], np.minimum.accumulate(slack)])
-    rank = np.empty(len(wish), dtype=np.intp)
+    rank = np.empty(len(by_wish), dtype=np.intp)
     rank[waiting] = np.arange(len(waiting))
-    units = np.flatnonzero(ready)
-    for unit in units[np.argsort(wish[units], kind="stable")].tolist():
+    for unit in by_wish[ready[by_wish]].tolist():
         follower = facts.pinned.get(place + int(lengths[unit]))
         meets = follower is not None and follower != facts.head[unit]
         if meets and not np.isfinite(problem.link[facts.tail[unit], follower]):

@@ -62,6 +62,11 @@ class Task:
         """Whether items and targets are numbers."""
         return self.goal.follows is not None and self.goal.rows.shape[1] == 1
 
+    @property
+    def sorted_alone(self) -> bool:
+        """Whether sorting tells all but which side an item is on: numbers, no flow and no wishes."""
+        return self.on_line and self.flow is None and not self.constraints.wishes
+
     def key(self, items: Ints, sizes: tuple[int, ...]) -> Key:
         """The criteria of an ordering, the first first."""
         told = describe(self.goal, self.flow, self.constraints, items, sizes)

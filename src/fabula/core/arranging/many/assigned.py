@@ -10,11 +10,14 @@ from fabula.core.arranging.constraints import SLACK
 from fabula.core.arranging.limits import side_sizes
 from fabula.core.arranging.local.layouts import costs_of
 from fabula.core.arranging.local.task import Task
-from fabula.core.arranging.many.draft import Draft
+from fabula.core.arranging.many.draft import Draft, dealt_draft
 from fabula.core.arranging.many.sizes import Sizes, even_sizes
 from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
 
+MOST_ASSIGNED = 1000  # items that are assigned at once
+PART = 400  # items assigned at once where there are more
+ROUNDS = 20  # of prices of positions
 PRICES = 10  # on lengths that are tried
 
 
@@ -31,7 +34,11 @@ def assigned_draft(task: Task, kept: int, room: float, *, until: float) -> tuple
     if kept < c.n:
         limit = min(c.limit or np.inf, c.sides * room) * SLACK
         ordering, floor = _within(cost, must, c.counted, limit, until)
-    return Draft(ordering, sizes, fits=_fits(c.counted[ordering], sizes, room)), floor
+    draft = Draft(ordering, sizes, fits=_fits(c.counted[ordering], sizes, room))
+    if not draft.fits and c.sides > 1:
+        dealt = dealt_draft(task, np.sort(ordering), room)
+        draft = dealt if dealt.fits else draft
+    return draft, floor
 
 
 def _laid(cost: Floats, must: np.ndarray) -> tuple[Ints, float]:
@@ -41,10 +48,36 @@ def _laid(cost: Floats, must: np.ndarray) -> tuple[Ints, float]:
     eager = np.zeros(len(cost))
     if cost.shape[1] < len(cost):  # what must be kept is worth more than all else
         eager[must] = 4.0 * cost.shape[1] * (float(np.abs(cost).max()) + 1.0)
-    places, items = linear_sum_assignment((cost - eager[:, np.newaxis]).T)
-    ordering = np.empty(cost.shape[1], dtype=np.intp)
-    ordering[places] = items
-    return ordering, float(cost[ordering, np.arange(len(ordering))].sum())
+    wanted = (cost - eager[:, np.newaxis]).T  # (kept, n)
+    m, n = wanted.shape
+    parts = 1 if n <= MOST_ASSIGNED else -(-n // PART)
+    ordering, dealt = np.empty(m, dtype=np.intp), np.argsort(~must, kind="stable")
+    for part in range(parts):  # each with positions and items from everywhere
+        places, items = np.arange(part, m, parts), dealt[part::parts]
+        rows, columns = linear_sum_assignment(wanted[np.ix_(places, items)])
+        ordering[places[rows]] = items[columns]
+    total = float(cost[ordering, np.arange(m)].sum())
+    return ordering, total if parts == 1 else _priced(cost, ordering)
+
+
+def _priced(cost: Floats, ordering: Ints) -> float:
+    """A bound of the sum for very many items: each at its cheapest position, under prices of positions.
+
+    The prices start at what positions cost in an ordering, and are moved against what is chosen twice or never.
+    """
+    n, m = cost.shape
+    if m < n:
+        return float(cost.min(axis=0).sum())
+    price = cost[ordering, np.arange(m)]
+    total, best = float(price.sum()), float(cost.min(axis=1).sum())
+    for _ in range(ROUNDS):
+        extra = cost - price
+        wanted = extra.argmin(axis=1)
+        bound = float(price.sum() + extra[np.arange(n), wanted].sum())
+        best = max(best, bound)
+        missing = 1.0 - np.bincount(wanted, minlength=m)
+        price = price + max(total - bound, 0.0) / float((missing**2).sum() or 1.0) * missing
+    return best
 
 
 def _within(cost: Floats, must: np.ndarray, lengths: Floats, limit: float, until: float) -> tuple[Ints, float]:

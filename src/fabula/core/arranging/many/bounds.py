@@ -14,12 +14,13 @@ from fabula.core.arranging.local.bounds import link_bound
 from fabula.core.arranging.local.task import Task
 from fabula.core.arranging.many.choosing import Pool, smallest_sum, smallest_worst
 from fabula.core.arranging.many.line import Ranks, ranks_between, ranks_of
+from fabula.core.arranging.many.potentials import Pinned, worth_bound
 from fabula.core.arranging.many.sizes import judged_sizes
 from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
 from fabula.core.template import Template
 
-MOST_JUDGED = 3000  # runs and ends by sizes of sides
+MOST_JUDGED = 1500  # runs and ends by sizes of sides
 
 
 def line_bounds(task: Task, kept: int, room: float, worst: float, *, until: float) -> Bounds:
@@ -38,9 +39,11 @@ def line_bounds(task: Task, kept: int, room: float, worst: float, *, until: floa
     """
     best = Bounds(0.0, 0.0)
     follows = task.goal.follows
-    for axis in range(task.goal.rows.shape[1] if follows is not None else 0):
+    axes = task.goal.rows.shape[1] if follows is not None else 0
+    for axis in range(axes):
+        now = time.monotonic()
         one = _on_axis(task.goal, axis)
-        found = _axis_bounds(task, one, kept, room, worst, until)
+        found = _axis_bounds(task, one, kept, room, worst, now + (until - now) / (axes - axis))
         # squares along the axes add up; of plain distances the longest axis tells most
         total = max(best.total, found.total) if task.counts_worst else best.total + found.total
         best = Bounds(total, max(best.worst or 0.0, found.worst or 0.0))
@@ -60,25 +63,53 @@ def _axis_bounds(task: Task, goal: Goal, kept: int, room: float, worst: float, u
     sizes = side_sizes(c, kept, room)
     if goal.follows is None or not len(sizes):
         return Bounds(0.0, 0.0)
+    ranks = ranks_of(goal.follows, (kept,)) if c.sides == 1 else ranks_between(goal.follows, sizes, c.sides, kept)
+    if kept < c.n:
+        pool, _ = pool_of(goal, c, room, power)
+        return _chosen_bounds(pool, ranks, worst if task.counts_worst else None, until)
     values = np.sort(goal.rows[:, 0])
-    if kept == c.n and c.sides == 2:
+    least, total = float(ranks.deviations(values).max()), float((ranks.deviations(values) ** power).sum())
+    pinned, free = pinned_of(goal, goal.follows, c, alone=1 in sizes)
+    if len(free):
+        spans = sizes if c.sides > 1 else range(kept, kept + 1)
+        loose = [run for run in c.together if set(run) <= set(free.tolist())]
+        runs = [goal.rows[list(run), 0] for run in loose[: MOST_JUDGED // len(spans)]]
+        rest = np.sort(goal.rows[free, 0])
+        total = max(total, worth_bound(goal.follows, rest, spans, c.sides, pinned, power, runs))
+    if c.sides == 2:
         judged, complete = judged_sizes(goal.follows, values, sizes, c.sides, power=power, until=until)
         if complete and judged:
-            totals = [total for most, total, _ in judged if most <= worst * (1 + 1e-12)]
-            return Bounds(min(totals, default=0.0), judged[0][0])
-    ranks = ranks_of(goal.follows, (kept,)) if c.sides == 1 else ranks_between(goal.follows, sizes, c.sides, kept)
-    if kept == c.n:
-        deviations = ranks.deviations(values)
-        return Bounds(float((deviations**power).sum()), float(deviations.max()))
-    pool, _ = pool_of(goal, c, room, power)
-    return _chosen_bounds(pool, ranks, worst, task.counts_worst, until)
+            least = max(least, judged[0][0])
+            total = max(total, min((one[1] for one in judged if one[0] <= worst * (1 + 1e-12)), default=0.0))
+    return Bounds(total, least)
 
 
-def _chosen_bounds(pool: Pool, ranks: Ranks, worst: float, counts_worst: bool, until: float) -> Bounds:
-    """The same where items are left out."""
+def pinned_of(goal: Goal, follows: Template, constraints: Constraints, *, alone: bool) -> tuple[Pinned, Ints]:
+    """The items whose targets are known whatever the sizes of sides, all items kept; and the other items.
+
+    Where an item can be ``alone`` on a side, its first position is its last, and the target there another one.
+    """
+    c, ends = constraints, follows.samples(2)
+    if c.sides == 1:
+        targets = follows.samples(c.n)
+        where = {item: float(targets[place]) for place, item in c.fixed.items()}
+    elif alone:
+        where = {}
+    else:
+        where = {item: float(ends[place]) for place, item in c.fixed.items() if place in (0, -1)}
+        where |= {item: float(ends[place]) for (_, place), item in c.ends.items() if place in (0, -1)}
+    items = np.array(list(where), dtype=np.intp)
+    free = np.setdiff1d(np.arange(c.n), items)
+    return Pinned(goal.rows[items, 0], np.array(list(where.values()))), free
+
+
+def _chosen_bounds(pool: Pool, ranks: Ranks, worst: float | None, until: float) -> Bounds:
+    """The same where items are left out; without ``worst`` the largest deviation does not count."""
     now = time.monotonic()
-    least = smallest_worst(pool, ranks, until=now + 0.6 * (until - now))[0] if counts_worst else 0.0
-    most = max(worst, least) * (1 + 1e-9) if counts_worst else np.inf
+    if worst is None:
+        return Bounds(max(0.0, smallest_sum(pool, ranks, np.inf, until=until)[0]), 0.0)
+    least = smallest_worst(pool, ranks, until=now + 0.6 * (until - now))[0]
+    most = max(worst, least) * (1 + 1e-9)
     return Bounds(max(0.0, smallest_sum(pool, ranks, most, until=until)[0]), least)
 
 
@@ -91,19 +122,31 @@ def pool_of(goal: Goal, constraints: Constraints, room: float, power: int) -> tu
     return Pool(goal.rows[order, 0], constraints.counted[order], must[order], limit, power), order
 
 
+def table_floor(task: Task, kept: int, room: float, *, until: float) -> float:
+    """What no sum of a table's costs gets below: each item where it costs least, on a side of any size."""
+    c = task.constraints
+    least = np.full(c.n, np.inf)
+    for size in [kept] if c.sides == 1 else side_sizes(c, kept, room):
+        if time.monotonic() > until:
+            return -np.inf
+        least = np.minimum(least, task.goal.costs(size).min(axis=1))
+    return float(np.sort(least)[:kept].sum())
+
+
 def wishes_floor(task: Task, kept: int, room: float) -> float:
     """The largest deviation that a single wish asks for: an item at an end, or a run at its best."""
     c, goal = task.constraints, task.goal
     sizes = [kept] if c.sides == 1 else list(side_sizes(c, kept, room))
+    ends = sizes[:1] if 1 not in sizes else sizes  # where the first and the last position are the same for all
     floor = 0.0
     for place, item in c.fixed.items():
         if c.sides == 1 or place in (0, -1):
-            floor = max(floor, _at(goal, item, place, sizes[:1]))
+            floor = max(floor, _at(goal, item, place, ends))
     wishes = len(c.ends) + len(c.together)
     if len(sizes) * wishes > MOST_JUDGED:
         return floor
     for (_, place), item in c.ends.items():
-        floor = max(floor, _at(goal, item, place, sizes[:1] if place in (0, -1) else sizes))
+        floor = max(floor, _at(goal, item, place, ends if place in (0, -1) else sizes))
     for run in c.together:
         floor = max(floor, min((_run_at_best(goal, run, size) for size in sizes), default=0.0))
     return floor

@@ -18,7 +18,7 @@ from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
 
 PRICES = 14  # that are tried
-MOST_STEPS = 3_000_000  # deviations that are listed
+STEPS = 1025  # numbers tried first for the largest deviation
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,22 +96,30 @@ def shortest(pool: Pool, ranks: Ranks, most: float) -> float:
 
 
 def smallest_worst(pool: Pool, ranks: Ranks, *, until: float) -> tuple[float, float]:
-    """The smallest largest deviation of a choice within the limit, between two numbers: the larger one can be kept."""
-    steps, whole = _steps(pool, ranks)
-    low, high = -1, len(steps) - 1  # steps[low] is too small, steps[high] is enough
+    """The smallest largest deviation of a choice within the limit, between two numbers: the larger one can be kept.
+
+    First among even steps, then among the deviations that there are between two of them.
+    """
+    values = pool.values.tolist()
+    far = max(float(ranks.away(value).max()) for value in (values[0], values[-1]))
+    even = np.linspace(0.0, far, STEPS)
+    low, high = _halved(pool, ranks, even, until)
+    least, most = float(even[max(low, 0)]), float(even[high])
+    if time.monotonic() > until:
+        return least, most
+    between = [away[(away >= least) & (away <= most)] for away in (ranks.away(value) for value in values)]
+    steps = np.unique(np.concatenate([[most], *between]))
+    low, high = _halved(pool, ranks, steps, until)
+    return float(steps[low + 1]), float(steps[high])
+
+
+def _halved(pool: Pool, ranks: Ranks, steps: Floats, until: float) -> tuple[int, int]:
+    """The last of rising steps that is too small, -1 where none is, and the first that is known to be enough."""
+    low, high = -1, len(steps) - 1
     while low + 1 < high and time.monotonic() < until:
         middle = (low + high) // 2
         low, high = (low, middle) if shortest(pool, ranks, float(steps[middle])) <= pool.limit else (middle, high)
-    return float(steps[low + 1] if whole else steps[max(low, 0)]), float(steps[high])
-
-
-def _steps(pool: Pool, ranks: Ranks) -> tuple[Floats, bool]:
-    """The deviations that there can be, or, where they are too many, numbers among them; whether these are all."""
-    values = pool.values.tolist()
-    if len(values) * len(ranks.low) > MOST_STEPS:
-        far = max(float(ranks.away(value).max()) for value in (values[0], values[-1]))
-        return np.linspace(0.0, far, 4097), False
-    return np.unique(np.concatenate([[0.0], *(ranks.away(value) for value in values)])), True
+    return low, high
 
 
 def smallest_sum(pool: Pool, ranks: Ranks, most: float, *, until: float) -> tuple[float, Ints | None]:

@@ -1,4 +1,4 @@
-"""Drafts on a line: which items are kept, sizes of sides and an ordering, by sorting; exact where nothing else counts."""
+"""Drafts on a line: which items are kept, sizes of sides and an ordering, by sorting."""
 
 from __future__ import annotations
 
@@ -11,12 +11,14 @@ from fabula.core.arranging.limits import side_sizes
 from fabula.core.arranging.local.task import Task
 from fabula.core.arranging.many.bounds import pool_of
 from fabula.core.arranging.many.choosing import smallest_sum, smallest_worst
+from fabula.core.arranging.many.dealing import dealt, laid_alone
 from fabula.core.arranging.many.line import laid, ranks_of
 from fabula.core.arranging.many.shares import shared
 from fabula.core.arranging.many.sizes import Sizes, even_sizes, judged_sizes
 from fabula.core.ordering import Ints
 from fabula.core.template import Template
 
+NEAR = 1.01  # how much worse sizes may be that are more even
 MOST_TRIED = 40  # sizes for which items are shared out
 
 
@@ -40,8 +42,11 @@ def line_draft(task: Task, template: Template, kept: int, room: float, *, until:
     values = task.goal.rows[items, 0]
     now = time.monotonic()
     judged, _ = judged_sizes(template, values, allowed, c.sides, power=power, until=now + 0.4 * (until - now))
+    if not task.sorted_alone:  # even sides leave more room for what comes
+        near = [one for one in judged if one[0] <= judged[0][0] * NEAR and one[1] <= judged[0][1] * NEAR]
+        judged = sorted(near, key=lambda one: max(one[2]) - min(one[2]))
     best: tuple[tuple[float, ...], Draft] | None = None
-    for worst, total, sizes in judged[:MOST_TRIED]:
+    for worst, total, sizes in judged[: MOST_TRIED if task.sorted_alone else 1]:
         if best is not None and ((worst, total) >= best[0][:2] or time.monotonic() > until):
             break
         draft = shared_draft(task, template, sizes, items, room, worst, until)
@@ -51,7 +56,17 @@ def line_draft(task: Task, template: Template, kept: int, room: float, *, until:
             best = (key, draft) if best is None or key < best[0] else best
     if best is not None:
         return best[1]
-    return Draft(laid(template, judged[0][2], values, items), judged[0][2], fits=False)
+    dealt = dealt_draft(task, items, room)
+    return dealt if dealt.fits else Draft(laid(template, judged[0][2], values, items), judged[0][2], fits=False)
+
+
+def dealt_draft(task: Task, items: Ints, room: float) -> Draft:
+    """Items on sides by their lengths first."""
+    lengths = task.constraints.counted[items]
+    sides = dealt(lengths, task.constraints.sides)
+    fits = all(float(lengths[side].sum()) <= room for side in sides)
+    laid_out = [laid_alone(task.goal, items[side]) for side in sides]
+    return Draft(np.concatenate(laid_out), tuple(len(side) for side in sides), fits=fits)
 
 
 def _chosen(task: Task, template: Template, sizes: Sizes, room: float, until: float) -> Ints:

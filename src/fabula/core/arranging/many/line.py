@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -48,6 +49,7 @@ def ranks_of(template: Template, sizes: Sequence[int]) -> Ranks:
     return Ranks(targets, targets)
 
 
+@lru_cache(maxsize=16)
 def ranks_between(template: Template, sizes: range, sides: int, kept: int) -> Ranks:
     """The targets of as many sides, of any sizes in a range, that hold so many items in all.
 

@@ -21,10 +21,11 @@ TIE = 1e-7  # weight of squares beside the sum, to decide between orderings that
 WORSE = 30.0  # how much more a deviation above the smallest largest one counts
 ROUNDS = 4000  # of annealing at most
 HOT = 0.3  # noise at the start, in deviations of the links
-LATE = 1.0  # seconds after which no first ordering is looked for
 
 
-def refined(task: Task, draft: Draft, room: float, floor: float, *, alike: float, until: float) -> Ints | None:
+def refined(
+    task: Task, draft: Draft, room: float, floor: float, *, alike: float, until: float, late: float
+) -> Ints | None:
     """The items kept, in a good order that keeps the wishes; None where none was found.
 
     Parameters
@@ -38,7 +39,9 @@ def refined(task: Task, draft: Draft, room: float, floor: float, *, alike: float
     alike
         What it costs two neighbours to carry the same label.
     until
-        When to stop by ``time.monotonic()``; without a first ordering, somewhat later.
+        When to stop by ``time.monotonic()``.
+    late
+        When to stop looking for a first ordering.
     """
     items = np.sort(draft.ordering)
     constraints = restricted(task.constraints, items)
@@ -49,8 +52,8 @@ def refined(task: Task, draft: Draft, room: float, floor: float, *, alike: float
     if problem is None:
         return None
     rng = np.random.default_rng(task.seed)
-    ordering = construct(problem, problem.spread(np.searchsorted(items, draft.ordering)), rng, until=until + LATE)
-    ordering = None if ordering is None else evened(problem, ordering, rng, until=until + LATE)
+    ordering = construct(problem, problem.spread(np.searchsorted(items, draft.ordering)), rng, until=late)
+    ordering = None if ordering is None else evened(problem, ordering, rng, until=late)
     if ordering is None or not np.isfinite(problem.value(ordering)):
         return None
     improved = _worst_first if task.counts_worst else _by_sum

@@ -35,7 +35,7 @@ def shared(
         When to give up by ``time.monotonic()``.
     """
     order, count = np.arange(len(values)), int(side.max()) + 1
-    loads = np.bincount(side, lengths, count)
+    loads = np.bincount(side, lengths, count).astype(np.float64)
     for _ in range(MOST_EXCHANGES):
         if (loads <= room).all():
             return order
@@ -45,9 +45,12 @@ def shared(
         if not pairs:
             return None
         for one, other in pairs:
-            if loads[side[one]] > room or loads[side[other]] > room:
+            shift = lengths[order[other]] - lengths[order[one]]
+            after = loads.copy()
+            after[[side[one], side[other]]] += shift, -shift
+            if np.maximum(after - room, 0).sum() < np.maximum(loads - room, 0).sum():
                 order[[one, other]] = order[[other, one]]
-                loads = np.bincount(side, lengths[order], count)
+                loads = after
     return None
 
 
@@ -69,7 +72,7 @@ def _cheapest(
     old = _costs(values[order[i]] - targets[i], worst) + _costs(values[order[j]] - targets[j], worst)
     ratio = (new - old + 1e-9) / gain
     first = np.argsort(ratio, kind="stable")[: 4 * AT_ONCE]
-    pairs, used = [], set[int]()
+    pairs, used = list[tuple[int, int]](), set[int]()
     for one, other in zip(i[first].tolist(), j[first].tolist(), strict=True):
         if one not in used and other not in used and len(pairs) < AT_ONCE:
             pairs.append((one, other))

@@ -6,8 +6,6 @@ import time
 from collections.abc import Iterator
 from itertools import permutations
 
-import numpy as np
-
 from fabula.core.arranging.many.line import ranks_of
 from fabula.core.essence import Floats
 from fabula.core.template import Template

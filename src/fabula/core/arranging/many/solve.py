@@ -8,13 +8,13 @@ from dataclasses import replace
 import numpy as np
 
 from fabula.core.arranging.arrangement import Bounds
-from fabula.core.arranging.constraints import Constraints
 from fabula.core.arranging.limits import kept_counts, side_room
 from fabula.core.arranging.local.task import Found, Task, alike_price
 from fabula.core.arranging.many.assigned import assigned_draft
-from fabula.core.arranging.many.bounds import flow_floor, line_bounds, wishes_floor
+from fabula.core.arranging.many.bounds import flow_floor, line_bounds, table_floor, wishes_floor
 from fabula.core.arranging.many.draft import Draft, line_draft
 from fabula.core.arranging.many.refine import refined
+from fabula.core.ordering import Ints
 
 MANY = 300  # items beyond which a search by tables takes too long
 MANY_ON_SIDES = 100  # the same where sides have many sizes, or items are left out
@@ -50,7 +50,7 @@ def _in_room(task: Task, kept: int, room: float, begun: float) -> Found | None:
     if drafted is None:
         return None
     draft, floor = drafted
-    if draft.fits and task.flow is None and _wishless(task.constraints) and task.on_line:
+    if draft.fits and task.sorted_alone:
         return _bounded(task, draft.ordering, draft.sizes, room, floor)
     now = time.monotonic()
     least = 0.0
@@ -59,10 +59,11 @@ def _in_room(task: Task, kept: int, room: float, begun: float) -> Found | None:
         least = max(bounds.worst or 0.0, wishes_floor(task, kept, room))
     soft = task.constraints.apart is not None and task.constraints.apart_soft
     for price in (np.inf, alike_price(task)) if soft else (np.inf,):
-        until = now + 0.7 * (task.until - now)
-        ordering = refined(task, draft, room, least, alike=price, until=until)
+        until = now + 0.85 * (task.until - now)
+        late = now + 0.3 * (task.until - now) if soft and price == np.inf else task.until + LATE
+        ordering = refined(task, draft, room, least, alike=price, until=until, late=late)
         if ordering is not None:
-            return _bounded(task, ordering, draft.sizes, room, floor)
+            return _bounded(task, ordering, draft.sizes, room, floor, least)
     return None
 
 
@@ -75,33 +76,31 @@ def _drafted(task: Task, kept: int, room: float, *, until: float) -> tuple[Draft
     return None if draft is None else (draft, -np.inf)
 
 
-def _wishless(c: Constraints) -> bool:
-    return not (c.fixed or c.forbidden or c.together or c.before or c.ends) and c.apart is None
-
-
-def _bounded(task: Task, ordering: np.ndarray, sizes: tuple[int, ...], room: float, floor: float) -> Found:
-    """What was found, with its bounds."""
-    key = task.key(ordering, sizes)
-    found = Found(ordering, sizes, key, Bounds(-np.inf), room)
-    known = floor if len(sizes) == 1 else -np.inf
-    return replace(found, bounds=tightened(task, found, Bounds(known, 0.0 if task.counts_worst else None)))
-
-
-def tightened(task: Task, found: Found, bounds: Bounds) -> Bounds:
-    """Bounds, or those by sorting and by the cheapest followers where these are better."""
-    kept = len(found.ordering)
-    total, worst = bounds.total, bounds.worst
-    now = time.monotonic()
+def _bounded(
+    task: Task, ordering: Ints, sizes: tuple[int, ...], room: float, floor: float, least: float = 0.0
+) -> Found:
+    """What was found, with its bounds: ``floor`` of the position costs, ``least`` of the largest deviation."""
+    found = Found(ordering, sizes, task.key(ordering, sizes), Bounds(-np.inf), room)
+    kept, now = len(ordering), time.monotonic()
     until = max(task.until, now + 0.1)
+    standing = floor if len(sizes) == 1 else -np.inf
+    if task.goal.follows is None:
+        standing = max(standing, table_floor(task, kept, room, until=until))
     flowing = 0.0
     if task.flow is not None:
         flowing = flow_floor(task.flow, task.constraints, kept, until=now + 0.5 * (until - now))
-    if task.goal.follows is not None:
-        most = found.key[1] if task.counts_worst else np.inf
-        line = line_bounds(task, kept, found.room, most, until=until)
-        total = max(total, line.total + flowing)
-        if task.counts_worst:
-            worst = max(worst or 0.0, line.worst or 0.0, wishes_floor(task, kept, found.room))
-    elif np.isfinite(total):
-        total += flowing
-    return replace(bounds, total=total, worst=worst)
+    bounds = Bounds(standing + flowing, least if task.counts_worst else None)
+    return replace(found, bounds=tightened(task, found, bounds, flowing))
+
+
+def tightened(task: Task, found: Found, bounds: Bounds, flowing: float | None = None) -> Bounds:
+    """Bounds, or those by sorting where these are better; ``flowing`` is a bound of what neighbours cost."""
+    if task.goal.follows is None:
+        return bounds
+    kept, until = len(found.ordering), max(task.until, time.monotonic() + 0.1)
+    if flowing is None:
+        flowing = 0.0 if task.flow is None else flow_floor(task.flow, task.constraints, kept, until=until)
+    most = found.key[1] if task.counts_worst else np.inf
+    line = line_bounds(task, kept, found.room, most, until=until)
+    worst = max(bounds.worst or 0.0, line.worst or 0.0) if task.counts_worst else None
+    return replace(bounds, total=max(bounds.total, line.total + flowing), worst=worst)

@@ -63,7 +63,8 @@ def evened(problem: Problem, ordering: Ints, rng: np.random.Generator, *, until:
         if time.monotonic() > until or misses > 20:
             return None
         zone = problem.zone
-        loads = np.bincount(zone[zone >= 0], problem.lengths[ordering][zone >= 0], len(problem.most))
+        held = problem.lengths[ordering][zone >= 0]
+        loads = np.bincount(zone[zone >= 0], held, len(problem.most)).astype(np.float64)
         full = np.flatnonzero((zone >= 0) & (loads > problem.most)[zone])
         rows = rng.permutation(full)[:ROWS]
         i, j = (part.ravel() for part in np.meshgrid(rows, np.flatnonzero(zone >= 0), indexing="ij"))
