@@ -181,9 +181,20 @@ def _of_tables(
     tables = [(positions * stands, flow * follows) for positions, flow in model.tables_all(collections)]
     rng = np.random.default_rng(seed)
     bits = table_bits(tables, negatives=negatives, draws=draws, rng=rng)
-    makers = [next((i.creator.casefold() for i in c.items if i.creator), f"\0{c.id}") for c in collections]
     lengths = np.array([len(c) for c in collections])
-    return _summed_up(bits, lengths, grouped_interval(bits, makers, rng), negatives, draws)
+    return _summed_up(bits, lengths, grouped_interval(bits, makers(collections), rng), negatives, draws)
+
+
+def makers(collections: Sequence[Collection]) -> list[str]:
+    """Who made each collection, by the first item that says so; one of its own for each that does not.
+
+    Examples
+    --------
+    >>> from fabula.core.collection import Item
+    >>> makers([Collection("1", [Item("a", artist="Ana")]), Collection("2", [Item("b", artist="ANA")])])
+    ['ana', 'ana']
+    """
+    return [next((i.creator.casefold() for i in c.items if i.creator), f"\0{c.id}") for c in collections]
 
 
 def _check(negatives: int, draws: int, collections: int) -> None:
