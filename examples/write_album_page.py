@@ -2,7 +2,7 @@
 
     python examples/write_album_page.py FOLDER --out docs/albums.md
 
-FOLDER holds albums, albums-more and titles .parquet. Nothing of the tables but titles in their order goes into the page.
+FOLDER holds albums, albums-more and titles .parquet. Nothing of the tables but titles in order goes into the page.
 """
 
 from __future__ import annotations
