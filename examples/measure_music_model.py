@@ -27,7 +27,7 @@ from fabula.evaluation.metrics import METRICS
 from fabula.models.sets.model import SetModel
 from fabula.models.sets.pairs import TITLE_PAIRS
 from fabula.models.sets.proposing import likeliest
-from fabula.models.sets.sampling import expected_positions
+from fabula.models.sets.sampling import balanced_ordering, position_chances
 from fabula.models.sets.tables import Tables
 from fabula.models.sets.titles import words_of
 
@@ -78,8 +78,8 @@ def by_music(music: SetModel, *, flow: bool = True) -> Callable[[list[Collection
     return order
 
 
-def by_expectation(music: SetModel) -> Callable[[list[Collection]], Orders]:
-    """Items sorted by their expected positions."""
+def by_expectation(music: SetModel, *, balanced: bool = False) -> Callable[[list[Collection]], Orders]:
+    """Items sorted by their expected positions; balanced: with the likeliest opener and close at the ends."""
 
     def order(albums: list[Collection]) -> Orders:
         both, rng = music.tables_all(albums), np.random.default_rng(0)
@@ -88,9 +88,9 @@ def by_expectation(music: SetModel) -> Callable[[list[Collection]], Orders]:
             numbers = [i for i, album in enumerate(albums) if len(album) == n]
             for part in (numbers[i : i + 128] for i in range(0, len(numbers), 128)):
                 positions, flow = (np.stack([both[i][which] for i in part]) for which in (0, 1))
-                expected = expected_positions(positions, flow, rng)
-                for number, row in zip(part, expected.argsort(axis=1), strict=True):
-                    found[number] = row
+                for number, chances in zip(part, position_chances(positions, flow, rng), strict=True):
+                    by_mean = (chances @ np.arange(n)).argsort()
+                    found[number] = balanced_ordering(chances) if balanced else by_mean
         return found
 
     return order
@@ -156,7 +156,7 @@ def compared(orders: dict[str, Orders]) -> dict[str, Any]:
     """Metrics of each way of ordering, and the likeliest of `music` against each other one: one family of tests."""
     scores = {f"{m}, {name}": [METRICS[m](order) for order in each] for name, each in orders.items() for m in SHOWN}
     means = {name: {m: round(float(np.mean(scores[f"{m}, {name}"])), 4) for m in SHOWN} for name in orders}
-    ours, *others = orders
+    ours, others = next(iter(orders)), [name for name in orders if not name.startswith("music")]
     pairs = [(f"{m}, {ours}", f"{m}, {name}") for name in others for m in ("spearman", "first", "last")]
     return {"means": means, "tests": [vars(each) for each in compare_scores(scores, pairs=pairs)]}
 
@@ -169,8 +169,10 @@ def ways(music: SetModel, albums: recipe.Albums, table: str, sequencer: Any) -> 
         "music, likeliest": shuffled(whole, by_music(music)),
         "music, arcs alone": shuffled(whole, by_music(music, flow=False)),
         "music, expected position": shuffled(whole, by_expectation(music)),
+        "music, balanced": shuffled(whole, by_expectation(music, balanced=True)),
         "music of a folder, likeliest": shuffled(folder, by_music(music)),
         "music of a folder, expected position": shuffled(folder, by_expectation(music)),
+        "music of a folder, balanced": shuffled(folder, by_expectation(music, balanced=True)),
         "music without titles": shuffled(seen(whole, "features without titles"), by_music(music)),
     }
     column = "duration_ms" if table == "titles" else "loudness"
