@@ -235,3 +235,61 @@ def test_refuses_no_collections_and_unordered_ones():
     lost = noisy_albums(1)[0]
     with pytest.raises(InputError, match="collection '0' is not ordered"):
         mutual_information(Energy(gibbs(slope)), [lost.reordered(range(len(lost)))])
+
+
+class Tables:
+    """A model whose scores are sums over tables: items like their true position as much as the test says."""
+
+    def __init__(self, liking, flow=0.0):
+        self.liking, self.flow = liking, flow
+
+    def tables_all(self, collections):
+        return [(self.liking * np.eye(len(c)), self.flow * np.eye(len(c), k=1)) for c in collections]
+
+
+def titled(count, n, artist=""):
+    items = [Item(f"{i}", artist=artist) for i in range(n)]
+    return [Collection(str(number), items) for number in range(count)]
+
+
+def test_tables_are_measured_like_a_scorer_that_sums_them():
+    n, liking, flow = 5, 0.7, 0.4
+    essence = np.eye(n)
+
+    def score(sequences):
+        order = sequences.argmax(axis=2)
+        stands = (order == np.arange(n)).sum(axis=1)
+        return liking * stands + flow * (np.diff(order, axis=1) == 1).sum(axis=1)
+
+    by_scorer = information_of(score, [essence] * 400, draws=16)
+    by_tables = mutual_information(Tables(liking, flow), titled(400, n), draws=16)
+    assert by_tables.bits == pytest.approx(by_scorer.bits, abs=0.02)
+    assert by_tables.ceiling == by_scorer.ceiling
+    assert by_tables.per_length[n].count == 400
+
+
+def test_each_half_of_the_tables_can_be_measured_alone():
+    model, collections = Tables(3.0, 0.0), titled(50, 6)
+    assert mutual_information(model, collections, scorer="flow").bits == pytest.approx(0.0, abs=1e-12)
+    assert mutual_information(model, collections, scorer="arcs").bits > 2
+    with pytest.raises(InputError, match="this model has no scorer 'bilstm'; it has: arcs, flow"):
+        mutual_information(model, collections, scorer="bilstm")
+
+
+def test_collections_by_one_artist_are_drawn_together():
+    class Mixed(Tables):
+        def tables_all(self, collections):
+            signs = [1.0 if c.id < "5" else -0.3 for c in collections]
+            return [(s * 2 * np.eye(len(c)), np.zeros((len(c),) * 2)) for s, c in zip(signs, collections, strict=True)]
+
+    alone, together = titled(10, 5), titled(10, 5, "One")
+    assert mutual_information(Mixed(0), alone).high > mutual_information(Mixed(0), alone).low
+    info = mutual_information(Mixed(0), together)
+    assert info.low == info.bits == info.high
+
+
+def test_tables_need_collections_and_an_order():
+    with pytest.raises(InputError, match="at least one collection"):
+        mutual_information(Tables(1.0), [])
+    with pytest.raises(InputError, match="at least 1; got 0 and 4"):
+        mutual_information(Tables(1.0), titled(2, 3), negatives=0)

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from fabula.cli.recipe import as_recipe, recipe_options
+from fabula.errors import InputError
+
+if TYPE_CHECKING:
+    from fabula.studies.recipe import Recipe
+    from fabula.training.audit import AuditReport
 
 
 @click.command("audit")
@@ -16,15 +21,17 @@ from fabula.cli.recipe import as_recipe, recipe_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of the table.")
 @click.pass_context
 def command(ctx: click.Context, /, *, controls_only: bool, published_bug: bool, as_json: bool, **options: Any) -> None:
-    """Measure the information about the order, with the two controls that would catch a leak.
+    """Measure the information about the order, with the controls that would catch a leak.
 
     \b
     Trains the recipe on the real collections, on noise in place of their features and on shuffled
-    orders. Both controls must come out zero; when one does not, the exit code is 1.
+    orders; with --titles also on titles shuffled among the items. Every control must come out zero;
+    when one does not, the exit code is 1.
 
     \b
     Examples:
       fabula audit albums.parquet --where kind= --features energy,loudness
+      fabula audit albums.parquet --where kind= --titles track_name
       fabula audit albums.parquet --preset paper --scorers bilstm --published-bug --controls-only
     """
     import json
@@ -34,15 +41,28 @@ def command(ctx: click.Context, /, *, controls_only: bool, published_bug: bool, 
     from fabula.studies.train import audit_table, first_process
 
     recipe = as_recipe(**options)
-    with training_bar("auditing") as bar:
-        report = audit_table(
-            recipe, controls_only=controls_only, published_bug=published_bug, progress=lambda name, p: bar(p, name)
-        )
+    if recipe.kind == "set":
+        report = _audit_sets(recipe, controls_only=controls_only, published_bug=published_bug)
+    else:
+        with training_bar("auditing") as bar:
+            report = audit_table(
+                recipe, controls_only=controls_only, published_bug=published_bug, progress=lambda name, p: bar(p, name)
+            )
     if as_json and first_process():
         click.echo(json.dumps({"ok": report.ok, "rows": [asdict(row) for row in report.rows]}))
     elif first_process():
         _show(report)
     ctx.exit(0 if report.ok else 1)
+
+
+def _audit_sets(recipe: Recipe, *, controls_only: bool, published_bug: bool) -> AuditReport:
+    from fabula.cli.progress import epochs_bar
+    from fabula.studies.sets import audit_sets_of
+
+    if published_bug:
+        raise InputError("--published-bug is about the bilstm of the paper, not about set models")
+    with epochs_bar("auditing") as bar:
+        return audit_sets_of(recipe, controls_only=controls_only, progress=lambda name, epoch: bar(epoch, name))
 
 
 def _show(report: Any) -> None:

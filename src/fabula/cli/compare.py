@@ -27,15 +27,18 @@ def command(*, seeds: int, sweep: str | None, output: Path | None, as_json: bool
     """Compare what each feature tells about the order with what the essence tells.
 
     \b
-    Each feature alone gets a scorer of its own; the essence is trained on all of them.
+    Each feature alone gets a scorer of its own; the essence is trained on all of them. A set model
+    (--titles) is trained once and asked with all but one input hidden, and by each scorer alone.
 
     \b
     Examples:
       fabula compare albums.parquet --where kind= --features energy,loudness,valence -o compare.svg
       fabula compare albums.parquet --where kind= --features energy,loudness --sweep 1,2,4
+      fabula compare albums.parquet --where kind= --titles track_name --seeds 1
     """
     from fabula.cli.progress import counting_bar
     from fabula.core.writing import check_target
+    from fabula.studies.sets import compare_sets_of
     from fabula.studies.train import compare_table, compared_json, first_process
 
     if output is not None and check_target(output).suffix.lower() not in (".json", ".csv", ".svg"):
@@ -50,7 +53,8 @@ def command(*, seeds: int, sweep: str | None, output: Path | None, as_json: bool
             bar(count, 0, f"{name}, seed {seed}")
             count += 1
 
-        rows = compare_table(recipe, seeds=seeds, dimensions=dimensions, progress=report)
+        compare = compare_sets_of if recipe.kind == "set" else compare_table
+        rows = compare(recipe, seeds=seeds, dimensions=dimensions, progress=report)
     if not first_process():
         return
     if output is not None:

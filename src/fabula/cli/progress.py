@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress as Bars
 
     from fabula.training.loop.run import Progress
+    from fabula.training.sets.loop import Epoch
 
 
 def _bars() -> Bars:
@@ -42,6 +43,21 @@ def training_bar(what: str) -> Iterator[Callable[..., None]]:
             bits = ", ".join(f"{scorer} {value:.3f}" for scorer, value in progress.bits.items())
             note = f"loss {progress.loss:.3f}  bits {bits}"
             bars.update(tasks[name], completed=progress.epoch, note=note)  # type: ignore[arg-type]
+
+        yield report
+
+
+@contextmanager
+def epochs_bar(what: str) -> Iterator[Callable[..., None]]:
+    """A bar that follows the training of a set model."""
+    with _bars() as bars:
+        tasks: dict[str, object] = {}
+
+        def report(epoch: Epoch, name: str = "") -> None:
+            if name not in tasks:
+                tasks[name] = bars.add_task(f"{what} {name}".strip(), total=epoch.of, note="")
+            note = f"loss {epoch.loss:.3f}  bits {epoch.bits:.3f}"
+            bars.update(tasks[name], completed=epoch.number, note=note)  # type: ignore[arg-type]
 
         yield report
 

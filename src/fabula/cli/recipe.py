@@ -12,12 +12,15 @@ import click
 from fabula.errors import InputError
 
 if TYPE_CHECKING:
-    from fabula.studies.train import Recipe
+    from fabula.studies.recipe import Kind, Recipe
 
 _OPTIONS = [
     click.argument("table", type=click.Path(path_type=Path)),
     click.option("--where", multiple=True, metavar="COLUMN=VALUE", help="Keep the rows that have it; repeatable."),
     click.option("--features", metavar="A,B,...", help="The columns to train on; by default all numbers."),
+    click.option("--titles", metavar="COLUMN", help="Read titles too, from this column: trains a set model."),
+    click.option("--kind", type=click.Choice(["essence", "set"]),
+                 help="essence: each item by itself; set: among the others. By default set with --titles or --from."),
     click.option("--log", "logged", metavar="A,...",
                  help="Columns of which the logarithm is taken; by default those of lengths."),
     click.option("--preset", default="default", show_default=True, help="default, or paper for its hyperparameters."),
@@ -44,14 +47,21 @@ def recipe_options(command: Callable[..., None]) -> Callable[..., None]:
 
 def as_recipe(*, table: Path, where: tuple[str, ...], preset: str, **options: Any) -> Recipe:
     """What the options say; those that are not named here are numbers of the preset to change, None where not given."""
-    from fabula.studies.train import Recipe
+    from fabula.studies.recipe import Recipe
 
     device, held_out, settings = (options.pop(name) for name in ("device", "held_out", "settings"))
+    kind, titles, start = options.pop("kind"), options.pop("titles"), options.pop("start", None)
+    implied = titles is not None or start is not None or table.is_dir()
+    if kind == "essence" and implied:
+        raise InputError("--kind essence reads one table, without --titles and without --from")
     names = {name: options.pop(name) for name in ("features", "logged", "scorers")}
     changes: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
     changes |= {name: tuple(listed(text)) for name, text in names.items() if text is not None}
     changes |= dict(_setting(text) for text in settings)
-    return Recipe(table, as_where(where), preset, changes, device, held_out)
+    chosen: Kind = kind or ("set" if implied else "essence")
+    if table.is_dir() and titles is None:
+        titles = ""  # those of the files
+    return Recipe(table, as_where(where), preset, changes, device, held_out, chosen, titles, start)
 
 
 def as_where(where: tuple[str, ...]) -> dict[str, str]:

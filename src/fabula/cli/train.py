@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from fabula.cli.recipe import as_recipe, recipe_options
+from fabula.errors import InputError
+
+if TYPE_CHECKING:
+    from fabula.studies.recipe import Recipe
 
 
 @click.command("train")
@@ -18,23 +22,32 @@ from fabula.cli.recipe import as_recipe, recipe_options
 @click.option(
     "--checkpoint", type=click.Path(path_type=Path), help="Where to keep the run; by default beside the model."
 )
+@click.option("--from", "start", metavar="MODEL", help="Go on from this set model, such as music.")
 @click.option("--onnx", type=click.Path(path_type=Path), help="Also write the encoder as ONNX.")
 def command(*, output: Path, checkpoint: Path | None, onnx: Path | None, **options: Any) -> None:
-    """Train an essence on ordered collections.
+    """Train an essence on ordered collections: a table, or a folder of numbered folders and playlists.
 
     \b
+    With --titles, --from or a folder it is a set model, which reads titles and sees the whole collection.
     An interrupted run goes on from its last epoch when the same command is given again.
     Several GPUs: torchrun --nproc-per-node 4 -m fabula train ...
 
     \b
-    Example:
+    Examples:
       fabula train albums.parquet --where kind= --features energy,loudness,duration_ms -o mine.safetensors
+      fabula train albums.parquet --where kind= --titles track_name -o mine.safetensors
+      fabula train label/ --from music -o label.safetensors
     """
     from fabula.cli.printing import console
     from fabula.cli.progress import training_bar
     from fabula.studies.train import train_table
 
     recipe = as_recipe(**options)
+    if recipe.kind == "set":
+        if checkpoint is not None or onnx is not None:
+            raise InputError("a set model is trained in one go and has no ONNX form: leave --checkpoint and --onnx out")
+        _train_sets(recipe, output)
+        return
     with training_bar("training") as report:
         found = train_table(recipe, output, checkpoint=checkpoint, onnx=onnx, progress=report)
     if not found.first:
@@ -51,4 +64,33 @@ def command(*, output: Path, checkpoint: Path | None, onnx: Path | None, **optio
         )
     if done.best_epoch == 0:
         out.print("nothing about the order could be learned: the model knows no more than chance")
+    out.print(f"written: {output}", markup=False, soft_wrap=True)
+
+
+def _train_sets(recipe: Recipe, output: Path) -> None:
+    from fabula.cli.printing import console
+    from fabula.cli.progress import counting_bar, epochs_bar
+    from fabula.media.extraction import Measuring
+    from fabula.studies.sets import train_sets_of
+
+    with counting_bar("measuring") as measured, epochs_bar("training") as report:
+        found = train_sets_of(recipe, output, measuring=Measuring(progress=measured), progress=report)
+    out, split, info = console(), found.split, found.information
+    out.print(f"trained on {len(split.training):,} collections, held out {len(split.held_out):,} ({split.rule})")
+    for note in split.notes:
+        out.print(f"note: {note}", markup=False, soft_wrap=True)
+    out.print(
+        f"arcs + flow: {info.bits:.3f} bits [{info.low:.3f}, {info.high:.3f}] of at most {info.ceiling:.2f} "
+        f"(95 % interval, {info.negatives} negatives, held-out collections)",
+        markup=False,
+    )
+    gained = found.gained
+    if gained is not None:
+        more = f"{gained.mean:+.3f} bits [{gained.low:+.3f}, {gained.high:+.3f}] on {gained.n} held-out collections"
+        if found.kept:
+            out.print(f"nothing was gained over {recipe.start}: it is kept as it is", markup=False)
+        elif gained.low > 0:
+            out.print(f"gained over {recipe.start}: {more}", markup=False)
+        else:
+            out.print(f"no sure gain over {recipe.start}: {more}, an interval that holds zero or less", markup=False)
     out.print(f"written: {output}", markup=False, soft_wrap=True)

@@ -7,11 +7,13 @@ bits above zero mean a leak.
 
 from __future__ import annotations
 
+from collections.abc import Collection as Names
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from fabula.core.collection import Collection
+from fabula.core.collection import Collection, Item
 
 
 def noise_features(
@@ -55,3 +57,50 @@ def shuffled_orders(collections: Sequence[Collection], rng: np.random.Generator)
     2
     """
     return [c.reordered(rng.permutation(len(c)), ordered=True) for c in collections]
+
+
+def shuffled_titles(collections: Sequence[Collection], rng: np.random.Generator) -> list[Collection]:
+    """The same collections without features, titles dealt anew among the items of each.
+
+    Who has which title tells nothing then; how many titles of which kind there are still does not tell the order.
+
+    Examples
+    --------
+    >>> from fabula.core.collection import Item
+    >>> c = Collection("1", [Item("a", "Intro"), Item("b", "Outro")], [[1.0], [2.0]], ["energy"])
+    >>> sorted(item.title for item in shuffled_titles([c], np.random.default_rng(0))[0].items)
+    ['Intro', 'Outro']
+    """
+    out = []
+    for c in known_only(collections, (), titles=True):
+        dealt = rng.permutation(len(c))
+        items = [replace(item, title=c.items[i].title) for item, i in zip(c.items, dealt, strict=True)]
+        out.append(_with_items(c, items))
+    return out
+
+
+def known_only(collections: Sequence[Collection], features: Names[str], *, titles: bool) -> list[Collection]:
+    """The same collections of which nothing but some features, and titles or not, is known.
+
+    Examples
+    --------
+    >>> from fabula.core.collection import Item
+    >>> c = Collection("1", [Item("a", "Intro")], [[1.0, 2.0]], ["energy", "valence"])
+    >>> known_only([c], ["valence"], titles=False)[0].features, known_only([c], [], titles=False)[0].items[0].title
+    (array([[nan,  2.]]), '')
+    """
+    out = []
+    for c in collections:
+        hidden = [i for i, name in enumerate(c.feature_names) if name not in features]
+        values = np.array(c.features)
+        values[:, hidden] = np.nan
+        items = c.items if titles else tuple(replace(item, title="") for item in c.items)
+        title = c.title if titles else ""
+        out.append(Collection(c.id, items, values, c.feature_names, ordered=c.ordered, title=title))
+    return out
+
+
+def _with_items(collection: Collection, items: Sequence[Item]) -> Collection:
+    """A collection with its items told otherwise."""
+    c = collection
+    return Collection(c.id, tuple(items), c.features, c.feature_names, ordered=c.ordered, title=c.title)

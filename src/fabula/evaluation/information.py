@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,7 +19,8 @@ from fabula.core.collection import Collection
 from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
 from fabula.errors import InputError
-from fabula.evaluation.intervals import mean_interval
+from fabula.evaluation.bound import TablePair, bits_against, table_bits
+from fabula.evaluation.intervals import Interval, grouped_interval, mean_interval
 
 Score = Callable[[Floats], ArrayLike]
 
@@ -43,6 +44,15 @@ class Scoring(Protocol):
         ...
 
 
+@runtime_checkable
+class Tabled(Protocol):
+    """What a model whose scores are sums over tables must offer to be measured."""
+
+    def tables_all(self, collections: Sequence[Collection]) -> list[TablePair]:
+        """Of each collection the scores of items at positions, and of items after items, (n, n) each."""
+        ...
+
+
 @dataclass(frozen=True)
 class LengthInformation:
     """Information about the order of the collections of one length."""
@@ -61,7 +71,7 @@ class Information:
     bits
         The estimate: a lower bound, on average.
     low, high
-        Its 95 % interval, by bootstrap over the collections.
+        Its 95 % interval, by bootstrap over the collections, or over those who made them.
     ceiling
         What no estimate of this kind can pass on these collections.
     negatives, draws
@@ -83,7 +93,7 @@ class Information:
 
 
 def mutual_information(
-    model: Scoring,
+    model: Scoring | Tabled,
     collections: Sequence[Collection],
     negatives: int = 31,
     draws: int = 4,
@@ -95,7 +105,8 @@ def mutual_information(
     Parameters
     ----------
     model
-        With ``encode_all``, ``score`` and ``most_detailed``.
+        With ``encode_all``, ``score`` and ``most_detailed``; or, as a set model, with ``tables_all``. The interval of
+        a set model is by bootstrap over those who made the collections, drawn whole, where the items name them.
     collections
         In their true order, none of them trained on.
     negatives
@@ -105,11 +116,14 @@ def mutual_information(
     seed
         Of the permutations and the bootstrap.
     scorer
-        The kind that scores; by default the most detailed one, a bilstm before arcs.
+        The kind that scores; by default the most detailed one, a bilstm before arcs. Of a set model ``"arcs"``
+        leaves flow out, and ``"flow"`` leaves arcs out.
     """
     for collection in collections:
         if not collection.ordered:
             raise InputError(f"collection {collection.id!r} is not ordered: its true order must be known")
+    if isinstance(model, Tabled):
+        return _of_tables(model, collections, negatives=negatives, draws=draws, seed=seed, scorer=scorer)
     chosen = scorer or model.most_detailed
     essences = model.encode_all(collections)
     return information_of(
@@ -138,10 +152,7 @@ def information_of(
     >>> 4 < info.bits < info.ceiling
     True
     """
-    if negatives < 1 or draws < 1:
-        raise InputError(f"negatives and draws must be at least 1; got {negatives} and {draws}")
-    if not len(essences):
-        raise InputError("information needs at least one collection; got none")
+    _check(negatives, draws, len(essences))
     rng = np.random.default_rng(seed)
     sequences = [np.asarray(essence, dtype=np.float64).reshape(len(essence), -1) for essence in essences]
     lengths = np.array([len(sequence) for sequence in sequences])
@@ -150,6 +161,50 @@ def information_of(
         bits[lengths == n] = _bits_of_length(
             score, np.stack([s for s in sequences if len(s) == n]), negatives=negatives, draws=draws, rng=rng
         )
+    return _summed_up(bits, lengths, mean_interval(bits, rng), negatives, draws)
+
+
+def _of_tables(
+    model: Tabled,
+    collections: Sequence[Collection],
+    *,
+    negatives: int,
+    draws: int,
+    seed: int,
+    scorer: str | None,
+) -> Information:
+    """Information of a model whose scores are sums over tables."""
+    _check(negatives, draws, len(collections))
+    if scorer not in (None, "arcs", "flow"):
+        raise InputError(f"this model has no scorer {scorer!r}; it has: arcs, flow")
+    stands, follows = float(scorer != "flow"), float(scorer != "arcs")
+    tables = [(positions * stands, flow * follows) for positions, flow in model.tables_all(collections)]
+    rng = np.random.default_rng(seed)
+    bits = table_bits(tables, negatives=negatives, draws=draws, rng=rng)
+    lengths = np.array([len(c) for c in collections])
+    return _summed_up(bits, lengths, grouped_interval(bits, makers(collections), rng), negatives, draws)
+
+
+def makers(collections: Sequence[Collection]) -> list[str]:
+    """Who made each collection, by the first item that says so; one of its own for each that does not.
+
+    Examples
+    --------
+    >>> from fabula.core.collection import Item
+    >>> makers([Collection("1", [Item("a", artist="Ana")]), Collection("2", [Item("b", artist="ANA")])])
+    ['ana', 'ana']
+    """
+    return [next((i.creator.casefold() for i in c.items if i.creator), f"\0{c.id}") for c in collections]
+
+
+def _check(negatives: int, draws: int, collections: int) -> None:
+    if negatives < 1 or draws < 1:
+        raise InputError(f"negatives and draws must be at least 1; got {negatives} and {draws}")
+    if not collections:
+        raise InputError("information needs at least one collection; got none")
+
+
+def _summed_up(bits: Floats, lengths: Ints, interval: Interval, negatives: int, draws: int) -> Information:
     ceilings = np.minimum(math.log2(negatives + 1), [math.lgamma(n + 1) / math.log(2) for n in lengths])
     per_length = {
         int(n): LengthInformation(
@@ -157,9 +212,8 @@ def information_of(
         )
         for n in np.unique(lengths)
     }
-    interval = mean_interval(bits, rng)
     ceiling = float(ceilings.mean())
-    return Information(interval.mean, interval.low, interval.high, ceiling, negatives, draws, len(essences), per_length)
+    return Information(interval.mean, interval.low, interval.high, ceiling, negatives, draws, len(bits), per_length)
 
 
 def _bits_of_length(score: Score, essences: Floats, *, negatives: int, draws: int, rng: np.random.Generator) -> Floats:
@@ -172,7 +226,7 @@ def _bits_of_length(score: Score, essences: Floats, *, negatives: int, draws: in
         orderings = rng.permuted(np.tile(np.arange(n), (len(block), negatives * draws, 1)), axis=2)
         truth = _score(score, block)  # (b,)
         others = _score_orderings(score, block, orderings).reshape(len(block), draws, negatives)
-        bits.append(_bits(truth, others))
+        bits.append(bits_against(truth, others))
     return np.concatenate(bits)
 
 
@@ -193,12 +247,3 @@ def _score(score: Score, sequences: Floats) -> Floats:
     if not np.isfinite(scores).all():
         raise InputError("a score must be finite; got NaN or inf")
     return scores
-
-
-def _bits(truth: Floats, others: Floats) -> Floats:
-    """log2 N + log2 softmax(truth): (b,) and (b, draws, negatives) -> (b,), averaged over the draws."""
-    logits = np.concatenate([np.broadcast_to(truth[:, np.newaxis, np.newaxis], (*others.shape[:2], 1)), others], axis=2)
-    top = logits.max(axis=2, keepdims=True)
-    total = top[:, :, 0] + np.log(np.exp(logits - top).sum(axis=2))  # (b, draws)
-    nats = truth[:, np.newaxis] - total + math.log(logits.shape[2])
-    return np.asarray(nats.mean(axis=1) / math.log(2))

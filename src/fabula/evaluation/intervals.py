@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -83,6 +83,32 @@ def mean_interval(values: Floats, rng: np.random.Generator) -> Interval:
         only = float(values[0])
         return Interval(1, only, only, only)
     return bootstrap(values, rng, method="percentile")
+
+
+def grouped_interval(
+    values: Floats, groups: Sequence[Hashable], rng: np.random.Generator, *, resamples: int = 2000
+) -> Interval:
+    """The 95 % percentile interval of a mean by bootstrap over groups, which are drawn whole.
+
+    Values of one group are like each other: drawn one by one, they would make the interval too narrow.
+
+    Examples
+    --------
+    >>> grouped_interval(np.array([1.0, 1.0, 3.0]), ["a", "a", "b"], np.random.default_rng(0)).high
+    3.0
+    """
+    numbers = {group: number for number, group in enumerate(dict.fromkeys(groups))}
+    number = np.array([numbers[group] for group in groups])
+    sums, counts = np.bincount(number, weights=values), np.bincount(number)
+    mean = float(values.mean())
+    if len(sums) == 1:
+        return Interval(len(values), mean, mean, mean)
+    means = []
+    for size in batches(resamples, len(sums)):
+        drawn = rng.integers(len(sums), size=(size, len(sums)))
+        means.append(sums[drawn].sum(axis=1) / counts[drawn].sum(axis=1))
+    low, high = np.quantile(np.concatenate(means), [0.025, 0.975])
+    return Interval(len(values), mean, float(low), float(high))
 
 
 def as_scores(values: ArrayLike, name: str) -> Floats:

@@ -14,6 +14,7 @@ from fabula.errors import InputError
 from fabula.evaluation.parts import Parts
 from fabula.sources.tables.reading import read_table
 
+_MAKERS = 10  # from so many on, collections are set apart by who made them
 _LOOKED_AT = 1000  # collections, to judge a column by
 _TRAINING = ("train", "training")
 _VALIDATION = ("validation", "valid", "val", "dev")
@@ -34,7 +35,9 @@ class Split:
         return Parts(self.training, self.held_out)
 
 
-def read_split(path: str | Path, *, where: Mapping[str, str] | None = None, held_out: float = 0.1) -> Split:
+def read_split(
+    path: str | Path, *, where: Mapping[str, str] | None = None, held_out: float = 0.1, title: str | None = None
+) -> Split:
     """Read a table of ordered collections and split it.
 
     A column ``split`` that says train and validation is followed. Without one, ``held_out`` of the collections are
@@ -49,13 +52,15 @@ def read_split(path: str | Path, *, where: Mapping[str, str] | None = None, held
         Column -> value: keep only the rows that have it.
     held_out
         The share to hold out, above 0 and below 1.
+    title
+        The column with the titles; by default the one that is recognised.
 
     Raises
     ------
     InputError
         When a side is empty.
     """
-    collections = [c for c in read_table(path, where=where) if len(c) > 1]
+    collections = [c for c in read_table(path, where=where, title=title) if len(c) > 1]
     if not collections:
         raise InputError(f"{path}: holds no collection of two items or more")
     marks = [str(c.items[0].details.get("split", "")).lower() for c in collections]
@@ -73,6 +78,33 @@ def read_split(path: str | Path, *, where: Mapping[str, str] | None = None, held
         validation = [c for c, out in zip(collections, sides, strict=True) if out]
     _check(path, training, validation, rule)
     return Split(training, validation, rule)
+
+
+def divided(collections: Sequence[Collection], share: float) -> tuple[list[Collection], list[Collection]]:
+    """Some collections, and about a share of them apart: at least one, and five where there are ten or more.
+
+    They go by who made them where at least ten did, else each by itself; which ones depends on the names alone.
+
+    Examples
+    --------
+    >>> from fabula.core.collection import Item
+    >>> some, apart = divided([Collection(str(i), [Item("a")]) for i in range(20)], 0.1)
+    >>> len(some), len(apart)
+    (15, 5)
+    """
+    if not 0 < share < 1:
+        raise InputError(f"the share to hold out must lie between 0 and 1; got {share}")
+    makers = [c.items[0].creator for c in collections]
+    by_maker = all(makers) and len(set(makers)) >= _MAKERS
+    names = [maker if by_maker else c.id for maker, c in zip(makers, collections, strict=True)]
+    wanted = max(round(share * len(names)), min(5, len(names) // 2), 1)
+    apart: set[str] = set()
+    for name in sorted(set(names), key=_share):
+        if sum(other in apart for other in names) >= wanted:
+            break
+        apart.add(name)
+    sides = [(c, name in apart) for c, name in zip(collections, names, strict=True)]
+    return [c for c, out in sides if not out], [c for c, out in sides if out]
 
 
 def usable_features(collections: Sequence[Collection]) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from fabula.core.writing import check_target
 from fabula.errors import import_extra
 from fabula.models.file import save_model
+from fabula.studies.recipe import Recipe
 from fabula.studies.splits import Split, read_split, usable_features
 
 if TYPE_CHECKING:
@@ -18,30 +19,6 @@ if TYPE_CHECKING:
     from fabula.training.config import TrainingConfig
     from fabula.training.loop.run import Progress
     from fabula.training.trainer import Trained
-
-
-@dataclass(frozen=True)
-class Recipe:
-    """What to train on and how, as a user says it.
-
-    Attributes
-    ----------
-    table
-        Ordered collections, one row an item.
-    where
-        Column -> value: keep only the rows that have it.
-    preset
-        ``"default"`` or ``"paper"``.
-    changes
-        Fields of the preset to change.
-    """
-
-    table: Path
-    where: Mapping[str, str]
-    preset: str = "default"
-    changes: Mapping[str, Any] | None = None
-    device: str = "auto"
-    held_out: float = 0.1
 
 
 @dataclass(frozen=True)

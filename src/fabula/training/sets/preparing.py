@@ -53,6 +53,20 @@ def learn_transform(features: Floats, spec: SetSpec) -> tuple[Array, Array]:
     return mean.astype(np.float32), np.where(deviation > 1e-8, deviation, 1.0).astype(np.float32)
 
 
+def spec_for(features: Sequence[str], *, titles: bool, logged: Sequence[str] = (), **sizes: int) -> SetSpec:
+    """A specification for columns of any names: where there is a key with its mode, it stands on the circle of fifths.
+
+    Examples
+    --------
+    >>> spec_for(("key", "mode", "weight"), titles=False).circle
+    'key'
+    """
+    musical = {"key", "mode"} <= set(features)
+    kept = tuple(name for name in logged if name in features)
+    plain = {"features": tuple(features), "logged": kept, "titles": titles, **sizes}
+    return SetSpec.from_dict({**plain, **({"circle": "key", "mode": "mode"} if musical else {})})
+
+
 def learn_inputs(
     collections: Sequence[Collection], spec: SetSpec, *, tokens: int, grams: int
 ) -> tuple[SetSpec, Array, Array, Vocabulary]:
@@ -66,7 +80,7 @@ def learn_inputs(
         By how many artists a token or gram must be used.
     """
     features = np.concatenate([picked(collection, spec.features) for collection in collections])
-    mean, deviation = learn_transform(features, spec)
+    mean, deviation = learn_transform(features, spec) if spec.features else (np.zeros(0, np.float32),) * 2
     vocabulary = Vocabulary((), ())
     if spec.titles:
         named = ((artist_of(collection), titles_of(collection)) for collection in collections)

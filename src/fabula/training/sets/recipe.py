@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
@@ -85,6 +85,22 @@ class SetRecipe:
     def to_dict(self) -> dict[str, Any]:
         """As plain values."""
         return {**asdict(self), "kept": [list(group) for group in self.kept]}
+
+
+def recipe_for(collections: int, features: Sequence[str], **changes: Any) -> SetRecipe:
+    """The recipe for so many collections with such features: fewer must use a word that fewer could.
+
+    Examples
+    --------
+    >>> recipe_for(600, ("weight",)).tokens, recipe_for(600, ("weight",), few=0.1).few
+    (2, 0.1)
+    """
+    fitting: dict[str, Any] = {"tokens": min(25, max(2, collections // 1200))}
+    if not any(set(group) & set(features) for group in SetRecipe().kept):
+        fitting["few"] = 0.0  # there are none of those that would be kept
+    if collections < 2000:
+        fitting["batch"] = 32
+    return SetRecipe.from_dict({**fitting, **changes})
 
 
 def going_on(**changes: Any) -> SetRecipe:

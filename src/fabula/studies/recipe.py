@@ -1,0 +1,44 @@
+"""What to train on and how, as a user says it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+Kind = Literal["essence", "set"]
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What to train on and how, as a user says it.
+
+    Attributes
+    ----------
+    table
+        Ordered collections, one row an item; for a set model also a folder of folders and playlists.
+    where
+        Column -> value: keep only the rows that have it.
+    preset
+        ``"default"`` or ``"paper"``.
+    changes
+        Fields of the preset, or of a set model's recipe, to change.
+    kind
+        ``"essence"``: an encoder that sees each item by itself. ``"set"``: one that sees the whole collection, with
+        titles where there are any.
+    titles
+        The column with the titles, "" for the one that is recognised; None where titles are not to be read.
+    start
+        The set model to go on from: a shipped name or a file.
+    """
+
+    table: Path
+    where: Mapping[str, str]
+    preset: str = "default"
+    changes: Mapping[str, Any] | None = None
+    device: str = "auto"
+    held_out: float = 0.1
+    kind: Kind = "essence"
+    titles: str | None = None
+    start: str | None = None
