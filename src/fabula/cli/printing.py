@@ -84,7 +84,7 @@ def _shares(ordered: Ordered) -> list[float]:
 
 
 def _verdict(ordered: Ordered) -> list[str]:
-    from fabula.session.answer import model_name
+    from fabula.session.answer import likely_text, model_name
     from fabula.session.reasons import story
 
     chosen, given, medium = ordered.fit, ordered.given, ordered.session.medium
@@ -92,31 +92,15 @@ def _verdict(ordered: Ordered) -> list[str]:
     heard = ", ".join(dict.fromkeys(medium.shown(name) for name in ordered.session.features))
     named = model_name(ordered)
     lines.append(f"model {named}, which knows {heard}" if named else f"ordered by {heard}")
-    likely = _likelier(ordered)
+    likely = likely_text(ordered)
     shape = "nearest template" if ordered.task.likelihood is not None else "template"
     lines.append(f"{shape}: {chosen.template.name or 'unnamed'}{f'; {likely}' if likely else ''}")
     if ordered.task.likelihood is None:
         off = f"off the template by {chosen.mean:.2f} on average, {chosen.worst:.2f} at worst"
         lines.append(f"{off} (as given: {given.mean:.2f} and {given.worst:.2f})")
-    lines += [_gap(ordered), *_changes(ordered)]
+    lines += [_gap(ordered), *_changes(ordered), _others(ordered)]
     lines += [f"note: {note}" for note in ordered.notes]
     return [line for line in lines if line]
-
-
-def _likelier(ordered: Ordered) -> str:
-    from fabula.session.answer import given_name
-    from fabula.session.reasons import likelier
-
-    times = likelier(ordered.fit, ordered.given)
-    if times is None:
-        return ""
-    if times < 1.1:
-        return f"the model finds it no likelier than {given_name(ordered)}"
-    return (
-        f"{times:.1f} times as likely as {given_name(ordered)}"
-        if times < 100
-        else f"over 100 times as likely as {given_name(ordered)}"
-    )
 
 
 def _gap(ordered: Ordered) -> str:
@@ -125,6 +109,20 @@ def _gap(ordered: Ordered) -> str:
     if ordered.gap == 0 and ordered.fit.exact:
         return ""
     return f"found by search: another ordering could be better by {ordered.gap:.1%} at most"
+
+
+def _others(ordered: Ordered) -> str:
+    """The other proposals, and how much less likely each is."""
+    from fabula.session.answer import times_text
+    from fabula.session.reasons import likelier
+
+    named = []
+    for number, proposal in enumerate(ordered.proposals, start=1):
+        if number != ordered.chosen + 1:
+            times = likelier(ordered.fit, proposal.fit)
+            less = f", {times_text(times)} less likely" if times is not None and times >= 1 else ""
+            named.append(f"{number} ({proposal.fit.template.name or 'unnamed'}{less})")
+    return f"other orders, by --choose: {'; '.join(named)}" if named else ""
 
 
 def _changes(ordered: Ordered) -> list[str]:
@@ -143,7 +141,6 @@ def print_arc(ordered: Ordered) -> None:
     if essence.ndim > 1:
         return
     out = console()
-    out.print(ordered.session.title, style="bold", markup=False)
     out.print(f"as given  {spark(essence)}", markup=False)
     out.print(f"ordered   {spark(essence[ordered.fit.ordering])}", markup=False)
     out.print()

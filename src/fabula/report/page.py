@@ -11,7 +11,8 @@ import numpy as np
 from fabula.core.fit import Fit
 from fabula.core.writing import write_whole
 from fabula.report import svg
-from fabula.session.answer import given_name, headline, model_name, rows_of, side_line
+from fabula.report.figures.likes import MOST_ROWS, likes_figure
+from fabula.session.answer import headline, likely_text, model_name, rows_of, side_line, times_text
 from fabula.session.ordered import Ordered
 from fabula.session.reasons import likelier, story
 
@@ -57,6 +58,7 @@ def order_page(ordered: Ordered) -> str:
         "<h2>The order</h2>",
         _table(ordered),
         *_changes(ordered),
+        *_likes(ordered),
         *_alternatives(ordered),
     ]
     return (
@@ -77,12 +79,12 @@ def _verdict(ordered: Ordered) -> str:
     chosen, given = ordered.fit, ordered.given
     words = story(ordered)
     text = f"{words[:1].upper()}{words[1:]}. " if words else ""
-    times = likelier(chosen, given)
-    if times is not None:
-        text += f"The model {model_name(ordered)} finds it {times:.1f} times as likely as {given_name(ordered)}. "
-    text += (
-        f"Mean deviation {chosen.mean:.2f}, worst {chosen.worst:.2f}; as given {given.mean:.2f} and {given.worst:.2f}."
-    )
+    likely = likely_text(ordered)
+    if likely:
+        text += f"By the model {model_name(ordered)}: {likely}. "
+    if ordered.task.likelihood is None:
+        text += f"Mean deviation {chosen.mean:.2f}, worst {chosen.worst:.2f}; "
+        text += f"as given {given.mean:.2f} and {given.worst:.2f}."
     if ordered.gap is None:
         return f"{text} How close this is to the best is not known."
     return text if not ordered.gap else f"{text} Another ordering could be better by {ordered.gap:.1%} at most."
@@ -137,13 +139,23 @@ def _changes(ordered: Ordered) -> list[str]:
     return [f"<h2>Steps between neighbours</h2><ul>{''.join(lines)}</ul>"] if lines else []
 
 
+def _likes(ordered: Ordered) -> list[str]:
+    judged = ordered.task.likelihood
+    if judged is None or len(judged.collection) > MOST_ROWS:
+        return []
+    figure = likes_figure(judged.likes()[ordered.ordering], ordered.titles)
+    words = "Each row is an item, each column a position: the darker, the likelier. A ring marks where it stands."
+    return [f'<h2>Where each likes to stand</h2><p class="soft">{words}</p><figure>{figure}</figure>']
+
+
 def _alternatives(ordered: Ordered) -> list[str]:
     others = [(k, p) for k, p in enumerate(ordered.proposals, start=1) if k != ordered.chosen + 1]
     items = ordered.session.collection.items
     parts = ["<h2>Alternatives</h2>"] if others else []
     for number, proposal in others:
         other = proposal.fit
-        score = "" if other.score is None else f", score {other.score:.2f}"
+        times = likelier(ordered.fit, other)
+        score = "" if times is None or number == 1 else f", {times_text(times)} less likely"
         listed = "".join(f'<li dir="auto">{escape(items[i].label)}</li>' for i in other.ordering)
         figure = ""
         if ordered.session.essence.ndim == 1:

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from fabula.session.ordered import Ordered
 
 
+_MOST_LIKES = 60  # items, beyond which nobody reads a table of them by positions
+
+
 @dataclass(frozen=True)
 class Row:
     """One position of a result.
@@ -66,8 +69,10 @@ def as_json(ordered: Ordered, *, explain: bool = True) -> dict[str, Any]:
     ``score``, ``exact``, ``gap`` (null: not known), ``sides`` (items on each), ``lengths`` (of each side, in ``unit``),
     ``left_out`` (item indices), ``unmeasured`` (entries that keep their position), ``model``, ``likelier`` (times, than
     the order given), ``items`` in the new order (each with ``position`` (1-based), ``id``, ``title``, who made it,
-    ``path``, ``length``, ``side``, ``essence``, ``target``, ``deviation``, ``why``), ``given``, ``alternatives``,
-    ``changes`` and ``notes``.
+    ``path``, ``length``, ``side``, ``essence``, ``target``, ``deviation``, ``why``), ``given``, ``alternatives``
+    (each with its ``likelihood`` relative to this one),
+    ``changes``, ``likes`` (where each item, in the order given, likes to stand: shares over the positions; null where
+    no set model was asked) and ``notes``.
 
     Parameters
     ----------
@@ -88,8 +93,11 @@ def as_json(ordered: Ordered, *, explain: bool = True) -> dict[str, Any]:
         "likelier": likelier(ordered.fit, ordered.given),
         "items": _items(ordered, explain=explain),
         "given": _summary(ordered.given),
-        "alternatives": [_summary(other) for other in ordered.alternatives],
+        "alternatives": [
+            {**_summary(other), "likelihood": likelier(other, ordered.fit)} for other in ordered.alternatives
+        ],
         "changes": [{"name": c.name, "unit": c.unit, "mean": c.mean, "worst": c.worst} for c in ordered.changes],
+        "likes": _likes(ordered) if explain else None,
         "notes": list(ordered.notes),
     }
 
@@ -106,6 +114,30 @@ def given_name(ordered: Ordered) -> str:
     source = ordered.session.source
     by_name = source.files and source.playlist is None and not source.collection.ordered
     return "the order of the file names" if by_name else "the order given"
+
+
+def likely_text(ordered: Ordered) -> str:
+    """How much likelier the model finds the order than the one given, in words; "" where no model speaks."""
+    times = likelier(ordered.fit, ordered.given)
+    if times is None:
+        return ""
+    if times < 1.1:
+        return f"the model finds it no likelier than {given_name(ordered)}"
+    return f"{times_text(times)} as likely as {given_name(ordered)}"
+
+
+def times_text(times: float) -> str:
+    """How many times, in words.
+
+    Examples
+    --------
+    >>> times_text(4.26), times_text(36.2), times_text(12345.0)
+    ('4.3 times', '36 times', 'over 1,000 times')
+    """
+    for most, words in ((10, f"{times:.1f}"), (100, f"{times:.0f}"), (1000, "over 100"), (1e6, "over 1,000")):
+        if times < most:
+            return f"{words} times"
+    return "over a million times"
 
 
 def _items(ordered: Ordered, *, explain: bool) -> list[dict[str, Any]]:
@@ -132,6 +164,11 @@ def _items(ordered: Ordered, *, explain: bool) -> list[dict[str, Any]]:
             zip(ordered.collection.items, numbers, strict=True), start=1
         )
     ]
+
+
+def _likes(ordered: Ordered) -> list[list[float]] | None:
+    judged = ordered.task.likelihood
+    return None if judged is None or len(judged.collection) > _MOST_LIKES else judged.likes().round(4).tolist()
 
 
 def _unmeasured(ordered: Ordered) -> list[dict[str, Any]]:

@@ -66,6 +66,12 @@ class Likelihood:
         table = self.positions(len(self.collection))
         return normalise(table @ (0.5 - positions(table.shape[1])))
 
+    def likes(self) -> Floats:
+        """Where each item likes to stand: shape (n, n), each row a share of likelihood over the positions."""
+        table = self.positions(len(self.collection))
+        shares = np.exp(table - table.max(axis=1, keepdims=True))
+        return np.asarray(shares / shares.sum(axis=1, keepdims=True))
+
     def known(self) -> tuple[str, ...]:
         """What is known of the items that the model takes, and ``title``."""
         c = self.collection

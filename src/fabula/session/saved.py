@@ -47,7 +47,7 @@ def as_saved(session: Session, state: Mapping[str, Any]) -> dict[str, Any]:
         "version": VERSION,
         "title": session.title,
         "medium": session.medium.name,
-        "by": session.features[0] if session.model is None else None,
+        "by": session.column,
         "feature_names": list(c.feature_names) if c.features.ndim == 2 else [],
         "items": items,
         "essence": session.essence.tolist(),

@@ -29,7 +29,8 @@ from fabula.session.wishes import constraints_of, readable
 from fabula.sources.registry import Opening, open_source
 from fabula.sources.source import SeveralCollectionsError, Source
 
-_SHAPES = ("steady-fall", "icarus", "man-in-a-hole", "freytag-pyramid", "steady-rise")  # where no arcs are learned
+# Shapes that an order may have besides the arcs of a model.
+_SHAPES = ("steady-fall", "icarus", "man-in-a-hole", "freytag-pyramid", "steady-rise")
 DEFAULT_TEMPLATE = "icarus"  # for a column, of which no model knows what it does in a collection
 
 
@@ -93,6 +94,17 @@ class Session:
         return self.source.title
 
     @property
+    def column(self) -> str | None:
+        """The column that is the essence; None where it is a model's."""
+        return self.features[0] if self.model is None and self.likelihood is None and self.features else None
+
+    @property
+    def model_name(self) -> str | None:
+        """What the model is called that proposes the order, or gives the essence; None for a column."""
+        chosen = self.model if self.likelihood is None else self.likelihood.model
+        return None if chosen is None else str(chosen.card.get("name") or self.asked.model or "unnamed")
+
+    @property
     def columns(self) -> list[str]:
         """The features that can be the essence."""
         return usable_columns(self.collection)
@@ -143,7 +155,8 @@ class Session:
             sides = _checked_sides(asked, asked.ordering, task)
             return [propose.as_it_is(task, (templates or self.templates)[0], asked.ordering, sides)]
         if task.likelihood is not None:
-            return propose.by_likelihood(task, self.templates, asked.alternatives)
+            drawn = [*self.templates, *(named_template(name) for name in _SHAPES)]
+            return propose.by_likelihood(task, drawn, asked.alternatives)
         if templates is None and not asked.flip and self.model is not None and self.model.arcs is not None:
             return propose.along_arcs(task, asked.alternatives)
         own = templates or self.templates

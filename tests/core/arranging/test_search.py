@@ -24,7 +24,7 @@ from fabula.core.arranging.local.moves import (
 )
 from fabula.core.arranging.local.paths import PathSearch, first_prices
 from fabula.core.arranging.local.problem import pose
-from fabula.core.arranging.local.solve import search
+from fabula.core.arranging.searching import search
 from fabula.core.fit import fit
 from fabula.core.template import Template
 from fabula.errors import ConflictError, ConstraintError, InputError

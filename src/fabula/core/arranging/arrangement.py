@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from fabula.core.arranging.constraints import Constraints, alike
-from fabula.core.arranging.goal import Goal
+from fabula.core.arranging.goal import Goal, distances
 from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
 
@@ -115,10 +115,10 @@ def describe(
 def measured(goal: Goal, ordering: Ints, sizes: tuple[int, ...]) -> tuple[Floats | None, Floats]:
     """The targets and the costs along an ordering, each side by itself."""
     pieces = np.split(ordering, np.cumsum(sizes)[:-1])
-    costs = np.concatenate([goal.taken(p).costs(len(p))[np.arange(len(p)), np.arange(len(p))] for p in pieces])
     if goal.follows is None:
-        return None, costs
-    return np.concatenate([goal.targets(len(p)) for p in pieces]), costs
+        return None, np.concatenate([goal.taken(p).costs(len(p)).diagonal() for p in pieces])
+    targets = np.concatenate([goal.targets(len(p)) for p in pieces])
+    return targets, distances(goal.rows[ordering], targets.reshape(len(ordering), -1))
 
 
 def _relative(gap: float, scale: float) -> float:

@@ -12,8 +12,8 @@ from fabula.core.arranging.arrangement import Arrangement, describe
 from fabula.core.arranging.constraints import Constraints
 from fabula.core.arranging.exact.solve import MOST_UNITS, solve_exactly
 from fabula.core.arranging.goal import Goal
-from fabula.core.arranging.local.solve import search
 from fabula.core.arranging.ranking import canonical_order, renumbered
+from fabula.core.arranging.searching import search
 from fabula.core.essence import Floats
 from fabula.core.fit import fit
 from fabula.errors import InputError

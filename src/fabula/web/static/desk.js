@@ -94,6 +94,7 @@ export function inspect() {
   const { title, preview } = state.collection.items[item], plays = preview && player.canPlay(state.collection);
   $("one-title").textContent = row ? `${label(row)}. ${title}` : title;
   $("one-why").textContent = !row ? "left out" : state.before ? "" : state.why.get(item) || "";
+  likes(item, row);
   const free = !state.before, here = Boolean(row), next = here && row.position < last, linked = pinning.isLinked(item);
   const actions = [
     [pins().has(item) ? "Unlock" : "Lock here", () => pinning.toggleLock(item), free && here],
@@ -106,6 +107,21 @@ export function inspect() {
   const bar = box.querySelector(".actions"), focused = [...bar.children].indexOf(document.activeElement);
   bar.replaceChildren(...actions.map(([text, action, able]) => el("button", { onclick: action, disabled: !able }, text)));
   if (focused >= 0) bar.children[Math.min(focused, bar.children.length - 1)].focus();
+}
+
+// Where the model finds that the item likes to stand: a bar for each position, its own marked.
+function likes(item, row) {
+  const shares = state.before ? null : state.answer?.likes?.[item], box = $("one-likes");
+  box.hidden = !shares;
+  if (!shares) return;
+  const top = Math.max(...shares), best = shares.indexOf(top) + 1;
+  box.setAttribute("aria-label", `Likes to stand at position ${best} most`);
+  box.title = "Where the model finds it likes to stand, from the first position to the last";
+  box.replaceChildren(...shares.map((share, position) => {
+    const bar = el("i", { class: row?.position === position ? "here" : "" });
+    bar.style.height = `${(8 + (92 * share) / top).toFixed(0)}%`;
+    return bar;
+  }));
 }
 
 // Openers of the later sides, and closes of the earlier ones; those of the whole are First and Last.

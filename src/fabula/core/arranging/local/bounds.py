@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 
 from fabula.core.arranging.local.problem import Problem
@@ -43,7 +45,7 @@ def coupling_bound(problem: Problem, assigned: Ints) -> float:
     return total
 
 
-def link_bound(link: Floats, *, rounds: int = 30) -> float:
+def link_bound(link: Floats, *, rounds: int = 30, until: float = np.inf) -> float:
     """A lower bound of the sum of links (n, n) along any ordering, positions aside; infinite when there is none.
 
     An ordering is a way to give each item but the last a follower, and it is a tree over the items in which none
@@ -62,7 +64,7 @@ def link_bound(link: Floats, *, rounds: int = 30) -> float:
         return np.inf
     if finite.min() == finite.max():  # nothing to choose
         return float(finite[0]) * (len(link) - 1)
-    return max(_cheapest_followers(link), _cheapest_tree(link, rounds))
+    return max(_cheapest_followers(link), _cheapest_tree(link, rounds, until))
 
 
 def _cheapest_followers(link: Floats) -> float:
@@ -79,7 +81,7 @@ def _cheapest_followers(link: Floats) -> float:
     return float(table[rows, columns].sum())
 
 
-def _cheapest_tree(link: Floats, rounds: int) -> float:
+def _cheapest_tree(link: Floats, rounds: int, until: float) -> float:
     """Held and Karp's bound: a price per item is moved until most have two neighbours in the cheapest tree.
 
     A dummy item, at no cost next to any two items, makes the path a circle.
@@ -89,6 +91,8 @@ def _cheapest_tree(link: Floats, rounds: int) -> float:
     price = np.zeros(n)
     best, step, last = -np.inf, 0.0, np.zeros(n)
     for turn in range(rounds):
+        if time.monotonic() > until:
+            break
         total, degree = _tree(either + price + price[:, np.newaxis])
         if not np.isfinite(total):
             return np.inf

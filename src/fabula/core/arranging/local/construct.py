@@ -67,7 +67,7 @@ def construct(problem: Problem, wish: Ints, rng: np.random.Generator, *, until: 
     facts = _facts(problem)
     for attempt in range(ATTEMPTS):
         noise = rng.normal(size=len(facts.head)) * len(wish) * attempt / ATTEMPTS
-        order = _fill(facts, place[facts.head] + noise)
+        order = _fill(facts, place[facts.head] + noise, until)
         if order is not None:
             return np.concatenate([problem.parts.members[unit] for unit in order]).astype(np.intp)
         if time.monotonic() > until:
@@ -90,7 +90,7 @@ def _facts(problem: Problem) -> _Facts:
     return _Facts(problem, head, tail, due, by_due, ends, same, other, dict(problem.constraints.fixed))
 
 
-def _fill(facts: _Facts, wish: Floats) -> list[int] | None:
+def _fill(facts: _Facts, wish: Floats, until: float) -> list[int] | None:
     """Units in order, or None when too many steps back were needed."""
     parts = facts.problem.parts
     ahead = parts.earlier.sum(axis=0)
@@ -103,7 +103,7 @@ def _fill(facts: _Facts, wish: Floats) -> list[int] | None:
         if unit is None:
             choices.pop()
             steps -= 1
-            if not choices or not steps:
+            if not choices or not steps or time.monotonic() > until:
                 return None
             last = order.pop()
             left.take(facts, last, -1)

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
-from fabula.core.arranging.arrangement import Bounds, describe
-from fabula.core.arranging.constraints import Constraints, alike
-from fabula.core.arranging.goal import Goal
+from fabula.core.arranging.arrangement import Bounds
 from fabula.core.arranging.limits import kept_counts, side_room
 from fabula.core.arranging.local.anneal import anneal
 from fabula.core.arranging.local.balance import balance
@@ -20,9 +18,8 @@ from fabula.core.arranging.local.guided import guided
 from fabula.core.arranging.local.layouts import MOST_LAYOUTS, Layouts, layouts
 from fabula.core.arranging.local.paths import PathSearch, first_prices, lowest_bound
 from fabula.core.arranging.local.problem import Problem
+from fabula.core.arranging.local.task import Found, Task, alike_price
 from fabula.core.arranging.local.worst import least_worst
-from fabula.core.essence import Floats
-from fabula.core.fit import fit
 from fabula.core.ordering import Ints
 
 MOST_FOR_PATHS = 300  # beyond, paths cost more than they tell
@@ -34,119 +31,13 @@ HOT = 1.5  # noise at the start, in deviations of the links
 MOST_GUIDED = 100  # items up to which the bound guides the search
 TURNS = 20  # paths that are followed
 ROUNDS = 1500  # of the bound
-FREE = 0.3  # of the time, for the ordering without wishes
 LATE = 2.0  # seconds after which an ordering is given up
 
-Key = tuple[float, ...]
 
-
-@dataclass(frozen=True, eq=False)
-class Found:
-    """An ordering of what is kept.
-
-    Attributes
-    ----------
-    ordering, sizes
-        The items, and how many of them stand on each side.
-    key
-        The criteria, the first first.
-    bounds
-        What no ordering gets below, as far as it is known.
-    room
-        The most a side may hold.
-    paths
-        The prices that guided to it.
-    """
-
-    ordering: Ints
-    sizes: tuple[int, ...]
-    key: Key
-    bounds: Bounds
-    room: float
-    paths: PathSearch | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class Task:
-    """What is searched for, and how long."""
-
-    goal: Goal
-    flow: Floats | None
-    constraints: Constraints
-    seed: int
-    until: float
-
-    @property
-    def counts_worst(self) -> bool:
-        """Whether the largest deviation comes first."""
-        return self.flow is None and self.goal.follows is not None
-
-
-def search(
-    goal: Goal, flow: Floats | None, constraints: Constraints, *, seed: int, seconds: float
-) -> tuple[Ints, tuple[int, ...], Bounds] | None:
-    """A good ordering of many items, the sizes of its sides and bounds; None where none was found.
-
-    If the ordering found without the wishes keeps them all, it is that one.
-    """
-    begun, bare = time.monotonic(), _bare(constraints)
-    task = Task(goal, flow, constraints, seed, begun + seconds)
-    if bare is not None:
-        freely = replace(task, constraints=bare, until=begun + FREE * seconds)
-        free = _fitted(freely) if task.counts_worst and bare.one_side else _searched(freely)
-        if free is not None and _keeps(constraints, free):
-            return _told(replace(freely, until=task.until), free)
-    now = time.monotonic()
-    found = _searched(replace(task, until=now + _search_share(task) * (task.until - now)))
-    late = 0.15 * seconds if goal.n > MOST_GUIDED else 0.0  # where a bound takes long
-    return None if found is None else _told(replace(task, until=task.until + late), found)
-
-
-def _search_share(task: Task) -> float:
-    """How much of the time goes to the search; the rest to the bound, where it is not found on the way."""
-    if task.counts_worst:
-        return 1.0
-    if task.goal.n > MOST_GUIDED:
-        return 0.4
-    return 0.9 if task.constraints.sides == 1 else 0.6
-
-
-def _fitted(task: Task) -> Found | None:
-    """The best ordering of all, where the template counts alone."""
-    if task.goal.follows is None:
-        return None
-    laid = fit(task.goal.rows, task.goal.follows)
-    total = float(laid.deviations.sum())
-    key = (0.0, laid.worst, total)
-    return Found(laid.ordering, (task.goal.n,), key, Bounds(total, laid.worst), np.inf)
-
-
-def _told(task: Task, found: Found) -> tuple[Ints, tuple[int, ...], Bounds]:
-    """What was found, with bounds that hold for every layout."""
-    bounds = found.bounds if task.counts_worst else _bounded(task, found)
-    least = _least_alike(task.constraints, len(found.ordering))
-    return found.ordering, found.sizes if len(found.sizes) > 1 else (), replace(bounds, violations=least)
-
-
-def _bare(constraints: Constraints) -> Constraints | None:
-    """The constraints without wishes on single items; None where there are none of these."""
-    c = constraints
-    if not (c.fixed or c.forbidden or c.together or c.before or c.ends) and c.apart is None:
-        return None
-    return Constraints(c.n, sides=c.sides, lengths=c.lengths, side_limit=c.side_limit, limit=c.limit)
-
-
-def _keeps(constraints: Constraints, free: Found) -> bool:
-    """Whether an ordering keeps every wish, and no neighbours are alike."""
-    side = np.repeat(np.arange(len(free.sizes)), free.sizes)
-    apart = constraints.apart is None or not alike(constraints.apart[free.ordering], side)
-    return apart and not constraints.broken(free.ordering, free.sizes)
-
-
-def _searched(task: Task) -> Found | None:
+def searched(task: Task) -> Found | None:
     """As many items kept as can be, on sides as even as can be."""
     constraints = task.constraints
-    prices = (np.inf, _alike_price(task)) if constraints.apart is not None and constraints.apart_soft else (np.inf,)
+    prices = (np.inf, alike_price(task)) if constraints.apart is not None and constraints.apart_soft else (np.inf,)
     for kept in kept_counts(constraints):
         room = side_room(constraints)
         for _ in range(ATTEMPTS if constraints.sides > 1 and constraints.side_limit is None else 1):
@@ -160,21 +51,6 @@ def _searched(task: Task) -> Found | None:
         if time.monotonic() > task.until + LATE:
             return None
     return None
-
-
-def _alike_price(task: Task) -> float:
-    """A cost of neighbours that are alike, far above all others."""
-    largest = float(np.abs(task.goal.costs(task.goal.n)).max())
-    flowing = 0.0 if task.flow is None else float(np.abs(task.flow).max())
-    return 20.0 * (largest**2 + largest + flowing) + 1.0
-
-
-def _least_alike(constraints: Constraints, kept: int) -> int:
-    """How many neighbours must be alike: a label that many carry finds too few others to stand between."""
-    if constraints.apart is None or kept < constraints.n:
-        return 0
-    most = int(np.bincount(constraints.apart[constraints.apart >= 0]).max())
-    return max(0, most - (kept - most) - constraints.sides)
 
 
 def _by_worst(task: Task, every: Layouts) -> Found | None:
@@ -218,8 +94,7 @@ def _by_sum(task: Task, every: Layouts) -> Found | None:
 
 def _found(task: Task, problem: Problem, ordering: Ints, paths: PathSearch | None = None) -> Found:
     items = problem.items(ordering)
-    told = describe(task.goal, task.flow, task.constraints, items, problem.sizes)
-    key = (float(told.violations), *((told.worst or 0.0,) if task.counts_worst else ()), told.objective)
+    key = task.key(items, problem.sizes)
     return Found(items, problem.sizes, key, Bounds(-np.inf), problem.room, paths)
 
 
@@ -247,7 +122,7 @@ def _improved(problem: Problem, seed: int, until: float, *, parts: int) -> tuple
     return guided(problem, ordering, paths, rng, turns=-(-TURNS // parts), until=until), paths
 
 
-def _bounded(task: Task, found: Found) -> Bounds:
+def bounded(task: Task, found: Found) -> Bounds:
     """A bound over all layouts, the best that there is time for."""
     alike_price = np.inf if found.key[0] == 0 else 0.0  # neighbours alike for nothing: a bound holds all the more
     every = layouts(task.goal, task.flow, task.constraints, len(found.ordering), found.room, alike=alike_price)

@@ -1,0 +1,137 @@
+"""Bounds for very many items: sorted values on sorted targets, wishes one by one, and the cheapest followers."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from fabula.core.arranging.arrangement import Bounds
+from fabula.core.arranging.constraints import SLACK, Constraints
+from fabula.core.arranging.goal import Goal
+from fabula.core.arranging.limits import side_sizes
+from fabula.core.arranging.local.bounds import link_bound
+from fabula.core.arranging.local.task import Task
+from fabula.core.arranging.many.choosing import Pool, smallest_sum, smallest_worst
+from fabula.core.arranging.many.line import Ranks, ranks_between, ranks_of
+from fabula.core.arranging.many.sizes import judged_sizes
+from fabula.core.essence import Floats
+from fabula.core.ordering import Ints
+from fabula.core.template import Template
+
+MOST_JUDGED = 3000  # runs and ends by sizes of sides
+
+
+def line_bounds(task: Task, kept: int, room: float, worst: float, *, until: float) -> Bounds:
+    """What no ordering of so many items gets below, flow and wishes aside.
+
+    Parameters
+    ----------
+    task
+        Whose goal is a template.
+    kept, room
+        How many items are kept, and the most a side may hold.
+    worst
+        The largest deviation that counts.
+    until
+        When to stop by ``time.monotonic()`` at the latest.
+    """
+    best = Bounds(0.0, 0.0)
+    follows = task.goal.follows
+    for axis in range(task.goal.rows.shape[1] if follows is not None else 0):
+        one = _on_axis(task.goal, axis)
+        found = _axis_bounds(task, one, kept, room, worst, until)
+        # squares along the axes add up; of plain distances the longest axis tells most
+        total = max(best.total, found.total) if task.counts_worst else best.total + found.total
+        best = Bounds(total, max(best.worst or 0.0, found.worst or 0.0))
+    return best
+
+
+def _on_axis(goal: Goal, axis: int) -> Goal:
+    """The goal in one dimension: a distance is never below that along an axis."""
+    if goal.rows.shape[1] == 1 or goal.follows is None:
+        return goal
+    curve = Template(goal.follows.knots, goal.follows.values[:, axis])
+    return Goal.template(goal.rows[:, axis], curve)
+
+
+def _axis_bounds(task: Task, goal: Goal, kept: int, room: float, worst: float, until: float) -> Bounds:
+    c, power = task.constraints, 1 if task.counts_worst else 2
+    sizes = side_sizes(c, kept, room)
+    if goal.follows is None or not len(sizes):
+        return Bounds(0.0, 0.0)
+    values = np.sort(goal.rows[:, 0])
+    if kept == c.n and c.sides == 2:
+        judged, complete = judged_sizes(goal.follows, values, sizes, c.sides, power=power, until=until)
+        if complete and judged:
+            totals = [total for most, total, _ in judged if most <= worst * (1 + 1e-12)]
+            return Bounds(min(totals, default=0.0), judged[0][0])
+    ranks = ranks_of(goal.follows, (kept,)) if c.sides == 1 else ranks_between(goal.follows, sizes, c.sides, kept)
+    if kept == c.n:
+        deviations = ranks.deviations(values)
+        return Bounds(float((deviations**power).sum()), float(deviations.max()))
+    pool, _ = pool_of(goal, c, room, power)
+    return _chosen_bounds(pool, ranks, worst, task.counts_worst, until)
+
+
+def _chosen_bounds(pool: Pool, ranks: Ranks, worst: float, counts_worst: bool, until: float) -> Bounds:
+    """The same where items are left out."""
+    now = time.monotonic()
+    least = smallest_worst(pool, ranks, until=now + 0.6 * (until - now))[0] if counts_worst else 0.0
+    most = max(worst, least) * (1 + 1e-9) if counts_worst else np.inf
+    return Bounds(max(0.0, smallest_sum(pool, ranks, most, until=until)[0]), least)
+
+
+def pool_of(goal: Goal, constraints: Constraints, room: float, power: int) -> tuple[Pool, Ints]:
+    """The items to choose from, sorted, and their order."""
+    order = np.argsort(goal.rows[:, 0], kind="stable")
+    must = np.zeros(constraints.n, dtype=bool)
+    must[list(constraints.named)] = True
+    limit = min(constraints.limit or np.inf, constraints.sides * room) * SLACK
+    return Pool(goal.rows[order, 0], constraints.counted[order], must[order], limit, power), order
+
+
+def wishes_floor(task: Task, kept: int, room: float) -> float:
+    """The largest deviation that a single wish asks for: an item at an end, or a run at its best."""
+    c, goal = task.constraints, task.goal
+    sizes = [kept] if c.sides == 1 else list(side_sizes(c, kept, room))
+    floor = 0.0
+    for place, item in c.fixed.items():
+        if c.sides == 1 or place in (0, -1):
+            floor = max(floor, _at(goal, item, place, sizes[:1]))
+    wishes = len(c.ends) + len(c.together)
+    if len(sizes) * wishes > MOST_JUDGED:
+        return floor
+    for (_, place), item in c.ends.items():
+        floor = max(floor, _at(goal, item, place, sizes[:1] if place in (0, -1) else sizes))
+    for run in c.together:
+        floor = max(floor, min((_run_at_best(goal, run, size) for size in sizes), default=0.0))
+    return floor
+
+
+def _at(goal: Goal, item: int, place: int, sizes: list[int]) -> float:
+    """The deviation of an item at a place, for the best of some sizes."""
+    one = goal.taken([item])
+    return min((float(one.costs(size)[0, place]) for size in sizes if -size <= place < size), default=0.0)
+
+
+def _run_at_best(goal: Goal, run: tuple[int, ...], size: int) -> float:
+    last = size - len(run) + 1
+    if last < 1:
+        return np.inf
+    costs = goal.taken(run).costs(size)
+    return float(np.max([costs[o, o : last + o] for o in range(len(run))], axis=0).min())
+
+
+def flow_floor(flow: Floats, constraints: Constraints, kept: int, *, until: float) -> float:
+    """What neighbours cost at least, positions aside: all but the last of each side are followed."""
+    n, sides = len(flow), constraints.sides
+    table = flow + np.diag(np.full(n, np.inf))
+    links = kept - sides
+    floor = max(float(np.sort(table.min(axis=axis))[:links].sum()) for axis in (0, 1))
+    if kept == n and time.monotonic() < until:
+        framed = np.zeros((n + sides - 1, n + sides - 1))
+        framed[:n, :n] = flow
+        np.fill_diagonal(framed, np.inf)
+        floor = max(floor, link_bound(framed, rounds=int(np.clip(3_000 / n, 5, 60)), until=until))
+    return floor
