@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import shutil
@@ -15,6 +16,7 @@ from fabula.session.demo import demo_folder
 
 ROOT = Path(__file__).resolve().parents[1]
 BLOCK = re.compile(r"```(\w*)\n(.*?)```", re.DOTALL)
+PROGRAM = ".venv/bin/fabula"  # in a clone; here the one beside the interpreter stands in for it
 
 
 def blocks(page: str, language: str) -> list[str]:
@@ -22,16 +24,12 @@ def blocks(page: str, language: str) -> list[str]:
 
 
 @pytest.fixture
-def place(tmp_path, monkeypatch) -> Path:
-    """The files that the README speaks of."""
+def clone(tmp_path, monkeypatch) -> Path:
+    """What a clone has after `make demo`, as far as the README needs it."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("FABULA_CACHE_DIR", str(tmp_path / "cache"))
-    shutil.copytree(demo_folder(), "new-album")
-    names = sorted(path.name for path in Path("new-album").iterdir() if path.suffix == ".ogg")
-    lines = [f"#EXTINF:-1,{name[3:-4]}\nnew-album/{name}\n" for name in names]
-    Path("mix.m3u8").write_text("#EXTM3U\n" + "".join(lines), encoding="utf-8")
-    for name, values in (("album.csv", (0.2, 0.9, 0.5, 0.7)), ("other.csv", (3, 1, 2))):
-        Path(name).write_text("title,energy\n" + "".join(f"t{i},{v}\n" for i, v in enumerate(values)))
+    shutil.copytree(demo_folder(), "src/fabula/demo")
+    Path("out").mkdir()
     return tmp_path
 
 
@@ -39,20 +37,33 @@ def test_the_readme_is_one_screen_or_two():
     assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) < 90
 
 
-@pytest.mark.parametrize("command", [line for block in blocks("README.md", "sh") for line in block.splitlines()])
-def test_commands(command, place):
-    program, *arguments = shlex.split(command)
-    assert program == "fabula"
-    executable = str(Path(sys.executable).with_name("fabula"))
-    done = subprocess.run([executable, *arguments], capture_output=True, text=True, check=False, timeout=60)
-    assert done.returncode == 0, done.stderr
-    for name in re.findall(r"(?:-o|--report) (\S+)", command):
-        assert (place / name).stat().st_size > 100
+def test_the_demo_lies_where_the_readme_says():
+    assert sorted(path.name for path in (ROOT / "src/fabula/demo").iterdir()) == sorted(
+        path.name for path in demo_folder().iterdir()
+    )
+    assert "fabula demo --to out" in (ROOT / "Makefile").read_text(encoding="utf-8")
+
+
+def test_the_commands_run_one_after_the_other_as_pasted(clone):
+    commands = [line for block in blocks("README.md", "sh") for line in block.splitlines()]
+    assert len(commands) == 3
+    for command in commands:
+        program, *arguments = shlex.split(command)
+        assert program == PROGRAM
+        executable = str(Path(sys.executable).with_name("fabula"))
+        done = subprocess.run([executable, *arguments], capture_output=True, text=True, check=False, timeout=60)
+        assert done.returncode == 0, done.stderr
+        for name in re.findall(r"(?:-o|--report) (\S+)", command):
+            assert (clone / name).stat().st_size > 100
+        if "--json" in arguments:
+            assert json.loads(done.stdout)["template"] == "man-in-a-hole"
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/python.md"])
-def test_programs(page, place):
-    for program in blocks(page, "python"):
+def test_the_programs_run(page, clone):
+    programs = blocks(page, "python")
+    assert programs
+    for program in programs:
         command = [sys.executable, "-W", "error", "-c", program]
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
         assert done.returncode == 0, done.stderr
