@@ -95,6 +95,12 @@ def test_ranks_and_worths_hold_for_all_sizes(rng):
                 assert floor <= (np.abs(values - targets) ** power).sum() + 1e-9
 
 
+def test_the_nearest_value_of_each_rank(rng):
+    values, ranks = np.sort(rng.normal(size=9)), ranks_between(HILL, range(2, 9), 2, 12)
+    every = np.array([ranks.away(value) for value in values])
+    np.testing.assert_allclose(ranks.nearest(values), every.min(axis=0))
+
+
 def test_pinned_items_are_counted_where_they_stand(rng):
     values, first = np.sort(rng.normal(size=11)), 2.5
     pinned = Pinned(np.array([first]), HILL.samples(2)[:1])

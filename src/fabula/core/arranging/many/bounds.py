@@ -108,7 +108,8 @@ def _chosen_bounds(pool: Pool, ranks: Ranks, worst: float | None, until: float) 
     now = time.monotonic()
     if worst is None:
         return Bounds(max(0.0, smallest_sum(pool, ranks, np.inf, until=until)[0]), 0.0)
-    least = smallest_worst(pool, ranks, until=now + 0.6 * (until - now))[0]
+    least = float(ranks.nearest(pool.values).max())  # every rank is taken
+    least = max(least, smallest_worst(pool, ranks, until=now + 0.6 * (until - now))[0])
     most = max(worst, least) * (1 + 1e-9)
     return Bounds(max(0.0, smallest_sum(pool, ranks, most, until=until)[0]), least)
 

@@ -32,6 +32,14 @@ class Ranks:
         low, high = self.low[first:last], self.high[first:last]
         return np.maximum(np.maximum(low - value, value - high), 0.0)
 
+    def nearest(self, values: Floats) -> Floats:
+        """How far each rank is at least from the nearest of some sorted values."""
+        above = np.searchsorted(values, self.low)
+        ahead = values[np.minimum(above, len(values) - 1)]
+        behind = values[np.maximum(above - 1, 0)]
+        up = np.where(above < len(values), np.maximum(ahead - self.high, 0.0), np.inf)
+        return np.minimum(up, np.where(above > 0, np.maximum(self.low - behind, 0.0), np.inf))
+
     def deviations(self, values: Floats) -> Floats:
         """How far each of m sorted values is at least from the target of its rank."""
         return np.maximum(np.maximum(self.low - values, values - self.high), 0.0)
