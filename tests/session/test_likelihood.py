@@ -71,3 +71,21 @@ def test_a_template_is_followed_by_the_essence_that_draws_the_arc(suite):
     ordered = suite.order(template="steady-rise")
     assert ordered.task.likelihood is None
     assert np.all(np.diff(suite.essence[ordered.ordering]) >= 0)
+
+
+def test_streams_are_ordered_by_what_the_playlist_says(tmp_path):
+    path = tmp_path / "radio.m3u8"
+    entries = [("Outro", 90), ("Rain", 240), ("Intro", 60), ("Run", 190)]
+    path.write_text("#EXTM3U\n" + "".join(f"#EXTINF:{s},X - {t}\nhttp://a.example/{t}\n" for t, s in entries))
+    session = open_session(path)
+    assert session.features == ("title", "duration_ms")
+    titles = session.order().titles
+    assert (titles[0], titles[-1]) == ("Intro", "Outro")
+
+
+def test_lengths_in_seconds_or_as_a_clock_are_known_to_the_model(tmp_path):
+    path = tmp_path / "clock.csv"
+    path.write_text("title,duration,loudness\nRain,4:00,-9\nRun,3:10,-5\nHome,2:50,-7\n")
+    session = open_session(path)
+    assert session.collection.column("duration_ms").tolist() == [240000, 190000, 170000]
+    assert "duration_ms" in session.features

@@ -21,8 +21,11 @@ COMMANDS = {
     "extract": ("extract", "Measure files and write a table, one row a file."),
     "fetch": ("fetch", "Fetch a public dataset of ordered collections."),
     "info": ("info", "Say what a model takes, what it was trained on and how it did."),
-    "train": ("train", "Train an essence on ordered collections."),
-    "audit": ("audit", "Measure the information about the order, with the two controls that would catch a leak."),
+    "train": (
+        "train",
+        "Train an essence on ordered collections: a table, or a folder of numbered folders and playlists.",
+    ),
+    "audit": ("audit", "Measure the information about the order, with the controls that would catch a leak."),
     "evaluate": ("evaluate", "Measure how well every method recovers the true order of held-out collections."),
     "reproduce": ("reproduce", "Reproduce every table and figure of the paper, with controls and paired tests."),
     "compare": ("compare", "Compare what each feature tells about the order with what the essence tells."),

@@ -24,7 +24,7 @@ _LIMITS = ("side_limit", "limit", "smoothness")
 @click.option("--template", metavar="NAME|FILE|POINTS", help="A template: see `fabula templates list`.")
 @click.option("--like", metavar="PATH", help="Take the arc of that collection.")
 @click.option("--flip", is_flag=True, help="Turn the template upside down.")
-@click.option("--model", metavar="NAME|FILE", help="The model that gives the essence: see `fabula info`.")
+@click.option("--model", metavar="NAME|FILE", help="The model that proposes the order: see `fabula info`.")
 @click.option("--by", metavar="COLUMN", help="Use a column as the essence instead of a model.")
 @click.option("--collection", metavar="ID", help="Which collection of a table that holds several.")
 @click.option(
@@ -36,10 +36,10 @@ _LIMITS = ("side_limit", "limit", "smoothness")
     "--at", metavar="POSITION=TITLE", multiple=True, help="Put an item at a position, such as 3=Intro; repeatable."
 )
 @click.option(
-    "--together", metavar="TITLE", multiple=True, nargs=2, help="Two titles that follow each other; repeatable."
+    "--together", metavar="TITLE TITLE", multiple=True, nargs=2, help="Two titles that follow each other; repeatable."
 )
 @click.option(
-    "--before", metavar="TITLE", multiple=True, nargs=2, help="The first somewhere before the second; repeatable."
+    "--before", metavar="TITLE TITLE", multiple=True, nargs=2, help="The first somewhere before the second; repeatable."
 )
 @click.option("--apart", metavar="COLUMN", multiple=True,
               help="No two neighbours share it, such as artist; --apart soft besides: as few as can be.")  # fmt: skip

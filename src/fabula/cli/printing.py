@@ -84,12 +84,12 @@ def _shares(ordered: Ordered) -> list[float]:
 
 
 def _verdict(ordered: Ordered) -> list[str]:
-    from fabula.session.answer import likely_text, model_name
+    from fabula.session.answer import knows, likely_text, model_name
     from fabula.session.reasons import story
 
-    chosen, given, medium = ordered.fit, ordered.given, ordered.session.medium
+    chosen, given = ordered.fit, ordered.given
     lines = [story(ordered)] if len(ordered.ordering) > 2 else []
-    heard = ", ".join(dict.fromkeys(medium.shown(name) for name in ordered.session.features))
+    heard = ", ".join(knows(ordered))
     named = model_name(ordered)
     lines.append(f"model {named}, which knows {heard}" if named else f"ordered by {heard}")
     likely = likely_text(ordered)

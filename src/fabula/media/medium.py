@@ -89,6 +89,8 @@ class Medium:
         where its file does not say; and from items to what they are called together, or "".
     specs
         What can be measured of a file, by name; the first is measured where nothing else is asked for.
+    complete
+        From a collection as a source gave it to one with the features that follow from those it has.
     unit, lengths
         The unit of an item's length, and the length of every item of a collection from its features, NaN where it is
         not known.
@@ -116,6 +118,7 @@ class Medium:
     number: Callable[[Item], tuple[float, ...] | None] = lambda item: None
     title: Callable[[Sequence[Item]], str] = lambda items: ""
     specs: Mapping[str, Callable[[], Spec]] = field(default_factory=dict)
+    complete: Callable[[Collection], Collection] = lambda collection: collection
     unit: Unit = COUNT
     lengths: Lengths = no_lengths
     steps: Callable[[Collection, Floats], Steps] = essence_steps

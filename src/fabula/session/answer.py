@@ -109,6 +109,14 @@ def model_name(ordered: Ordered) -> str | None:
     return None if model is None else str(model.card.get("name") or ordered.session.asked.model or "unnamed")
 
 
+def knows(ordered: Ordered) -> list[str]:
+    """What was gone by, as people call it: what the model knows of an item, or the column."""
+    session = ordered.session
+    drawn = session.model is not None and ordered.task.likelihood is None
+    names = session.model.feature_names if drawn and session.model is not None else session.features
+    return list(dict.fromkeys(session.medium.shown(name) for name in names))
+
+
 def given_name(ordered: Ordered) -> str:
     """What to call the order in which the items came: files without numbers of their own come by name."""
     source = ordered.session.source

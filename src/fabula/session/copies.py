@@ -84,6 +84,9 @@ def copy_numbered(ordered: Ordered, folder: str | Path, copying: Copying | None 
 def number_in_place(ordered: Ordered, progress: Progress | None = None) -> list[Path]:
     """Write the new numbers into the files themselves, where the medium can; each file is kept as a version first."""
     write_numbers, rows = _numbering(ordered), rows_of(ordered)
+    for row in rows:
+        if not row.item.path or not (ordered.session.source.folder / row.item.path).is_file():
+            raise FileError(f"{row.item.label!r} is not a file that a number could be written into")
     written = []
     for done, row in enumerate(rows, start=1):
         file = ordered.session.source.folder / row.item.path

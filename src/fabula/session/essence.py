@@ -96,8 +96,8 @@ def _by_set(source: Source, model: Model | SetModel, measuring: Measuring) -> Es
     """A set model proposes the order; a model of one dimension, where one knows the features, draws the arc."""
     if not isinstance(model, SetModel):
         raise ModelError(f"{source.medium.name}: the model that proposes orders must be a set model")
-    known = source.medium.measured if source.files else source.collection.feature_names
-    if source.files or _models(source.medium, known):
+    files = source.files and any(item.path for item in source.collection.items)
+    if files or _models(source.medium, source.collection.feature_names):
         found = _by_model(source, _default_model(source), measuring)
     else:
         found = Essence(source, np.zeros(len(source.collection)), ())

@@ -64,11 +64,9 @@ def _write_json(ordered: Ordered, target: Path) -> Path:
 
 def _write_csv(ordered: Ordered, target: Path) -> Path:
     fit, source = ordered.fit, ordered.session.source
-    extra: dict[str, list[Any]] = {
-        "essence": ordered.session.essence[fit.ordering].tolist(),
-        "target": fit.targets.tolist(),
-        "deviation": fit.deviations.tolist(),
-    }
+    extra: dict[str, list[Any]] = {"essence": ordered.session.essence[fit.ordering].tolist()}
+    if ordered.task.likelihood is None:  # along a template
+        extra |= {"target": fit.targets.tolist(), "deviation": fit.deviations.tolist()}
     if ordered.sides:
         extra["side"] = [row.side for row in rows_of(ordered)]
     if source.table is None:

@@ -92,12 +92,12 @@ class Source:
         return replace(self, notes=(*self.notes, *notes))
 
     def with_lengths(self) -> Source:
-        """The same, with the length of each item as its medium knows it."""
-        lengths = self.medium.lengths(self.collection)
-        known = [float(length) if np.isfinite(length) else None for length in lengths]
-        pairs = zip(self.collection.items, known, strict=True)
+        """The same, with what its medium makes of its features: those that follow from others, and lengths."""
+        collection = self.medium.complete(self.collection)
+        known = [float(length) if np.isfinite(length) else None for length in self.medium.lengths(collection)]
+        pairs = zip(collection.items, known, strict=True)
         items = tuple(item if length is None else replace(item, length=length) for item, length in pairs)
-        return replace(self, collection=replace(self.collection, items=items))
+        return replace(self, collection=replace(collection, items=items))
 
     @property
     def held(self) -> tuple[int, ...]:

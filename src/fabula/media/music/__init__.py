@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from fabula.core.collection import Collection
@@ -46,6 +48,15 @@ def track_lengths(collection: Collection) -> Floats:
     return seconds
 
 
+def with_milliseconds(collection: Collection) -> Collection:
+    """The collection with ``duration_ms``, which models take, where only ``duration`` in seconds is known."""
+    names = collection.feature_names
+    if "duration" not in names or "duration_ms" in names or collection.features.ndim > 2:
+        return collection
+    features = np.column_stack([collection.features, 1000.0 * collection.column("duration")])
+    return replace(collection, features=features, feature_names=(*names, "duration_ms"))
+
+
 def _audio() -> Spec:
     from fabula.media.music.audio import SPEC
 
@@ -67,6 +78,7 @@ MEDIUM = Medium(
     number=track_number,
     title=shared_title,
     specs={"audio": _audio, "fma": _fma},
+    complete=with_milliseconds,
     unit=SECONDS,
     lengths=track_lengths,
     steps=music_steps,
