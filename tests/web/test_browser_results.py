@@ -213,7 +213,7 @@ def test_the_model_speaks_in_a_sentence_and_in_the_words_of_the_medium(visit):
     page = visit()
     open_demo(page)
     says = page.locator("#says").text_content()
-    assert says.startswith("The model “audio” knows the length and loudness of a track and nothing else.")
+    assert says.startswith("The model “music” knows the title, loudness and length of a track and nothing else.")
     assert "times as likely as the order" in says
     assert page.locator("#total").text_content() == "9 tracks · 1:43"
     assert page.locator("#apart-text").text_content() == "No artist twice in a row"

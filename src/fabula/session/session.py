@@ -11,7 +11,7 @@ import numpy as np
 
 from fabula.core.collection import Collection, Item
 from fabula.core.essence import Floats, normalise
-from fabula.core.template import Template, from_arc
+from fabula.core.template import PAPER_KNOTS, Template, from_arc
 from fabula.errors import InputError
 from fabula.media.extraction import Measuring
 from fabula.media.medium import Medium
@@ -113,8 +113,7 @@ class Session:
     def templates(self) -> list[Template]:
         """The templates to try where none is named: the arcs of the model, or one for a column."""
         if self.model is None:
-            names = _SHAPES if self.likelihood is not None else (DEFAULT_TEMPLATE,)
-            return [named_template(name) for name in names]
+            return [named_template(DEFAULT_TEMPLATE)] if self.likelihood is None else list(map(_on_knots, _SHAPES))
         if self.model.arcs is None:
             return [proposal.template for proposal in self.model.order(self.collection)]
         return [arc.normalised() for arc in self.model.arcs.templates]
@@ -155,7 +154,7 @@ class Session:
             sides = _checked_sides(asked, asked.ordering, task)
             return [propose.as_it_is(task, (templates or self.templates)[0], asked.ordering, sides)]
         if task.likelihood is not None:
-            drawn = [*self.templates, *(named_template(name) for name in _SHAPES)]
+            drawn = list(dict.fromkeys([*self.templates, *map(_on_knots, _SHAPES)]))
             return propose.by_likelihood(task, drawn, asked.alternatives)
         if templates is None and not asked.flip and self.model is not None and self.model.arcs is not None:
             return propose.along_arcs(task, asked.alternatives)
@@ -185,6 +184,12 @@ class Session:
             raise InputError(f"{error.message}, as '{path}#{error.choices[0].id}'", field="like") from error
         except InputError as error:
             raise InputError(error.message, field="like") from error
+
+
+def _on_knots(name: str) -> Template:
+    """A built-in template on the paper's knots, so that a person can bend it there."""
+    named = named_template(name)
+    return Template(PAPER_KNOTS, named.at(PAPER_KNOTS), named.name, named.description)
 
 
 def asked_template(text: str, known: Sequence[Template]) -> Template:
