@@ -77,9 +77,9 @@ def remark(music: SetModel, album: Collection, order: np.ndarray) -> str:
         agreed = "as the record does" if item == true else f"where the record has *{tidy(album, true)}*"
         said.append(f"{what} with *{tidy(album, item)}*, {agreed} ({why} says so)")
     kept = int((np.diff(order) == 1).sum())
-    joins = ["No song follows", "One song follows", "Two songs follow", "Three songs follow"]
-    many = joins[kept] if kept < len(joins) else f"{kept} songs follow"
-    return f"The proposal {said[0]}, and {said[1]}. {many} the one before it on the record."
+    words = ["none is", "one is", "two are", "three are", "four are", "five are"]
+    many = words[kept] if kept < len(words) else f"{kept} are"
+    return f"The proposal {said[0]}, and {said[1]}. Of its {len(order) - 1} joins {many} the record's."
 
 
 def tidy(album: Collection, item: int) -> str:

@@ -25,9 +25,10 @@ if TYPE_CHECKING:
 @click.option("--from", "start", metavar="MODEL", help="Go on from this set model, such as music.")
 @click.option("--onnx", type=click.Path(path_type=Path), help="Also write the encoder as ONNX.")
 def command(*, output: Path, checkpoint: Path | None, onnx: Path | None, **options: Any) -> None:
-    """Train an essence on ordered collections: a table, or a folder of numbered folders and playlists.
+    """Train an essence on ordered collections.
 
     \b
+    They come from a table, or from a folder of numbered folders and playlists, each in its order.
     With --titles, --from or a folder it is a set model, which reads titles and sees the whole collection.
     An interrupted run goes on from its last epoch when the same command is given again.
     Several GPUs: torchrun --nproc-per-node 4 -m fabula train ...
