@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of the table.")
 @click.pass_context
 def command(ctx: click.Context, /, *, controls_only: bool, published_bug: bool, as_json: bool, **options: Any) -> None:
-    """Measure the information about the order, with the two controls that would catch a leak.
+    """Measure the information about the order, with the controls that would catch a leak.
 
     \b
     Trains the recipe on the real collections, on noise in place of their features and on shuffled

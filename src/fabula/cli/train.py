@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 @click.option("--from", "start", metavar="MODEL", help="Go on from this set model, such as music.")
 @click.option("--onnx", type=click.Path(path_type=Path), help="Also write the encoder as ONNX.")
 def command(*, output: Path, checkpoint: Path | None, onnx: Path | None, **options: Any) -> None:
-    """Train an essence on ordered collections.
+    """Train an essence on ordered collections: a table, or a folder of numbered folders and playlists.
 
     \b
     They come from a table, or from a folder of numbered folders and playlists, each in its order.
