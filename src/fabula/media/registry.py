@@ -14,7 +14,7 @@ from fabula.errors import InputError
 from fabula.media.medium import Medium
 
 GROUP = "fabula.media"
-_HOME = {"music": "fabula.media.music:MEDIUM"}  # name: where it lies
+_HOME = {"music": "fabula.media.music:MEDIUM", "text": "fabula.media.text:MEDIUM"}  # name: where it lies
 
 ITEMS = Medium("items")  # things of which nothing is known but numbers
 

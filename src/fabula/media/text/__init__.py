@@ -1,0 +1,104 @@
+"""Text: what a chapter, story or poem is, how its files are read and measured, and the words for what was found."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fabula.core.collection import Collection
+from fabula.core.essence import Floats
+from fabula.errors import InputError
+from fabula.media.medium import Medium, Preview, Words
+from fabula.media.spec import Spec
+from fabula.media.steps import Steps
+from fabula.media.text.files import COMPANION_ENDINGS, TEXT_ENDINGS, read_item
+from fabula.media.units import Unit, as_number
+
+_TRAITS = {  # feature: (much, little)
+    "words": ("long", "short"),
+    "exclamations": ("lively", "calm"),
+    "dialogue": ("full of talk", "told"),
+    "questions": ("asking", "sure"),
+    "sentence_length": ("in long sentences", "in short sentences"),
+    "variety": ("rich in words", "plain in words"),
+    "names": ("full of names", "with few names"),
+    "first_person": ("told by an I", "told from outside"),
+    "reading_ease": ("easy to read", "hard to read"),
+}
+_NAMES = {
+    "words": "length",
+    "word_length": "length of words",
+    "sentence_length": "length of sentences",
+    "paragraph_length": "length of paragraphs",
+    "variety": "variety of words",
+    "first_person": "I and we",
+    "second_person": "you",
+    "indefinite": "a and an",
+    "reading_ease": "ease of reading",
+    "join": "beginning",
+}
+_TYPES = {".md": "text/plain", ".markdown": "text/plain", ".txt": "text/plain", ".text": "text/plain"}
+_COLUMNS = (
+    "words", "dialogue", "exclamations", "questions", "sentence_length", "paragraph_length", "word_length", "variety",
+    "reading_ease", "first_person", "second_person", "indefinite", "commas", "semicolons", "dashes",
+)  # fmt: skip
+
+
+def text_lengths(collection: Collection) -> Floats:
+    """Words of each text, shape (n,), NaN where they are not known."""
+    if "words" in collection.feature_names and collection.features.ndim == 2:
+        return collection.column("words")
+    return np.full(len(collection), np.nan)
+
+
+def as_words(*lengths: float) -> list[str]:
+    """Numbers of words as text.
+
+    Examples
+    --------
+    >>> as_words(80000, 1)
+    ['80,000 words', '1 word']
+    """
+    return [f"{length:,.0f} word{'' if round(length) == 1 else 's'}" for length in lengths]
+
+
+def words_read(text: str) -> float:
+    """A number of words, from what a person types.
+
+    Examples
+    --------
+    >>> words_read("80,000"), words_read("500 words")
+    (80000.0, 500.0)
+    """
+    try:
+        return as_number(text.lower().removesuffix("words").replace(",", "").strip())
+    except InputError:
+        raise InputError(f"takes a number of words, such as 80000; got {text!r}") from None
+
+
+def _text() -> Spec:
+    from fabula.media.text.measures import SPEC
+
+    return SPEC
+
+
+def _steps(collection: Collection, essence: Floats) -> Steps:
+    from fabula.media.text.flow import text_steps
+
+    return text_steps(collection, essence)
+
+
+MEDIUM = Medium(
+    "text",
+    Words("text", "texts", "book", "author", _TRAITS, _NAMES, "a text file", "text files"),
+    endings=TEXT_ENDINGS,
+    companions=COMPANION_ENDINGS,
+    read_item=read_item,
+    specs={"text": _text},
+    unit=Unit("words", as_words, words_read, "80000"),
+    lengths=text_lengths,
+    steps=_steps,
+    columns=_COLUMNS,
+    preview=Preview("text", _TYPES),
+)
+
+__all__ = ["MEDIUM", "text_lengths"]
