@@ -20,14 +20,23 @@ _BESIDE = 0.25  # of a file, is what one counts that may lie beside the items of
 
 
 def open_files(paths: Sequence[str], opening: Opening) -> Source:
-    """Open folders and files: those of the medium that has most of them."""
+    """Open folders and files: those of the medium that has most of them. One file alone may hold several items."""
     medium = _medium(paths, recursive=opening.recursive)
+    parts = medium.parts(paths[0]) if _is_one_item(paths, medium) else None
+    if parts is not None:
+        note = f"{shown(paths[0])} was cut into {len(parts)} {medium.words.items}"
+        return Source(Path(paths[0]), parts, medium, Path(paths[0]).parent, notes=(note,))
     reading = read_folder(paths, medium, recursive=opening.recursive)
     notes = tuple(f"skipped: {shown(path)}: {reason}" for path, reason in reading.skipped)
     title = reading.title or Path(paths[0]).name
     items = [replace(item, path=os.path.normpath(item.path)) for item in reading.items]
     collection = Collection(title, items, title=title, ordered=reading.numbered)
     return Source(Path(paths[0]), collection, medium, files=True, notes=notes)
+
+
+def _is_one_item(paths: Sequence[str], medium: Medium) -> bool:
+    """Whether one file of a medium is all there is."""
+    return len(paths) == 1 and Path(paths[0]).is_file() and Path(paths[0]).suffix.lower() in medium.endings
 
 
 def _medium(paths: Sequence[str], *, recursive: bool) -> Medium:

@@ -23,7 +23,7 @@ def slow(texts):
 
 def test_words_are_compared_as_the_slow_way_does():
     found = flow_steps(bags_of(TEXTS)).parts[0]
-    assert (found.name, found.unit) == ("words", "% apart")
+    assert (found.name, found.unit) == ("wording", "% apart")
     assert found.distance == pytest.approx(slow(TEXTS) * (1 - np.eye(3)), abs=1e-9)
 
 
@@ -31,7 +31,7 @@ def test_names_are_a_part_where_there_are_any():
     names = {part.name: part.distance for part in flow_steps(bags_of(TEXTS)).parts}
     assert names["names"][0, 1] == 0
     assert names["names"][0, 2] == 100
-    assert [part.name for part in flow_steps(bags_of(["a b", "b c", "今日"])).parts] == ["words", "join"]
+    assert [part.name for part in flow_steps(bags_of(["a b", "b c", "今日"])).parts] == ["wording", "join"]
 
 
 def test_a_join_goes_from_an_end_to_a_beginning():
@@ -62,5 +62,5 @@ def test_smoothness_brings_like_texts_together(tmp_path):
         (tmp_path / f"{number}.txt").write_text(text)
     ordered = fabula.order(tmp_path, by="words", template="steady-rise", smoothness=5)
     changes = {change.name: change for change in ordered.changes}
-    assert changes["words"].unit == "% apart"
-    assert changes["words"].mean[1] < changes["words"].mean[0] / 2
+    assert changes["wording"].unit == "% apart"
+    assert changes["wording"].mean[1] < changes["wording"].mean[0] / 2

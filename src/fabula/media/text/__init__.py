@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
+
 import numpy as np
 
 from fabula.core.collection import Collection
@@ -34,6 +37,7 @@ _NAMES = {
     "second_person": "you",
     "indefinite": "a and an",
     "reading_ease": "ease of reading",
+    "wording": "words",
     "join": "beginning",
 }
 _TYPES = {".md": "text/plain", ".markdown": "text/plain", ".txt": "text/plain", ".text": "text/plain"}
@@ -81,6 +85,18 @@ def _text() -> Spec:
     return SPEC
 
 
+def _parts(path: str) -> Collection | None:
+    from fabula.media.text.parts import cut_file
+
+    return cut_file(path)
+
+
+def _joined(collection: Collection, target: Path, sides: Sequence[int]) -> Path:
+    from fabula.media.text.parts import write_markdown
+
+    return write_markdown(collection, target, sides)
+
+
 def _steps(collection: Collection, essence: Floats) -> Steps:
     from fabula.media.text.flow import text_steps
 
@@ -93,12 +109,14 @@ MEDIUM = Medium(
     endings=TEXT_ENDINGS,
     companions=COMPANION_ENDINGS,
     read_item=read_item,
+    parts=_parts,
     specs={"text": _text},
     unit=Unit("words", as_words, words_read, "80000"),
     lengths=text_lengths,
     steps=_steps,
     columns=_COLUMNS,
     preview=Preview("text", _TYPES),
+    outputs={".md": _joined},
 )
 
 __all__ = ["MEDIUM", "text_lengths"]

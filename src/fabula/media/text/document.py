@@ -71,6 +71,18 @@ class Document:
         kept = [block.text for block in self.blocks if block.level == PARAGRAPH]
         return "\n\n".join(_without_heads(kept))
 
+    @property
+    def written(self) -> str:
+        """As Markdown.
+
+        Examples
+        --------
+        >>> Document((Block(2, "Rain"), Block(0, "It rained."))).written
+        '## Rain\\n\\nIt rained.'
+        """
+        marks = {PARAGRAPH: "", SEPARATOR: "* * *"}
+        return "\n\n".join(marks.get(b.level, "#" * b.level + " ") + b.written for b in self.blocks)
+
 
 def cut(document: Document) -> list[Document]:
     """A document as its parts: by the highest headings of which there are several, else by its separators.

@@ -73,12 +73,12 @@ def flow_steps(bags: Bags) -> Steps:
     Examples
     --------
     >>> [part.name for part in flow_steps(bags_of(["a red sea", "a blue sea", "the land"])).parts]
-    ['words', 'join']
+    ['wording', 'join']
     """
     n = bags.words.shape[0]
     whole, names = _weighted(bags.words), _weighted(bags.names)
     both = _weighted(sparse.csr_array(sparse.vstack([bags.ends, bags.beginnings])))
-    parts = [Step("words", UNIT, _apart(whole, whole))]
+    parts = [Step("wording", UNIT, _apart(whole, whole))]
     if len(np.unique(names.nonzero()[0])) > 1:
         parts.append(Step("names", UNIT, _apart(names, names)))
     return Steps((*parts, Step("join", UNIT, _apart(both[:n], both[n:]))))
