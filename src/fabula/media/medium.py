@@ -89,6 +89,9 @@ class Medium:
         where its file does not say; and from items to what they are called together, or "".
     parts
         From a file that is given alone to the items in it, with their features, or None where it is one item.
+    held
+        From items that hold what they say in a detail, as rows of a table may, to the same with their features, or
+        None where they do not.
     specs
         What can be measured of a file, by name; the first is measured where nothing else is asked for.
     unit, lengths
@@ -119,6 +122,7 @@ class Medium:
     number: Callable[[Item], tuple[float, ...] | None] = lambda item: None
     title: Callable[[Sequence[Item]], str] = lambda items: ""
     parts: Callable[[str], Collection | None] = lambda path: None
+    held: Callable[[Collection], Collection | None] = lambda collection: None
     specs: Mapping[str, Callable[[], Spec]] = field(default_factory=dict)
     unit: Unit = COUNT
     lengths: Lengths = no_lengths

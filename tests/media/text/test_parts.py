@@ -80,3 +80,20 @@ def test_music_is_not_written_as_markdown(tmp_path):
     (tmp_path / "x.csv").write_text("title,energy\na,1\nb,2\n")
     with pytest.raises(InputError, match="the ending must be one of"):
         fabula.order(tmp_path / "x.csv", by="energy", template="icarus").save(tmp_path / "x.md")
+
+
+def test_a_table_with_a_column_of_texts_is_a_collection_of_texts(tmp_path):
+    path = tmp_path / "poems.csv"
+    rows = [f"{name},It rained on {name} and then {'again and ' * n}it stopped" for n, name in enumerate("ABCDE")]
+    path.write_text("title,text\n" + "\n".join(rows) + "\n")
+    ordered = fabula.order(path, by="words", template="steady-fall")
+    assert ordered.titles == list("EDCBA")
+    assert ordered.session.medium.name == "text"
+    assert ordered.save(tmp_path / "new.md").read_text().startswith("It rained on E")
+    header = ordered.save(tmp_path / "new.csv").read_text().splitlines()[0]
+    assert header.startswith("title,text")
+
+
+def test_a_column_of_short_cells_makes_no_texts(tmp_path):
+    (tmp_path / "x.csv").write_text("title,text,weight\na,red,1\nb,blue,2\n")
+    assert open_source([tmp_path / "x.csv"]).medium.name == "items"

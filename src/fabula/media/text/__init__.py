@@ -91,6 +91,12 @@ def _parts(path: str) -> Collection | None:
     return cut_file(path)
 
 
+def _held(collection: Collection) -> Collection | None:
+    from fabula.media.text.parts import measured_texts
+
+    return measured_texts(collection)
+
+
 def _joined(collection: Collection, target: Path, sides: Sequence[int]) -> Path:
     from fabula.media.text.parts import write_markdown
 
@@ -110,6 +116,7 @@ MEDIUM = Medium(
     companions=COMPANION_ENDINGS,
     read_item=read_item,
     parts=_parts,
+    held=_held,
     specs={"text": _text},
     unit=Unit("words", as_words, words_read, "80000"),
     lengths=text_lengths,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from types import MappingProxyType
 
 from fabula.core.collection import Item
 from fabula.errors import FileError, shown
@@ -22,6 +21,7 @@ _COMPANIONS = """
 COMPANION_ENDINGS = frozenset(_COMPANIONS.split())
 
 TEXT = "text"  # the detail of an item that holds its text itself
+_HELD = (TEXT, "body", "content", "passage", "story", "poem")  # the same, as tables call it
 
 
 def read_document(path: str) -> Document:
@@ -57,8 +57,8 @@ def read_item(path: str) -> Item:
 
 def document_of(item: Item) -> Document | None:
     """What an item says: the text it holds, as Markdown, or its file; None where it has neither."""
-    held = item.details.get(TEXT)
-    if isinstance(held, str):
+    held = next((item.details[name] for name in _HELD if isinstance(item.details.get(name), str)), None)
+    if held is not None:
         return markdown_document(held)
     if not item.path or Path(item.path).suffix.lower() not in TEXT_ENDINGS:
         return None
@@ -78,10 +78,3 @@ def text_of(item: Item) -> str:
     """
     document = document_of(item)
     return "" if document is None else document.text
-
-
-def holding(item: Item, text: str) -> Item:
-    """An item that holds its text itself."""
-    return Item(
-        item.id, item.title, item.path, item.artist, MappingProxyType({**item.details, TEXT: text}), item.length
-    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import accumulate
 from pathlib import Path
 
@@ -12,11 +13,12 @@ from fabula.core.collection import Collection, Item
 from fabula.core.writing import write_whole
 from fabula.errors import FileError, shown
 from fabula.media.text.document import Document, cut
-from fabula.media.text.files import TEXT, document_of, read_document
+from fabula.media.text.files import TEXT, document_of, read_document, text_of
 from fabula.media.text.measures import MEASURES, measure_text
 from fabula.media.text.words import words_of
 
 BREAK = "\n\n* * *\n\n"  # between parts that have no headings
+_FEW = 6  # words below which most cells of a column are names of things, no texts
 _SHOWN = 48  # characters of a part that stand for its title where it has none
 
 
@@ -44,6 +46,21 @@ def cut_file(path: str) -> Collection | None:
     ]
     title = shown(document.title or document.name or Path(path).stem)
     return Collection(title, items, np.stack([measure_text(part.text) for part in parts]), MEASURES, title=title)
+
+
+def measured_texts(collection: Collection) -> Collection | None:
+    """Items that hold their texts, as rows of a table with a column of texts, measured; None where they do not.
+
+    What the collection knows already wins over what is measured.
+    """
+    texts = [text_of(item) if not item.path else "" for item in collection.items]
+    counts = [len(words_of(text)) for text in texts]
+    if min(counts) < 1 or np.median(counts) < _FEW or collection.features.ndim != 2:
+        return None
+    new = [name for name in MEASURES if name not in collection.feature_names]
+    rows = np.stack([measure_text(text) for text in texts])[:, [MEASURES.index(name) for name in new]]
+    features = np.concatenate([collection.features, rows], axis=1)
+    return replace(collection, features=features, feature_names=(*collection.feature_names, *new))
 
 
 def write_markdown(collection: Collection, target: Path, sides: Sequence[int]) -> Path:
