@@ -37,7 +37,8 @@ _NAMES = {
     "second_person": "you",
     "indefinite": "a and an",
     "reading_ease": "ease of reading",
-    "wording": "words",
+    "wording": "choice of words",
+    "names": "use of names",
     "join": "beginning",
 }
 _TYPES = {".md": "text/plain", ".markdown": "text/plain", ".txt": "text/plain", ".text": "text/plain"}
@@ -121,6 +122,7 @@ MEDIUM = Medium(
     unit=Unit("words", as_words, words_read, "80000"),
     lengths=text_lengths,
     steps=_steps,
+    proposer="prose",
     columns=_COLUMNS,
     preview=Preview("text", _TYPES),
     outputs={".md": _joined},
