@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -91,6 +91,13 @@ class Session:
     def title(self) -> str:
         """What to call it."""
         return self.source.title
+
+    @property
+    def card(self) -> Mapping[str, Any] | None:
+        """What the model says of itself that gives the essence or else proposes orders; None where a column does."""
+        if self.model is not None:
+            return self.model.card
+        return None if self.likelihood is None else self.likelihood.judge.card()
 
     @property
     def columns(self) -> list[str]:

@@ -37,7 +37,7 @@ def collection_body(opened: OpenCollection, *, knows_model: bool) -> dict[str, A
         "id": opened.id,
         "title": session.title,
         "medium": _medium(medium, opened.files),
-        "by": session.features[0] if session.model is None else None,
+        "by": session.features[0] if session.card is None else None,
         "model": _model(session),
         "knows_model": knows_model,
         "columns": [{"name": name, "label": _label(name, medium)} for name in session.columns],
@@ -65,10 +65,10 @@ def media_type(file: Path, medium: Medium) -> str | None:
 
 def _model(session: Session) -> dict[str, Any] | None:
     """What the model is called, and what it knows of an item, as people call it."""
-    if session.model is None:
+    if session.card is None:
         return None
     knows = dict.fromkeys(_label(name, session.medium) for name in session.features)
-    return {"name": str(session.model.card.get("name") or session.asked.model or "unnamed"), "knows": list(knows)}
+    return {"name": str(session.card.get("name") or session.asked.model or "unnamed"), "knows": list(knows)}
 
 
 def _label(feature: str, medium: Medium) -> str:

@@ -60,3 +60,10 @@ def test_a_sound_beside_many_texts_is_no_album(chapters):
 
     (chapters / "reading.mp3").write_bytes(b"ID3")
     assert open_source([chapters]).medium.name == "text"
+
+
+@pytest.mark.parametrize("ending", [".html", ".htm", ".xhtml", ".md", ".txt"])
+def test_a_page_is_shown_as_it_is_written(ending):
+    from fabula.media.registry import find_medium
+
+    assert find_medium("text").preview.types[ending] == "text/plain"  # a script in it must not run on fabula's page

@@ -41,7 +41,7 @@ _NAMES = {
     "names": "use of names",
     "join": "beginning",
 }
-_TYPES = {".md": "text/plain", ".markdown": "text/plain", ".txt": "text/plain", ".text": "text/plain"}
+_SHOWN = (".md", ".markdown", ".txt", ".text", ".html", ".htm", ".xhtml")  # as they are written: nothing in them runs
 _COLUMNS = (
     "words", "dialogue", "exclamations", "questions", "sentence_length", "paragraph_length", "word_length", "variety",
     "reading_ease", "first_person", "second_person", "indefinite", "commas", "semicolons", "dashes",
@@ -124,7 +124,7 @@ MEDIUM = Medium(
     steps=_steps,
     proposer="prose",
     columns=_COLUMNS,
-    preview=Preview("text", _TYPES),
+    preview=Preview("text", dict.fromkeys(_SHOWN, "text/plain")),
     outputs={".md": _joined},
 )
 
