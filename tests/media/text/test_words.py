@@ -3,6 +3,7 @@ import pytest
 
 from fabula.media.text.languages import language_of
 from fabula.media.text.measures import MEASURES, measure_text
+from fabula.media.text.plain import plain_document
 from fabula.media.text.words import names_of, paragraphs_of, sentences_of, without_spaces, words_of
 
 
@@ -75,6 +76,13 @@ def test_measures_of_a_short_text():
 @pytest.mark.parametrize("text", ["a", "今日は雨です。" * 50, "שלום " * 400, "word " * 5000, "!?" * 30 + " x"])
 def test_every_measure_is_a_number(text):
     assert np.isfinite(measure_text(text)).all()
+
+
+def test_numbers_and_headings_that_are_planted_change_nothing():
+    body = [f"Ann walked on the {word} day. It rained." for word in ("first", "second", "third", "fourth")]
+    planted = [f"{line}\n\n{page}\n\nTHE SEA. {page}" for page, line in enumerate(body, start=17)]
+    whole = "\n\n".join(["CHAPTER XII", "XII. The Boat", *planted, "END OF CHAPTER TWELVE"])
+    assert plain_document(whole).text == "\n\n".join(body)
 
 
 @pytest.mark.parametrize("quoted", ["“{}”", "„{}“", "«{}»", "»{}«", "「{}」", '"{}"'])
