@@ -49,4 +49,6 @@ def test_texts_that_are_sent(served):
     opened = served.opened(served.upload(*files))
     body = served.client.get(f"/api/collections/{opened}").json()
     assert (body["model"]["name"], [item["title"] for item in body["items"]]) == ("prose", ["Ann", "Bob", "Carl"])
-    assert sorted(served.order(collection=opened)["ordering"]) == [0, 1, 2]
+    answered = served.order(collection=opened, smoothness=1)
+    assert sorted(answered["ordering"]) == [0, 1, 2]
+    assert [change["name"] for change in answered["changes"]] == ["wording", "names", "join"]

@@ -14,6 +14,7 @@ from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
 from fabula.errors import ModelError
 from fabula.media.medium import Medium
+from fabula.media.steps import Steps
 from fabula.models.file import AnyModel
 from fabula.models.sets.model import SetModel
 from fabula.models.sets.reasons import TITLE, Contributions, leave_one_group_out
@@ -32,6 +33,9 @@ class Judge(Protocol):
 
     def flow(self) -> Floats:
         """How well each item is followed by each other: shape (n, n)."""
+
+    def steps(self) -> Steps | None:
+        """What lies between neighbours, where the model has looked at it; else None."""
 
     def known(self) -> tuple[str, ...]:
         """What is known of the items that the model takes; empty where that is too little to judge by."""
@@ -59,6 +63,10 @@ class SetJudge:
         """How well each item is followed by each other: shape (n, n)."""
         return self.model.tables(self.collection).flow
 
+    def steps(self) -> Steps | None:
+        """None: it goes by the items alone."""
+        return None
+
     def known(self) -> tuple[str, ...]:
         """The features that are known, and ``title``."""
         titled = any(item.title for item in self.collection.items)
@@ -78,10 +86,17 @@ class StepJudge:
     medium: Medium
 
     @cached_property
+    def _steps(self) -> Steps:
+        return self.medium.steps(self.collection, np.zeros(len(self.collection)))
+
+    @property
     def distances(self) -> dict[str, Floats]:
         """Name of a step the model knows -> shape (n, n)."""
-        steps = self.medium.steps(self.collection, np.zeros(len(self.collection)))
-        return {part.name: part.distance for part in steps.parts if part.name in self.model.step_names}
+        return {part.name: part.distance for part in self._steps.parts if part.name in self.model.step_names}
+
+    def steps(self) -> Steps | None:
+        """Those of the medium, looked at once; None where the model knows none of them."""
+        return self._steps if self.distances else None
 
     def card(self) -> Mapping[str, Any]:
         """What the model says of itself."""

@@ -16,6 +16,7 @@ from fabula.errors import InputError
 from fabula.media.extraction import Measuring
 from fabula.media.medium import Medium
 from fabula.media.registry import ITEMS, media
+from fabula.media.steps import Steps
 from fabula.models.file import load_model
 from fabula.models.model import Model
 from fabula.session import proposals as propose
@@ -134,7 +135,7 @@ class Session:
         """
         asked = _request(request, wishes)
         constraints = constraints_of(asked, self.collection, self.medium)
-        steps = self.medium.steps(self.collection, self.essence) if asked.smoothness else None
+        steps = self._steps() if asked.smoothness else None
         flow = asked.smoothness * steps.table if steps is not None and len(self.collection) > 1 else None
         judged = self.likelihood if asked.template is None and asked.like is None and not asked.flip else None
         task = Task(self.essence, constraints, flow, self.model, judged)
@@ -143,6 +144,11 @@ class Session:
         if asked.choose > len(found):
             raise InputError(f"there are {len(found)} proposals; got {asked.choose}", field="choose")
         return Ordered(self, asked, task, tuple(found), asked.choose - 1, steps)
+
+    def _steps(self) -> Steps:
+        """What lies between neighbours: as the judge has seen it already, else as the medium says it now."""
+        seen = self.likelihood.judge.steps() if self.likelihood is not None else None
+        return self.medium.steps(self.collection, self.essence) if seen is None else seen
 
     def _proposals(self, task: Task, asked: Request) -> list[Proposal]:
         templates = self._asked_templates(asked)
