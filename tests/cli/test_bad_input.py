@@ -40,7 +40,7 @@ FILES = {
     "bomb.xspf": '<?xml version="1.0"?><!DOCTYPE x [<!ENTITY a "aaaa">]><playlist><trackList/></playlist>',
     "broken.jspf": "{",
     "other.jspf": '{"a": 1}',
-    "list.txt": "hello",
+    "list.xyz": "hello",
     "templates.json": '{"format": "fabula-templates", "version": 1, "templates": [{"knots": [0, 1], "values": [0, 1]},'
     '{"knots": [0, 1], "values": [1, 0]}]}',
     "newer.json": '{"format": "fabula-templates", "version": 9, "templates": []}',
@@ -63,8 +63,8 @@ CASES: list[tuple[tuple[str, ...], str]] = [
     # Files that are not there or not what they seem.
     (("order", "none.csv", *BY), "none.csv: does not exist"),
     (
-        ("order", "list.txt", *BY),
-        "list.txt: has no usable audio files; list.txt does not have the ending of an audio file",
+        ("order", "list.xyz", *BY),
+        "list.xyz: has no usable audio files; list.xyz does not have the ending of an audio file",
     ),
     (("order", "folder.csv", *BY), "folder.csv: has no audio files in it"),
     (("order", "empty.csv", *BY), "empty.csv: the file is empty"),

@@ -61,7 +61,7 @@ BAD_ARGUMENTS: list[tuple[tuple[str, ...], str]] = [
     (("gone",), "gone: does not exist"),
     (("nothing",), "nothing: has no audio files in it"),
     (("album/02 Red Line.ogg", "gone.ogg"), "gone.ogg: does not exist"),
-    (("notes.txt",), "notes.txt: has no usable audio files"),
+    (("notes.xyz",), "notes.xyz: has no usable audio files"),
     (
         ("album", "--model", "gone.safetensors"),
         "gone.safetensors: no such model file, and no model of that name comes with",
@@ -126,6 +126,7 @@ def place(tmp_path, monkeypatch) -> Path:
     for name in GOOD:
         shutil.copy(demo_folder() / name, tmp_path / "album")
     (tmp_path / "notes.txt").write_text("hello")
+    (tmp_path / "notes.xyz").write_text("hello")
     (tmp_path / "list.m3u8").write_text("gone1.ogg\ngone2.ogg\n")
     return tmp_path
 

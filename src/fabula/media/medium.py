@@ -87,6 +87,11 @@ class Medium:
     read_item, number, title
         From a file to its item, with what its tags say; from an item to what it is sorted by within its folder, None
         where its file does not say; and from items to what they are called together, or "".
+    parts
+        From a file that is given alone to the items in it, with their features, or None where it is one item.
+    held
+        From items that hold what they say in a detail, as rows of a table may, to the same with their features, or
+        None where they do not.
     specs
         What can be measured of a file, by name; the first is measured where nothing else is asked for.
     complete
@@ -99,7 +104,8 @@ class Medium:
     models
         Shipped models whose essence draws the arc, the one that knows most first.
     proposer
-        The shipped set model that proposes orders where no template is asked for; None where there is none.
+        The shipped model that proposes orders where no template is asked for, a set model or a step model, which takes
+        the medium's ``steps`` by their names; None where there is none.
     columns
         Features by which a table is known to be of this medium, those worth an arc first.
     preview
@@ -117,6 +123,8 @@ class Medium:
     read_item: Callable[[str], Item] = _by_name
     number: Callable[[Item], tuple[float, ...] | None] = lambda item: None
     title: Callable[[Sequence[Item]], str] = lambda items: ""
+    parts: Callable[[str], Collection | None] = lambda path: None
+    held: Callable[[Collection], Collection | None] = lambda collection: None
     specs: Mapping[str, Callable[[], Spec]] = field(default_factory=dict)
     complete: Callable[[Collection], Collection] = lambda collection: collection
     unit: Unit = COUNT

@@ -10,11 +10,12 @@ from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
 
+from fabula.core.collection import Collection
 from fabula.errors import InputError
 from fabula.media.medium import Medium
 
 GROUP = "fabula.media"
-_HOME = {"music": "fabula.media.music:MEDIUM"}  # name: where it lies
+_HOME = {"music": "fabula.media.music:MEDIUM", "text": "fabula.media.text:MEDIUM"}  # name: where it lies
 
 ITEMS = Medium("items")  # things of which nothing is known but numbers
 
@@ -79,6 +80,27 @@ def medium_of_columns(names: Iterable[str]) -> Medium:
     counts = {medium.name: len(wanted & set(medium.columns)) for medium in media().values()}
     best = max(counts, key=lambda name: counts[name], default="")
     return media()[best] if counts.get(best) else ITEMS
+
+
+def measured_where_held(collection: Collection) -> tuple[Collection, Medium]:
+    """A collection of no files and its medium: by its columns, else by what its items hold, which is measured then.
+
+    Examples
+    --------
+    >>> from fabula.core.collection import Item
+    >>> rows = [Item(name, details={"text": f"It rained on {name}, and then it stopped."}) for name in ("Ann", "Tom")]
+    >>> found, medium = measured_where_held(Collection("c", rows))
+    >>> medium.name, found.column("words").tolist()
+    ('text', [8.0, 8.0])
+    """
+    medium = medium_of_columns(collection.feature_names)
+    if medium is not ITEMS:
+        return collection, medium
+    for other in media().values():
+        found = other.held(collection)
+        if found is not None:
+            return found, other
+    return collection, ITEMS
 
 
 def item_endings() -> frozenset[str]:

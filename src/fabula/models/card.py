@@ -7,9 +7,10 @@ from typing import Any
 
 from fabula.models.model import Model
 from fabula.models.sets.model import SetModel
+from fabula.models.steps.model import StepModel
 
 
-def card_lines(model: Model | SetModel) -> list[tuple[str, str]]:
+def card_lines(model: Model | SetModel | StepModel) -> list[tuple[str, str]]:
     """Label and value of what a model's user may want to know, from what it takes to how it did.
 
     The settings of its training are in ``model.training``.
@@ -22,7 +23,10 @@ def card_lines(model: Model | SetModel) -> list[tuple[str, str]]:
     >>> card_lines(model)[-1]
     ('bits, arcs', '0.25')
     """
-    lines = _made_of_sets(model) if isinstance(model, SetModel) else _made_of(model)
+    if isinstance(model, StepModel):
+        lines = _made_of_steps(model)
+    else:
+        lines = _made_of_sets(model) if isinstance(model, SetModel) else _made_of(model)
     size = sum(tensor.size for tensor in model.tensors.values())
     lines += [("scorers", ", ".join(model.scorers) or "none"), ("numbers inside", f"{size:,}")]
     training = {key: value for key, value in model.training.items() if key != "settings"}
@@ -45,6 +49,13 @@ def _made_of_sets(model: SetModel) -> list[tuple[str, str]]:
         *([("titles", f"of items and collection, and artists; it knows {known}")] if spec.titles else []),
         ("dimensions", str(spec.dimensions)),
         ("encoder", f"set, {spec.width} wide, {spec.layers} layers: sees the whole collection, never its order"),
+    ]
+
+
+def _made_of_steps(model: StepModel) -> list[tuple[str, str]]:
+    return [
+        ("features", _features(model.feature_names, model.logged) + "; any may be missing"),
+        ("steps", ", ".join(model.step_names)),
     ]
 
 

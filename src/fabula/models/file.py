@@ -22,15 +22,20 @@ from fabula.models.model import Model
 from fabula.models.sets.file import KIND as SET_KIND
 from fabula.models.sets.file import save_set_model, set_model_from_bytes
 from fabula.models.sets.model import SetModel
+from fabula.models.steps.file import KIND as STEP_KIND
+from fabula.models.steps.file import save_step_model, step_model
+from fabula.models.steps.model import StepModel
 from fabula.models.transform import Transform
 
 FORMAT = "fabula-model"
 VERSION = 1
-KIND = "essence"  # an encoder that sees each item by itself, with scorers; beside it there are set models
+KIND = "essence"  # an encoder that sees each item by itself, with scorers; beside it there are set and step models
 _ENDING = ".safetensors"
 
+AnyModel = Model | SetModel | StepModel
 
-def save_model(path: str | Path, model: Model | SetModel) -> Path:
+
+def save_model(path: str | Path, model: AnyModel) -> Path:
     """Write a model, whole or not at all.
 
     Returns
@@ -41,6 +46,8 @@ def save_model(path: str | Path, model: Model | SetModel) -> Path:
 
     if isinstance(model, SetModel):
         return save_set_model(path, model)
+    if isinstance(model, StepModel):
+        return save_step_model(path, model)
     transform = model.transform
     document = {
         "format": FORMAT,
@@ -61,7 +68,7 @@ def save_model(path: str | Path, model: Model | SetModel) -> Path:
     return write_whole(path, save(content, metadata={"fabula": json.dumps(document, ensure_ascii=False)}))
 
 
-def load_model(name: str | Path) -> Model | SetModel:
+def load_model(name: str | Path) -> AnyModel:
     """Load a model of any kind: a shipped one by name, or a file.
 
     Parameters
@@ -98,6 +105,10 @@ def load_essence_model(name: str | Path) -> Model:
         When it is a set model, or anything :func:`load_model` raises.
     """
     model = load_model(name)
+    if isinstance(model, StepModel):
+        raise ModelError(
+            f"{name}: is a step model, which has no essence that a template is laid on; name a column (by)"
+        )
     if isinstance(model, SetModel):
         raise ModelError(f"{name}: is a set model, whose essence no template is laid on; take albums or audio")
     return model
@@ -111,13 +122,15 @@ def shipped_models() -> list[str]:
     return sorted(entry.name.removesuffix(_ENDING) for entry in folder.iterdir() if entry.name.endswith(_ENDING))
 
 
-def model_from_bytes(data: bytes, where: str) -> Model | SetModel:
+def model_from_bytes(data: bytes, where: str) -> AnyModel:
     """A model from the content of its file; ``where`` names it in errors."""
     header, tensors = _read(data, where)
     document = _document(header, where)
     if document["kind"] == SET_KIND:
         return set_model_from_bytes(data, where)
     try:
+        if document["kind"] == STEP_KIND:
+            return step_model(document, tensors)
         for tensor, array in tensors.items():
             if array.dtype != dtype_of(tensor):
                 raise ModelError(f"tensor {tensor!r} must be {dtype_of(tensor)}; got {array.dtype}")
@@ -155,8 +168,9 @@ def _document(metadata: dict[str, Any], where: str) -> dict[str, Any]:
         raise ModelError(f"{where}: the header is damaged (version {version!r})")
     if version > VERSION:
         raise ModelError(f"{where}: model file version {version}; this fabula reads up to {VERSION}: update fabula")
-    if kind not in (KIND, SET_KIND):
-        raise ModelError(f"{where}: is a model of kind {kind!r}; this fabula reads the kinds {KIND!r} and {SET_KIND!r}")
+    if kind not in (KIND, SET_KIND, STEP_KIND):
+        known = f"{KIND!r}, {SET_KIND!r} and {STEP_KIND!r}"
+        raise ModelError(f"{where}: is a model of kind {kind!r}; this fabula reads the kinds {known}")
     return document
 
 

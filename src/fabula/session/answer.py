@@ -105,8 +105,9 @@ def as_json(ordered: Ordered, *, explain: bool = True) -> dict[str, Any]:
 def model_name(ordered: Ordered) -> str | None:
     """What the model is called; None where a column is the essence."""
     judged = ordered.task.likelihood
-    model = ordered.session.model if judged is None else judged.model
-    return None if model is None else str(model.card.get("name") or ordered.session.asked.model or "unnamed")
+    model = ordered.session.model
+    card = judged.judge.card() if judged is not None else None if model is None else model.card
+    return None if card is None else str(card.get("name") or ordered.session.asked.model or "unnamed")
 
 
 def knows(ordered: Ordered) -> list[str]:

@@ -12,10 +12,10 @@ from fabula.core.essence import Floats, normalise
 from fabula.errors import InputError, ModelError
 from fabula.media.extraction import Measuring
 from fabula.media.medium import Medium
-from fabula.models.file import load_essence_model, load_model
+from fabula.models.file import AnyModel, load_essence_model, load_model
 from fabula.models.model import Model
-from fabula.models.sets.model import SetModel
 from fabula.models.transform import Transform, log_parts
+from fabula.session.judges import judge_of
 from fabula.session.likelihood import Likelihood
 from fabula.session.measure import measured
 from fabula.sources.source import Source
@@ -40,7 +40,7 @@ class Essence:
     model
         What made it; None for a column.
     likelihood
-        What a set model says of the collection, which then proposes the order; None where none was asked.
+        What a model says of the collection, which then proposes the order; None where none was asked.
     notes
         What the user should know of it.
     """
@@ -87,25 +87,25 @@ def find_essence(
             note = f"ordered by {name}: another column may be chosen"
             return _by_column(source, name, measuring, (note,))
     if model is None and source.medium.proposer is not None:
-        return _by_set(source, load_model(source.medium.proposer), measuring)
+        return _by_likelihood(source, load_model(source.medium.proposer), measuring)
     chosen = load_model(model) if model is not None else _default_model(source)
-    return _by_set(source, chosen, measuring) if isinstance(chosen, SetModel) else _by_model(source, chosen, measuring)
+    if isinstance(chosen, Model):
+        return _by_model(source, chosen, measuring)
+    return _by_likelihood(source, chosen, measuring)
 
 
-def _by_set(source: Source, model: Model | SetModel, measuring: Measuring) -> Essence:
-    """A set model proposes the order; a model of one dimension, where one knows the features, draws the arc."""
-    if not isinstance(model, SetModel):
-        raise ModelError(f"{source.medium.name}: the model that proposes orders must be a set model")
+def _by_likelihood(source: Source, model: AnyModel, measuring: Measuring) -> Essence:
+    """A model proposes the order; a model of one dimension, where one knows the features, draws the arc."""
     files = source.files and any(item.path for item in source.collection.items)
-    if files or _models(source.medium, source.collection.feature_names):
+    if _models(source.medium, source.medium.measured if files else source.collection.feature_names):
         found = _by_model(source, _default_model(source), measuring)
     else:
-        found = Essence(source, np.zeros(len(source.collection)), ())
-    likelihood = Likelihood(model, _near(found))
+        there = _measured(source, measuring) if files else source
+        found = Essence(there, np.zeros(len(there.collection)), ())
+    likelihood = Likelihood(judge_of(model, _near(found), source.medium), found.source.collection)
     heard = likelihood.known()
     if not heard:
-        there = ", ".join(source.collection.feature_names) or "no numbers"
-        raise InputError(f"{source.path}: say which column is the essence; there are: {there}", field="by")
+        raise _no_column(source)
     values = found.values if found.model is not None else likelihood.essence()
     return replace(found, values=values, features=heard, likelihood=likelihood)
 
@@ -136,9 +136,7 @@ def _by_model(source: Source, model: Model, measuring: Measuring) -> Essence:
     known = source.collection.feature_names
     missing = [name for name in model.feature_names if name not in known]
     if source.files and set(model.feature_names) <= set(source.medium.measured):
-        if not _complete(source.collection, source.medium.measured):
-            source = measured(source, measuring)
-        missing = []
+        source, missing = _measured(source, measuring), []
     if missing:
         there = ", ".join(known) or "none"
         raise ModelError(
@@ -175,6 +173,11 @@ def _alike(values: Floats, name: str) -> list[str]:
     return [f"all items have the same {name}: any order is as good as another"] if not np.ptp(values) else []
 
 
+def _measured(source: Source, measuring: Measuring) -> Source:
+    """A source of files with what can be measured of them."""
+    return source if _complete(source.collection, source.medium.measured) else measured(source, measuring)
+
+
 def _complete(collection: Collection, names: Iterable[str]) -> bool:
     return all(name in collection.feature_names and np.isfinite(collection.column(name)).all() for name in names)
 
@@ -190,8 +193,12 @@ def _default_model(source: Source) -> Model:
     usable = _models(source.medium, known)
     if usable:
         return load_essence_model(usable[0])
+    raise _no_column(source)
+
+
+def _no_column(source: Source) -> InputError:
     there = ", ".join(source.collection.feature_names) or "no numbers"
-    raise InputError(f"{source.path}: say which column is the essence; there are: {there}", field="by")
+    return InputError(f"{source.path}: say which column is the essence; there are: {there}", field="by")
 
 
 def brought_near(features: Floats, transform: Transform) -> tuple[Floats, list[str]]:

@@ -1,4 +1,4 @@
-"""What a set model says of a collection: how likely an order is, and why an item stands where it stands."""
+"""How likely an order of a collection is, by the model that proposes orders, and why an item stands where it stands."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import numpy as np
 from fabula.core.collection import Collection
 from fabula.core.essence import Floats, normalise
 from fabula.core.ordering import Ints, positions
-from fabula.models.sets.model import SetModel
-from fabula.models.sets.reasons import TITLE, Contributions, leave_one_group_out
+from fabula.models.sets.reasons import Contributions
+from fabula.session.judges import Judge
 
 _RANDOM = 400  # orderings that a proposal is compared with
 _HARDLY = 5.0  # times as likely as a random order: below it the model hardly prefers its proposal
@@ -19,31 +19,31 @@ _HARDLY = 5.0  # times as likely as a random order: below it the model hardly pr
 
 @dataclass(frozen=True, eq=False)
 class Likelihood:
-    """A set model's opinion of one collection; sums over positions and neighbours, higher is likelier.
+    """A model's opinion of one collection; sums over positions and neighbours, higher is likelier.
 
     Attributes
     ----------
-    model
-        Which sees titles, neighbours and the whole collection, never its order.
+    judge
+        What the model says: it sees the whole collection, never its order.
     collection
         n items.
     """
 
-    model: SetModel
+    judge: Judge
     collection: Collection
     _known: dict[int, Floats] = field(default_factory=dict, repr=False)
 
     def positions(self, m: int) -> Floats:
         """How much each item likes each of m positions, those of one side: shape (n, m)."""
         if m not in self._known:
-            self._known[m] = self.model.tables(self.collection, count=m).positions
+            self._known[m] = self.judge.positions(m)
         return self._known[m]
 
     @property
     def flow(self) -> Floats:
         """How well each item is followed by each other: shape (n, n)."""
         if -1 not in self._known:
-            self._known[-1] = self.model.tables(self.collection).flow
+            self._known[-1] = self.judge.flow()
         return self._known[-1]
 
     def score(self, ordering: Ints, sides: Sequence[int] = ()) -> float:
@@ -73,17 +73,14 @@ class Likelihood:
         return np.asarray(shares / shares.sum(axis=1, keepdims=True))
 
     def known(self) -> tuple[str, ...]:
-        """What is known of the items that the model takes, and ``title``."""
-        c = self.collection
-        there = [name for name in self.model.feature_names if name in c.feature_names]
-        found = [name for name in there if np.isfinite(c.column(name)).any()]
-        return (*([TITLE] if any(item.title for item in c.items) else []), *found)
+        """What is known of the items that the model takes; empty where it cannot judge."""
+        return self.judge.known()
 
     def contributions(self, ordering: Ints) -> Contributions | None:
         """What speaks for each item's position; None where some items are left out."""
         if len(ordering) < len(self.collection) or len(ordering) < 2:
             return None
-        return leave_one_group_out(self.model, ordering, self.collection)
+        return self.judge.contributions(ordering)
 
 
 def doubt(likelihood: Likelihood, ordering: Ints, sides: Sequence[int]) -> list[str]:

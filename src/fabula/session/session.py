@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from fabula.errors import InputError
 from fabula.media.extraction import Measuring
 from fabula.media.medium import Medium
 from fabula.media.registry import ITEMS, media
+from fabula.media.steps import Steps
 from fabula.models.file import load_model
 from fabula.models.model import Model
 from fabula.session import proposals as propose
@@ -101,8 +102,15 @@ class Session:
     @property
     def model_name(self) -> str | None:
         """What the model is called that proposes the order, or gives the essence; None for a column."""
-        chosen = self.model if self.likelihood is None else self.likelihood.model
-        return None if chosen is None else str(chosen.card.get("name") or self.asked.model or "unnamed")
+        card = self.card
+        return None if card is None else str(card.get("name") or self.asked.model or "unnamed")
+
+    @property
+    def card(self) -> Mapping[str, Any] | None:
+        """What the model says of itself that proposes orders or else gives the essence; None where a column does."""
+        if self.likelihood is not None:
+            return self.likelihood.judge.card()
+        return None if self.model is None else self.model.card
 
     @property
     def columns(self) -> list[str]:
@@ -138,7 +146,7 @@ class Session:
         """
         asked = _request(request, wishes)
         constraints = constraints_of(asked, self.collection, self.medium)
-        steps = self.medium.steps(self.collection, self.essence) if asked.smoothness else None
+        steps = self._steps() if asked.smoothness else None
         flow = asked.smoothness * steps.table if steps is not None and len(self.collection) > 1 else None
         judged = self.likelihood if asked.template is None and asked.like is None and not asked.flip else None
         task = Task(self.essence, constraints, flow, self.model, judged)
@@ -147,6 +155,11 @@ class Session:
         if asked.choose > len(found):
             raise InputError(f"there are {len(found)} proposals; got {asked.choose}", field="choose")
         return Ordered(self, asked, task, tuple(found), asked.choose - 1, steps)
+
+    def _steps(self) -> Steps:
+        """What lies between neighbours: as the judge has seen it already, else as the medium says it now."""
+        seen = self.likelihood.judge.steps() if self.likelihood is not None else None
+        return self.medium.steps(self.collection, self.essence) if seen is None else seen
 
     def _proposals(self, task: Task, asked: Request) -> list[Proposal]:
         templates = self._asked_templates(asked)

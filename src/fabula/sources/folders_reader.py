@@ -11,15 +11,21 @@ from pathlib import Path
 from fabula.core.collection import Collection
 from fabula.errors import shown
 from fabula.media.medium import Medium
-from fabula.media.registry import find_medium, media, medium_of_file
+from fabula.media.registry import media
 from fabula.sources.folders import files_of, read_folder
 from fabula.sources.registry import Opening, Reader
 from fabula.sources.source import Source
 
+_BESIDE = 0.25  # of a file, is what one counts that may lie beside the items of another medium
+
 
 def open_files(paths: Sequence[str], opening: Opening) -> Source:
-    """Open folders and files: those of the medium that has most of them."""
+    """Open folders and files: those of the medium that has most of them. One file alone may hold several items."""
     medium = _medium(paths, recursive=opening.recursive)
+    parts = medium.parts(paths[0]) if _is_one_item(paths, medium) else None
+    if parts is not None:
+        note = f"{shown(paths[0])} was cut into {len(parts)} {medium.words.items}"
+        return Source(Path(paths[0]), parts, medium, Path(paths[0]).parent, notes=(note,))
     reading = read_folder(paths, medium, recursive=opening.recursive)
     notes = tuple(f"skipped: {shown(path)}: {reason}" for path, reason in reading.skipped)
     title = reading.title or Path(paths[0]).name
@@ -28,14 +34,28 @@ def open_files(paths: Sequence[str], opening: Opening) -> Source:
     return Source(Path(paths[0]), collection, medium, files=True, notes=notes)
 
 
+def _is_one_item(paths: Sequence[str], medium: Medium) -> bool:
+    """Whether one file of a medium is all there is."""
+    return len(paths) == 1 and Path(paths[0]).is_file() and Path(paths[0]).suffix.lower() in medium.endings
+
+
 def _medium(paths: Sequence[str], *, recursive: bool) -> Medium:
-    """The medium that has most files; where none has any, the first of the house, which says what it looks for."""
-    counts: Counter[str] = Counter()
-    for file in files_of(paths, recursive=recursive):
-        medium = medium_of_file(Path(file).suffix)
-        if medium is not None:
-            counts[medium.name] += 1
-    return find_medium(counts.most_common(1)[0][0]) if counts else next(iter(media().values()))
+    """The medium that has most files; where none has any, the first of the house, which says what it looks for.
+
+    What may lie beside the items of another medium that is there counts little: the lyrics of an album make no book.
+    """
+    endings = Counter(Path(file).suffix.lower() for file in files_of(paths, recursive=recursive))
+    there = [medium for medium in media().values() if medium.endings & set(endings)]
+    if not there:
+        return next(iter(media().values()))
+
+    def count(medium: Medium) -> float:
+        beside = frozenset().union(*(other.companions for other in there if other is not medium))
+        return sum(
+            n * (_BESIDE if ending in beside else 1) for ending, n in endings.items() if ending in medium.endings
+        )
+
+    return max(there, key=count)
 
 
 READER = Reader("folder", open_files)

@@ -78,12 +78,15 @@ def _with_titles(source: Source, files: Sequence[Received]) -> Source:
     names = {str(file.path): Path(file.name) for file in files}
     items = []
     for item in source.collection.items:
-        name = names[item.path]
+        name = names.get(item.path)
         untitled = item.title == Path(item.path).stem
-        items.append(replace(item, id=str(name), title=name.stem if untitled else item.title))
+        title = name.stem if name is not None and untitled else item.title
+        items.append(item if name is None else replace(item, id=str(name), title=title))  # a part of a file has no path
     folders = {str(name.parent) for name in names.values()}
     folder = Path(folders.pop()).name if len(folders) == 1 else ""
-    called = source.collection.title if source.collection.title != source.path.name else ""
+    if not source.files:  # one file, which was cut into its items
+        folder = names[str(source.path)].stem
+    called = "" if source.collection.title in (source.path.name, source.path.stem) else source.collection.title
     return _with_items(source, items, called or folder or "Your files")
 
 

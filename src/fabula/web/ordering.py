@@ -109,7 +109,10 @@ def change_essence(opened: OpenCollection, by: str | None, model: str | None) ->
 def knows_model(session: Session, model: str | None) -> bool:
     """Whether a model can give the essence of this collection."""
     try:
-        return session.model is not None or _by_model(session, model).model is not None
+        if session.card is not None:
+            return True
+        found = _by_model(session, model)
+        return found.model is not None or (session.source.files and found.card is not None)
     except FabulaError:
         return False
 

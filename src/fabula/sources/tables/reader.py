@@ -7,7 +7,7 @@ from pathlib import Path
 
 from fabula.core.collection import Collection
 from fabula.errors import InputError
-from fabula.media.registry import medium_of_columns
+from fabula.media.registry import measured_where_held
 from fabula.sources.registry import Opening, Reader
 from fabula.sources.source import Choice, SeveralCollectionsError, Source
 from fabula.sources.tables.files import TABLE_ENDINGS
@@ -20,11 +20,11 @@ def open_collection(paths: Sequence[str], opening: Opening) -> Source:
     path = Path(paths[0])
     reading = open_table(path, columns_named(dict(opening.columns)))
     number = _one_of(reading.collections, opening.collection, path)
-    collection = reading.collections[number]
+    collection, medium = measured_where_held(reading.collections[number])
     return Source(
         path,
         collection,
-        medium_of_columns(collection.feature_names),
+        medium,
         path.parent,
         table=reading.table,
         rows=tuple(reading.rows[number].tolist()),

@@ -1,0 +1,131 @@
+"""Text: what a chapter, story or poem is, how its files are read and measured, and the words for what was found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from fabula.core.collection import Collection
+from fabula.core.essence import Floats
+from fabula.errors import InputError
+from fabula.media.medium import Medium, Preview, Words
+from fabula.media.spec import Spec
+from fabula.media.steps import Steps
+from fabula.media.text.files import COMPANION_ENDINGS, TEXT_ENDINGS, read_item
+from fabula.media.units import Unit, as_number
+
+_TRAITS = {  # feature: (much, little)
+    "words": ("long", "short"),
+    "exclamations": ("lively", "calm"),
+    "dialogue": ("full of talk", "told"),
+    "questions": ("asking", "sure"),
+    "sentence_length": ("in long sentences", "in short sentences"),
+    "variety": ("rich in words", "plain in words"),
+    "names": ("full of names", "with few names"),
+    "first_person": ("told by an I", "told from outside"),
+    "reading_ease": ("easy to read", "hard to read"),
+}
+_NAMES = {
+    "words": "length",
+    "word_length": "length of words",
+    "sentence_length": "length of sentences",
+    "paragraph_length": "length of paragraphs",
+    "variety": "variety of words",
+    "first_person": "I and we",
+    "second_person": "you",
+    "indefinite": "a and an",
+    "reading_ease": "ease of reading",
+    "wording": "choice of words",
+    "names": "use of names",
+    "join": "beginning",
+}
+_SHOWN = (".md", ".markdown", ".txt", ".text", ".html", ".htm", ".xhtml")  # as they are written: nothing in them runs
+_COLUMNS = (
+    "words", "dialogue", "exclamations", "questions", "sentence_length", "paragraph_length", "word_length", "variety",
+    "reading_ease", "first_person", "second_person", "indefinite", "commas", "semicolons", "dashes",
+)  # fmt: skip
+
+
+def text_lengths(collection: Collection) -> Floats:
+    """Words of each text, shape (n,), NaN where they are not known."""
+    if "words" in collection.feature_names and collection.features.ndim == 2:
+        return collection.column("words")
+    return np.full(len(collection), np.nan)
+
+
+def as_words(*lengths: float) -> list[str]:
+    """Numbers of words as text.
+
+    Examples
+    --------
+    >>> as_words(80000, 1)
+    ['80,000 words', '1 word']
+    """
+    return [f"{length:,.0f} word{'' if round(length) == 1 else 's'}" for length in lengths]
+
+
+def words_read(text: str) -> float:
+    """A number of words, from what a person types.
+
+    Examples
+    --------
+    >>> words_read("80,000"), words_read("500 words")
+    (80000.0, 500.0)
+    """
+    try:
+        return as_number(text.lower().removesuffix("words").replace(",", "").strip())
+    except InputError:
+        raise InputError(f"takes a number of words, such as 80000; got {text!r}") from None
+
+
+def _text() -> Spec:
+    from fabula.media.text.measures import SPEC
+
+    return SPEC
+
+
+def _parts(path: str) -> Collection | None:
+    from fabula.media.text.parts import cut_file
+
+    return cut_file(path)
+
+
+def _held(collection: Collection) -> Collection | None:
+    from fabula.media.text.parts import measured_texts
+
+    return measured_texts(collection)
+
+
+def _joined(collection: Collection, target: Path, sides: Sequence[int]) -> Path:
+    from fabula.media.text.parts import write_markdown
+
+    return write_markdown(collection, target, sides)
+
+
+def _steps(collection: Collection, essence: Floats) -> Steps:
+    from fabula.media.text.flow import text_steps
+
+    return text_steps(collection, essence)
+
+
+MEDIUM = Medium(
+    "text",
+    Words("text", "texts", "book", "author", _TRAITS, _NAMES, "a text file", "text files"),
+    endings=TEXT_ENDINGS,
+    companions=COMPANION_ENDINGS,
+    read_item=read_item,
+    parts=_parts,
+    held=_held,
+    specs={"text": _text},
+    unit=Unit("words", as_words, words_read, "80000"),
+    lengths=text_lengths,
+    steps=_steps,
+    proposer="prose",
+    columns=_COLUMNS,
+    preview=Preview("text", dict.fromkeys(_SHOWN, "text/plain")),
+    outputs={".md": _joined},
+)
+
+__all__ = ["MEDIUM", "text_lengths"]

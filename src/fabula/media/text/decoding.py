@@ -1,0 +1,106 @@
+"""From the bytes of a file to text: which encoding, what is no text at all, and how much is read at most."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from pathlib import Path
+
+from fabula.errors import FileError, shown
+
+MOST = 20_000_000  # bytes of one text: six times War and Peace
+
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+_DECLARED = re.compile(rb"<[^>]{0,200}?(?:charset|encoding)\s*=\s*[\"']?([A-Za-z0-9_.:-]+)", re.IGNORECASE)
+_CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
+_LINE_ENDS = re.compile(r"\r\n?|\u2028|\u0085")
+_LOOKED_AT = 65_536  # bytes or characters that tell what a file is
+
+
+def read_bytes(path: str) -> bytes:
+    """All the bytes of a file that is not too long to be one text.
+
+    Raises
+    ------
+    FileError
+        When it cannot be read, or holds more than 20 MB.
+    """
+    try:
+        with Path(path).open("rb") as file:
+            data = file.read(MOST + 1)
+    except (OSError, ValueError) as error:
+        raise FileError(f"{shown(path)}: cannot be read ({getattr(error, 'strerror', None) or error})") from error
+    if len(data) > MOST:
+        raise FileError(f"{shown(path)}: is longer than {MOST // 10**6} MB, too long for one text; cut it into parts")
+    return data
+
+
+def decoded(data: bytes, where: str, *, declared: bool = False) -> str:
+    """Bytes as text: by a byte order mark, by what a page declares, as UTF-8, else line by line as UTF-8 or cp1252.
+
+    Parameters
+    ----------
+    data
+        The content of a file.
+    where
+        Its name, for the error.
+    declared
+        Whether the text may say its own encoding, as HTML and XML do.
+
+    Raises
+    ------
+    FileError
+        When it is no text.
+
+    Examples
+    --------
+    >>> decoded("Müller\\n".encode("cp1252") + "Müller".encode(), "x.txt")
+    'Müller\\nMüller'
+    """
+    text = _by_mark(data)
+    if text is None and declared and (found := _DECLARED.search(data[:2048])):
+        text = _tried(data, found[1].decode("ascii"))
+    if text is None and b"\0" in data[:_LOOKED_AT]:
+        text = _without_mark(data)
+    if text is None:
+        text = _tried(data, "utf-8")
+    if text is None:
+        text = "".join(_line(line) for line in data.splitlines(keepends=True))
+    start = text[:_LOOKED_AT]
+    if 100 * len(_CONTROLS.findall(start)) > len(start):
+        raise FileError(f"{shown(where)}: is no text (its bytes are those of another kind of file)")
+    return _LINE_ENDS.sub("\n", _CONTROLS.sub("", text))
+
+
+def _by_mark(data: bytes) -> str | None:
+    for mark, encoding in _MARKS:
+        if data.startswith(mark):
+            return data[len(mark) :].decode(encoding, "replace")
+    return None
+
+
+def _tried(data: bytes, encoding: str) -> str | None:
+    try:
+        return data.decode(encoding)
+    except (UnicodeDecodeError, LookupError):
+        return None
+
+
+def _without_mark(data: bytes) -> str | None:
+    """UTF-16 without a mark: every other byte of most texts is zero."""
+    start = data[:_LOOKED_AT]
+    for encoding, zeros in (("utf-16-le", start[1::2]), ("utf-16-be", start[::2])):
+        if 2 * zeros.count(0) > len(zeros):
+            return _tried(data, encoding)
+    return None
+
+
+def _line(line: bytes) -> str:
+    found = _tried(line, "utf-8")
+    return line.decode("cp1252", "replace") if found is None else found

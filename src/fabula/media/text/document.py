@@ -1,0 +1,127 @@
+"""A document: paragraphs, headings and separators, whatever kind of file they come from."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+PARAGRAPH, SEPARATOR = 0, -1  # levels of blocks that are no headings; headings have 1 to 6
+
+_NUMBER = r"(?:\d{1,4}|[ivxlcdm]{1,9})"
+_NUMBERED = re.compile(rf"[\W_]*(?:page|p\.|seite|página)?\s*{_NUMBER}[\W_]*", re.IGNORECASE)
+_THE_END = re.compile(
+    r"[\W_]*(?:the )?(?:end|ende|fin|fine|fim|finis|einde)(?:\s+(?:of|des|der|du|de|del|da|van)\b.{0,60})?[\W_]*",
+    re.IGNORECASE,
+)
+_RUNNING = 3  # times that a line of capitals or with a number stands alone before it is a running head
+
+
+@dataclass(frozen=True)
+class Block:
+    """A paragraph (level 0), a heading (1 to 6) or a separator (-1); ``raw`` is how it is written out again."""
+
+    level: int
+    text: str
+    raw: str = ""
+
+    @property
+    def written(self) -> str:
+        """As Markdown has it, without the marks of a heading."""
+        return self.raw or self.text
+
+
+@dataclass(frozen=True)
+class Document:
+    """What a file says.
+
+    Attributes
+    ----------
+    blocks
+        In their order.
+    title
+        What it calls itself, which wins over its first heading.
+    name
+        What its file calls it, where there is no heading either.
+    author
+        Who wrote it.
+    """
+
+    blocks: tuple[Block, ...]
+    title: str = ""
+    name: str = ""
+    author: str = ""
+
+    @property
+    def heading(self) -> str:
+        """What to call it; empty where it does not say."""
+        first = next((block.text for block in self.blocks if block.level > 0), "")
+        return " ".join((self.title or first or self.name).split())[:200]
+
+    @property
+    def text(self) -> str:
+        """What is to be read: without headings, running heads, page numbers and what says that it ends.
+
+        Examples
+        --------
+        >>> Document((Block(1, "Chapter I"), Block(0, "It rained."), Block(0, "- 7 -"))).text
+        'It rained.'
+        """
+        kept = [block.text for block in self.blocks if block.level == PARAGRAPH]
+        return "\n\n".join(_without_heads(kept))
+
+    @property
+    def written(self) -> str:
+        """As Markdown.
+
+        Examples
+        --------
+        >>> Document((Block(2, "Rain"), Block(0, "It rained."))).written
+        '## Rain\\n\\nIt rained.'
+        """
+        marks = {PARAGRAPH: "", SEPARATOR: "* * *"}
+        return "\n\n".join(marks.get(b.level, "#" * b.level + " ") + b.written for b in self.blocks)
+
+
+def cut(document: Document) -> list[Document]:
+    """A document as its parts: by the highest headings of which there are several, else by its separators.
+
+    What stands before the first heading is a part where it has any text.
+
+    Examples
+    --------
+    >>> book = Document((Block(1, "Book"), Block(2, "One"), Block(0, "a"), Block(2, "Two"), Block(0, "b")))
+    >>> [part.heading for part in cut(book)]
+    ['One', 'Two']
+    """
+    levels = Counter(block.level for block in document.blocks)
+    level = next((k for k in range(1, 7) if levels[k] > 1), SEPARATOR)
+    parts: list[list[Block]] = [[]]
+    for block in document.blocks:
+        if block.level == level:
+            parts.append([])
+        if block.level != SEPARATOR:
+            parts[-1].append(block)
+    if level != SEPARATOR:
+        parts[0] = [block for block in parts[0] if block.level == PARAGRAPH]
+    found = [Document(tuple(blocks), author=document.author) for blocks in parts]
+    return [replace(part, name=f"Part {number}") for number, part in enumerate((p for p in found if p.text), start=1)]
+
+
+def _without_heads(paragraphs: Sequence[str]) -> list[str]:
+    shapes = [re.sub(r"\d+", "#", part) for part in paragraphs]
+    often = Counter(shape for shape, part in zip(shapes, paragraphs, strict=True) if _may_run(part))
+    kept = [
+        part
+        for shape, part in zip(shapes, paragraphs, strict=True)
+        if often[shape] < _RUNNING and not _NUMBERED.fullmatch(part)
+    ]
+    while kept and len(kept) > 1 and _THE_END.fullmatch(kept[-1]):
+        kept.pop()
+    return kept
+
+
+def _may_run(part: str) -> bool:
+    """Whether a paragraph may be a running head: one short line, in capitals or with a number."""
+    return len(part) <= 80 and "\n" not in part and (part.isupper() or any(map(str.isdigit, part)))

@@ -1,0 +1,83 @@
+"""From measures and distances to what a step model weighs: where items stand out, and how close they are."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fabula.core.essence import Floats
+from fabula.core.ordering import Ints
+from fabula.models.sets.basis import position_basis
+
+_FAR = 3.0  # deviations beyond which more is no more
+
+
+def standing(features: Floats, logged: NDArray[np.bool_]) -> Floats:
+    """How far each item stands out in each feature, in deviations within the collection: shape (n, f).
+
+    Parameters
+    ----------
+    features
+        Shape (n, f); NaN where a value is not known, which then is an average one.
+    logged
+        Shape (f,), True where the logarithm of 1 + the value is taken.
+
+    Examples
+    --------
+    >>> standing(np.array([[1.0], [3.0]]), np.array([False])).tolist()
+    [[-1.0], [1.0]]
+    """
+    values = np.where(logged, np.log1p(np.maximum(features, 0.0)), features)
+    known = np.isfinite(values)
+    count = np.maximum(known.sum(axis=0), 1)
+    centred = np.where(known, values - np.where(known, values, 0.0).sum(axis=0) / count, 0.0)
+    spread = np.sqrt((centred**2).sum(axis=0) / count)
+    said = spread > 1e-9
+    return np.clip(np.where(said, centred / np.where(said, spread, 1.0), 0.0), -_FAR, _FAR)
+
+
+def closeness(distance: Floats) -> Floats:
+    """How much closer each pair is than its two items are to others, in deviations: shape (n, n), 0 on the diagonal.
+
+    Centred by row and by column, so that an item that is close to all is not close to any.
+
+    Examples
+    --------
+    >>> closeness(np.array([[0.0, 1, 3], [1, 0, 2], [3, 2, 0]])).round(2).tolist()
+    [[0.0, 0.0, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]]
+    """
+    n = len(distance)
+    if n < 3:
+        return np.zeros((n, n))
+    others = ~np.eye(n, dtype=bool)
+    near = np.where(others, -distance, 0.0)
+    near = np.where(others, near - near.sum() / (n * (n - 1)), 0.0)
+    # Without the diagonal the two kinds of means are not independent: this is the least-squares fit of both.
+    rows, columns = near.sum(axis=1), near.sum(axis=0)
+    of_row = ((n - 1) * rows + columns) / (n * (n - 2))
+    of_column = ((n - 1) * columns + rows) / (n * (n - 2))
+    near = np.where(others, near - of_row[:, np.newaxis] - of_column, 0.0)
+    spread = np.sqrt((near**2).sum() / (n * (n - 1)))
+    return near / spread if spread > 1e-9 else np.zeros((n, n))
+
+
+def summed(standing_out: Floats, near: Floats, orderings: Ints) -> Floats:
+    """What the weights of a step model are multiplied with, for each of some orderings.
+
+    Parameters
+    ----------
+    standing_out
+        Shape (n, f).
+    near
+        Shape (k, n, n).
+    orderings
+        Shape (r, n).
+
+    Returns
+    -------
+    Shape (r, f * 12 + k): sums over positions and over neighbours.
+    """
+    basis = position_basis(orderings.shape[1]).astype(np.float64)  # (12, n)
+    arcs = np.einsum("rnf,bn->rfb", standing_out[orderings], basis, optimize=True)
+    flow = near[:, orderings[:, :-1], orderings[:, 1:]].sum(axis=2).T  # (r, k)
+    return np.concatenate([arcs.reshape(len(orderings), -1), flow], axis=1)

@@ -1,0 +1,54 @@
+"""The page with texts: opened from a folder or sent, ordered by the model that proposes orders of texts."""
+
+from __future__ import annotations
+
+import pytest
+
+from fabula.web.settings import Settings
+
+from .conftest import serving
+
+BODY = "Then old {} met young {} by the sea, and they said nothing of the war. It rained."
+
+
+@pytest.fixture
+def served(tmp_path):
+    folder = tmp_path / "book"
+    folder.mkdir()
+    for number, name in enumerate(["Ann", "Bob", "Carl", "Dora", "Eve"]):
+        text = f"{name}\n\n" + "\n\n".join([BODY.format(name, "Tom")] * (number + 1))
+        (folder / f"{number}.txt").write_text(text, encoding="utf-8")
+    (folder / "5.html").write_text("<h1>Fay</h1><p>Then old Fay met young Tom.<script>alert(1)</script>")
+    with serving(Settings(roots=(tmp_path.resolve(),))) as served:
+        yield served
+
+
+def test_a_folder_of_texts(served, tmp_path):
+    opened = served.opened(served.client.post("/api/collections", json={"path": str(tmp_path / "book")}))
+    body = served.client.get(f"/api/collections/{opened}").json()
+    assert (body["by"], body["model"]["name"], body["knows_model"]) == (None, "prose", True)
+    assert body["medium"]["preview"] == {"kind": "text", "type": "text"}
+    assert [item["title"] for item in body["items"]] == ["Ann", "Bob", "Carl", "Dora", "Eve", "Fay"]
+    answered = served.order(collection=opened)
+    assert sorted(answered["ordering"]) == list(range(6))
+    assert answered["unit"] == "words"
+    page = served.client.get(f"/api/collections/{opened}/preview/5")
+    assert page.headers["content-type"].startswith("text/plain")  # shown, not run
+
+
+def test_a_file_that_is_sent_is_cut(served):
+    book = b"# One\n\nIt rained on Ann.\n\n# Two\n\nIt rained on Tom.\n\n# Three\n\nIt stopped."
+    opened = served.opened(served.upload(("book.md", book)))
+    body = served.client.get(f"/api/collections/{opened}").json()
+    assert (body["title"], [item["title"] for item in body["items"]]) == ("book", ["One", "Two", "Three"])
+    assert sorted(served.order(collection=opened)["ordering"]) == [0, 1, 2]
+
+
+def test_texts_that_are_sent(served):
+    files = [(f"{name}.txt", BODY.format(name, "Tom").encode()) for name in ("Ann", "Bob", "Carl")]
+    opened = served.opened(served.upload(*files))
+    body = served.client.get(f"/api/collections/{opened}").json()
+    assert (body["model"]["name"], [item["title"] for item in body["items"]]) == ("prose", ["Ann", "Bob", "Carl"])
+    answered = served.order(collection=opened, smoothness=1)
+    assert sorted(answered["ordering"]) == [0, 1, 2]
+    assert [change["name"] for change in answered["changes"]] == ["wording", "names", "join"]
