@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from fabula.models.model import Model
     from fabula.session.ordered import Ordered
     from fabula.session.public import open, order  # noqa: A004 - the verb of the design
-    from fabula.session.request import Request
+    from fabula.session.requests.request import Request
     from fabula.session.session import Session
     from fabula.sources.tables.reading import read_table
     from fabula.templates.learning import learn_templates
@@ -36,7 +36,7 @@ _HOMES = {
     "Item": "core.collection",
     "Model": "models.model",
     "Ordered": "session.ordered",
-    "Request": "session.request",
+    "Request": "session.requests.request",
     "Session": "session.session",
     "Template": "core.template",
     "TemplateSet": "core.template_set",

@@ -13,7 +13,7 @@ from fabula.errors import InputError
 
 if TYPE_CHECKING:
     from fabula.session.ordered import Ordered
-    from fabula.session.request import Ends, Request
+    from fabula.session.requests.request import Ends, Request
 
 _REQUEST = ("template", "like", "flip", "alternatives", "choose", "together", "before", "apart", "sides")
 _LIMITS = ("side_limit", "limit", "smoothness")
@@ -121,7 +121,7 @@ class _Outputs:
     def check(self) -> None:
         """Refuse what cannot be written, before any work is done."""
         from fabula.core.writing import check_target
-        from fabula.session.outputs import check_output
+        from fabula.session.writing.outputs import check_output
 
         if self.output is not None:
             check_output(self.output)
@@ -144,7 +144,7 @@ class _Outputs:
         """Write all of it."""
         from fabula.report.page import write_page
         from fabula.report.pictures import write_picture
-        from fabula.session.outputs import write_ordered
+        from fabula.session.writing.outputs import write_ordered
 
         wanted = ((self.output, write_ordered), (self.report, write_page), (self.plot, write_picture))
         written = [write(ordered, path) for path, write in wanted if path is not None]
@@ -152,7 +152,7 @@ class _Outputs:
 
     def _copies(self, ordered: Ordered) -> list[Path]:
         from fabula.cli.progress import counting_bar
-        from fabula.session.copies import Copying, copy_numbered, number_in_place
+        from fabula.session.writing.copies import Copying, copy_numbered, number_in_place
 
         if self.in_place:
             with counting_bar("writing numbers") as progress:
@@ -166,7 +166,7 @@ class _Outputs:
 
 def _restore(path: str, number: int | None, paths: tuple[str, ...]) -> None:
     from fabula.cli.printing import console
-    from fabula.session.history import restore, versions
+    from fabula.session.writing.history import restore, versions
 
     if paths:
         raise InputError("stands alone; it orders nothing", field="restore")
@@ -183,7 +183,7 @@ def _restore(path: str, number: int | None, paths: tuple[str, ...]) -> None:
 
 def _as_request(options: dict[str, Any]) -> Request:
     """What belongs to the request, out of the options."""
-    from fabula.session.request import Request
+    from fabula.session.requests.request import Request
 
     asked: dict[str, Any] = {name: options[name] for name in (*_REQUEST, *_LIMITS)}
     asked |= _as_apart(asked["apart"])

@@ -12,7 +12,7 @@ from fabula.core.collection import Item
 from fabula.core.fit import Fit
 from fabula.media.units import total
 from fabula.session.reasons import likelier
-from fabula.session.wishes import side_name
+from fabula.session.requests.wishes import side_name
 from fabula.sources.source import with_held
 
 if TYPE_CHECKING:

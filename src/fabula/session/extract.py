@@ -11,7 +11,7 @@ from fabula.core.writing import check_target
 from fabula.errors import InputError
 from fabula.media.extraction import Measuring
 from fabula.session.measure import measured
-from fabula.session.outputs import relocated
+from fabula.session.writing.outputs import relocated
 from fabula.sources.registry import Opening, open_source
 from fabula.sources.source import SeveralCollectionsError, Source
 from fabula.sources.tables.writing import write_table

@@ -17,7 +17,7 @@ from fabula.media.steps import Change, Steps, changes
 from fabula.media.units import total
 from fabula.session import reasons as why
 from fabula.session.proposals import Proposal, Task, laid
-from fabula.session.request import Request
+from fabula.session.requests.request import Request
 
 if TYPE_CHECKING:
     from fabula.session.session import Session
@@ -151,7 +151,7 @@ class Ordered:
 
     def save(self, path: str | Path) -> Path:
         """Write the new order; the format goes by the ending: a playlist, .csv, .json."""
-        from fabula.session.outputs import write_ordered
+        from fabula.session.writing.outputs import write_ordered
 
         return write_ordered(self, path)
 

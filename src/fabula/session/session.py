@@ -22,11 +22,11 @@ from fabula.models.model import Model
 from fabula.session import proposals as propose
 from fabula.session.essence import Essence, find_essence, usable_columns
 from fabula.session.likelihood import Likelihood
-from fabula.session.naming import named_template
 from fabula.session.ordered import Ordered
 from fabula.session.proposals import Proposal, Task
-from fabula.session.request import Request
-from fabula.session.wishes import constraints_of, readable
+from fabula.session.requests.naming import named_template
+from fabula.session.requests.request import Request
+from fabula.session.requests.wishes import constraints_of, readable
 from fabula.sources.registry import Opening, open_source
 from fabula.sources.source import SeveralCollectionsError, Source
 

@@ -16,9 +16,9 @@ from fabula.errors import FileError, InputError
 from fabula.report.page import write_page
 from fabula.report.pictures import write_picture
 from fabula.session.answer import rows_of
-from fabula.session.copies import numbered_names
 from fabula.session.ordered import Ordered
-from fabula.session.outputs import write_ordered
+from fabula.session.writing.copies import numbered_names
+from fabula.session.writing.outputs import write_ordered
 from fabula.web.store import OpenCollection
 
 _CHUNK = 1 << 18

@@ -11,9 +11,9 @@ from typing import Any
 from fabula.core.collection import Item
 from fabula.core.template import Template
 from fabula.errors import FabulaError, InputError, ModelError
-from fabula.session.naming import named_template
 from fabula.session.ordered import Ordered
-from fabula.session.request import Request
+from fabula.session.requests.naming import named_template
+from fabula.session.requests.request import Request
 from fabula.session.session import Session, session_of
 from fabula.web.errors import StatusError
 from fabula.web.requests import ItemBody, OrderRequest, TemplateBody

@@ -13,8 +13,8 @@ from fabula.core.collection import Collection, Item
 from fabula.core.essence import Floats
 from fabula.errors import ConflictError, ConstraintError, InputError
 from fabula.media.medium import Medium
-from fabula.session.naming import find_item
-from fabula.session.request import Request
+from fabula.session.requests.naming import find_item
+from fabula.session.requests.request import Request
 
 
 def constraints_of(request: Request, collection: Collection, medium: Medium) -> Constraints:

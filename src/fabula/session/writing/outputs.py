@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from fabula.core.collection import Collection
 from fabula.core.writing import check_target, write_whole
 from fabula.errors import InputError
-from fabula.session import history
 from fabula.session.answer import as_json, rows_of, side_line
+from fabula.session.writing import history
 from fabula.sources.playlists.locations import moved
 from fabula.sources.playlists.playlist import PLAYLIST_ENDINGS, playlist_of, write_playlist
 from fabula.sources.source import with_held
@@ -46,7 +46,7 @@ def write_ordered(ordered: Ordered, path: str | Path) -> Path:
     """Write the new order; the format goes by the ending.
 
     A playlist written from a playlist keeps everything but the order, also the entries that could not be measured. A
-    file that is replaced is kept as a version, for :func:`fabula.session.history.restore`.
+    file that is replaced is kept as a version, for :func:`fabula.session.writing.history.restore`.
     """
     target = check_target(path)
     ending = target.suffix.lower()

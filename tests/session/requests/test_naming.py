@@ -7,7 +7,7 @@ from fabula.core.collection import Item
 from fabula.core.template import Template
 from fabula.core.template_set import TemplateSet
 from fabula.errors import InputError
-from fabula.session.naming import find_item, named_template
+from fabula.session.requests.naming import find_item, named_template
 
 ITEMS = (
     Item("1", title="Billie Jean", artist="Michael Jackson"),

@@ -9,11 +9,14 @@ import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from fabula.errors import FileError, InputError, shown
-from fabula.session import history
 from fabula.session.answer import Row, rows_of
-from fabula.session.ordered import Ordered
+from fabula.session.writing import history
+
+if TYPE_CHECKING:
+    from fabula.session.ordered import Ordered
 
 _UNSAFE = re.compile(r'[<>:"/\\|?*\x00-\x1f\x7f]')
 Progress = Callable[[int, int, str], None]

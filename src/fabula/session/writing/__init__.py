@@ -1,0 +1,1 @@
+"""Writing a result: outputs, numbered copies, and the versions that were replaced."""
