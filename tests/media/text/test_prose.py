@@ -25,12 +25,13 @@ def chain(tmp_path):
     return folder
 
 
-def test_the_model_takes_what_the_medium_gives():
-    model, medium = load_model("prose"), find_medium("text")
+@pytest.mark.parametrize("name", ["prose", "poems"])
+def test_the_model_takes_what_the_medium_gives(name):
+    model, medium = load_model(name), find_medium("text")
     assert isinstance(model, StepModel)
     assert set(model.feature_names) <= set(medium.measured)
     assert (model.tensors["flow"] > 0).all()  # close texts follow each other
-    assert model.card["name"] == "prose"
+    assert model.card["name"] == name
 
 
 def test_a_folder_is_ordered_without_a_template(chain):
@@ -40,6 +41,10 @@ def test_a_folder_is_ordered_without_a_template(chain):
     along = [title[0] for title in ordered.titles]
     assert along in (sorted(along), sorted(along, reverse=True))  # the chain; which end begins is for arcs to say
     assert any("follows" in reason and "say" in reason for reason in ordered.reasons)
+
+
+def test_another_model_may_be_asked(chain):
+    assert fabula.order(chain, model="poems").to_json()["model"] == "poems"
 
 
 def test_wishes_hold(chain):
