@@ -124,4 +124,4 @@ def test_bits_that_are_rounding_are_zero_in_tables():
         table1=[], controls=[row], more_data=[], figure1=None, figure2={"rows": [], "gains": []},
         significance={"rows": []}, recovery={"rows": [], "tests": []},
     )  # fmt: skip
-    assert tables(study)["controls"].csv().splitlines()[1] == "noise features,arcs,0.0,0.0,0.25"
+    assert tables(study)["controls"].csv().splitlines()[1] == "noise features,arcs,0,0,0.25"

@@ -77,17 +77,17 @@ def _dimensions(sweep: str | None) -> tuple[int, ...]:
 def _write(rows: list[Compared], path: Path) -> None:
     from fabula.core.writing import write_whole
     from fabula.report.figures.bars import Bar, bars_figure
+    from fabula.sources.tables.csv_text import csv_text
     from fabula.studies.train import compared_json
 
     table = compared_json(rows)
     if path.suffix.lower() == ".json":
         write_whole(path, json.dumps(table, indent=1) + "\n")
     elif path.suffix.lower() == ".csv":
-        lines = ["name,dimensions,bits,low,high,correlation"]
-        for row in rows:
-            correlation = "" if row.correlation is None else f"{row.correlation:.4f}"
-            lines.append(f"{row.name},{row.dimensions},{row.bits:.4f},{row.low:.4f},{row.high:.4f},{correlation}")
-        write_whole(path, "\n".join(lines) + "\n")
+        names = ("name", "dimensions", "bits", "low", "high", "correlation")
+        cells = [[getattr(row, name) for name in names] for row in rows]
+        digits = [[f"{cell:.4f}" if isinstance(cell, float) else cell for cell in row] for row in cells]
+        write_whole(path, csv_text(names, digits))
     else:
         several = len({row.dimensions for row in rows}) > 1
         bits = [Bar(f"d = {r.dimensions}" if several else r.name, r.bits, r.low, r.high) for r in rows]

@@ -119,10 +119,13 @@ def _show_tests(result: Mapping[str, Any]) -> None:
 
 
 def _csv(result: Mapping[str, Any]) -> str:
+    from fabula.sources.tables.csv_text import csv_text
+
     names = list(result["rows"][0]["metrics"])
-    lines = [",".join(["method", "n", *(f"{name}{end}" for name in names for end in ("", " low", " high"))])]
-    for row in result["rows"]:
-        cells = [row["metrics"][name][end] for name in names for end in ("mean", "low", "high")]
-        method = f'"{row["method"]}"' if "," in row["method"] else row["method"]
-        lines.append(",".join([method, str(row["n"]), *(f"{cell:.6g}" for cell in cells)]))
-    return "\n".join(lines) + "\n"
+    ends = {"": "mean", " low": "low", " high": "high"}
+    head = ["method", "n", *(f"{name}{end}" for name in names for end in ends)]
+    rows = [
+        [row["method"], row["n"], *(f"{row['metrics'][name][end]:.6g}" for name in names for end in ends.values())]
+        for row in result["rows"]
+    ]
+    return csv_text(head, rows)

@@ -16,7 +16,7 @@ from fabula.session.answer import headline, likely_text, model_name, rows_of, si
 from fabula.session.ordered import Ordered
 from fabula.session.reasons import likelier, story
 
-_STYLE = """
+STYLE = """
 :root{color-scheme:light dark;--ink:#1d2330;--soft:#6b7280;--line:#e1e5ec;--page:#fff;--card:#f7f8fa;--dot:#2f6fde}
 @media(prefers-color-scheme:dark){:root{--ink:#e8ebf1;--soft:#9aa3b2;--line:#343b48;--page:#14171d;--card:#1c2028;
 --dot:#6ea8ff}}
@@ -63,7 +63,7 @@ def order_page(ordered: Ordered) -> str:
     ]
     return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(title)} · fabula</title>'
-        f'<meta name="viewport" content="width=device-width,initial-scale=1"><style>{_STYLE}{svg.STYLE}</style></head>'
+        f'<meta name="viewport" content="width=device-width,initial-scale=1"><style>{STYLE}{svg.STYLE}</style></head>'
         f"<body>{''.join(body)}</body></html>\n"
     )
 

@@ -12,7 +12,7 @@ from fabula.core.writing import write_whole
 from fabula.errors import FileError
 from fabula.report import svg
 from fabula.report.figures import colours as figures_colours
-from fabula.report.page import _STYLE
+from fabula.report.page import STYLE
 from fabula.report.study.figures import figures
 from fabula.report.study.tables import Table, recovery_means, shown, tables
 from fabula.studies.reproduce.run import Reproduced
@@ -57,7 +57,7 @@ def report_page(results: Reproduced) -> str:
         _figure(drawn["learning"], "Left: bits on the development collections after each epoch, one line a seed. "
                 "Right: bits of a mixture of arcs by the number of training collections, with 95 % intervals."),
     ]  # fmt: skip
-    style = _STYLE + svg.STYLE + figures_colours.STYLE + _MORE
+    style = STYLE + svg.STYLE + figures_colours.STYLE + _MORE
     return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(title)} · fabula</title>'
         f'<meta name="viewport" content="width=device-width,initial-scale=1"><style>{style}</style></head>'

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any
 
+from fabula.sources.tables.csv_text import csv_text
 from fabula.studies.reproduce.run import Reproduced
 
 SHOWN = ("edit", "spearman", "kendall", "first", "last", "neighbours", "position", "lcs", "perfect")
@@ -24,11 +23,7 @@ class Table:
 
     def csv(self) -> str:
         """Numbers in full."""
-        out = io.StringIO()
-        writer = csv.writer(out, lineterminator="\n")
-        writer.writerow(self.columns)
-        writer.writerows(["" if cell is None else cell for cell in row] for row in self.rows)
-        return out.getvalue()
+        return csv_text(self.columns, self.rows)
 
     def html(self, *, digits: int = 3) -> str:
         """Numbers to so many digits, on the right."""
