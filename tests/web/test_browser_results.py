@@ -232,6 +232,20 @@ def test_the_model_speaks_in_a_sentence_and_in_the_words_of_the_medium(visit):
     assert page.get_by_role("button", name="Play transition").count() == 0
 
 
+def test_where_each_likes_to_stand_is_a_table_that_follows_the_order(visit):
+    page = visit()
+    open_demo(page)
+    page.click("#likes-all summary")
+    page.locator("#likes-table b").nth(80).wait_for(state="attached")
+    assert page.locator("#likes-table i.here").count() == 9
+    assert page.locator("#likes-table span").all_text_contents() == titles(page)
+    page.locator(".row .name").nth(4).click()
+    assert page.locator("#one-likes i").count() == 9
+    page.get_by_role("button", name="First", exact=True).click()
+    settled(page)
+    assert page.locator("#likes-table span").all_text_contents() == titles(page)
+
+
 def test_a_session_of_the_first_version_opens(visit, tmp_path):
     page = visit()
     open_demo(page)

@@ -69,6 +69,7 @@ class Likelihood:
     def likes(self) -> Floats:
         """Where each item likes to stand: shape (n, n), each row a share of likelihood over the positions."""
         table = self.positions(len(self.collection))
+        table = table - table.mean(axis=0)  # what all items like alike decides nothing
         shares = np.exp(table - table.max(axis=1, keepdims=True))
         return np.asarray(shares / shares.sum(axis=1, keepdims=True))
 

@@ -77,6 +77,7 @@ export function says() {
     lines.push(`Steps in ${name}: ${mean[0].toFixed(1)} ${unit} on average as given, ${mean[1].toFixed(1)} now.`);
   }
   $("says").textContent = state.before ? "" : lines.join(" ");
+  likesTable();
 }
 
 function times(likelier) {
@@ -123,6 +124,24 @@ function likes(item, row) {
     return bar;
   }));
 }
+
+// The same of all items, in their order: items by positions, the darker the likelier.
+function likesTable() {
+  const shares = state.before || !state.settled ? null : state.answer?.likes, box = $("likes-all");
+  box.hidden = !shares;
+  if (!shares || !box.open) return;
+  const top = Math.max(...shares.flat()), table = $("likes-table");
+  table.style.gridTemplateColumns = `minmax(4rem, 10rem) repeat(${shares.length}, minmax(6px, 20px))`;
+  table.replaceChildren(...state.ordering.flatMap((item, position) => [
+    el("span", {}, state.collection.items[item].title),
+    ...shares[item].map((share, column) => {
+      const cell = el("i", { class: column === position ? "here" : "" });
+      cell.style.opacity = (0.06 + (0.94 * share) / top).toFixed(2);
+      return el("b", {}, cell);
+    }),
+  ]));
+}
+$("likes-all").addEventListener("toggle", likesTable);
 
 // Openers of the later sides, and closes of the earlier ones; those of the whole are First and Last.
 function ends(item, free) {
