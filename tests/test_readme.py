@@ -59,6 +59,7 @@ def test_the_commands_run_one_after_the_other_as_pasted(clone):
             assert json.loads(done.stdout)["template"] == "man-in-a-hole"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", ["README.md", "docs/python.md"])
 def test_the_programs_run(page, clone):
     programs = blocks(page, "python")

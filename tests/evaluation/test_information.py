@@ -139,6 +139,7 @@ def noisy_albums(count=3000):
     return out
 
 
+@pytest.mark.slow
 def test_an_honest_model_finds_nothing_in_the_controls_at_any_scale():
     albums = noisy_albums()
     rng = np.random.default_rng(0)

@@ -31,6 +31,7 @@ def test_an_honest_recipe_passes_its_audit(make):
     assert set(report.card()) == {"noise features", "shuffled orders"}
 
 
+@pytest.mark.slow
 def test_the_controls_catch_the_published_errors(make):
     """Noise, and nothing but noise: the published scorer reports bits, the repaired one none."""
     collections, validation = make(320, rise=0.0, lengths=(5,)), make(160, seed=1, rise=0.0, lengths=(5,))

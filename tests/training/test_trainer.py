@@ -44,6 +44,7 @@ def test_the_essence_rises_with_loudness(make):
     assert np.corrcoef(essence, np.concatenate([c.column("loudness") for c in collections]))[0, 1] > 0.3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 1])
 def test_noise_gives_no_bits(make, seed):
     config = TrainingConfig(**{**QUICK, "epochs": 4}, seed=seed)

@@ -60,6 +60,7 @@ def test_help_shows_an_example():
         assert "fabula serve ~/Music" in command.get_help(context)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ignored", [False, True], ids=["", "ignored by the parent"])  # as in a background shell
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
 def test_it_serves_until_it_is_ended_and_leaves_nothing(tmp_path, ending, ignored):

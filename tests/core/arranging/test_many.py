@@ -51,6 +51,7 @@ def test_a_result_comes_in_time_and_keeps_the_constraints(n, words, rng):
     assert found.gap < 0.5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", ["sides2", "sides3", "limit", "limit sides2 wishes", "sides2 flow wishes"])
 def test_constraints_are_kept_and_gaps_are_known(words, rng):
     goal, kept, flow = many(rng, 150, *words.split())
@@ -65,6 +66,7 @@ def test_two_sides_without_wishes_are_the_best_there_are(rng):
     assert arrange(goal, constraints=kept).gap == pytest.approx(0.0, abs=0.01)
 
 
+@pytest.mark.slow
 def test_tables_and_several_dimensions_keep_constraints_too(rng):
     n = 130
     slopes = rng.normal(size=(n, 2))

@@ -112,6 +112,7 @@ def test_an_ordering_is_found_where_there_is_one(n, seed, kinds):
     assert constraints.broken(found) == []
 
 
+@pytest.mark.slow
 @settings(max_examples=12, deadline=None)
 @given(n=st.integers(19, 40), seed=st.integers(0, 10**6), weight=st.sampled_from([0.0, 0.4, -0.4]))
 def test_a_search_keeps_every_constraint(n, seed, weight):
@@ -128,6 +129,7 @@ def test_a_search_keeps_every_constraint(n, seed, weight):
     assert 0.0 <= found.gap <= 1.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sides", [1, 2, 3])
 @pytest.mark.parametrize("weight", [0.0, 0.3])
 def test_the_search_is_near_the_exact_solution_and_its_bounds_are_true(sides, weight, rng):
@@ -184,6 +186,7 @@ def test_descent_never_ends_worse_and_ends_where_no_swap_helps(rng):
     assert swap_changes(here(problem, end)).min() >= -1e-9
 
 
+@pytest.mark.slow
 def test_the_same_arguments_give_the_same_ordering(rng):
     goal, flow = Goal.template(rng.normal(size=30), HILL), 0.5 * rng.random((30, 30))
     first, second, other = (arrange(goal, flow=flow, seed=seed, seconds=60.0) for seed in (0, 0, 1))

@@ -163,6 +163,7 @@ def ebur128(path: Path) -> float:
     return float(re.findall(r"I:\s+(-?[\d.]+) LUFS", said)[-1])
 
 
+@pytest.mark.slow
 @needs_ffmpeg
 @pytest.mark.parametrize(
     ("ending", "channels"), [("wav", 1), ("opus", 2), ("flac", 5), ("ogg", 5), ("wav", 6), ("ogg", 6), ("opus", 6)]

@@ -307,6 +307,7 @@ def test_parquet_infinity_is_refused(tmp_path):
         read_table(tmp_path / "x.parquet")
 
 
+@pytest.mark.slow
 @pytest.mark.data
 @pytest.mark.skipif(not ALBUMS.exists(), reason="the real albums are absent")
 def test_the_real_albums():
