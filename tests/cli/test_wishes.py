@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
+import sys
 from itertools import pairwise
 from pathlib import Path
 
@@ -171,3 +173,22 @@ def test_each_mistake_has_its_line(fabula, album, arguments, line):
     assert outcome.out == ""
     assert outcome.err.startswith(f"fabula: {line.replace('ALBUM', str(album))}"), outcome.err
     assert outcome.err.count("\n") == 1
+
+
+def test_a_long_title_leaves_the_columns_where_they_are(fabula, tmp_path):
+    path = tmp_path / "long.csv"
+    path.write_text(f"title,artist,energy,duration\n{'Very ' * 60}long,{'Name ' * 30},0.1,3:20\nB,C,0.9,2:05\n")
+    lines = fabula("order", path, *BY).out.splitlines()
+    row = next(line for line in lines if "Very" in line)
+    assert "…" in row
+    assert "3:20" in row
+    assert all(len(line) <= 100 for line in lines[1:4])
+
+
+def test_nobody_but_python_writes_on_stderr():
+    script = (
+        "import os, sys; from fabula.cli import _silence_libraries; _silence_libraries(); "
+        "os.write(2, b'[mpg123] noise'); print('what matters', file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "what matters\n")

@@ -34,7 +34,7 @@ def print_ordered(ordered: Ordered, written: list[Path], *, as_json: bool, why: 
 
     out = console()
     out.print(headline(ordered), style="bold", markup=False)
-    out.print(_table(ordered))
+    out.print(_table(ordered, out.width))
     if why:
         for row, reason in zip(rows_of(ordered), ordered.reasons, strict=True):
             out.print(f"{row.label:>3}  {row.item.label}: {reason}", markup=False, soft_wrap=True)
@@ -44,7 +44,7 @@ def print_ordered(ordered: Ordered, written: list[Path], *, as_json: bool, why: 
         out.print(f"written: {path}", markup=False, soft_wrap=True)
 
 
-def _table(ordered: Ordered) -> Table:
+def _table(ordered: Ordered, width: int) -> Table:
     from rich.table import Table
     from rich.text import Text
 
@@ -55,14 +55,22 @@ def _table(ordered: Ordered) -> Table:
     creators = any(row.item.creator for row in rows)
     timed = any(row.length for row in rows)
     table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("#", justify="right", no_wrap=True)
-    table.add_column("title", overflow="ellipsis", no_wrap=True, ratio=1)
+    widths = {"#": max(len(row.label) for row in rows)}
     if creators:
-        table.add_column(ordered.session.medium.words.creator, overflow="ellipsis", no_wrap=True, max_width=24)
+        words = max(len(row.item.creator) for row in rows)
+        widths[ordered.session.medium.words.creator] = min(24, max(words, 6))
     if timed:
-        table.add_column("length", justify="right", no_wrap=True, min_width=5)
-    table.add_column("was", justify="right", no_wrap=True, min_width=3)
-    table.add_column("arc" if ordered.session.essence.ndim == 1 else "off", no_wrap=True, min_width=16)
+        widths["length"] = max(6, *(len(row.length) for row in rows))
+    widths |= {
+        "was": max(3, len(str(len(ordered.session.collection)))),
+        "arc" if ordered.session.essence.ndim == 1 else "off": 16,
+    }
+    room = width - sum(widths.values()) - 2 * len(widths)
+    for name, wide in widths.items():
+        right = name in ("#", "length", "was")
+        table.add_column(name, justify="right" if right else "left", no_wrap=True, overflow="ellipsis", width=wide)
+        if name == "#":
+            table.add_column("title", overflow="ellipsis", no_wrap=True, max_width=max(8, room))
     shares = _shares(ordered)
     for row, share in zip(rows, shares, strict=True):
         if row.side and row.number == 1:

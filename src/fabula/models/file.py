@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from fabula.core.writing import write_whole
 from fabula.errors import FabulaError, FileError, ModelError
 from fabula.models.config import dtype_of
+from fabula.models.header import FORMAT, VERSION, read_header
 from fabula.models.model import Model
 from fabula.models.sets.file import KIND as SET_KIND
 from fabula.models.sets.file import save_set_model, set_model_from_bytes
@@ -27,8 +28,6 @@ from fabula.models.steps.file import save_step_model, step_model
 from fabula.models.steps.model import StepModel
 from fabula.models.transform import Transform
 
-FORMAT = "fabula-model"
-VERSION = 1
 KIND = "essence"  # an encoder that sees each item by itself, with scorers; beside it there are set and step models
 _ENDING = ".safetensors"
 
@@ -124,8 +123,7 @@ def shipped_models() -> list[str]:
 
 def model_from_bytes(data: bytes, where: str) -> AnyModel:
     """A model from the content of its file; ``where`` names it in errors."""
-    header, tensors = _read(data, where)
-    document = _document(header, where)
+    document, tensors = read_header(data, where, (KIND, SET_KIND, STEP_KIND))
     if document["kind"] == SET_KIND:
         return set_model_from_bytes(data, where)
     try:
@@ -137,41 +135,6 @@ def model_from_bytes(data: bytes, where: str) -> AnyModel:
         return _as_model(document, tensors)
     except FabulaError as error:
         raise ModelError(f"{where}: {error}") from error
-
-
-def _read(data: bytes, where: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """The header's metadata and the tensors of a safetensors file."""
-    from safetensors import SafetensorError
-    from safetensors.numpy import load
-
-    try:
-        tensors = load(data)
-        size = int.from_bytes(data[:8], "little")
-        metadata = json.loads(data[8 : 8 + size]).get("__metadata__")
-    except (SafetensorError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise ModelError(f"{where}: is not a model file, or is cut short (safetensors expected: {error})") from error
-    return metadata or {}, tensors
-
-
-def _document(metadata: dict[str, Any], where: str) -> dict[str, Any]:
-    """What the header says of the model, checked as far as format, version and kind."""
-    if "fabula" not in metadata:
-        raise ModelError(f"{where}: is a safetensors file of another program (its header does not mention fabula)")
-    try:
-        document = json.loads(metadata["fabula"])
-    except (ValueError, RecursionError) as error:
-        raise ModelError(f"{where}: the header is damaged (JSON expected: {error})") from error
-    if not isinstance(document, dict) or document.get("format") != FORMAT:
-        raise ModelError(f'{where}: is not a model file (its header must say "format": "{FORMAT}")')
-    version, kind = document.get("version"), document.get("kind")
-    if type(version) is not int or version < 1:
-        raise ModelError(f"{where}: the header is damaged (version {version!r})")
-    if version > VERSION:
-        raise ModelError(f"{where}: model file version {version}; this fabula reads up to {VERSION}: update fabula")
-    if kind not in (KIND, SET_KIND, STEP_KIND):
-        known = f"{KIND!r}, {SET_KIND!r} and {STEP_KIND!r}"
-        raise ModelError(f"{where}: is a model of kind {kind!r}; this fabula reads the kinds {known}")
-    return document
 
 
 def _as_model(document: dict[str, Any], tensors: dict[str, NDArray[Any]]) -> Model:

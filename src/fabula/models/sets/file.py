@@ -11,13 +11,12 @@ from numpy.typing import NDArray
 
 from fabula.core.writing import write_whole
 from fabula.errors import FabulaError, FileError, ModelError
+from fabula.models.header import FORMAT, VERSION, read_header
 from fabula.models.sets.checking import stored_dtype
 from fabula.models.sets.model import SetModel
 from fabula.models.sets.spec import SetSpec
 from fabula.models.sets.vocabulary import Vocabulary
 
-FORMAT = "fabula-model"
-VERSION = 1
 KIND = "set"
 
 
@@ -63,7 +62,7 @@ def load_set_model(path: str | Path) -> SetModel:
 
 def set_model_from_bytes(data: bytes, where: str) -> SetModel:
     """A set model from the content of its file; ``where`` names it in errors."""
-    document, tensors = _read(data, where)
+    document, tensors = read_header(data, where, (KIND,))
     try:
         for name, tensor in tensors.items():
             if tensor.dtype != stored_dtype(name):
@@ -71,39 +70,6 @@ def set_model_from_bytes(data: bytes, where: str) -> SetModel:
         return _as_model(document, tensors)
     except FabulaError as error:
         raise ModelError(f"{where}: {error}") from error
-
-
-def _read(data: bytes, where: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """The header's document, checked as far as format, version and kind, and the tensors."""
-    from safetensors import SafetensorError
-    from safetensors.numpy import load
-
-    try:
-        tensors = load(data)
-        size = int.from_bytes(data[:8], "little")
-        metadata = json.loads(data[8 : 8 + size]).get("__metadata__") or {}
-    except (SafetensorError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise ModelError(f"{where}: is not a model file, or is cut short (safetensors expected: {error})") from error
-    if "fabula" not in metadata:
-        raise ModelError(f"{where}: is a safetensors file of another program (its header does not mention fabula)")
-    try:
-        document = json.loads(metadata["fabula"])
-    except (ValueError, RecursionError) as error:
-        raise ModelError(f"{where}: the header is damaged (JSON expected: {error})") from error
-    _check_document(document, where)
-    return document, tensors
-
-
-def _check_document(document: Any, where: str) -> None:
-    if not isinstance(document, dict) or document.get("format") != FORMAT:
-        raise ModelError(f'{where}: is not a model file (its header must say "format": "{FORMAT}")')
-    version, kind = document.get("version"), document.get("kind")
-    if type(version) is not int or version < 1:
-        raise ModelError(f"{where}: the header is damaged (version {version!r})")
-    if version > VERSION:
-        raise ModelError(f"{where}: model file version {version}; this fabula reads up to {VERSION}: update fabula")
-    if kind != KIND:
-        raise ModelError(f"{where}: is a model of kind {kind!r}; a model of kind {KIND!r} was expected")
 
 
 def _as_model(document: dict[str, Any], tensors: dict[str, NDArray[Any]]) -> SetModel:

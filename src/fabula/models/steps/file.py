@@ -12,10 +12,9 @@ from numpy.typing import ArrayLike
 
 from fabula.core.writing import write_whole
 from fabula.errors import ModelError
+from fabula.models.header import FORMAT, VERSION
 from fabula.models.steps.model import StepModel
 
-FORMAT = "fabula-model"
-VERSION = 1
 KIND = "steps"
 
 
