@@ -125,7 +125,7 @@ def _subject(picture: Image) -> tuple[float, float, float, float]:
     spectrum = np.fft.fft2(np.asarray(small, dtype=np.float64))
     if np.abs(spectrum.ravel()[1:]).max() < 1.0:  # of one tone: nothing stands out
         return 0.5, 0.5, 0.0, 0.0
-    size = np.log(np.abs(spectrum) + 1e-9)
+    size = np.log(np.abs(spectrum) + 1.0)
     rest = size - ndimage.uniform_filter(size, 3, mode="nearest")
     map_ = ndimage.gaussian_filter(np.abs(np.fft.ifft2(np.exp(rest + 1j * np.angle(spectrum)))) ** 2, 2.5)
     weight = map_ / map_.sum()

@@ -115,10 +115,10 @@ def _heading(name: str) -> int:
 
 
 def _place(sheet: Any, item: Item, number: str, at: tuple[int, int], cell: int) -> None:
-    """A picture in its box, on the base line, with its number and title under it."""
+    """A picture in the middle of its box, with its number and title under it."""
     picture = picture_of(item, cell)
     left, top = at
-    sheet.paste(picture, (left + (cell - picture.width) // 2, top + cell - picture.height))
+    sheet.paste(picture, (left + (cell - picture.width) // 2, top + (cell - picture.height) // 2))
     _write(sheet, (left, top + cell + 8), number, 18, _INK)
     _write(sheet, (left + 14 + 11 * len(number), top + cell + 10), _cut(item.label, (cell - 60) // 8), 15, _SOFT)
 
