@@ -1,7 +1,7 @@
 """Train the model `pictures` and measure it: ``python examples/train_pictures_model.py features.parquet OUT``.
 
-The table has one row per picture in its true order: ``collection_id``, ``position``, ``kind``, ``owner``, ``split`` and the
-measures of pictures. Flow alone is learned: what neighbours have in common. Every figure is of owners that the weights
+The table has one row per picture in its true order: ``collection_id``, ``position``, ``kind``, ``owner``, ``split``
+and the measures of pictures. Flow alone is learned: what neighbours have in common. Every figure is of owners that the weights
 have not seen: by cross-validation over the owners of the training split, and on the validation split. Writes
 ``pictures.safetensors`` and ``pictures.json`` into OUT.
 """
@@ -51,12 +51,14 @@ def read_series(path: Path, kinds: Sequence[str], split: str) -> list[Collection
 
 
 def example(series: Collection) -> Example:
+    """How close each two of a series are, step by step."""
     steps = {part.name: part.distance for part in picture_steps(series, np.zeros(len(series))).parts}
     near = np.stack([closeness(steps[name]) for name in STEPS])
     return Example(np.zeros((len(series), 0)), near, series.items[0].creator)
 
 
 def trained(examples: Sequence[Example]) -> Floats:
+    """The weights of the steps, shape (5,)."""
     return train_steps(examples, negatives=127, penalty=0.0, rng=np.random.default_rng(SEED))
 
 
@@ -75,6 +77,7 @@ def folded(examples: Sequence[Example], measure: Callable[[list[Example], Floats
 
 
 def bits(examples: Sequence[Example], weights: Floats, negatives: int = 31) -> list[float]:
+    """Information about the order of each, the mean of eight draws."""
     rng = np.random.default_rng(SEED + 1)
     drawn = [bits_of(examples, weights, negatives=negatives, rng=rng) for _ in range(8)]
     return np.mean(drawn, axis=0).tolist()
@@ -99,6 +102,7 @@ def kept(orders: Sequence[Ints]) -> list[float]:
 
 
 def proposed(examples: Sequence[Example], weights: Floats) -> list[float]:
+    """The share of neighbours that one proposal keeps."""
     return kept([_path(np.tensordot(weights, one.near, axes=1)) for one in examples])
 
 
@@ -118,6 +122,7 @@ def _sorted(series: Collection, name: str) -> Ints:
 
 
 def told(values: Sequence[float], groups: Sequence[str]) -> dict[str, float]:
+    """A mean and its interval, by bootstrap over owners."""
     interval = grouped_interval(np.array(values), list(groups), np.random.default_rng(SEED))
     return {"mean": float(np.mean(values)), "low": float(interval.low), "high": float(interval.high)}
 
@@ -140,12 +145,15 @@ def measured(series: Sequence[Collection], examples: Sequence[Example], by: Call
         "share of shuffles that the human order beats": told(by(examples, beaten), groups),
         "neighbours kept, either direction": {name: told(values, groups) for name, values in ways.items()},
         "more neighbours kept than by": {
-            name: told((ours - np.array(values)).tolist(), groups) for name, values in ways.items() if name != "pictures"
+            name: told((ours - np.array(values)).tolist(), groups)
+            for name, values in ways.items()
+            if name != "pictures"
         },
     }
 
 
 def main() -> None:
+    """Train, measure, write."""
     path, out = Path(sys.argv[1]), Path(sys.argv[2])
     series = {split: read_series(path, PHOTOGRAPHS, split) for split in ("train", "validation")}
     examples = {split: [example(one) for one in found] for split, found in series.items()}
@@ -172,8 +180,8 @@ def main() -> None:
         "trained on": f"{len(series['train'])} series by {len({one.group for one in examples['train']})} owners",
         **report,
         "limits": (
-            "an arc over the positions was not found in photographs, so none is learned: which picture opens or closes, "
-            "and which way the series runs, is not known"
+            "an arc over the positions was not found in photographs, so none is learned: which picture opens or "
+            "closes, and which way the series runs, is not known"
         ),
     }
     tensors = {"arcs": np.zeros((0, 12)), "flow": weights}

@@ -19,7 +19,9 @@ def _named(picture: Image.Image) -> dict[str, float]:
 def test_lab_as_by_its_definition(rng: np.random.Generator) -> None:
     rgb = rng.integers(0, 256, (200, 3), dtype=np.uint8)
     light = np.where(rgb / 255 <= 0.04045, rgb / 255 / 12.92, ((rgb / 255 + 0.055) / 1.055) ** 2.4)
-    xyz = light @ np.array([[0.4124564, 0.2126729, 0.0193339], [0.3575761, 0.7151522, 0.1191920], [0.1804375, 0.0721750, 0.9503041]])
+    xyz = light @ np.array(
+        [[0.4124564, 0.2126729, 0.0193339], [0.3575761, 0.7151522, 0.1191920], [0.1804375, 0.0721750, 0.9503041]]
+    )
     t = xyz / [0.95047, 1.0, 1.08883]
     f = np.where(t > (6 / 29) ** 3, np.cbrt(t), t / (3 * (6 / 29) ** 2) + 4 / 29)
     wanted = np.stack([116 * f[:, 1] - 16, 500 * (f[:, 0] - f[:, 1]), 200 * (f[:, 1] - f[:, 2])])
@@ -30,7 +32,8 @@ def test_known_answers() -> None:
     white, black, warm = (_named(Image.new("RGB", (40, 20), colour)) for colour in ("white", "black", "orange"))
     assert (round(white["brightness"]), round(black["brightness"])) == (100, 0)
     assert (white["key_high"], black["key_low"], white["bw"], warm["bw"]) == (1, 1, 1, 0)
-    assert warm["warmth"] > 60 and warm["hue_agreement"] == pytest.approx(1, abs=1e-3)
+    assert warm["warmth"] > 60
+    assert warm["hue_agreement"] == pytest.approx(1, abs=1e-3)
     assert (white["entropy"], white["edge_density"], white["symmetry"], white["aspect"]) == (0, 0, 1, 2)
 
 
@@ -46,7 +49,8 @@ def test_lines_light_and_subject(rng: np.random.Generator) -> None:
     values = rng.integers(80, 100, (64, 64, 3)).astype(np.uint8)
     values[8:16, 48:56] = 255  # a subject at the upper right
     found = _named(Image.fromarray(values))
-    assert found["subject_x"] > 0.6 and found["subject_y"] < 0.4
+    assert found["subject_x"] > 0.6
+    assert found["subject_y"] < 0.4
 
 
 def test_a_picture_of_one_pixel_has_defined_measures() -> None:
@@ -55,8 +59,12 @@ def test_a_picture_of_one_pixel_has_defined_measures() -> None:
 
 
 def test_another_size_or_quality_is_nearly_the_same(rng: np.random.Generator) -> None:
-    scene = Image.fromarray(rng.integers(0, 256, (6, 8, 3), dtype=np.uint8)).resize((240, 180), Image.Resampling.BICUBIC)
-    other = Image.fromarray(rng.integers(0, 256, (6, 8, 3), dtype=np.uint8)).resize((240, 180), Image.Resampling.BICUBIC)
+    scene = Image.fromarray(rng.integers(0, 256, (6, 8, 3), dtype=np.uint8)).resize(
+        (240, 180), Image.Resampling.BICUBIC
+    )
+    other = Image.fromarray(rng.integers(0, 256, (6, 8, 3), dtype=np.uint8)).resize(
+        (240, 180), Image.Resampling.BICUBIC
+    )
     small = scene.resize((160, 120), Image.Resampling.BICUBIC)
     rows = np.stack([measures_of(one) for one in (scene, other, small)])
     series = with_duplicates(Collection("c", [Item("a"), Item("b"), Item("c")], rows, MEASURES))
@@ -68,7 +76,8 @@ def test_groups_hang_together_as_in_a_plain_search(rng: np.random.Generator) -> 
     base[20:] = base[:20]
     base[20:, 1] = (base[20:, 1].astype(np.uint64) ^ np.uint64(0b111)).astype(np.float64)  # three bits off
     found = near_groups(base[:, 0], base[:, 1])
-    assert (found[:20] == found[20:]).all() and len(set(found.tolist())) == 20
+    assert (found[:20] == found[20:]).all()
+    assert len(set(found.tolist())) == 20
 
 
 def test_steps_are_distances_in_deviations() -> None:

@@ -104,7 +104,9 @@ def _bomb(width: int, height: int) -> bytes:
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
 
     header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(b"\0" * 64)) + chunk(b"IEND", b"")
+    return (
+        b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(b"\0" * 64)) + chunk(b"IEND", b"")
+    )
 
 
 @pytest.mark.parametrize(
@@ -120,7 +122,8 @@ def test_what_cannot_be_opened_is_told_in_a_line(tmp_path: Path, name: str, cont
     (tmp_path / name).write_bytes(content)
     with pytest.raises(FileError, match=message) as caught:
         measure_picture(str(tmp_path / name))
-    assert "\n" not in str(caught.value) and str(caught.value).startswith(str(tmp_path / name))
+    assert "\n" not in str(caught.value)
+    assert str(caught.value).startswith(str(tmp_path / name))
 
 
 def test_a_cut_off_file_is_told(scene: np.ndarray, tmp_path: Path) -> None:

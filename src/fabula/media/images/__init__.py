@@ -11,7 +11,7 @@ from fabula.core.essence import Floats
 from fabula.core.writing import write_whole
 from fabula.media.images.files import COMPANION_ENDINGS, PICTURE_ENDINGS, read_item
 from fabula.media.images.sidecars import write_numbers
-from fabula.media.medium import Medium, Output, Preview, Words
+from fabula.media.medium import Facing, Medium, Output, Preview, Words
 from fabula.media.spec import Spec
 from fabula.media.steps import Steps
 
@@ -41,7 +41,13 @@ _COLUMNS = (
     "symmetry", "aspect", "bw", "key_low", "key_high", "hue_agreement", "green_red", "top_bottom", "horizontality",
     "subject_x", "subject_y", "subject_size", "subject_spread", "captured", "rating",
 )  # fmt: skip
-_SHOWN = {".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".jpe": "image/jpeg", ".jfif": "image/jpeg", ".avif": "image/avif"}
+_SHOWN = {
+    ".jpg": "image/jpeg",
+    ".jpeg": "image/jpeg",
+    ".jpe": "image/jpeg",
+    ".jfif": "image/jpeg",
+    ".avif": "image/avif",
+}
 
 
 def _images() -> Spec:
@@ -54,6 +60,12 @@ def _steps(collection: Collection, essence: Floats) -> Steps:
     from fabula.media.images.flow import picture_steps
 
     return picture_steps(collection, essence)
+
+
+def _facing(collection: Collection) -> Facing:
+    from fabula.media.images.spreads import facing_pages
+
+    return facing_pages(collection)
 
 
 def _complete(collection: Collection) -> Collection:
@@ -123,6 +135,7 @@ MEDIUM = Medium(
     proposer="pictures",
     columns=_COLUMNS,
     preview=Preview("picture", _SHOWN),
+    facing=_facing,
     outputs=OUTPUTS,
     write_numbers=write_numbers,
 )

@@ -9,7 +9,9 @@ from numpy.typing import NDArray
 
 from fabula.core.essence import Floats
 
-_TO_XYZ = np.array([[0.4124564, 0.3575761, 0.1804375], [0.2126729, 0.7151522, 0.0721750], [0.0193339, 0.1191920, 0.9503041]])
+_TO_XYZ = np.array(
+    [[0.4124564, 0.3575761, 0.1804375], [0.2126729, 0.7151522, 0.0721750], [0.0193339, 0.1191920, 0.9503041]]
+)
 _WHITE = np.array([0.95047, 1.0, 1.08883])
 _CUBIC = (6 / 29) ** 3  # below it the curve of lightness is a line
 _STEPS = 4096  # of the tabled cube root

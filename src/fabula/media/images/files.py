@@ -46,9 +46,7 @@ def read_item(path: str) -> Item:
     beside = sidecar_of(path)
     said |= read_packet(beside) if beside else {}
     title, artist = (shown(str(said.pop(name, ""))) for name in ("title", "artist"))
-    return Item(
-        path, title=title or shown(Path(path).stem), path=path, artist=artist, details=MappingProxyType(said)
-    )
+    return Item(path, title=title or shown(Path(path).stem), path=path, artist=artist, details=MappingProxyType(said))
 
 
 def _exif(picture: Any) -> dict[str, Any]:

@@ -1,8 +1,8 @@
-"""How far it is from one picture to the next: colour, tone, format, detail and subject; and which are nearly the same."""
+"""How far it is from one picture to the next, in colour, tone, format, detail and subject; which are nearly the same."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -11,11 +11,12 @@ from scipy.sparse.csgraph import connected_components
 
 from fabula.core.collection import Collection
 from fabula.core.essence import Floats
-from fabula.core.ordering import Ints
 from fabula.media.steps import Step, Steps, essence_steps
 
+_ROWS = 512  # compared with all at a time
 SAME = "duplicates"  # the column that numbers groups of pictures that are nearly the same
 _BITS = 10  # of 64 in which the hashes of two shots of one thing differ at most
+_LOOKS = {"brightness": 12.0, "warmth": 12.0, "green_red": 12.0}  # and how far they are apart in light and colour
 
 # What a step compares: feature -> its deviation over the pictures of many collections, so that each counts alike.
 _PARTS: dict[str, Mapping[str, float]] = {
@@ -29,7 +30,7 @@ _PARTS: dict[str, Mapping[str, float]] = {
 def picture_steps(collection: Collection, essence: Floats) -> Steps:
     """Steps between pictures: colour, tone, format, detail and subject, as far as they are known; else the essence.
 
-    Each is a distance in deviations of the features it compares; the format is the ratio of the two aspects, in octaves.
+    Each is a distance in deviations of the features it compares; the format is the ratio of the aspects, in octaves.
 
     Parameters
     ----------
@@ -62,24 +63,28 @@ def _distance(columns: Floats) -> Floats:
 def with_duplicates(collection: Collection) -> Collection:
     """The collection with a column that numbers groups of pictures that are nearly the same, NaN where one is alone.
 
-    Two are nearly the same when their hashes differ in at most 10 of 64 bits, and groups are what hangs together so.
+    Two are nearly the same when their hashes differ in at most 10 of 64 bits and their light and colour are close;
+    groups are what hangs together so.
     """
     names = collection.feature_names
     if collection.features.ndim != 2 or SAME in names or not {"hash_a", "hash_b"} <= set(names):
         return collection
-    groups = near_groups(collection.column("hash_a"), collection.column("hash_b"))
+    looks = [collection.column(name) / far for name, far in _LOOKS.items() if name in names]
+    groups = near_groups(collection.column("hash_a"), collection.column("hash_b"), looks)
     if not np.isfinite(groups).any():
         return collection
     return replace(collection, features=np.column_stack([collection.features, groups]), feature_names=(*names, SAME))
 
 
-def near_groups(first: Floats, second: Floats) -> Floats:
+def near_groups(first: Floats, second: Floats, looks: Sequence[Floats] = ()) -> Floats:
     """Groups of hashes that nearly agree, numbered from 1: shape (n,), NaN where one stands alone.
 
     Parameters
     ----------
     first, second
         Shape (n,): the halves of 64-bit hashes; NaN where there is none.
+    looks
+        Each of shape (n,): what may differ by 1 at most between two that are nearly the same.
 
     Examples
     --------
@@ -88,20 +93,18 @@ def near_groups(first: Floats, second: Floats) -> Floats:
     """
     known = np.isfinite(first) & np.isfinite(second)
     whole = np.where(known, first, 0).astype(np.uint64) << np.uint64(32) | np.where(known, second, 0).astype(np.uint64)
-    pairs = [pair for start in range(0, len(whole), 512) for pair in _near(whole, known, start)]
-    if not pairs:
-        return np.full(len(whole), np.nan)
-    one, other = np.array(pairs).T
-    graph = coo_matrix((np.ones(len(one)), (one, other)), shape=(len(whole), len(whole)))
+    one, other = [np.empty(0, np.intp)], [np.empty(0, np.intp)]
+    for start in range(0, len(whole), _ROWS):
+        rows = slice(start, start + _ROWS)
+        near = (np.bitwise_count(whole[rows, np.newaxis] ^ whole) <= _BITS) & known[rows, np.newaxis] & known
+        for look in looks:
+            near &= np.abs(look[rows, np.newaxis] - look) <= 1
+        i, j = np.nonzero(near)
+        one.append(i + start)
+        other.append(j)
+    pairs = np.concatenate(one), np.concatenate(other)
+    graph = coo_matrix((np.ones(len(pairs[0])), pairs), shape=(len(whole), len(whole)))
     _, label = connected_components(graph, directed=False)
     counts = np.bincount(label)
     numbers = np.cumsum(counts > 1)
     return np.where(counts[label] > 1, numbers[label].astype(np.float64), np.nan)
-
-
-def _near(whole: Ints, known: Ints, start: int) -> list[tuple[int, int]]:
-    """Pairs of a block of rows with all after them."""
-    block = whole[start : start + 512]
-    unlike = np.bitwise_count(block[:, np.newaxis] ^ whole[np.newaxis, start:])
-    near = (unlike <= _BITS) & known[start : start + 512, np.newaxis] & known[np.newaxis, start:]
-    return [(start + i, start + j) for i, j in zip(*np.nonzero(np.triu(near, 1)), strict=True)]

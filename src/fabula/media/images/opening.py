@@ -17,14 +17,17 @@ if TYPE_CHECKING:
 PURPOSE = "reading pictures"
 MOST_PIXELS = 400_000_000  # a picture that claims more is refused before it is decoded: 20,000 by 20,000
 _HEIF = frozenset((".heic", ".heif", ".hif"))
-RAW_ENDINGS = frozenset(".cr2 .cr3 .crw .nef .nrw .arw .dng .orf .rw2 .raf .pef .srw .x3f .iiq .3fr".split())
+_RAW = """
+    .cr2 .cr3 .crw .nef .nrw .arw .dng .orf .rw2 .raf .pef .srw .x3f .iiq .3fr
+"""
+RAW_ENDINGS = frozenset(_RAW.split())
 _PAGE = 2048  # pixels of the first page of a PDF, which stands for it in a folder
 _BACKGROUND = 255  # what shows through a transparent picture
 
 
 def pillow() -> Any:
     """The library that decodes pictures, or one line that says how to install it."""
-    module = import_extra("PIL.Image", extra="images", purpose=PURPOSE)
+    module: Any = import_extra("PIL.Image", extra="images", purpose=PURPOSE)
     module.MAX_IMAGE_PIXELS = None  # we count ourselves, and say it in our words
     return module
 

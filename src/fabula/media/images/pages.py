@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -41,9 +40,7 @@ def cut_pages(path: str) -> Collection | None:
         if count > _MOST:
             raise FileError(f"{shown(path)}: has {count} pages; at most {_MOST} can be ordered")
         rows = np.stack([measures_of(_rendered(document[k], SIZE)) for k in range(count)])
-    items = [
-        Item(str(k), title=f"Page {k}", details={PDF: str(path), PAGE: k}) for k in range(1, count + 1)
-    ]
+    items = [Item(str(k), title=f"Page {k}", details={PDF: str(path), PAGE: k}) for k in range(1, count + 1)]
     title = shown(Path(path).stem)
     return Collection(title, items, rows, MEASURES, title=title)
 

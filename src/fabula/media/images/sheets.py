@@ -103,7 +103,9 @@ def _groups(collection: Collection, sides: Sequence[int]) -> list[tuple[str, lis
 
 
 def _letters(count: int) -> list[str]:
-    return [chr(ord("A") + k) if k < 26 else f"{chr(ord('A') + k // 26 - 1)}{chr(ord('A') + k % 26)}" for k in range(count)]
+    return [
+        chr(ord("A") + k) if k < 26 else f"{chr(ord('A') + k // 26 - 1)}{chr(ord('A') + k % 26)}" for k in range(count)
+    ]
 
 
 def _columns(count: int) -> int:

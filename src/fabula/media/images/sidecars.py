@@ -1,11 +1,11 @@
-"""XMP: what a sidecar or a packet in a picture says of it, and sidecars that say where it stands. Originals stay as they are."""
+"""XMP: what a sidecar, or a packet in a picture, says of it; and sidecars that say where it stands."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
+from xml.etree import ElementTree as ET
 from xml.sax.saxutils import escape
 
 from fabula.core.writing import write_whole
@@ -42,8 +42,8 @@ def read_packet(packet: bytes | str) -> dict[str, Any]:
     if len(text) > _MOST or re.search(r"<!(DOCTYPE|ENTITY)", text):  # nothing honest needs them here
         return {}
     try:
-        root = ElementTree.fromstring(text.strip().strip("\0\ufeff"))  # noqa: S314 - entities are refused above
-    except (ElementTree.ParseError, ValueError):
+        root = ET.fromstring(text.strip().strip("\0\ufeff"))
+    except (ET.ParseError, ValueError):
         return {}
     found: dict[str, Any] = {}
     for name, tag in (("title", f"{_DC}title"), ("artist", f"{_DC}creator")):
@@ -54,7 +54,7 @@ def read_packet(packet: bytes | str) -> dict[str, Any]:
     return found | ({} if rating is None else {"rating": rating})
 
 
-def _rating(root: ElementTree.Element) -> int | None:
+def _rating(root: ET.Element) -> int | None:
     values = [node.get(f"{_XMP}Rating") for node in root.iter(f"{_RDF}Description")]
     values += [node.text for node in root.iter(f"{_XMP}Rating")]
     numbers = [int(value) for value in values if value and re.fullmatch(r"\s*[0-5]\s*", value)]
