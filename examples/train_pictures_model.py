@@ -1,8 +1,8 @@
 """Train the model `pictures` and measure it: ``python examples/train_pictures_model.py features.parquet OUT``.
 
 The table has one row per picture in its true order: ``collection_id``, ``position``, ``kind``, ``owner``, ``split``
-and the measures of pictures. Flow alone is learned: what neighbours have in common. Every figure is of owners that the weights
-have not seen: by cross-validation over the owners of the training split, and on the validation split. Writes
+and the measures of pictures. Flow alone is learned: what neighbours have in common. Every figure is of owners that the
+weights have not seen: by cross-validation over the owners of the training split, and on the validation split. Writes
 ``pictures.safetensors`` and ``pictures.json`` into OUT.
 """
 

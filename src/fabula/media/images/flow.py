@@ -1,4 +1,4 @@
-"""How far it is from one picture to the next, in colour, tone, format, detail and subject; which are nearly the same."""
+"""How far it is from one picture to the next in colour, tone, format, detail, subject; which are nearly the same."""
 
 from __future__ import annotations
 

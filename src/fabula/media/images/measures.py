@@ -57,10 +57,10 @@ def measures_of(picture: Image) -> Floats:
     -------
     Shape (24,): ``aspect`` is width by height; ``brightness`` and ``contrast`` mean and deviation of L*; ``key_low``
     and ``key_high`` the shares of shadows and highlights; ``warmth`` and ``green_red`` the means of b* and a*;
-    ``chroma`` and ``colourfulness`` (Hasler and Suesstrunk); ``hue`` in radians and how much the pixels agree on it; ``bw`` 1 for
-    black and white; ``edge_density``, ``horizontality``, ``sharpness``, ``entropy``; ``symmetry`` left to right;
-    ``top_bottom`` how much lighter the top is; where the ``subject`` is, how spread and how large; and a 64-bit hash
-    of the picture's gradients, as two numbers.
+    ``chroma`` and ``colourfulness`` (Hasler and Suesstrunk); ``hue`` in radians and how much the pixels agree on it;
+    ``bw`` 1 for black and white; ``edge_density``, ``horizontality``, ``sharpness``, ``entropy``; ``symmetry`` left to
+    right; ``top_bottom`` how much lighter the top is; where the ``subject`` is, how spread and how large; and a 64-bit
+    hash of the picture's gradients, as two numbers.
 
     Examples
     --------
