@@ -75,7 +75,7 @@ def _complete(collection: Collection) -> Collection:
 
 
 def _parts(path: str) -> Collection | None:
-    from fabula.media.images.pages import cut_pages
+    from fabula.media.images.parts import cut_pages
 
     return cut_pages(path)
 

@@ -8,9 +8,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from fabula.core.collection import Collection, Item
+from fabula.core.collection import Item
 from fabula.core.writing import write_whole
 from fabula.errors import FileError, import_extra, shown
 
@@ -18,31 +16,20 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 PDF, PAGE = "pdf", "page"  # details of an item that is a page: the file, and which page, counted from 1
-_MOST = 5000  # pages
 
 
-def cut_pages(path: str) -> Collection | None:
-    """The pages of a PDF as measured items; None for another file, or a PDF of one page.
+def rendered(path: str, size: int, most: int) -> Iterator[Image]:
+    """Each page of a PDF as a picture, one at a time, the longer side of ``size`` pixels.
 
     Raises
     ------
     FileError
-        When it cannot be read, or has more than 5,000 pages.
+        When it cannot be read, or has more than ``most`` pages.
     """
-    if Path(path).suffix.lower() != ".pdf":
-        return None
-    from fabula.media.images.measures import MEASURES, SIZE, measures_of
-
     with _document(path) as document:
-        count = len(document)
-        if count < 2:
-            return None
-        if count > _MOST:
-            raise FileError(f"{shown(path)}: has {count} pages; at most {_MOST} can be ordered")
-        rows = np.stack([measures_of(_rendered(document[k], SIZE)) for k in range(count)])
-    items = [Item(str(k), title=f"Page {k}", details={PDF: str(path), PAGE: k}) for k in range(1, count + 1)]
-    title = shown(Path(path).stem)
-    return Collection(title, items, rows, MEASURES, title=title)
+        if len(document) > most:
+            raise FileError(f"{shown(path)}: has {len(document)} pages; at most {most} can be ordered")
+        yield from (_rendered(document[k], size) for k in range(len(document)))
 
 
 def open_page(path: str, page: int, size: int) -> Image:
