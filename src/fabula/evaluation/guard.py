@@ -63,9 +63,9 @@ def find_leaks(
     """What in the data tells the order of collections too well to be a finding about them.
 
     Looked at are each column, which of its values are missing, its digits and how it is rounded; sums of columns;
-    columns that are the running sum, the difference or the neighbour's value of another; the numbers in titles and their
-    alphabetical order. By ranks, collection by collection, so that gaps, new beginnings and monotone changes of scale
-    hide nothing. A column may follow the order for a good reason (somebody sorted by it); that, too, is told.
+    columns that are the running sum, the difference or the neighbour's value of another; the numbers in titles and
+    their alphabetical order. By ranks, collection by collection, so that gaps, new beginnings and monotone changes of
+    scale hide nothing. A column may follow the order for a good reason (somebody sorted by it); that, too, is told.
 
     Parameters
     ----------
@@ -92,7 +92,11 @@ def find_leaks(
     laid = Laid.of(some)
     found: list[Finding] = []
     if some[0].features.ndim == 2:
-        names = [n for n in (features or some[0].feature_names) if all(n in c.feature_names for c in some)]
+        names = [
+            n
+            for n in (some[0].feature_names if features is None else features)
+            if all(n in c.feature_names for c in some)
+        ]
         columns = {name: np.concatenate([c.column(name) for c in some]) for name in names}
         found += [each for name, values in columns.items() for each in _of_column(name, values, laid)]
         told = {name for each in found for name in each.columns if each.throughout}

@@ -258,9 +258,9 @@ def _summed_up(
         for n in np.unique(lengths)
     }
     ceiling = float(ceilings.mean())
-    told = (min(value, ceiling) for value in (interval.mean, interval.low, interval.high))
+    mean, low, high = (min(value, ceiling) for value in (interval.mean, interval.low, interval.high))
     many = len(bits) if groups is None else len(set(groups))
-    return Information(*told, ceiling, negatives, draws, len(bits), per_length, many)
+    return Information(mean, low, high, ceiling, negatives, draws, len(bits), per_length, many)
 
 
 def _bits_of_length(score: Score, essences: Floats, *, negatives: int, draws: int, rng: np.random.Generator) -> Floats:

@@ -133,7 +133,7 @@ def _by_group(values: Floats, groups: Sequence[Hashable] | None) -> tuple[Floats
         return values, np.ones(len(values))
     numbers = {group: number for number, group in enumerate(dict.fromkeys(groups))}
     number = np.array([numbers[group] for group in groups])
-    return np.bincount(number, weights=values), np.bincount(number).astype(np.float64)
+    return np.bincount(number, weights=values).astype(np.float64), np.bincount(number).astype(np.float64)
 
 
 def _errors(sums: Floats, counts: Floats, means: Floats) -> Floats:

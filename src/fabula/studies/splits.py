@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,13 +13,13 @@ from fabula.core.collection import Collection
 from fabula.core.seen import shared
 from fabula.errors import InputError
 from fabula.evaluation.guard import Finding, find_leaks
-from fabula.evaluation.parts import Parts
+from fabula.evaluation.parts import Parts, divided, share_of
 from fabula.sources.tables.reading import read_table
 
 Side = Literal["train", "validation", "test"]
 SIDES: tuple[Side, ...] = get_args(Side)
+__all__ = ["SIDES", "Side", "Split", "asked_for", "divided", "overlap", "read_split", "sides_of", "usable_features"]
 
-_MAKERS = 10  # from so many on, collections are set apart by who made them
 _CALLED: dict[str, Side] = {"training": "train", "valid": "validation", "val": "validation", "dev": "validation"}
 _COLUMN = "split"
 _LARGEST_SHARE = 1 / 3  # of the collections that are held out where few are there
@@ -38,8 +37,7 @@ class Split:
     @property
     def parts(self) -> Parts:
         """For training: a tenth of the training side is set aside to decide, and what is held out decides nothing."""
-        learned, aside = divided(self.training, 0.1)
-        return Parts(learned, aside, self.held_out) if learned else Parts(self.training, self.held_out)
+        return Parts(self.training, self.held_out).nested()
 
 
 def read_split(
@@ -127,7 +125,7 @@ def sides_of(collections: Sequence[Collection], where: str) -> dict[Side, list[C
             raise InputError(
                 f"{where}: column {_COLUMN!r} {said} for collection {c.id!r}; it must say {', '.join(SIDES)}"
             )
-        sides.setdefault(mark, []).append(c)  # type: ignore[arg-type]
+        sides.setdefault(mark, []).append(c)
     return sides
 
 
@@ -155,7 +153,7 @@ def _by_column(sides: dict[Side, list[Collection]], held_out: float, side: Side 
 def _by_share(collections: Sequence[Collection], held_out: float, least: int) -> Split:
     share = max(held_out, min(_LARGEST_SHARE, least / len(collections)))
     by_creator = all(c.items[0].creator for c in collections)
-    out = [_share(c.items[0].creator if by_creator else c.id) < share for c in collections]
+    out = [share_of(c.items[0].creator if by_creator else c.id) < share for c in collections]
     rule = f"{share:.0%} held out, by {'creator' if by_creator else 'collection'}"
     kept = [c for c, away in zip(collections, out, strict=True) if not away]
     return Split(kept, [c for c, away in zip(collections, out, strict=True) if away], rule)
@@ -184,33 +182,6 @@ def overlap(training: Sequence[Collection], held_out: Sequence[Collection]) -> t
         who = f"by {len(set(both)):,} who also made some that are trained on"
         notes.append(f"NOT INDEPENDENT: {len(both):,} of {len(held_out):,} held-out collections are {who}")
     return tuple(notes)
-
-
-def divided(collections: Sequence[Collection], share: float) -> tuple[list[Collection], list[Collection]]:
-    """Some collections, and about a share of them apart: at least one, and five where there are ten or more.
-
-    They go by who made them where at least ten did, else each by itself; which ones depends on the names alone.
-
-    Examples
-    --------
-    >>> from fabula.core.collection import Item
-    >>> some, apart = divided([Collection(str(i), [Item("a")]) for i in range(20)], 0.1)
-    >>> len(some), len(apart)
-    (15, 5)
-    """
-    if not 0 < share < 1:
-        raise InputError(f"the share to hold out must lie between 0 and 1; got {share}")
-    makers = [c.items[0].creator for c in collections]
-    by_maker = all(makers) and len(set(makers)) >= _MAKERS
-    names = [maker if by_maker else c.id for maker, c in zip(makers, collections, strict=True)]
-    wanted = max(round(share * len(names)), min(5, len(names) // 2), 1)
-    apart: set[str] = set()
-    for name in sorted(set(names), key=_share):
-        if sum(other in apart for other in names) >= wanted:
-            break
-        apart.add(name)
-    sides = [(c, name in apart) for c, name in zip(collections, names, strict=True)]
-    return [c for c, out in sides if not out], [c for c, out in sides if out]
 
 
 def usable_features(collections: Sequence[Collection]) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -254,11 +225,6 @@ def _same(collections: Sequence[Collection], name: str) -> bool:
         return False
     columns = (c.column(name) for c in collections)
     return not any(np.ptp(known) > 0 for column in columns if (known := column[np.isfinite(column)]).size)
-
-
-def _share(text: str) -> float:
-    """A number in [0, 1) that depends on the text alone."""
-    return int.from_bytes(hashlib.sha256(text.encode("utf-8", "surrogateescape")).digest()[:6], "big") / 2**48
 
 
 def _check(path: str | Path, split: Split) -> None:
