@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from fabula.core.template import Template
     from fabula.core.template_set import TemplateSet
     from fabula.errors import FabulaError
-    from fabula.evaluation.information import mutual_information
+    from fabula.evaluation.information import information_of, mutual_information
     from fabula.evaluation.metrics import evaluate
     from fabula.models.file import load_model, save_model
     from fabula.models.model import Model
@@ -42,6 +42,7 @@ _HOMES = {
     "TemplateSet": "core.template_set",
     "evaluate": "evaluation.metrics",
     "fit": "core.fit",
+    "information_of": "evaluation.information",
     "learn_templates": "templates.learning",
     "load_model": "models.file",
     "mutual_information": "evaluation.information",
@@ -67,6 +68,7 @@ __all__ = [
     "TemplateSet",
     "evaluate",
     "fit",
+    "information_of",
     "learn_templates",
     "load_model",
     "mutual_information",
