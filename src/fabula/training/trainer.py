@@ -21,6 +21,7 @@ from fabula.training.loop.measurement import calibrate, encode_pool, information
 from fabula.training.loop.optimiser import precision
 from fabula.training.loop.run import Progress, Run
 from fabula.training.nets.networks import EssenceNet
+from fabula.training.nets.twins import check_twins
 from fabula.version import __version__
 
 
@@ -95,6 +96,7 @@ def train(
     names = chosen_features(given, parts.training)
     transform = fit_transform(parts.training, names, given.logged, given.bound)
     settings = resolved(given, transform.item_shape)
+    check_twins(settings, transform.item_shape)
     with join(device) as world:
         pool, validation = (make_pool(part, transform, world.device) for part in (parts.training, parts.validation))
         task = Task(
