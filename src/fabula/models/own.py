@@ -1,7 +1,7 @@
 """Encoders and scorers of one's own: a net that is trained, and its twin in NumPy that the model is used with.
 
-What is trained is a ``torch.nn.Module``; what a model file holds are its weights; what encodes, scores and orders later,
-where no PyTorch is, is a function of these weights and an array. Both are given together, under one name::
+What is trained is a ``torch.nn.Module``; what a model file holds are its weights; what encodes, scores and orders
+later, where no PyTorch is, is a function of these weights and an array. Both are given together, under one name::
 
     from torch import nn
 
@@ -176,7 +176,7 @@ def _sizes(settings: Settings, prefix: str) -> dict[str, Shape]:
 
 def _encode(tensors: Tensors, x: Array, settings: Settings) -> Array:
     part = OWN_ENCODERS[settings["kind"]]
-    found = np.asarray(part.encode(weights_of(tensors, "encoder"), x), dtype=np.float64)
+    found = np.asarray(part.encode(weights_of(tensors, "encoder"), x.astype(np.float64)), dtype=np.float64)
     signs = tensors["encoder.signs"]
     if found.shape != (len(x), len(signs)):
         raise ModelError(f"encoder {part.kind!r} must give essence of shape {(len(x), len(signs))}; got {found.shape}")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,8 +17,9 @@ from fabula.media.extraction import Measuring
 from fabula.models.file import load_model, save_model
 from fabula.models.sets.model import SetModel
 from fabula.studies.gathering import gather
+from fabula.studies.logs import compact
 from fabula.studies.recipe import Recipe
-from fabula.studies.splits import Split, divided, read_split, usable_features
+from fabula.studies.splits import Split, divided, split_of, usable_features
 
 if TYPE_CHECKING:
     from fabula.models.sets.spec import SetSpec
@@ -46,6 +47,8 @@ class TrainedSets:
         How many bits it has there more than the model it went on from; None where it began anew.
     kept
         Whether nothing better was found than the model it went on from.
+    settings
+        Every setting, as a recipe takes it.
     """
 
     model: SetModel
@@ -53,6 +56,7 @@ class TrainedSets:
     information: Information
     gained: Interval | None = None
     kept: bool = False
+    settings: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,8 +99,9 @@ def train_sets_of(
     info = mutual_information(model, held_out, draws=16)
     gained = None if posed.start is None else information_gained(model, posed.start, held_out)
     model.card = _card(recipe, posed.split, info, gained)
+    model.training["history"] = compact(done.epochs)
     save_model(output, model)
-    return TrainedSets(model, posed.split, info, gained, kept)
+    return TrainedSets(model, posed.split, info, gained, kept, _settings(posed))
 
 
 def audit_sets_of(
@@ -154,6 +159,16 @@ def _posed(recipe: Recipe, measuring: Measuring | None = None) -> _Posed:
     return _Posed(replace(split, notes=(*split.notes, *notes)), parts, spec, how, None)
 
 
+def _settings(posed: _Posed) -> dict[str, Any]:
+    """Every setting as a recipe takes it; where it went on from a model, features and sizes are that model's."""
+    how = posed.how.to_dict()
+    if posed.start is not None:
+        return how
+    spec = posed.spec
+    sizes = {name: getattr(spec, name) for name in _SIZES}
+    return {"features": list(spec.features), "logged": list(spec.logged), **sizes, **how}
+
+
 def _start(name: str | None) -> SetModel | None:
     if name is None:
         return None
@@ -165,8 +180,8 @@ def _start(name: str | None) -> SetModel | None:
 
 def _split(recipe: Recipe, measuring: Measuring | None) -> Split:
     """The collections of a table, split as it says; of a folder, split by who made them where many did."""
-    if not recipe.table.is_dir():
-        return read_split(recipe.table, where=recipe.where, held_out=recipe.held_out, title=recipe.titles or None)
+    if not isinstance(recipe.table, Path) or not recipe.table.is_dir():
+        return split_of(recipe)
     if recipe.where:
         raise InputError(f"{recipe.table}: is a folder; rows can be chosen of a table only")
     found = gather(recipe.table, measuring)

@@ -13,6 +13,7 @@ from fabula.core.collection import Collection
 from fabula.errors import InputError
 from fabula.evaluation.parts import Parts
 from fabula.sources.tables.reading import read_table
+from fabula.studies.recipe import Recipe
 
 _MAKERS = 10  # from so many on, collections are set apart by who made them
 _LOOKED_AT = 1000  # collections, to judge a column by
@@ -60,9 +61,14 @@ def read_split(
     InputError
         When a side is empty.
     """
-    collections = [c for c in read_table(path, where=where, title=title) if len(c) > 1]
+    return split_collections(read_table(path, where=where, title=title), held_out=held_out, where=str(path))
+
+
+def split_collections(found: Sequence[Collection], *, held_out: float = 0.1, where: str = "the data") -> Split:
+    """Split ordered collections as :func:`read_split` splits those of a table; ``where`` names them in errors."""
+    collections = [c for c in found if len(c) > 1]
     if not collections:
-        raise InputError(f"{path}: holds no collection of two items or more")
+        raise InputError(f"{where}: holds no collection of two items or more")
     marks = [str(c.items[0].details.get("split", "")).lower() for c in collections]
     if set(marks) & set(_TRAINING) and set(marks) & set(_VALIDATION):
         rule = "column 'split'"
@@ -76,8 +82,19 @@ def read_split(
         sides = [_share(c.items[0].creator if by_creator else c.id) < held_out for c in collections]
         training = [c for c, out in zip(collections, sides, strict=True) if not out]
         validation = [c for c, out in zip(collections, sides, strict=True) if out]
-    _check(path, training, validation, rule)
+    _check(where, training, validation, rule)
     return Split(training, validation, rule)
+
+
+def split_of(recipe: Recipe) -> Split:
+    """The collections a recipe names, split: those of its table, or those that were given."""
+    if isinstance(recipe.table, Path):
+        return read_split(recipe.table, where=recipe.where, held_out=recipe.held_out, title=recipe.titles or None)
+    if recipe.table.validation is None:
+        return split_collections(recipe.table.training, held_out=recipe.held_out)
+    training, validation = ([c for c in p if len(c) > 1] for p in (recipe.table.training, recipe.table.validation))
+    _check("the data", training, validation, "as given")
+    return Split(training, validation, "as given")
 
 
 def divided(collections: Sequence[Collection], share: float) -> tuple[list[Collection], list[Collection]]:

@@ -11,9 +11,11 @@ from fabula.core.writing import check_target
 from fabula.errors import import_extra
 from fabula.models.file import save_model
 from fabula.studies.recipe import Recipe
-from fabula.studies.splits import Split, read_split, usable_features
+from fabula.studies.splits import Split, split_of, usable_features
 
 if TYPE_CHECKING:
+    from fabula.evaluation.information import Information
+    from fabula.models.model import Model
     from fabula.training.audit import AuditReport
     from fabula.training.comparison import Compared
     from fabula.training.config import TrainingConfig
@@ -37,16 +39,45 @@ class TrainedTable:
     split: Split
     first: bool = True
 
+    @property
+    def model(self) -> Model:
+        """What was learned; it needs no PyTorch."""
+        return self.trained.model
+
+    @property
+    def information(self) -> dict[str, Information]:
+        """Bits on what was held out, by scorer."""
+        return self.trained.information
+
+    @property
+    def history(self) -> list[Progress]:
+        """What each epoch brought."""
+        return self.trained.history
+
+    @property
+    def config(self) -> TrainingConfig:
+        """The settings, with everything decided."""
+        return self.trained.config
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What one should know: which columns were left out, and why."""
+        return self.split.notes
+
+    def __repr__(self) -> str:
+        bits = "; ".join(f"{n}: {i.bits:.3f} bits [{i.low:.3f}, {i.high:.3f}]" for n, i in self.information.items())
+        return f"<Trained on {len(self.split.training):,} collections, {len(self.split.held_out):,} held out; {bits}>"
+
 
 def train_table(
     recipe: Recipe,
-    output: str | Path,
+    output: str | Path | None,
     *,
     checkpoint: str | Path | None = None,
     onnx: str | Path | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> TrainedTable:
-    """Train a model on a table and write it.
+    """Train a model on a table and write it, where that is asked for.
 
     An existing ``checkpoint`` is taken up where it stopped; it is removed when the model is written. Of several
     processes (torchrun) the first alone looks for a checkpoint, reports and writes.
@@ -59,17 +90,33 @@ def train_table(
     for target in (output, onnx):
         if target is not None and is_first():
             check_target(target)
-    kept = Path(checkpoint) if checkpoint is not None else Path(output).with_suffix(".checkpoint")
+    kept = _kept(output, checkpoint)
     about = {"data": recipe.table.name, "where": dict(recipe.where), "held out": split.rule}
-    done = train(split.parts, config, device=recipe.device, checkpoint=Checkpoint(kept), progress=progress, card=about)
+    done = train(
+        split.parts,
+        config,
+        device=recipe.device,
+        checkpoint=None if kept is None else Checkpoint(kept),
+        progress=progress,
+        card=about,
+    )
     if is_first():
         _write(done, output, onnx)
-        kept.unlink(missing_ok=True)
+        if kept is not None:
+            kept.unlink(missing_ok=True)
     return TrainedTable(done, split, is_first())
 
 
-def _write(done: Trained, output: str | Path, onnx: str | Path | None) -> None:
-    save_model(output, done.model)
+def _kept(output: str | Path | None, checkpoint: str | Path | None) -> Path | None:
+    """Where a run is kept: where it was asked for, else beside the model, else nowhere."""
+    if checkpoint is not None:
+        return Path(checkpoint)
+    return None if output is None else Path(output).with_suffix(".checkpoint")
+
+
+def _write(done: Trained, output: str | Path | None, onnx: str | Path | None) -> None:
+    if output is not None:
+        save_model(output, done.model)
     if onnx is not None:
         from fabula.training.export import export_onnx
 
@@ -131,7 +178,7 @@ def _prepared(recipe: Recipe) -> tuple[TrainingConfig, Split]:
     from fabula.training.config import preset
 
     config = preset(recipe.preset, **(recipe.changes or {}))
-    split = read_split(recipe.table, where=recipe.where, held_out=recipe.held_out)
+    split = split_of(recipe)
     if config.features:
         return config, split
     names, notes = usable_features(split.training)

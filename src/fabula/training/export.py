@@ -27,7 +27,7 @@ from fabula.training.nets.scorers.kind import Weights
 
 
 def model_config(config: TrainingConfig, weights: Mapping[str, NDArray[Any]] | None = None) -> dict[str, Any]:
-    """What the model file says of the nets; ``config`` with its encoder decided, and the weights where they are known."""
+    """What the model file says of the nets; ``config`` with its encoder decided, the weights where they are known."""
     known = weights or {}
     encoder = trainable_encoder(config.encoder)
     scorers = [trainable_scorer(name) for name in config.scorers]

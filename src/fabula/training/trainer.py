@@ -133,11 +133,19 @@ def _record(config: TrainingConfig, run: Run, task: Task, world: World) -> dict[
         "seed": config.seed,
         "epochs": run.epoch,
         "best_epoch": run.best_epoch,
+        "history": _history(run.history),
         "processes": world.size,
         "settings": config.to_dict(),
         "fabula": __version__,
         "torch": str(torch.__version__),
     }
+
+
+def _history(epochs: list[Progress]) -> dict[str, Any]:
+    """Loss and bits of every epoch in columns, with four digits."""
+    names = epochs[0].bits if epochs else ()
+    bits = {name: [round(epoch.bits[name], 4) for epoch in epochs] for name in names}
+    return {"loss": [round(epoch.loss, 4) for epoch in epochs], "bits": bits}
 
 
 def _rounded(info: Information) -> dict[str, float | int]:
