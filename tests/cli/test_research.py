@@ -167,7 +167,7 @@ def test_templates_learn_compare_count_genealogy(fabula, albums, tmp_path):
     ("arguments", "line"),
     [
         (("train", "none.csv", "-o", "x.safetensors"), "none.csv: does not exist"),
-        (("train", "ALBUMS"), "Missing option '-o' / '--output'."),
+        (("train", "ALBUMS"), "where does the model go? give -o FILE.safetensors"),
         (("train", "ALBUMS", "-o", "none/x.safetensors"), "none/x.safetensors: the folder none does not exist"),
         (("train", "ALBUMS", "-o", "x", "--preset", "best"), "there is no preset 'best'; there are: default, "),
         (

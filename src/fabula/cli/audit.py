@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fabula.cli.recipe import as_recipe, recipe_options
+from fabula.cli.recipe import named_recipe, recipe_options
 from fabula.errors import InputError
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def command(ctx: click.Context, /, *, controls_only: bool, published_bug: bool, 
     from fabula.cli.progress import training_bar
     from fabula.studies.train import audit_table, first_process
 
-    recipe = as_recipe(**options)
+    recipe = named_recipe(**options)
     if recipe.kind == "set":
         report = _audit_sets(recipe, controls_only=controls_only, published_bug=published_bug)
     else:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fabula.cli.recipe import as_recipe, recipe_options
+from fabula.cli.recipe import named_recipe, recipe_options
 from fabula.errors import InputError
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def command(*, seeds: int, sweep: str | None, output: Path | None, as_json: bool
     if output is not None and check_target(output).suffix.lower() not in (".json", ".csv", ".svg"):
         raise InputError(f"{output}: the ending must be one of .json, .csv, .svg")
     dimensions = _dimensions(sweep)
-    recipe = as_recipe(**options)
+    recipe = named_recipe(**options)
     count = 0
     with counting_bar("comparing") as bar:
 

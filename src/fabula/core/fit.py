@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from html import escape
 from operator import index
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fabula.core.display import caption_html, curve_svg
 from fabula.core.essence import Floats, as_essence
 from fabula.core.matching import match_assignment, match_sorted
 from fabula.core.ordering import Ints, as_ordering
@@ -16,7 +18,7 @@ from fabula.core.template import Template
 from fabula.errors import ConstraintError, InputError
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Fit:
     """An essence laid on a template.
 
@@ -42,6 +44,25 @@ class Fit:
     deviations: Floats = field(repr=False)
     exact: bool = True
     score: float | None = None
+
+    def __repr__(self) -> str:
+        score = "" if self.score is None else f", score {self.score:.3f}"
+        return (
+            f"<Fit of {len(self.ordering)} items to {self.template.name or 'a template'!r}: worst {self.worst:.3f}, "
+            f"mean {self.mean:.3f}{score}, {'exact' if self.exact else 'not surely the best'}; "
+            f"ordering {np.array2string(self.ordering, separator=', ', threshold=20)}>"
+        )
+
+    def _repr_html_(self) -> str:
+        name = self.template.name or "template"
+        ordering = np.array2string(self.ordering, separator=", ", threshold=60)
+        curve = curve_svg(self.template.samples(81), label=f"the template {name}", dots=self._at_targets())
+        told = f"largest deviation {self.worst:.3f}, mean {self.mean:.3f}; ordering {ordering}"
+        return f"{caption_html(f'{len(self.ordering)} items along {name}')}{curve}<p>{escape(told)}</p>"
+
+    def _at_targets(self) -> Floats | None:
+        """What the template asks for at each position; None for an essence of several dimensions."""
+        return self.targets if self.targets.ndim == 1 else None
 
     @property
     def worst(self) -> float:

@@ -11,12 +11,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from fabula.core.display import caption_html, curve_svg, named
 from fabula.core.essence import Floats, as_essence
 from fabula.core.ordering import Ints
 from fabula.core.ordering import positions as even_positions
@@ -28,7 +30,7 @@ FORMAT = "fabula-templates"
 VERSION = 1
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class TemplateSet:
     """Templates that together describe a set of collections.
 
@@ -125,6 +127,17 @@ class TemplateSet:
 
     def __len__(self) -> int:
         return len(self.templates)
+
+    def __repr__(self) -> str:
+        return f"<TemplateSet of {len(self)}: {named([t.name or 'without a name' for t in self.templates], 8)}>"
+
+    def _repr_html_(self) -> str:
+        cells = "".join(
+            f'<div style="display:inline-block;margin:4px 10px 4px 0">{escape(t.name or str(i + 1))}<br>'
+            f"{curve_svg(t.samples(61), label=f'the template {t.name}', width=160, height=64, colour=i)}</div>"
+            for i, t in enumerate(self.templates)
+        )
+        return f"{caption_html(f'{len(self)} templates')}{cells}"
 
     def __iter__(self) -> Iterator[Template]:
         return iter(self.templates)

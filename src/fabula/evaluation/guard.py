@@ -24,7 +24,7 @@ _FEWER_TURNS = 0.4  # turns against the order, of those that chance would have, 
 _ONE_WAY = 0.3  # turns against it, of all its turns: what comes in blocks turns seldom, but either way
 _MONOTONE = 0.5  # share of collections in which it rises or falls throughout, beyond chance
 _SOME = 0.05  # the same where only some collections are so
-_EXPLAINED = 0.5  # share of its variance that the position explains
+_EXPLAINED = 0.7  # share of its variance that the position explains
 _MOST = 0.8  # share of collections that counts as all of them
 _SURE = 4.5  # deviations from chance
 

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fabula.core.collection import Collection
+from fabula.core.display import table_html
 from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
 from fabula.core.seen import seen_by
@@ -98,6 +99,14 @@ class Information:
     per_length: Mapping[int, LengthInformation] = field(repr=False)
     groups: int = 0
     seen: int | None = None
+
+    def _repr_html_(self) -> str:
+        rows = [
+            [str(n), str(each.count), f"{each.bits:.3f}", f"{each.ceiling:.2f}"] for n, each in self.per_length.items()
+        ]
+        told = f"{self.bits:.3f} bits (95 % interval {self.low:.3f} to {self.high:.3f}) of at most {self.ceiling:.2f}"
+        caption = f"{told}; {self.collections} collections, {self.negatives} negatives"
+        return table_html(["items", "collections", "bits", "ceiling"], rows, caption=caption)
 
 
 def mutual_information(

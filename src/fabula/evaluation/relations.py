@@ -13,7 +13,7 @@ from fabula.evaluation.signals import Laid, Mask, within
 _MOST_COLUMNS = 64  # beyond, pairs are too many to look at
 _HOLDS = 0.8  # share of steps at which a relation holds
 _BY_CHANCE = 0.3  # share at which it may hold among shuffled items
-_EXPLAINED = 0.5  # share of the positions' variance that columns explain together
+_EXPLAINED = 0.7  # share of the positions' variance that columns explain together
 _MOST_TOGETHER = 4  # columns named
 
 Columns = Mapping[str, Floats]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,12 +17,15 @@ from fabula.media.extraction import Measuring
 from fabula.models.file import load_model, save_model
 from fabula.models.sets.model import SetModel
 from fabula.studies.gathering import gather
+from fabula.studies.logs import compact
 from fabula.studies.recipe import Recipe
-from fabula.studies.splits import Split, asked_for, divided, overlap, read_split, usable_features
-from fabula.studies.train import MEASURED, AuditedTable, ComparedTable, check_logged
+from fabula.studies.splits import Split, asked_for, divided, overlap, split_of, usable_features
+from fabula.studies.train import MEASURED, check_logged, tell_all
 
 if TYPE_CHECKING:
     from fabula.models.sets.spec import SetSpec
+    from fabula.training.audit import AuditReport
+    from fabula.training.comparison import Compared
     from fabula.training.sets.loop import Epoch
     from fabula.training.sets.recipe import SetRecipe
 
@@ -45,6 +48,8 @@ class TrainedSets:
         How many bits it has there more than the model it went on from; None where it began anew.
     kept
         Whether nothing better was found than the model it went on from.
+    settings
+        Every setting, as a recipe takes it.
     """
 
     model: SetModel
@@ -52,6 +57,7 @@ class TrainedSets:
     information: Information
     gained: Interval | None = None
     kept: bool = False
+    settings: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,13 +100,14 @@ def train_sets_of(
     info = mutual_information(model, held_out, draws=16)
     gained = None if posed.start is None else information_gained(model, posed.start, held_out)
     model.card = _card(recipe, posed.split, info, gained)
+    model.training["history"] = compact(done.epochs)
     save_model(output, model)
-    return TrainedSets(model, posed.split, info, gained, kept)
+    return TrainedSets(model, posed.split, info, gained, kept, _settings(posed))
 
 
 def audit_sets_of(
     recipe: Recipe, *, controls_only: bool = False, progress: Callable[[str, Epoch], None] | None = None
-) -> AuditedTable:
+) -> AuditReport:
     """Train a set model on the real collections and on the controls; report the bits of each."""
     posed = _posed(recipe, least=MEASURED)
     from fabula.training.sets.audit import audit_sets
@@ -108,7 +115,7 @@ def audit_sets_of(
     report = audit_sets(
         posed.parts, posed.spec, posed.how, device=recipe.device, controls_only=controls_only, progress=progress
     )
-    return AuditedTable(report, posed.split)
+    return replace(report, notes=posed.split.notes)
 
 
 def compare_sets_of(
@@ -117,16 +124,17 @@ def compare_sets_of(
     seeds: int = 5,
     dimensions: Sequence[int] = (),
     progress: Callable[[str, int], None] | None = None,
-) -> ComparedTable:
+    tell: Callable[[str], None] | None = None,
+) -> list[Compared]:
     """Bits of a set model by what it may see, titles among it; with ``dimensions``, by the number of dimensions."""
     posed = _posed(recipe)
     from fabula.training.sets.comparison import compare_inputs, compare_set_dimensions
 
+    tell_all(posed.split, tell)
     options: dict[str, Any] = {"seeds": seeds, "device": recipe.device, "progress": progress}
     if dimensions:
-        rows = compare_set_dimensions(posed.parts, posed.spec, posed.how, dimensions=dimensions, **options)
-        return ComparedTable(rows, posed.split)
-    return ComparedTable(compare_inputs(posed.parts, posed.spec, posed.how, **options), posed.split)
+        return compare_set_dimensions(posed.parts, posed.spec, posed.how, dimensions=dimensions, **options)
+    return compare_inputs(posed.parts, posed.spec, posed.how, **options)
 
 
 def _posed(recipe: Recipe, measuring: Measuring | None = None, *, least: int = 0) -> _Posed:
@@ -156,6 +164,16 @@ def _posed(recipe: Recipe, measuring: Measuring | None = None, *, least: int = 0
     return _Posed(replace(split, notes=(*split.notes, *notes)), parts, spec, how, None)
 
 
+def _settings(posed: _Posed) -> dict[str, Any]:
+    """Every setting as a recipe takes it; where it went on from a model, features and sizes are that model's."""
+    how = posed.how.to_dict()
+    if posed.start is not None:
+        return how
+    spec = posed.spec
+    sizes = {name: getattr(spec, name) for name in _SIZES}
+    return {"features": list(spec.features), "logged": list(spec.logged), **sizes, **how}
+
+
 def _start(name: str | None) -> SetModel | None:
     if name is None:
         return None
@@ -172,10 +190,8 @@ def _there(names: Sequence[str], split: Split) -> list[str]:
 
 def _split(recipe: Recipe, measuring: Measuring | None, least: int) -> Split:
     """The collections of a table, split as it says; of a folder, split by who made them where many did."""
-    if not recipe.table.is_dir():
-        return read_split(
-            recipe.table, where=recipe.where, held_out=recipe.held_out, title=recipe.titles or None, least=least
-        )
+    if not isinstance(recipe.table, Path) or not recipe.table.is_dir():
+        return split_of(recipe, least=least)
     if recipe.where:
         raise InputError(f"{recipe.table}: is a folder; rows can be chosen of a table only")
     found = gather(recipe.table, measuring)

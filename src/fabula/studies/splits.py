@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -15,10 +15,23 @@ from fabula.errors import InputError
 from fabula.evaluation.guard import Finding, find_leaks
 from fabula.evaluation.parts import Parts, divided, share_of
 from fabula.sources.tables.reading import read_table
+from fabula.studies.recipe import Recipe
 
 Side = Literal["train", "validation", "test"]
 SIDES: tuple[Side, ...] = get_args(Side)
-__all__ = ["SIDES", "Side", "Split", "asked_for", "divided", "overlap", "read_split", "sides_of", "usable_features"]
+__all__ = [
+    "SIDES",
+    "Side",
+    "Split",
+    "asked_for",
+    "divided",
+    "overlap",
+    "read_split",
+    "sides_of",
+    "split_collections",
+    "split_of",
+    "usable_features",
+]
 
 _CALLED: dict[str, Side] = {"training": "train", "valid": "validation", "val": "validation", "dev": "validation"}
 _COLUMN = "split"
@@ -76,22 +89,61 @@ def read_split(
     InputError
         When a side is empty, or the column says anything else than train, validation and test.
     """
-    collections = [c for c in read_table(path, where=where, title=title) if len(c) > 1]
+    found = read_table(path, where=where, title=title)
+    chosen = _COLUMN in (where or {})
+    return split_collections(found, held_out=held_out, where=str(path), side=side, least=least, chosen=chosen)
+
+
+def split_collections(
+    found: Sequence[Collection],
+    *,
+    held_out: float = 0.1,
+    where: str = "the data",
+    side: Side | None = None,
+    least: int = 0,
+    chosen: bool = False,
+) -> Split:
+    """Split ordered collections as :func:`read_split` splits those of a table.
+
+    ``where`` names them in errors; ``chosen`` says that one side of the split was chosen already.
+    """
+    collections = [c for c in found if len(c) > 1]
     if not collections:
-        raise InputError(f"{path}: holds no collection of two items or more")
+        raise InputError(f"{where}: holds no collection of two items or more")
     if not 0 < held_out < 1:
         raise InputError(f"the share to hold out must lie between 0 and 1; got {held_out}")
     if side is not None and side not in SIDES:
         raise InputError(f"a side of the split is one of {', '.join(SIDES)}; got {side!r}")
-    sides = {} if _COLUMN in (where or {}) else sides_of(collections, str(path))
+    sides = {} if chosen else sides_of(collections, where)
     if not sides:
         if side is not None:
-            raise InputError(f"{path}: has no column {_COLUMN!r} that says which collections are {side}")
+            raise InputError(f"{where}: has no column {_COLUMN!r} that says which collections are {side}")
         split = _by_share(collections, held_out, least)
     else:
         split = _by_column(sides, held_out, side, least)
-    _check(path, split)
-    return Split(split.training, split.held_out, split.rule, (*split.notes, *overlap(split.training, split.held_out)))
+    return checked(split, where)
+
+
+def split_of(recipe: Recipe, *, least: int = 0) -> Split:
+    """The collections a recipe names, split: those of its table, or those that were given."""
+    share = recipe.held_out
+    if isinstance(recipe.table, Path):
+        title = recipe.titles or None
+        return read_split(recipe.table, where=recipe.where, held_out=share, title=title, least=least)
+    if recipe.table.validation is None:
+        return split_collections(recipe.table.training, held_out=share, least=least)
+    training, validation = ([c for c in p if len(c) > 1] for p in (recipe.table.training, recipe.table.validation))
+    return checked(Split(training, validation, "as given"), "the data")
+
+
+def checked(split: Split, where: str) -> Split:
+    """A split of which neither side is empty, with what both share among its notes."""
+    if not split.training or not split.held_out:
+        raise InputError(
+            f"{where}: {len(split.training)} collections to train on and {len(split.held_out)} to hold out "
+            f"({split.rule}); both sides need at least one"
+        )
+    return replace(split, notes=(*split.notes, *overlap(split.training, split.held_out)))
 
 
 def sides_of(collections: Sequence[Collection], where: str) -> dict[Side, list[Collection]]:
@@ -225,11 +277,3 @@ def _same(collections: Sequence[Collection], name: str) -> bool:
         return False
     columns = (c.column(name) for c in collections)
     return not any(np.ptp(known) > 0 for column in columns if (known := column[np.isfinite(column)]).size)
-
-
-def _check(path: str | Path, split: Split) -> None:
-    if not split.training or not split.held_out:
-        raise InputError(
-            f"{path}: {len(split.training)} collections to train on and {len(split.held_out)} to hold out "
-            f"({split.rule}); both sides need at least one"
-        )

@@ -54,10 +54,13 @@ class AuditReport:
         The real collections (``data`` is ``"real"``) and the controls.
     trained
         What came of the real collections; none where only controls were run.
+    notes
+        What the user should know of the data: what gives the order away is seen by no control.
     """
 
     rows: list[AuditRow]
     trained: Trained | None = None
+    notes: tuple[str, ...] = ()
 
     @property
     def controls(self) -> list[AuditRow]:

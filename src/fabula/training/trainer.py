@@ -22,6 +22,7 @@ from fabula.training.loop.measurement import calibrate, encode_pool, information
 from fabula.training.loop.optimiser import precision
 from fabula.training.loop.run import Progress, Run
 from fabula.training.nets.networks import EssenceNet
+from fabula.training.nets.twins import check_twins
 from fabula.version import __version__
 
 
@@ -96,6 +97,7 @@ def train(
     names = chosen_features(given, parts.training)
     transform = fit_transform(parts.training, names, given.logged, given.bound)
     settings = resolved(given, transform.item_shape)
+    check_twins(settings, transform.item_shape)
     with join(device) as world:
         pool, validation = (make_pool(part, transform, world.device) for part in (parts.training, parts.validation))
         task = Task(
@@ -132,11 +134,19 @@ def _record(config: TrainingConfig, run: Run, task: Task, world: World) -> dict[
         "seed": config.seed,
         "epochs": run.epoch,
         "best_epoch": run.best_epoch,
+        "history": _history(run.history),
         "processes": world.size,
         "settings": config.to_dict(),
         "fabula": __version__,
         "torch": str(torch.__version__),
     }
+
+
+def _history(epochs: list[Progress]) -> dict[str, Any]:
+    """Loss and bits of every epoch in columns, with four digits."""
+    names = epochs[0].bits if epochs else ()
+    bits = {name: [round(epoch.bits[name], 4) for epoch in epochs] for name in names}
+    return {"loss": [round(epoch.loss, 4) for epoch in epochs], "bits": bits}
 
 
 def _rounded(info: Information) -> dict[str, float | int]:
