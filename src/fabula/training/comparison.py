@@ -127,26 +127,27 @@ def compare_features(
     The essence first, then the features, most bits first.
     """
     names = chosen_features(config, parts.training)
-    recipes = {ESSENCE: config, **{name: alone(config, name) for name in names}}
-    runs = {name: _seeds(name, parts, of, seeds, device, progress) for name, of in recipes.items()}
-    return ranked(runs, config.dimensions)
+    essence = _seeds(ESSENCE, parts, config, seeds, device, progress)
+    runs = {name: _seeds(name, parts, alone(config, name), seeds, device, progress) for name in names}
+    return ranked(essence, runs, config.dimensions)
 
 
-def ranked(runs: Mapping[str, Sequence[Measured]], dimensions: int) -> list[Compared]:
+def ranked(essence_runs: Sequence[Measured], runs: Mapping[str, Sequence[Measured]], dimensions: int) -> list[Compared]:
     """Rows of :func:`compare_features` from the runs of the essence and of each feature.
 
     Parameters
     ----------
+    essence_runs
+        Those of the essence, one per seed.
     runs
-        ``"essence"`` or the name of a feature -> the runs of all seeds.
+        The name of a feature, whatever it is, -> its runs.
     dimensions
         Of the essence.
     """
-    essence = summarise(ESSENCE, dimensions, runs[ESSENCE])
+    essence = summarise(ESSENCE, dimensions, essence_runs)
     rows = [
-        summarise(name, 1, each, float(np.mean([run.correlations[name] for run in runs[ESSENCE]])))
+        summarise(name, 1, each, float(np.mean([run.correlations[name] for run in essence_runs])))
         for name, each in runs.items()
-        if name != ESSENCE
     ]
     return [essence, *sorted(rows, key=lambda row: -row.bits)]
 

@@ -43,14 +43,14 @@ def table1_run(workspace: Workspace, d: int, seed: int) -> Measured:
 
 def figure1(workspace: Workspace) -> list[dict[str, Any]] | None:
     """Bits of the essence and of each feature alone, and correlations; None where no feature is a single number."""
-    from fabula.training.comparison import ESSENCE, ranked
+    from fabula.training.comparison import ranked
 
     if workspace.study.plain is None:
         return None
     seeds = range(workspace.plan.seeds)
     runs = {name: [figure1_run(workspace, name, seed) for seed in seeds] for name in figure1_names(workspace)}
-    runs[ESSENCE] = [figure1_run(workspace, None, seed) for seed in seeds]
-    return [asdict(row) for row in ranked(runs, 1)]
+    essence = [figure1_run(workspace, None, seed) for seed in seeds]
+    return [asdict(row) for row in ranked(essence, runs, 1)]
 
 
 def figure1_names(workspace: Workspace) -> tuple[str, ...]:
