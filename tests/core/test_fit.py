@@ -148,7 +148,7 @@ def test_ties_in_true_order_tell_nothing(rng, levels):
     told, kept = (evaluate([fit(each, rise, ties=ties).ordering for each in noise]) for ties in ("random", "given"))
     assert kept.spearman > 0.3
     assert abs(told.spearman) < 0.06
-    assert abs(told.kendall) < 0.05
+    assert abs(told.kendall) < 0.1
     assert told.first < 0.2
     again = fit(noise[0], rise).ordering
     assert np.array_equal(again, fit(noise[0], rise).ordering)

@@ -27,7 +27,7 @@ _SHOWN = ("edit", "spearman", "kendall", "first", "last", "neighbours")
 @click.option("--held-out", type=float, default=0.1, show_default=True,
               help="Share held out where the table has no column split.")  # fmt: skip
 @click.option("--split", type=click.Choice(["train", "validation", "test"]),
-              help="The side of the column split to measure on; validation by default, test only when named.")  # fmt: skip
+              help="The side of the column split to measure on: validation, unless named.")  # fmt: skip
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="For the same figures again.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Also write here: .json or .csv.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of the tables.")
@@ -136,7 +136,8 @@ def _show_tests(result: Mapping[str, Any]) -> None:
                               f"{t['effect']:+.2f}", f"{t['adjusted']:.2g}")  # fmt: skip
         out.print()
         out.print(table)
-    how = f"paired t-tests over groups; effect: Cohen's d_z; p adjusted by Holm-Bonferroni over all {len(result['tests'])} tests"
+    how = "paired t-tests over groups; effect: Cohen's d_z; p adjusted by Holm-Bonferroni"
+    how += f" over all {len(result['tests'])} tests"
     out.print(f"{how}; {result['rule']}", markup=False, soft_wrap=True)
 
 

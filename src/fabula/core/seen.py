@@ -3,7 +3,7 @@
 A collection is known by the values of its items and by their titles, whatever the order of its rows and columns, its
 id and what else the table says. Of each digest 32 bits are kept: among 15,000 collections a strange one is taken for a
 known one once in 280,000. What cannot tell collections apart (a column of yes and no, titles such as "Track 1") is not
-digested: a digest is kept only where, by how common its rows are, it would come up by chance once in 128 times at most.
+digested: a digest is kept only where, by how common its rows are, it would come up by chance once in a million times.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ from fabula.core.collection import Collection
 from fabula.errors import InputError
 
 _ASSUMED = 1000  # rows of values there are at least, for one that came up once to count as that rare
-_SURE = 7  # bits by which a digest must be rarer than one of so many collections: once in 128 times
+_SURE = 20  # bits by which a digest must be rarer than one of so many collections: once in a million times
+_OFTEN = 2  # collections with the same digest, beyond which it tells nothing
 
 Digests = NDArray[np.uint32]
 
@@ -137,8 +138,8 @@ def _telling(groups: Sequence[list[bytes]], least: int) -> Digests:
     counts = Counter(row for rows in groups for row in rows)
     total = max(least, counts.total())
     needed = math.log2(max(1, len(groups))) + _SURE
-    rare = [rows for rows in groups if rows and _surprise(rows, counts, total) >= needed]
-    return np.unique(np.array([_digest(rows) for rows in rare], dtype=np.uint32))
+    rare = Counter(_digest(rows) for rows in groups if rows and _surprise(rows, counts, total) >= needed)
+    return np.array(sorted(digest for digest, times in rare.items() if times <= _OFTEN), dtype=np.uint32)
 
 
 def _surprise(rows: list[bytes], counts: Counter[bytes], total: int) -> float:

@@ -24,6 +24,7 @@ _FEWER_TURNS = 0.4  # turns against the order, of those that chance would have, 
 _ONE_WAY = 0.3  # turns against it, of all its turns: what comes in blocks turns seldom, but either way
 _MONOTONE = 0.5  # share of collections in which it rises or falls throughout, beyond chance
 _SOME = 0.05  # the same where only some collections are so
+_PARTS = 10  # of a collection
 _EXPLAINED = 0.7  # share of its variance that the position explains
 _MOST = 0.8  # share of collections that counts as all of them
 _SURE = 4.5  # deviations from chance
@@ -103,7 +104,8 @@ def find_leaks(
         rest = {name: values for name, values in columns.items() if name not in told}
         found += [Finding(pair, why) for pair, why in related_columns(rest, laid)]
         together = telling_sum(rest, laid)
-        found += [Finding(together, "together they tell the position")] if together else []
+        clause = "together they tell the position" if len(together) > 1 else "it tells the position"
+        found += [Finding(together, clause)] if together else []
     if titles:
         found += [each for signal in title_signals(some) if (each := _judged(signal, laid)) is not None]
     return found
@@ -201,15 +203,20 @@ def _ties(signal: Floats, owner: Ints) -> tuple[Floats, Floats, Floats, Ints]:
 
 
 def _explained(values: Floats, laid: Laid) -> float:
-    """The share of a signal's variance within collections that positions explain, counted from either end."""
+    """The share of a signal's variance within collections that positions explain, from either end or in parts."""
     centred = within(values, laid.owner)
     spread = np.sqrt(np.bincount(laid.owner, centred**2) / np.bincount(laid.owner))[laid.owner]
     known = np.isfinite(values) & (spread > 1e-12 * (1 + np.abs(np.where(np.isfinite(values), values, 0.0))))
     scaled = centred[known] / spread[known]
     if len(scaled) < 40:
         return 0.0
-    ends = (laid.position, laid.length - 1 - laid.position, laid.length * 4096 + laid.position)
-    return max(_variance_explained(scaled, where[known]) for where in ends)
+    places = (
+        laid.position,
+        laid.length - 1 - laid.position,
+        laid.length * 4096 + laid.position,
+        _PARTS * laid.position // np.maximum(laid.length, 1),
+    )
+    return max(_variance_explained(scaled, where[known]) for where in places)
 
 
 def _variance_explained(values: Floats, groups: Ints) -> float:

@@ -10,7 +10,6 @@ import numpy as np
 from fabula.core.collection import Collection
 from fabula.core.essence import Floats
 from fabula.evaluation.parts import Parts
-from fabula.models.model import Model
 from fabula.training.config import TrainingConfig
 from fabula.training.data.dataset import chosen_features
 from fabula.training.loop.run import Progress
@@ -87,7 +86,8 @@ def measure(
     info = done.information[scorer]
     plain = parts.training[0].features.ndim == 2 and done.config.encoder != "identity"
     names = chosen_features(config, parts.training) if plain else ()
-    return Measured(info.bits, info.low, info.high, _correlations(done.model, parts.shown, names))
+    essence = [e[:, 0] for e in done.model.encode_all(parts.shown)] if names else []
+    return Measured(info.bits, info.low, info.high, correlations(essence, parts.shown, names))
 
 
 def alone(config: TrainingConfig, name: str) -> TrainingConfig:
@@ -188,10 +188,13 @@ def _seeds(
     return runs
 
 
-def _correlations(model: Model, collections: Sequence[Collection], names: Sequence[str]) -> dict[str, float]:
+def correlations(
+    essences: Sequence[Floats], collections: Sequence[Collection], names: Sequence[str]
+) -> dict[str, float]:
+    """Pearson's correlation of each feature with an essence (n,) per collection, both z-scored within each."""
     if not names:
         return {}
-    essence = np.concatenate(model.encode_all(collections))[:, 0]
+    essence = np.concatenate(essences)
     return {name: _pearson(essence, _within(collections, name)) for name in names}
 
 
