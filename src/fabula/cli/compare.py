@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fabula.cli.recipe import as_recipe, recipe_options
+from fabula.cli.recipe import named_recipe, recipe_options
 from fabula.errors import InputError
 
 if TYPE_CHECKING:
@@ -44,8 +44,9 @@ def command(*, seeds: int, sweep: str | None, output: Path | None, as_json: bool
     if output is not None and check_target(output).suffix.lower() not in (".json", ".csv", ".svg"):
         raise InputError(f"{output}: the ending must be one of .json, .csv, .svg")
     dimensions = _dimensions(sweep)
-    recipe = as_recipe(**options)
+    recipe = named_recipe(**options)
     count = 0
+    notes: list[str] = []
     with counting_bar("comparing") as bar:
 
         def report(name: str, seed: int) -> None:
@@ -54,9 +55,11 @@ def command(*, seeds: int, sweep: str | None, output: Path | None, as_json: bool
             count += 1
 
         compare = compare_sets_of if recipe.kind == "set" else compare_table
-        rows = compare(recipe, seeds=seeds, dimensions=dimensions, progress=report)
+        rows = compare(recipe, seeds=seeds, dimensions=dimensions, progress=report, tell=notes.append)
     if not first_process():
         return
+    for note in notes:
+        click.echo(f"note: {note}", err=True)
     if output is not None:
         _write(rows, output)
     if as_json:

@@ -14,54 +14,94 @@ from fabula.errors import InputError
 if TYPE_CHECKING:
     from fabula.studies.recipe import Kind, Recipe
 
-_OPTIONS = [
-    click.argument("table", type=click.Path(path_type=Path)),
-    click.option("--where", multiple=True, metavar="COLUMN=VALUE", help="Keep the rows that have it; repeatable."),
-    click.option("--features", metavar="A,B,...", help="The columns to train on; by default all numbers."),
-    click.option("--titles", metavar="COLUMN", help="Read titles too, from this column: trains a set model."),
-    click.option("--kind", type=click.Choice(["essence", "set"]),
-                 help="essence: each item by itself; set: among the others. By default set with --titles or --from."),
-    click.option("--log", "logged", metavar="A,...",
-                 help="Columns of which the logarithm is taken; by default those of lengths."),
-    click.option("--preset", default="default", show_default=True, help="default, or paper for its hyperparameters."),
-    click.option("--dimensions", type=int, help="Numbers in an item's essence: 1, 2, 4, 8, 16."),
-    click.option("--scorers", metavar="A,B", help="Kinds of scorer: arcs, bilstm, or several."),
-    click.option("--epochs", type=int, help="How long to train at most."),
-    click.option("--batch", type=int, help="Collections in a step."),
-    click.option("--negatives", type=int, help="Shuffled orders beside each true one."),
-    click.option("--set", "settings", multiple=True, metavar="NAME=VALUE",
-                 help="Any other setting, such as learning_rate=0.001 or widths=[64,64]; repeatable."),
-    click.option("--seed", type=int, default=0, show_default=True, help="For the same result again."),
-    click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda or cuda:1."),
-    click.option("--held-out", type=float, default=0.1, show_default=True,
-                 help="Share held out for validation where the table has no column split."),
-]  # fmt: skip
+
+def _options() -> list[Callable[..., Any]]:
+    from fabula.models.presets import PRESETS
+    from fabula.models.scorers import SCORERS
+
+    scorers, presets = ", ".join(SCORERS), ", ".join(PRESETS)
+    return [
+        click.argument("table", required=False, type=click.Path(path_type=Path)),
+        click.option("--recipe", "recipe_file", metavar="FILE.toml", type=click.Path(path_type=Path),
+                     help="Take everything from this file; what else is given here counts before it."),
+        click.option("--where", multiple=True, metavar="COLUMN=VALUE", help="Keep the rows that have it; repeatable."),
+        click.option("--features", metavar="A,B,...", help="The columns to train on; by default all numbers."),
+        click.option("--titles", metavar="COLUMN", help="Read titles too, from this column: trains a set model."),
+        click.option("--kind", type=click.Choice(["essence", "set"]),
+                     help="essence: each item by itself; set: among the others, the default with --titles or --from."),
+        click.option("--log", "logged", metavar="A,...",
+                     help="Columns of which the logarithm is taken; by default those of lengths."),
+        click.option("--preset", help=f"Settings to start from: {presets}.", show_default="default"),
+        click.option("--dimensions", type=int, help="Numbers in an item's essence: 1, 2, 4, 8, 16."),
+        click.option("--scorers", metavar="A,B", help=f"Kinds of scorer: {scorers}, or several."),
+        click.option("--epochs", type=int, help="How long to train at most."),
+        click.option("--batch", type=int, help="Collections in a step."),
+        click.option("--negatives", type=int, help="Shuffled orders beside each true one."),
+        click.option("--set", "settings", multiple=True, metavar="NAME=VALUE",
+                     help="Any other setting, such as learning_rate=0.001 or widths=[64,64]; repeatable."),
+        click.option("--seed", type=int, show_default="0", help="For the same result again."),
+        click.option("--device", show_default="auto", help="auto, cpu, cuda or cuda:1."),
+        click.option("--held-out", type=float, show_default="0.1",
+                     help="Share held out for validation where the table has no column split."),
+    ]  # fmt: skip
 
 
 def recipe_options(command: Callable[..., None]) -> Callable[..., None]:
     """Add the options; the command gets them as keywords for :func:`as_recipe`."""
-    for option in reversed(_OPTIONS):
+    for option in reversed(_options()):
         command = option(command)
     return command
 
 
-def as_recipe(*, table: Path, where: tuple[str, ...], preset: str, **options: Any) -> Recipe:
+def as_recipe(
+    *, table: Path | None, recipe_file: Path | None = None, where: tuple[str, ...] = (), **options: Any
+) -> Recipe:
     """What the options say; those that are not named here are numbers of the preset to change, None where not given."""
     from fabula.studies.recipe import Recipe
+    from fabula.studies.recipe_files import NOWHERE, read_recipe
 
-    device, held_out, settings = (options.pop(name) for name in ("device", "held_out", "settings"))
+    base = Recipe(NOWHERE) if recipe_file is None else read_recipe(recipe_file)
+    preset, device, held_out, settings = (options.pop(name) for name in ("preset", "device", "held_out", "settings"))
     kind, titles, start = options.pop("kind"), options.pop("titles"), options.pop("start", None)
-    implied = titles is not None or start is not None or table.is_dir()
+    if recipe_file is not None and preset is not None:
+        raise InputError(f"{recipe_file} has its preset: leave --preset out")
+    source = base.table if table is None else table
+    folder = isinstance(source, Path) and source != NOWHERE and source.is_dir()
+    implied = titles is not None or start is not None or folder
     if kind == "essence" and implied:
         raise InputError("--kind essence reads one table, without --titles and without --from")
+    chosen: Kind = kind or ("set" if implied else base.kind)
+    titles = base.titles if titles is None else titles
+    if folder and titles is None:
+        titles = ""  # those of the files
+    return Recipe(
+        source,
+        {**base.where, **as_where(where)},
+        preset or base.preset,
+        {**(base.changes or {}), **_changes(settings, options)},
+        device or base.device,
+        base.held_out if held_out is None else held_out,
+        chosen,
+        titles,
+        start or base.start,
+    )
+
+
+def named_recipe(**options: Any) -> Recipe:
+    """What the options say, which must name what to train on."""
+    from fabula.studies.recipe_files import NOWHERE
+
+    recipe = as_recipe(**options)
+    if recipe.table == NOWHERE:
+        raise InputError("what is to be trained on? give a TABLE, or a --recipe that names one")
+    return recipe
+
+
+def _changes(settings: tuple[str, ...], options: dict[str, Any]) -> dict[str, Any]:
     names = {name: options.pop(name) for name in ("features", "logged", "scorers")}
     changes: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
     changes |= {name: tuple(listed(text)) for name, text in names.items() if text is not None}
-    changes |= dict(_setting(text) for text in settings)
-    chosen: Kind = kind or ("set" if implied else "essence")
-    if table.is_dir() and titles is None:
-        titles = ""  # those of the files
-    return Recipe(table, as_where(where), preset, changes, device, held_out, chosen, titles, start)
+    return changes | dict(_setting(text) for text in settings)
 
 
 def as_where(where: tuple[str, ...]) -> dict[str, str]:

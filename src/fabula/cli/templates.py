@@ -71,11 +71,13 @@ _CORPUS = [
     click.option("--by", metavar="COLUMN", help="The column to use as the essence."),
     click.option("--model", metavar="NAME|FILE", help="The model that gives the essence."),
     click.option("--where", multiple=True, metavar="COLUMN=VALUE", help="Keep the rows that have it; repeatable."),
+    click.option("--split", type=click.Choice(["train", "validation", "test"]),
+                 help="The side of the column split to learn from; train by default."),
     click.option("--seed", type=int, default=0, show_default=True, help="For the same result again."),
-]
+]  # fmt: skip
 _METHOD = click.option(
     "--method", type=click.Choice(["refined", "evolution", "contrastive"]), default="refined", show_default=True,
-    help="Least squares, the paper's evolution, or what tells true orders from shuffled ones.",
+    help="Least squares, evolution as in the paper but cooled, or what tells true orders from shuffled ones.",
 )  # fmt: skip
 
 
@@ -85,25 +87,27 @@ def _of_a_corpus(function: Callable[..., None]) -> Callable[..., None]:
     return function
 
 
-def _corpus(table: Path, by: str | None, model: str | None, where: tuple[str, ...]) -> Corpus:
+def _corpus(table: Path, by: str | None, model: str | None, where: tuple[str, ...], split: Any) -> Corpus:
     from fabula.studies.templates import read_corpus
 
     if (by is None) == (model is None):
         raise InputError("say where the essence comes from: one of --by COLUMN and --model MODEL")
-    return read_corpus(table, by=by, model=model, where=as_where(where))
+    return read_corpus(table, by=by, model=model, where=as_where(where), side=split)
 
 
 @command.command("learn")
 @_of_a_corpus
 @_METHOD
 @click.option("-k", type=click.IntRange(1, 1000), default=4, show_default=True, help="How many.")
+@click.option("--paper", is_flag=True, help="With --method evolution: Algorithm 1 of the paper to the letter.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Where they go (.json).")
-def learn_(*, k: int, method: str, seed: int, output: Path | None, **source: Any) -> None:
-    """Learn templates from ordered collections.
+def learn_(*, k: int, method: str, paper: bool, seed: int, output: Path | None, **source: Any) -> None:
+    """Learn templates from ordered collections, those to train on where a column split says which.
 
     \b
-    Example:
+    Examples:
       fabula templates learn albums.csv --by energy -k 4 --method contrastive -o mine.json
+      fabula templates learn albums.csv --by energy --method evolution --paper -o letter.json
     """
     from fabula.cli.printing import console, print_template
     from fabula.cli.progress import counting_bar
@@ -112,13 +116,21 @@ def learn_(*, k: int, method: str, seed: int, output: Path | None, **source: Any
     corpus = _corpus(**source)
     with counting_bar("learning") as bar:
         templates = learn_and_save(
-            corpus, output, k=k, method=method, seed=seed, progress=lambda d, t, cost: bar(d, t, f"cost {cost:.4f}")
+            corpus,
+            output,
+            k=k,
+            method=method,
+            paper=paper,
+            seed=seed,
+            progress=lambda d, t, cost: bar(d, t, f"cost {cost:.4f}"),
         )
     for template in templates:
         print_template(template)
     out = console()
     cost = templates.cost(corpus.essences)
-    out.print(f"learned from {len(corpus.collections):,} collections; mean squared error {cost:.4f}", markup=False)
+    which = f" ({corpus.rule})" if corpus.rule else ""
+    count = f"{len(corpus.collections):,} collections{which}"
+    out.print(f"learned from {count}; mean squared error {cost:.4f}", markup=False)
     if corpus.left_out:
         out.print(f"note: {corpus.left_out:,} collections lack a value and were left out", markup=False)
     if output is not None:

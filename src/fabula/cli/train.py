@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from fabula.cli.recipe import as_recipe, recipe_options
+from fabula.cli.recipe import as_recipe, named_recipe, recipe_options
+from fabula.core.writing import check_target
 from fabula.errors import InputError
 
 if TYPE_CHECKING:
@@ -16,15 +18,21 @@ if TYPE_CHECKING:
 
 @click.command("train")
 @recipe_options
-@click.option(
-    "-o", "--output", required=True, type=click.Path(path_type=Path), help="Where the model goes (.safetensors)."
-)
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="Where the model goes (.safetensors).")
 @click.option(
     "--checkpoint", type=click.Path(path_type=Path), help="Where to keep the run; by default beside the model."
 )
 @click.option("--from", "start", metavar="MODEL", help="Go on from this set model, such as music.")
 @click.option("--onnx", type=click.Path(path_type=Path), help="Also write the encoder as ONNX.")
-def command(*, output: Path, checkpoint: Path | None, onnx: Path | None, **options: Any) -> None:
+@click.option("--history", metavar="FILE.jsonl", help="Write every epoch as a line of JSON.")
+@click.option("--tensorboard", metavar="FOLDER", help="Write every epoch for TensorBoard, where it is installed.")
+@click.option(
+    "--write-recipe", metavar="FILE.toml", help="Write all settings of this run; --recipe FILE.toml gives it again."
+)
+@click.option(
+    "--show-recipe", is_flag=True, help="Print the recipe, every setting of the preset included; train nothing."
+)
+def command(*, output: Path | None, show_recipe: bool, **options: Any) -> None:
     """Train an essence on ordered collections: a table, or a folder of numbered folders and playlists.
 
     \b
@@ -38,19 +46,54 @@ def command(*, output: Path, checkpoint: Path | None, onnx: Path | None, **optio
       fabula train albums.parquet --where kind= --features energy,loudness,duration_ms -o mine.safetensors
       fabula train albums.parquet --where kind= --titles track_name -o mine.safetensors
       fabula train label/ --from music -o label.safetensors
+      fabula train albums.parquet --where kind= --preset arcs -o mine.safetensors --write-recipe mine.toml
+      fabula train --recipe mine.toml --seed 1 -o again.safetensors
+      fabula train --preset paper --show-recipe
     """
+    if show_recipe:
+        _show_recipe(options)
+        return
+    if output is None:
+        raise InputError("where does the model go? give -o FILE.safetensors")
+    kept = _Kept(*(options.pop(name) for name in ("checkpoint", "onnx", "history", "tensorboard", "write_recipe")))
+    recipe = named_recipe(**options)
+    if kept.recipe is not None:
+        check_target(kept.recipe)
+    if recipe.kind == "set":
+        if kept.checkpoint is not None or kept.onnx is not None:
+            raise InputError("a set model is trained in one go and has no ONNX form: leave --checkpoint and --onnx out")
+        _train_sets(recipe, output, kept)
+    else:
+        _train(recipe, output, kept)
+
+
+@dataclass(frozen=True)
+class _Kept:
+    """What is written beside the model."""
+
+    checkpoint: Path | None
+    onnx: Path | None
+    history: str | None
+    tensorboard: str | None
+    recipe: str | None
+
+
+def _show_recipe(options: dict[str, Any]) -> None:
+    from fabula.studies.recipe_files import recipe_text, whole_recipe
+
+    for name in ("checkpoint", "onnx", "history", "tensorboard", "write_recipe"):
+        options.pop(name)
+    click.echo(recipe_text(whole_recipe(as_recipe(**options))), nl=False)
+
+
+def _train(recipe: Recipe, output: Path, kept: _Kept) -> None:
     from fabula.cli.printing import console
     from fabula.cli.progress import training_bar
+    from fabula.studies.logs import logging
     from fabula.studies.train import train_table
 
-    recipe = as_recipe(**options)
-    if recipe.kind == "set":
-        if checkpoint is not None or onnx is not None:
-            raise InputError("a set model is trained in one go and has no ONNX form: leave --checkpoint and --onnx out")
-        _train_sets(recipe, output)
-        return
-    with training_bar("training") as report:
-        found = train_table(recipe, output, checkpoint=checkpoint, onnx=onnx, progress=report)
+    with training_bar("training") as bar, logging(bar, log=kept.history, tensorboard=kept.tensorboard) as report:
+        found = train_table(recipe, output, checkpoint=kept.checkpoint, onnx=kept.onnx, progress=report)
     if not found.first:
         return
     done, split, out = found.trained, found.split, console()
@@ -65,16 +108,33 @@ def command(*, output: Path, checkpoint: Path | None, onnx: Path | None, **optio
         )
     if done.best_epoch == 0:
         out.print("nothing about the order could be learned: the model knows no more than chance")
-    out.print(f"written: {output}", markup=False, soft_wrap=True)
+    settings = {name: value for name, value in done.config.to_dict().items() if name != "preset"}
+    _say_written(output, replace(recipe, changes=settings), kept)
 
 
-def _train_sets(recipe: Recipe, output: Path) -> None:
+def _say_written(output: Path, recipe: Recipe, kept: _Kept) -> None:
+    from fabula.cli.printing import console
+    from fabula.studies.recipe_files import write_recipe
+
+    if kept.recipe is not None:
+        write_recipe(kept.recipe, recipe)
+    for path in (output, kept.recipe, kept.history, kept.tensorboard):
+        if path is not None:
+            console().print(f"written: {path}", markup=False, soft_wrap=True)
+
+
+def _train_sets(recipe: Recipe, output: Path, kept: _Kept) -> None:
     from fabula.cli.printing import console
     from fabula.cli.progress import counting_bar, epochs_bar
     from fabula.media.extraction import Measuring
+    from fabula.studies.logs import logging
     from fabula.studies.sets import train_sets_of
 
-    with counting_bar("measuring") as measured, epochs_bar("training") as report:
+    with (
+        counting_bar("measuring") as measured,
+        epochs_bar("training") as bar,
+        logging(bar, log=kept.history, tensorboard=kept.tensorboard) as report,
+    ):
         found = train_sets_of(recipe, output, measuring=Measuring(progress=measured), progress=report)
     out, split, info = console(), found.split, found.information
     out.print(f"trained on {len(split.training):,} collections, held out {len(split.held_out):,} ({split.rule})")
@@ -94,4 +154,4 @@ def _train_sets(recipe: Recipe, output: Path) -> None:
             out.print(f"gained over {recipe.start}: {more}", markup=False)
         else:
             out.print(f"no sure gain over {recipe.start}: {more}, an interval that holds zero or less", markup=False)
-    out.print(f"written: {output}", markup=False, soft_wrap=True)
+    _say_written(output, replace(recipe, changes=found.settings), kept)

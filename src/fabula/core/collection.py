@@ -10,9 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fabula.core.display import named, number, table_html
 from fabula.core.essence import Floats
 from fabula.core.ordering import as_ordering
 from fabula.errors import InputError
+
+_HEAD = 8  # items that a collection shows of itself
+_COLUMNS = 8  # features
 
 
 @dataclass(frozen=True)
@@ -115,6 +119,27 @@ class Collection:
 
     def __len__(self) -> int:
         return len(self.items)
+
+    def __repr__(self) -> str:
+        what = f"{len(self)} item{'' if len(self) == 1 else 's'}{', in their true order' if self.ordered else ''}"
+        first = named([item.label for item in self.items], 3)
+        return (
+            f"<Collection {self.title or self.id!r}: {what} ({first}); features: {named(self.feature_names) or 'none'}>"
+        )
+
+    def _repr_html_(self) -> str:
+        names = self.feature_names[:_COLUMNS] if self.features.ndim == 2 else ()
+        rows = [
+            [str(i + 1), item.label, item.creator, *(number(self.features[i, f]) for f in range(len(names)))]
+            for i, item in enumerate(self.items[:_HEAD])
+        ]
+        hidden = [f"{len(self) - _HEAD} more items"] if len(self) > _HEAD else []
+        hidden += (
+            [f"{len(self.feature_names) - len(names)} more features"] if len(self.feature_names) > len(names) else []
+        )
+        state = "in their true order" if self.ordered else "in no known order"
+        caption = f"{self.title or self.id}: {len(self)} items, {state}"
+        return table_html(["#", "title", "by", *names], rows, caption=caption, more=", ".join(hidden))
 
     def column(self, name: str) -> Floats:
         """One feature of every item, shape (n,) or (n, ...).

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from html import escape
 from operator import index
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fabula.core.display import caption_html, curve_svg
 from fabula.core.essence import Floats, as_essence
 from fabula.core.matching import match_assignment, match_sorted
-from fabula.core.ordering import Ints, as_ordering
+from fabula.core.ordering import Ints, as_ordering, inverse
 from fabula.core.template import Template
+from fabula.core.ties import Ties, mixing
 from fabula.errors import ConstraintError, InputError
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Fit:
     """An essence laid on a template.
 
@@ -43,6 +46,25 @@ class Fit:
     exact: bool = True
     score: float | None = None
 
+    def __repr__(self) -> str:
+        score = "" if self.score is None else f", score {self.score:.3f}"
+        return (
+            f"<Fit of {len(self.ordering)} items to {self.template.name or 'a template'!r}: worst {self.worst:.3f}, "
+            f"mean {self.mean:.3f}{score}, {'exact' if self.exact else 'not surely the best'}; "
+            f"ordering {np.array2string(self.ordering, separator=', ', threshold=20)}>"
+        )
+
+    def _repr_html_(self) -> str:
+        name = self.template.name or "template"
+        ordering = np.array2string(self.ordering, separator=", ", threshold=60)
+        curve = curve_svg(self.template.samples(81), label=f"the template {name}", dots=self._at_targets())
+        told = f"largest deviation {self.worst:.3f}, mean {self.mean:.3f}; ordering {ordering}"
+        return f"{caption_html(f'{len(self.ordering)} items along {name}')}{curve}<p>{escape(told)}</p>"
+
+    def _at_targets(self) -> Floats | None:
+        """What the template asks for at each position; None for an essence of several dimensions."""
+        return self.targets if self.targets.ndim == 1 else None
+
     @property
     def worst(self) -> float:
         """The largest deviation."""
@@ -60,12 +82,13 @@ def fit(
     *,
     fixed: Mapping[int, int] | None = None,
     forbidden: Iterable[tuple[int, int]] = (),
+    ties: Ties = "random",
 ) -> Fit:
     """Find the ordering that follows a template most closely (Algorithm 2 of the paper).
 
     Of all orderings that keep the constraints it has the smallest largest deviation, and of those the smallest
     mean deviation. The essence is taken on the template's own scale: pass ``normalise(x)`` for raw measurements.
-    The result does not depend on the order in which the items come, except among equal items, which keep it.
+    The result does not depend on the order in which the items come, except among equal items, which are mixed.
 
     Parameters
     ----------
@@ -77,6 +100,9 @@ def fit(
         position -> item; negative positions count from the end.
     forbidden
         Pairs (item, position) that must not occur; negative positions count from the end.
+    ties
+        What becomes of equal items. ``"random"``: mixed, always in the same way for the same essence, so that an
+        essence in true order does not give that order away. ``"given"``: they keep the order they came in.
 
     Raises
     ------
@@ -103,7 +129,13 @@ def fit(
             raise InputError(f"item {item} is fixed at position {position} and forbidden there")
     targets = template.samples(n)
     rows, goals = values.reshape(n, -1), targets.reshape(n, -1)  # (n, d)
-    ordering = _place(rows, goals, pinned, banned)
+    mixed = mixing(values) if ties == "random" else None
+    if mixed is None:
+        ordering = _place(rows, goals, pinned, banned)
+    else:
+        shown = inverse(mixed)  # item -> where it is shown
+        fixed_there = {position: int(shown[item]) for position, item in pinned.items()}
+        ordering = mixed[_place(rows[mixed], goals, fixed_there, {(int(shown[i]), p) for i, p in banned})]
     return Fit(ordering, template, targets, _distance(rows[ordering], goals))
 
 

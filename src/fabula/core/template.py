@@ -14,6 +14,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fabula.core.display import caption_html, curve_svg
 from fabula.core.essence import Floats, as_essence, normalise
 from fabula.core.ordering import positions as even_positions
 from fabula.errors import InputError
@@ -114,6 +115,17 @@ class Template:
         flat = deviation <= 1e-9 * np.maximum(1.0, np.abs(curve).max(axis=0))
         return replace_values(self, np.where(flat, 0.0, (self.values - centre) / np.where(flat, 1.0, deviation)))
 
+    def __repr__(self) -> str:
+        size = f", {self.dimensions} dimensions" if self.values.ndim > 1 else ""
+        return (
+            f"<Template {self.name or 'without a name'!r}: {len(self.knots)} knots{size}, values {_brief(self.values)}>"
+        )
+
+    def _repr_html_(self) -> str:
+        text = f": {self.description}" if self.description else ""
+        name = self.name or "template"
+        return f"{caption_html(name + text)}{curve_svg(self.samples(81), label=f'the template {name}')}"
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Template):
             return NotImplemented
@@ -186,6 +198,10 @@ def as_positions(positions: ArrayLike) -> Floats:
     if not inside.all():
         raise InputError(f"positions must lie in [0, 1]; got {u[~inside].flat[0]}")
     return u
+
+
+def _brief(values: Floats) -> str:
+    return np.array2string(values, precision=2, separator=", ", threshold=8, edgeitems=3).replace("\n", "")
 
 
 def _polynomial(coefficients: Floats, step: Floats) -> Floats:

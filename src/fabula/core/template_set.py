@@ -4,22 +4,27 @@ A template file is JSON that a person can edit::
 
     {"format": "fabula-templates", "version": 1,
      "templates": [{"name": "arch", "description": "Up and down.", "knots": [0, 0.5, 1], "values": [0, 1, 0]}]}
+
+One that was learned also has ``seen``: digests of what it was learned from, as :mod:`fabula.core.seen` makes them.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from html import escape
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from fabula.core.display import caption_html, curve_svg, named
 from fabula.core.essence import Floats, as_essence
 from fabula.core.ordering import Ints
 from fabula.core.ordering import positions as even_positions
+from fabula.core.seen import Seen
 from fabula.core.template import Template, as_positions
 from fabula.core.writing import write_whole
 from fabula.errors import FileError, InputError
@@ -28,7 +33,7 @@ FORMAT = "fabula-templates"
 VERSION = 1
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class TemplateSet:
     """Templates that together describe a set of collections.
 
@@ -36,6 +41,8 @@ class TemplateSet:
     ----------
     templates
         One or more.
+    seen
+        The digests of the collections they were learned from; None where that was not recorded.
 
     Examples
     --------
@@ -49,6 +56,7 @@ class TemplateSet:
     """
 
     templates: list[Template]
+    seen: Seen | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "templates", list(self.templates))
@@ -96,7 +104,9 @@ class TemplateSet:
             for t in self.templates
         ]
         lines = ",\n  ".join(json.dumps(row, ensure_ascii=False) for row in rows)
-        return write_whole(path, f'{{"format": "{FORMAT}", "version": {VERSION}, "templates": [\n  {lines}\n]}}\n')
+        seen = "" if self.seen is None else f', "seen":\n {json.dumps(self.seen.to_dict(), ensure_ascii=False)}'
+        text = f'{{"format": "{FORMAT}", "version": {VERSION}, "templates": [\n  {lines}\n]{seen}}}\n'
+        return write_whole(path, text)
 
     @classmethod
     def load(cls, path: str | Path) -> TemplateSet:
@@ -121,10 +131,25 @@ class TemplateSet:
         rows = document.get("templates")
         if not isinstance(rows, list) or not rows:
             raise FileError(f'{path}: "templates" must be a list of at least one template')
-        return cls([_read_row(row, f"{path}: template {number}") for number, row in enumerate(rows, start=1)])
+        read = [_read_row(row, f"{path}: template {number}") for number, row in enumerate(rows, start=1)]
+        try:
+            return cls(read, Seen.from_dict(document.get("seen")))
+        except InputError as error:
+            raise FileError(f"{path}: {error}") from error
 
     def __len__(self) -> int:
         return len(self.templates)
+
+    def __repr__(self) -> str:
+        return f"<TemplateSet of {len(self)}: {named([t.name or 'without a name' for t in self.templates], 8)}>"
+
+    def _repr_html_(self) -> str:
+        cells = "".join(
+            f'<div style="display:inline-block;margin:4px 10px 4px 0">{escape(t.name or str(i + 1))}<br>'
+            f"{curve_svg(t.samples(61), label=f'the template {t.name}', width=160, height=64, colour=i)}</div>"
+            for i, t in enumerate(self.templates)
+        )
+        return f"{caption_html(f'{len(self)} templates')}{cells}"
 
     def __iter__(self) -> Iterator[Template]:
         return iter(self.templates)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from fabula.models.model import Model
 from fabula.models.sets.model import SetModel
+from fabula.models.showing import flat, told_of
 from fabula.models.steps.model import StepModel
 
 
@@ -29,8 +29,7 @@ def card_lines(model: Model | SetModel | StepModel) -> list[tuple[str, str]]:
         lines = _made_of_sets(model) if isinstance(model, SetModel) else _made_of(model)
     size = sum(tensor.size for tensor in model.tensors.values())
     lines += [("scorers", ", ".join(model.scorers) or "none"), ("numbers inside", f"{size:,}")]
-    training = {key: value for key, value in model.training.items() if key != "settings"}
-    return [*lines, *_flat(model.card, ""), *_flat(training, "training")]
+    return [*lines, *flat(model.card, ""), *flat(told_of(model.training), "training")]
 
 
 def _made_of(model: Model) -> list[tuple[str, str]]:
@@ -61,22 +60,3 @@ def _made_of_steps(model: StepModel) -> list[tuple[str, str]]:
 
 def _features(names: Sequence[str], logged: Sequence[str]) -> str:
     return (", ".join(names) or "none") + (f" (logarithm of {', '.join(logged)})" if logged else "")
-
-
-def _flat(value: Any, label: str) -> Iterator[tuple[str, str]]:
-    """Nested names as one label: ("bits, arcs", "0.25")."""
-    if isinstance(value, Mapping) and {"bits", "low", "high"} <= set(value):
-        bits, low, high = (f"{round(value[key], 3) + 0.0:.3f}" for key in ("bits", "low", "high"))  # no "-0.000"
-        count = f", {value['collections']:,} collections" if "collections" in value else ""
-        yield label, f"{bits} (95 % interval {low} to {high}{count})"
-    elif isinstance(value, Mapping):
-        for key, inner in value.items():
-            yield from _flat(inner, f"{label}, {key}" if label else str(key))
-    elif isinstance(value, list):
-        yield label, ", ".join(map(_shown, value))
-    else:
-        yield label, _shown(value)
-
-
-def _shown(value: Any) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else str(value)

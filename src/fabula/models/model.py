@@ -19,10 +19,11 @@ from fabula.models.encoders import encoder_kind
 from fabula.models.layers import Array
 from fabula.models.scorers import most_detailed, scorer_kind
 from fabula.models.scorers.kind import Scorer
+from fabula.models.showing import CardShown
 from fabula.models.transform import Transform
 
 
-class Model:
+class Model(CardShown):
     """An encoder with its input transform, and its scorers.
 
     Parameters

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fabula.core.collection import Collection
+from fabula.core.display import named
 from fabula.core.fit import Fit
 from fabula.core.ordering import Ints
 from fabula.media.steps import Change, Steps, changes
@@ -154,6 +155,11 @@ class Ordered:
         from fabula.session.writing.outputs import write_ordered
 
         return write_ordered(self, path)
+
+    def __repr__(self) -> str:
+        from fabula.session.answer import headline
+
+        return f"<Ordered {headline(self)}; {named(self.titles, 4)}>"
 
     def __str__(self) -> str:
         from fabula.session.answer import as_text

@@ -3,11 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from fabula.core.collection import Collection
+
 Kind = Literal["essence", "set"]
+
+
+@dataclass(frozen=True, eq=False)
+class Given:
+    """Ordered collections that were read before, in place of a table.
+
+    Attributes
+    ----------
+    training
+        To train on; where there is no ``validation``, a share of them is held out.
+    validation
+        To hold out.
+    """
+
+    training: list[Collection]
+    validation: list[Collection] | None = None
+
+    @property
+    def name(self) -> str:
+        """What a model's card calls them."""
+        return f"{len(self.training)} collections"
 
 
 @dataclass(frozen=True)
@@ -17,11 +40,12 @@ class Recipe:
     Attributes
     ----------
     table
-        Ordered collections, one row an item; for a set model also a folder of folders and playlists.
+        Ordered collections, one row an item; for a set model also a folder of folders and playlists; or collections
+        that were read before.
     where
         Column -> value: keep only the rows that have it.
     preset
-        ``"default"`` or ``"paper"``.
+        The name of a preset, such as ``"default"`` or ``"paper"``.
     changes
         Fields of the preset, or of a set model's recipe, to change.
     kind
@@ -33,8 +57,8 @@ class Recipe:
         The set model to go on from: a shipped name or a file.
     """
 
-    table: Path
-    where: Mapping[str, str]
+    table: Path | Given
+    where: Mapping[str, str] = field(default_factory=dict)
     preset: str = "default"
     changes: Mapping[str, Any] | None = None
     device: str = "auto"

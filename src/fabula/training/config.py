@@ -10,6 +10,7 @@ from fabula.core.template import PAPER_KNOTS
 from fabula.errors import InputError
 from fabula.media.music.album_tables import LOGGED
 from fabula.models.encoders import ENCODERS, encoder_kind
+from fabula.models.presets import PRESETS
 from fabula.models.scorers import SCORERS, most_detailed
 
 AUTO = "auto"  # the encoder that suits the features
@@ -113,39 +114,6 @@ class TrainingConfig:
                 f"training has no setting {', '.join(map(repr, unknown))}; it has: {', '.join(sorted(known))}"
             )
         return cls(**values)
-
-
-# Appendix A of the paper. The mlp stands in for its encoder where the features are plain numbers.
-_PAPER: dict[str, Any] = {
-    "bound": 0.0,
-    "encoder": "auto",
-    "widths": (64, 64),
-    "skip": False,
-    "dropout": 0.1,
-    "feature_dropout": 0.0,
-    "feature_noise": 0.0,
-    "scorers": ("bilstm",),
-    "scorer_positions": False,
-    "readout_dropout": 0.0,
-    "essence_noise": 0.0,
-    "negatives": 31,
-    "batch": 16,
-    "optimizer": "adam",
-    "learning_rate": 1e-4,
-    "encoder_decay": 0.0,
-    "scorer_decay": 1e-5,
-    "schedule": "constant",
-    "warmup": 0.0,
-    "clip": 0.0,
-    "ema": 0.0,
-    "epochs": 100,
-    "patience": 10,
-    "subsequences": 0.0,
-    "calibrate": False,
-}
-# A mixture of arcs alone, light enough for a CPU.
-_ARCS: dict[str, Any] = {"scorers": ("arcs",), "widths": (64, 64), "epochs": 50}
-PRESETS: dict[str, dict[str, Any]] = {"default": {}, "arcs": _ARCS, "paper": _PAPER}
 
 
 def preset(name: str, **changes: Any) -> TrainingConfig:

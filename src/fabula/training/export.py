@@ -26,12 +26,15 @@ from fabula.training.nets.scorers import trainable_scorer
 from fabula.training.nets.scorers.kind import Weights
 
 
-def model_config(config: TrainingConfig) -> dict[str, Any]:
-    """What the model file says of the nets; ``config`` with its encoder decided."""
+def model_config(config: TrainingConfig, weights: Mapping[str, NDArray[Any]] | None = None) -> dict[str, Any]:
+    """What the model file says of the nets; ``config`` with its encoder decided, the weights where they are known."""
+    known = weights or {}
+    encoder = trainable_encoder(config.encoder)
+    scorers = [trainable_scorer(name) for name in config.scorers]
     return {
         "dimensions": config.dimensions,
-        "encoder": trainable_encoder(config.encoder).settings(config),
-        "scorers": [trainable_scorer(name).settings(config) for name in config.scorers],
+        "encoder": encoder.described(encoder.settings(config), known),
+        "scorers": [scorer.described(scorer.settings(config), known) for scorer in scorers],
     }
 
 
@@ -64,7 +67,7 @@ def build_model(
         weights |= trainable_scorer(name).constants(config)
     if signs is not None:
         weights = flip(weights, config, signs)
-    return Model(model_config(config), weights, transform, training=training, card=card)
+    return Model(model_config(config, weights), weights, transform, training=training, card=card)
 
 
 def essence_signs(essences: Sequence[Floats], collections: Sequence[Collection]) -> NDArray[np.float32]:

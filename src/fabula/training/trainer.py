@@ -8,7 +8,8 @@ from typing import Any
 
 import torch
 
-from fabula.evaluation.information import Information
+from fabula.core.seen import Seen
+from fabula.evaluation.information import Information, makers
 from fabula.evaluation.parts import Parts
 from fabula.models.model import Model
 from fabula.training.config import TrainingConfig, resolved
@@ -21,6 +22,7 @@ from fabula.training.loop.measurement import calibrate, encode_pool, information
 from fabula.training.loop.optimiser import precision
 from fabula.training.loop.run import Progress, Run
 from fabula.training.nets.networks import EssenceNet
+from fabula.training.nets.twins import check_twins
 from fabula.version import __version__
 
 
@@ -95,6 +97,7 @@ def train(
     names = chosen_features(given, parts.training)
     transform = fit_transform(parts.training, names, given.logged, given.bound)
     settings = resolved(given, transform.item_shape)
+    check_twins(settings, transform.item_shape)
     with join(device) as world:
         pool, validation = (make_pool(part, transform, world.device) for part in (parts.training, parts.validation))
         task = Task(
@@ -106,10 +109,10 @@ def train(
             if settings.calibrate and run.best_epoch:
                 calibrate(best, validation, settings, world)
             shown = validation if parts.measured is None else make_pool(parts.measured, transform, world.device)
-            found = information(best, shown, settings)
+            found = information(best, shown, settings, groups=makers(sorted(parts.shown, key=len)))
             signs = essence_signs(encode_pool(best, pool), sorted(parts.training, key=len))
     about = {"bits": {name: _rounded(info) for name, info in found.items()}, **(card or {})}
-    record = _record(settings, run, task, world)
+    record = {**_record(settings, run, task, world), "seen": Seen.of(parts.training, names).to_dict()}
     model = build_model(best.state_dict(), settings, transform, signs=signs, training=record, card=about)
     return Trained(model, found, run.best_epoch, run.history, settings)
 
@@ -131,11 +134,19 @@ def _record(config: TrainingConfig, run: Run, task: Task, world: World) -> dict[
         "seed": config.seed,
         "epochs": run.epoch,
         "best_epoch": run.best_epoch,
+        "history": _history(run.history),
         "processes": world.size,
         "settings": config.to_dict(),
         "fabula": __version__,
         "torch": str(torch.__version__),
     }
+
+
+def _history(epochs: list[Progress]) -> dict[str, Any]:
+    """Loss and bits of every epoch in columns, with four digits."""
+    names = epochs[0].bits if epochs else ()
+    bits = {name: [round(epoch.bits[name], 4) for epoch in epochs] for name in names}
+    return {"loss": [round(epoch.loss, 4) for epoch in epochs], "bits": bits}
 
 
 def _rounded(info: Information) -> dict[str, float | int]:

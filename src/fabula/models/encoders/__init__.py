@@ -16,5 +16,8 @@ ENCODERS: dict[str, EncoderKind] = {"mlp": MLP, "bilstm": BILSTM, "identity": ID
 def encoder_kind(kind: Any) -> EncoderKind:
     """A kind of encoder by name; an unknown one is an error that names those there are."""
     if not isinstance(kind, str) or kind not in ENCODERS:
-        raise ModelError(f"an encoder's kind must be one of {', '.join(map(repr, ENCODERS))}; got {kind!r}")
+        raise ModelError(
+            f"an encoder's kind must be one of {', '.join(map(repr, ENCODERS))}; got {kind!r}"
+            " (one of your own: register it first)"
+        )
     return ENCODERS[kind]

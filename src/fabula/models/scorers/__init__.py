@@ -15,7 +15,10 @@ SCORERS: dict[str, ScorerKind] = {"arcs": ARCS, "bilstm": BILSTM}
 def scorer_kind(kind: Any) -> ScorerKind:
     """A kind of scorer by name; an unknown one is an error that names those there are."""
     if not isinstance(kind, str) or kind not in SCORERS:
-        raise ModelError(f"a scorer's kind must be one of {', '.join(map(repr, SCORERS))}; got {kind!r}")
+        raise ModelError(
+            f"a scorer's kind must be one of {', '.join(map(repr, SCORERS))}; got {kind!r}"
+            " (one of your own: register it first)"
+        )
     return SCORERS[kind]
 
 

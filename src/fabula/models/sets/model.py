@@ -20,11 +20,12 @@ from fabula.models.sets.spec import SetSpec
 from fabula.models.sets.tables import Tables
 from fabula.models.sets.titles import Title, read_titles
 from fabula.models.sets.vocabulary import Vocabulary
+from fabula.models.showing import CardShown
 
 _TOGETHER = 60_000  # cells of pairs that are computed at a time, so that they stay in the processor's cache
 
 
-class SetModel:
+class SetModel(CardShown):
     """An encoder that sees a whole collection and never its order, with the scorers arcs and flow.
 
     Parameters

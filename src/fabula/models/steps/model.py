@@ -12,10 +12,11 @@ from fabula.core.collection import Collection
 from fabula.core.essence import Floats
 from fabula.errors import ModelError
 from fabula.models.sets.basis import FUNCTIONS, position_basis
+from fabula.models.showing import CardShown
 from fabula.models.steps.tables import closeness, standing
 
 
-class StepModel:
+class StepModel(CardShown):
     """Arcs over plain measures and flow over a medium's own steps, with linear weights.
 
     Parameters

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from fabula.training.config import TrainingConfig
+from fabula.training.nets.encoders.kind import as_they_are
 
 Weights = dict[str, NDArray[Any]]
 
@@ -43,9 +44,12 @@ class TrainableScorer:
         essence with a sign of -1 are turned upside down.
     constants
         Tensors of the model file that are not trained.
+    described
+        ``described(settings, weights)``: the settings with what only the trained weights can tell.
     """
 
     make: Callable[[TrainingConfig], ScorerNet]
     settings: Callable[[TrainingConfig], dict[str, Any]]
     flip: Callable[[Weights, NDArray[np.float32]], None]
     constants: Callable[[TrainingConfig], Mapping[str, NDArray[Any]]] = no_constants
+    described: Callable[[dict[str, Any], Mapping[str, NDArray[Any]]], dict[str, Any]] = as_they_are
