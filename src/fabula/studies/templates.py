@@ -16,6 +16,7 @@ from fabula.core.writing import check_target
 from fabula.errors import InputError
 from fabula.models.file import load_essence_model
 from fabula.sources.tables.reading import read_table
+from fabula.sources.tables.sequences import read_sequences
 from fabula.templates.comparison import TemplateComparison, compare_templates
 from fabula.templates.count import CountTable, choose_count
 from fabula.templates.genealogy import Genealogy, trace_genealogy
@@ -33,6 +34,8 @@ class Corpus:
         Those of two items or more.
     essences
         Shape (n,) each, z-scored, in the true order.
+    positions
+        Shape (n,) each, from 0 to 1; None for even ones.
     left_out
         How many collections were left out because a value was missing.
     """
@@ -40,38 +43,67 @@ class Corpus:
     collections: list[Collection]
     essences: list[Floats]
     left_out: int
+    positions: list[Floats] | None = None
 
 
 def read_corpus(
-    path: str | Path, *, by: str | None, model: str | None, where: Mapping[str, str] | None = None
+    path: str | Path,
+    *,
+    by: str | None,
+    model: str | None,
+    where: Mapping[str, str] | None = None,
+    positions: str | None = None,
 ) -> Corpus:
     """Read a table of ordered collections and their essence.
 
     Parameters
     ----------
     path
-        One row an item.
+        One row an item; or, with ``by``, one row a collection, where the cells of that column are lists.
     by, model
         One of them: a column, or a model of one dimension.
     where
         Column -> value: keep only the rows that have it.
+    positions
+        The column that says where in its collection an item stands, rising, in any unit: the first becomes 0, the
+        last 1. By default items stand at even distances.
     """
     if (by is None) == (model is None):
         raise InputError("say where the essence comes from: a column or a model, one of the two")
-    collections = [c for c in read_table(path, where=where) if len(c) > 1]
+    listed = [name for name in (by, positions) if name is not None]
+    rows = read_sequences(path, listed, where=where) if by is not None else None
+    collections = [c for c in (read_table(path, where=where) if rows is None else rows) if len(c) > 1]
     if not collections:
         raise InputError(f"{path}: holds no collection of two items or more")
     if model is not None:
         loaded = load_essence_model(model)
         if loaded.dimensions != 1:
             raise InputError(f"templates are learned from one number per item; {model} gives {loaded.dimensions}")
-        return Corpus(collections, [e[:, 0] for e in loaded.encode_all(collections)], 0)
+        essences = [e[:, 0] for e in loaded.encode_all(collections)]
+        return Corpus(collections, essences, 0, _positions(collections, positions))
     values = [c.column(str(by)) for c in collections]
     whole = [i for i, column in enumerate(values) if np.isfinite(column).all()]
     if not whole:
         raise InputError(f"{path}: column {by!r} is missing a value in every collection")
     kept = [collections[i] for i in whole]
-    return Corpus(kept, [normalise(values[i]) for i in whole], len(values) - len(whole))
+    essences = [normalise(values[i]) for i in whole]
+    return Corpus(kept, essences, len(values) - len(whole), _positions(kept, positions))
+
+
+def _positions(collections: Sequence[Collection], column: str | None) -> list[Floats] | None:
+    """Where the items stand, from 0 to 1 within each collection."""
+    if column is None:
+        return None
+    found = []
+    for collection in collections:
+        given = collection.column(column)
+        if not (np.isfinite(given).all() and (np.diff(given) >= 0).all() and given[-1] > given[0]):
+            raise InputError(
+                f"collection {collection.id!r}: its positions, column {column!r}, must be numbers that rise from the "
+                "first item to the last"
+            )
+        found.append((given - given[0]) / (given[-1] - given[0]))
+    return found
 
 
 def learn_and_save(
@@ -79,10 +111,72 @@ def learn_and_save(
 ) -> TemplateSet:
     """Learn k templates and write them where wanted."""
     target = None if output is None else check_target(output)
-    templates = learn_templates(corpus.essences, k, method=method, seed=seed, progress=progress)
+    templates = learn_templates(corpus.essences, k, corpus.positions, method=method, seed=seed, progress=progress)
     if target is not None:
         templates.save(target)
     return templates
+
+
+@dataclass(frozen=True)
+class CostRow:
+    """What k templates cost: the mean squared error on the collections they were learned from, and on others."""
+
+    k: int
+    cost: float
+    other: float | None
+
+
+def cost_table(
+    corpus: Corpus,
+    other: Corpus | None,
+    most: int,
+    *,
+    method: str = "refined",
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> list[CostRow]:
+    """What 1 to ``most`` templates cost on the collections they are learned from, and on others."""
+    rows = []
+    for k in range(1, most + 1):
+        learned = learn_templates(corpus.essences, k, corpus.positions, method=method, seed=seed)
+        cost = learned.cost(corpus.essences, corpus.positions)
+        rows.append(CostRow(k, cost, None if other is None else learned.cost(other.essences, other.positions)))
+        if progress is not None:
+            progress(k, most, cost)
+    return rows
+
+
+@dataclass(frozen=True)
+class Followed:
+    """Templates of a file on the collections of a table.
+
+    Attributes
+    ----------
+    templates
+        Those of the file.
+    cost
+        Mean over the collections of the smallest mean squared error.
+    followers
+        How many collections are nearest to each template.
+    errors
+        The mean squared error of those.
+    """
+
+    templates: TemplateSet
+    cost: float
+    followers: list[int]
+    errors: list[float]
+
+
+def follow(templates: str | Path, corpus: Corpus) -> Followed:
+    """What the templates of a file cost on the collections of a table, and who follows which."""
+    found = TemplateSet.load(templates)
+    table = found.errors(corpus.essences, corpus.positions)  # (collections, k)
+    nearest, least = table.argmin(axis=1), table.min(axis=1)
+    counts = np.bincount(nearest, minlength=len(found))
+    sums = np.bincount(nearest, weights=least, minlength=len(found))
+    errors = [float(total / count) if count else float("nan") for total, count in zip(sums, counts, strict=True)]
+    return Followed(found, float(least.mean()), counts.tolist(), errors)
 
 
 def compare_files(first: str | Path, second: str | Path) -> tuple[TemplateSet, TemplateSet, TemplateComparison]:
@@ -95,7 +189,8 @@ def count_templates(
     corpus: Corpus, counts: Sequence[int], *, seed: int = 0, progress: Progress | None = None
 ) -> CountTable:
     """What each number of templates explains on held-out collections, and on shuffled ones."""
-    return choose_count(corpus.essences, counts, rng=np.random.default_rng(seed), progress=progress)
+    rng = np.random.default_rng(seed)
+    return choose_count(corpus.essences, counts, positions=corpus.positions, rng=rng, progress=progress)
 
 
 def descend(
@@ -104,10 +199,10 @@ def descend(
     """Learn 1 to ``most`` templates and follow them from set to set."""
     sets = []
     for k in range(1, most + 1):
-        sets.append(learn_templates(corpus.essences, k, method=method, seed=seed))
+        sets.append(learn_templates(corpus.essences, k, corpus.positions, method=method, seed=seed))
         if progress is not None:
             progress(k, most, 0.0)
-    return trace_genealogy(sets, corpus.essences)
+    return trace_genealogy(sets, corpus.essences, corpus.positions)
 
 
 def genealogy_json(found: Genealogy, corpus: Corpus) -> dict[str, Any]:
