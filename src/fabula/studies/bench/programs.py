@@ -61,6 +61,7 @@ class Program:
     _lines: queue.Queue[bytes | None] = field(default_factory=queue.Queue)
     _outgoing: queue.Queue[bytes | None] = field(default_factory=queue.Queue)
     _errors: list[bytes] = field(default_factory=list)
+    _threads: list[threading.Thread] = field(default_factory=list)
     _answered: bool = False
 
     def ask(self, question: Question) -> Ints:
@@ -92,6 +93,12 @@ class Program:
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
+        for thread in self._threads:
+            thread.join(2)
+        for stream in (process.stdin, process.stdout, process.stderr):
+            with contextlib.suppress(OSError, ValueError):
+                if stream is not None:
+                    stream.close()
 
     def _start(self) -> None:
         if self.starts > RESTARTS:
@@ -104,9 +111,13 @@ class Program:
         except OSError as error:
             raise InputError(f"the method cannot be started: {self.command[0]}: {error.strerror or error}") from error
         self._process = process
-        threading.Thread(target=_follow, args=(process.stdout, self._lines.put), daemon=True).start()
-        threading.Thread(target=_follow, args=(process.stderr, self._errors.append), daemon=True).start()
-        threading.Thread(target=_feed, args=(process, self._outgoing), daemon=True).start()
+        self._threads = [
+            threading.Thread(target=_follow, args=(process.stdout, self._lines.put), daemon=True),
+            threading.Thread(target=_follow, args=(process.stderr, self._errors.append), daemon=True),
+            threading.Thread(target=_feed, args=(process, self._outgoing), daemon=True),
+        ]
+        for thread in self._threads:
+            thread.start()
         for line in self.training:
             self._send(line)
 

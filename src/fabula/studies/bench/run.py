@@ -197,7 +197,8 @@ def make_card(
     if given is not None:
         rows.append(score_row(name, "yours", given, task, chance))
     report("learning")
-    for method in our_methods(task, trained=trained):
+    stored = [] if trained else stored_rows(task.digest)
+    for method in our_methods(task, trained=trained, known={row.method for row in stored}):
         if isinstance(method, str):
             notes.append(method)
             continue
@@ -207,8 +208,7 @@ def make_card(
             notes.append(found)
         else:
             rows.append(score_row(method.name, method.kind, found, task, chance, about=method.about))
-    if not trained:
-        rows += stored_rows(task.digest)
+    rows += stored
     rows.sort(key=lambda row: -row.metrics["spearman"].mean)
     return BenchCard(task.to_dict(), rows, command, dict(given.failures) if given else {}, tuple(notes))
 
