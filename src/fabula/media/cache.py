@@ -63,7 +63,7 @@ def recall(key: str, spec: Spec) -> NDArray[np.float64] | None:
             return None
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
-    return values if values.shape == spec.shape and np.isfinite(values).all() else None
+    return values if values.shape == spec.shape and not np.isinf(values).any() else None  # NaN: not known of it
 
 
 def keep(key: str, spec: Spec, features: NDArray[np.float64]) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -99,6 +99,8 @@ class Medium:
     unit, lengths
         The unit of an item's length, and the length of every item of a collection from its features, NaN where it is
         not known.
+    unknown
+        Feature -> why it may not be known of an item.
     steps
         How far it is from one item to the next, for smoothness.
     models
@@ -129,6 +131,7 @@ class Medium:
     complete: Callable[[Collection], Collection] = lambda collection: collection
     unit: Unit = COUNT
     lengths: Lengths = no_lengths
+    unknown: Mapping[str, str] = field(default_factory=dict)
     steps: Callable[[Collection, Floats], Steps] = essence_steps
     models: tuple[str, ...] = ()
     proposer: str | None = None
@@ -160,3 +163,10 @@ class Medium:
     def shown(self, feature: str) -> str:
         """What people call a feature."""
         return self.words.features.get(feature, feature)
+
+    def meant(self, text: str, features: Iterable[str]) -> str | None:
+        """The feature a person means, by its own name or by what people call it; None where none is called so."""
+        wanted = text.casefold()
+        known = list(features)
+        named = (name for name in known if name.casefold() == wanted)
+        return next(named, next((name for name in known if self.shown(name).casefold() == wanted), None))

@@ -152,10 +152,10 @@ def _by_model(source: Source, model: Model, measuring: Measuring) -> Essence:
 
 def _by_column(source: Source, by: str, measuring: Measuring, notes: tuple[str, ...] = ()) -> Essence:
     can_measure = source.medium.measured if source.files else ()
-    if by not in source.collection.feature_names and by in can_measure:
+    if source.medium.meant(by, source.collection.feature_names) is None and source.medium.meant(by, can_measure):
         source = measured(source, measuring)
     known = source.collection.feature_names
-    name = next((k for k in known if k.casefold() == by.casefold()), feature_name(by))
+    name = source.medium.meant(by, known) or feature_name(by)
     if name in known:
         values = source.collection.column(name)
         if np.isfinite(values).all():
@@ -166,7 +166,9 @@ def _by_column(source: Source, by: str, measuring: Measuring, notes: tuple[str, 
         there = ", ".join(dict.fromkeys((*known, *can_measure))) or "none"
         raise InputError(f"{source.path}: has no column {by!r}; there are: {there}")
     item = int(np.flatnonzero(~np.isfinite(values))[0])
-    raise InputError(f"{source.path}: {source.collection.items[item].label!r} (item {item + 1}) has no {name!r}")
+    why = source.medium.unknown.get(name)
+    who = f"{source.path}: {source.collection.items[item].label!r} (item {item + 1}) has no {name!r}"
+    raise InputError(f"{who}: {why}" if why else who)
 
 
 def _alike(values: Floats, name: str) -> list[str]:

@@ -26,6 +26,11 @@ _TRAITS = {  # feature: (much, little)
     "names": ("full of names", "with few names"),
     "first_person": ("told by an I", "told from outside"),
     "reading_ease": ("easy to read", "hard to read"),
+    "valence": ("bright", "dark"),
+    "intensity": ("full of feeling", "cool"),
+    "past": ("told in the past", "told in the present"),
+    "time_words": ("full of times", "with few times"),
+    "places": ("full of places", "with few places"),
 }
 _NAMES = {
     "words": "length",
@@ -36,10 +41,17 @@ _NAMES = {
     "first_person": "I and we",
     "second_person": "you",
     "indefinite": "a and an",
-    "reading_ease": "ease of reading",
+    "reading_ease": "readability",
+    "time_words": "words of time",
+    "past": "past tense",
     "wording": "choice of words",
     "names": "use of names",
     "join": "beginning",
+}
+_UNKNOWN = {
+    **dict.fromkeys(("valence", "intensity"), "no table of feeling for its language (English, German, French, Dutch)"),
+    **dict.fromkeys(("time_words", "past"), "its language is not one that is known"),
+    "places": "its language is not one that is known, or is German, where every noun has a capital",
 }
 _SHOWN = (".md", ".markdown", ".txt", ".text", ".html", ".htm", ".xhtml")  # as they are written: nothing in them runs
 _COLUMNS = (
@@ -121,6 +133,7 @@ MEDIUM = Medium(
     specs={"text": _text},
     unit=Unit("words", as_words, words_read, "80000"),
     lengths=text_lengths,
+    unknown=_UNKNOWN,
     steps=_steps,
     proposer="prose",
     columns=_COLUMNS,
