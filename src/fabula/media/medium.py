@@ -92,6 +92,9 @@ class Medium:
     held
         From items that hold what they say in a detail, as rows of a table may, to the same with their features, or
         None where they do not.
+    inner, tone
+        From an item and a number to that many pieces of it in their order, as items with features, or None where it
+        has no inside; and the feature whose course through an item is worth an arc.
     specs
         What can be measured of a file, by name; the first is measured where nothing else is asked for.
     complete
@@ -127,6 +130,8 @@ class Medium:
     title: Callable[[Sequence[Item]], str] = lambda items: ""
     parts: Callable[[str], Collection | None] = lambda path: None
     held: Callable[[Collection], Collection | None] = lambda collection: None
+    inner: Callable[[Item, int], Collection | None] = lambda item, count: None
+    tone: str | None = None
     specs: Mapping[str, Callable[[], Spec]] = field(default_factory=dict)
     complete: Callable[[Collection], Collection] = lambda collection: collection
     unit: Unit = COUNT

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from fabula.core.collection import Collection
+from fabula.core.collection import Collection, Item
 from fabula.core.essence import Floats
 from fabula.errors import InputError
 from fabula.media.medium import Medium, Preview, Words
@@ -110,6 +110,12 @@ def _held(collection: Collection) -> Collection | None:
     return measured_texts(collection)
 
 
+def _inner(item: Item, count: int) -> Collection | None:
+    from fabula.media.text.inner import pieces_of
+
+    return pieces_of(item, count)
+
+
 def _joined(collection: Collection, target: Path, sides: Sequence[int]) -> Path:
     from fabula.media.text.parts import write_markdown
 
@@ -130,6 +136,8 @@ MEDIUM = Medium(
     read_item=read_item,
     parts=_parts,
     held=_held,
+    inner=_inner,
+    tone="valence",
     specs={"text": _text},
     unit=Unit("words", as_words, words_read, "80000"),
     lengths=text_lengths,

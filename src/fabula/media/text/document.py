@@ -55,8 +55,10 @@ class Document:
 
     @property
     def heading(self) -> str:
-        """What to call it; empty where it does not say."""
-        first = next((block.text for block in self.blocks if block.level > 0), "")
+        """What to call it; empty where it does not say. The first of several headings of a level names a part of it."""
+        headings = [block for block in self.blocks if block.level > 0]
+        alone = [block.text for block in headings[:1] if sum(b.level == block.level for b in headings) == 1]
+        first = alone[0] if alone else ""
         return " ".join((self.title or first or self.name).split())[:200]
 
     @property

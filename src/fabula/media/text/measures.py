@@ -32,7 +32,7 @@ _SPOKEN = re.compile(r"^\s*[—–-]\s*(?=\w|¡|¿)")
 _UNKNOWN = float("nan")
 
 
-def measure_text(text: str) -> NDArray[np.float64]:
+def measure_text(text: str, *, language: str | None = None) -> NDArray[np.float64]:
     """Measure a text: its :data:`MEASURES`, shape (22,).
 
     ``words``; ``word_length`` in letters; ``variety``, the share of different words among the first 500; ``commas``,
@@ -48,6 +48,8 @@ def measure_text(text: str) -> NDArray[np.float64]:
     ----------
     text
         Any, with at least one word.
+    language
+        Of the text, ``"en"`` or the like; by default as its commonest words tell.
 
     Examples
     --------
@@ -60,7 +62,8 @@ def measure_text(text: str) -> NDArray[np.float64]:
     counts: Counter[str] = Counter()
     for word, count in spelled.items():  # a third of the words differ: fold and count letters once
         counts[word.casefold()] += count
-    language = language_of([word.casefold() for word in words[:2000]])
+    if language is None:
+        language = language_of([word.casefold() for word in words[:2000]])
     sentences, paragraphs = sentences_of(text), paragraphs_of(text)
     per_sentence = n / max(1, len(sentences))
     endings = Counter(sentence.rstrip("\"'”’»)]」』 \n")[-1:] for sentence in sentences)

@@ -33,6 +33,17 @@ def words_of(text: str) -> list[str]:
     return (_WORD if _MARKED.search(text) else _PLAIN).findall(text)
 
 
+def starts_of(text: str) -> list[int]:
+    """Where each of the words of a text begins.
+
+    Examples
+    --------
+    >>> starts_of("So it is.")
+    [0, 3, 6]
+    """
+    return [word.start() for word in (_WORD if _MARKED.search(text) else _PLAIN).finditer(text)]
+
+
 def sentences_of(text: str) -> list[str]:
     """The sentences of a text, as its marks and empty lines part them.
 
