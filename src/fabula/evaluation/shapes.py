@@ -28,7 +28,8 @@ class ShapeFit:
     shares
         In which share of the arcs drawn again each is the likest: shape (k,).
     chance
-        The share of shuffles that are as like one of them as the arc is.
+        The share of shuffles that follow one of them as far as the arc does: by the height of the swing that is like
+        it, since after smoothing many a small swing of a shuffle is like something.
     """
 
     templates: tuple[Template, ...]
@@ -115,9 +116,9 @@ def fit_shapes(
     likeness = curves @ _unit(arc)
     again = _unit(smooth(_drawn_again(values, draws, rng), span)) @ curves.T  # (r, k)
     shares = np.bincount(again.argmax(axis=1), minlength=len(templates)) / draws
-    by_chance = (_unit(smooth(_shuffled(values, draws, rng), span)) @ curves.T).max(axis=1)
+    by_chance = (smooth(_shuffled(values, draws, rng), span) @ curves.T).max(axis=1)  # curves have mean 0
     order = np.argsort(-likeness, kind="stable")
-    chance = float((1 + (by_chance >= likeness.max()).sum()) / (1 + draws))
+    chance = float((1 + (by_chance >= (curves @ arc).max()).sum()) / (1 + draws))
     return ShapeFit(tuple(templates[i] for i in order), likeness[order], shares[order], chance)
 
 

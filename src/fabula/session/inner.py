@@ -94,9 +94,9 @@ class InnerArc:
         name = self.shape.name.replace("-", " ")
         like = f"{name} (correlation {self.six.likeness[0]:.2f})"
         if self.six.chance > 0.1:
-            return f"no shape beyond chance: nearest {like}, and {self.six.chance:.0%} of its shuffles are as like one"
+            return f"no shape beyond chance: nearest {like}, and {self.six.chance:.0%} of its shuffles go as far"
         sure = "surely" if self.six.shares[0] >= 0.9 else "likely" if self.six.shares[0] >= 0.6 else "perhaps"
-        rest = f"{self.six.shares[0]:.0%} of the arcs drawn again agree, {self.six.chance:.1%} of its shuffles are as like"
+        rest = f"{self.six.shares[0]:.0%} of the arcs drawn again agree, {self.six.chance:.1%} of its shuffles go as far"
         return f"{sure} {like}; {rest}"
 
     def to_json(self) -> dict[str, Any]:
