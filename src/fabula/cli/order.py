@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from fabula.session.ordered import Ordered
     from fabula.session.requests.request import Ends, Request
 
-_REQUEST = ("template", "like", "flip", "alternatives", "choose", "together", "before", "apart", "sides")
+_REQUEST = ("template", "like", "flip", "alternatives", "choose", "together", "together_by", "before", "apart", "sides")
 _LIMITS = ("side_limit", "limit", "smoothness")
 
 
@@ -38,6 +38,7 @@ _LIMITS = ("side_limit", "limit", "smoothness")
 @click.option(
     "--together", metavar="TITLE TITLE", multiple=True, nargs=2, help="Two titles that follow each other; repeatable."
 )
+@click.option("--together-by", metavar="COLUMN", help="Items that share it stand in one run, such as strand.")
 @click.option(
     "--before", metavar="TITLE TITLE", multiple=True, nargs=2, help="The first somewhere before the second; repeatable."
 )
@@ -50,7 +51,7 @@ _LIMITS = ("side_limit", "limit", "smoothness")
               help="Prefer small steps between neighbours; negative for contrast.")  # fmt: skip
 @click.option("--alternatives", type=int, default=4, show_default=True, metavar="N", help="Orderings to propose.")
 @click.option("--choose", type=int, default=1, metavar="N", help="Take the Nth proposal instead of the first.")
-@click.option("-o", "--output", metavar="FILE", help="Write the order: .m3u8 .m3u .pls .xspf .jspf .csv .json")
+@click.option("-o", "--output", metavar="FILE", help="Write the order: .m3u8 .m3u .pls .xspf .jspf .csv .json; of texts .md .docx")
 @click.option("--copy-to", metavar="FOLDER", help="Write numbered copies of the files there.")
 @click.option("--link", is_flag=True, help="With --copy-to: write links instead of copies.")
 @click.option("--tags", is_flag=True, help="With --copy-to: write the new numbers into the copies.")

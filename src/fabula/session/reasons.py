@@ -12,6 +12,8 @@ from fabula.core.fit import Fit
 from fabula.media.medium import Medium
 from fabula.models.sets.reasons import Contributions
 from fabula.session.likelihood import Likelihood, doubt
+from fabula.session.requests.strands import torn
+from fabula.session.requests.wishes import labels
 
 _SPEAKS = 0.15  # natural logarithms of likelihood that something must add to be worth a word
 
@@ -139,6 +141,7 @@ def doubts(ordered: Ordered) -> list[str]:
         found.append("the template is flat: it prefers no order to another")
     if ordered.task.likelihood is not None and len(ordered.ordering) > 2 and ordered.request.ordering is None:
         found += doubt(ordered.task.likelihood, ordered.ordering, ordered.sides)
+    found += _torn(ordered)
     if ordered.left_out:
         limit = ordered.session.medium.unit.text(ordered.task.constraints.limit)
         out = ", ".join(ordered.session.collection.items[i].label for i in ordered.left_out)
@@ -146,6 +149,17 @@ def doubts(ordered: Ordered) -> list[str]:
     if ordered.sides and ordered.task.constraints.lengths is None:
         found.append("lengths are not known: each side was given as many items as the others")
     return found
+
+
+def _torn(ordered: Ordered) -> list[str]:
+    """What was to stay together and does not."""
+    column, session = ordered.request.together_by, ordered.session
+    if column is None:
+        return []
+    strands = labels(session.collection, column, session.medium)
+    parts = [strand for part in np.split(ordered.ordering, list(ordered.breaks)) for strand in torn(part, strands)]
+    told = ", ".join(map(str, dict.fromkeys(parts)))
+    return [f"other wishes do not let these stay together by {column}: {told}"] if told else []
 
 
 def likelier(chosen: Fit, given: Fit) -> float | None:

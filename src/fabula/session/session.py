@@ -26,7 +26,8 @@ from fabula.session.ordered import Ordered
 from fabula.session.proposals import Proposal, Task
 from fabula.session.requests.naming import named_template
 from fabula.session.requests.request import Request
-from fabula.session.requests.wishes import constraints_of, readable
+from fabula.session.requests.strands import kept_together
+from fabula.session.requests.wishes import constraints_of, labels, readable
 from fabula.sources.registry import Opening, open_source
 from fabula.sources.source import SeveralCollectionsError, Source
 
@@ -151,7 +152,7 @@ class Session:
         judged = self.likelihood if asked.template is None and asked.like is None and not asked.flip else None
         task = Task(self.essence, constraints, flow, self.model, judged)
         with readable(self.collection, self.medium):
-            found = self._proposals(task, asked)
+            found = self._proposals(task, asked) if asked.together_by is None else self._by_strands(task, asked)
         if asked.choose > len(found):
             raise InputError(f"there are {len(found)} proposals; got {asked.choose}", field="choose")
         return Ordered(self, asked, task, tuple(found), asked.choose - 1, steps)
@@ -175,6 +176,18 @@ class Session:
         return _distinct(
             [propose.along_template(task, one.flipped() if asked.flip else one) for one in own], asked.alternatives
         )
+
+    def _by_strands(self, task: Task, asked: Request) -> list[Proposal]:
+        """Proposals that keep what shares a column in one run; how close to the best is known of exact ones alone."""
+        strands = labels(self.collection, asked.together_by or "", self.medium, "together_by")
+        flow = np.zeros((len(strands), len(strands))) if task.flow is None else task.flow
+        worth = 4.0 + 4.0 * float(np.ptp(flow if task.likelihood is None else flow - task.likelihood.flow))
+
+        def solve(costs: Floats) -> list[Proposal]:
+            found = self._proposals(replace(task, flow=flow + costs), asked)
+            return [one if one.fit.exact or not one.gap else replace(one, gap=None) for one in found]
+
+        return kept_together(strands, worth, solve, lambda found: found[asked.choose - 1 if asked.choose <= len(found) else 0].fit.ordering)
 
     def _asked_templates(self, asked: Request) -> list[Template] | None:
         """The one template that was asked for; None where the model's own are meant."""

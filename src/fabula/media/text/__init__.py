@@ -117,9 +117,9 @@ def _inner(item: Item, count: int) -> Collection | None:
 
 
 def _joined(collection: Collection, target: Path, sides: Sequence[int]) -> Path:
-    from fabula.media.text.parts import write_markdown
+    from fabula.media.text.joining import write_docx, write_markdown
 
-    return write_markdown(collection, target, sides)
+    return (write_docx if target.suffix.lower() == ".docx" else write_markdown)(collection, target, sides)
 
 
 def _steps(collection: Collection, essence: Floats) -> Steps:
@@ -146,7 +146,7 @@ MEDIUM = Medium(
     proposer="prose",
     columns=_COLUMNS,
     preview=Preview("text", dict.fromkeys(_SHOWN, "text/plain")),
-    outputs={".md": _joined},
+    outputs={".md": _joined, ".docx": _joined},
 )
 
 __all__ = ["MEDIUM", "text_lengths"]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 
 PARAGRAPH, SEPARATOR = 0, -1  # levels of blocks that are no headings; headings have 1 to 6
 
@@ -46,12 +47,15 @@ class Document:
         What its file calls it, where there is no heading either.
     author
         Who wrote it.
+    fields
+        What else its front matter says in single lines, by name in small letters.
     """
 
     blocks: tuple[Block, ...]
     title: str = ""
     name: str = ""
     author: str = ""
+    fields: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
     @property
     def heading(self) -> str:
@@ -103,12 +107,20 @@ def cut(document: Document) -> list[Document]:
     for block in document.blocks:
         if block.level == level:
             parts.append([])
-        if block.level != SEPARATOR:
+        if block.level != SEPARATOR or (level != SEPARATOR and parts[-1]):
             parts[-1].append(block)
     if level != SEPARATOR:
         parts[0] = [block for block in parts[0] if block.level == PARAGRAPH]
-    found = [Document(tuple(blocks), author=document.author) for blocks in parts]
+    found = [Document(tuple(_without_last_break(blocks)), author=document.author) for blocks in parts]
     return [replace(part, name=f"Part {number}") for number, part in enumerate((p for p in found if p.text), start=1)]
+
+
+def _without_last_break(blocks: list[Block]) -> list[Block]:
+    """Blocks without the separators at their end: what follows a part is a part of its own."""
+    end = len(blocks)
+    while end and blocks[end - 1].level == SEPARATOR:
+        end -= 1
+    return blocks[:end]
 
 
 def _without_heads(paragraphs: Sequence[str]) -> list[str]:
