@@ -50,11 +50,13 @@ class Words:
 class Preview:
     """How an item is shown on the page: as ``"sound"``, ``"picture"`` or ``"text"``, or not at all (``""``).
 
-    ``types`` has the media type of an ending where the server cannot guess it.
+    ``types`` has the media type of an ending where the server cannot guess it. ``ends`` gives how an item begins and
+    how it ends as plain text, to be read where two meet; None where there is nothing to read.
     """
 
     kind: str = ""
     types: Mapping[str, str] = field(default_factory=dict)
+    ends: Callable[[Item], tuple[str, str] | None] | None = None
 
 
 Lengths = Callable[[Collection], Floats]

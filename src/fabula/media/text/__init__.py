@@ -116,6 +116,12 @@ def _inner(item: Item, count: int) -> Collection | None:
     return pieces_of(item, count)
 
 
+def _ends(item: Item) -> tuple[str, str] | None:
+    from fabula.media.text.excerpts import ends_of
+
+    return ends_of(item)
+
+
 def _joined(collection: Collection, target: Path, sides: Sequence[int]) -> Path:
     from fabula.media.text.joining import write_docx, write_markdown
 
@@ -145,7 +151,7 @@ MEDIUM = Medium(
     steps=_steps,
     proposer="prose",
     columns=_COLUMNS,
-    preview=Preview("text", dict.fromkeys(_SHOWN, "text/plain")),
+    preview=Preview("text", dict.fromkeys(_SHOWN, "text/plain"), _ends),
     outputs={".md": _joined, ".docx": _joined},
 )
 
