@@ -14,7 +14,7 @@ from fabula.evaluation.shapes import fit_shapes, smooth
 from fabula.report.inner import write_inner
 from fabula.session.inner import SIX, Windows, inner_arcs
 
-GLAD, SAD = "happy good love joy".split(), "dead bad hate grief".split()
+GLAD, SAD = ["happy", "good", "love", "joy"], ["dead", "bad", "hate", "grief"]
 
 
 def novel(name, words, rng):
@@ -39,7 +39,8 @@ def arc(book):
     return inner_arcs([book])[0]
 
 
-def test_smoothing_is_the_mean_of_each_window(rng=np.random.default_rng(0)):
+def test_smoothing_is_the_mean_of_each_window():
+    rng = np.random.default_rng(0)
     values = rng.standard_normal(50)
     values[::7] = np.nan
     expected = [np.nanmean(values[start : start + 9]) for start in range(42)]
@@ -95,7 +96,11 @@ def test_it_is_written_by_its_ending(arc, tmp_path):
 def test_bad_input(tmp_path):
     (tmp_path / "short.txt").write_text("Too short.")
     (tmp_path / "binary.txt").write_bytes(bytes(range(32)) * 99)
-    for name, words in (("short.txt", "too short for an arc"), ("binary.txt", "is no text"), ("no.txt", "no such file")):
+    for name, words in (
+        ("short.txt", "too short for an arc"),
+        ("binary.txt", "is no text"),
+        ("no.txt", "no such file"),
+    ):
         with pytest.raises(FileError, match=words):
             inner_arcs([tmp_path / name])
     with pytest.raises(InputError, match="has no inner arc"):

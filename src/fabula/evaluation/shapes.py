@@ -1,4 +1,4 @@
-"""Which of some templates an arc is like, and how sure that is: against shuffles, and when its pieces are drawn again."""
+"""Which of some templates an arc is like, how sure that is: against shuffles, and with its pieces drawn again."""
 
 from __future__ import annotations
 

@@ -13,6 +13,7 @@ from fabula.core.essence import Floats
 from fabula.errors import InputError
 from fabula.media.spec import Spec
 from fabula.media.steps import Steps, essence_steps
+from fabula.media.threads import Threads
 from fabula.media.units import COUNT, Unit
 
 
@@ -108,6 +109,8 @@ class Medium:
         Feature -> why it may not be known of an item.
     steps
         How far it is from one item to the next, for smoothness.
+    threads
+        What runs through several items of a collection, such as the people of a story; None where nothing does.
     models
         Shipped models whose essence draws the arc, the one that knows most first.
     proposer
@@ -140,6 +143,7 @@ class Medium:
     lengths: Lengths = no_lengths
     unknown: Mapping[str, str] = field(default_factory=dict)
     steps: Callable[[Collection, Floats], Steps] = essence_steps
+    threads: Callable[[Collection], Threads | None] = lambda collection: None
     models: tuple[str, ...] = ()
     proposer: str | None = None
     columns: tuple[str, ...] = ()

@@ -20,6 +20,8 @@ from fabula.media.registry import item_endings, medium_of_file
 from fabula.models.file import load_model
 from fabula.session.judges import judge_of
 from fabula.session.likelihood import Likelihood
+from fabula.session.ordered import Ordered
+from fabula.session.threads import MOST_ITEMS
 
 SIX = ("rags-to-riches", "tragedy", "man-in-a-hole", "icarus", "cinderella", "oedipus")  # Reagan et al. 2016
 WINDOW = 10_000  # words of a sliding window, as Reagan et al. have it
@@ -96,7 +98,9 @@ class InnerArc:
         if self.six.chance > 0.1:
             return f"no shape beyond chance: nearest {like}, and {self.six.chance:.0%} of its shuffles go as far"
         sure = "surely" if self.six.shares[0] >= 0.9 else "likely" if self.six.shares[0] >= 0.6 else "perhaps"
-        rest = f"{self.six.shares[0]:.0%} of the arcs drawn again agree, {self.six.chance:.1%} of its shuffles go as far"
+        rest = (
+            f"{self.six.shares[0]:.0%} of the arcs drawn again agree, {self.six.chance:.1%} of its shuffles go as far"
+        )
         return f"{sure} {like}; {rest}"
 
     def to_json(self) -> dict[str, Any]:
@@ -172,6 +176,45 @@ def inner_arc(item: Item, medium: Medium, windows: Windows | None = None) -> Inn
     fits = [fit_shapes(values, known, span=span, rng=rng) for known in (_six(), _learned())]
     at = np.linspace(half, 1 - half, len(arc.values))
     return InnerArc(item, medium, column, length, share * length, at, arc, _essence(item, medium), *fits)
+
+
+@dataclass(frozen=True, eq=False)
+class WholeArc:
+    """The course of a feature through items laid one after the other.
+
+    ``at`` and ``arc`` are as of an inner arc; ``starts`` tells where each item begins, in [0, 1], and ``labels``
+    what it is called.
+    """
+
+    column: str
+    at: Floats
+    arc: Smoothed
+    starts: Floats
+    labels: tuple[str, ...]
+
+
+def whole_arc(ordered: Ordered) -> WholeArc | None:
+    """The arc through all items of an order, piece by piece; None where they have no inside that could be told."""
+    session, items = ordered.session, ordered.collection.items
+    medium, lengths = session.medium, [item.length for item in items]
+    if medium.tone is None or (not session.source.files and any(item.path for item in items)):
+        return None
+    if len(items) > MOST_ITEMS or None in lengths or not sum(lengths):  # type: ignore[arg-type]
+        return None
+    found, starts = [], [0]
+    for item, length in zip(items, lengths, strict=True):
+        pieces = medium.inner(item, max(2, round(_PIECES * (length or 0.0) / sum(lengths))))  # type: ignore[arg-type]
+        values = np.full(1, np.nan) if pieces is None else pieces.column(medium.tone)
+        found.append(values)
+        starts.append(starts[-1] + len(values))
+    values = np.concatenate(found)
+    if len(values) < _FEWEST or np.isfinite(values).mean() < 0.5:
+        return None
+    span = max(1, len(values) // 10)
+    arc = smoothed(values, span, np.random.default_rng(0))
+    half = span / len(values) / 2
+    at = np.linspace(half, 1 - half, len(arc.values))
+    return WholeArc(medium.tone, at, arc, np.array(starts[:-1]) / len(values), tuple(item.label for item in items))
 
 
 def _opened(path: str) -> tuple[Item, Medium]:

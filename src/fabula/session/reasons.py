@@ -14,6 +14,7 @@ from fabula.models.sets.reasons import Contributions
 from fabula.session.likelihood import Likelihood, doubt
 from fabula.session.requests.strands import torn
 from fabula.session.requests.wishes import labels
+from fabula.session.threads import threads_told
 
 _SPEAKS = 0.15  # natural logarithms of likelihood that something must add to be worth a word
 
@@ -26,6 +27,18 @@ def reasons(ordered: Ordered) -> list[str]:
 
     With sides, each side has an opener, a close, a height and a depth of its own.
     """
+    told = _threads(ordered)
+    return [f"{one}; {thread}" if thread else one for one, thread in zip(_plain(ordered), told, strict=True)]
+
+
+def _threads(ordered: Ordered) -> list[str]:
+    threads = ordered.session.threads
+    if threads is None:
+        return [""] * len(ordered.ordering)
+    return threads_told(threads, ordered.ordering, ordered.breaks)
+
+
+def _plain(ordered: Ordered) -> list[str]:
     session, fit = ordered.session, ordered.fit
     if ordered.task.likelihood is not None:
         return model_reasons(ordered, ordered.task.likelihood)

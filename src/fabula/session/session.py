@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from fabula.media.extraction import Measuring
 from fabula.media.medium import Medium
 from fabula.media.registry import ITEMS, media
 from fabula.media.steps import Steps
+from fabula.media.threads import Threads
 from fabula.models.file import load_model
 from fabula.models.model import Model
 from fabula.session import proposals as propose
@@ -28,6 +30,7 @@ from fabula.session.requests.naming import named_template
 from fabula.session.requests.request import Request
 from fabula.session.requests.strands import kept_together
 from fabula.session.requests.wishes import constraints_of, labels, readable
+from fabula.session.threads import MOST_ITEMS
 from fabula.sources.registry import Opening, open_source
 from fabula.sources.source import SeveralCollectionsError, Source
 
@@ -127,6 +130,16 @@ class Session:
             return [proposal.template for proposal in self.model.order(self.collection)]
         return [arc.normalised() for arc in self.model.arcs.templates]
 
+    @cached_property
+    def threads(self) -> Threads | None:
+        """What runs through several of the items; None where nothing does, or there are too many items to tell."""
+        collection = self.collection
+        if len(collection) > MOST_ITEMS:
+            return None
+        if not self.source.files:  # what it names is not to be opened
+            collection = replace(collection, items=tuple(replace(item, path="") for item in collection.items))
+        return self.medium.threads(collection)
+
     def by(self, column: str | None = None, model: str | None = None, measuring: Measuring | None = None) -> Session:
         """The same collection with another essence: a column, or a model's; nothing is measured twice."""
         found = find_essence(self.source, measuring or Measuring(), by=column, model=model)
@@ -187,7 +200,12 @@ class Session:
             found = self._proposals(replace(task, flow=flow + costs), asked)
             return [one if one.fit.exact or not one.gap else replace(one, gap=None) for one in found]
 
-        return kept_together(strands, worth, solve, lambda found: found[asked.choose - 1 if asked.choose <= len(found) else 0].fit.ordering)
+        return kept_together(
+            strands,
+            worth,
+            solve,
+            lambda found: found[asked.choose - 1 if asked.choose <= len(found) else 0].fit.ordering,
+        )
 
     def _asked_templates(self, asked: Request) -> list[Template] | None:
         """The one template that was asked for; None where the model's own are meant."""

@@ -51,7 +51,9 @@ def test_a_docx_reads_as_the_markdown_does(book, tmp_path):
     docx, markdown = ordered.save(tmp_path / "new.docx"), ordered.save(tmp_path / "new.md")
     found, same = read_document(str(docx)), read_document(str(markdown))
     assert found.text == same.text
-    assert [(b.level, b.text) for b in found.blocks if b.level > 0] == [(b.level, b.text) for b in same.blocks if b.level > 0]
+    assert [(b.level, b.text) for b in found.blocks if b.level > 0] == [
+        (b.level, b.text) for b in same.blocks if b.level > 0
+    ]
     assert (found.name, found.author) == ("The Sea & <Me>", "Ann Lee")
     assert [item.title for item in open_source([docx]).collection.items] == ordered.titles
     assert sum(block.level == -1 for block in found.blocks) == 1  # the break within Rain is kept
@@ -93,7 +95,9 @@ def test_nothing_that_was_read_is_changed(tmp_path):
     folder = tmp_path / "in"
     folder.mkdir()
     for number, name in enumerate(["03 - The storm", "01 - Rain", "02 - Night"]):
-        (folder / f"{name}.txt").write_text(f"It rained on {name} {'again ' * number}and it stopped.\n", encoding="utf-8")
+        (folder / f"{name}.txt").write_text(
+            f"It rained on {name} {'again ' * number}and it stopped.\n", encoding="utf-8"
+        )
 
     def state():
         return {p.name: (hashlib.sha256(p.read_bytes()).hexdigest(), p.stat().st_mtime_ns) for p in folder.iterdir()}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import permutations
+from itertools import pairwise, permutations
 
 import numpy as np
 import pytest
@@ -61,7 +61,7 @@ def test_front_matter_says_which_strand(chapters):
     runs = session.order(together_by="strand")
     assert not torn(runs.ordering, list("abababab"))
     mixed = [session.collection.items[i].details["strand"] for i in session.order(apart="strand").ordering]
-    assert all(one != other for one, other in zip(mixed, mixed[1:], strict=False))
+    assert all(one != other for one, other in pairwise(mixed))
 
 
 @pytest.mark.slow

@@ -14,6 +14,7 @@ from fabula.media.medium import Medium, Preview, Words
 from fabula.media.spec import Spec
 from fabula.media.steps import Steps
 from fabula.media.text.files import COMPANION_ENDINGS, TEXT_ENDINGS, read_item
+from fabula.media.threads import Threads
 from fabula.media.units import Unit, as_number
 
 _TRAITS = {  # feature: (much, little)
@@ -128,6 +129,12 @@ def _joined(collection: Collection, target: Path, sides: Sequence[int]) -> Path:
     return (write_docx if target.suffix.lower() == ".docx" else write_markdown)(collection, target, sides)
 
 
+def _threads(collection: Collection) -> Threads | None:
+    from fabula.media.text.people import names_along
+
+    return names_along(collection)
+
+
 def _steps(collection: Collection, essence: Floats) -> Steps:
     from fabula.media.text.flow import text_steps
 
@@ -149,6 +156,7 @@ MEDIUM = Medium(
     lengths=text_lengths,
     unknown=_UNKNOWN,
     steps=_steps,
+    threads=_threads,
     proposer="prose",
     columns=_COLUMNS,
     preview=Preview("text", dict.fromkeys(_SHOWN, "text/plain"), _ends),

@@ -39,7 +39,9 @@ def docx_bytes(blocks: Iterable[Block], *, title: str = "", author: str = "") ->
     b'PK'
     """
     body = "".join(_paragraph(block) for block in blocks)
-    page = '<w:sectPr><w:pgSz w:w="11906" w:h="16838"/><w:pgMar w:top="1440" w:right="1440" w:bottom="1440" w:left="1440"'
+    page = (
+        '<w:sectPr><w:pgSz w:w="11906" w:h="16838"/><w:pgMar w:top="1440" w:right="1440" w:bottom="1440" w:left="1440"'
+    )
     page += ' w:header="708" w:footer="708" w:gutter="0"/></w:sectPr>'
     files = {
         "[Content_Types].xml": _types(),

@@ -1,4 +1,4 @@
-"""What words feel like: tables of valence for the languages that have a freely licensed one (see lexicons/NOTICE.md)."""
+"""What words feel like: tables of valence for languages that have a freely licensed one (lexicons/NOTICE.md)."""
 
 from __future__ import annotations
 

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 # What stands after a preposition of place in capitals and is a time.
-TIMES = frozenset(
-    "January February March April May June July August September October November December Monday Tuesday Wednesday "
-    "Thursday Friday Saturday Sunday Christmas Easter".split()
-)
+_TIMES_WORDS = """
+    January February March April May June July August September October November December Monday Tuesday
+    Wednesday Thursday Friday Saturday Sunday Christmas Easter
+"""
+TIMES = frozenset(_TIMES_WORDS.split())
 
 
 @dataclass(frozen=True)
@@ -63,31 +64,32 @@ GRAMMARS: Mapping[str, Grammar] = {
     ),
     "es": _grammar(
         "entonces ahora cuando antes después mientras hasta desde luego pronto siempre nunca jamás ya ayer hoy mañana "
-        "tarde noche día días mediodía medianoche hora horas minuto minutos momento semana mes meses año años primavera "
-        "verano otoño invierno todavía aún",
+        "tarde noche día días mediodía medianoche hora horas minuto minutos momento semana mes meses año años "
+        "primavera verano otoño invierno todavía aún",
         "era eran fue fueron estaba estaban había habían tenía iba dijo podía quería sabía hizo",
         "es son está están soy estoy tiene tengo hay va dice puede quiere sabe hace",
         "en hacia",
     ),
     "it": _grammar(
         "allora adesso ora quando prima dopo mentre finché poi presto spesso sempre mai ancora già ieri oggi domani "
-        "mattina sera notte giorno giorni mezzogiorno mezzanotte ore minuto minuti momento settimana mese mesi anno anni "
-        "primavera estate autunno inverno",
+        "mattina sera notte giorno giorni mezzogiorno mezzanotte ore minuto minuti momento settimana mese mesi anno "
+        "anni primavera estate autunno inverno",
         "era erano fu furono aveva avevano andava disse poteva voleva sapeva faceva",
         "è sono ha hanno ho va dice può vuole sa fa",
         "a in verso",
     ),
     "pt": _grammar(
         "então agora quando antes depois enquanto até desde logo sempre nunca jamais já ontem hoje amanhã manhã tarde "
-        "noite dia dias hora horas minuto minutos momento semana mês meses ano anos primavera verão outono inverno ainda",
+        "noite dia dias hora horas minuto minutos momento semana mês meses ano anos primavera verão outono "
+        "inverno ainda",
         "era eram foi foram estava estavam tinha havia ia disse podia queria sabia fez",
         "é são está estão tem há vai diz pode quer sabe faz",
         "em para",
     ),
     "nl": _grammar(
         "toen nu wanneer voordat nadat terwijl sinds tot gauw spoedig later vaak altijd nooit weer al gisteren vandaag "
-        "morgen ochtend avond nacht dag dagen middag uur uren minuut minuten ogenblik week weken maand jaar jaren lente "
-        "zomer herfst winter eens eindelijk",
+        "morgen ochtend avond nacht dag dagen middag uur uren minuut minuten ogenblik week weken maand jaar jaren "
+        "lente zomer herfst winter eens eindelijk",
         "was waren had hadden werd werden ging kwam kon wilde moest zei wist",
         "is ben heeft heb wordt worden gaat komt kan wil moet zegt weet",
         "in te naar uit",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
 from fabula.core.collection import Collection, Item
@@ -38,6 +40,6 @@ def pieces_of(item: Item, count: int) -> Collection | None:
     first = [starts[i] for i in np.linspace(0, len(starts), count + 1).round().astype(int)[:-1]]
     bounds = [0, *first[1:], len(text)]
     whole = language_of([word.casefold() for word in text[:20_000].split()])
-    rows = [measure_text(text[a:b], language=whole) for a, b in zip(bounds, bounds[1:], strict=False)]
+    rows = [measure_text(text[a:b], language=whole) for a, b in pairwise(bounds)]
     items = [Item(str(number), path="") for number in range(1, count + 1)]
     return Collection(item.id, items, np.stack(rows), MEASURES, title=item.label)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from html import escape
 
 import numpy as np
 
@@ -10,7 +11,7 @@ from fabula.core.essence import Floats, normalise
 from fabula.core.template import Template
 from fabula.report import svg
 from fabula.report.figures.colours import GREY, frame, path, shortened, text
-from fabula.session.inner import InnerArc
+from fabula.session.inner import InnerArc, WholeArc
 
 Scale = Callable[[float], float]
 WIDTH = 900
@@ -42,11 +43,7 @@ def _row(arc: InnerArc, top: float) -> list[str]:
     parts = [text(_LEFT, top + 18, shortened(arc.item.label, 60), bold=True)]
     told = f"{arc.medium.unit.text(arc.length)}, in windows of {arc.medium.unit.text(arc.window)}"
     parts.append(text(_LEFT, top + 34, told, kind="soft small"))
-    for tick in svg.ticks(low, high):
-        parts.append(
-            f'<line class="axis" x1="{x(0):.1f}" x2="{x(1):.1f}" y1="{y(tick):.1f}" y2="{y(tick):.1f}"/>'
-            + text(x(0) - 6, y(tick) + 4, f"{tick:g}", kind="soft small", anchor="end")
-        )
+    parts += _grid(x, y, low, high)
     there = [(x(u), y(v)) for u, v in zip(arc.at, values.high, strict=True)]
     back = [(x(u), y(v)) for u, v in zip(arc.at, values.low, strict=True)][::-1]
     lines = [path("band", there + back, closed=True), path("line", _points(arc.at, values.values, x, y))]
@@ -100,5 +97,37 @@ def _small(arc: InnerArc, template: Template, left: float, top: float) -> list[s
     ]
 
 
+def _grid(x: Scale, y: Scale, low: float, high: float) -> list[str]:
+    return [
+        f'<line class="axis" x1="{x(0):.1f}" x2="{x(1):.1f}" y1="{y(tick):.1f}" y2="{y(tick):.1f}"/>'
+        + text(x(0) - 6, y(tick) + 4, f"{tick:g}", kind="soft small", anchor="end")
+        for tick in svg.ticks(low, high)
+    ]
+
+
 def _points(at: Floats, values: Floats, x: Scale, y: Scale) -> list[tuple[float, float]]:
     return [(x(float(u)), y(float(v))) for u, v in zip(at, values, strict=True)]
+
+
+def whole_figure(arc: WholeArc) -> str:
+    """The arc through items laid one after the other, with a line and a number where each begins."""
+    height, values = 260.0, arc.arc
+    low, high = svg.limits(np.concatenate([values.low, values.high]))
+
+    def x(share: float) -> float:
+        return _LEFT + (WIDTH - 20 - _LEFT) * share
+
+    def y(value: float) -> float:
+        return 14 + (height - 14 - 34) * (high - value) / (high - low)
+
+    parts = _grid(x, y, low, high)
+    every = max(1, round(len(arc.starts) / 40))
+    for number, (start, label) in enumerate(zip(arc.starts.tolist(), arc.labels, strict=True), start=1):
+        line = f'<line class="stem" x1="{x(start):.1f}" x2="{x(start):.1f}" y1="14" y2="{height - 34:.1f}"/>'
+        shown = text(x(start) + 3, height - 18, str(number), kind="soft small") if (number - 1) % every == 0 else ""
+        parts.append(f"<g><title>{escape(label)}</title>{line}{shown}</g>")
+    there = _points(arc.at, values.high, x, y)
+    back = _points(arc.at, values.low, x, y)[::-1]
+    lines = path("band", there + back, closed=True) + path("line", _points(arc.at, values.values, x, y))
+    parts.append(f'<g class="s0">{lines}</g>')
+    return frame(parts, width=WIDTH, height=height, label="The arc of the whole", standalone=False)

@@ -114,9 +114,7 @@ def _lengths(request: Request, collection: Collection, medium: Medium) -> Floats
     return np.array([item.length for item in collection.items])
 
 
-def labels(
-    collection: Collection, column: str, medium: Medium, field: str = "apart"
-) -> list[Hashable | None]:
+def labels(collection: Collection, column: str, medium: Medium, field: str = "apart") -> list[Hashable | None]:
     """What each item has in a column; None where it has nothing.
 
     Raises
