@@ -26,6 +26,8 @@ _LIMITS = ("side_limit", "limit", "smoothness")
 @click.option("--flip", is_flag=True, help="Turn the template upside down.")
 @click.option("--model", metavar="NAME|FILE", help="The model that proposes the order: see `fabula info`.")
 @click.option("--by", metavar="COLUMN", help="Use a column as the essence instead of a model.")
+@click.option("--embedding", metavar="COLUMN|FILE.onnx",
+              help="Vectors of your own, for --smooth and --by embedding: a list column or a model.")  # fmt: skip
 @click.option("--collection", metavar="ID", help="Which collection of a table that holds several.")
 @click.option(
     "--columns", metavar="ROLE=NAME", multiple=True, help="Name a table's column, such as title=Titel; repeatable."
@@ -104,7 +106,14 @@ def command(*, paths: tuple[str, ...], restore: str | None, number: int | None, 
     opening = Opening(options["collection"], _as_columns(options["columns"]), options["recursive"])
     with counting_bar("measuring") as progress:
         measuring = Measuring(options["jobs"], options["cache"], progress)
-        session = open_session(paths, by=options["by"], model=options["model"], opening=opening, measuring=measuring)
+        session = open_session(
+            paths,
+            by=options["by"],
+            model=options["model"],
+            opening=opening,
+            measuring=measuring,
+            embedding=options["embedding"],
+        )
     ordered = session.order(request)
     print_ordered(ordered, outputs.write(ordered), as_json=as_json, why=why)
 

@@ -98,6 +98,8 @@ class Medium:
     inner, tone
         From an item and a number to that many pieces of it in their order, as items with features, or None where it
         has no inside; and the feature whose course through an item is worth an arc.
+    content
+        What an item says, as text, for models that read; None where items say nothing in words.
     specs
         What can be measured of a file, by name; the first is measured where nothing else is asked for.
     complete
@@ -137,6 +139,7 @@ class Medium:
     held: Callable[[Collection], Collection | None] = lambda collection: None
     inner: Callable[[Item, int], Collection | None] = lambda item, count: None
     tone: str | None = None
+    content: Callable[[Item], str] | None = None
     specs: Mapping[str, Callable[[], Spec]] = field(default_factory=dict)
     complete: Callable[[Collection], Collection] = lambda collection: collection
     unit: Unit = COUNT

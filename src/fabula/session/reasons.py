@@ -11,6 +11,7 @@ from fabula.core.essence import Floats
 from fabula.core.fit import Fit
 from fabula.media.medium import Medium
 from fabula.models.sets.reasons import Contributions
+from fabula.session.embedding import NAME as EMBEDDING
 from fabula.session.likelihood import Likelihood, doubt
 from fabula.session.requests.strands import torn
 from fabula.session.requests.wishes import labels
@@ -154,6 +155,8 @@ def doubts(ordered: Ordered) -> list[str]:
         found.append("the template is flat: it prefers no order to another")
     if ordered.task.likelihood is not None and len(ordered.ordering) > 2 and ordered.request.ordering is None:
         found += doubt(ordered.task.likelihood, ordered.ordering, ordered.sides)
+    if ordered.session.vectors is not None and not ordered.request.smoothness and ordered.session.column != EMBEDDING:
+        found.append("the embedding has no say in this: ask for smoothness, or for the column embedding")
     found += _torn(ordered)
     if ordered.left_out:
         limit = ordered.session.medium.unit.text(ordered.task.constraints.limit)

@@ -22,6 +22,7 @@ from fabula.media.threads import Threads
 from fabula.models.file import load_model
 from fabula.models.model import Model
 from fabula.session import proposals as propose
+from fabula.session.embedding import embedded, with_embedding
 from fabula.session.essence import Essence, find_essence, usable_columns
 from fabula.session.likelihood import Likelihood
 from fabula.session.ordered import Ordered
@@ -67,6 +68,8 @@ class Session:
         How it was asked for.
     notes
         What the user should know.
+    vectors
+        An embedding of the user's own, shape (n, d), which has a say in the steps between neighbours.
 
     Examples
     --------
@@ -82,6 +85,7 @@ class Session:
     likelihood: Likelihood | None = None
     asked: Asked = Asked()
     notes: tuple[str, ...] = ()
+    vectors: Floats | None = None
 
     @property
     def collection(self) -> Collection:
@@ -143,7 +147,7 @@ class Session:
     def by(self, column: str | None = None, model: str | None = None, measuring: Measuring | None = None) -> Session:
         """The same collection with another essence: a column, or a model's; nothing is measured twice."""
         found = find_essence(self.source, measuring or Measuring(), by=column, model=model)
-        return _session(found, Asked(column, model))
+        return replace(_session(found, Asked(column, model)), vectors=self.vectors)
 
     def order(self, request: Request | None = None, **wishes: Any) -> Ordered:
         """Order the collection.
@@ -173,7 +177,8 @@ class Session:
     def _steps(self) -> Steps:
         """What lies between neighbours: as the judge has seen it already, else as the medium says it now."""
         seen = self.likelihood.judge.steps() if self.likelihood is not None else None
-        return self.medium.steps(self.collection, self.essence) if seen is None else seen
+        found = self.medium.steps(self.collection, self.essence) if seen is None else seen
+        return with_embedding(found, self.vectors)
 
     def _proposals(self, task: Task, asked: Request) -> list[Proposal]:
         templates = self._asked_templates(asked)
@@ -307,6 +312,7 @@ def open_session(
     model: str | None = None,
     opening: Opening | None = None,
     measuring: Measuring | None = None,
+    embedding: str | None = None,
 ) -> Session:
     """Open a collection: read it, measure its items where they are files, find their essence.
 
@@ -322,10 +328,18 @@ def open_session(
         Which collection of a table of several, which columns, and whether to go into folders within folders.
     measuring
         How files are measured.
+    embedding
+        Vectors of the user's own: a column of lists in a table, or an ONNX model (``.onnx``) that reads what items say.
     """
     named = [paths] if isinstance(paths, str | Path) else list(paths)
     source = open_source(named, opening).with_lengths()
-    return _session(find_essence(source, measuring or Measuring(), by=by, model=model), Asked(by, model))
+    known: dict[str, Floats] = {}
+    if embedding is not None:
+        source, known = embedded(source, embedding)
+    session = _session(find_essence(source, measuring or Measuring(), by=by, model=model), Asked(by, model))
+    if not known:
+        return session
+    return replace(session, vectors=np.stack([known[item.id] for item in session.collection.items]))
 
 
 def session_of(items: Sequence[Item], essence: Any, *, title: str = "") -> Session:

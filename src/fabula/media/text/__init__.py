@@ -13,7 +13,7 @@ from fabula.errors import InputError
 from fabula.media.medium import Medium, Preview, Words
 from fabula.media.spec import Spec
 from fabula.media.steps import Steps
-from fabula.media.text.files import COMPANION_ENDINGS, TEXT_ENDINGS, read_item
+from fabula.media.text.files import COMPANION_ENDINGS, TEXT_ENDINGS, read_item, text_of
 from fabula.media.threads import Threads
 from fabula.media.units import Unit, as_number
 
@@ -151,6 +151,7 @@ MEDIUM = Medium(
     held=_held,
     inner=_inner,
     tone="valence",
+    content=text_of,
     specs={"text": _text},
     unit=Unit("words", as_words, words_read, "80000"),
     lengths=text_lengths,
