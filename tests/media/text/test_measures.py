@@ -83,6 +83,13 @@ def test_a_missing_measure_says_why(tmp_path):
     assert len(ordered.ordering) == 2
 
 
+def test_a_few_that_are_missing_are_taken_as_average(tmp_path):
+    folder = folder_of(tmp_path, [GLAD, SAD, GLAD + SAD, SAD + GLAD, "El perro de la casa que no se ve en el campo. "])
+    session = open_session(folder, by="valence")
+    assert session.essence[4] == pytest.approx(0, abs=1e-12)
+    assert session.notes[-1].startswith("valence is not known of '4' (no table of feeling")
+
+
 def test_what_is_not_known_is_kept_in_the_cache(tmp_path, monkeypatch):
     from fabula.media import extraction
     from fabula.media.text.measures import SPEC
