@@ -2,11 +2,11 @@
 
     python examples/measure_novel_arcs.py novels.parquet --to docs/images --table novel-arcs.csv
 
-The table has one row a chapter: collection_id, lang, title, position, text. Novels of a language with a table of feeling
-are cut into 200 pieces of as many words; their valence is averaged in windows of 10,000 words, at most a fifth of the
-novel, at 100 points, and z-scored. Told are: principal components of the arcs, and of the same novels with their pieces
-shuffled; six clusters of them; how many novels are beyond chance like one of the six; and six templates learned by
-``fabula templates learn``, each with the template it is most like. Two figures go to the folder.
+The table has one row a chapter: collection_id, lang, title, position, text. Novels of a language with a table of
+feeling are cut into 200 pieces of as many words; their valence is averaged in windows of 10,000 words, at most a fifth
+of the novel, at 100 points, and z-scored. Told are: principal components of the arcs, and of the same novels with their
+pieces shuffled; six clusters of them; how many novels are beyond chance like one of the six; and six templates learned
+as by ``fabula templates learn``, each with the template it is most like. Two figures go to the folder.
 """
 
 from __future__ import annotations

@@ -124,8 +124,8 @@ def _without_last_break(blocks: list[Block]) -> list[Block]:
 
 
 def _without_heads(paragraphs: Sequence[str]) -> list[str]:
-    shapes = [re.sub(r"\d+", "#", part) for part in paragraphs]
-    often = Counter(shape for shape, part in zip(shapes, paragraphs, strict=True) if _may_run(part))
+    shapes = [re.sub(r"\d+", "#", part) if _may_run(part) else "" for part in paragraphs]
+    often = Counter(filter(None, shapes))
     kept = [
         part
         for shape, part in zip(shapes, paragraphs, strict=True)

@@ -24,6 +24,7 @@ MEASURES = (
 )  # fmt: skip
 
 _FIRST = 500  # words whose variety is measured: it falls with the length of a text
+_TOLD_BY = 2000  # words from which a language is told
 _LONG = 6  # letters beyond which a word is long
 _QUOTED = re.compile(
     r"“[^“”]{1,2000}”|„[^„“”]{1,2000}[“”]|«[^«»]{1,2000}»|»[^«»]{1,2000}«|「[^「」]{1,2000}」|\"[^\"]{1,2000}\""
@@ -62,17 +63,16 @@ def measure_text(text: str, *, language: str | None = None) -> NDArray[np.float6
     counts: Counter[str] = Counter()
     for word, count in spelled.items():  # a third of the words differ: fold and count letters once
         counts[word.casefold()] += count
-    if language is None:
-        language = language_of([word.casefold() for word in words[:2000]])
+    start = [word.casefold() for word in words[: _FIRST if language is not None else _TOLD_BY]]
+    language = language_of(start) if language is None else language
     sentences, paragraphs = sentences_of(text), paragraphs_of(text)
     per_sentence = n / max(1, len(sentences))
     endings = Counter(sentence.rstrip("\"'”’»)]」』 \n")[-1:] for sentence in sentences)
     names, places = _named(text, language)
-    first = {word.casefold() for word in words[:_FIRST]}
     values = [
         len(words),
         sum(len(word) * count for word, count in spelled.items()) / n,
-        len(first) / max(1, min(len(words), _FIRST)),
+        len(set(start[:_FIRST])) / max(1, min(len(words), _FIRST)),
         *(1000 / n * value for value in _marks(text)),
         _sum(endings, "?？؟") / max(1, len(sentences)),
         _sum(endings, "!！") / max(1, len(sentences)),
@@ -136,10 +136,10 @@ def _dialogue(text: str, paragraphs: list[str]) -> float:
 def _row(path: str, stop: Stop) -> NDArray[np.float64]:
     if stop():
         raise Stopped
-    text = read_text(path)
-    if not words_of(text[:100_000]) and not words_of(text):
+    measured = measure_text(read_text(path))
+    if not measured[0]:
         raise FileError(f"{shown(path)}: has no words in it")
-    return measure_text(text)
+    return measured
 
 
 SPEC = Spec("text", version=2, feature_names=MEASURES, measure=_row, shape=(len(MEASURES),))

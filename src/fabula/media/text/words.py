@@ -15,7 +15,9 @@ _RUN = rf"(?:(?![{_ALONE}])[^\W\d_]|[{_JOINED}])"
 _WORD = re.compile(rf"{_RUN}+(?:['’\-]{_RUN}+)*|(?![\u0e2f-\u0e5f])[{_ALONE}]")
 _PLAIN = re.compile(r"[^\W\d_]+(?:['’\-][^\W\d_]+)*")  # as good where no script needs more, and quicker
 _MARKED = re.compile(f"[{_JOINED}{_ALONE}]")
-_END = re.compile(r"[.!?…]+[\"'”’»)\]]*(?:\s+|$)|[。！？؟।]+[」』”]?\s*|\n\s*\n")
+_END = re.compile(  # what may end a sentence first, then what makes it an end: quick to pass over all else
+    r"[.!?…。！？؟।\n](?:(?<=[.!?…])[.!?…]*[\"'”’»)\]]*(?:\s+|$)|(?<=[。！？؟।])[。！？؟।]*[」』”]?\s*|(?<=\n)\s*\n)"
+)
 _BEFORE = 16  # letters of the word before a name that are looked at
 _PARAGRAPH = re.compile(r"\n\s*\n")
 _UPPER = "".join(c for c in map(chr, range(sys.maxunicode)) if unicodedata.category(c) in ("Lu", "Lt") and c < "\u2000")
