@@ -12,7 +12,8 @@ PATHS = {
     "/api/demo", "/api/uploads", "/api/folders", "/api/formats", "/api/collections", "/api/sessions", "/api/jobs",
     "/api/jobs/{job}",
     "/api/collections/{collection}", "/api/collections/{collection}/essence", "/api/templates", "/api/order",
-    "/api/collections/{collection}/preview/{item}", "/api/collections/{collection}/export",
+    "/api/collections/{collection}/preview/{item}", "/api/collections/{collection}/ends/{item}",
+    "/api/collections/{collection}/export",
     "/api/collections/{collection}/session",
 }  # fmt: skip
 

@@ -8,28 +8,33 @@ import click
 
 
 @click.command("demo")
+@click.argument("medium", default="music", metavar="[MEDIUM]")
 @click.option("--to", "folder", type=click.Path(path_type=Path), default=Path(), metavar="FOLDER",
-              help="Where the playlist and the report go; by default here.")  # fmt: skip
+              help="Where the order and the report go; by default here.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of the table.")
-def command(*, folder: Path, as_json: bool) -> None:
-    """Order the small collection that comes with the package.
+def command(*, medium: str, folder: Path, as_json: bool) -> None:
+    """Order a small collection that comes with the package: of music, or of text.
 
     \b
-    Writes fabula-demo.m3u8 and fabula-demo.html.
+    Writes fabula-demo.html, and fabula-demo.m3u8 or fabula-demo.md.
 
     \b
-    Example:
+    Examples:
       fabula demo
+      fabula demo text
     """
-    from fabula.cli.printing import print_arc, print_ordered
+    from fabula.cli.printing import console, print_arc, print_ordered
     from fabula.cli.progress import counting_bar
     from fabula.media.extraction import Measuring
     from fabula.report.page import write_page
-    from fabula.session.demo import order_demo
+    from fabula.session.demo import as_written, order_demo
 
     with counting_bar("measuring") as progress:
-        ordered, playlist = order_demo(folder, measuring=Measuring(progress=progress))
+        ordered, written = order_demo(folder, medium, measuring=Measuring(progress=progress))
     page = write_page(ordered, folder / "fabula-demo.html")
     if not as_json:
         print_arc(ordered)
-    print_ordered(ordered, [playlist, page], as_json=as_json)
+    print_ordered(ordered, [written, page], as_json=as_json)
+    written_so = as_written(ordered)
+    if written_so and not as_json:
+        console().print(written_so, markup=False, soft_wrap=True)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from fabula.session.ordered import Ordered
     from fabula.session.requests.request import Ends, Request
 
-_REQUEST = ("template", "like", "flip", "alternatives", "choose", "together", "before", "apart")
+_REQUEST = ("template", "like", "flip", "alternatives", "choose", "together", "together_by", "before", "apart")
 _LIMITS = ("sides", "side_limit", "limit", "smoothness")
 
 
@@ -27,6 +27,8 @@ _LIMITS = ("sides", "side_limit", "limit", "smoothness")
 @click.option("--flip", is_flag=True, help="Turn the template upside down.")
 @click.option("--model", metavar="NAME|FILE", help="The model that proposes the order: see `fabula info`.")
 @click.option("--by", metavar="COLUMN", help="Use a column as the essence instead of a model.")
+@click.option("--embedding", metavar="COLUMN|FILE.onnx",
+              help="Vectors of your own, for --smooth and --by embedding: a list column or a model.")  # fmt: skip
 @click.option("--collection", metavar="ID", help="Which collection of a table that holds several.")
 @click.option(
     "--columns", metavar="ROLE=NAME", multiple=True, help="Name a table's column, such as title=Titel; repeatable."
@@ -39,6 +41,7 @@ _LIMITS = ("sides", "side_limit", "limit", "smoothness")
 @click.option(
     "--together", metavar="TITLE TITLE", multiple=True, nargs=2, help="Two titles that follow each other; repeatable."
 )
+@click.option("--together-by", metavar="COLUMN", help="Items that share it stand in one run, such as strand.")
 @click.option(
     "--before", metavar="TITLE TITLE", multiple=True, nargs=2, help="The first somewhere before the second; repeatable."
 )
@@ -54,7 +57,9 @@ _LIMITS = ("sides", "side_limit", "limit", "smoothness")
               help="Prefer small steps between neighbours; negative for contrast.")  # fmt: skip
 @click.option("--alternatives", type=int, default=4, show_default=True, metavar="N", help="Orderings to propose.")
 @click.option("--choose", type=int, default=1, metavar="N", help="Take the Nth proposal instead of the first.")
-@click.option("-o", "--output", metavar="FILE", help=f"Write the order: {' '.join(PLAYLIST_ENDINGS)} .csv .json")
+@click.option("-o", "--output", metavar="FILE",
+              help=f"Write the order: {' '.join(PLAYLIST_ENDINGS)} .csv .json; of texts .md .docx; "
+              "of pictures .png .pdf .book.pdf .html .txt")  # fmt: skip
 @click.option("--copy-to", metavar="FOLDER", help="Write numbered copies of the files there.")
 @click.option("--link", is_flag=True, help="With --copy-to: write links instead of copies.")
 @click.option("--tags", is_flag=True, help="With --copy-to: write the new numbers into the copies.")
@@ -105,7 +110,14 @@ def command(*, paths: tuple[str, ...], restore: str | None, number: int | None, 
     opening = Opening(options["collection"], _as_columns(options["columns"]), options["recursive"])
     with counting_bar("measuring") as progress:
         measuring = Measuring(options["jobs"], options["cache"], progress)
-        session = open_session(paths, by=options["by"], model=options["model"], opening=opening, measuring=measuring)
+        session = open_session(
+            paths,
+            by=options["by"],
+            model=options["model"],
+            opening=opening,
+            measuring=measuring,
+            embedding=options["embedding"],
+        )
     ordered = session.order(request)
     print_ordered(ordered, outputs.write(ordered), as_json=as_json, why=why)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from fabula.core.essence import Floats
 from fabula.errors import InputError
 from fabula.media.spec import Spec
 from fabula.media.steps import Steps, essence_steps
+from fabula.media.threads import Threads
 from fabula.media.units import COUNT, Unit
 
 
@@ -51,11 +52,13 @@ class Words:
 class Preview:
     """How an item is shown on the page: as ``"sound"``, ``"picture"`` or ``"text"``, or not at all (``""``).
 
-    ``types`` has the media type of an ending where the server cannot guess it.
+    ``types`` has the media type of an ending where the server cannot guess it. ``ends`` gives how an item begins and
+    how it ends as plain text, to be read where two meet; None where there is nothing to read.
     """
 
     kind: str = ""
     types: Mapping[str, str] = field(default_factory=dict)
+    ends: Callable[[Item], tuple[str, str] | None] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,6 +115,11 @@ class Medium:
     held
         From items that hold what they say in a detail, as rows of a table may, to the same with their features, or
         None where they do not.
+    inner, tone
+        From an item and a number to that many pieces of it in their order, as items with features, or None where it
+        has no inside; and the feature whose course through an item is worth an arc.
+    content
+        What an item says, as text, for models that read; None where items say nothing in words.
     specs
         What can be measured of a file, by name; the first is measured where nothing else is asked for.
     complete
@@ -119,8 +127,12 @@ class Medium:
     unit, lengths
         The unit of an item's length, and the length of every item of a collection from its features, NaN where it is
         not known.
+    unknown
+        Feature -> why it may not be known of an item.
     steps
         How far it is from one item to the next, for smoothness.
+    threads
+        What runs through several items of a collection, such as the people of a story; None where nothing does.
     models
         Shipped models whose essence draws the arc, the one that knows most first.
     proposer
@@ -147,11 +159,16 @@ class Medium:
     title: Callable[[Sequence[Item]], str] = lambda items: ""
     parts: Callable[[str], Collection | None] = lambda path: None
     held: Callable[[Collection], Collection | None] = lambda collection: None
+    inner: Callable[[Item, int], Collection | None] = lambda item, count: None
+    tone: str | None = None
+    content: Callable[[Item], str] | None = None
     specs: Mapping[str, Callable[[], Spec]] = field(default_factory=dict)
     complete: Callable[[Collection], Collection] = lambda collection: collection
     unit: Unit = COUNT
     lengths: Lengths = no_lengths
+    unknown: Mapping[str, str] = field(default_factory=dict)
     steps: Callable[[Collection, Floats], Steps] = essence_steps
+    threads: Callable[[Collection], Threads | None] = lambda collection: None
     models: tuple[str, ...] = ()
     proposer: str | None = None
     columns: tuple[str, ...] = ()
@@ -183,3 +200,10 @@ class Medium:
     def shown(self, feature: str) -> str:
         """What people call a feature."""
         return self.words.features.get(feature, feature)
+
+    def meant(self, text: str, features: Iterable[str]) -> str | None:
+        """The feature a person means, by its own name or by what people call it; None where none is called so."""
+        wanted = text.casefold()
+        known = list(features)
+        named = (name for name in known if name.casefold() == wanted)
+        return next(named, next((name for name in known if self.shown(name).casefold() == wanted), None))

@@ -10,9 +10,14 @@ import numpy as np
 
 from fabula.core.fit import Fit
 from fabula.core.writing import write_whole
+from fabula.media.threads import Threads
 from fabula.report import svg
+from fabula.report.figures.colours import STYLE as COLOURS
+from fabula.report.figures.inner import whole_figure
 from fabula.report.figures.likes import MOST_ROWS, likes_figure
+from fabula.report.figures.threads import threads_figure
 from fabula.session.answer import headline, likely_text, model_name, rows_of, side_line, times_text
+from fabula.session.inner import whole_arc
 from fabula.session.ordered import Ordered
 from fabula.session.reasons import likelier, story
 
@@ -59,12 +64,14 @@ def order_page(ordered: Ordered) -> str:
         _table(ordered),
         *_changes(ordered),
         *_likes(ordered),
+        *_whole(ordered),
+        *_threads(ordered),
         *_alternatives(ordered),
     ]
     return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(title)} · fabula</title>'
-        f'<meta name="viewport" content="width=device-width,initial-scale=1"><style>{STYLE}{svg.STYLE}</style></head>'
-        f"<body>{''.join(body)}</body></html>\n"
+        f'<meta name="viewport" content="width=device-width,initial-scale=1"><style>{STYLE}{svg.STYLE}{COLOURS}</style>'
+        f"</head><body>{''.join(body)}</body></html>\n"
     )
 
 
@@ -146,6 +153,27 @@ def _likes(ordered: Ordered) -> list[str]:
     figure = likes_figure(judged.likes()[ordered.ordering], ordered.titles)
     words = "Each row is an item, each column a position: the darker, the likelier. A ring marks where it stands."
     return [f'<h2>Where each likes to stand</h2><p class="soft">{words}</p><figure>{figure}</figure>']
+
+
+def _threads(ordered: Ordered) -> list[str]:
+    threads = ordered.session.threads
+    if threads is None:
+        return []
+    along = Threads(threads.names, threads.counts[ordered.ordering])
+    met = np.flatnonzero(along.counts.any(axis=0))
+    along = Threads(tuple(along.names[i] for i in met), along.counts[:, met])
+    words = "Which names run through which, along the new order: the thicker, the oftener."
+    figure = threads_figure(along, ordered.titles)
+    return [f'<h2>Threads</h2><p class="soft">{words}</p><figure>{figure}</figure>']
+
+
+def _whole(ordered: Ordered) -> list[str]:
+    arc = whole_arc(ordered)
+    if arc is None:
+        return []
+    words = f"The {ordered.session.medium.shown(arc.column)} of the whole in its new order, in sliding windows; "
+    words += "a line where each begins."
+    return [f'<h2>The arc of the whole</h2><p class="soft">{words}</p><figure>{whole_figure(arc)}</figure>']
 
 
 def _alternatives(ordered: Ordered) -> list[str]:

@@ -22,6 +22,7 @@ from fabula.sources.source import Source
 from fabula.sources.tables.headings import feature_name
 from fabula.sources.tables.reading import read_table
 
+_FEW = 0.25  # share of the items of which a measure may be missing
 _FAR = 4.0  # deviations from what a model was trained on
 
 
@@ -165,12 +166,13 @@ def _by_model(source: Source, model: Model, measuring: Measuring) -> Essence:
 
 def _by_column(source: Source, by: str, measuring: Measuring, notes: tuple[str, ...] = ()) -> Essence:
     can_measure = source.medium.measured if source.files else ()
-    if by not in source.collection.feature_names and by in can_measure:
+    if source.medium.meant(by, source.collection.feature_names) is None and source.medium.meant(by, can_measure):
         source = measured(source, measuring)
     known = source.collection.feature_names
-    name = next((k for k in known if k.casefold() == by.casefold()), feature_name(by))
+    name = source.medium.meant(by, known) or feature_name(by)
     if name in known:
-        values = source.collection.column(name)
+        values, told = _middling(source, name)
+        notes = (*notes, *told)
         if np.isfinite(values).all():
             return Essence(source, normalise(values), (name,), notes=(*notes, *_alike(values, name)))
     if source.table is not None:
@@ -179,7 +181,21 @@ def _by_column(source: Source, by: str, measuring: Measuring, notes: tuple[str, 
         there = ", ".join(dict.fromkeys((*known, *can_measure))) or "none"
         raise InputError(f"{source.path}: has no column {by!r}; there are: {there}")
     item = int(np.flatnonzero(~np.isfinite(values))[0])
-    raise InputError(f"{source.path}: {source.collection.items[item].label!r} (item {item + 1}) has no {name!r}")
+    why = source.medium.unknown.get(name)
+    who = f"{source.path}: {source.collection.items[item].label!r} (item {item + 1}) has no {name!r}"
+    raise InputError(f"{who}: {why}" if why else who)
+
+
+def _middling(source: Source, name: str) -> tuple[Floats, list[str]]:
+    """A column, and a note where it is not known of a few items by their nature, which then are taken as average."""
+    values, why = source.collection.column(name), source.medium.unknown.get(name)
+    missing = np.flatnonzero(~np.isfinite(values))
+    if why is None or not len(missing) or len(missing) > _FEW * len(values):
+        return values, []
+    first = source.collection.items[missing[0]].label
+    more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
+    note = f"{source.medium.shown(name)} is not known of {first!r}{more} ({why}): taken as average"
+    return np.where(np.isfinite(values), values, np.nanmean(values)), [note]
 
 
 def _alike(values: Floats, name: str) -> list[str]:

@@ -18,6 +18,7 @@ def open(  # noqa: A001 - the verb of the design
     model: str | None = None,
     collection: str | None = None,
     recursive: bool = True,
+    embedding: str | None = None,
 ) -> Session:
     """Open a collection: read it, measure its items where they are files, find their essence.
 
@@ -33,6 +34,8 @@ def open(  # noqa: A001 - the verb of the design
         Which collection of a table of several, by id or title.
     recursive
         Whether to go into folders within folders.
+    embedding
+        Vectors of the user's own: a column of lists in a table, or an ONNX model (``.onnx``) that reads what items say.
 
     Returns
     -------
@@ -46,7 +49,7 @@ def open(  # noqa: A001 - the verb of the design
     (9, (9,), 'Parade')
     """
     opening = Opening(collection=collection, recursive=recursive)
-    return open_session(paths, by=by, model=model, opening=opening)
+    return open_session(paths, by=by, model=model, opening=opening, embedding=embedding)
 
 
 def order(

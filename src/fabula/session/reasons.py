@@ -11,7 +11,11 @@ from fabula.core.essence import Floats
 from fabula.core.fit import Fit
 from fabula.media.medium import Medium
 from fabula.models.sets.reasons import Contributions
+from fabula.session.embedding import NAME as EMBEDDING
 from fabula.session.likelihood import Likelihood, arcs_doubt, doubt, learned_nothing
+from fabula.session.requests.strands import torn
+from fabula.session.requests.wishes import labels
+from fabula.session.threads import threads_told
 
 _SPEAKS = 0.15  # natural logarithms of likelihood that something must add to be worth a word
 
@@ -24,6 +28,18 @@ def reasons(ordered: Ordered) -> list[str]:
 
     With sides, each side has an opener, a close, a height and a depth of its own.
     """
+    told = _threads(ordered)
+    return [f"{one}; {thread}" if thread else one for one, thread in zip(_plain(ordered), told, strict=True)]
+
+
+def _threads(ordered: Ordered) -> list[str]:
+    threads = ordered.session.threads
+    if threads is None:
+        return [""] * len(ordered.ordering)
+    return threads_told(threads, ordered.ordering, ordered.breaks)
+
+
+def _plain(ordered: Ordered) -> list[str]:
     session, fit = ordered.session, ordered.fit
     if ordered.task.likelihood is not None:
         return model_reasons(ordered, ordered.task.likelihood)
@@ -143,6 +159,9 @@ def doubts(ordered: Ordered) -> list[str]:
     elif _along_arcs(ordered):
         found += arcs_doubt(ordered.task, ordered.ordering)
     found += learned_nothing(ordered.session.card)
+    if ordered.session.vectors is not None and not ordered.request.smoothness and ordered.session.column != EMBEDDING:
+        found.append("the embedding has no say in this: ask for smoothness, or for the column embedding")
+    found += _torn(ordered)
     if ordered.left_out:
         limit = ordered.session.medium.unit.text(ordered.task.constraints.limit)
         out = ", ".join(ordered.session.collection.items[i].label for i in ordered.left_out)
@@ -157,6 +176,17 @@ def _along_arcs(ordered: Ordered) -> bool:
     model, request = ordered.task.model, ordered.request
     asked = request.template is not None or request.like is not None or request.ordering is not None or request.flip
     return model is not None and model.arcs is not None and not asked and len(ordered.ordering) > 2
+
+
+def _torn(ordered: Ordered) -> list[str]:
+    """What was to stay together and does not."""
+    column, session = ordered.request.together_by, ordered.session
+    if column is None:
+        return []
+    strands = labels(session.collection, column, session.medium)
+    parts = [strand for part in np.split(ordered.ordering, list(ordered.breaks)) for strand in torn(part, strands)]
+    told = ", ".join(map(str, dict.fromkeys(parts)))
+    return [f"other wishes do not let these stay together by {column}: {told}"] if told else []
 
 
 def likelier(chosen: Fit, given: Fit) -> float | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +18,11 @@ from fabula.media.extraction import Measuring
 from fabula.media.medium import Medium
 from fabula.media.registry import ITEMS, media
 from fabula.media.steps import Steps
+from fabula.media.threads import Threads
 from fabula.models.file import load_model
 from fabula.models.model import Model
 from fabula.session import proposals as propose
+from fabula.session.embedding import embedded, with_embedding
 from fabula.session.essence import Essence, find_essence, usable_columns
 from fabula.session.likelihood import Likelihood
 from fabula.session.ordered import Ordered
@@ -27,7 +30,9 @@ from fabula.session.proposals import Proposal, Task
 from fabula.session.requests.naming import named_template
 from fabula.session.requests.request import Request
 from fabula.session.requests.spreads import with_spreads
-from fabula.session.requests.wishes import constraints_of, readable
+from fabula.session.requests.strands import kept_together
+from fabula.session.requests.wishes import constraints_of, labels, readable
+from fabula.session.threads import MOST_ITEMS
 from fabula.sources.registry import Opening, open_source
 from fabula.sources.source import SeveralCollectionsError, Source
 
@@ -64,6 +69,8 @@ class Session:
         How it was asked for.
     notes
         What the user should know.
+    vectors
+        An embedding of the user's own, shape (n, d), which has a say in the steps between neighbours.
 
     Examples
     --------
@@ -79,6 +86,7 @@ class Session:
     likelihood: Likelihood | None = None
     asked: Asked = Asked()
     notes: tuple[str, ...] = ()
+    vectors: Floats | None = None
 
     @property
     def collection(self) -> Collection:
@@ -127,10 +135,20 @@ class Session:
             return [proposal.template for proposal in self.model.order(self.collection)]
         return [arc.normalised() for arc in self.model.arcs.templates]
 
+    @cached_property
+    def threads(self) -> Threads | None:
+        """What runs through several of the items; None where nothing does, or there are too many items to tell."""
+        collection = self.collection
+        if len(collection) > MOST_ITEMS:
+            return None
+        if not self.source.files:  # what it names is not to be opened
+            collection = replace(collection, items=tuple(replace(item, path="") for item in collection.items))
+        return self.medium.threads(collection)
+
     def by(self, column: str | None = None, model: str | None = None, measuring: Measuring | None = None) -> Session:
         """The same collection with another essence: a column, or a model's; nothing is measured twice."""
         found = find_essence(self.source, measuring or Measuring(), by=column, model=model)
-        return _session(found, Asked(column, model))
+        return replace(_session(found, Asked(column, model)), vectors=self.vectors)
 
     def order(self, request: Request | None = None, **wishes: Any) -> Ordered:
         """Order the collection.
@@ -156,7 +174,7 @@ class Session:
         judged = self.likelihood if asked.template is None and asked.like is None and not asked.flip else None
         task = Task(self.essence, constraints, flow, self.model, judged)
         with readable(self.collection, self.medium):
-            found = self._proposals(task, asked)
+            found = self._proposals(task, asked) if asked.together_by is None else self._by_strands(task, asked)
         if asked.choose > len(found):
             raise InputError(f"there are {len(found)} proposals; got {asked.choose}", field="choose")
         return Ordered(self, asked, task, tuple(found), asked.choose - 1, steps)
@@ -164,7 +182,8 @@ class Session:
     def _steps(self) -> Steps:
         """What lies between neighbours: as the judge has seen it already, else as the medium says it now."""
         seen = self.likelihood.judge.steps() if self.likelihood is not None else None
-        return self.medium.steps(self.collection, self.essence) if seen is None else seen
+        found = self.medium.steps(self.collection, self.essence) if seen is None else seen
+        return with_embedding(found, self.vectors)
 
     def _proposals(self, task: Task, asked: Request) -> list[Proposal]:
         templates = self._asked_templates(asked)
@@ -179,6 +198,23 @@ class Session:
         own = templates or self.templates
         return _distinct(
             [propose.along_template(task, one.flipped() if asked.flip else one) for one in own], asked.alternatives
+        )
+
+    def _by_strands(self, task: Task, asked: Request) -> list[Proposal]:
+        """Proposals that keep what shares a column in one run; how close to the best is known of exact ones alone."""
+        strands = labels(self.collection, asked.together_by or "", self.medium, "together_by")
+        flow = np.zeros((len(strands), len(strands))) if task.flow is None else task.flow
+        worth = 4.0 + 4.0 * float(np.ptp(flow if task.likelihood is None else flow - task.likelihood.flow))
+
+        def solve(costs: Floats) -> list[Proposal]:
+            found = self._proposals(replace(task, flow=flow + costs), asked)
+            return [one if one.fit.exact or not one.gap else replace(one, gap=None) for one in found]
+
+        return kept_together(
+            strands,
+            worth,
+            solve,
+            lambda found: found[asked.choose - 1 if asked.choose <= len(found) else 0].fit.ordering,
         )
 
     def _asked_templates(self, asked: Request) -> list[Template] | None:
@@ -281,6 +317,7 @@ def open_session(
     model: str | None = None,
     opening: Opening | None = None,
     measuring: Measuring | None = None,
+    embedding: str | None = None,
 ) -> Session:
     """Open a collection: read it, measure its items where they are files, find their essence.
 
@@ -296,10 +333,18 @@ def open_session(
         Which collection of a table of several, which columns, and whether to go into folders within folders.
     measuring
         How files are measured.
+    embedding
+        Vectors of the user's own: a column of lists in a table, or an ONNX model (``.onnx``) that reads what items say.
     """
     named = [paths] if isinstance(paths, str | Path) else list(paths)
     source = open_source(named, opening).with_lengths()
-    return _session(find_essence(source, measuring or Measuring(), by=by, model=model), Asked(by, model))
+    known: dict[str, Floats] = {}
+    if embedding is not None:
+        source, known = embedded(source, embedding)
+    session = _session(find_essence(source, measuring or Measuring(), by=by, model=model), Asked(by, model))
+    if not known:
+        return session
+    return replace(session, vectors=np.stack([known[item.id] for item in session.collection.items]))
 
 
 def session_of(items: Sequence[Item], essence: Any, *, title: str = "") -> Session:

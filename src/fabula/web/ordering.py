@@ -20,8 +20,8 @@ from fabula.web.requests import ItemBody, OrderRequest, TemplateBody
 from fabula.web.store import OpenCollection, Store
 
 _SAME = (
-    "flip", "scaled", "alternatives", "choose", "ordering", "side_sizes", "first", "last", "together", "before",
-    "apart", "apart_soft", "sides", "spreads", "side_limit", "limit", "smoothness",
+    "flip", "scaled", "alternatives", "choose", "ordering", "side_sizes", "first", "last", "together",
+    "together_by", "before", "apart", "apart_soft", "sides", "spreads", "side_limit", "limit", "smoothness",
 )  # fmt: skip
 
 
@@ -93,7 +93,7 @@ def _searching(store: Store, asked: OrderRequest, n: int) -> Iterator[None]:
 
 
 def _needs_search(asked: OrderRequest) -> bool:
-    runs = bool(asked.together or asked.before) or asked.apart is not None
+    runs = bool(asked.together or asked.before or asked.together_by) or asked.apart is not None
     return runs or bool(asked.smoothness) or asked.sides > 1 or asked.limit is not None
 
 

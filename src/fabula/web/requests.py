@@ -58,6 +58,7 @@ class OrderRequest(_Body):
     last: Ends | None = Field(None, description="The close; or by side, counted from 0.")
     fixed: dict[int, Which] = Field({}, description="Position, counted from 0 (negative: from the end), to item.")
     together: list[list[Which]] = Field([], max_length=5000, description="Runs of items that stay together.")
+    together_by: Text | None = Field(None, description="What shares this stands in one run: 'creator', or any column.")
     before: list[tuple[Which, Which]] = Field([], max_length=5000, description="The first before the second.")
     apart: Text | None = Field(None, description="No two neighbours share this: 'creator', or any column.")
     apart_soft: bool = Field(default=False, description="As few as possible share it, instead of none.")

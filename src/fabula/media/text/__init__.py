@@ -7,13 +7,14 @@ from pathlib import Path
 
 import numpy as np
 
-from fabula.core.collection import Collection
+from fabula.core.collection import Collection, Item
 from fabula.core.essence import Floats
 from fabula.errors import InputError
 from fabula.media.medium import Medium, Preview, Words
 from fabula.media.spec import Spec
 from fabula.media.steps import Steps
-from fabula.media.text.files import COMPANION_ENDINGS, TEXT_ENDINGS, read_item
+from fabula.media.text.files import COMPANION_ENDINGS, TEXT_ENDINGS, read_item, text_of
+from fabula.media.threads import Threads
 from fabula.media.units import Unit, as_number
 
 _TRAITS = {  # feature: (much, little)
@@ -26,6 +27,11 @@ _TRAITS = {  # feature: (much, little)
     "names": ("full of names", "with few names"),
     "first_person": ("told by an I", "told from outside"),
     "reading_ease": ("easy to read", "hard to read"),
+    "valence": ("bright", "dark"),
+    "intensity": ("full of feeling", "cool"),
+    "past": ("told in the past", "told in the present"),
+    "time_words": ("full of times", "with few times"),
+    "places": ("full of places", "with few places"),
 }
 _NAMES = {
     "words": "length",
@@ -36,10 +42,17 @@ _NAMES = {
     "first_person": "I and we",
     "second_person": "you",
     "indefinite": "a and an",
-    "reading_ease": "ease of reading",
+    "reading_ease": "readability",
+    "time_words": "words of time",
+    "past": "past tense",
     "wording": "choice of words",
     "names": "use of names",
     "join": "beginning",
+}
+_UNKNOWN = {
+    **dict.fromkeys(("valence", "intensity"), "no table of feeling for its language (English, German, French, Dutch)"),
+    **dict.fromkeys(("time_words", "past"), "its language is not one that is known"),
+    "places": "its language is not one that is known, or is German, where every noun has a capital",
 }
 _SHOWN = (".md", ".markdown", ".txt", ".text", ".html", ".htm", ".xhtml")  # as they are written: nothing in them runs
 _COLUMNS = (
@@ -98,10 +111,28 @@ def _held(collection: Collection) -> Collection | None:
     return measured_texts(collection)
 
 
-def _joined(collection: Collection, target: Path, sides: Sequence[int]) -> Path:
-    from fabula.media.text.parts import write_markdown
+def _inner(item: Item, count: int) -> Collection | None:
+    from fabula.media.text.inner import pieces_of
 
-    return write_markdown(collection, target, sides)
+    return pieces_of(item, count)
+
+
+def _ends(item: Item) -> tuple[str, str] | None:
+    from fabula.media.text.excerpts import ends_of
+
+    return ends_of(item)
+
+
+def _joined(collection: Collection, target: Path, sides: Sequence[int]) -> Path:
+    from fabula.media.text.joining import write_docx, write_markdown
+
+    return (write_docx if target.suffix.lower() == ".docx" else write_markdown)(collection, target, sides)
+
+
+def _threads(collection: Collection) -> Threads | None:
+    from fabula.media.text.people import names_along
+
+    return names_along(collection)
 
 
 def _steps(collection: Collection, essence: Floats) -> Steps:
@@ -118,14 +149,19 @@ MEDIUM = Medium(
     read_item=read_item,
     parts=_parts,
     held=_held,
+    inner=_inner,
+    tone="valence",
+    content=text_of,
     specs={"text": _text},
     unit=Unit("words", as_words, words_read, "80000"),
     lengths=text_lengths,
+    unknown=_UNKNOWN,
     steps=_steps,
+    threads=_threads,
     proposer="prose",
     columns=_COLUMNS,
-    preview=Preview("text", dict.fromkeys(_SHOWN, "text/plain")),
-    outputs={".md": _joined},
+    preview=Preview("text", dict.fromkeys(_SHOWN, "text/plain"), _ends),
+    outputs={".md": _joined, ".docx": _joined},
 )
 
 __all__ = ["MEDIUM", "text_lengths"]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 
 PARAGRAPH, SEPARATOR = 0, -1  # levels of blocks that are no headings; headings have 1 to 6
 
@@ -46,17 +47,22 @@ class Document:
         What its file calls it, where there is no heading either.
     author
         Who wrote it.
+    fields
+        What else its front matter says in single lines, by name in small letters.
     """
 
     blocks: tuple[Block, ...]
     title: str = ""
     name: str = ""
     author: str = ""
+    fields: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
     @property
     def heading(self) -> str:
-        """What to call it; empty where it does not say."""
-        first = next((block.text for block in self.blocks if block.level > 0), "")
+        """What to call it; empty where it does not say. The first of several headings of a level names a part of it."""
+        headings = [block for block in self.blocks if block.level > 0]
+        alone = [block.text for block in headings[:1] if sum(b.level == block.level for b in headings) == 1]
+        first = alone[0] if alone else ""
         return " ".join((self.title or first or self.name).split())[:200]
 
     @property
@@ -101,17 +107,25 @@ def cut(document: Document) -> list[Document]:
     for block in document.blocks:
         if block.level == level:
             parts.append([])
-        if block.level != SEPARATOR:
+        if block.level != SEPARATOR or (level != SEPARATOR and parts[-1]):
             parts[-1].append(block)
     if level != SEPARATOR:
         parts[0] = [block for block in parts[0] if block.level == PARAGRAPH]
-    found = [Document(tuple(blocks), author=document.author) for blocks in parts]
+    found = [Document(tuple(_without_last_break(blocks)), author=document.author) for blocks in parts]
     return [replace(part, name=f"Part {number}") for number, part in enumerate((p for p in found if p.text), start=1)]
 
 
+def _without_last_break(blocks: list[Block]) -> list[Block]:
+    """Blocks without the separators at their end: what follows a part is a part of its own."""
+    end = len(blocks)
+    while end and blocks[end - 1].level == SEPARATOR:
+        end -= 1
+    return blocks[:end]
+
+
 def _without_heads(paragraphs: Sequence[str]) -> list[str]:
-    shapes = [re.sub(r"\d+", "#", part) for part in paragraphs]
-    often = Counter(shape for shape, part in zip(shapes, paragraphs, strict=True) if _may_run(part))
+    shapes = [re.sub(r"\d+", "#", part) if _may_run(part) else "" for part in paragraphs]
+    often = Counter(filter(None, shapes))
     kept = [
         part
         for shape, part in zip(shapes, paragraphs, strict=True)

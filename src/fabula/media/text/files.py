@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
+from types import MappingProxyType
 
 from fabula.core.collection import Item
 from fabula.errors import FileError, shown
@@ -20,6 +22,7 @@ _COMPANIONS = """
 """
 COMPANION_ENDINGS = frozenset(_COMPANIONS.split())
 
+_NUMBERED = re.compile(r"^(?:\d{1,4}\s*[-._)]+\s*|\d{2,3}\s+)(?=\S*[^\W\d_])")
 TEXT = "text"  # the detail of an item that holds its text itself
 _HELD = (TEXT, "body", "content", "passage", "story", "poem")  # the same, as tables call it
 
@@ -51,8 +54,21 @@ def read_item(path: str) -> Item:
     try:
         document = read_document(path)
     except FileError:  # what is wrong with it is told when it is measured
-        return Item(path, title=shown(Path(path).stem), path=path)
-    return Item(path, title=shown(document.heading or Path(path).stem), path=path, artist=shown(document.author))
+        return Item(path, title=shown(unnumbered(Path(path).stem)), path=path)
+    details = {name: shown(value) for name, value in document.fields.items() if name not in _HELD}
+    title = document.heading or unnumbered(Path(path).stem)
+    return Item(path, shown(title), path, shown(document.author), MappingProxyType(details))
+
+
+def unnumbered(name: str) -> str:
+    """The name of a file without the number in front of it, which says where it stood and not what it is.
+
+    Examples
+    --------
+    >>> unnumbered("03 - The storm"), unnumbered("12_night"), unnumbered("1984 again"), unnumbered("2 boys")
+    ('The storm', 'night', '1984 again', '2 boys')
+    """
+    return _NUMBERED.sub("", name) or name
 
 
 def document_of(item: Item) -> Document | None:

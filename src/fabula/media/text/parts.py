@@ -1,23 +1,19 @@
-"""One file cut into items, and items joined into one file."""
+"""One file cut into items, and rows of a table as texts."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
-from itertools import accumulate
 from pathlib import Path
 
 import numpy as np
 
 from fabula.core.collection import Collection, Item
-from fabula.core.writing import write_whole
-from fabula.errors import FileError, shown
+from fabula.errors import shown
 from fabula.media.text.document import Document, cut
-from fabula.media.text.files import TEXT, document_of, read_document, text_of
+from fabula.media.text.files import TEXT, read_document, text_of
 from fabula.media.text.measures import MEASURES, measure_text
 from fabula.media.text.words import words_of
 
-BREAK = "\n\n* * *\n\n"  # between parts that have no headings
 _FEW = 6  # words below which most cells of a column are names of things, no texts
 _SHOWN = 48  # characters of a part that stand for its title where it has none
 
@@ -61,28 +57,6 @@ def measured_texts(collection: Collection) -> Collection | None:
     rows = np.stack([measure_text(text) for text in texts])[:, [MEASURES.index(name) for name in new]]
     features = np.concatenate([collection.features, rows], axis=1)
     return replace(collection, features=features, feature_names=(*collection.feature_names, *new))
-
-
-def write_markdown(collection: Collection, target: Path, sides: Sequence[int]) -> Path:
-    """Write the texts of a collection as one Markdown file, in its order; each side is a part with a heading.
-
-    Raises
-    ------
-    FileError
-        When the text of an item is not there.
-    """
-    starts = {start: number for number, start in enumerate(accumulate(sides[:-1], initial=0), start=1)} if sides else {}
-    pieces, bare = [], True
-    for position, item in enumerate(collection.items):
-        document = document_of(item)
-        if document is None:
-            raise FileError(f"{item.label!r} has no text that could be written")
-        if position in starts:
-            pieces.append(f"# Part {starts[position]}")
-        headed = any(block.level > 0 for block in document.blocks)
-        bare = bare and not headed and TEXT in item.details
-        pieces.append(document.written if headed or TEXT in item.details else f"# {item.label}\n\n{document.written}")
-    return write_whole(target, (BREAK if bare and not starts else "\n\n").join(pieces) + "\n")
 
 
 def _title(part: Document) -> str:

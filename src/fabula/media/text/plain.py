@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from types import MappingProxyType
 
 from fabula.media.text.document import PARAGRAPH, SEPARATOR, Block, Document
 
 _FRONT = re.compile(r"\A\s*(---|\+\+\+)[ \t]*\n(.*?)\n\1[ \t]*(?:\n|\Z)", re.DOTALL)
-_FIELD = re.compile(r"^(title|author)\s*[:=]\s*(.+?)\s*$", re.MULTILINE | re.IGNORECASE)
+_FIELD = re.compile(r"^([^\W\d][\w-]{0,40})[ \t]*[:=][ \t]*(\S.{0,400}?)[ \t]*$", re.MULTILINE)
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _ATX = re.compile(r"(#{1,6})[ \t]+(.*?)[ \t#]*")
 _RULE = re.compile(r"[ \t]*(?:(?:[*_~#=•·⁂❦-][ \t]*){3,}|\*|⁂|❦|#)[ \t]*")
@@ -43,7 +44,7 @@ def markdown_document(text: str) -> Document:
     """
     fields, body = _front(text)
     blocks = tuple(_markdown_blocks(_COMMENT.sub("", body)))
-    return Document(blocks, title=fields.get("title", ""), author=fields.get("author", ""))
+    return _about(blocks, fields)
 
 
 def plain_document(text: str) -> Document:
@@ -66,11 +67,17 @@ def plain_document(text: str) -> Document:
         blocks.extend(_plain_block(part, first=not blocks and number == 0) for number, part in enumerate(parts))
     if len(blocks) == 1:  # a file of one paragraph has no title
         blocks = [Block(PARAGRAPH, blocks[0].text)]
-    return Document(tuple(blocks), title=fields.get("title", ""), author=fields.get("author", ""))
+    return _about(tuple(blocks), fields)
+
+
+def _about(blocks: tuple[Block, ...], fields: dict[str, str]) -> Document:
+    """A document with what its front matter says."""
+    others = MappingProxyType({name: value for name, value in fields.items() if name not in ("title", "author")})
+    return Document(blocks, title=fields.get("title", ""), author=fields.get("author", ""), fields=others)
 
 
 def _front(text: str) -> tuple[dict[str, str], str]:
-    """What the front matter says of title and author, and the rest."""
+    """What the front matter says in single lines, and the rest."""
     front = _FRONT.match(text)
     if front is None:
         return {}, text

@@ -15,10 +15,13 @@ _RUN = rf"(?:(?![{_ALONE}])[^\W\d_]|[{_JOINED}])"
 _WORD = re.compile(rf"{_RUN}+(?:['’\-]{_RUN}+)*|(?![\u0e2f-\u0e5f])[{_ALONE}]")
 _PLAIN = re.compile(r"[^\W\d_]+(?:['’\-][^\W\d_]+)*")  # as good where no script needs more, and quicker
 _MARKED = re.compile(f"[{_JOINED}{_ALONE}]")
-_END = re.compile(r"[.!?…]+[\"'”’»)\]]*(?:\s+|$)|[。！？؟।]+[」』”]?\s*|\n\s*\n")
+_END = re.compile(  # what may end a sentence first, then what makes it an end: quick to pass over all else
+    r"[.!?…。！？؟।\n](?:(?<=[.!?…])[.!?…]*[\"'”’»)\]]*(?:\s+|$)|(?<=[。！？؟।])[。！？؟।]*[」』”]?\s*|(?<=\n)\s*\n)"
+)
+_BEFORE = 16  # letters of the word before a name that are looked at
 _PARAGRAPH = re.compile(r"\n\s*\n")
 _UPPER = "".join(c for c in map(chr, range(sys.maxunicode)) if unicodedata.category(c) in ("Lu", "Lt") and c < "\u2000")
-_NAME = re.compile(rf"(?<=[^\W\d_] )[{_UPPER}][^\W\d_]+|(?<=[^\W\d_], )[{_UPPER}][^\W\d_]+")
+_NAME = re.compile(rf"[{_UPPER}](?:(?<=[^\W\d_] .)|(?<=[^\W\d_], .))[^\W\d_]+")  # capital first: few positions have one
 
 
 def words_of(text: str) -> list[str]:
@@ -30,6 +33,17 @@ def words_of(text: str) -> list[str]:
     (["Don't", 'stop', 'well-kept', 'gardens'], ['我', '是', '谁'])
     """
     return (_WORD if _MARKED.search(text) else _PLAIN).findall(text)
+
+
+def starts_of(text: str) -> list[int]:
+    """Where each of the words of a text begins.
+
+    Examples
+    --------
+    >>> starts_of("So it is.")
+    [0, 3, 6]
+    """
+    return [word.start() for word in (_WORD if _MARKED.search(text) else _PLAIN).finditer(text)]
 
 
 def sentences_of(text: str) -> list[str]:
@@ -71,6 +85,23 @@ def names_of(text: str) -> list[str]:
     ['Mary', 'Tom', 'Ann', 'John', 'Bull']
     """
     return _NAME.findall(text.replace("\n", " "))
+
+
+def named_after(text: str) -> list[tuple[str, str]]:
+    """Every name as :func:`names_of` has it, after the word before it in small letters, "" where a comma parts them.
+
+    Examples
+    --------
+    >>> named_after("He lived in Rome with Ann, Tom said.")
+    [('in', 'Rome'), ('with', 'Ann'), ('', 'Tom')]
+    """
+    line = text.replace("\n", " ")
+    found = []
+    for name in _NAME.finditer(line):
+        start = name.start() - 1
+        before = line[max(0, start - _BEFORE) : start].rpartition(" ")[2]
+        found.append(("" if before.endswith(",") else before.casefold(), name[0]))
+    return found
 
 
 def without_spaces(text: str) -> bool:

@@ -44,6 +44,8 @@ class Request:
         Position, counted from 0 (negative: from the end), to item.
     together
         Runs of items that stay next to each other, in that order.
+    together_by
+        Items that share this stand in one run, in any order: who made them, or any column.
     before
         Pairs of items: the first somewhere before the second.
     apart, apart_soft
@@ -75,6 +77,7 @@ class Request:
     last: Ends | None = None
     at: Mapping[int, Which] = field(default_factory=dict)
     together: Sequence[Sequence[Which]] = ()
+    together_by: str | None = None
     before: Sequence[tuple[Which, Which]] = ()
     apart: str | None = None
     apart_soft: bool = False
@@ -97,6 +100,8 @@ class Request:
             raise InputError(f"must be at least 1; got {self.sides}", field="sides")
         if self.spreads not in ("", "match", "contrast"):
             raise InputError(f'must be "match" or "contrast"; got {self.spreads!r}', field="spreads")
+        if self.together_by is not None and self.together_by == self.apart:
+            raise InputError(f"{self.apart!r} cannot be kept together and apart", field="together_by")
         if self.side_sizes and self.ordering is None:
             raise InputError("goes with an ordering", field="side_sizes")
         if self.side_limit is not None and self.sides < 2:

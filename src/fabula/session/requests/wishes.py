@@ -114,7 +114,7 @@ def _lengths(request: Request, collection: Collection, medium: Medium) -> Floats
     return np.array([item.length for item in collection.items])
 
 
-def labels(collection: Collection, column: str, medium: Medium) -> list[Hashable | None]:
+def labels(collection: Collection, column: str, medium: Medium, field: str = "apart") -> list[Hashable | None]:
     """What each item has in a column; None where it has nothing.
 
     Raises
@@ -127,7 +127,7 @@ def labels(collection: Collection, column: str, medium: Medium) -> list[Hashable
         names = {name for item in collection.items for name in item.details} | set(collection.feature_names)
         names |= {medium.words.creator} if any(item.creator for item in collection.items) else set()
         there = ", ".join(sorted(names - {column})) or "nothing"
-        raise InputError(f"no item has {column!r}; there are: {there}", field="apart")
+        raise InputError(f"no item has {column!r}; there are: {there}", field=field)
     return found
 
 

@@ -8,6 +8,7 @@ from fabula.web.errors import ERROR_RESPONSES
 from fabula.web.jobs import Jobs
 from fabula.web.routes.collections import add_collections
 from fabula.web.routes.jobs import add_jobs
+from fabula.web.routes.joins import add_joins
 from fabula.web.routes.opening import add_opening
 from fabula.web.routes.results import add_results
 from fabula.web.store import Store
@@ -19,5 +20,6 @@ def create_router(store: Store, jobs: Jobs) -> APIRouter:
     add_opening(router, store, jobs)
     add_jobs(router, jobs)
     add_collections(router, store)
+    add_joins(router, store)
     add_results(router, store)
     return router

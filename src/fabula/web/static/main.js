@@ -3,6 +3,7 @@
 import * as api from "./api.js";
 import * as arc from "./arc.js";
 import * as arcHands from "./arc_hands.js";
+import "./joins.js";
 import * as desk from "./desk.js";
 import { $, say, setIcon } from "./dom.js";
 import * as list from "./list.js";

@@ -1,0 +1,70 @@
+"""``fabula arcs``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from fabula.session.inner import InnerArc
+
+
+@click.command("arcs")
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.option("--by", metavar="COLUMN", help="The feature to follow; by default valence, of a text.")
+@click.option("--window", type=float, default=10_000, show_default=True, metavar="LENGTH",
+              help="Of a sliding window, in words for texts; at most a fifth of the whole.")  # fmt: skip
+@click.option("-o", "--output", multiple=True, metavar="FILE",
+              help="Write them: .html .svg .png .pdf .csv .json; repeatable.")  # fmt: skip
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON list instead of the table.")
+@click.option("--seed", type=int, default=0, show_default=True, help="For the same result again.")
+def command(*, files: tuple[str, ...], by: str | None, window: float, output: tuple[str, ...], as_json: bool,
+            seed: int) -> None:  # fmt: skip
+    """Show the arc within single items, such as whole books, and which of six emotional arcs it is like.
+
+    \b
+    Examples:
+      fabula arcs novel.epub
+      fabula arcs first.txt second.txt -o arcs.html -o arcs.csv
+      fabula arcs novel.md --by dialogue --window 5000
+    """
+    from fabula.cli.printing import console
+    from fabula.cli.progress import counting_bar
+    from fabula.report.inner import check_inner, write_inner
+    from fabula.session.inner import Windows, inner_arcs
+
+    for path in output:
+        check_inner(path)
+    with counting_bar("measuring") as progress:
+        arcs = inner_arcs(files, Windows(by, window, seed), progress)
+    written = [write_inner(arcs, Path(path)) for path in output]
+    if as_json:
+        click.echo(json.dumps([arc.to_json() for arc in arcs], ensure_ascii=False))
+        return
+    for arc in arcs:
+        _print(arc)
+    for target in written:
+        console().print(f"written: {target}", markup=False, soft_wrap=True)
+
+
+def _print(arc: InnerArc) -> None:
+    from fabula.cli.printing import console
+    from fabula.report.terminal import spark
+
+    out, unit = console(), arc.medium.unit
+    head = f"{arc.item.label}: {unit.text(arc.length)}, in windows of {unit.text(arc.window)}"
+    out.print(head, style="bold", markup=False, soft_wrap=True)
+    step = max(1, len(arc.at) // 50)
+    names = [arc.medium.shown(arc.column), "essence"]
+    wide = max(map(len, names))
+    for name, values in zip(names, (arc.arc.values[::step], arc.essence), strict=True):
+        if len(values):
+            out.print(f"  {name:<{wide}}  {spark(values)}", markup=False)
+    out.print(f"  {arc.told()}", markup=False, soft_wrap=True)
+    six = ", ".join(f"{t.name} {r:+.2f}" for t, r in zip(arc.six.templates, arc.six.likeness, strict=True))
+    out.print(f"  of the six: {six}", markup=False, soft_wrap=True)
+    nearest, likeness = arc.learned.templates[0], arc.learned.likeness[0]
+    out.print(f"  of those learned from collections: {nearest.name} {likeness:+.2f}", markup=False, soft_wrap=True)

@@ -1,0 +1,73 @@
+"""The names that run through a collection of texts: people and places, as far as capitals tell them."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+
+from fabula.core.collection import Collection
+from fabula.media.text.files import text_of
+from fabula.media.text.languages import language_of
+from fabula.media.text.words import named_after, words_of
+from fabula.media.threads import Threads
+
+MOST = 14
+_FEWEST = 3  # times that a name is met in all
+_TITLES_WORDS = """
+    Mr Mrs Miss Ms Dr Sir Madam Madame Lord Lady Monsieur Mme Mlle Herr Frau Fräulein Don Doña Señor
+    Señora Señorita Signor Signora God Gott Dieu Dios
+"""
+_TITLES = frozenset(_TITLES_WORDS.split())
+# German gives every noun a capital: names stand without what mostly stands before nouns.
+_BEFORE_NOUNS_WORDS = """
+    der die das den dem des ein eine einen einem einer eines kein keine keinen im am zum zur vom ins
+    beim mein meine meinen meiner dein deine sein seine seinen seiner seinem ihr ihre ihren ihrer ihrem
+    unser unsere dieser diese dieses diesem diesen jeder jede jedes alle aller viele viel mehr ohne vor
+    nach mit von zu in auf an aus bei
+"""
+_BEFORE_NOUNS = frozenset(_BEFORE_NOUNS_WORDS.split())
+
+
+def names_along(collection: Collection) -> Threads | None:
+    """The names that several texts share, with how often each has them; None where there are none.
+
+    Parameters
+    ----------
+    collection
+        n texts.
+
+    Examples
+    --------
+    >>> from fabula.core.collection import Item
+    >>> texts = ["Then Ann met Tom, and Ann ran.", "Once more Ann sat.", "And so Tom slept, and old Tom snored."]
+    >>> found = names_along(Collection("c", [Item(str(k), details={"text": t}) for k, t in enumerate(texts)]))
+    >>> found.names, found.counts.tolist()
+    (('Ann', 'Tom'), [[2.0, 1.0], [1.0, 0.0], [0.0, 2.0]])
+    """
+    texts = [text_of(item) for item in collection.items]
+    low = Counter(word for text in texts for word in words_of(text) if word.islower())
+    found = [Counter(_names(text)) for text in texts]
+    total = sum(found, Counter())
+    spread = Counter(name for one in found for name in one)
+    known = [
+        name
+        for name, count in total.most_common()
+        if count >= _FEWEST and spread[name] > 1 and name not in _TITLES and low[name.lower()] * 2 < count
+    ]
+    if not known:
+        return None
+    best = sorted(known, key=lambda name: -total[name] * (1 - spread[name] / (2 * len(texts))))[:MOST]
+    counts = np.array([[one[name] for name in best] for one in found], dtype=np.float64)
+    return Threads(tuple(best), counts)
+
+
+def _names(text: str) -> list[str]:
+    found = named_after(text)
+    if language_of([word.casefold() for word in text[:20_000].split()]) != "de":
+        return [name for _, name in found]
+    of_nouns = Counter(
+        name for before, name in found if before in _BEFORE_NOUNS or before.endswith(("e", "en", "er", "es"))
+    )
+    total = Counter(name for _, name in found)
+    return [name for _, name in found if 4 * of_nouns[name] < total[name]]
