@@ -67,7 +67,7 @@ def _template(given: TemplateBody | str | None, session: Session) -> Template | 
     """The template asked for; a name is never taken for a file."""
     try:
         if isinstance(given, TemplateBody):
-            return Template(given.knots, given.values, given.name or "drawn")
+            return Template(given.knots, given.values, given.name or "drawn", interpolation=given.interpolation)
         return None if given is None else named_template(given, session.templates, files=False)
     except InputError as error:
         raise InputError(error.message, field="template") from error

@@ -23,6 +23,7 @@ class TemplateBody(_Body):
     knots: list[Number] = Field(min_length=2, max_length=5000, examples=[[0, 0.5, 1]])
     values: list[Number] = Field(min_length=2, max_length=5000, examples=[[0, 1, 0]])
     name: Text = ""
+    interpolation: Literal["cubic", "monotone"] = "cubic"
 
 
 class ItemBody(_Body):

@@ -126,5 +126,6 @@ def _template(one: Template) -> dict[str, Any]:
         "description": one.description,
         "knots": one.knots.tolist(),
         "values": one.values.tolist(),
+        "interpolation": one.interpolation,
         "samples": one.samples(_SAMPLES).round(4).tolist(),
     }
