@@ -19,9 +19,9 @@ from numpy.typing import ArrayLike
 
 from fabula.core.essence import Floats, as_essence
 from fabula.core.fit import Fit, as_fixed, lay
+from fabula.core.interpolation import CUBIC
 from fabula.core.matching import match_sorted
 from fabula.core.ordering import Ints
-from fabula.core.interpolation import CUBIC
 from fabula.core.template import Template, replace_values
 from fabula.core.template_set import TemplateSet
 from fabula.errors import InputError

@@ -1,7 +1,7 @@
 """Between the knots of a template: the polynomial of each piece, for either kind of curve.
 
-"cubic" is the spline with continuous curvature, linear in the values: one matrix does it. "monotone" keeps the shape of
-what was drawn: its slope at a knot is the weighted harmonic mean of the slopes beside it, and zero at a peak or a valley
+"cubic" is the spline with continuous curvature, linear in the values: one matrix does it. "monotone" keeps the shape
+of what was drawn: its slope at a knot is the weighted harmonic mean of the slopes beside it, zero at a peak or a valley
 (Fritsch and Butland 1984, as in SciPy's ``PchipInterpolator``), so that no piece leaves the range of its two knots.
 """
 
