@@ -11,6 +11,7 @@ from fastapi.responses import FileResponse
 from fastapi.staticfiles import StaticFiles
 
 from fabula.version import __version__
+from fabula.web.desks import Desks, data_folder
 from fabula.web.errors import add_error_handlers
 from fabula.web.jobs import Jobs
 from fabula.web.middleware import SafetyMiddleware
@@ -56,7 +57,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     )
     app.state.store, app.state.jobs = store, jobs
     add_error_handlers(app)
-    app.include_router(create_router(store, jobs))
+    app.include_router(create_router(store, jobs, Desks(data_folder() / "desks")))
 
     @app.get("/", include_in_schema=False)
     def page() -> FileResponse:

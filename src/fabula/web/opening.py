@@ -16,12 +16,18 @@ from fabula.sources.playlists.locations import is_address, is_relative, resolved
 from fabula.sources.registry import Opening, open_source
 from fabula.sources.source import Source
 from fabula.web.folders import below
+from fabula.web.identity import Origin, collection_id
 from fabula.web.jobs import Progress
-from fabula.web.store import OpenCollection, Store, new_id
+from fabula.web.store import OpenCollection, Store
 
 
 def open_paths(
-    store: Store, paths: Sequence[Path], roots: Sequence[Path], progress: Progress, asked: Asked, opening: Opening
+    store: Store,
+    paths: Sequence[Path],
+    roots: Sequence[Path],
+    progress: Progress,
+    origin: Origin,
+    by: str | None = None,
 ) -> str:
     """Open a folder, a playlist or a table of this machine; files elsewhere than in the roots are not read.
 
@@ -29,14 +35,15 @@ def open_paths(
     -------
     The id of the collection.
     """
-    session = open_within(store, open_source(paths, opening), roots, progress, asked)
+    session = open_within(store, open_source(paths, Opening(origin.collection)), roots, progress, Asked(by))
     source = session.source
     files = files_of(source.collection.items, source.folder, roots)
     pairs = zip(source.collection.items, files, strict=True)
     items = tuple(item if file is None else replace(item, path=str(file)) for item, file in pairs)
     playlist = None if source.playlist is None else _with_absolute_locations(source.playlist)
     placed = replace(source, collection=replace(source.collection, items=items), playlist=playlist)
-    return store.add(OpenCollection(new_id(), replace(session, source=placed), files))
+    opened = replace(session, source=placed)
+    return store.add(OpenCollection(collection_id(opened, origin), opened, files, origin))
 
 
 def open_within(store: Store, source: Source, roots: Sequence[Path], progress: Progress, asked: Asked) -> Session:

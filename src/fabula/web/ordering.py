@@ -15,12 +15,13 @@ from fabula.session.ordered import Ordered
 from fabula.session.requests.naming import named_template
 from fabula.session.requests.request import Request
 from fabula.session.session import Session, session_of
-from fabula.web.errors import StatusError
+from fabula.web.conflicts import wishes_of
+from fabula.web.errors import StatusError, WishError
 from fabula.web.requests import ItemBody, OrderRequest, TemplateBody
 from fabula.web.store import OpenCollection, Store
 
 _SAME = (
-    "flip", "scaled", "alternatives", "choose", "ordering", "side_sizes", "first", "last", "together", "before",
+    "flip", "scaled", "choose", "ordering", "side_sizes", "first", "last", "together", "before",
     "apart", "apart_soft", "sides", "side_limit", "limit", "smoothness",
 )  # fmt: skip
 
@@ -36,7 +37,7 @@ def order(store: Store, asked: OrderRequest) -> tuple[Ordered, str | None]:
         try:
             ordered = session.order(request)
         except InputError as error:
-            raise InputError(error.message, field="fixed" if error.field == "at" else error.field) from error
+            raise WishError(error, wishes_of(error, asked, session.collection.items)) from error
     return ordered, None if opened is None else store.add_result(opened.id, ordered)
 
 
@@ -47,7 +48,20 @@ def _request(store: Store, session: Session, asked: OrderRequest) -> Request:
         like=None if asked.like is None else store.get(asked.like).session,
         at=asked.fixed,
         **values,
+        **_first_answer(asked),
     )
+
+
+def _first_answer(asked: OrderRequest) -> dict[str, Any]:
+    """What changes where an answer is wanted soon: one proposal, and less time to search."""
+    if asked.budget_ms is None:
+        return {"alternatives": asked.alternatives}
+    return {"alternatives": asked.choose, "seconds": asked.budget_ms / 1000}
+
+
+def is_final(asked: OrderRequest, ordered: Ordered) -> bool:
+    """Whether asking again without a budget could change nothing."""
+    return asked.budget_ms is None or asked.ordering is not None or (ordered.fit.exact and asked.alternatives == 1)
 
 
 def _session(store: Store, rows: Sequence[ItemBody]) -> Session:

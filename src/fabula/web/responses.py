@@ -43,6 +43,8 @@ def collection_body(opened: OpenCollection, *, knows_model: bool) -> dict[str, A
         "columns": [{"name": name, "label": _label(name, medium)} for name in session.columns],
         "length_text": medium.unit.text(total([item.length for item in items])),
         "notes": list(session.notes),
+        "origin": {"kind": opened.origin.kind, "path": opened.origin.path},
+        "silent": opened.silent or None,
         "items": _items(opened),
     }
 

@@ -26,7 +26,15 @@ def add_collections(router: APIRouter, store: Store) -> None:
     def collections() -> Any:
         """The collections that are open."""
         return json_response(
-            [{"id": one.id, "title": one.session.title, "items": len(one.files)} for one in store.all()]
+            [
+                {
+                    "id": one.id,
+                    "title": one.session.title,
+                    "items": len(one.files),
+                    "origin": {"kind": one.origin.kind, "path": one.origin.path},
+                }
+                for one in store.all()
+            ]
         )
 
     @router.get("/collections/{collection}", tags=["collections"])
