@@ -23,6 +23,7 @@ export const state = {
   chosen: null, // an item
   several: new Set(), // items chosen together
   before: false,
+  refused: null, // {field, wishes, message}: what could not hold, as the server named it
 };
 
 const listeners = new Set();
@@ -32,10 +33,12 @@ export const changed = (what) => listeners.forEach((listener) => listener(what))
 export const essence = () => state.collection.items.map((item) => item.essence);
 export const titleOf = (item) => state.wishes.titles[item] ?? state.collection.items[item].title;
 
-// A step that can be undone; what changes nothing is none.
-export function commit(changes) {
+// A step that can be undone; what changes nothing is none. keeps: the order on the screen keeps the new wish already, and
+// what was best among more orders is best among fewer.
+export function commit(changes, { keeps = false } = {}) {
   const next = { ...state.wishes, hand: null, ...changes };
   if (alike(next, state.wishes)) return changed("order");
+  if (keeps && state.settled && alike(state.wishes, state.good)) state.good = next;
   state.past.push(state.wishes);
   if (state.past.length > MOST) state.past.shift();
   state.future = [];
@@ -85,6 +88,7 @@ export function open(collection, saved = {}) {
     chosen: null,
     several: new Set(),
     before: false,
+    refused: null,
   });
   takeDesk(saved);
 }
