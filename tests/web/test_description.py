@@ -16,6 +16,7 @@ PATHS = {
     "/api/collections/{collection}/session", "/api/desks", "/api/collections/{collection}/reopen",
     "/api/collections/{collection}/desk", "/api/collections/{collection}/versions",
     "/api/collections/{collection}/versions/{name}",
+    "/api/collections/{collection}/items/{item}/wave", "/api/collections/{collection}/items/{item}/cover",
 }  # fmt: skip
 
 

@@ -128,6 +128,22 @@ def _outcomes(names: list[str], spec: Spec, workers: int, *, cache: bool) -> Ite
             pool.shutdown(wait=True, cancel_futures=True)
 
 
+def extract_one(path: str, spec: Spec, stop: Stop = lambda: False) -> NDArray[np.float64]:
+    """The features of one file, from the cache where they are known: an array of the spec's shape.
+
+    Raises
+    ------
+    FileError
+        When the file cannot be measured.
+    Stopped
+        When `stop` says True.
+    """
+    found = _outcome(path, spec, stop, cache=True)
+    if isinstance(found, FileError):
+        raise found
+    return found
+
+
 def _outcome(name: str, spec: Spec, stop: Stop, *, cache: bool) -> _Outcome:
     if stop():
         raise Stopped

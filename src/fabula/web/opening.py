@@ -15,6 +15,7 @@ from fabula.sources.playlists.entries import Playlist
 from fabula.sources.playlists.locations import is_address, is_relative, resolved
 from fabula.sources.registry import Opening, open_source
 from fabula.sources.source import Source
+from fabula.web.files import ItemFile, item_file
 from fabula.web.folders import below
 from fabula.web.identity import Origin, collection_id
 from fabula.web.jobs import Progress
@@ -39,7 +40,7 @@ def open_paths(
     source = session.source
     files = files_of(source.collection.items, source.folder, roots)
     pairs = zip(source.collection.items, files, strict=True)
-    items = tuple(item if file is None else replace(item, path=str(file)) for item, file in pairs)
+    items = tuple(item if file is None else replace(item, path=str(file.path)) for item, file in pairs)
     playlist = None if source.playlist is None else _with_absolute_locations(source.playlist)
     placed = replace(source, collection=replace(source.collection, items=items), playlist=playlist)
     opened = replace(session, source=placed)
@@ -60,13 +61,13 @@ def open_within(store: Store, source: Source, roots: Sequence[Path], progress: P
     return source_session(allowed, Measuring(progress=progress), Asked(asked.by, model), guess=True)
 
 
-def files_of(items: Sequence[Item], folder: Path, roots: Sequence[Path]) -> tuple[Path | None, ...]:
+def files_of(items: Sequence[Item], folder: Path, roots: Sequence[Path]) -> tuple[ItemFile | None, ...]:
     """The file of each item that may be fetched: of a known kind, and in one of the roots."""
     known = item_endings()
-    found: list[Path | None] = []
+    found: list[ItemFile | None] = []
     for item in items:
-        file = below(folder / item.path, roots) if item.path and not is_address(item.path) else None
-        found.append(file if file and file.is_file() and file.suffix.lower() in known else None)
+        file = item_file(folder / item.path, roots) if item.path and not is_address(item.path) else None
+        found.append(file if file and file.path.suffix.lower() in known else None)
     return tuple(found)
 
 

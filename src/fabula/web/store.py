@@ -13,6 +13,7 @@ from pathlib import Path
 from fabula.session.ordered import Ordered
 from fabula.session.session import Session
 from fabula.web.errors import StatusError
+from fabula.web.files import ItemFile
 from fabula.web.identity import Origin
 from fabula.web.settings import Settings
 
@@ -39,7 +40,7 @@ class OpenCollection:
 
     id: str
     session: Session
-    files: tuple[Path | None, ...]
+    files: tuple[ItemFile | None, ...]
     origin: Origin
     upload: str = ""
     silent: str = ""
@@ -52,6 +53,8 @@ class Store:
         self.settings = settings
         self.lock = threading.RLock()
         self.searching = threading.BoundedSemaphore(2)
+        self.looking = threading.BoundedSemaphore(2)
+        self.closed = False
         self._folder = tempfile.TemporaryDirectory(prefix="fabula-page-", ignore_cleanup_errors=True)
         self.folder = Path(self._folder.name)
         self._collections: OrderedDict[str, OpenCollection] = OrderedDict()
@@ -150,6 +153,7 @@ class Store:
 
     def close(self) -> None:
         """Remove everything that was stored."""
+        self.closed = True
         with self.lock:
             self._collections.clear()
             self._results.clear()
