@@ -48,11 +48,13 @@ def add_items(router: APIRouter, store: Store) -> None:
                 raise FileError(str(error).replace(path, label)) from error
 
     @router.get("/collections/{collection}/items/{item}/cover", tags=["items"], response_class=Response)
-    def cover(collection: str, item: int) -> Response:
-        """The picture that stands for an item."""
+    def cover(collection: str, item: int, *, empty: bool = False) -> Response:
+        """The picture that stands for an item; 404 where there is none, or 204 with `empty`."""
         opened, file = file_of(collection, item)
         find = opened.session.medium.preview.cover
         found = find(str(file.path)) if find is not None and file.there else None
         if found is None or not file.there:
+            if empty:
+                return Response(status_code=204)
             raise StatusError(404, f"item {item} has no picture")
         return Response(found.data, media_type=found.type, headers={"Cache-Control": "private, max-age=3600"})

@@ -1,7 +1,6 @@
 // The list: the same items as rows. Of many only those on the screen are in the document.
 
 import { $, el } from "./dom.js";
-import * as api from "./api.js";
 import { lengthOfSide, pins, sideName, sides, withLeftOut } from "./laid.js";
 import { fillRow, makeRow, settleRow, showHeard } from "./row.js";
 import { changed, essence, state, titleOf } from "./state.js";
@@ -38,7 +37,7 @@ export function build() {
   $("find").closest(".find").hidden = values.length < 12;
 }
 
-const covers = (item) => (state.collection.items[item].cover ? api.cover(state.collection.id, item) : "");
+const covers = (item) => (state.covers && state.collection.items[item].preview ? state.covers(item) : "");
 export const isFinding = () => $("find").value.trim() !== "";
 
 // The rows there are, each with its height; while one is looked for by its name, only those found.

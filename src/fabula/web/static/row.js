@@ -12,7 +12,7 @@ const cell = (kind, ...inner) => el("span", { role: "gridcell", class: kind }, .
 export function makeRow() {
   const grip = el("button", { class: "grip", tabindex: -1 });
   const play = el("button", { class: "hear plain", tabindex: -1 }, icon("play"));
-  const art = el("img", { class: "art", alt: "", loading: "lazy", hidden: true });
+  const art = el("img", { class: "art", alt: "", loading: "lazy", hidden: true, onerror: () => (art.hidden = true) });
   const name = el("span", { class: "name", dir: "auto" }), sub = el("span", { class: "sub", dir: "auto" });
   const fill = el("i"), bar = el("span", { class: "bar" }, fill), off = cell("off"), time = cell("time");
   const lock = el("button", { class: "lock plain", tabindex: -1, "aria-pressed": "false" }, icon("open"));

@@ -23,6 +23,8 @@ export const state = {
   chosen: null, // an item
   several: new Set(), // items chosen together
   before: false,
+  dragged: null, // the item whose row is in the hand
+  covers: null, // item -> address of its picture, where they have some
   refused: null, // {field, wishes, message}: what could not hold, as the server named it
 };
 
@@ -88,6 +90,8 @@ export function open(collection, saved = {}) {
     chosen: null,
     several: new Set(),
     before: false,
+    dragged: null,
+    covers: null,
     refused: null,
   });
   takeDesk(saved);

@@ -15,7 +15,7 @@ export const NO_WISHES = Object.freeze({
   limit: "", // of all
   smoothness: 0,
   titles: {}, // item -> what it is called now
-  gap: 0, // seconds of silence between two items
+  gap: 0, // seconds of silence between two items; below 0 they overlap
 });
 
 export const alike = (a, b) => JSON.stringify(a) === JSON.stringify(b);
@@ -64,7 +64,7 @@ export function checked(wishes, { items: { length: n }, by: now, columns }) {
     limit: length(wishes.limit),
     smoothness: number(smoothness) ? smoothness : 0,
     titles: Object.fromEntries(entries(titles).filter(([key, text]) => item(Number(key)) && typeof text === "string" && text).map(([key, text]) => [key, text.slice(0, 400)])),
-    gap: number(gap) ? Math.min(30, Math.max(0, gap)) : 0,
+    gap: number(gap) ? Math.min(30, Math.max(-12, gap)) : 0,
   };
 }
 
