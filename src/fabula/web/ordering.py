@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -31,7 +31,7 @@ def order(store: Store, asked: OrderRequest) -> tuple[Ordered, str | None]:
     if (asked.collection is None) == (asked.items is None):
         raise InputError("give either a collection or items")
     opened = None if asked.collection is None else store.get(asked.collection)
-    session = _session(store, asked.items or []) if opened is None else opened.session
+    session = _session(store, asked.items or []) if opened is None else _titled(opened.session, asked.titles)
     request = _request(store, session, asked)
     with _searching(store, asked, len(session.collection)):
         try:
@@ -39,6 +39,18 @@ def order(store: Store, asked: OrderRequest) -> tuple[Ordered, str | None]:
         except InputError as error:
             raise WishError(error, wishes_of(error, asked, session.collection.items)) from error
     return ordered, None if opened is None else store.add_result(opened.id, ordered)
+
+
+def _titled(session: Session, titles: Mapping[int, str]) -> Session:
+    """The session with some items called otherwise, for people alone: nothing is measured or judged anew."""
+    n = len(session.collection)
+    wrong = next((index for index in titles if not 0 <= index < n), None)
+    if wrong is not None:
+        raise InputError(f"there is no item {wrong}; items count from 0 to {n - 1}", field="titles")
+    if not titles:
+        return session
+    items = tuple(replace(item, title=titles.get(k, item.title)) for k, item in enumerate(session.collection.items))
+    return replace(session, source=replace(session.source, collection=replace(session.collection, items=items)))
 
 
 def _request(store: Store, session: Session, asked: OrderRequest) -> Request:

@@ -66,6 +66,7 @@ class OrderRequest(_Body):
     side_limit: Length | None = Field(None, description="The length one side holds.")
     limit: Length | None = Field(None, description="The length of all; what fits worst is left out.")
     smoothness: Number = Field(0.0, ge=-100, le=100, description="Weight of the steps between neighbours.")
+    titles: dict[int, Text] = Field({}, description="Item, counted from 0, to what it is to be called in the answer.")
     explain: bool = Field(default=True, description="Say of each item why it stands where it stands.")
     budget_ms: int | None = Field(
         None, ge=10, le=10_000, description="Search no longer than this, for the chosen proposal alone: a first answer."

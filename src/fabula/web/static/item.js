@@ -63,7 +63,7 @@ export function inspect() {
   buttons(many ? together() : alone(item, row));
 }
 
-// What the medium shows of an item besides sound: a picture, or the beginning of a text.
+// What the medium shows of an item to the eye: a picture, or the beginning of a text.
 async function picture(item) {
   const { kind } = state.collection.medium.preview, box = $("one-shown"), key = `${state.collection.id}/${item}`;
   const shows = item !== null && state.collection.items[item].preview && ["picture", "text"].includes(kind);

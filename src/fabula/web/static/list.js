@@ -34,7 +34,7 @@ export function build() {
   several = state.collection.items.some((item) => item.creator !== creator);
   $("rows").setAttribute("aria-rowcount", values.length);
   $("find").value = "";
-  $("find").closest(".find").hidden = values.length < 12;
+  $("find").closest(".find").hidden = values.length < 20;
 }
 
 const covers = (item) => (state.covers && state.collection.items[item].preview ? state.covers(item) : "");

@@ -41,7 +41,7 @@ async function opened(collection, saved = null) {
   if (saved) {
     keeping.opened();
     keeping.keep();
-  } else if (before && state.past.length) say("As you left it", { actions: [["Start anew", startAnew], ["Go on", () => {}]] });
+  } else if (before && state.past.length) say("As you left it", { actions: [["Start anew", startAnew]], fades: true });
   item.silence(collection);
 }
 

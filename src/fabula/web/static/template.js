@@ -108,7 +108,8 @@ export const drawn = (template, knots, values) => ({ knots, values, name: drawnN
 
 // A freehand line, {x, y} with x in [0, 1], on top of a template: knots where it went, the old template elsewhere.
 export function fromLine(points, old) {
-  const line = [...points].sort((a, b) => a.x - b.x), from = line[0].x, to = line.at(-1).x;
+  const line = [...points].sort((a, b) => a.x - b.x), near = 0.12; // a line that nearly reaches an end is meant to
+  const from = line[0].x < near ? 0 : line[0].x, to = line.at(-1).x > 1 - near ? 1 : line.at(-1).x;
   const height = (u) => {
     if (u < from - 0.06 || u > to + 0.06) return at(old, u);
     let weight = 0, sum = 0;

@@ -5,14 +5,14 @@ import { $, el } from "./dom.js";
 let fading = 0, speaking = 0;
 
 // A line for everybody; actions are [text, what it does].
-export function say(text, { error = false, actions = [] } = {}) {
+export function say(text, { error = false, actions = [], fades = !actions.length } = {}) {
   const notice = $("notice");
   const buttons = actions.map(([name, action]) => el("button", { class: "small", onclick: () => { hush(); action(); } }, name));
   notice.replaceChildren(el("span", { dir: "auto" }, text), ...buttons);
   notice.classList.toggle("error", error);
   notice.classList.toggle("shown", Boolean(text));
   clearTimeout(fading);
-  if (!actions.length) fading = setTimeout(hush, error ? 9000 : 4000);
+  if (fades) fading = setTimeout(hush, error || actions.length ? 9000 : 4000);
 }
 
 export function hush() {

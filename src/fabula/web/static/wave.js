@@ -1,4 +1,4 @@
-// What an item sounds like over its length, drawn: behind the slider of what plays, and of the item chosen.
+// What an item is like over its length, drawn: behind the slider of what plays, and of the item chosen.
 
 import * as api from "./api.js";
 import { $ } from "./dom.js";
@@ -82,7 +82,7 @@ function draw(canvas, found, share) {
   edges(pen, found, width, height, style.outlineColor);
 }
 
-// Where it begins and ends to sound.
+// Where something is heard first and last.
 function edges(pen, { begins, ends, length }, width, height, colour) {
   pen.fillStyle = colour;
   for (const at of [begins, ends]) if (length > 0 && at > 0) pen.fillRect(Math.min(width - 2, Math.max(0, (at / length) * width - 1)), 0, 2, height);
