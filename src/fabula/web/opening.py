@@ -58,7 +58,9 @@ def open_within(store: Store, source: Source, roots: Sequence[Path], progress: P
         raise InputError(f"a collection may have {most} items on this page; this one has {count}")
     progress(0, count, "")
     model = asked.model or (store.settings.model if asked.by is None and source.files else None)
-    return source_session(allowed, Measuring(progress=progress), Asked(asked.by, model), guess=True)
+    return source_session(
+        allowed, Measuring(progress=progress, stop=progress.stopped), Asked(asked.by, model), guess=True
+    )
 
 
 def files_of(items: Sequence[Item], folder: Path, roots: Sequence[Path]) -> tuple[ItemFile | None, ...]:
