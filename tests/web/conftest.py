@@ -12,9 +12,9 @@ from typing import Any
 
 import httpx
 import pytest
-import uvicorn
 
 from fabula.web.app import create_app
+from fabula.web.connections import Patience, server_of
 from fabula.web.desks import data_folder
 from fabula.web.settings import Settings
 
@@ -33,6 +33,16 @@ class Served:
     address: str
     client: httpx.Client
     app: Any
+
+    @property
+    def entrance(self) -> str:
+        """The address with the token, as `fabula serve` prints it."""
+        return f"{self.address}/?token={self.app.state.access.token}"
+
+    @property
+    def authorization(self) -> str:
+        """A line of headers that lets a request in."""
+        return f"Authorization: Bearer {self.app.state.access.token}"
 
     def finish(self, answer: httpx.Response) -> dict[str, Any]:
         """Wait for a job to end."""
@@ -61,11 +71,9 @@ class Served:
 
 
 @contextmanager
-def serving(settings: Settings | None = None) -> Iterator[Served]:
+def serving(settings: Settings | None = None, patience: Patience | None = None) -> Iterator[Served]:
     app = create_app(settings)
-    server = uvicorn.Server(
-        uvicorn.Config(app, port=0, log_level="critical", lifespan="on", timeout_graceful_shutdown=1)
-    )
+    server = server_of(app, patience, port=0, timeout_graceful_shutdown=1)
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     until = time.monotonic() + 10
@@ -73,7 +81,9 @@ def serving(settings: Settings | None = None) -> Iterator[Served]:
         assert time.monotonic() < until
         time.sleep(0.01)
     address = f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
-    with httpx.Client(base_url=address, timeout=30) as client:
+    token = app.state.access.token
+    headers = {} if token is None else {"Authorization": f"Bearer {token}"}
+    with httpx.Client(base_url=address, timeout=30, headers=headers) as client:
         yield Served(address, client, app)
     server.should_exit = True
     thread.join(10)
@@ -156,7 +166,7 @@ def visit(browser, server):
                 troubles.append(message.text)
 
         page.on("console", listen)
-        page.goto(server.address)
+        page.goto(server.entrance)
         page.wait_for_selector("html[data-ready]")
         return page
 

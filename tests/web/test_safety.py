@@ -33,6 +33,7 @@ def stored(served) -> list[str]:
 
 def raw(served, head: str, body: bytes = b"") -> socket.socket:
     connection = socket.create_connection(("127.0.0.1", int(served.address.rpartition(":")[2])), timeout=10)
+    head = f"{head}\n{served.authorization}"
     connection.sendall(head.replace("\n", "\r\n").encode() + b"\r\n\r\n" + body)
     return connection
 

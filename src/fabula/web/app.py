@@ -11,6 +11,7 @@ from fastapi.responses import FileResponse
 from fastapi.staticfiles import StaticFiles
 
 from fabula.version import __version__
+from fabula.web.access import Access
 from fabula.web.desks import Desks, data_folder
 from fabula.web.errors import add_error_handlers
 from fabula.web.jobs import Jobs
@@ -64,5 +65,6 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         return FileResponse(STATIC / "index.html")
 
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
-    app.add_middleware(SafetyMiddleware, settings=chosen)
+    app.state.access = Access(chosen.token)
+    app.add_middleware(SafetyMiddleware, settings=chosen, access=app.state.access)
     return app

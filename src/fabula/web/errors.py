@@ -111,7 +111,8 @@ def add_error_handlers(app: FastAPI) -> None:
     @app.exception_handler(RequestValidationError)
     async def malformed(_: Request, error: RequestValidationError) -> JSONResponse:
         problems = error.errors()
-        return error_response(422, "; ".join(map(_problem, problems[:3])), _path(problems[0]) or None)
+        field = None if problems[0]["type"] == "json_invalid" else _path(problems[0]) or None
+        return error_response(422, "; ".join(map(_problem, problems[:3])), field)
 
     @app.exception_handler(HTTPException)
     async def http(_: Request, error: HTTPException) -> JSONResponse:
@@ -127,6 +128,8 @@ def add_error_handlers(app: FastAPI) -> None:
 
 
 def _problem(problem: dict[str, Any]) -> str:
+    if problem["type"] == "json_invalid":
+        return f"the request is not JSON: {problem.get('ctx', {}).get('error', '')}"
     return f"{_path(problem) or 'the request'}: {problem['msg']}"
 
 

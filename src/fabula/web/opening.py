@@ -36,7 +36,8 @@ def open_paths(
     -------
     The id of the collection.
     """
-    session = open_within(store, open_source(paths, Opening(origin.collection)), roots, progress, Asked(by))
+    opening = Opening(origin.collection, within=tuple(roots))
+    session = open_within(store, open_source(paths, opening), roots, progress, Asked(by))
     source = session.source
     files = files_of(source.collection.items, source.folder, roots)
     pairs = zip(source.collection.items, files, strict=True)
@@ -58,7 +59,12 @@ def open_within(store: Store, source: Source, roots: Sequence[Path], progress: P
         raise InputError(f"a collection may have {most} items on this page; this one has {count}")
     progress(0, count, "")
     model = asked.model or (store.settings.model if asked.by is None and source.files else None)
-    return source_session(allowed, Measuring(progress=progress), Asked(asked.by, model), guess=True)
+    files = files_of(allowed.collection.items, allowed.folder, roots) if allowed.files else ()
+    measuring = Measuring(progress=progress, stop=progress.stopped)
+    session = source_session(allowed, measuring, Asked(asked.by, model), guess=True)
+    if not all(file is None or file.there for file in files):
+        raise FileError(f"{source.path.name}: its files changed while they were read; open it again")
+    return session
 
 
 def files_of(items: Sequence[Item], folder: Path, roots: Sequence[Path]) -> tuple[ItemFile | None, ...]:

@@ -37,7 +37,8 @@ def open_upload(
         progress(done, total, str(names.get(file, file)))
 
     try:
-        session = open_within(store, _source_of(files, Opening(origin.collection)), [folder], report, Asked(by))
+        source = _source_of(files, Opening(origin.collection))
+        session = open_within(store, source, [folder], Progress(report, progress.stopped), Asked(by))
     except SeveralCollectionsError as error:
         store.drop_upload(upload)
         raise SeveralCollectionsError(_renamed(error.message, names), error.choices) from error

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import mimetypes
 from functools import cache
 from pathlib import Path
@@ -22,13 +21,14 @@ from fabula.session.session import Session
 from fabula.sources.registry import list_endings
 from fabula.web.files import ItemFile
 from fabula.web.store import OpenCollection
+from fabula.web.strict import write_json
 
 _SAMPLES = 41
 
 
 def json_response(data: Any, status: int = 200) -> Response:
     """JSON text; plain ASCII, so that no odd character in a name can break it."""
-    return Response(json.dumps(data, separators=(",", ":")), status, media_type="application/json")
+    return Response(write_json(data), status, media_type="application/json")
 
 
 def collection_body(opened: OpenCollection, *, knows_model: bool) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from fabula.media.extraction import extract_one
 from fabula.media.medium import Wave
 from fabula.media.music.decoding import open_sound
 from fabula.media.music.weighting import Samples
-from fabula.media.spec import Spec, Stop, Stopped
+from fabula.media.spec import Spec, Stop
 
 PARTS = 400  # of a wave
 SILENCE = 10 ** (-60 / 20)  # of full scale: what is below counts as silence
@@ -38,10 +38,8 @@ def _row(path: str, stop: Stop) -> NDArray[np.float64]:
     lows: list[Floats] = []
     highs: list[Floats] = []
     frames, first, last = 0, -1, -1
-    with open_sound(path) as sound:
+    with open_sound(path, stop=stop) as sound:
         for chunk in sound.chunks:
-            if stop():
-                raise Stopped
             low, high = _extremes(chunk)
             lows.append(low)
             highs.append(high)

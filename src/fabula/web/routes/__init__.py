@@ -14,11 +14,12 @@ from fabula.web.routes.jobs import add_jobs
 from fabula.web.routes.opening import add_opening
 from fabula.web.routes.results import add_results
 from fabula.web.store import Store
+from fabula.web.strict import StrictRoute
 
 
 def create_router(store: Store, jobs: Jobs, desks: Desks) -> APIRouter:
     """Every endpoint."""
-    router = APIRouter(prefix="/api", responses=ERROR_RESPONSES)
+    router = APIRouter(prefix="/api", responses=ERROR_RESPONSES, route_class=StrictRoute)
     add_opening(router, store, jobs)
     add_jobs(router, jobs)
     add_collections(router, store)
