@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import threading
@@ -151,11 +152,14 @@ def visit(browser, server):
     contexts, troubles = [], []
     shutil.rmtree(data_folder() / "desks", ignore_errors=True)  # what another test made of the same items
 
-    def visit(width=1280, height=860, scheme="light", *, refusals=False):
+    def visit(width=1280, height=860, scheme="light", *, refusals=False, collection=None):
         context = browser.new_context(
             viewport={"width": width, "height": height}, color_scheme=scheme, has_touch=width < 500
         )
         contexts.append(context)
+        if collection is not None:  # as after a reload: nothing has to be opened
+            kept = json.dumps(json.dumps({"collection": collection}))
+            context.add_init_script(f"sessionStorage.getItem('fabula-page') ?? sessionStorage.setItem('fabula-page', {kept})")
         page = context.new_page()
         page.set_default_timeout(8000)
         page.on("pageerror", lambda error: troubles.append(str(error)))
@@ -168,6 +172,8 @@ def visit(browser, server):
         page.on("console", listen)
         page.goto(server.entrance)
         page.wait_for_selector("html[data-ready]")
+        if collection is not None:
+            settled(page)
         return page
 
     yield visit
@@ -190,6 +196,11 @@ def settled(page):
 
 def titles(page) -> list[str]:
     return page.locator("#rows .row .name").all_text_contents()
+
+
+def row_of(page, title):
+    """The row of an item by its whole title."""
+    return page.locator(".row", has=page.get_by_text(title, exact=True).and_(page.locator(".name")))
 
 
 def centre(locator) -> tuple[float, float]:

@@ -2,12 +2,12 @@
 
 import { $ } from "./dom.js";
 import { follow, holdStill } from "./drag.js";
-import { label, sideOf, sides, withLeftOut } from "./laid.js";
+import { label, sides, withLeftOut } from "./laid.js";
 import { choose, isFinding, partsOf, size } from "./list.js";
 import { preview, restore, snapshot } from "./ordering.js";
-import { drop, isIn, moveByHand, pin, pinned, standing, toggleLink, toggleLock } from "./pinning.js";
+import { isIn, moveByHand, pin, placed, standing, toggleLink, toggleLock } from "./pinning.js";
 import { playItem, playTransition } from "./player.js";
-import { changed, state, titleOf } from "./state.js";
+import { changed, commit, state, titleOf } from "./state.js";
 import { tell } from "./voice.js";
 
 let anchor = null;
@@ -122,24 +122,25 @@ function onDown(event) {
   const grip = event.target.closest(".grip");
   if (!grip || event.button || state.before || isFinding()) return;
   event.preventDefault();
-  const item = itemOf(event), parts = partsOf(item), list = $("rows"), shown = snapshot(), from = standing(item);
+  const item = itemOf(event), parts = partsOf(item), list = $("rows"), shown = snapshot(), from = standing(item), sizes = sides();
   const hand = event.clientY - parts.row.getBoundingClientRect().top;
   let ghost = null, to = null;
   const move = ({ y }) => {
     ghost ??= lift(item, parts);
     const top = y - hand - list.getBoundingClientRect().top;
     ghost.style.transform = `translateY(${top}px)`;
-    const position = positionAt(top);
-    if (position !== to) preview({ fixed: pinned(item, (to = position), from) });
+    const position = positionAt(top, sizes);
+    if (position !== to) preview(placed(item, (to = position), from, sizes));
   };
   const end = (kept, { shift, moved }) => {
     ghost?.remove();
     state.dragged = null;
     if (!moved) return;
     if (!kept || to === null) return restore(shown);
-    const where = sideOf(to);
-    if (shift) Object.assign(state, shown); // nothing but this one moves
-    drop(item, to, from, { alone: shift, where });
+    if (shift && isIn(item)) {
+      Object.assign(state, shown); // nothing but this one moves
+      moveByHand(item, to);
+    } else commit(placed(item, to, from, sizes));
     told(item);
   };
   choose(item);
@@ -159,8 +160,8 @@ function lift(item, parts) {
 }
 
 // The position that a row has whose upper edge is at this height; each side has a head above it.
-function positionAt(top) {
-  const sizes = sides(), last = state.ordering.length - 1;
+function positionAt(top, sizes) {
+  const last = state.ordering.length - 1;
   let first = 0;
   for (const [side, count] of sizes.entries()) {
     const head = sizes.length > 1 ? size.side * (side + 1) : 0, position = Math.round((top - head) / size.row);

@@ -31,9 +31,9 @@ export const sideName = (side) => String.fromCharCode(65 + side);
 export const label = ({ position, side, number }) => (sides().length > 1 ? `${sideName(side)}${number}` : String(position + 1));
 
 // The side of a position, and how many items stand before it there.
-export function sideOf(position) {
+export function sideOf(position, sizes = sides()) {
   let first = 0;
-  for (const [side, size] of sides().entries()) {
+  for (const [side, size] of sizes.entries()) {
     if (position < first + size) return { side, first, size };
     first += size;
   }

@@ -30,14 +30,13 @@ export function pin(item, position, from = standing(item)) {
   commit({ fixed: pinned(item, within(position), from), ends: withoutEnds(item) });
 }
 
-// Let go of a dragged item: at an end of a side it opens or closes that side, however long the side turns out.
-export function drop(item, position, from, { alone = false, where = sideOf(within(position)) } = {}) {
-  if (alone && from < state.ordering.length) return moveByHand(item, position);
-  const { side, first, size } = where, { sides: wanted } = state.wishes;
-  const inner = wanted > 1 && size > 1;
-  if (inner && side > 0 && position === first) return pinEnd(item, "first", side);
-  if (inner && side < wanted - 1 && position === first + size - 1) return pinEnd(item, "last", side);
-  pin(item, position, from);
+// The wish of an item put at a position among sides as they were when it was taken up: at an end of a side it opens or
+// closes that side, however long the side turns out.
+export function placed(item, position, from, sizes) {
+  const to = within(position), { side, first, size } = sideOf(to, sizes), last = sizes.length - 1;
+  if (size > 1 && side > 0 && to === first) return ended(item, "first", side);
+  if (size > 1 && side < last && to === first + size - 1) return ended(item, "last", side);
+  return { fixed: pinned(item, to, from), ends: withoutEnds(item) };
 }
 
 // Move an item alone, all others as they are: an order made by hand. What is pinned stays so where it stands now.
@@ -57,9 +56,10 @@ const withoutEnds = (...items) => {
 const withoutFixed = (...items) => rest(state.wishes.fixed, new Set(items));
 
 // Open or close a side with an item.
-export function pinEnd(item, end, side) {
+export const pinEnd = (item, end, side) => commit(ended(item, end, side));
+function ended(item, end, side) {
   const ends = withoutEnds(item);
-  commit({ ends: { ...ends, [end]: { ...ends[end], [side]: item } }, fixed: withoutFixed(item) });
+  return { ends: { ...ends, [end]: { ...ends[end], [side]: item } }, fixed: withoutFixed(item) };
 }
 
 // Lock items where they are, or let them go; locking moves nothing.

@@ -2,11 +2,11 @@
 
 import { chip, nodes } from "./arc.js";
 import { follow } from "./drag.js";
-import { label, sideOf } from "./laid.js";
+import { sides } from "./laid.js";
 import { preview, restore, snapshot } from "./ordering.js";
-import { drop, pinned, standing } from "./pinning.js";
+import { moveByHand, placed, standing } from "./pinning.js";
 import { nearest, positionAt } from "./plot.js";
-import { changed, state, titleOf } from "./state.js";
+import { changed, commit, state, titleOf } from "./state.js";
 import { tell } from "./voice.js";
 
 let inside = null;
@@ -36,18 +36,19 @@ export function press(event) {
   event.preventDefault();
   state.chosen = item;
   changed("chosen");
-  const shown = snapshot(), from = standing(item);
+  const shown = snapshot(), from = standing(item), sizes = sides();
   let to = from;
   const move = (now) => {
     const position = positionAt(inside(now).px);
-    if (position !== to) preview({ fixed: pinned(item, (to = position), from) });
+    if (position !== to) preview(placed(item, (to = position), from, sizes));
   };
   const end = (kept, { shift }) => {
     if (!kept || to === from) return restore(shown);
-    const where = sideOf(to);
-    if (shift) Object.assign(state, shown);
-    drop(item, to, from, { alone: shift, where });
-    tell(`${titleOf(item)}: position ${label({ position: to, side: where.side, number: to - where.first + 1 })}.`);
+    if (shift) {
+      Object.assign(state, shown); // nothing but this one moves
+      moveByHand(item, to);
+    } else commit(placed(item, to, from, sizes));
+    tell(`${titleOf(item)} is let go at ${to + 1}.`);
   };
   follow(event, { move, end });
 }
