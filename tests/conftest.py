@@ -24,9 +24,10 @@ ROOT = Path(__file__).resolve().parents[1]
 
 @pytest.fixture(scope="session", autouse=True)
 def _own_cache_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """What is measured is kept in a temporary folder, not in the user's own cache."""
+    """What is measured is kept in a temporary folder, not in the user's own cache; so are desks."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("FABULA_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
+        patch.setenv("FABULA_DATA_DIR", str(tmp_path_factory.mktemp("data")))
         yield
 
 

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.interpolate import CubicSpline
+from scipy.interpolate import CubicSpline, PchipInterpolator
 
 from fabula.core.builtin import template, template_names
 from fabula.core.template import PAPER_KNOTS, Template, basis, from_arc
@@ -126,3 +128,43 @@ def test_builtin_shapes_do_what_they_say():
 def test_unknown_builtin_names_the_near_ones():
     with pytest.raises(InputError, match="no built-in template is called 'ikarus'; did you mean icarus"):
         template("ikarus")
+
+
+@pytest.mark.parametrize("q", [2, 3, 4, 7, 12])
+@pytest.mark.parametrize("d", [None, 1, 3])
+def test_a_monotone_curve_is_scipys_pchip(q, d, rng):
+    knots = np.concatenate([[0], np.sort(rng.uniform(0.05, 0.95, q - 2)), [1]])
+    values = rng.integers(-2, 3, size=q if d is None else (q, d)).astype(float)  # with equal neighbours
+    curve = Template(knots, values, interpolation="monotone")
+    u = rng.random(60)
+    expected = PchipInterpolator(knots, values)(u)
+    assert np.allclose(curve.at(u), expected[:, 0] if d == 1 else expected, atol=1e-12)
+
+
+@given(st.lists(st.floats(-5, 5), min_size=2, max_size=12))
+def test_a_monotone_curve_stays_between_neighbouring_knots(values):
+    curve = Template(np.linspace(0, 1, len(values)), values, interpolation="monotone")
+    for (left, right), (low, high) in zip(pairwise(curve.knots), pairwise(values), strict=True):
+        piece = curve.at(np.linspace(left, right, 9))
+        assert min(low, high) - 1e-9 <= piece.min() <= piece.max() <= max(low, high) + 1e-9
+
+
+def test_a_bump_drawn_among_zeros_leaves_no_dip():
+    values = [0, 0, 0, 2, 0, 0, 0]
+    assert Template(PAPER_KNOTS, values).samples(101).min() < -0.3
+    assert Template(PAPER_KNOTS, values, interpolation="monotone").samples(101).min() == 0
+
+
+def test_what_is_made_of_a_monotone_curve_is_monotone():
+    curve = Template(PAPER_KNOTS, [0, 0, 0, 2, 0, 0, 1], interpolation="monotone")
+    u = np.linspace(0, 1, 21)
+    assert np.allclose(curve.flipped().at(u), -curve.at(u))
+    assert np.allclose(curve.reversed().at(u), curve.at(1 - u))
+    scaled = curve.normalised().samples(201)
+    assert np.allclose([scaled.mean(), scaled.std()], [0, 1])
+    assert curve != Template(PAPER_KNOTS, curve.values)
+
+
+def test_an_unknown_interpolation_is_refused():
+    with pytest.raises(InputError, match="interpolation must be 'cubic' or 'monotone'; got 'linear'"):
+        Template([0, 1], [0, 1], interpolation="linear")

@@ -96,3 +96,10 @@ def test_bad_files(content, message, tmp_path):
 def test_missing_file(tmp_path):
     with pytest.raises(FileError, match=r"none\.json: cannot be read \(No such file or directory\)"):
         TemplateSet.load(tmp_path / "none.json")
+
+
+def test_a_file_keeps_how_a_template_runs_between_its_knots(tmp_path):
+    drawn = Template([0, 0.5, 1], [0, 0, 1], "drawn", interpolation="monotone")
+    file = TemplateSet([drawn, Template([0, 1], [0, 1])]).save(tmp_path / "t.json")
+    assert TemplateSet.load(file).templates == [drawn, Template([0, 1], [0, 1])]
+    assert file.read_text().count("interpolation") == 1

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import threading
@@ -12,9 +13,10 @@ from typing import Any
 
 import httpx
 import pytest
-import uvicorn
 
 from fabula.web.app import create_app
+from fabula.web.connections import Patience, server_of
+from fabula.web.desks import data_folder
 from fabula.web.settings import Settings
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "microsoft-edge")
@@ -32,6 +34,16 @@ class Served:
     address: str
     client: httpx.Client
     app: Any
+
+    @property
+    def entrance(self) -> str:
+        """The address with the token, as `fabula serve` prints it."""
+        return f"{self.address}/?token={self.app.state.access.token}"
+
+    @property
+    def authorization(self) -> str:
+        """A line of headers that lets a request in."""
+        return f"Authorization: Bearer {self.app.state.access.token}"
 
     def finish(self, answer: httpx.Response) -> dict[str, Any]:
         """Wait for a job to end."""
@@ -60,11 +72,9 @@ class Served:
 
 
 @contextmanager
-def serving(settings: Settings | None = None) -> Iterator[Served]:
+def serving(settings: Settings | None = None, patience: Patience | None = None) -> Iterator[Served]:
     app = create_app(settings)
-    server = uvicorn.Server(
-        uvicorn.Config(app, port=0, log_level="critical", lifespan="on", timeout_graceful_shutdown=1)
-    )
+    server = server_of(app, patience, port=0, timeout_graceful_shutdown=1)
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     until = time.monotonic() + 10
@@ -72,7 +82,9 @@ def serving(settings: Settings | None = None) -> Iterator[Served]:
         assert time.monotonic() < until
         time.sleep(0.01)
     address = f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
-    with httpx.Client(base_url=address, timeout=30) as client:
+    token = app.state.access.token
+    headers = {} if token is None else {"Authorization": f"Bearer {token}"}
+    with httpx.Client(base_url=address, timeout=30, headers=headers) as client:
         yield Served(address, client, app)
     server.should_exit = True
     thread.join(10)
@@ -138,12 +150,16 @@ def browser():
 def visit(browser, server):
     """Open the page; afterwards nothing may have gone wrong in it, but what the server was meant to refuse."""
     contexts, troubles = [], []
+    shutil.rmtree(data_folder() / "desks", ignore_errors=True)  # what another test made of the same items
 
-    def visit(width=1280, height=860, scheme="light", *, refusals=False):
+    def visit(width=1280, height=860, scheme="light", *, refusals=False, collection=None):
         context = browser.new_context(
             viewport={"width": width, "height": height}, color_scheme=scheme, has_touch=width < 500
         )
         contexts.append(context)
+        if collection is not None:  # as after a reload: nothing has to be opened
+            kept = json.dumps(json.dumps({"collection": collection}))
+            context.add_init_script(f"sessionStorage.getItem('fabula-page') ?? sessionStorage.setItem('fabula-page', {kept})")
         page = context.new_page()
         page.set_default_timeout(8000)
         page.on("pageerror", lambda error: troubles.append(str(error)))
@@ -154,8 +170,10 @@ def visit(browser, server):
                 troubles.append(message.text)
 
         page.on("console", listen)
-        page.goto(server.address)
+        page.goto(server.entrance)
         page.wait_for_selector("html[data-ready]")
+        if collection is not None:
+            settled(page)
         return page
 
     yield visit
@@ -178,6 +196,11 @@ def settled(page):
 
 def titles(page) -> list[str]:
     return page.locator("#rows .row .name").all_text_contents()
+
+
+def row_of(page, title):
+    """The row of an item by its whole title."""
+    return page.locator(".row", has=page.get_by_text(title, exact=True).and_(page.locator(".name")))
 
 
 def centre(locator) -> tuple[float, float]:

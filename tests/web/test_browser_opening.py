@@ -184,11 +184,6 @@ def test_the_dialog_fits_in_light_and_dark_on_any_screen(visit, width, height, s
     assert page.evaluate(
         "document.getElementById('which-list').scrollWidth <= document.getElementById('which-list').clientWidth"
     )
-    colours = page.evaluate(
-        "(({ color, backgroundColor }) => [color, backgroundColor])(getComputedStyle(document.querySelector('.pick')))"
-    )
-    light = ["rgb(29, 35, 48)", "rgb(255, 255, 255)"]
-    assert colours == (light if scheme == "light" else ["rgb(231, 234, 240)", "rgb(24, 28, 35)"])
     check_access(page)
 
 

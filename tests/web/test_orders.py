@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 
 import numpy as np
 import pytest
@@ -19,6 +20,7 @@ def test_the_answer_is_what_the_command_line_prints(server, demo, capsys):
     assert answered.pop("result")
     assert answered.pop("given_name") in ("the order given", "the order of the file names")
     assert answered.pop("length_texts") == {"sides": ["1:43"], "all": "1:43", "left_out": "0:00"}
+    assert (answered.pop("sequence"), answered.pop("final")) == (None, True)
     assert answered == printed
 
 
@@ -179,7 +181,7 @@ def test_reasons_can_be_left_out(server, demo):
 def test_a_mistake_is_told_in_one_line(server, asked, status, words):
     answer = server.client.post("/api/order", json=asked)
     assert answer.status_code == status
-    assert list(answer.json()) == ["error", "field"]
+    assert list(answer.json())[:2] == ["error", "field"]
     assert words in answer.json()["error"]
     assert "\n" not in answer.json()["error"]
 
@@ -221,3 +223,45 @@ def test_items_without_an_id_are_called_by_their_number(server):
     told = server.order(items=[{"title": "a", "essence": 2}, {"essence": 1}], template="steady-rise")
     assert told["ordering"] == [1, 0]
     assert [(row["id"], row["title"]) for row in told["items"]] == [("2", "2"), ("1", "a")]
+
+
+def test_an_answer_tells_to_which_question_it_belongs(server, demo):
+    assert server.order(collection=demo, sequence=7)["sequence"] == 7
+    assert server.order(collection=demo)["sequence"] is None
+    assert server.client.post("/api/order", json={"collection": demo, "sequence": -1}).status_code == 422
+
+
+def test_a_first_answer_is_there_soon_and_keeps_the_wishes(server, rng):
+    items = [{"essence": float(v), "creator": f"c{k % 40}", "length": 200} for k, v in enumerate(rng.normal(size=300))]
+    wishes = {"items": items, "template": "icarus", "together": [[1, 2], [5, 9]], "apart": "creator", "explain": False}
+    server.order(**wishes, budget_ms=50)  # what is loaded once
+    begun = time.monotonic()
+    soon = server.order(**wishes, budget_ms=50, sequence=1)
+    took = time.monotonic() - begun
+    whole = server.order(**wishes, sequence=2)
+    assert took < (time.monotonic() - begun - took)
+    assert (soon["final"], whole["final"]) == (False, True)
+    assert whole["worst"] <= soon["worst"] + 1e-9
+    places = {item: position for position, item in enumerate(soon["ordering"])}
+    assert places[2] == places[1] + 1
+    assert places[9] == places[5] + 1
+    assert soon["alternatives"] == []
+    assert server.order(items=items[:8], template="icarus", alternatives=1, budget_ms=50)["final"]  # exact already
+
+
+@pytest.mark.parametrize(
+    ("asked", "wishes"),
+    [
+        ({"fixed": {"0": 2, "3": 5}, "before": [[1, 2], [4, 5]]}, [("fixed", 0), ("before", 0)]),
+        ({"together": [[0, 1], [3, 4]], "before": [[1, 0]]}, [("together", 0), ("before", 0)]),
+        ({"first": 2, "before": [[1, 2]]}, [("first", None), ("before", 0)]),
+        ({"sides": 2, "side_limit": 3}, [("sides", None), ("side_limit", None)]),
+        ({"fixed": {"0": 2, "1": 2}}, [("fixed", None)]),
+        ({"limit": 0.5, "first": 1}, [("first", None), ("limit", None)]),
+    ],
+)
+def test_wishes_that_cannot_hold_are_named(server, asked, wishes):
+    items = [{"essence": k, "length": 2} for k in range(6)]
+    answer = server.client.post("/api/order", json={"items": items, "template": "icarus", **asked})
+    assert answer.status_code == 400
+    assert [(wish["field"], wish["key"]) for wish in answer.json()["wishes"]] == wishes

@@ -13,7 +13,7 @@ import pytest
 
 from fabula.web.settings import Settings
 
-from .conftest import serving
+from .conftest import serving, table
 
 SMALL = Settings(most_files=3, most_file_bytes=200_000, most_upload_bytes=300_000, most_stored_bytes=500_000,
                  most_body_bytes=20_000, most_items=50, most_searched=20, most_collections=3, most_jobs=1)  # fmt: skip
@@ -33,6 +33,7 @@ def stored(served) -> list[str]:
 
 def raw(served, head: str, body: bytes = b"") -> socket.socket:
     connection = socket.create_connection(("127.0.0.1", int(served.address.rpartition(":")[2])), timeout=10)
+    head = f"{head}\n{served.authorization}"
     connection.sendall(head.replace("\n", "\r\n").encode() + b"\r\n\r\n" + body)
     return connection
 
@@ -287,7 +288,7 @@ def test_a_search_has_its_limit(small):
 
 
 def test_jobs_and_collections_have_their_limits(small):
-    collections = [small.opened(small.client.post("/api/demo")) for _ in range(4)]
+    collections = [small.opened(small.upload((f"{n}.csv", table(n).encode()))) for n in range(4, 8)]
     assert small.client.get(f"/api/collections/{collections[0]}").status_code == 404
     assert small.client.get(f"/api/collections/{collections[-1]}").status_code == 200
     assert len(small.client.get("/api/collections").json()) == 3

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -58,8 +59,11 @@ _LIMITS = ("sides", "side_limit", "limit", "smoothness")
 @click.option("--alternatives", type=int, default=4, show_default=True, metavar="N", help="Orderings to propose.")
 @click.option("--choose", type=int, default=1, metavar="N", help="Take the Nth proposal instead of the first.")
 @click.option("-o", "--output", metavar="FILE",
-              help=f"Write the order: {' '.join(PLAYLIST_ENDINGS)} .csv .json; of texts .md .docx; "
+              help=f"Write the order: {' '.join(PLAYLIST_ENDINGS)} .csv .json; of music .cue .txt; of texts .md .docx; "
               "of pictures .png .pdf .book.pdf .html .txt")  # fmt: skip
+@click.option(
+    "--gap", type=float, default=0.0, metavar="SECONDS", help="Between two items, in .cue and timings (.txt)."
+)
 @click.option("--copy-to", metavar="FOLDER", help="Write numbered copies of the files there.")
 @click.option("--link", is_flag=True, help="With --copy-to: write links instead of copies.")
 @click.option("--tags", is_flag=True, help="With --copy-to: write the new numbers into the copies.")
@@ -129,6 +133,7 @@ class _Outputs:
     output: str | None
     report: str | None
     plot: str | None
+    gap: float
     copy_to: str | None
     link: bool
     tags: bool
@@ -162,7 +167,8 @@ class _Outputs:
         from fabula.report.pictures import write_picture
         from fabula.session.writing.outputs import write_ordered
 
-        wanted = ((self.output, write_ordered), (self.report, write_page), (self.plot, write_picture))
+        in_order = partial(write_ordered, gap=self.gap)
+        wanted = ((self.output, in_order), (self.report, write_page), (self.plot, write_picture))
         written = [write(ordered, path) for path, write in wanted if path is not None]
         return written + self._copies(ordered)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -20,11 +21,12 @@ HOST = "127.0.0.1"
 @click.option("--port", type=click.IntRange(0, 65535), default=8377, show_default=True, help="0 takes any free one.")
 @click.option("--browser/--no-browser", default=True, help="Open the page in the browser.")
 @click.option("--model", metavar="NAME|FILE", help="The model that gives the essence: see `fabula info`.")
-def command(*, roots: tuple[str, ...], port: int, browser: bool, model: str | None) -> None:
+@click.option("--token/--no-token", default=True, help="Let in only who has the address with its token.")
+def command(*, roots: tuple[str, ...], port: int, browser: bool, model: str | None, token: bool) -> None:
     """Open the page on which an arc is drawn and the order follows.
 
-    The page is for this computer alone. It may open the demo, what is dropped on it, and what lies below the folders
-    named as ROOT.
+    The page is for this computer alone, and for whoever has its address. It may open the demo, what is dropped on it,
+    and what lies below the folders named as ROOT.
 
     \b
     Examples:
@@ -38,14 +40,22 @@ def command(*, roots: tuple[str, ...], port: int, browser: bool, model: str | No
     from fabula.web.settings import Settings, as_roots
 
     settings = Settings(roots=as_roots(roots), model=model)
+    settings = settings if token else replace(settings, token=None)
     if model is not None:
         load_model(model)  # a wrong name is told before anything starts
     with _bound(port) as listening:
         address = f"http://{HOST}:{listening.getsockname()[1]}/"
-        click.echo(f"the page is at {address} (Ctrl-C ends it)")
+        app = create_app(settings)
+        if settings.token is None:
+            click.echo("without a token the page is open to everybody who uses this computer (--no-token)")
+        click.echo(f"the page is at {_with(address, settings.token)} (Ctrl-C ends it)")
         if browser:
-            _open_soon(address)
-        _serve(create_app(settings), listening)
+            _open_soon(_with(address, None if settings.token is None else app.state.access.once()))
+        _serve(app, listening)
+
+
+def _with(address: str, token: str | None) -> str:
+    return address if token is None else f"{address}?token={token}"
 
 
 def _bound(port: int) -> socket:
@@ -74,11 +84,8 @@ def _open_soon(address: str) -> None:
 
 
 def _serve(app: Any, listening: socket) -> None:
-    import uvicorn
+    from fabula.web.connections import server_of
 
-    config = uvicorn.Config(
-        app, log_level="warning", access_log=False, server_header=False, lifespan="on", timeout_graceful_shutdown=2
-    )
     with contextlib.suppress(KeyboardInterrupt):  # Ctrl-C is how it ends
-        uvicorn.Server(config).run(sockets=[listening])
+        server_of(app).run(sockets=[listening])
     click.echo("the page is closed")

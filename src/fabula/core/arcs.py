@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike
 
 from fabula.core.essence import Floats, as_essence
 from fabula.core.fit import Fit, as_fixed, lay
+from fabula.core.interpolation import CUBIC
 from fabula.core.matching import match_sorted
 from fabula.core.ordering import Ints, inverse
 from fabula.core.template import Template, replace_values
@@ -149,8 +150,9 @@ class Arcs:
             yield candidates
 
     def _climbed(self, rows: Floats, pinned: dict[int, int]) -> list[tuple[Template, Ints]]:
-        """What is climbed to from each template and from the middle of each two; nothing where knots differ."""
-        if len(self.templates) == 1 or len({t.knots.tobytes() for t in self.templates}) > 1:
+        """What is climbed to from each template and from the middle of each two; nothing where they cannot blend."""
+        kinds = {(t.knots.tobytes(), t.interpolation) for t in self.templates}
+        if len(self.templates) == 1 or kinds != {(self.templates[0].knots.tobytes(), CUBIC)}:
             return []
         values = self.templates.values  # (k, knots[, d])
         shares = np.eye(len(values))

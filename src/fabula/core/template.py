@@ -1,14 +1,16 @@
 """Templates: target curves on [0, 1], given at knots and cubic between them.
 
-The curve is the cubic spline through the knots whose third derivative is continuous at the second and the last
-but one knot ("not-a-knot"); with two knots that is the line, with three the parabola. It is linear in the knot
+By default the curve is the cubic spline through the knots whose third derivative is continuous at the second and the
+last but one knot ("not-a-knot"); with two knots that is the line, with three the parabola. It is linear in the knot
 values, ``t(u) = B(u) y``, which :func:`basis` gives and the learning of templates rests on.
+
+A smooth spline swings beyond its knots: five knots at 0 beside one at 2 give a dip nobody drew. Templates drawn by hand
+are "monotone": between two knots they stay between their values (:mod:`fabula.core.interpolation`).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
@@ -16,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fabula.core.display import caption_html, curve_svg
 from fabula.core.essence import Floats, as_essence, normalise
+from fabula.core.interpolation import CUBIC, INTERPOLATIONS, monotone_pieces, piece_operator
 from fabula.core.ordering import positions as even_positions
 from fabula.errors import InputError
 
@@ -34,24 +37,33 @@ class Template:
         Its values there: shape (knots,), or (knots, d) for an essence of d dimensions.
     name, description
         For people.
+    interpolation
+        How it runs between knots: "cubic", the paper's spline; or "monotone", which never swings beyond two
+        neighbouring knots, for what is drawn by hand.
 
     Examples
     --------
     >>> t = Template(knots=[0, 0.5, 1], values=[0, 1, 0], name="arch")
     >>> t.at([0, 0.25, 0.5])
     array([0.  , 0.75, 1.  ])
+    >>> drawn = Template([0, 0.25, 0.5, 0.75, 1], [0, 0, 2, 0, 0], interpolation="monotone")
+    >>> drawn.samples(101).min().item(), drawn.samples(101).max().item()
+    (0.0, 2.0)
     """
 
     knots: Floats
     values: Floats
     name: str = ""
     description: str = ""
+    interpolation: str = CUBIC
     _pieces: Floats = field(init=False, repr=False)
 
-    def __init__(self, knots: ArrayLike, values: ArrayLike, name: str = "", description: str = "") -> None:
+    def __init__(
+        self, knots: ArrayLike, values: ArrayLike, name: str = "", description: str = "", interpolation: str = CUBIC
+    ) -> None:
         checked = _as_knots(knots)
         curve = _as_values(values, len(checked))
-        pieces = np.tensordot(_piece_operator(checked.tobytes()), curve, axes=(2, 0))  # (knots - 1, 4[, d])
+        pieces = _pieces_of(checked, curve, interpolation)
         for array in (checked, curve, pieces):
             array.setflags(write=False)
         for attribute, value in (
@@ -59,6 +71,7 @@ class Template:
             ("values", curve),
             ("name", name),
             ("description", description),
+            ("interpolation", interpolation),
             ("_pieces", pieces),
         ):
             object.__setattr__(self, attribute, value)
@@ -102,7 +115,7 @@ class Template:
     def reversed(self) -> Template:
         """The template from its end to its beginning."""
         name = f"{self.name} (reversed)" if self.name else ""
-        return Template(1.0 - self.knots[::-1], self.values[::-1], name, self.description)
+        return Template(1.0 - self.knots[::-1], self.values[::-1], name, self.description, self.interpolation)
 
     def normalised(self) -> Template:
         """The same template on the scale of a z-scored essence: mean 0 and deviation 1 along it.
@@ -132,6 +145,7 @@ class Template:
         return (
             self.name == other.name
             and self.description == other.description
+            and self.interpolation == other.interpolation
             and np.array_equal(self.knots, other.knots)
             and np.array_equal(self.values, other.values)
         )
@@ -142,7 +156,8 @@ class Template:
 
 def replace_values(template: Template, values: ArrayLike, *, name: str | None = None) -> Template:
     """A template with the same knots and other values."""
-    return Template(template.knots, values, template.name if name is None else name, template.description)
+    called = template.name if name is None else name
+    return Template(template.knots, values, called, template.description, template.interpolation)
 
 
 def from_arc(essence: ArrayLike, *, name: str = "", description: str = "") -> Template:
@@ -188,7 +203,7 @@ def basis(knots: ArrayLike, positions: ArrayLike) -> Floats:
     checked = _as_knots(knots)
     u = as_positions(positions)
     piece = np.searchsorted(checked[1:-1], u, side="right")
-    return _polynomial(_piece_operator(checked.tobytes())[piece], u - checked[piece])
+    return _polynomial(piece_operator(checked.tobytes())[piece], u - checked[piece])
 
 
 def as_positions(positions: ArrayLike) -> Floats:
@@ -211,39 +226,13 @@ def _polynomial(coefficients: Floats, step: Floats) -> Floats:
     return np.asarray(((c3 * h + c2) * h + c1) * h + c0)
 
 
-@lru_cache(maxsize=64)
-def _piece_operator(knots: bytes) -> Floats:
-    """From knot values to the polynomial of each piece: shape (q - 1, 4, q), coefficients from power 0 up."""
-    x = np.frombuffer(knots, dtype=np.float64)
-    q = len(x)
-    dx = np.diff(x)
-    eye = np.eye(q)
-    slope = np.diff(eye, axis=0) / dx[:, np.newaxis]  # (q - 1, q)
-    derivative = _derivative_operator(dx, slope)  # (q, q)
-    gap = dx[:, np.newaxis]
-    start, end = derivative[:-1], derivative[1:]
-    return np.stack([eye[:-1], start, (3 * slope - 2 * start - end) / gap, (start + end - 2 * slope) / gap**2], axis=1)
-
-
-def _derivative_operator(dx: Floats, slope: Floats) -> Floats:
-    """From knot values to the spline's slope at each knot, shape (q, q): the not-a-knot equations, solved."""
-    q = len(dx) + 1
-    if q == 2:
-        return np.vstack([slope[0], slope[0]])
-    if q == 3:  # the parabola through three points
-        middle = (dx[1] * slope[0] + dx[0] * slope[1]) / (dx[0] + dx[1])
-        return np.vstack([2 * slope[0] - middle, middle, 2 * slope[1] - middle])
-    A = np.zeros((q, q))
-    R = np.zeros((q, q))
-    for i in range(1, q - 1):  # the second derivative is continuous at each inner knot
-        A[i, i - 1 : i + 2] = dx[i], 2 * (dx[i - 1] + dx[i]), dx[i - 1]
-        R[i] = 3 * (dx[i] * slope[i - 1] + dx[i - 1] * slope[i])
-    first, last = dx[0] + dx[1], dx[-2] + dx[-1]
-    A[0, :2] = dx[1], first  # the third derivative is continuous at the second knot
-    R[0] = ((dx[0] + 2 * first) * dx[1] * slope[0] + dx[0] ** 2 * slope[1]) / first
-    A[-1, -2:] = last, dx[-2]  # and at the last but one
-    R[-1] = (dx[-1] ** 2 * slope[-2] + (2 * last + dx[-1]) * dx[-2] * slope[-1]) / last
-    return np.asarray(np.linalg.solve(A, R), dtype=np.float64)
+def _pieces_of(knots: Floats, values: Floats, interpolation: str) -> Floats:
+    """The polynomial of each piece: shape (knots - 1, 4[, d]), coefficients from power 0 up."""
+    if interpolation not in INTERPOLATIONS:
+        raise InputError(f"interpolation must be {' or '.join(map(repr, INTERPOLATIONS))}; got {interpolation!r}")
+    if interpolation == CUBIC:
+        return np.tensordot(piece_operator(knots.tobytes()), values, axes=(2, 0))
+    return monotone_pieces(knots, values)
 
 
 def _as_knots(knots: ArrayLike) -> Floats:

@@ -6,6 +6,7 @@ A template file is JSON that a person can edit::
      "templates": [{"name": "arch", "description": "Up and down.", "knots": [0, 0.5, 1], "values": [0, 1, 0]}]}
 
 One that was learned also has ``seen``: digests of what it was learned from, as :mod:`fabula.core.seen` makes them.
+A template that was drawn says so, ``"interpolation": "monotone"``; without it, the curve is the cubic spline.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from numpy.typing import ArrayLike
 
 from fabula.core.display import caption_html, curve_svg, named
 from fabula.core.essence import Floats, as_essence
+from fabula.core.interpolation import CUBIC
 from fabula.core.ordering import Ints
 from fabula.core.ordering import positions as even_positions
 from fabula.core.seen import Seen
@@ -94,16 +96,7 @@ class TemplateSet:
 
     def save(self, path: str | Path) -> Path:
         """Write the set as JSON, whole or not at all."""
-        rows = [
-            {
-                "name": t.name,
-                "description": t.description,
-                "knots": t.knots.tolist(),
-                "values": t.values.tolist(),
-            }
-            for t in self.templates
-        ]
-        lines = ",\n  ".join(json.dumps(row, ensure_ascii=False) for row in rows)
+        lines = ",\n  ".join(json.dumps(_row(t), ensure_ascii=False) for t in self.templates)
         seen = "" if self.seen is None else f', "seen":\n {json.dumps(self.seen.to_dict(), ensure_ascii=False)}'
         text = f'{{"format": "{FORMAT}", "version": {VERSION}, "templates": [\n  {lines}\n]{seen}}}\n'
         return write_whole(path, text)
@@ -187,6 +180,11 @@ def join_essences(
     return np.concatenate(values), np.concatenate(where), lengths
 
 
+def _row(t: Template) -> dict[str, Any]:
+    row = {"name": t.name, "description": t.description, "knots": t.knots.tolist(), "values": t.values.tolist()}
+    return row if t.interpolation == CUBIC else {**row, "interpolation": t.interpolation}
+
+
 def _read_row(row: Any, where: str) -> Template:
     if not isinstance(row, dict) or "knots" not in row or "values" not in row:
         raise FileError(f'{where}: must have "knots" and "values"')
@@ -194,6 +192,6 @@ def _read_row(row: Any, where: str) -> Template:
     if not isinstance(name, str) or not isinstance(description, str):
         raise FileError(f'{where}: "name" and "description" must be text')
     try:
-        return Template(row["knots"], row["values"], name, description)
+        return Template(row["knots"], row["values"], name, description, row.get("interpolation", CUBIC))
     except InputError as error:
         raise FileError(f"{where}: {error}") from error

@@ -57,11 +57,14 @@ class Measuring:
         Whether to use and fill the cache.
     progress
         Called with (done, total, path) after each file, in the caller's thread.
+    stop
+        Asked between the blocks of every file; True gives up with `Stopped`.
     """
 
     jobs: int | None = None
     cache: bool = True
     progress: Progress | None = None
+    stop: Stop = lambda: False
 
 
 def extract(paths: Sequence[str | os.PathLike[str]], spec: Spec, measuring: Measuring | None = None) -> Extraction:
@@ -88,6 +91,8 @@ def extract(paths: Sequence[str | os.PathLike[str]], spec: Spec, measuring: Meas
         When the jobs are not at least 1.
     MissingExtraError
         When the spec needs a library that is not installed.
+    Stopped
+        When it was asked to give up.
 
     Examples
     --------
@@ -102,30 +107,48 @@ def extract(paths: Sequence[str | os.PathLike[str]], spec: Spec, measuring: Meas
         raise InputError(f"jobs must be at least 1; got {how.jobs}")
     spec.prepare()
     outcomes: dict[int, _Outcome] = {}
-    for index, outcome in _outcomes(names, spec, workers, cache=how.cache):
+    for index, outcome in _outcomes(names, spec, workers, how):
         outcomes[index] = outcome
         if how.progress is not None:
             how.progress(len(outcomes), len(names), names[index])
     return _gathered(names, spec, outcomes)
 
 
-def _outcomes(names: list[str], spec: Spec, workers: int, *, cache: bool) -> Iterator[tuple[int, _Outcome]]:
+def _outcomes(names: list[str], spec: Spec, workers: int, how: Measuring) -> Iterator[tuple[int, _Outcome]]:
     """Each file's outcome as soon as it is there."""
     if workers == 1:
         for index, name in enumerate(names):
-            yield index, _outcome(name, spec, lambda: False, cache=cache)
+            yield index, _outcome(name, spec, how.stop, cache=how.cache)
         return
     given_up = threading.Event()
+
+    def stop() -> bool:
+        return given_up.is_set() or how.stop()
+
     with ThreadPoolExecutor(workers, thread_name_prefix="fabula-extract") as pool:
         try:
-            futures = {
-                pool.submit(_outcome, name, spec, given_up.is_set, cache=cache): i for i, name in enumerate(names)
-            }
+            futures = {pool.submit(_outcome, name, spec, stop, cache=how.cache): i for i, name in enumerate(names)}
             for future in as_completed(futures):
                 yield futures[future], future.result()
         finally:  # also when the caller is interrupted: the threads give up within one chunk
             given_up.set()
             pool.shutdown(wait=True, cancel_futures=True)
+
+
+def extract_one(path: str, spec: Spec, stop: Stop = lambda: False) -> NDArray[np.float64]:
+    """The features of one file, from the cache where they are known: an array of the spec's shape.
+
+    Raises
+    ------
+    FileError
+        When the file cannot be measured.
+    Stopped
+        When `stop` says True.
+    """
+    found = _outcome(path, spec, stop, cache=True)
+    if isinstance(found, FileError):
+        raise found
+    return found
 
 
 def _outcome(name: str, spec: Spec, stop: Stop, *, cache: bool) -> _Outcome:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from fabula.core.collection import Collection, Item
 from fabula.core.essence import Floats
 from fabula.errors import InputError
-from fabula.media.spec import Spec
+from fabula.media.spec import Spec, Stop
 from fabula.media.steps import Steps, essence_steps
 from fabula.media.threads import Threads
 from fabula.media.units import COUNT, Unit
@@ -48,16 +48,65 @@ class Words:
     files: str = "files of a known kind"
 
 
+@dataclass(frozen=True, eq=False)
+class Wave:
+    """What an item looks like over its length.
+
+    Attributes
+    ----------
+    low, high
+        Shape (k,): the smallest and the largest value in each of k equal parts, from -1 to 1.
+    begins, ends
+        Where there is something first and last, in the unit of the medium; both 0 where there is nothing.
+    length
+        Of the item, in the unit of the medium.
+    """
+
+    low: Floats
+    high: Floats
+    begins: float
+    ends: float
+    length: float
+
+
+@dataclass(frozen=True)
+class Cover:
+    """A picture that stands for an item: its bytes, and their media type."""
+
+    data: bytes = field(repr=False)
+    type: str
+
+
+Lengths = Callable[[Collection], Floats]
+
+
 @dataclass(frozen=True)
 class Preview:
     """How an item is shown on the page: as ``"sound"``, ``"picture"`` or ``"text"``, or not at all (``""``).
 
-    ``types`` has the media type of an ending where the server cannot guess it. ``ends`` gives how an item begins and
-    how it ends as plain text, to be read where two meet; None where there is nothing to read.
+    Attributes
+    ----------
+    kind
+        Which of them.
+    types
+        The media type of an ending where the server cannot guess it.
+    wave
+        From a file, and a function that says whether to give up, to what it looks like over its length.
+    cover
+        From a file to the picture that stands for it; None where there is none.
+    gains
+        From a collection to what brings its items to one level, in dB, shape (n,), none above 0; NaN where it is
+        not known.
+    ends
+        From an item to how it begins and how it ends as plain text, to be read where two meet; None where there is
+        nothing to read.
     """
 
     kind: str = ""
     types: Mapping[str, str] = field(default_factory=dict)
+    wave: Callable[[str, Stop], Wave] | None = None
+    cover: Callable[[str], Cover | None] | None = None
+    gains: Lengths | None = None
     ends: Callable[[Item], tuple[str, str] | None] | None = None
 
 
@@ -80,9 +129,9 @@ class Facing:
     alone: NDArray[np.bool_]
 
 
-Lengths = Callable[[Collection], Floats]
 Numbers = tuple[int, int]  # which, and of how many
 Output = Callable[[Collection, Path, Sequence[int]], Path]  # items in their new order, target, sizes of the sides
+Sheet = Callable[[Collection, Path, Sequence[int], float], Path]  # the same, and the gap between two items
 
 
 def no_lengths(collection: Collection) -> Floats:
@@ -146,6 +195,8 @@ class Medium:
         How items go beside each other on facing pages; None where they have none.
     outputs
         Ending -> how a collection is written in a format of this medium's own.
+    sheets
+        Ending -> how a collection is written in a format that says when each item begins, with a gap between two.
     write_numbers
         Writes the number of a position, and of a side where there are several, into a file.
     """
@@ -175,6 +226,7 @@ class Medium:
     preview: Preview = Preview()
     facing: Callable[[Collection], Facing] | None = None
     outputs: Mapping[str, Output] = field(default_factory=dict)
+    sheets: Mapping[str, Sheet] = field(default_factory=dict)
     write_numbers: Callable[[Path, Numbers, Numbers | None], None] | None = None
 
     def spec(self, name: str | None = None) -> Spec:

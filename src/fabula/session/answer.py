@@ -65,8 +65,9 @@ def rows_of(ordered: Ordered) -> list[Row]:
 def as_json(ordered: Ordered, *, explain: bool = True) -> dict[str, Any]:
     """A result as one JSON object.
 
-    Keys: ``template`` (its name), ``knots``, ``values``, ``ordering`` (0-based item indices), ``worst``, ``mean``,
-    ``score``, ``exact``, ``gap`` (null: not known), ``sides`` (items on each), ``lengths`` (of each side, in ``unit``),
+    Keys: ``template`` (its name), ``knots``, ``values``, ``interpolation``, ``ordering`` (0-based item indices),
+    ``worst``, ``mean``, ``score``, ``exact``, ``gap`` (null: not known), ``sides`` (items on each), ``lengths`` (of
+    each side),
     ``left_out`` (item indices), ``unmeasured`` (entries that keep their position), ``model``, ``likelier`` (times, than
     the order given), ``items`` in the new order (each with ``position`` (1-based), ``id``, ``title``, who made it,
     ``path``, ``length``, ``side``, ``essence``, ``target``, ``deviation``, ``why``), ``given``, ``alternatives``
@@ -198,6 +199,7 @@ def _summary(chosen: Fit) -> dict[str, Any]:
         "template": chosen.template.name,
         "knots": chosen.template.knots.tolist(),
         "values": chosen.template.values.tolist(),
+        "interpolation": chosen.template.interpolation,
         "ordering": chosen.ordering.tolist(),
         "worst": chosen.worst,
         "mean": chosen.mean,

@@ -47,13 +47,21 @@ class Proposal:
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """What to lay along what: essence (n,) or (n, d), constraints, the cost of steps (n, n) or None, and who judges."""
+    """What to lay along what: essence (n,) or (n, d), constraints, the cost of steps (n, n) or None, and who judges.
+
+    ``seconds`` is how long to search for each ordering at most; None as long as it is worth.
+    """
 
     essence: Floats
     constraints: Constraints
     flow: Floats | None = None
     model: Model | None = None
     likelihood: Likelihood | None = None
+    seconds: float | None = None
+
+    def time_for(self, usual: float) -> float:
+        """Seconds for a search that usually takes so many."""
+        return usual if self.seconds is None else min(usual, self.seconds)
 
     @property
     def plain(self) -> bool:
@@ -63,7 +71,12 @@ class Task:
 
 def along_template(task: Task, template: Template) -> Proposal:
     """The ordering that follows a template most closely under the constraints."""
-    found = arrange(Goal.template(task.essence, template), constraints=task.constraints, flow=task.flow)
+    found = arrange(
+        Goal.template(task.essence, template),
+        constraints=task.constraints,
+        flow=task.flow,
+        seconds=task.time_for(_FIRST),
+    )
     return _proposal(task, template, found)
 
 
@@ -93,7 +106,7 @@ def _under_arc(task: Task, fit: Fit, seconds: float) -> Proposal:
         return Proposal(fit)
 
     goal = Goal.table(lambda m: _squares(task.essence, fit.template, m), len(task.essence))
-    found = arrange(goal, constraints=kept, flow=task.flow, seconds=seconds)
+    found = arrange(goal, constraints=kept, flow=task.flow, seconds=task.time_for(seconds))
     return _proposal(task, fit.template, found)
 
 
@@ -114,7 +127,7 @@ def by_likelihood(task: Task, templates: Sequence[Template], most: int) -> list[
             Goal.table(_costs(task, likelihood, lean), len(task.essence)),
             constraints=task.constraints,
             flow=-likelihood.flow if task.flow is None else task.flow - likelihood.flow,
-            seconds=_FIRST if lean is None else _OTHERS,
+            seconds=task.time_for(_FIRST if lean is None else _OTHERS),
         )
         template = lean or nearest(task.essence[arranged.ordering], templates, arranged.sides)
         found.setdefault(arranged.ordering.tobytes(), _proposal(task, template, arranged))

@@ -52,7 +52,11 @@ class FolderReading:
 
 
 def read_folder(
-    paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]], medium: Medium, *, recursive: bool = True
+    paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    medium: Medium,
+    *,
+    recursive: bool = True,
+    within: Sequence[Path] | None = None,
 ) -> FolderReading:
     """Read the files of folders, or files named one by one.
 
@@ -67,6 +71,8 @@ def read_folder(
         Whose files to look for.
     recursive
         Whether to go into folders within folders.
+    within
+        Folders that links must not lead out of, without links themselves; by default they may lead anywhere.
 
     Returns
     -------
@@ -86,7 +92,7 @@ def read_folder(
     seen: set[str] = set()
     numbered = True
     for name in names:
-        for folder, files in _folders(name, recursive=recursive, skipped=skipped):
+        for folder, files in _folders(name, recursive=recursive, skipped=skipped, within=within):
             usable = _usable(files, medium, seen, skipped, named=folder is None)
             found, by_number = _in_order([medium.read_item(file) for file in usable], medium)
             numbered = numbered and folder is not None and (by_number or not found)
@@ -96,10 +102,10 @@ def read_folder(
     return FolderReading(tuple(items), tuple(skipped), _title(names, items, medium), numbered)
 
 
-def files_of(paths: Sequence[str], *, recursive: bool = True) -> Iterator[str]:
+def files_of(paths: Sequence[str], *, recursive: bool = True, within: Sequence[Path] | None = None) -> Iterator[str]:
     """Every file that folders hold or that is named, whatever it is; links that lead in circles are entered once."""
     for name in paths:
-        for _, files in _folders(name, recursive=recursive, skipped=[]):
+        for _, files in _folders(name, recursive=recursive, skipped=[], within=within):
             yield from files
 
 
@@ -116,7 +122,9 @@ def natural_key(text: str) -> tuple[tuple[int, int, str], ...]:
     return tuple((0, int(part), "") if i % 2 else (1, 0, part) for i, part in enumerate(parts) if part)
 
 
-def _folders(name: str, *, recursive: bool, skipped: list[tuple[str, str]]) -> Iterator[tuple[str | None, list[str]]]:
+def _folders(
+    name: str, *, recursive: bool, skipped: list[tuple[str, str]], within: Sequence[Path] | None
+) -> Iterator[tuple[str | None, list[str]]]:
     """The files of one path, folder by folder in natural order; (None, [path]) for a file."""
     if not _is_folder(name):
         if not os.path.lexists(name):
@@ -137,10 +145,21 @@ def _folders(name: str, *, recursive: bool, skipped: list[tuple[str, str]]) -> I
             skipped.append((folder, f"the folder cannot be read ({error.strerror or error})"))
             continue
         inside = [os.path.join(folder, entry) for entry in entries]  # noqa: PTH118 - keeps odd names as they are
+        if within is not None:
+            inside = list(_not_leading_out(inside, within, skipped))
         inner = [path for path in inside if _is_folder(path)]
         yield folder, [path for path in inside if path not in set(inner)]
         if recursive:
             waiting.extend(reversed(inner))
+
+
+def _not_leading_out(paths: Iterable[str], within: Sequence[Path], skipped: list[tuple[str, str]]) -> Iterator[str]:
+    """Files and folders of a folder, without the links that lead out of those named."""
+    for path in paths:
+        if os.path.islink(path) and not any(Path(os.path.realpath(path)).is_relative_to(root) for root in within):  # noqa: PTH114
+            skipped.append((path, "is a link that leads elsewhere"))
+        else:
+            yield path
 
 
 def _is_folder(path: str) -> bool:

@@ -21,12 +21,12 @@ _BESIDE = 0.25  # of a file, is what one counts that may lie beside the items of
 
 def open_files(paths: Sequence[str], opening: Opening) -> Source:
     """Open folders and files: those of the medium that has most of them. One file alone may hold several items."""
-    medium = _medium(paths, recursive=opening.recursive)
+    medium = _medium(paths, opening)
     parts = medium.parts(paths[0]) if _is_one_item(paths, medium) else None
     if parts is not None:
         note = f"{shown(paths[0])} was cut into {len(parts)} {medium.words.items}"
         return Source(Path(paths[0]), parts, medium, Path(paths[0]).parent, notes=(note,))
-    reading = read_folder(paths, medium, recursive=opening.recursive)
+    reading = read_folder(paths, medium, recursive=opening.recursive, within=opening.within)
     notes = tuple(f"skipped: {shown(path)}: {reason}" for path, reason in reading.skipped)
     title = reading.title or Path(paths[0]).name
     items = [replace(item, path=os.path.normpath(item.path)) for item in reading.items]
@@ -39,12 +39,13 @@ def _is_one_item(paths: Sequence[str], medium: Medium) -> bool:
     return len(paths) == 1 and Path(paths[0]).is_file() and Path(paths[0]).suffix.lower() in medium.endings
 
 
-def _medium(paths: Sequence[str], *, recursive: bool) -> Medium:
+def _medium(paths: Sequence[str], opening: Opening) -> Medium:
     """The medium that has most files; where none has any, the first of the house, which says what it looks for.
 
     What may lie beside the items of another medium that is there counts little: the lyrics of an album make no book.
     """
-    endings = Counter(Path(file).suffix.lower() for file in files_of(paths, recursive=recursive))
+    files = files_of(paths, recursive=opening.recursive, within=opening.within)
+    endings = Counter(Path(file).suffix.lower() for file in files)
     there = [medium for medium in media().values() if medium.endings & set(endings)]
     if not there:
         return next(iter(media().values()))

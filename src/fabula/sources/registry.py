@@ -35,11 +35,14 @@ class Opening:
         Role -> name of the column, for tables whose headings are not recognised.
     recursive
         Whether to go into folders within folders.
+    within
+        Folders that links inside a folder must not lead out of; None where they may lead anywhere.
     """
 
     collection: str | None = None
     columns: tuple[tuple[str, str], ...] = ()
     recursive: bool = True
+    within: tuple[Path, ...] | None = None
 
 
 @dataclass(frozen=True)

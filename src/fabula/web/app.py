@@ -11,6 +11,8 @@ from fastapi.responses import FileResponse
 from fastapi.staticfiles import StaticFiles
 
 from fabula.version import __version__
+from fabula.web.access import Access
+from fabula.web.desks import Desks, data_folder
 from fabula.web.errors import add_error_handlers
 from fabula.web.jobs import Jobs
 from fabula.web.middleware import SafetyMiddleware
@@ -56,12 +58,13 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     )
     app.state.store, app.state.jobs = store, jobs
     add_error_handlers(app)
-    app.include_router(create_router(store, jobs))
+    app.include_router(create_router(store, jobs, Desks(data_folder() / "desks")))
 
     @app.get("/", include_in_schema=False)
     def page() -> FileResponse:
         return FileResponse(STATIC / "index.html")
 
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
-    app.add_middleware(SafetyMiddleware, settings=chosen)
+    app.state.access = Access(chosen.token)
+    app.add_middleware(SafetyMiddleware, settings=chosen, access=app.state.access)
     return app

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -21,11 +22,54 @@ class StatusError(FabulaError):
         super().__init__(message)
 
 
+Wish = dict[str, Any]  # field, and key: of a mapping, an index of a list, or None for the whole field
+
+
+class WishError(InputError):
+    """Wishes that cannot hold.
+
+    Parameters
+    ----------
+    error
+        What was said of them.
+    wishes
+        Which they are.
+    """
+
+    def __init__(self, error: InputError, wishes: Sequence[Wish]) -> None:
+        super().__init__(error.message, field="fixed" if error.field == "at" else error.field)
+        self.wishes = list(wishes)
+
+
+class ChangedError(StatusError):
+    """Something was changed by another page since it was read.
+
+    Parameters
+    ----------
+    revision
+        That is there now.
+    state
+        That is there now.
+    """
+
+    def __init__(self, revision: int, state: Any) -> None:
+        self.more = {"revision": revision, "state": state}
+        super().__init__(409, "another page has changed this collection since; here is what it made of it")
+
+
+class WishBody(BaseModel):
+    """A wish of the request: its field, and its key or its index there, none for the whole field."""
+
+    field: str
+    key: int | None = None
+
+
 class ErrorBody(BaseModel):
-    """What is wrong, in one line, and the field of the request it is about."""
+    """What is wrong, in one line, the field of the request it is about, and the wishes that cannot hold."""
 
     error: str
     field: str | None = None
+    wishes: list[WishBody] = []
 
 
 ERROR_RESPONSES: dict[int | str, dict[str, Any]] = {
@@ -34,17 +78,19 @@ ERROR_RESPONSES: dict[int | str, dict[str, Any]] = {
         (400, "What was asked for breaks a rule."),
         (403, "The request comes from elsewhere."),
         (404, "There is no such thing."),
+        (409, "It was changed by another page since."),
         (413, "It is too large."),
         (415, "It has the wrong kind of body."),
         (422, "A field is missing or malformed."),
         (429, "Too much at a time."),
+        (507, "It cannot be kept."),
     )
 }
 
 
-def error_response(status: int, message: str, field: str | None = None) -> JSONResponse:
-    """The answer that says what is wrong."""
-    return JSONResponse({"error": one_line(message), "field": field}, status_code=status)
+def error_response(status: int, message: str, field: str | None = None, **more: Any) -> JSONResponse:
+    """The answer that says what is wrong, and more where there is more to say."""
+    return JSONResponse({"error": one_line(message), "field": field, **more}, status_code=status)
 
 
 def one_line(message: str) -> str:
@@ -58,12 +104,15 @@ def add_error_handlers(app: FastAPI) -> None:
     @app.exception_handler(FabulaError)
     async def known(_: Request, error: FabulaError) -> JSONResponse:
         status = error.status if isinstance(error, StatusError) else 400
-        return error_response(status, str(error), error.field if isinstance(error, InputError) else None)
+        more = {"wishes": error.wishes} if isinstance(error, WishError) else {}
+        more |= error.more if isinstance(error, ChangedError) else {}
+        return error_response(status, str(error), error.field if isinstance(error, InputError) else None, **more)
 
     @app.exception_handler(RequestValidationError)
     async def malformed(_: Request, error: RequestValidationError) -> JSONResponse:
         problems = error.errors()
-        return error_response(422, "; ".join(map(_problem, problems[:3])), _path(problems[0]) or None)
+        field = None if problems[0]["type"] == "json_invalid" else _path(problems[0]) or None
+        return error_response(422, "; ".join(map(_problem, problems[:3])), field)
 
     @app.exception_handler(HTTPException)
     async def http(_: Request, error: HTTPException) -> JSONResponse:
@@ -79,6 +128,8 @@ def add_error_handlers(app: FastAPI) -> None:
 
 
 def _problem(problem: dict[str, Any]) -> str:
+    if problem["type"] == "json_invalid":
+        return f"the request is not JSON: {problem.get('ctx', {}).get('error', '')}"
     return f"{_path(problem) or 'the request'}: {problem['msg']}"
 
 

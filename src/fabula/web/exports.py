@@ -9,6 +9,7 @@ import tempfile
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,21 +20,23 @@ from fabula.session.answer import rows_of
 from fabula.session.ordered import Ordered
 from fabula.session.writing.copies import numbered_names
 from fabula.session.writing.outputs import write_ordered
+from fabula.web.files import ItemFile
 from fabula.web.store import OpenCollection
 
 _CHUNK = 1 << 18
 _WRITERS: dict[str, Callable[[Ordered, Path], Path]] = {"html": write_page, "svg": write_picture}
 
 
-def export(ordered: Ordered, form: str) -> tuple[str, bytes]:
-    """A result as a file of some format: its name and its bytes.
+def export(ordered: Ordered, form: str, *, gap: float = 0.0) -> tuple[str, bytes]:
+    """A result as a file of some format, with a gap between items where that says when each begins: name and bytes.
 
     A zip is made by :func:`zip_copies` instead.
     """
     with tempfile.TemporaryDirectory(prefix="fabula-export-") as folder:
         target = Path(folder) / f"{file_name(ordered.session.title) or 'order'}.{form}"
         try:
-            _WRITERS.get(form, write_ordered)(_from_folder(ordered, Path(folder)), target)
+            write = _WRITERS.get(form, partial(write_ordered, gap=gap))
+            write(_from_folder(ordered, Path(folder)), target)
         except FileError as error:
             raise FileError(str(error).replace(f"{folder}{os.sep}", "")) from error
         return target.name, target.read_bytes()
@@ -50,12 +53,12 @@ def zip_copies(opened: OpenCollection, ordered: Ordered) -> Iterator[bytes]:
     """A zip of numbered copies with a playlist of them, made as it goes out."""
     rows = rows_of(ordered)
     files = [opened.files[row.index] for row in rows]
-    there = [file for file in files if file is not None and file.is_file()]
+    there = [file for file in files if file is not None and file.there]
     if len(there) < len(files):
-        missing = next(row.item for row, file in zip(rows, files, strict=True) if file is None or not file.is_file())
+        missing = next(row.item for row, file in zip(rows, files, strict=True) if file is None or not file.there)
         count = f"{len(files) - len(there)} of {len(files)}"
         raise InputError(f"{missing.label!r} has no file here, so it cannot be copied ({count})")
-    names = numbered_names(rows, [file.suffix.lower() for file in there])
+    names = numbered_names(rows, [file.path.suffix.lower() for file in there])
     written = [name.encode("utf-8", "replace").decode() for name in names]
     return _zip(_playlist(ordered, written), list(zip(written, there, strict=True)))
 
@@ -70,12 +73,12 @@ def _playlist(ordered: Ordered, names: Sequence[str]) -> bytes:
     return export(replace(ordered, session=replace(ordered.session, source=copied)), "m3u8")[1]
 
 
-def _zip(playlist: bytes, files: Sequence[tuple[str, Path]]) -> Iterator[bytes]:
+def _zip(playlist: bytes, files: Sequence[tuple[str, ItemFile]]) -> Iterator[bytes]:
     out = _Stream()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_STORED, allowZip64=True) as archive:
         archive.writestr("order.m3u8", playlist)
         for name, file in files:
-            with file.open("rb") as source, archive.open(name, "w", force_zip64=True) as entry:
+            with file.open() as source, archive.open(name, "w", force_zip64=True) as entry:
                 while chunk := source.read(_CHUNK):
                     entry.write(chunk)
                     yield out.take()

@@ -50,13 +50,14 @@ def listing(path: str | None, roots: Sequence[Path]) -> dict[str, Any]:
         entries = sorted((e for e in os.scandir(folder) if not e.name.startswith(".")), key=_by_name)[:_MOST_SHOWN]
     except OSError as error:
         raise StatusError(400, f"{shown(folder)}: cannot be read ({error.strerror})") from error
-    inner = [Path(e.path) for e in entries if e.is_dir() and below(e.path, roots)]
+    entries = [entry for entry in entries if not entry.is_symlink() or below(entry.path, roots)]
+    inner = [Path(e.path) for e in entries if e.is_dir()]
     endings = [(e, Path(e.name).suffix.lower()) for e in entries if e.is_file()]
     return {
         "path": os.fspath(folder),
         "parent": os.fspath(folder.parent) if folder not in roots else None,
         "folders": [_entry(one) for one in inner],
-        "lists": [_entry(Path(e.path)) for e, ending in endings if ending in list_endings() and below(e.path, roots)],
+        "lists": [_entry(Path(e.path)) for e, ending in endings if ending in list_endings()],
         "items": sum(ending in item_endings() for _, ending in endings),
     }
 

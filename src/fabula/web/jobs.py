@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from fabula.errors import FabulaError
+from fabula.media.spec import Stopped
 from fabula.sources.source import Choice, SeveralCollectionsError
 from fabula.web.errors import StatusError, one_line
 from fabula.web.store import new_id
@@ -58,7 +59,18 @@ class Cancelled(Exception):  # noqa: N818 - not an error: what was asked for
     """The job was cancelled."""
 
 
-Progress = Callable[[int, int, str], None]
+@dataclass(frozen=True)
+class Progress:
+    """What a job is given: to tell how far it is, and to ask whether it is still wanted."""
+
+    tell: Callable[[int, int, str], None]
+    stopped: Callable[[], bool] = lambda: False
+
+    def __call__(self, done: int, total: int, file: str) -> None:
+        """Tell how many files of how many are done, and the last of them; `Cancelled` where it is not wanted."""
+        if self.stopped():
+            raise Cancelled
+        self.tell(done, total, file)
 
 
 class Jobs:
@@ -109,7 +121,7 @@ class Jobs:
             return list(self._jobs.values())
 
     def cancel(self, name: str) -> Job:
-        """Ask a job to stop; it does after the file it is at."""
+        """Ask a job to stop; it does within a block of the file it is at."""
         job = self.get(name)
         with self._lock:
             stop = self._stops.get(name)
@@ -127,14 +139,12 @@ class Jobs:
         stop = self._stops[name]
 
         def report(done: int, total: int, file: str) -> None:
-            if stop.is_set():
-                raise Cancelled
             self._set(name, done=done, total=total, file=Path(file).name)
 
         try:
-            collection = work(report)
+            collection = work(Progress(report, stop.is_set))
             self._set(name, state="done", collection=collection)
-        except Cancelled:
+        except (Cancelled, Stopped):
             self._set(name, state="cancelled")
         except FabulaError as error:
             choices = error.choices if isinstance(error, SeveralCollectionsError) else ()

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import MutableMapping
 from typing import Any
-from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from fabula.web.access import Access, host_parts
 from fabula.web.errors import error_response
 from fabula.web.settings import Settings
 
@@ -32,8 +32,8 @@ _HEADERS = {
 class SafetyMiddleware:
     """ASGI middleware in front of everything else."""
 
-    def __init__(self, app: ASGIApp, settings: Settings) -> None:
-        self.app, self.settings = app, settings
+    def __init__(self, app: ASGIApp, settings: Settings, access: Access) -> None:
+        self.app, self.settings, self.access = app, settings, access
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Refuse, or let through with limits and headers."""
@@ -52,15 +52,22 @@ class SafetyMiddleware:
         if problem is not None:
             await error_response(*problem)(scope, receive, send_safely)
             return
+        answer = self.access.entered(scope["query_string"], headers) if scope["path"] == "/" else None
+        if answer is None and not self.access.granted(headers):
+            answer = self.access.refusal(scope["path"])
+        if answer is not None:
+            await answer(scope, receive, send_safely)
+            return
         limited = receive if scope["path"] == UPLOADS else self._limited(receive)
         await self.app(scope, limited, send_safely)
 
     def _problem(self, scope: Scope, headers: Headers) -> tuple[int, str] | None:
-        host = headers.get("host", "")
-        if _name(host) not in self.settings.hosts:
+        host = ",".join(headers.getlist("host"))
+        name = host_parts(host)
+        if name is None or name[0] not in self.settings.hosts:
             return 403, f"this page answers to {' and '.join(self.settings.hosts)} only; got the host {host[:80]!r}"
         origin = headers.get("origin")
-        if origin is not None and urlsplit(origin).netloc != host:
+        if origin is not None and origin.lower() != f"http://{host.lower()}":
             return 403, f"requests from other origins are refused; got {origin[:80]!r}"
         api = scope["path"].startswith("/api")
         if api and headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
@@ -84,11 +91,6 @@ class SafetyMiddleware:
             return message
 
         return counted
-
-
-def _name(host: str) -> str:
-    """The name in a Host header, without the port."""
-    return host[: host.find("]") + 1] if host.startswith("[") else host.partition(":")[0].lower()
 
 
 def _add_headers(message: Message, path: str) -> None:

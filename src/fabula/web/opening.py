@@ -15,13 +15,20 @@ from fabula.sources.playlists.entries import Playlist
 from fabula.sources.playlists.locations import is_address, is_relative, resolved
 from fabula.sources.registry import Opening, open_source
 from fabula.sources.source import Source
+from fabula.web.files import ItemFile, item_file
 from fabula.web.folders import below
+from fabula.web.identity import Origin, collection_id
 from fabula.web.jobs import Progress
-from fabula.web.store import OpenCollection, Store, new_id
+from fabula.web.store import OpenCollection, Store
 
 
 def open_paths(
-    store: Store, paths: Sequence[Path], roots: Sequence[Path], progress: Progress, asked: Asked, opening: Opening
+    store: Store,
+    paths: Sequence[Path],
+    roots: Sequence[Path],
+    progress: Progress,
+    origin: Origin,
+    by: str | None = None,
 ) -> str:
     """Open a folder, a playlist or a table of this machine; files elsewhere than in the roots are not read.
 
@@ -29,14 +36,16 @@ def open_paths(
     -------
     The id of the collection.
     """
-    session = open_within(store, open_source(paths, opening), roots, progress, asked)
+    opening = Opening(origin.collection, within=tuple(roots))
+    session = open_within(store, open_source(paths, opening), roots, progress, Asked(by))
     source = session.source
     files = files_of(source.collection.items, source.folder, roots)
     pairs = zip(source.collection.items, files, strict=True)
-    items = tuple(item if file is None else replace(item, path=str(file)) for item, file in pairs)
+    items = tuple(item if file is None else replace(item, path=str(file.path)) for item, file in pairs)
     playlist = None if source.playlist is None else _with_absolute_locations(source.playlist)
     placed = replace(source, collection=replace(source.collection, items=items), playlist=playlist)
-    return store.add(OpenCollection(new_id(), replace(session, source=placed), files))
+    opened = replace(session, source=placed)
+    return store.add(OpenCollection(collection_id(opened, origin), opened, files, origin))
 
 
 def open_within(store: Store, source: Source, roots: Sequence[Path], progress: Progress, asked: Asked) -> Session:
@@ -50,16 +59,21 @@ def open_within(store: Store, source: Source, roots: Sequence[Path], progress: P
         raise InputError(f"a collection may have {most} items on this page; this one has {count}")
     progress(0, count, "")
     model = asked.model or (store.settings.model if asked.by is None and source.files else None)
-    return source_session(allowed, Measuring(progress=progress), Asked(asked.by, model), guess=True)
+    files = files_of(allowed.collection.items, allowed.folder, roots) if allowed.files else ()
+    measuring = Measuring(progress=progress, stop=progress.stopped)
+    session = source_session(allowed, measuring, Asked(asked.by, model), guess=True)
+    if not all(file is None or file.there for file in files):
+        raise FileError(f"{source.path.name}: its files changed while they were read; open it again")
+    return session
 
 
-def files_of(items: Sequence[Item], folder: Path, roots: Sequence[Path]) -> tuple[Path | None, ...]:
+def files_of(items: Sequence[Item], folder: Path, roots: Sequence[Path]) -> tuple[ItemFile | None, ...]:
     """The file of each item that may be fetched: of a known kind, and in one of the roots."""
     known = item_endings()
-    found: list[Path | None] = []
+    found: list[ItemFile | None] = []
     for item in items:
-        file = below(folder / item.path, roots) if item.path and not is_address(item.path) else None
-        found.append(file if file and file.is_file() and file.suffix.lower() in known else None)
+        file = item_file(folder / item.path, roots) if item.path and not is_address(item.path) else None
+        found.append(file if file and file.path.suffix.lower() in known else None)
     return tuple(found)
 
 

@@ -12,16 +12,17 @@ from fabula.session.session import Asked
 from fabula.sources.folders import natural_key
 from fabula.sources.registry import Opening, list_endings, open_source
 from fabula.sources.source import SeveralCollectionsError, Source
+from fabula.web.identity import Origin, collection_id
 from fabula.web.jobs import Progress
 from fabula.web.opening import files_of, open_within
-from fabula.web.store import OpenCollection, Store, new_id
+from fabula.web.store import OpenCollection, Store
 from fabula.web.uploads import Received
 
 Names = dict[str, Path]  # where a file is stored: the name it came with
 
 
 def open_upload(
-    store: Store, upload: str, files: Sequence[Received], progress: Progress, asked: Asked, opening: Opening
+    store: Store, upload: str, files: Sequence[Received], progress: Progress, origin: Origin, by: str | None = None
 ) -> str:
     """Open files that were uploaded: items, or one table or playlist with or without the files it names.
 
@@ -36,7 +37,8 @@ def open_upload(
         progress(done, total, str(names.get(file, file)))
 
     try:
-        session = open_within(store, _source_of(files, opening), [folder], report, asked)
+        source = _source_of(files, Opening(origin.collection))
+        session = open_within(store, source, [folder], Progress(report, progress.stopped), Asked(by))
     except SeveralCollectionsError as error:
         store.drop_upload(upload)
         raise SeveralCollectionsError(_renamed(error.message, names), error.choices) from error
@@ -49,7 +51,7 @@ def open_upload(
     stored = files_of(session.collection.items, Path(), [folder])
     notes = tuple(_renamed(note, names) for note in session.notes)
     shown = replace(session, source=_with_names(session.source, names), notes=notes)
-    return store.add(OpenCollection(new_id(), shown, stored, upload))
+    return store.add(OpenCollection(collection_id(shown, origin), shown, stored, origin, upload))
 
 
 def _source_of(files: Sequence[Received], opening: Opening) -> Source:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -15,13 +15,14 @@ from fabula.session.ordered import Ordered
 from fabula.session.requests.naming import named_template
 from fabula.session.requests.request import Request
 from fabula.session.session import Session, session_of
-from fabula.web.errors import StatusError
+from fabula.web.conflicts import wishes_of
+from fabula.web.errors import StatusError, WishError
 from fabula.web.requests import ItemBody, OrderRequest, TemplateBody
 from fabula.web.store import OpenCollection, Store
 
 _SAME = (
-    "flip", "scaled", "alternatives", "choose", "ordering", "side_sizes", "first", "last", "together",
-    "together_by", "before", "apart", "apart_soft", "sides", "spreads", "side_limit", "limit", "smoothness",
+    "flip", "scaled", "choose", "ordering", "side_sizes", "first", "last", "together", "together_by", "before",
+    "apart", "apart_soft", "sides", "spreads", "side_limit", "limit", "smoothness",
 )  # fmt: skip
 
 
@@ -30,14 +31,26 @@ def order(store: Store, asked: OrderRequest) -> tuple[Ordered, str | None]:
     if (asked.collection is None) == (asked.items is None):
         raise InputError("give either a collection or items")
     opened = None if asked.collection is None else store.get(asked.collection)
-    session = _session(store, asked.items or []) if opened is None else opened.session
+    session = _session(store, asked.items or []) if opened is None else _titled(opened.session, asked.titles)
     request = _request(store, session, asked)
     with _searching(store, asked, len(session.collection)):
         try:
             ordered = session.order(request)
         except InputError as error:
-            raise InputError(error.message, field="fixed" if error.field == "at" else error.field) from error
+            raise WishError(error, wishes_of(error, asked, session.collection.items)) from error
     return ordered, None if opened is None else store.add_result(opened.id, ordered)
+
+
+def _titled(session: Session, titles: Mapping[int, str]) -> Session:
+    """The session with some items called otherwise, for people alone: nothing is measured or judged anew."""
+    n = len(session.collection)
+    wrong = next((index for index in titles if not 0 <= index < n), None)
+    if wrong is not None:
+        raise InputError(f"there is no item {wrong}; items count from 0 to {n - 1}", field="titles")
+    if not titles:
+        return session
+    items = tuple(replace(item, title=titles.get(k, item.title)) for k, item in enumerate(session.collection.items))
+    return replace(session, source=replace(session.source, collection=replace(session.collection, items=items)))
 
 
 def _request(store: Store, session: Session, asked: OrderRequest) -> Request:
@@ -47,7 +60,20 @@ def _request(store: Store, session: Session, asked: OrderRequest) -> Request:
         like=None if asked.like is None else store.get(asked.like).session,
         at=asked.fixed,
         **values,
+        **_first_answer(asked),
     )
+
+
+def _first_answer(asked: OrderRequest) -> dict[str, Any]:
+    """What changes where an answer is wanted soon: one proposal, and less time to search."""
+    if asked.budget_ms is None:
+        return {"alternatives": asked.alternatives}
+    return {"alternatives": asked.choose, "seconds": asked.budget_ms / 1000}
+
+
+def is_final(asked: OrderRequest, ordered: Ordered) -> bool:
+    """Whether asking again without a budget could change nothing."""
+    return asked.budget_ms is None or asked.ordering is not None or (ordered.fit.exact and asked.alternatives == 1)
 
 
 def _session(store: Store, rows: Sequence[ItemBody]) -> Session:
@@ -67,7 +93,7 @@ def _template(given: TemplateBody | str | None, session: Session) -> Template | 
     """The template asked for; a name is never taken for a file."""
     try:
         if isinstance(given, TemplateBody):
-            return Template(given.knots, given.values, given.name or "drawn")
+            return Template(given.knots, given.values, given.name or "drawn", interpolation=given.interpolation)
         return None if given is None else named_template(given, session.templates, files=False)
     except InputError as error:
         raise InputError(error.message, field="template") from error

@@ -23,6 +23,7 @@ class TemplateBody(_Body):
     knots: list[Number] = Field(min_length=2, max_length=5000, examples=[[0, 0.5, 1]])
     values: list[Number] = Field(min_length=2, max_length=5000, examples=[[0, 1, 0]])
     name: Text = ""
+    interpolation: Literal["cubic", "monotone"] = "cubic"
 
 
 class ItemBody(_Body):
@@ -67,7 +68,12 @@ class OrderRequest(_Body):
     side_limit: Length | None = Field(None, description="The length one side holds.")
     limit: Length | None = Field(None, description="The length of all; what fits worst is left out.")
     smoothness: Number = Field(0.0, ge=-100, le=100, description="Weight of the steps between neighbours.")
+    titles: dict[int, Text] = Field({}, description="Item, counted from 0, to what it is to be called in the answer.")
     explain: bool = Field(default=True, description="Say of each item why it stands where it stands.")
+    budget_ms: int | None = Field(
+        None, ge=10, le=10_000, description="Search no longer than this, for the chosen proposal alone: a first answer."
+    )
+    sequence: int | None = Field(None, ge=0, le=2**53, description="Answered as it is, to tell a late answer by.")
 
 
 class OpenRequest(_Body):
@@ -87,8 +93,23 @@ class EssenceRequest(_Body):
 class ExportRequest(_Body):
     """Write a result of this collection."""
 
-    result: str = Field(description="The id that POST /api/order answered as `result`.")
-    format: Literal["m3u8", "m3u", "pls", "xspf", "jspf", "csv", "json", "html", "svg", "zip"]
+    result: str = Field(description="The id that POST /api/order answered as `result`.", max_length=100)
+    format: Literal["m3u8", "m3u", "pls", "xspf", "jspf", "csv", "json", "html", "svg", "zip", "cue", "txt", "md"]
+    gap_s: Number = Field(0.0, ge=0, le=60, description="Between two items, for formats that say when each begins.")
+
+
+class DeskRequest(_Body):
+    """Keep the page's state of a collection."""
+
+    revision: int = Field(ge=0, description="The revision the state was made from, 0 for the first.")
+    state: dict[str, Any]
+
+
+class VersionRequest(_Body):
+    """Keep the page's state of a collection under a name."""
+
+    state: dict[str, Any]
+    replace: bool = Field(default=False, description="Whether it may take the place of one with this name.")
 
 
 class SaveRequest(_Body):

@@ -2,31 +2,33 @@
 
 from __future__ import annotations
 
-import json
 import mimetypes
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from fastapi.responses import Response
 
 from fabula.core.builtin import template, template_names
 from fabula.core.template import Template
-from fabula.media.medium import Medium
+from fabula.media.medium import Medium, Wave
 from fabula.media.registry import item_endings
 from fabula.media.units import total
 from fabula.session.answer import given_name
 from fabula.session.ordered import Ordered
 from fabula.session.session import Session
 from fabula.sources.registry import list_endings
+from fabula.web.files import ItemFile
 from fabula.web.store import OpenCollection
+from fabula.web.strict import write_json
 
 _SAMPLES = 41
 
 
 def json_response(data: Any, status: int = 200) -> Response:
     """JSON text; plain ASCII, so that no odd character in a name can break it."""
-    return Response(json.dumps(data, separators=(",", ":")), status, media_type="application/json")
+    return Response(write_json(data), status, media_type="application/json")
 
 
 def collection_body(opened: OpenCollection, *, knows_model: bool) -> dict[str, Any]:
@@ -43,12 +45,14 @@ def collection_body(opened: OpenCollection, *, knows_model: bool) -> dict[str, A
         "columns": [{"name": name, "label": _label(name, medium)} for name in session.columns],
         "length_text": medium.unit.text(total([item.length for item in items])),
         "notes": list(session.notes),
+        "origin": {"kind": opened.origin.kind, "path": opened.origin.path},
+        "silent": opened.silent or None,
         "items": _items(opened),
     }
 
 
-def _medium(medium: Medium, files: tuple[Path | None, ...]) -> dict[str, Any]:
-    words, types = medium.words, (media_type(file, medium) for file in files if file is not None)
+def _medium(medium: Medium, files: tuple[ItemFile | None, ...]) -> dict[str, Any]:
+    words, types = medium.words, (media_type(file.path, medium) for file in files if file is not None)
     kind = next((known.partition("/")[0] for known in types if known), "")
     return {
         "name": medium.name,
@@ -61,6 +65,12 @@ def _medium(medium: Medium, files: tuple[Path | None, ...]) -> dict[str, Any]:
 def media_type(file: Path, medium: Medium) -> str | None:
     """The media type of a file, as the medium or else the system knows it."""
     return medium.preview.types.get(file.suffix.lower()) or mimetypes.guess_type(file.name)[0]
+
+
+def wave_body(wave: Wave) -> dict[str, Any]:
+    """What an item looks like over its length."""
+    parts = {"low": wave.low.round(3).tolist(), "high": wave.high.round(3).tolist()}
+    return {**parts, "begins": round(wave.begins, 3), "ends": round(wave.ends, 3), "length": round(wave.length, 3)}
 
 
 def _model(session: Session) -> dict[str, Any] | None:
@@ -79,6 +89,8 @@ def _label(feature: str, medium: Medium) -> str:
 def _items(opened: OpenCollection) -> list[dict[str, Any]]:
     session = opened.session
     heights = (session.essence if session.essence.ndim == 1 else session.essence[:, 0]).tolist()
+    gains = session.medium.preview.gains
+    levels = gains(session.collection) if gains is not None else np.full(len(heights), np.nan)
     return [
         {
             "id": item.id,
@@ -89,8 +101,9 @@ def _items(opened: OpenCollection) -> list[dict[str, Any]]:
             "length_text": session.medium.unit.text(item.length),
             "essence": height,
             "preview": file is not None,
+            "gain": round(float(level), 2) if np.isfinite(level) else None,
         }
-        for item, height, file in zip(session.collection.items, heights, opened.files, strict=True)
+        for item, height, file, level in zip(session.collection.items, heights, opened.files, levels, strict=True)
     ]
 
 
@@ -126,5 +139,6 @@ def _template(one: Template) -> dict[str, Any]:
         "description": one.description,
         "knots": one.knots.tolist(),
         "values": one.values.tolist(),
+        "interpolation": one.interpolation,
         "samples": one.samples(_SAMPLES).round(4).tolist(),
     }

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from fabula.errors import FileError, shown
+from fabula.web.access import new_token
 
 
 @dataclass(frozen=True)
@@ -21,6 +22,8 @@ class Settings:
     hosts
         Names under which the page may be asked for. Others are refused: they come from a page elsewhere whose name
         was made to lead here.
+    token
+        What a visitor must know; None lets everybody in who uses this computer.
     most_files, most_file_bytes, most_upload_bytes, most_stored_bytes
         Files in one upload, bytes of one file, of one upload, and of all uploads together.
     most_body_bytes
@@ -36,6 +39,7 @@ class Settings:
     roots: tuple[Path, ...] = ()
     model: str | None = None
     hosts: tuple[str, ...] = ("127.0.0.1", "localhost", "[::1]")
+    token: str | None = field(default_factory=new_token, repr=False)
     most_files: int = 500
     most_file_bytes: int = 512 << 20
     most_upload_bytes: int = 1 << 30

@@ -13,6 +13,8 @@ from pathlib import Path
 from fabula.session.ordered import Ordered
 from fabula.session.session import Session
 from fabula.web.errors import StatusError
+from fabula.web.files import ItemFile
+from fabula.web.identity import Origin
 from fabula.web.settings import Settings
 
 
@@ -28,14 +30,20 @@ class OpenCollection:
         Its items and their essence, measured already: the paths in it are for people.
     files
         n files that may be fetched; None where an item has no file here.
+    origin
+        Where it comes from.
     upload
         The upload its files belong to, or "".
+    silent
+        Why none of its files is here, where there should be some; or "".
     """
 
     id: str
     session: Session
-    files: tuple[Path | None, ...]
+    files: tuple[ItemFile | None, ...]
+    origin: Origin
     upload: str = ""
+    silent: str = ""
 
 
 class Store:
@@ -45,6 +53,8 @@ class Store:
         self.settings = settings
         self.lock = threading.RLock()
         self.searching = threading.BoundedSemaphore(2)
+        self.looking = threading.BoundedSemaphore(2)
+        self.closed = False
         self._folder = tempfile.TemporaryDirectory(prefix="fabula-page-", ignore_cleanup_errors=True)
         self.folder = Path(self._folder.name)
         self._collections: OrderedDict[str, OpenCollection] = OrderedDict()
@@ -52,9 +62,15 @@ class Store:
         self._uploads: dict[str, int] = {}  # id: bytes
 
     def add(self, opened: OpenCollection) -> str:
-        """Remember a collection; the ones least used leave when there are too many. Returns its id."""
+        """Remember a collection, in place of the one with its id; the ones least used leave when there are too many.
+
+        Returns its id.
+        """
         with self.lock:
+            before = self._collections.pop(opened.id, None)
             self._collections[opened.id] = opened
+            if before is not None:
+                self._release(before.upload)
             while len(self._collections) > self.settings.most_collections:
                 self.remove(next(iter(self._collections)))
         return opened.id
@@ -81,8 +97,12 @@ class Store:
                 raise StatusError(404, "there is no such collection here")
             for result in self._results_of(name):
                 del self._results[result]
-            if gone.upload and all(other.upload != gone.upload for other in self._collections.values()):
-                self.drop_upload(gone.upload)
+            self._release(gone.upload)
+
+    def _release(self, upload: str) -> None:
+        """Remove an upload that no collection uses any more."""
+        if upload and all(other.upload != upload for other in self._collections.values()):
+            self.drop_upload(upload)
 
     def add_result(self, collection: str, ordered: Ordered) -> str:
         """Remember a result of a collection, so that it can be exported as it is; its id."""
@@ -133,6 +153,7 @@ class Store:
 
     def close(self) -> None:
         """Remove everything that was stored."""
+        self.closed = True
         with self.lock:
             self._collections.clear()
             self._results.clear()

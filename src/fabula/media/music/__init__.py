@@ -8,11 +8,13 @@ import numpy as np
 
 from fabula.core.collection import Collection
 from fabula.core.essence import Floats
-from fabula.media.medium import Medium, Preview, Words
+from fabula.media.medium import Medium, Preview, Wave, Words
+from fabula.media.music.covers import cover_of
+from fabula.media.music.sheets import write_cue, write_timing
 from fabula.media.music.tagging import write_numbers
 from fabula.media.music.tags import AUDIO_ENDINGS, COMPANION_ENDINGS, read_item, shared_title, track_number
 from fabula.media.music.transitions import music_steps
-from fabula.media.spec import Spec
+from fabula.media.spec import Spec, Stop
 from fabula.media.units import SECONDS
 
 _COLUMNS = """
@@ -32,6 +34,7 @@ _TRAITS = {  # feature: (much, little)
     "speechiness": ("spoken", "not spoken"),
     "liveness": ("live", "studio"),
 }
+_R128 = -23.0  # LUFS, the level of EBU R 128
 _NAMES = {"duration_ms": "length", "duration": "length"}
 _TYPES = {".m4a": "audio/mp4", ".m4b": "audio/mp4", ".opus": "audio/ogg", ".oga": "audio/ogg", ".flac": "audio/flac"}
 
@@ -55,6 +58,29 @@ def with_milliseconds(collection: Collection) -> Collection:
         return collection
     features = np.column_stack([collection.features, 1000.0 * collection.column("duration")])
     return replace(collection, features=features, feature_names=(*names, "duration_ms"))
+
+
+def level_gains(collection: Collection) -> Floats:
+    """What brings tracks to one loudness, in dB, shape (n,): down to the quietest, or to -23 LUFS if that is quieter.
+
+    Examples
+    --------
+    >>> from fabula.core.collection import Item
+    >>> level_gains(Collection("c", (Item("a"), Item("b"), Item("c")), [[-8.0], [-14.0], [-40.0]], ("loudness",)))
+    array([-15.,  -9.,   0.])
+    """
+    if "loudness" not in collection.feature_names or collection.features.ndim != 2:
+        return np.full(len(collection), np.nan)
+    levels = collection.column("loudness")
+    known = levels[np.isfinite(levels)]
+    target = max(_R128, float(known.min())) if len(known) else _R128
+    return np.asarray(np.minimum(0.0, target - levels))
+
+
+def _wave(path: str, stop: Stop) -> Wave:
+    from fabula.media.music.waves import wave_of
+
+    return wave_of(path, stop)
 
 
 def _audio() -> Spec:
@@ -85,7 +111,8 @@ MEDIUM = Medium(
     models=("albums", "audio"),
     proposer="music",
     columns=tuple(_COLUMNS.split()),
-    preview=Preview("sound", _TYPES),
+    preview=Preview("sound", _TYPES, _wave, cover_of, level_gains),
+    sheets={".cue": write_cue, ".txt": write_timing},
     write_numbers=write_numbers,
 )
 

@@ -53,7 +53,7 @@ def measure(path: str | os.PathLike[str], *, stop: Stop = lambda: False) -> Audi
         One line, the path first, when the file is not audio, is broken, or has no samples in it.
     """
     name = os.fspath(path)
-    with open_sound(name) as sound:
+    with open_sound(name, stop=stop) as sound:
         counted = _Counted(sound, stop)
         try:
             level = integrated(counted.chunks(), sound.rate, vorbis=sound.vorbis)

@@ -4,25 +4,26 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import stat
-import struct
-import subprocess
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, BinaryIO
 
 import numpy as np
 
 from fabula.errors import FileError, shown
+from fabula.media.music import ffmpeg
+from fabula.media.music.containers import demuxer_of
 from fabula.media.music.loudness import LOWEST_RATE, chunk_frames
 from fabula.media.music.weighting import Samples
+from fabula.media.spec import Stop, Stopped
 
 if TYPE_CHECKING:
     from soundfile import SoundFile  # type: ignore[import-untyped]
 
 MOST_CHANNELS = 64
+MOST_HOURS = 48  # of sound in one file: a few kB can promise more than anybody waits for
 # What soundfile does not read; any other ending is tried with it first, whatever it is.
 FFMPEG_ENDINGS = (".m4a", ".m4b", ".aac", ".mp4", ".wma", ".ape", ".wv", ".mpc", ".tta", ".ac3", ".mka", ".webm")
 
@@ -41,8 +42,17 @@ class Sound:
 
 
 @contextlib.contextmanager
-def open_sound(path: str | os.PathLike[str]) -> Iterator[Sound]:
+def open_sound(path: str | os.PathLike[str], *, stop: Stop = lambda: False) -> Iterator[Sound]:
     """Open a sound file for reading in chunks; each chunk may overwrite the one before.
+
+    The file is opened once; what it is goes by its content. Nothing else is read, whatever it names.
+
+    Parameters
+    ----------
+    path
+        The file.
+    stop
+        Asked before each chunk, and while none comes; True gives up with `Stopped`.
 
     Raises
     ------
@@ -50,59 +60,68 @@ def open_sound(path: str | os.PathLike[str]) -> Iterator[Sound]:
         One line, the path first, when the file is missing, empty, not audio or breaks off, or needs ffmpeg.
     """
     name = os.fspath(path)
-    _check_file(name)
     with contextlib.ExitStack() as stack:
-        file = None if Path(name).suffix.lower() in FFMPEG_ENDINGS else _open_soundfile(name)
-        if file is not None:
-            stack.enter_context(file)
-            chunks = _soundfile_chunks(name, file)
-            yield _checked(name, Sound(file.samplerate, file.channels, chunks, vorbis=file.format == "OGG"))
-        elif shutil.which("ffmpeg"):
-            yield _checked(name, stack.enter_context(_open_ffmpeg(name)))
-        elif Path(name).suffix.lower() in FFMPEG_ENDINGS:
-            raise FileError(f"{shown(name)}: {Path(name).suffix} files need ffmpeg, which is not installed")
+        file = stack.enter_context(_opened(name))
+        by_ffmpeg = Path(name).suffix.lower() in FFMPEG_ENDINGS
+        known = None if by_ffmpeg else _open_soundfile(name, file)
+        if known is not None:
+            stack.enter_context(known)
+            chunks = _soundfile_chunks(name, known)
+            sound = Sound(known.samplerate, known.channels, chunks, vorbis=known.format == "OGG")
         else:
-            raise FileError(
-                f"{shown(name)}: is not audio that can be read (ffmpeg, which reads more, is not installed)"
-            )
+            sound = _open_ffmpeg(name, file, stop, stack)
+        yield _checked(name, sound, stop)
 
 
-def _check_file(name: str) -> None:
-    """Refuse what is no file with something in it, before a library gives it another name."""
+def _opened(name: str) -> BinaryIO:
+    """The file, open for reading; refused where it is no file with something in it."""
     try:
-        status = Path(name).stat()
+        # A pipe is not waited for.
+        file = os.open(name, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     except (OSError, ValueError) as error:
         reason = f"cannot be read ({getattr(error, 'strerror', None) or error})"
         if isinstance(error, FileNotFoundError) and Path(name).is_symlink():
             reason = "is a link to a file that does not exist"
+        if isinstance(error, PermissionError) and Path(name).is_dir():  # as Windows says it
+            reason = "is a folder, not an audio file"
         raise FileError(f"{shown(name)}: {reason}") from error
+    status = os.fstat(file)
+    if stat.S_ISREG(status.st_mode) and status.st_size:
+        return os.fdopen(file, "rb")
+    os.close(file)
     if stat.S_ISDIR(status.st_mode):
         raise FileError(f"{shown(name)}: is a folder, not an audio file")
-    if not stat.S_ISREG(status.st_mode):
-        raise FileError(f"{shown(name)}: is not a regular file")
-    if status.st_size == 0:
-        raise FileError(f"{shown(name)}: is empty")
-    if not os.access(name, os.R_OK):
-        raise FileError(f"{shown(name)}: cannot be read (Permission denied)")
+    raise FileError(f"{shown(name)}: {'is empty' if stat.S_ISREG(status.st_mode) else 'is not a regular file'}")
 
 
-def _checked(name: str, sound: Sound) -> Sound:
+def _checked(name: str, sound: Sound, stop: Stop) -> Sound:
     if sound.rate < LOWEST_RATE:
         raise FileError(f"{shown(name)}: the sample rate must be at least {LOWEST_RATE} Hz; it is {sound.rate}")
     if not 1 <= sound.channels <= MOST_CHANNELS:
         raise FileError(f"{shown(name)}: must have 1 to {MOST_CHANNELS} channels; it has {sound.channels}")
-    return sound
+    return replace(sound, chunks=_bounded(name, sound, stop))
 
 
-def _open_soundfile(name: str) -> SoundFile | None:
+def _bounded(name: str, sound: Sound, stop: Stop) -> Iterator[Samples]:
+    """The chunks, as long as they are wanted and not too many."""
+    frames = 0
+    for chunk in sound.chunks:
+        if stop():
+            raise Stopped
+        frames += len(chunk)
+        if frames > MOST_HOURS * 3600 * sound.rate:
+            raise FileError(f"{shown(name)}: is longer than {MOST_HOURS} hours")
+        yield chunk
+
+
+def _open_soundfile(name: str, file: BinaryIO) -> SoundFile | None:
     """The file as soundfile sees it, None where it knows no such format."""
     import soundfile
 
     if name.lower().endswith(".raw"):  # samples without a header: nothing says what they are
         return None
     try:
-        # As bytes a name may hold what no encoding knows.
-        return soundfile.SoundFile(name if os.name == "nt" else os.fsencode(name))
+        return soundfile.SoundFile(name if os.name == "nt" else os.dup(file.fileno()))
     except (soundfile.SoundFileError, RuntimeError, TypeError, ValueError):
         return None
 
@@ -131,33 +150,25 @@ def _broken(name: str) -> FileError:
     return FileError(f"{shown(name)}: is broken or cut off: it cannot be decoded to its end")
 
 
-@contextlib.contextmanager
-def _open_ffmpeg(name: str) -> Iterator[Sound]:
-    """The file as ffmpeg decodes it: an AU stream of big-endian floats, whose header is six words."""
-    # "file:" keeps a name from being read as an option or an address; nothing but local files is opened.
-    command = ["ffmpeg", "-nostdin", "-loglevel", "error", "-protocol_whitelist", "file,pipe"]
-    command += ["-i", f"file:{name}", "-map", "0:a:0", "-c:a", "pcm_f32be", "-f", "au", "pipe:1"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-    stream = cast(IO[bytes], process.stdout)  # it was asked for
+def _open_ffmpeg(name: str, file: BinaryIO, stop: Stop, stack: contextlib.ExitStack) -> Sound:
+    """The file as ffmpeg decodes it."""
+    ending = Path(name).suffix
+    if not ffmpeg.installed() and ending.lower() in FFMPEG_ENDINGS:
+        raise FileError(f"{shown(name)}: {ending} files need ffmpeg, which is not installed")
+    if not ffmpeg.installed():
+        raise FileError(f"{shown(name)}: is not audio that can be read (ffmpeg, which reads more, is not installed)")
+    demuxer = demuxer_of(file)
+    if demuxer is None:
+        raise FileError(f"{shown(name)}: is not audio that can be read")
     try:
-        header = stream.read(24)
-        if len(header) < 24 or header[:4] != b".snd":
-            raise FileError(f"{shown(name)}: is not audio that can be read")
-        offset, _, _, rate, channels = struct.unpack(">5I", header[4:])
-        stream.read(offset - 24)
-        yield Sound(rate, channels, _ffmpeg_chunks(name, stream, process, rate, channels))
-    finally:
-        process.kill()
-        process.wait()
-        stream.close()
+        stream = stack.enter_context(ffmpeg.decoding(file, name, demuxer, stop))
+    except ffmpeg.DecodeError as error:
+        raise FileError(f"{shown(name)}: {error}") from error
+    return Sound(stream.rate, stream.channels, _ffmpeg_chunks(name, stream))
 
 
-def _ffmpeg_chunks(
-    name: str, stream: IO[bytes], process: subprocess.Popen[bytes], rate: int, channels: int
-) -> Iterator[Samples]:
-    size = chunk_frames(rate)
-    while data := stream.read(size * channels * 4):
-        frames = len(data) // (channels * 4)
-        yield np.frombuffer(data, ">f4", frames * channels).astype(np.float32).reshape(frames, channels)
-    if process.wait() != 0:
-        raise _broken(name)
+def _ffmpeg_chunks(name: str, stream: ffmpeg.Stream) -> Iterator[Samples]:
+    try:
+        yield from stream.chunks
+    except ffmpeg.DecodeError as error:
+        raise FileError(f"{shown(name)}: {error}") from error

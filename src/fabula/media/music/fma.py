@@ -99,12 +99,8 @@ def statistics(curves: NDArray[np.floating]) -> Floats:
 
 def _mono(name: str, stop: Stop) -> tuple[Samples, int]:
     """All samples, averaged over the channels, and their rate."""
-    parts = []
-    with open_sound(name) as sound:
-        for chunk in sound.chunks:
-            if stop():
-                raise Stopped
-            parts.append(chunk.mean(axis=1))
+    with open_sound(name, stop=stop) as sound:
+        parts = [chunk.mean(axis=1) for chunk in sound.chunks]
     if not parts:
         raise FileError(f"{shown(name)}: has no samples in it")
     return np.concatenate(parts), sound.rate

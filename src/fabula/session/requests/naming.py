@@ -8,7 +8,8 @@ from pathlib import Path
 
 from fabula.core.builtin import template
 from fabula.core.collection import Item
-from fabula.core.template import Template
+from fabula.core.interpolation import MONOTONE
+from fabula.core.template import Template, replace_values
 from fabula.core.template_set import TemplateSet
 from fabula.errors import InputError
 
@@ -57,7 +58,7 @@ def _drawn(text: str) -> Template:
         drawn = sorted((float(x), float(y)) for x, y in points)
     except ValueError:
         raise InputError(f"the points of a template must be numbers; got {text[:80]!r}") from None
-    return Template([x for x, _ in drawn], [y for _, y in drawn], name=text[:80])
+    return Template([x for x, _ in drawn], [y for _, y in drawn], name=text[:80], interpolation=MONOTONE)
 
 
 def _from_file(path: str, number: int | None) -> Template:
@@ -68,7 +69,7 @@ def _from_file(path: str, number: int | None) -> Template:
     if not 1 <= chosen <= len(templates):
         raise InputError(f"{path} holds {len(templates)} template(s); there is no #{chosen}")
     found = templates[chosen - 1]
-    return found if found.name else Template(found.knots, found.values, f"{Path(path).name}#{chosen}")
+    return found if found.name else replace_values(found, found.values, name=f"{Path(path).name}#{chosen}")
 
 
 def find_item(items: Sequence[Item], which: int | str, field: str) -> int:

@@ -58,6 +58,8 @@ class Request:
         The length of all; what fits worst is left out.
     smoothness
         Weight of the steps between neighbours; negative asks for contrast.
+    seconds
+        How long to search for each ordering at most, where a search is needed; by default as long as it is worth.
 
     Examples
     --------
@@ -86,6 +88,7 @@ class Request:
     spreads: str = ""
     limit: float | str | None = None
     smoothness: float = 0.0
+    seconds: float | None = None
 
     def __post_init__(self) -> None:
         if self.template is not None and self.like is not None:
@@ -96,6 +99,8 @@ class Request:
             raise InputError(f"must be at least 1; got {self.choose}", field="choose")
         if not isfinite(self.smoothness):
             raise InputError(f"must be a finite number; got {self.smoothness}", field="smoothness")
+        if self.seconds is not None and not 0 < self.seconds < float("inf"):
+            raise InputError(f"must be above 0; got {self.seconds:g}", field="seconds")
         if self.sides < 1:
             raise InputError(f"must be at least 1; got {self.sides}", field="sides")
         if self.spreads not in ("", "match", "contrast"):

@@ -27,8 +27,10 @@ Writer = Callable[["Ordered", Path], Path]
 
 def output_endings(ordered: Ordered | None = None) -> tuple[str, ...]:
     """The endings that a result can be written with."""
-    own = tuple(ordered.session.medium.outputs) if ordered is not None else ()
-    return (*_WRITERS, *own)
+    if ordered is None:
+        return tuple(_WRITERS)
+    medium = ordered.session.medium
+    return (*_WRITERS, *medium.outputs, *medium.sheets)
 
 
 def check_output(path: str | Path) -> Path:
@@ -36,7 +38,7 @@ def check_output(path: str | Path) -> Path:
     from fabula.media.registry import media
 
     target = check_target(path)
-    own = dict.fromkeys(ending for medium in media().values() for ending in medium.outputs)
+    own = dict.fromkeys(ending for medium in media().values() for ending in (*medium.outputs, *medium.sheets))
     if target.suffix.lower() not in _WRITERS and _longest(own, target) is None:
         raise InputError(f"{target}: the ending must be one of {', '.join((*_WRITERS, *own))}")
     return target
@@ -48,21 +50,38 @@ def _longest(endings: Iterable[str], target: Path) -> str | None:
     return max((ending for ending in endings if name.endswith(ending)), key=len, default=None)
 
 
-def write_ordered(ordered: Ordered, path: str | Path) -> Path:
+def write_ordered(ordered: Ordered, path: str | Path, *, gap: float = 0.0) -> Path:
     """Write the new order; the format goes by the ending.
 
     A playlist written from a playlist keeps everything but the order, also the entries that could not be measured. A
     file that is replaced is kept as a version, for :func:`fabula.session.writing.history.restore`.
+
+    Parameters
+    ----------
+    ordered
+        What to write.
+    path
+        Where.
+    gap
+        Between two items, in the unit of their lengths, for formats that say when each begins.
     """
     target = check_target(path)
-    ending, outputs = target.suffix.lower(), ordered.session.medium.outputs
-    longest = _longest(outputs, target)
-    own = None if longest is None else outputs[longest]
-    if ending not in _WRITERS and own is None:
+    ending = _longest(output_endings(ordered), target)
+    if ending is None:
         raise InputError(f"{target}: the ending must be one of {', '.join(output_endings(ordered))}")
-    if own is None:
-        return history.replace_file(target, lambda: _WRITERS[ending](ordered, target))
-    return history.replace_file(target, lambda: own(ordered.collection, target, ordered.sides))
+    if not 0 <= gap < float("inf"):
+        raise InputError(f"must not be below 0; got {gap:g}", field="gap")
+    return history.replace_file(target, lambda: _write(ordered, target, ending, gap))
+
+
+def _write(ordered: Ordered, target: Path, ending: str, gap: float) -> Path:
+    medium = ordered.session.medium
+    if ending in medium.outputs:
+        return medium.outputs[ending](ordered.collection, target, ordered.sides)
+    if ending in medium.sheets:
+        placed = relocated(ordered.collection, ordered.session.source.folder, target.parent)
+        return medium.sheets[ending](replace(placed, title=ordered.session.title), target, ordered.sides, gap)
+    return _WRITERS[ending](ordered, target)
 
 
 def _write_json(ordered: Ordered, target: Path) -> Path:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from fabula.core.locking import TAKEN
+from fabula.core.locking import lock as _lock
 from fabula.errors import FileError, shown
-
-_TAKEN = {errno.EAGAIN, errno.EACCES, errno.EDEADLK}  # as the systems say that another one holds it
 
 
 @contextlib.contextmanager
@@ -49,7 +48,7 @@ def _locked(path: Path, part: Path) -> int:
         try:
             _lock(file)
         except OSError as error:
-            if error.errno in _TAKEN:
+            if error.errno in TAKEN:
                 os.close(file)
                 raise FileError(
                     f"{shown(part)}: another download is writing it; wait until that one ends, or fetch into "
@@ -58,17 +57,6 @@ def _locked(path: Path, part: Path) -> int:
         if _is_same(file, path):
             return file
         os.close(file)  # removed by the one who held it, after we opened it
-
-
-def _lock(file: int) -> None:
-    if sys.platform == "win32":
-        import msvcrt
-
-        msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
-    else:
-        import fcntl
-
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def _is_same(file: int, path: Path) -> bool:

@@ -19,6 +19,7 @@ from fabula.sources.playlists.locations import from_uri, to_uri
 from fabula.sources.playlists.meta import meta_name, meta_numbers, milliseconds
 from fabula.sources.text_files import read_text
 
+_SIDE = meta_name("side")
 _DETAILS = ("album", "trackNum", "annotation", "identifier", "info", "image")
 
 
@@ -86,17 +87,34 @@ def _cut(track: str) -> tuple[str, str, str]:
     return track[: span[0]], track[slice(*span)], track[span[1] :]
 
 
-def write_jspf(playlist: Playlist, _: Comments | None = None) -> str:
-    """The playlist as JSPF text; what came from JSPF stays as it was. Comments are left out: JSON has none."""
+def write_jspf(playlist: Playlist, comments: Comments | None = None) -> str:
+    """The playlist as JSPF text; what came from JSPF stays as it was. Comments are meta of the track they precede."""
     kept = playlist.format == "jspf"
-    if kept and playlist.unchanged:
+    if kept and playlist.unchanged and comments is None:
         return playlist.text
     if kept:
-        blocks = ["".join(e.raw) if e.raw else json.dumps(_track(e), ensure_ascii=False) for e in playlist.entries]
+        blocks = [_block(entry, comments, position) for position, entry in enumerate(playlist.entries)]
         return playlist.head + playlist.joint.join(blocks) + playlist.tail
     title = {"title": playlist.title} if playlist.title else {}
-    document = {"playlist": {**title, "track": [_track(entry) for entry in playlist.entries]}}
-    return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
+    said = [(comments or {}).get(position) for position in range(len(playlist))]
+    tracks = [_commented(_track(entry), text) for entry, text in zip(playlist.entries, said, strict=True)]
+    return json.dumps({"playlist": {**title, "track": tracks}}, ensure_ascii=False, indent=2) + "\n"
+
+
+def _block(entry: Entry, comments: Comments | None, position: int) -> str:
+    """A track of a file that was read: its text as it was, but for what is said before it."""
+    text = "".join(entry.raw) if entry.raw else json.dumps(_track(entry), ensure_ascii=False)
+    if comments is None or (position not in comments and _SIDE not in text):
+        return text
+    return json.dumps(_commented(json.loads(text), comments.get(position)), ensure_ascii=False)
+
+
+def _commented(track: dict[str, Any], comment: str | None) -> dict[str, Any]:
+    """The track with what is said before it, in place of what was said before."""
+    given = track.get("meta") or []
+    metas = [one for one in (given if isinstance(given, list) else [given]) if one.keys() != {_SIDE}]
+    metas += [] if comment is None else [{_SIDE: comment}]
+    return {**{key: value for key, value in track.items() if key != "meta"}, **({"meta": metas} if metas else {})}
 
 
 def _track(entry: Entry) -> dict[str, Any]:

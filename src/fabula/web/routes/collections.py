@@ -6,12 +6,11 @@ from dataclasses import replace
 from typing import Any
 
 from fastapi import APIRouter
-from fastapi.responses import FileResponse, Response
+from fastapi.responses import Response
 
-from fabula.web.errors import StatusError
 from fabula.web.ordering import change_essence, knows_model
 from fabula.web.requests import EssenceRequest
-from fabula.web.responses import collection_body, json_response, media_type
+from fabula.web.responses import collection_body, json_response
 from fabula.web.store import OpenCollection, Store
 
 
@@ -26,7 +25,15 @@ def add_collections(router: APIRouter, store: Store) -> None:
     def collections() -> Any:
         """The collections that are open."""
         return json_response(
-            [{"id": one.id, "title": one.session.title, "items": len(one.files)} for one in store.all()]
+            [
+                {
+                    "id": one.id,
+                    "title": one.session.title,
+                    "items": len(one.files),
+                    "origin": {"kind": one.origin.kind, "path": one.origin.path},
+                }
+                for one in store.all()
+            ]
         )
 
     @router.get("/collections/{collection}", tags=["collections"])
@@ -47,13 +54,3 @@ def add_collections(router: APIRouter, store: Store) -> None:
         changed = replace(opened, session=change_essence(opened, asked.by, store.settings.model))
         store.add(changed)
         return body(changed)
-
-    @router.get("/collections/{collection}/preview/{item}", tags=["collections"], response_class=FileResponse)
-    def preview(collection: str, item: int) -> FileResponse:
-        """The file of an item, whole or in ranges."""
-        opened = store.get(collection)
-        file = opened.files[item] if 0 <= item < len(opened.files) else None
-        if file is None or not file.is_file():
-            raise StatusError(404, f"item {item} has no file here")
-        kind = media_type(file, opened.session.medium)
-        return FileResponse(file, media_type=kind, content_disposition_type="inline")

@@ -26,5 +26,5 @@ def add_jobs(router: APIRouter, jobs: Jobs) -> None:
 
     @router.delete("/jobs/{job}", tags=["jobs"])
     def cancel(job: str) -> Any:
-        """Stop a job after the file it is at."""
+        """Stop a job; what it was at is given up."""
         return json_response(asdict(jobs.cancel(job)))

@@ -10,17 +10,17 @@ from fastapi import APIRouter, Query, Request
 from fabula.errors import FileError
 from fabula.session.demo import demo_folder
 from fabula.session.saved import open_saved
-from fabula.session.session import Asked
-from fabula.sources.registry import Opening
 from fabula.web.errors import StatusError
 from fabula.web.folders import allowed, listing
+from fabula.web.identity import Origin, collection_id
 from fabula.web.jobs import Jobs
-from fabula.web.opening import files_of, open_paths
+from fabula.web.opening import open_paths
 from fabula.web.opening_uploads import open_upload
 from fabula.web.ordering import knows_model
+from fabula.web.reopening import as_opened
 from fabula.web.requests import OpenRequest
 from fabula.web.responses import collection_body, format_body, json_response
-from fabula.web.store import OpenCollection, Store, new_id
+from fabula.web.store import Store
 from fabula.web.uploads import receive
 
 _FILES = {"type": "array", "items": {"type": "string", "format": "binary"}}
@@ -41,7 +41,7 @@ def add_opening(router: APIRouter, store: Store, jobs: Jobs) -> None:
         """Open the collection that comes with the package; a job."""
         folder = demo_folder().resolve()
         return asdict(
-            jobs.start("the demo", lambda progress: open_paths(store, [folder], [folder], progress, Asked(), Opening()))
+            jobs.start("the demo", lambda progress: open_paths(store, [folder], [folder], progress, Origin("demo")))
         )
 
     @router.post("/uploads", status_code=202, tags=["open"], openapi_extra=_UPLOAD_BODY)
@@ -49,12 +49,12 @@ def add_opening(router: APIRouter, store: Store, jobs: Jobs) -> None:
         """Open files that are sent: items, or one playlist or table with the files it names; a job."""
         jobs.check()
         name, files = await receive(request, store)
-        asked, opening = Asked(by), Opening(collection)
+        origin = Origin("upload", collection=collection)
         try:
             return asdict(
                 jobs.start(
                     f"{len(files)} file(s)",
-                    lambda progress: open_upload(store, name, files, progress, asked, opening),
+                    lambda progress: open_upload(store, name, files, progress, origin, by),
                 )
             )
         except StatusError:
@@ -74,9 +74,10 @@ def add_opening(router: APIRouter, store: Store, jobs: Jobs) -> None:
     @router.post("/collections", status_code=202, tags=["open"])
     def open_here(asked: OpenRequest) -> Any:
         """Open a folder, a playlist or a table of this machine, below the folders named at start; a job."""
-        path, opening = allowed(asked.path, roots), Opening(asked.collection)
+        path = allowed(asked.path, roots)
+        origin = Origin("path", str(path), asked.collection)
         return asdict(
-            jobs.start(path.name, lambda progress: open_paths(store, [path], roots, progress, Asked(asked.by), opening))
+            jobs.start(path.name, lambda progress: open_paths(store, [path], roots, progress, origin, asked.by))
         )
 
     @router.post("/sessions", status_code=201, tags=["open"])
@@ -86,8 +87,8 @@ def add_opening(router: APIRouter, store: Store, jobs: Jobs) -> None:
         items = session.collection.items
         if len(items) > store.settings.most_items:
             raise FileError(f"a collection may have {store.settings.most_items} items on this page; got {len(items)}")
-        files = files_of(items, session.source.folder, (*roots, demo_folder().resolve()))
-        opened = OpenCollection(new_id(), session, files)
+        origin = Origin("session")
+        opened = as_opened(store, session, origin, collection_id(session, origin))
         store.add(opened)
         body = collection_body(opened, knows_model=knows_model(session, store.settings.model))
         return json_response({"collection": body, "state": state}, 201)

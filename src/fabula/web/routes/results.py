@@ -11,7 +11,7 @@ from fastapi.responses import Response, StreamingResponse
 
 from fabula.session.saved import as_saved
 from fabula.web import exports
-from fabula.web.ordering import order
+from fabula.web.ordering import is_final, order
 from fabula.web.requests import ExportRequest, OrderRequest, SaveRequest
 from fabula.web.responses import json_response, order_body, templates_body
 from fabula.web.store import Store
@@ -29,7 +29,8 @@ def add_results(router: APIRouter, store: Store) -> None:
     def order_collection(asked: OrderRequest) -> Any:
         """Order a collection; answers what `fabula order --json` prints, and the id of the result."""
         ordered, result = order(store, asked)
-        return json_response(order_body(ordered, result, explain=asked.explain))
+        told = {"sequence": asked.sequence, "final": is_final(asked, ordered)}
+        return json_response({**order_body(ordered, result, explain=asked.explain), **told})
 
     @router.post("/collections/{collection}/export", tags=["order"], response_class=Response)
     def export(collection: str, asked: ExportRequest) -> Response:
@@ -40,7 +41,7 @@ def add_results(router: APIRouter, store: Store) -> None:
             name = f"{exports.file_name(ordered.session.title) or 'order'}.zip"
             chunks = exports.zip_copies(opened, ordered)
             return StreamingResponse(chunks, media_type="application/zip", headers=_attachment(name))
-        name, data = exports.export(ordered, asked.format)
+        name, data = exports.export(ordered, asked.format, gap=asked.gap_s)
         return Response(data, media_type="application/octet-stream", headers=_attachment(name))
 
     @router.post("/collections/{collection}/session", tags=["order"], response_class=Response)

@@ -2,16 +2,12 @@
 
 async function answer(response) {
   if (response.ok) return response;
-  let line = `the server answered ${response.status}`, field = null;
-  try {
-    const body = await response.json();
-    [line, field] = [body.error || line, body.field];
-  } catch { /* no JSON: the status has to do */ }
-  throw Object.assign(new Error(line), { status: response.status, field });
+  const { error = `the server answered ${response.status}`, ...more } = await response.json().catch(() => ({}));
+  throw Object.assign(new Error(error), more, { status: response.status });
 }
 
-async function ask(method, path, body, signal) {
-  const options = { method, signal };
+async function ask(method, path, body, signal, keepalive = false) {
+  const options = { method, signal, keepalive };
   if (body !== undefined) {
     options.headers = { "Content-Type": "application/json" };
     options.body = JSON.stringify(body);
@@ -37,7 +33,23 @@ export const openPath = (path, more = {}) => json("POST", "collections", { path,
 export const openSession = (session) => json("POST", "sessions", session);
 export const job = (id) => json("GET", `jobs/${id}`);
 export const cancel = (id) => json("DELETE", `jobs/${id}`);
+export const close = (id) => ask("DELETE", `collections/${id}`);
+export const desks = () => json("GET", "desks");
+export const reopen = (id) => json("POST", `collections/${id}/reopen`);
+export const desk = (id) => json("GET", `collections/${id}/desk`);
+export const putDesk = async (id, body, leaving) => (await ask("PUT", `collections/${id}/desk`, body, undefined, leaving)).json();
+export const dropDesk = (id) => ask("DELETE", `collections/${id}/desk`);
+const version = (id, name) => `collections/${id}/versions/${encodeURIComponent(name)}`;
+export const versions = (id) => json("GET", `collections/${id}/versions`);
+export const getVersion = (id, name) => json("GET", version(id, name));
+export const putVersion = (id, name, body) => json("PUT", version(id, name), body);
+export const dropVersion = (id, name) => ask("DELETE", version(id, name));
+export const wave = (id, item) => json("GET", `collections/${id}/items/${item}/wave`);
+export const cover = (id, item) => `/api/collections/${id}/items/${item}/cover?empty=true`;
+export const hasCover = async (id, item) => (await ask("GET", `collections/${id}/items/${item}/cover?empty=true`)).status === 200;
 export const preview = (id, item) => `/api/collections/${id}/preview/${item}`;
+// The first lines of a text.
+export const beginning = async (address) => (await (await fetch(address, { headers: { Range: "bytes=0-1500" } })).text()).slice(0, 700);
 export const folders = (path) => json("GET", path === null ? "folders" : `folders?path=${encodeURIComponent(path)}`);
 
 // Send files, and say how much of them is sent.

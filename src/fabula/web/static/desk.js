@@ -1,14 +1,35 @@
-// The desk around the arc and the list: the controls, what is said of the order, and the item that is chosen.
+// The desk around the arc and the list: the controls, and what is said of the order.
 
 import { $, el } from "./dom.js";
-import { count, label, laid, pins, sideName, templateNow } from "./ordering.js";
-import * as pinning from "./pinning.js";
-import * as player from "./player.js";
-import { state } from "./state.js";
+import { count, laid, pins, templateNow } from "./laid.js";
+import * as likes from "./likes.js";
+import { commit, essence, state } from "./state.js";
+
+export function start() {
+  $("apart").addEventListener("change", (event) => commit({ apart: event.target.checked }));
+  $("sides").addEventListener("change", (event) => setSides(event.target.value));
+  $("side-limit").addEventListener("change", (event) => commit({ sideLimit: event.target.value.trim() }));
+  $("limit").addEventListener("change", (event) => commit({ limit: event.target.value.trim() }));
+  $("smoothness").addEventListener("change", (event) => commit({ smoothness: Number(event.target.value) }));
+  $("gap").addEventListener("input", (event) => ($("gap-text").textContent = gapText(Number(event.target.value))));
+  $("gap").addEventListener("change", (event) => commit({ gap: Number(event.target.value), hand: state.wishes.hand }));
+  $("by").addEventListener("change", (event) => commit({ by: event.target.value || null, template: null, arc: null, pick: 0 }));
+  $("free").addEventListener("click", () => commit({ fixed: {}, together: [], ends: { first: {}, last: {} } }));
+}
+
+function setSides(text) {
+  const sides = Math.min(8, state.collection.items.length, Math.max(1, Math.round(text) || 1));
+  const stay = (named) => Object.fromEntries(Object.entries(named).filter(([side]) => side < sides));
+  const { ends: { first, last }, hand, sideLimit } = state.wishes;
+  $("sides").value = sides;
+  commit({ sides, ends: { first: stay(first), last: stay(last) }, sideLimit: sides > 1 ? sideLimit : "", hand: hand && { ordering: hand.ordering, sides: [] } });
+}
+
+const gapText = (gap) => (gap > 0 ? `${gap} s of silence` : gap < 0 ? `${-gap} s of crossfade` : "none");
 
 // The words of the medium where the page has its own.
 export function fillWords({ medium, items, length_text: length }) {
-  const { words, unit } = medium;
+  const { words, unit, preview } = medium;
   $("apart-text").textContent = `No ${words.creator} twice in a row`;
   for (const id of ["side-limit", "limit"]) {
     $(id).placeholder = unit.example;
@@ -16,6 +37,7 @@ export function fillWords({ medium, items, length_text: length }) {
     $(id).title = length ? `In ${unit.name}, such as ${unit.example}` : `The length of some ${words.items} is not known`;
   }
   $("apart").disabled = new Set(items.map((item) => item.creator).filter(Boolean)).size < 2;
+  $("gap-field").hidden = preview.kind !== "sound";
 }
 
 export function notes(lines) {
@@ -36,6 +58,9 @@ export function controls() {
   $("side-limit").disabled = wishes.sides < 2 || !collection.length_text;
   $("limit").value = wishes.limit;
   $("smoothness").value = wishes.smoothness;
+  $("gap").value = wishes.gap;
+  $("gap-text").textContent = gapText(wishes.gap);
+  $("by").value = wishes.by || "";
   $("free").disabled = !pins().size && !wishes.together.length;
   for (const id of ["draw", "flip"]) $(id).disabled = state.before;
   $("given").setAttribute("aria-pressed", state.before);
@@ -44,6 +69,21 @@ export function controls() {
   const length = state.before || !answer ? collection.length_text : answer.length_texts.all;
   const several = `${count() < all ? `${count()} of ${all}` : all} ${all === 1 ? words.item : words.items}`;
   $("total").textContent = [several, length].filter(Boolean).join(" · ");
+  marks();
+}
+
+// A wish that could not hold is marked where it is set, until something else is asked for.
+const FIELDS = { limit: "limit", side_limit: "side-limit", sides: "sides", apart: "apart" };
+function marks() {
+  const named = new Set([state.refused?.field, ...(state.refused?.wishes || []).map(({ field }) => field)]);
+  for (const [field, id] of Object.entries(FIELDS)) {
+    if (named.has(field)) {
+      $(id).setAttribute("aria-invalid", "true");
+      $(id).setAttribute("aria-describedby", "wish-error");
+    } else for (const name of ["aria-invalid", "aria-describedby"]) $(id).removeAttribute(name);
+  }
+  $("wish-error").hidden = !state.refused;
+  $("wish-error").textContent = state.refused ? `${state.refused.message} This wish is not kept; the order shown is the one before.` : "";
 }
 
 const percent = (part) => `${part < 0.01 ? "less than 1" : Math.round(100 * part)} %`;
@@ -52,11 +92,11 @@ const percent = (part) => `${part < 0.01 ? "less than 1" : Math.round(100 * part
 export function verdict() {
   const { name } = templateNow(), rows = laid();
   $("arc-name").textContent = name ? name.replaceAll("-", " ").replace(/^./, (c) => c.toUpperCase()) : "The arc";
-  const mean = rows.reduce((sum, row) => sum + Math.abs(row.off), 0) / rows.length;
-  const worst = Math.max(...rows.map((row) => Math.abs(row.off)));
-  let text = `${state.before ? "As it was" : state.wishes.hand ? "By hand" : "Off the template"}: ${mean.toFixed(2)} on average, ${worst.toFixed(2)} at most`;
+  let sum = 0, worst = 0;
+  for (const { off } of rows) [sum, worst] = [sum + Math.abs(off), Math.max(worst, Math.abs(off))];
+  let text = `${state.before ? "As it was" : state.wishes.hand ? "By hand" : "Off the template"}: ${(sum / rows.length).toFixed(2)} on average, ${worst.toFixed(2)} at most`;
   if (state.settled && !state.before) text += closeness(state.answer.gap);
-  $("verdict").textContent = text;
+  if ($("verdict").textContent !== text) $("verdict").textContent = text;
 }
 
 function closeness(gap) {
@@ -64,11 +104,15 @@ function closeness(gap) {
   return gap > 0.0005 ? `; another order could be better by ${percent(gap)} at most` : "";
 }
 
+// Whether anything tells the items apart.
+export const allAlike = () => new Set(essence()).size < 2 && state.collection.items.length > 1;
+
 // What the model has to say, in a sentence; and what smoothness changed.
 export function says() {
-  const { answer, collection } = state, lines = [];
-  const { model, medium } = collection, column = collection.columns.find(({ name }) => name === collection.by);
-  if (model) {
+  const { answer, collection } = state, lines = [], { model, medium } = collection;
+  const column = collection.columns.find(({ name }) => name === collection.by);
+  if (allAlike()) lines.push(`Nothing tells these ${medium.words.items} apart here: every order follows the template as well as this one.`);
+  else if (model) {
     const knows = model.knows.length > 1 ? `${model.knows.slice(0, -1).join(", ")} and ${model.knows.at(-1)}` : model.knows[0];
     lines.push(`The model “${model.name}” knows the ${knows} of a ${medium.words.item} and nothing else.`);
     if (answer?.likelier) lines.push(`It finds this order ${times(answer.likelier)} as ${answer.given_name}.`);
@@ -76,8 +120,9 @@ export function says() {
   for (const { name, unit, mean } of answer?.changes || []) {
     lines.push(`Steps in ${name}: ${mean[0].toFixed(1)} ${unit} on average as given, ${mean[1].toFixed(1)} now.`);
   }
-  $("says").textContent = state.before ? "" : lines.join(" ");
-  likesTable();
+  const text = state.before ? "" : lines.join(" ");
+  if ($("says").textContent !== text) $("says").textContent = text;
+  likes.table();
 }
 
 function times(likelier) {
@@ -85,69 +130,4 @@ function times(likelier) {
   if (likelier >= 9.95) return `${Math.round(likelier).toLocaleString("en")} times as likely`;
   if (likelier > 0.95 && likelier < 1.05) return "as likely";
   return likelier >= 1 ? `${likelier.toFixed(1)} times as likely` : `only ${percent(likelier)} as likely`;
-}
-
-export function inspect() {
-  const item = state.chosen, box = $("inspector");
-  box.hidden = item === null;
-  if (item === null) return;
-  const rows = laid(), row = rows.find((one) => one.item === item), last = rows.length - 1;
-  const { title, preview } = state.collection.items[item], plays = preview && player.canPlay(state.collection);
-  $("one-title").textContent = row ? `${label(row)}. ${title}` : title;
-  $("one-why").textContent = !row ? "left out" : state.before ? "" : state.why.get(item) || "";
-  likes(item, row);
-  const free = !state.before, here = Boolean(row), next = here && row.position < last, linked = pinning.isLinked(item);
-  const actions = [
-    [pins().has(item) ? "Unlock" : "Lock here", () => pinning.toggleLock(item), free && here],
-    ["First", () => pinning.pin(item, 0), free && row?.position !== 0],
-    ["Last", () => pinning.pin(item, last), free && (next || !here)],
-    ...ends(item, free),
-    [linked ? "Let the next go" : "Keep with next", () => pinning.toggleLink(item), free && here && (next || linked)],
-    ...(plays ? [["Play", () => player.playItem(item), here], ["Play transition", () => player.playTransition(row.position), next]] : []),
-  ];
-  const bar = box.querySelector(".actions"), focused = [...bar.children].indexOf(document.activeElement);
-  bar.replaceChildren(...actions.map(([text, action, able]) => el("button", { onclick: action, disabled: !able }, text)));
-  if (focused >= 0) bar.children[Math.min(focused, bar.children.length - 1)].focus();
-}
-
-// Where the model finds that the item likes to stand: a bar for each position, its own marked.
-function likes(item, row) {
-  const shares = state.before ? null : state.answer?.likes?.[item], box = $("one-likes");
-  box.hidden = !shares;
-  if (!shares) return;
-  const top = Math.max(...shares), best = shares.indexOf(top) + 1;
-  box.setAttribute("aria-label", `Likes to stand at position ${best} most`);
-  box.title = "Where the model finds it likes to stand, from the first position to the last";
-  box.replaceChildren(...shares.map((share, position) => {
-    const bar = el("i", { class: row?.position === position ? "here" : "" });
-    bar.style.height = `${(8 + (92 * share) / top).toFixed(0)}%`;
-    return bar;
-  }));
-}
-
-// The same of all items, in their order: items by positions, the darker the likelier.
-function likesTable() {
-  const shares = state.before || !state.settled ? null : state.answer?.likes, box = $("likes-all");
-  box.hidden = !shares;
-  if (!shares || !box.open) return;
-  const top = Math.max(...shares.flat()), table = $("likes-table");
-  table.style.gridTemplateColumns = `minmax(4rem, 10rem) repeat(${shares.length}, minmax(6px, 20px))`;
-  table.replaceChildren(...state.ordering.flatMap((item, position) => [
-    el("span", {}, state.collection.items[item].title),
-    ...shares[item].map((share, column) => {
-      const cell = el("i", { class: column === position ? "here" : "" });
-      cell.style.opacity = (0.06 + (0.94 * share) / top).toFixed(2);
-      return el("b", {}, cell);
-    }),
-  ]));
-}
-$("likes-all").addEventListener("toggle", likesTable);
-
-// Openers of the later sides, and closes of the earlier ones; those of the whole are First and Last.
-function ends(item, free) {
-  const { sides } = state.wishes, numbers = sides > 1 ? [...Array(sides).keys()] : [];
-  return [
-    ...numbers.slice(1).map((side) => [`Open ${sideName(side)}`, () => pinning.pinEnd(item, "first", side), free]),
-    ...numbers.slice(0, -1).map((side) => [`Close ${sideName(side)}`, () => pinning.pinEnd(item, "last", side), free]),
-  ];
 }

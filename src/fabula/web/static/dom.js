@@ -35,6 +35,12 @@ const ICONS = {
   open: "M7 11V8a5 5 0 0 1 9.6-2M6 11h12v9H6z",
   link: "M9.5 14.5l5-5M8 11l-2.500 2.500a3.500 3.500 0 0 0 5 5L13 16M16 13l2.500-2.500a3.500 3.500 0 0 0-5-5L11 8",
 };
+Object.assign(ICONS, {
+  volume: "M5 10v4h3l4 4V6L8 10zM15.500 9a4 4 0 0 1 0 6M18 6.500a7.500 7.500 0 0 1 0 11",
+  close: "M7 7l10 10M17 7 7 17",
+  edit: "M5 19l1-4L16 5l3 3L9 18zM14 7l3 3",
+  find: "M10.500 5a5.500 5.500 0 1 1 0 11 5.500 5.500 0 0 1 0-11M15 15l4.500 4.500",
+});
 const FILLED = new Set(["play", "prev", "next"]);
 
 export function icon(name) {
@@ -58,15 +64,4 @@ export function clock(seconds) {
   const minutes = Math.floor(whole / 60) % 60;
   const rest = String(whole % 60).padStart(2, "0");
   return hours ? `${hours}:${String(minutes).padStart(2, "0")}:${rest}` : `${minutes}:${rest}`;
-}
-
-let fading = 0;
-
-export function say(text, { error = false } = {}) {
-  const notice = $("notice");
-  notice.textContent = text;
-  notice.classList.toggle("error", error);
-  notice.classList.toggle("shown", Boolean(text));
-  clearTimeout(fading);
-  fading = setTimeout(() => notice.classList.remove("shown"), error ? 9000 : 4000);
 }

@@ -1,156 +1,162 @@
-// The list: the same items as rows.
+// The list: the same items as rows. Of many only those on the screen are in the document.
 
-import { $, el, icon, setIcon } from "./dom.js";
-import { label, laid, lengthOfSide, pins, sideName, sides } from "./ordering.js";
-import { isLinked } from "./pinning.js";
-import { isPlaying } from "./player.js";
-import { changed, essence, state } from "./state.js";
+import { $, el } from "./dom.js";
+import { lengthOfSide, pins, sideName, sides, withLeftOut } from "./laid.js";
+import { fillRow, makeRow, settleRow, showHeard } from "./row.js";
+import { changed, essence, state, titleOf } from "./state.js";
 
-export const ROW = 56, SIDE = 30;
-const MANY = 120, DRAG = "Drag to a position to pin it there; with Shift nothing else moves";
-export const rows = new Map(); // item -> parts of its row
-export const drag = { item: null };
+const MANY = 120, SPARE = 4;
+export const size = { row: 56, side: 30 }; // pixels; they grow with the text
+const rows = new Map(); // item, or number of the slot where they are many -> parts of a row
+let shown = [], scale = () => 1, several = false, moving = 0;
 
-export function choose(item, { focus = true } = {}) {
-  if (focus && item !== null) rows.get(item)?.row.focus({ preventScroll: true });
-  if (state.chosen === item) return;
-  state.chosen = item;
-  changed("chosen");
+export const partsOf = (item) => [...rows.values()].find((parts) => parts.item === item);
+const isMany = () => state.collection.items.length > MANY;
+
+export function start() {
+  for (const [target, name] of [[$("scroller"), "scroll"], [window, "scroll"], [window, "resize"]]) target.addEventListener(name, soon, { passive: true });
+  $("find").addEventListener("input", () => render());
+}
+function soon() {
+  moving ||= requestAnimationFrame(() => {
+    moving = 0;
+    if (state.collection && isMany()) render();
+  });
 }
 
-// Every row anew: another collection.
+// Every row anew: another collection, or other numbers of it.
 export function build() {
   rows.clear();
-  const values = essence(), low = Math.min(...values), span = Math.max(...values) - low || 1;
-  const made = state.collection.items.map((item, index) => {
-    const grip = el("button", { class: "grip", tabindex: -1, title: DRAG });
-    const play = el("button", { class: "hear plain", tabindex: -1, "aria-label": `Play ${item.title}`, disabled: !item.preview });
-    play.append(icon("play"));
-    const sub = el("span", { class: "sub" });
-    const bar = el("i");
-    bar.style.width = `${(6 + (94 * (item.essence - low)) / span).toFixed(1)}%`;
-    const off = el("span", { class: "off" });
-    const lock = el("button", { class: "lock plain", tabindex: -1, "aria-pressed": "false" });
-    lock.append(icon("open"));
-    lock.dataset.icon = "open";
-    const row = el("li", { class: "row", tabindex: -1 }, grip, play,
-      el("span", { class: "what" }, el("span", { class: "name" }, item.title), sub),
-      el("span", { class: "bar", title: `Stands at ${item.essence.toFixed(2)}` }, bar), off,
-      el("span", { class: "time" }, item.length_text), lock);
-    row.dataset.item = index;
-    rows.set(index, { row, grip, play, sub, off, lock, top: null });
-    return row;
-  });
-  $("rows").replaceChildren(...made);
+  $("rows").replaceChildren();
+  const values = essence(), creator = state.collection.items[0].creator;
+  const low = values.reduce((a, b) => Math.min(a, b)), span = values.reduce((a, b) => Math.max(a, b)) - low;
+  scale = (value) => (span ? (0.06 + (0.94 * (value - low)) / span).toFixed(3) : "0.5");
+  several = state.collection.items.some((item) => item.creator !== creator);
+  $("rows").setAttribute("aria-rowcount", values.length);
+  $("find").value = "";
+  $("find").closest(".find").hidden = values.length < 20;
 }
 
-// settle: also put the rows in order for those who read them one after the other. Without it only what is seen moves.
+const covers = (item) => (state.covers && state.collection.items[item].preview ? state.covers(item) : "");
+export const isFinding = () => $("find").value.trim() !== "";
+
+// The rows there are, each with its height; while one is looked for by its name, only those found.
+function lay() {
+  const wanted = $("find").value.trim().toLowerCase(), all = withLeftOut();
+  const found = ({ item }) => `${titleOf(item)}\n${state.collection.items[item].creator}`.toLowerCase().includes(wanted);
+  const kept = wanted ? all.filter(found) : all, heads = wanted ? 0 : headCount();
+  const gap = sides().length > 1 && !wanted ? size.side : 0;
+  kept.forEach((row, k) => (row.top = k * size.row + (row.off === null ? heads * size.side : gap * (row.side + 1))));
+  $("find-count").textContent = wanted ? `${kept.length} of ${all.length}` : "";
+  return { kept, height: kept.length * size.row + heads * size.side };
+}
+const leftOut = () => (state.before ? 0 : state.out.length);
+const headCount = () => (sides().length > 1 ? sides().length : 0) + (leftOut() ? 1 : 0);
+
+function measure() {
+  const rem = parseFloat(getComputedStyle(document.documentElement).fontSize);
+  Object.assign(size, { row: 3.5 * rem, side: 1.875 * rem });
+}
+
+// settle: also for those who read them one after the other. Without it only what is seen moves.
 export function render({ settle = true } = {}) {
   if (!state.collection || $("desk").hidden) return;
-  const all = withLeftOut(), many = all.length > MANY, list = $("rows"), pinned = pins();
-  const gap = sides().length > 1 ? SIDE : 0, [from, to] = settle || !many ? [0, Infinity] : seen();
-  list.classList.toggle("still", many || drag.item !== null);
-  if (settle) list.style.height = `${all.length * ROW + heads(gap)}px`;
-  for (const row of all) {
-    const { item, position, side, off } = row, parts = rows.get(item), top = position * ROW + (off === null ? heads(gap) : gap * (side + 1));
-    if ((top < from || top > to) && (parts.top < from || parts.top > to)) continue;
-    if (parts.top !== top && item !== drag.item) parts.row.style.transform = `translateY(${(parts.top = top)}px)`;
-    parts.position = position;
-    const number = off === null ? "+" : label(row), text = off === null ? "" : off.toFixed(1).replace("-0.0", "0.0").replace("-", "−");
-    if (parts.number !== number) parts.grip.textContent = parts.number = number;
-    if (parts.text !== text) parts.off.textContent = parts.text = text;
-    if (parts.held !== pinned.has(item)) hold(parts, pinned.has(item));
+  if (settle) measure();
+  const { kept, height } = lay(), list = $("rows"), many = isMany(), now = { pinned: pins(), scale, covers };
+  shown = kept;
+  list.classList.toggle("still", many || state.dragged != null);
+  put(list, "height", `${height}px`);
+  const [from, to] = many ? seen(kept.length) : [0, kept.length], keys = new Set();
+  const stop = kept.some(({ item }) => item === state.chosen) ? state.chosen : kept[0]?.item, total = kept.length;
+  for (let k = from; k < to; k++) {
+    const data = kept[k], key = many ? k - from : data.item, parts = rows.get(key) ?? added(key);
+    keys.add(key);
+    fillRow(parts, data, now);
+    if (parts.top !== data.top) parts.row.style.transform = `translateY(${(parts.top = data.top)}px)`;
+    parts.position = data.position;
+    parts.row.classList.toggle("lifted", data.item === state.dragged);
+    if (settle) settleRow(parts, data, { several, stop, total });
   }
-  if (settle) settled(all, pinned);
+  for (const [key, parts] of rows) if (!keys.has(key)) drop(key, parts);
+  if (!settle) return;
+  if (!many) sort(kept);
+  keepFocus();
+  heads();
 }
 
-// The items in order, and behind them those left out: these are off no template.
-export function withLeftOut() {
-  const all = laid();
-  if (!state.before) for (const item of state.out) all.push({ item, position: all.length, side: 0, off: null });
-  return all;
-}
-const heads = (gap) => gap * sides().length + (leftOut() ? SIDE : 0);
-const leftOut = () => (state.before ? 0 : state.out.length);
+const put = (node, name, value) => node.style[name] !== value && (node.style[name] = value);
 
-// From which height to which the list is on the screen.
-function seen() {
+function added(key) {
+  const parts = makeRow();
+  rows.set(key, parts);
+  $("rows").append(parts.row);
+  return parts;
+}
+function drop(key, parts) {
+  rows.delete(key);
+  parts.row.remove();
+}
+
+// Which rows are on the screen, and a few beyond.
+function seen(count) {
   const list = $("rows").getBoundingClientRect(), box = $("scroller").getBoundingClientRect();
-  return [Math.max(box.top, 0) - list.top - ROW, Math.min(box.bottom, innerHeight) - list.top];
+  const top = Math.max(box.top, 0) - list.top, bottom = Math.min(box.bottom, innerHeight) - list.top;
+  const from = Math.max(0, Math.floor(top / size.row) - SPARE);
+  return [Math.min(from, Math.max(0, count - 1)), Math.min(count, Math.max(from + 1, Math.ceil(bottom / size.row) + SPARE))];
 }
 
-function hold(parts, held) {
-  parts.held = held;
-  parts.classes = null;
-  parts.row.classList.toggle("pinned", held);
-  parts.lock.setAttribute("aria-pressed", held);
-  setIcon(parts.lock, held ? "lock" : "open");
-}
-
-function settled(all, pinned) {
-  const several = state.collection.items.some((item) => item.creator !== state.collection.items[0].creator);
-  for (const row of all) {
-    const { item, off } = row, parts = rows.get(item), { title, creator } = state.collection.items[item], gone = off === null;
-    const why = gone || state.before ? "" : state.why.get(item) || "";
-    const line = [several ? creator : "", why].filter(Boolean).join(" · "), held = pinned.has(item);
-    const classes = `${isLinked(item) && !state.before ? " linked" : ""}${item === state.chosen ? " chosen" : ""}${held ? " pinned" : ""}${gone ? " out" : ""}`;
-    const name = `${held ? "Unlock" : "Lock"} ${title}, ${gone ? "left out" : `position ${label(row)}`}`, stop = item === (state.chosen ?? all[0].item) ? 0 : -1;
-    if (parts.line !== line) parts.sub.textContent = parts.sub.title = parts.line = line;
-    if (parts.classes !== classes) parts.row.className = `row${(parts.classes = classes)}${isPlaying(item) ? " playing" : ""}`;
-    if (parts.row.tabIndex !== stop) parts.row.tabIndex = stop;
-    if (parts.name !== name) {
-      parts.name = name;
-      parts.lock.setAttribute("aria-label", name);
-      parts.grip.title = gone ? "Drag into the order to keep it" : DRAG;
-      parts.grip.setAttribute("aria-label", `${title}, ${gone ? "left out" : `position ${label(row)}`}`);
-    }
-  }
-  sorting = all.map(({ item }) => rows.get(item).row);
-  if (all.length <= MANY) sortRows(Infinity);
-  else sortSoon();
-  sideHeads();
-}
-
-// The rows in the document follow those on the screen; of many rows a few at a time, when there is nothing else to do.
-let sorting = [], idle = 0;
-function sortRows(most) {
-  const list = $("rows"), focused = document.activeElement?.closest?.(".row");
-  let current = list.firstElementChild, moves = 0;
-  for (const row of sorting) {
+// The rows in the document follow those on the screen.
+function sort(kept) {
+  const list = $("rows"), focused = document.activeElement;
+  let current = list.firstElementChild;
+  for (const { item } of kept) {
+    const { row } = rows.get(item);
     if (row === current) current = current.nextElementSibling;
-    else if (++moves > most) break;
     else list.insertBefore(row, current);
   }
-  if (focused && document.activeElement !== focused) focused.focus({ preventScroll: true });
-  return moves > most;
-}
-function sortSoon() {
-  const later = window.requestIdleCallback || ((action) => setTimeout(action, 200));
-  idle ||= later(() => {
-    idle = 0;
-    if (sortRows(12)) sortSoon();
-  });
+  if (list.contains(focused) && document.activeElement !== focused) focused.focus({ preventScroll: true });
 }
 
-function sideHeads() {
-  const list = $("rows"), counts = sides(), groups = counts.length > 1 ? counts.map((count, side) => [`Side ${sideName(side)}`, count, lengthOfSide(side)]) : [];
-  list.parentElement.querySelectorAll(".side").forEach((head) => head.remove());
+// Where rows are filled anew the focus stays with the item.
+function keepFocus() {
+  const row = document.activeElement?.closest?.(".row");
+  if (!row || Number(row.dataset.item) === state.chosen || state.chosen === null) return;
+  partsOf(state.chosen)?.row.focus({ preventScroll: true });
+}
+
+// What stands above each side, and above what is left out.
+function heads() {
+  const counts = sides(), box = $("heads");
+  const groups = counts.length > 1 ? counts.map((count, side) => [`Side ${sideName(side)}`, count, lengthOfSide(side)]) : [];
   let first = groups.length ? 0 : counts[0];
   if (leftOut()) groups.push(["Left out", leftOut(), state.answer?.length_texts.left_out || ""]);
-  groups.forEach(([name, count, length], side) => {
+  box.replaceChildren(...(isFinding() ? [] : groups).map(([name, count, length], side) => {
     const head = el("div", { class: "side" }, name, el("span", { class: "soft" }, length));
-    head.style.transform = `translateY(${first * ROW + side * SIDE}px)`;
-    list.parentElement.append(head);
+    head.style.transform = `translateY(${first * size.row + side * size.side}px)`;
     first += count;
-  });
+    return head;
+  }));
 }
 
 export function showPlaying() {
-  for (const [item, { play, row }] of rows) {
-    const on = isPlaying(item);
-    if (row.classList.contains("playing") === on) continue;
-    row.classList.toggle("playing", on);
-    play.replaceChildren(icon(on ? "pause" : "play"));
-    play.setAttribute("aria-label", `${on ? "Pause" : "Play"} ${state.collection.items[item].title}`);
-  }
+  rows.forEach(showHeard);
+}
+
+// Choose an item; its row comes into view and has the focus.
+export function choose(item, { focus = true, scroll = false } = {}) {
+  const same = state.chosen === item;
+  state.chosen = item;
+  if (scroll) scrollTo(item);
+  if (!same) changed("chosen");
+  if (focus) partsOf(item)?.row.focus({ preventScroll: true });
+}
+
+function scrollTo(item) {
+  const row = shown.find((one) => one.item === item), box = $("scroller");
+  if (!row) return;
+  const own = box.scrollHeight > box.clientHeight + 2 && getComputedStyle(box).overflowY !== "visible";
+  const [height, now, offset] = own ? [box.clientHeight, box.scrollTop, 0] : [innerHeight - 160, scrollY, $("rows").getBoundingClientRect().top + scrollY];
+  const top = row.top + offset, to = top < now ? top : top + size.row > now + height ? top + size.row - height : now;
+  if (to !== now) (own ? box : window).scrollTo(0, to);
+  if (isMany()) render();
 }

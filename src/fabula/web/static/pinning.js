@@ -1,10 +1,12 @@
 // What a person asks of single items: a position, an end of a side, a neighbour, or an order made by hand.
 
-import { pins, sides } from "./ordering.js";
+import { pins, sideOf, sides } from "./laid.js";
 import { commit, state } from "./state.js";
 
 const positionOf = (item) => (state.ordering.includes(item) ? state.ordering.indexOf(item) : null);
 export const isIn = (item) => positionOf(item) !== null;
+// Where it stands; an item that was left out comes in from behind.
+export const standing = (item) => positionOf(item) ?? state.ordering.length;
 
 // Put an item at a position; pins in its way move on by one towards where it came from.
 export function pinned(item, position, from) {
@@ -17,58 +19,80 @@ export function pinned(item, position, from) {
     fixed[to] = moving;
     moving = next;
     to += step;
-    if (to < 0 || to >= state.ordering.length) break;
+    if (to < 0 || to >= n) break;
   }
   return fixed;
 }
 
-// An item that was left out comes in from behind.
-export function pin(item, position, from = positionOf(item) ?? state.ordering.length) {
-  const to = Math.min(state.ordering.length - 1, Math.max(0, position));
-  commit({ fixed: pinned(item, to, from), ends: withoutEnds(item) });
+const within = (position) => Math.min(state.ordering.length - 1, Math.max(0, position));
+
+export function pin(item, position, from = standing(item)) {
+  commit({ fixed: pinned(item, within(position), from), ends: withoutEnds(item) });
+}
+
+// The wish of an item put at a position among sides as they were when it was taken up: at an end of a side it opens or
+// closes that side, however long the side turns out.
+export function placed(item, position, from, sizes) {
+  const to = within(position), { side, first, size } = sideOf(to, sizes), last = sizes.length - 1;
+  if (size > 1 && side > 0 && to === first) return ended(item, "first", side);
+  if (size > 1 && side < last && to === first + size - 1) return ended(item, "last", side);
+  return { fixed: pinned(item, to, from), ends: withoutEnds(item) };
 }
 
 // Move an item alone, all others as they are: an order made by hand. What is pinned stays so where it stands now.
 export function moveByHand(item, position) {
-  const from = positionOf(item), sizes = sides(), to = Math.min(state.ordering.length - 1, Math.max(0, position));
+  const from = positionOf(item), sizes = sides();
   if (from === null) return;
-  const ordering = state.ordering.toSpliced(from, 1).toSpliced(to, 0, item);
+  const ordering = state.ordering.toSpliced(from, 1).toSpliced(within(position), 0, item);
   const fixed = Object.fromEntries([...pins()].map((one) => [ordering.indexOf(one), one]).filter(([at]) => at >= 0));
   commit({ hand: { ordering, sides: sizes.length > 1 ? [...sizes] : [] }, fixed, ends: { first: {}, last: {} } });
 }
 
-function withoutEnds(item) {
-  const rest = (named) => Object.fromEntries(Object.entries(named).filter(([, other]) => other !== item));
-  return { first: rest(state.wishes.ends.first), last: rest(state.wishes.ends.last) };
-}
-const withoutFixed = (item) => Object.fromEntries(Object.entries(state.wishes.fixed).filter(([, other]) => other !== item));
+const rest = (named, gone) => Object.fromEntries(Object.entries(named).filter(([, other]) => !gone.has(other)));
+const withoutEnds = (...items) => {
+  const gone = new Set(items), { first, last } = state.wishes.ends;
+  return { first: rest(first, gone), last: rest(last, gone) };
+};
+const withoutFixed = (...items) => rest(state.wishes.fixed, new Set(items));
 
 // Open or close a side with an item.
-export function pinEnd(item, end, side) {
+export const pinEnd = (item, end, side) => commit(ended(item, end, side));
+function ended(item, end, side) {
   const ends = withoutEnds(item);
-  commit({ ends: { ...ends, [end]: { ...ends[end], [side]: item } }, fixed: withoutFixed(item) });
+  return { ends: { ...ends, [end]: { ...ends[end], [side]: item } }, fixed: withoutFixed(item) };
 }
 
-// Lock an item where it is, or let it go; that alone moves nothing.
-export function toggleLock(item) {
-  const position = positionOf(item), { hand } = state.wishes;
-  if (position === null) return;
-  if (pins().has(item)) commit({ fixed: withoutFixed(item), ends: withoutEnds(item), hand });
-  else commit({ fixed: pinned(item, position, position), hand });
+// Lock items where they are, or let them go; locking moves nothing.
+export function lock(items) {
+  let { fixed } = state.wishes;
+  for (const item of items.filter(isIn)) if (!pins().has(item)) fixed = { ...fixed, [positionOf(item)]: item };
+  commit({ fixed, hand: state.wishes.hand }, { keeps: !state.out.length });
 }
+export function unlock(items) {
+  commit({ fixed: withoutFixed(...items), ends: withoutEnds(...items), hand: state.wishes.hand });
+}
+export const toggleLock = (item) => (pins().has(item) ? unlock([item]) : lock([item]));
 
 export const isLinked = (item) => state.wishes.together.some((run) => run.includes(item) && run.at(-1) !== item);
 
+// Runs with these items, in the order they stand in, as one more run; runs that share an item are one.
+function joined(items) {
+  const touching = state.wishes.together.filter((run) => run.some((item) => items.includes(item)));
+  const others = state.wishes.together.filter((run) => !touching.includes(run)), all = [...new Set([...items, ...touching.flat()])];
+  return [...others, all.sort((a, b) => state.ordering.indexOf(a) - state.ordering.indexOf(b))];
+}
+
+// Keep items together in the order they stand in. Neighbours stay as they are, and so does everything else.
+export function keepTogether(items) {
+  const at = items.map(positionOf).sort((a, b) => a - b);
+  if (items.length < 2 || at.includes(null)) return;
+  commit({ together: joined(items) }, { keeps: at.every((position, k) => position === at[0] + k) });
+}
+
 // Keep an item with the one that follows it now, or let go of that.
 export function toggleLink(item) {
-  const runs = state.wishes.together.map((run) => [...run]), position = state.ordering.indexOf(item);
-  const inside = runs.findIndex((run) => run.includes(item) && run.at(-1) !== item);
-  if (inside >= 0) {
-    const [run] = runs.splice(inside, 1), cut = run.indexOf(item) + 1;
-    return commit({ together: [...runs, run.slice(0, cut), run.slice(cut)].filter((part) => part.length > 1) });
-  }
-  const next = state.ordering[position + 1];
-  if (next === undefined || position < 0) return;
-  const head = runs.find((run) => run.at(-1) === item) || [item], tail = runs.find((run) => run[0] === next) || [next];
-  commit({ together: [...runs.filter((run) => run !== head && run !== tail), [...head, ...tail]] });
+  const runs = state.wishes.together, inside = runs.find((run) => run.includes(item) && run.at(-1) !== item);
+  if (!inside) return keepTogether([item, state.ordering[positionOf(item) + 1]].filter((one) => one !== undefined));
+  const cut = inside.indexOf(item) + 1, parts = [inside.slice(0, cut), inside.slice(cut)].filter((part) => part.length > 1);
+  commit({ together: [...runs.filter((run) => run !== inside), ...parts] });
 }

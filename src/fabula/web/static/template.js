@@ -1,12 +1,11 @@
-// Templates on [0, 1]: the same splines as the server's, and the same order from them.
+// Templates on [0, 1]: the same curves as the server's, through the same knots.
 
-const pieces = new WeakMap();
+const known = new WeakMap();
+const gaps = (x) => Array.from({ length: x.length - 1 }, (_, i) => x[i + 1] - x[i]);
 
 // Slopes of the "not-a-knot" cubic spline at its knots; a line for two knots, a parabola for three.
-function slopes(x, y) {
-  const q = x.length;
-  const dx = Array.from({ length: q - 1 }, (_, i) => x[i + 1] - x[i]);
-  const slope = dx.map((d, i) => (y[i + 1] - y[i]) / d);
+function cubicSlopes(dx, slope) {
+  const q = dx.length + 1;
   if (q === 2) return [slope[0], slope[0]];
   if (q === 3) {
     const middle = (dx[1] * slope[0] + dx[0] * slope[1]) / (dx[0] + dx[1]);
@@ -26,20 +25,48 @@ function slopes(x, y) {
   low[q - 1] = last;
   mid[q - 1] = dx[q - 3];
   right[q - 1] = (dx[q - 2] ** 2 * slope[q - 3] + (2 * last + dx[q - 2]) * dx[q - 3] * slope[q - 2]) / last;
-  for (let i = 1; i < q; i++) { // three diagonals: solved from the top down and back
+  return solved(low, mid, high, right);
+}
+
+// Three diagonals, solved from the top down and back.
+function solved(low, mid, high, right) {
+  const q = mid.length, out = new Array(q);
+  for (let i = 1; i < q; i++) {
     const factor = low[i] / mid[i - 1];
     mid[i] -= factor * high[i - 1];
     right[i] -= factor * right[i - 1];
   }
-  const out = new Array(q);
   out[q - 1] = right[q - 1] / mid[q - 1];
   for (let i = q - 2; i >= 0; i--) out[i] = (right[i] - high[i] * out[i + 1]) / mid[i];
   return out;
 }
 
+// Slopes of the curve that never leaves the range of two neighbouring knots (Fritsch and Butland).
+function monotoneSlopes(dx, slope) {
+  const q = dx.length + 1;
+  if (q === 2) return [slope[0], slope[0]];
+  const out = [endSlope(dx[0], dx[1], slope[0], slope[1])];
+  for (let i = 1; i < q - 1; i++) {
+    const before = 2 * dx[i] + dx[i - 1], after = dx[i] + 2 * dx[i - 1];
+    out.push(slope[i - 1] * slope[i] <= 0 ? 0 : (before + after) / (before / slope[i - 1] + after / slope[i]));
+  }
+  return [...out, endSlope(dx[q - 2], dx[q - 3], slope[q - 2], slope[q - 3])];
+}
+
+function endSlope(near, far, slope, next) {
+  const found = ((2 * near + far) * slope - near * next) / (near + far);
+  if (Math.sign(found) !== Math.sign(slope)) return 0;
+  return Math.sign(slope) !== Math.sign(next) && Math.abs(found) > 3 * Math.abs(slope) ? 3 * slope : found;
+}
+
+function slopes({ knots, values, interpolation }) {
+  const dx = gaps(knots), slope = dx.map((d, i) => (values[i + 1] - values[i]) / d);
+  return interpolation === "monotone" ? monotoneSlopes(dx, slope) : cubicSlopes(dx, slope);
+}
+
 export function at(template, u) {
-  let slope = pieces.get(template);
-  if (!slope) pieces.set(template, (slope = slopes(template.knots, template.values)));
+  let slope = known.get(template);
+  if (!slope) known.set(template, (slope = slopes(template)));
   const { knots, values } = template;
   let a = 0, b = knots.length - 1;
   while (b - a > 1) {
@@ -52,26 +79,37 @@ export function at(template, u) {
   return ((c3 * h + c2) * h + slope[a]) * h + values[a];
 }
 
-export function samples(template, n) {
-  return Array.from({ length: n }, (_, j) => at(template, n > 1 ? j / (n - 1) : 0));
-}
+export const samples = (template, n) => Array.from({ length: n }, (_, j) => at(template, n > 1 ? j / (n - 1) : 0));
 
 export function flipped(template) {
   const name = template.name.endsWith(" (flipped)") ? template.name.slice(0, -10) : `${template.name} (flipped)`;
   return { ...template, values: template.values.map((value) => -value), name };
 }
 
+// On the scale of the items, as every template is: mean 0 and deviation 1 along it. A flat one becomes zero.
+export function normalised(template) {
+  const curve = samples(template, 201), mean = curve.reduce((a, b) => a + b, 0) / curve.length;
+  const deviation = Math.sqrt(curve.reduce((sum, v) => sum + (v - mean) ** 2, 0) / curve.length);
+  const flat = deviation <= 1e-9 * Math.max(1, ...curve.map(Math.abs));
+  return { ...template, values: template.values.map((value) => (flat ? 0 : (value - mean) / deviation)) };
+}
+
 // The same template with few knots, so that they can be dragged.
 export function handles(template, most = 16) {
   if (template.knots.length <= most) return template;
   const knots = Array.from({ length: 9 }, (_, i) => i / 8);
-  return { knots, values: knots.map((u) => at(template, u)), name: `${template.name} (drawn)` };
+  return { ...template, knots, values: knots.map((u) => at(template, u)), name: `${template.name} (drawn)` };
 }
+
+const drawnName = (name) => (/drawn|changed/.test(name) ? name : `${name || "a template"}, changed`);
+
+// What a hand has changed keeps its shape between the knots.
+export const drawn = (template, knots, values) => ({ knots, values, name: drawnName(template.name), interpolation: "monotone" });
 
 // A freehand line, {x, y} with x in [0, 1], on top of a template: knots where it went, the old template elsewhere.
 export function fromLine(points, old) {
-  const line = [...points].sort((a, b) => a.x - b.x);
-  const from = line[0].x, to = line[line.length - 1].x;
+  const line = [...points].sort((a, b) => a.x - b.x), near = 0.12; // a line that nearly reaches an end is meant to
+  const from = line[0].x < near ? 0 : line[0].x, to = line.at(-1).x > 1 - near ? 1 : line.at(-1).x;
   const height = (u) => {
     if (u < from - 0.06 || u > to + 0.06) return at(old, u);
     let weight = 0, sum = 0;
@@ -83,34 +121,9 @@ export function fromLine(points, old) {
     return weight > 1e-6 ? sum / weight : line.reduce((best, p) => (Math.abs(p.x - u) < Math.abs(best.x - u) ? p : best)).y;
   };
   const knots = Array.from({ length: 11 }, (_, i) => i / 10);
-  return { knots, values: knots.map(height), name: "drawn by hand" };
+  return { knots, values: knots.map(height), name: "drawn by hand", interpolation: "monotone" };
 }
 
-// Numbers laid on targets by sorting both: exact. Equal numbers keep the order given.
-function matchSorted(values, items, targets, positions, out) {
-  items.sort((a, b) => values[a] - values[b] || a - b);
-  positions.sort((a, b) => targets[a] - targets[b] || a - b);
-  for (let start = 0; start < items.length; ) {
-    let end = start + 1;
-    while (end < items.length && values[items[end]] === values[items[start]]) end++;
-    if (end - start > 1) positions.slice(start, end).sort((a, b) => a - b).forEach((position, k) => (positions[start + k] = position));
-    start = end;
-  }
-  positions.forEach((position, k) => (out[position] = items[k]));
-}
-
-// The order of numbers along a template with some positions fixed (position -> item): ordering[position] = item.
-export function orderAlong(values, targets, fixed) {
-  const n = values.length, out = new Array(n).fill(-1), held = new Set();
-  for (const [position, item] of Object.entries(fixed)) {
-    out[Number(position)] = item;
-    held.add(item);
-  }
-  const items = [], positions = [];
-  for (let i = 0; i < n; i++) {
-    if (!held.has(i)) items.push(i);
-    if (out[i] < 0) positions.push(i);
-  }
-  matchSorted(values, items, targets, positions, out);
-  return out;
-}
+const same = (a, b) => a.length === b.length && a.every((value, i) => Math.abs(value - b[i]) < 1e-9);
+export const sameTemplate = (a, b) => Boolean(a && b) && same(a.knots, b.knots) && same(a.values, b.values)
+  && (a.interpolation || "cubic") === (b.interpolation || "cubic");

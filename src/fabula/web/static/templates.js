@@ -1,26 +1,45 @@
 // The templates to choose from: what the model proposes, those with a name, and the arcs of other collections.
 
 import * as api from "./api.js";
-import { $, el, say, svg } from "./dom.js";
-import { sameTemplate, templateNow } from "./ordering.js";
+import { $, el, svg } from "./dom.js";
+import { templateNow } from "./laid.js";
+import * as recent from "./recent.js";
 import { commit, essence, state } from "./state.js";
-import { flipped, samples } from "./template.js";
+import { flipped, samples, sameTemplate } from "./template.js";
+import { say } from "./voice.js";
 
-let known = [];
-let others = [];
+const MOST = 6; // other collections
+let known = [], others = [], opened = false, stop = 0;
 
 export async function start() {
   known = await api.templates();
   $("flip").addEventListener("click", flip);
+  $("templates").addEventListener("keydown", onKey);
+  $("templates").addEventListener("focusin", (event) => rove(all().indexOf(event.target)));
 }
 
 export function flip() {
   if (!state.before) commit({ template: flipped(templateNow()) });
 }
 
+// One stop of the Tab key; the arrows go from one to the next.
+const all = () => [...$("templates").querySelectorAll("button")];
+function rove(index) {
+  if (index >= 0) stop = index;
+  all().forEach((button, i) => (button.tabIndex = i === Math.min(stop, all().length - 1) ? 0 : -1));
+}
+function onKey(event) {
+  const buttons = all(), at = buttons.indexOf(document.activeElement), last = buttons.length - 1;
+  const to = { ArrowRight: at + 1, ArrowDown: at + 1, ArrowLeft: at - 1, ArrowUp: at - 1, Home: 0, End: last }[event.key];
+  if (to === undefined || at < 0) return;
+  event.preventDefault();
+  event.stopPropagation();
+  buttons[Math.min(last, Math.max(0, to))].focus();
+}
+
 // Other collections that are open, to take their arc.
 export async function findOthers() {
-  others = (await api.collections().catch(() => [])).filter((one) => one.id !== state.collection.id && one.items > 1);
+  others = (await recent.everything()).filter((one) => one.open && one.id !== state.collection.id && one.items > 1).slice(0, MOST);
 }
 
 function picture(values) {
@@ -30,8 +49,8 @@ function picture(values) {
 }
 
 function button(name, values, title, chosen, action) {
-  const node = el("button", { class: "template", title, "aria-pressed": String(chosen), onclick: action });
-  node.append(values ? picture(values) : el("span", { class: "like", "aria-hidden": "true" }, "≈"), el("span", {}, name));
+  const node = el("button", { class: "template", title, "aria-pressed": String(chosen), onclick: action, tabindex: -1 });
+  node.append(values ? picture(values) : el("span", { class: "like", "aria-hidden": "true" }, "≈"), el("span", { class: "template-name", dir: "auto" }, name));
   return node;
 }
 
@@ -47,29 +66,29 @@ function proposed() {
   return state.proposals.map(({ template, score }, i) => {
     const times = (seen[template.name] = (seen[template.name] || 0) + 1);
     const title = `${i ? "Another proposal" : "What the model finds likeliest"}: ${template.name}${i ? likelihood(score) : ""}`;
-    const chosen = own && sameTemplate(state.wishes.arc, template);
-    return button(times > 1 ? `${template.name} (${times})` : template.name, samples(template, 41), title, chosen, () => commit({ template: null, arc: template }));
+    return button(times > 1 ? `${template.name} (${times})` : template.name, samples(template, 41), title, own && i === state.picked,
+      () => commit({ template: null, arc: template, pick: i }));
   });
 }
 
 export function render() {
   if (!state.collection) return;
   const first = proposed(), now = state.wishes.template;
-  const named = ({ name, description, knots, values, samples: drawn }) =>
-    button(name.replaceAll("-", " "), drawn, description, sameTemplate(now, { knots, values }), () => commit({ template: { knots, values, name } }));
-  const like = others.map(({ id, title }) => button(`like ${title}`, null, `The arc of ${title}`, false, () => follow(id)));
-  const strip = $("templates"), focused = [...strip.querySelectorAll("button")].indexOf(document.activeElement);
+  const named = ({ name, description, samples: drawn, ...template }) =>
+    button(name.replaceAll("-", " "), drawn, description, sameTemplate(now, template), () => commit({ template: { ...template, name } }));
+  const like = others.map(({ id, name }) => button(`like ${name}`, null, `The arc of ${name}`, false, () => follow(id)));
+  const strip = $("templates"), focused = all().indexOf(document.activeElement);
   const start = first.length > 1 ? [label("Proposed"), ...first, label("By name")] : [];
   strip.replaceChildren(...start, ...known.filter((one) => !learned(one)).map(named), ...like, ...more(known.filter(learned), named));
-  if (focused >= 0) strip.querySelectorAll("button")[focused]?.focus({ preventScroll: true });
+  rove(-1);
+  if (focused >= 0) all()[focused]?.focus({ preventScroll: true });
 }
 
 // Templates that were learned from many collections, shown when they are asked for.
 const learned = ({ name }) => /\d/.test(name);
-let opened = false;
 function more(found, named) {
   if (!found.length) return [];
-  const toggle = el("button", { class: "link strip-more", "aria-expanded": String(opened) }, `Learned from collections (${found.length})`);
+  const toggle = el("button", { class: "link strip-more", "aria-expanded": String(opened), tabindex: -1 }, `Learned from collections (${found.length})`);
   toggle.addEventListener("click", () => {
     opened = !opened;
     render();
@@ -81,8 +100,8 @@ const label = (text) => el("span", { class: "strip-label soft" }, text);
 
 async function follow(id) {
   try {
-    const { knots, values, template: name } = await api.order({ collection: state.collection.id, like: id, alternatives: 1, explain: false });
-    commit({ template: { knots, values, name } });
+    const { knots, values, interpolation, template: name } = await api.order({ collection: state.collection.id, like: id, alternatives: 1, explain: false });
+    commit({ template: { knots, values, name, interpolation } });
   } catch (error) {
     say(error.message, { error: true });
   }

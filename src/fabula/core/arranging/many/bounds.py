@@ -18,7 +18,7 @@ from fabula.core.arranging.many.potentials import Pinned, worth_bound
 from fabula.core.arranging.many.sizes import judged_sizes
 from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
-from fabula.core.template import Template
+from fabula.core.template import Template, replace_values
 
 MOST_JUDGED = 1500  # runs and ends by sizes of sides
 
@@ -54,7 +54,7 @@ def _on_axis(goal: Goal, axis: int) -> Goal:
     """The goal in one dimension: a distance is never below that along an axis."""
     if goal.rows.shape[1] == 1 or goal.follows is None:
         return goal
-    curve = Template(goal.follows.knots, goal.follows.values[:, axis])
+    curve = replace_values(goal.follows, goal.follows.values[:, axis])
     return Goal.template(goal.rows[:, axis], curve)
 
 

@@ -1,0 +1,159 @@
+// The template under a hand: knots dragged or moved by keys, added and removed, a line drawn across.
+
+import { nodes } from "./arc.js";
+import { $ } from "./dom.js";
+import { follow, holdStill } from "./drag.js";
+import { templateNow } from "./laid.js";
+import { preview, restore, snapshot } from "./ordering.js";
+import { alongAt, heightAt, view, x, y } from "./plot.js";
+import * as points from "./points.js";
+import { changed, commit, state } from "./state.js";
+import { at, drawn, fromLine, handles, normalised } from "./template.js";
+import { tell } from "./voice.js";
+
+const ROOM = 0.02, MOST = 16;
+
+export function start() {
+  nodes.root.addEventListener("pointerdown", onDown);
+  nodes.root.addEventListener("dblclick", (event) => !event.target.closest(".knot, .point") && addKnot(alongAt(inside(event).px)));
+  nodes.root.addEventListener("keydown", onKey);
+  nodes.root.addEventListener("focusin", (event) => event.target.closest(".knot") && choose(Number(event.target.closest(".knot").dataset.knot)));
+  holdStill(nodes.root, () => (view.drawing ? ".arc-svg" : ".knot, .point"));
+  $("knot-add").addEventListener("click", () => addBeside(nodes.focus));
+  $("knot-remove").addEventListener("click", () => removeKnot(nodes.focus));
+  points.start(inside);
+}
+
+export function setDrawing(on) {
+  view.drawing = on;
+  nodes.root.classList.toggle("drawing", on);
+  $("draw").setAttribute("aria-pressed", on);
+  changed("drawing");
+}
+export const isDrawing = () => view.drawing;
+
+function inside(event) {
+  const box = nodes.root.getBoundingClientRect();
+  return { px: (event.clientX ?? event.x) - box.left, py: (event.clientY ?? event.y) - box.top };
+}
+
+// The knot that the buttons below the picture and the Tab key are about.
+function choose(index) {
+  nodes.focus = index;
+  nodes.handles.forEach((knot, i) => knot.setAttribute("tabindex", i === index ? 0 : -1));
+  showTools();
+}
+
+export function showTools() {
+  const { knots } = handles(templateNow()), last = knots.length - 1;
+  $("knot-name").textContent = `Knot ${nodes.focus + 1} of ${knots.length}`;
+  $("knot-remove").disabled = state.before || nodes.focus === 0 || nodes.focus >= last;
+  $("knot-add").disabled = state.before || knots.length >= MOST;
+}
+
+function onDown(event) {
+  if (event.button || state.before) return;
+  const knot = event.target.closest(".knot");
+  if (view.drawing) return drawLine(event);
+  if (knot) return dragKnot(event, Number(knot.dataset.knot));
+  points.press(event);
+}
+
+function moved(template, index, u, value) {
+  const knots = [...template.knots], values = [...template.values], last = knots.length - 1;
+  if (index > 0 && index < last) knots[index] = Math.min(knots[index + 1] - ROOM, Math.max(knots[index - 1] + ROOM, u));
+  const span = view.high - view.low;
+  values[index] = Math.min(view.high + span, Math.max(view.low - span, value));
+  return drawn(template, knots, values);
+}
+
+// A template that is dragged is shown at once; let go, it is brought to the scale of the items like every other.
+function show(template) {
+  view.template = template;
+  preview({ template });
+}
+
+function settle(kept, shown) {
+  const template = view.template;
+  view.template = null;
+  if (!kept || !template) return restore(shown);
+  const before = shown.ordering;
+  commit({ template: normalised(template) });
+  const places = state.ordering.filter((item, position) => item !== before[position]).length;
+  tell(places ? `${places} of ${before.length} moved.` : "The order is as it was.");
+}
+
+function dragKnot(event, index) {
+  const before = handles(templateNow()), shown = snapshot();
+  event.preventDefault();
+  nodes.handles[index].focus({ preventScroll: true });
+  choose(index);
+  const move = (now) => {
+    const { px, py } = inside(now);
+    show(moved(before, index, alongAt(px), heightAt(py)));
+  };
+  follow(event, { move, end: (kept, { moved: far }) => (far ? settle(kept, shown) : null) });
+}
+
+function drawLine(event) {
+  const old = templateNow(), line = [], shown = snapshot();
+  event.preventDefault();
+  const move = (now) => {
+    const { px, py } = inside(now), u = alongAt(px);
+    while (line.length && Math.abs(line.at(-1).x - u) < 0.004) line.pop();
+    line.push({ x: u, y: heightAt(py) });
+    nodes.line.setAttribute("d", `M${line.map((p) => `${x(p.x).toFixed(1)},${y(p.y).toFixed(1)}`).join("L")}`);
+    if (line.length > 3) show(fromLine(line, old));
+  };
+  const end = (kept) => {
+    nodes.line.setAttribute("d", "");
+    settle(kept, shown);
+  };
+  follow(event, { move, end, near: 0 });
+}
+
+export function addKnot(u) {
+  const template = handles(templateNow());
+  if (view.drawing || state.before || template.knots.length >= MOST) return;
+  if (template.knots.some((knot) => Math.abs(knot - u) < 0.03)) return tell("There is no room for another knot here.");
+  const position = template.knots.findIndex((knot) => knot > u);
+  const knots = template.knots.toSpliced(position, 0, u), values = template.values.toSpliced(position, 0, at(template, u));
+  change(drawn(template, knots, values), position, "Added");
+}
+
+function addBeside(index) {
+  const { knots } = handles(templateNow()), other = index < knots.length - 1 ? index + 1 : index - 1;
+  addKnot((knots[index] + knots[other]) / 2);
+}
+
+function removeKnot(index) {
+  const template = handles(templateNow());
+  if (index === 0 || index === template.knots.length - 1) return tell("The first and the last knot stay.");
+  change(drawn(template, template.knots.toSpliced(index, 1), template.values.toSpliced(index, 1)), Math.min(index, template.knots.length - 2), "Removed");
+}
+
+function change(template, focus, word) {
+  const here = nodes.root.contains(document.activeElement);
+  commit({ template: normalised(template) });
+  choose(focus);
+  if (here) nodes.handles[focus]?.focus({ preventScroll: true });
+  tell(`${word}. ${template.knots.length} knots.`);
+}
+
+function onKey(event) {
+  const knot = event.target.closest(".knot");
+  if (!knot || state.before || event.ctrlKey || event.metaKey || event.altKey) return;
+  const index = Number(knot.dataset.knot), template = handles(templateNow()), last = template.knots.length - 1;
+  const big = event.shiftKey ? 4 : 1, up = ((view.high - view.low) / 50) * big, right = 0.01 * big;
+  const steps = { ArrowUp: [0, up], ArrowDown: [0, -up], ArrowLeft: [-right, 0], ArrowRight: [right, 0] };
+  const goes = { PageUp: index - 1, PageDown: index + 1, Home: 0, End: last };
+  if (event.key in steps) {
+    const [du, dv] = steps[event.key];
+    commit({ template: normalised(moved(template, index, template.knots[index] + du, template.values[index] + dv)) });
+  } else if (event.key in goes) nodes.handles[Math.min(last, Math.max(0, goes[event.key]))].focus();
+  else if (event.key === "Delete" || event.key === "Backspace") removeKnot(index);
+  else if (event.key === "Insert" || event.key === "+") addBeside(index);
+  else return;
+  event.preventDefault();
+  event.stopPropagation();
+}

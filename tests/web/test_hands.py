@@ -1,0 +1,166 @@
+"""The page under a hand in a real browser: fingers, drags that are given up, sides, and curves that do not ring."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import fabula
+
+from .conftest import centre, drag, row_of, settled, table, titles
+
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::ResourceWarning")]
+
+HEIGHTS = "() => [...document.querySelectorAll('.knot')].map((knot) => Number(knot.getAttribute('aria-valuenow')))"
+TEMPLATE = "async () => (await import('/static/state.js')).state.template"
+
+
+@pytest.fixture(scope="module")
+def many(server) -> str:
+    return server.opened(server.upload(("many.csv", table(40).encode())))
+
+
+def touch(page, *moves, cancel=False):
+    """A finger put down, moved, and lifted or taken away by the browser."""
+    hand = page.context.new_cdp_session(page)
+    for number, (x, y) in enumerate(moves):
+        points = [{"x": x, "y": y}]
+        hand.send("Input.dispatchTouchEvent", {"type": "touchMove" if number else "touchStart", "touchPoints": points})
+        page.wait_for_timeout(30)
+    hand.send("Input.dispatchTouchEvent", {"type": "touchCancel" if cancel else "touchEnd", "touchPoints": []})
+
+
+def test_a_finger_drags_a_knot_up_and_removes_it(visit, demo):
+    page = visit(390, 844, collection=demo)
+    before, scroll = page.evaluate(HEIGHTS), page.evaluate("scrollY")
+    x, y = centre(page.locator(".knot").nth(3))
+    touch(page, *((x, y - step) for step in range(0, 90, 10)))
+    settled(page)
+    after = page.evaluate(HEIGHTS)
+    assert after[3] - np.mean(after) > before[3] - np.mean(before) + 0.3
+    assert page.evaluate("scrollY") == scroll
+    touch(page, centre(page.locator(".knot").nth(2)))
+    page.wait_for_timeout(60)
+    assert page.locator("#knot-name").text_content() == "Knot 3 of 7"
+    page.locator("#knot-remove").tap()
+    settled(page)
+    assert page.locator(".knot").count() == 6
+
+
+def test_a_drag_that_is_given_up_leaves_everything_as_it_was(visit, demo):
+    page = visit(collection=demo)
+    order, template, verdict = titles(page), page.evaluate(TEMPLATE), page.locator("#verdict").text_content()
+
+    def same():
+        settled(page)
+        assert titles(page) == order
+        assert page.evaluate(TEMPLATE) == template
+        assert page.locator("#verdict").text_content() == verdict
+        assert page.locator("#undo").is_disabled()
+
+    x, y = centre(page.locator(".knot").nth(2))
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x, y + 120, steps=5)
+    page.wait_for_timeout(60)
+    assert page.locator("#verdict").text_content() != verdict
+    page.keyboard.press("Escape")
+    same()
+    page.mouse.move(x, y + 30, steps=3)
+    page.mouse.up()
+    same()
+    touch(page, (x, y), (x, y + 60), (x, y + 120), cancel=True)
+    same()
+    x, y = centre(page.locator(".row .grip").nth(1))
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x, y + 170, steps=5)
+    page.wait_for_timeout(60)
+    page.keyboard.press("Escape")
+    same()
+    page.mouse.up()
+    assert page.locator(".ghost").count() == 0
+
+
+def test_a_row_dragged_among_sides_lands_where_it_is_let_go(visit, demo):
+    page = visit(collection=demo)
+    page.fill("#sides", "2")
+    page.keyboard.press("Tab")
+    page.locator(".side").nth(1).wait_for()
+    settled(page)
+    for start, wanted in ((1, "B1"), (7, "A2"), (3, "A1")):
+        label = page.locator(".grip", has_text=wanted)
+        name = titles(page)[start]
+        x, y = centre(row_of(page, name).locator(".grip"))
+        drag(page, (x, y), (x, centre(label)[1]))
+        page.wait_for_timeout(250)
+        assert row_of(page, name).locator(".grip").text_content() == wanted
+
+
+def test_an_item_is_dragged_on_the_arc(visit, demo):
+    page = visit(collection=demo)
+    name = titles(page)[1]
+    item = row_of(page, name).get_attribute("data-item")
+    x, y = centre(page.locator(f'.point[data-item="{item}"] .dot'))
+    right = centre(page.locator(".tick", has_text="6"))[0]
+    drag(page, (x, y), (right, y + 20))
+    assert titles(page).index(name) == 5
+    assert page.locator(".row.pinned .name").all_text_contents() == [name]
+
+
+def test_neighbours_are_kept_together_and_nothing_else_moves(visit, many):
+    page = visit(collection=many)
+    page.check("#apart")
+    settled(page)
+    order = titles(page)
+    page.locator(".row").nth(3).click()
+    page.get_by_role("button", name="Keep with next", exact=True).click()
+    settled(page)
+    assert titles(page) == order
+    page.locator(".row .name").nth(8).click()
+    page.locator(".row .name").nth(10).click(modifiers=["Shift"])
+    assert page.locator("#one-title").text_content() == "3 chosen"
+    page.get_by_role("button", name="Keep together", exact=True).click()
+    settled(page)
+    assert titles(page) == order
+    assert page.locator(".row.linked").count() == 3
+    page.get_by_role("button", name="Lock here", exact=True).click()
+    settled(page)
+    assert (titles(page), page.locator(".row.pinned").count()) == (order, 3)
+
+
+def test_a_drawn_curve_does_not_ring_and_is_scaled_like_every_other(visit, demo):
+    page = visit(collection=demo)
+    knots, values = [0, 0.2, 0.3, 0.5, 0.65, 0.8, 1], [0, 0, 0, 2, 0, 0, 0]
+    page.evaluate(
+        """async ([knots, values]) => {
+            const { commit } = await import("/static/state.js");
+            const { drawn, normalised } = await import("/static/template.js");
+            commit({ template: normalised(drawn({ name: "flat" }, knots, values)) });
+        }""",
+        [knots, values],
+    )
+    settled(page)
+    shown, curve = page.evaluate(
+        """async () => {
+            const { state } = await import("/static/state.js"), { samples } = await import("/static/template.js");
+            return [state.template, samples(state.template, 201)];
+        }"""
+    )
+    expected = fabula.Template(knots, values, interpolation="monotone").normalised()
+    assert curve == pytest.approx(expected.samples(201).tolist(), abs=1e-9)
+    assert shown["interpolation"] == "monotone"
+    assert min(curve) == pytest.approx(curve[0])  # nothing dips below what was drawn
+    assert (np.mean(curve), np.std(curve)) == (pytest.approx(0, abs=1e-9), pytest.approx(1))
+
+
+def test_the_page_draws_curves_as_python_does(visit, rng):
+    page = visit()
+    for q in (2, 3, 4, 9):
+        knots = np.concatenate([[0], np.sort(rng.uniform(0.05, 0.95, q - 2)), [1]])
+        for interpolation in ("cubic", "monotone"):
+            curve = fabula.Template(knots, rng.integers(-2, 3, q).astype(float), interpolation=interpolation)
+            told = {"knots": knots.tolist(), "values": curve.values.tolist(), "interpolation": interpolation, "name": ""}
+            for made, name in ((curve, "(t) => t"), (curve.normalised(), "normalised")):
+                code = f"async (t) => {{ const {{ samples, normalised }} = await import('/static/template.js'); return samples(({name})(t), 50); }}"
+                assert page.evaluate(code, told) == pytest.approx(made.samples(50).tolist(), abs=1e-9)
