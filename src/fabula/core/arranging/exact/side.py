@@ -48,7 +48,7 @@ class Side:
 
 
 def side(subsets: Subsets, criterion: Criterion, allowed: Bools, room: float, *, begun: int = 0, kept: int = 0) -> Side:
-    """A side whose positions may be taken as ``allowed`` (n, size) says; it begins after ``begun`` of all items kept."""
+    """A side whose positions may be taken as ``allowed`` (n, size) says, after ``begun`` of all items kept."""
     parts = subsets.parts
     cost = np.where(allowed, criterion.on_side(begun, allowed.shape[1], kept), NEVER)
     link = criterion.link
