@@ -21,8 +21,8 @@ from fabula.web.requests import ItemBody, OrderRequest, TemplateBody
 from fabula.web.store import OpenCollection, Store
 
 _SAME = (
-    "flip", "scaled", "choose", "ordering", "side_sizes", "first", "last", "together", "together_by", "before",
-    "apart", "apart_soft", "sides", "spreads", "side_limit", "limit", "smoothness",
+    "flip", "scaled", "choose", "likeliest", "ordering", "side_sizes", "first", "last", "together", "together_by",
+    "before", "apart", "apart_soft", "sides", "spreads", "side_limit", "limit", "smoothness",
 )  # fmt: skip
 
 
