@@ -21,7 +21,7 @@ from fabula.core.arranging import Goal, arrange
 from fabula.core.collection import Collection, Item
 from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
-from fabula.evaluation.intervals import grouped_interval
+from fabula.evaluation.intervals import mean_interval
 from fabula.media.images.flow import picture_steps
 from fabula.media.images.measures import MEASURES
 from fabula.models.file import save_model
@@ -123,7 +123,7 @@ def _sorted(series: Collection, name: str) -> Ints:
 
 def told(values: Sequence[float], groups: Sequence[str]) -> dict[str, float]:
     """A mean and its interval, by bootstrap over owners."""
-    interval = grouped_interval(np.array(values), list(groups), np.random.default_rng(SEED))
+    interval = mean_interval(np.array(values), np.random.default_rng(SEED), list(groups))
     return {"mean": float(np.mean(values)), "low": float(interval.low), "high": float(interval.high)}
 
 

@@ -159,7 +159,9 @@ def visit(browser, server):
         contexts.append(context)
         if collection is not None:  # as after a reload: nothing has to be opened
             kept = json.dumps(json.dumps({"collection": collection}))
-            context.add_init_script(f"sessionStorage.getItem('fabula-page') ?? sessionStorage.setItem('fabula-page', {kept})")
+            context.add_init_script(
+                f"sessionStorage.getItem('fabula-page') ?? sessionStorage.setItem('fabula-page', {kept})"
+            )
         page = context.new_page()
         page.set_default_timeout(8000)
         page.on("pageerror", lambda error: troubles.append(str(error)))

@@ -17,7 +17,18 @@ if TYPE_CHECKING:
     from fabula.session.ordered import Ordered
     from fabula.session.requests.request import Ends, Request
 
-_REQUEST = ("template", "like", "flip", "alternatives", "choose", "likeliest", "together", "together_by", "before", "apart")
+_REQUEST = (
+    "template",
+    "like",
+    "flip",
+    "alternatives",
+    "choose",
+    "likeliest",
+    "together",
+    "together_by",
+    "before",
+    "apart",
+)
 _LIMITS = ("sides", "side_limit", "limit", "smoothness")
 
 

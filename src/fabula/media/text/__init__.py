@@ -160,7 +160,7 @@ MEDIUM = Medium(
     threads=_threads,
     proposer="prose",
     columns=_COLUMNS,
-    preview=Preview("text", dict.fromkeys(_SHOWN, "text/plain"), _ends),
+    preview=Preview("text", dict.fromkeys(_SHOWN, "text/plain"), ends=_ends),
     outputs={".md": _joined, ".docx": _joined},
 )
 
