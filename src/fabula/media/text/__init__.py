@@ -13,7 +13,7 @@ from fabula.errors import InputError
 from fabula.media.medium import Medium, Preview, Words
 from fabula.media.spec import Spec
 from fabula.media.steps import Steps
-from fabula.media.text.files import COMPANION_ENDINGS, TEXT_ENDINGS, read_item, text_of
+from fabula.media.text.files import COMPANION_ENDINGS, TEXT_ENDINGS, read_item, text_of, unnumbered
 from fabula.media.threads import Threads
 from fabula.media.units import Unit, as_number
 
@@ -147,6 +147,7 @@ MEDIUM = Medium(
     endings=TEXT_ENDINGS,
     companions=COMPANION_ENDINGS,
     read_item=read_item,
+    called=unnumbered,
     parts=_parts,
     held=_held,
     inner=_inner,
