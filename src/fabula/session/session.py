@@ -29,6 +29,7 @@ from fabula.session.ordered import Ordered
 from fabula.session.proposals import Proposal, Task
 from fabula.session.requests.naming import named_template
 from fabula.session.requests.request import Request
+from fabula.session.requests.spreads import with_spreads
 from fabula.session.requests.strands import kept_together
 from fabula.session.requests.wishes import constraints_of, labels, readable
 from fabula.session.threads import MOST_ITEMS
@@ -144,7 +145,7 @@ class Session:
 
     @property
     def readable(self) -> Collection:
-        """The items as they can be read: with the files they lie in; without, where what they name is not to be opened."""
+        """The items as they can be read: without files, where what they name is not to be opened."""
         items = self.stored or tuple(replace(item, path="") for item in self.collection.items)
         return replace(self.collection, items=items)
 
@@ -167,6 +168,10 @@ class Session:
             When wishes cannot hold, in one line that names them.
         """
         asked = _request(request, wishes)
+        if asked.spreads:
+            plain = self.order(replace(asked, spreads="", alternatives=1, choose=1)).ordering
+            spread = with_spreads(asked, self.collection, self.medium, plain)
+            return replace(self.order(spread), request=asked)
         constraints = constraints_of(asked, self.collection, self.medium)
         steps = self._steps() if asked.smoothness else None
         flow = asked.smoothness * steps.table if steps is not None and len(self.collection) > 1 else None
