@@ -152,7 +152,13 @@ class Session:
     def by(self, column: str | None = None, model: str | None = None, measuring: Measuring | None = None) -> Session:
         """The same collection with another essence: a column, or a model's; nothing is measured twice."""
         found = find_essence(self.source, measuring or Measuring(), by=column, model=model)
-        return replace(_session(found, Asked(column, model)), vectors=self.vectors, stored=self.stored)
+        made = _session(found, Asked(column, model))
+        rows = {item.id: row for row, item in enumerate(self.collection.items)}
+        kept = [rows[item.id] for item in made.collection.items]  # some may be left out when they are measured
+        vectors = None if self.vectors is None else self.vectors[kept]
+        return replace(
+            made, vectors=vectors, stored=made.stored or tuple(self.stored[row] for row in kept if self.stored)
+        )
 
     def order(self, request: Request | None = None, **wishes: Any) -> Ordered:
         """Order the collection.
