@@ -35,7 +35,7 @@ def test_it_gives_an_essence_and_steps(table):
     rows = session.vectors[ordered.ordering]
     cosines = [1 - float(a @ b) for a, b in pairwise(rows)]
     assert change.mean[1] == pytest.approx(100 * np.mean(cosines))
-    assert session.by("weight").vectors is session.vectors
+    assert np.array_equal(session.by("weight").vectors, session.vectors)
 
 
 def test_without_a_say_a_note_tells_so(table):

@@ -52,3 +52,21 @@ def test_texts_that_are_sent(served):
     answered = served.order(collection=opened, smoothness=1)
     assert sorted(answered["ordering"]) == [0, 1, 2]
     assert [change["name"] for change in answered["changes"]] == ["wording", "names", "join"]
+
+
+def test_texts_that_are_sent_are_read_where_they_are_stored(served, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("Ann", "Bob", "Carl"):  # of the same name, where the server runs
+        (tmp_path / f"01 - {name}.txt").write_text("Here old Zed met young Zed, and Zed was Zed. " * 9)
+    files = [(f"01 - {name}.txt", (BODY.format(name, "Tom") * 9).encode()) for name in ("Ann", "Bob", "Carl")]
+    opened = served.opened(served.upload(*files))
+    items = served.client.get(f"/api/collections/{opened}").json()["items"]
+    assert [item["title"] for item in items] == ["Ann", "Bob", "Carl"]
+    answered = served.order(collection=opened)
+    assert "brings in" in answered["items"][0]["why"]
+    assert "Zed" not in str(answered)
+    written = served.client.post(
+        f"/api/collections/{opened}/export", json={"result": answered["result"], "format": "html"}
+    ).text
+    assert "<h2>The arc of the whole</h2>" in written
+    assert "Zed" not in written

@@ -15,8 +15,11 @@ from fabula.version import __version__
 # Command: (module, what `fabula --help` says of it). Modules are loaded when their command runs.
 COMMANDS = {
     "order": ("order", "Put a folder of music, a playlist or a table in an order that tells a story."),
-    "arcs": ("arcs", "Show the arc within single items, such as whole books, and which of six it is like."),
-    "demo": ("demo", "Order a small collection that comes with the package, of music or of text."),
+    "arcs": (
+        "arcs",
+        "Show the arc within single items, such as whole books, and which of six emotional arcs it is like.",
+    ),
+    "demo": ("demo", "Order a small collection that comes with the package: of music, or of text."),
     "serve": ("serve", "Open the page on which an arc is drawn and the order follows."),
     "templates": ("templates", "List, show, learn and compare story templates."),
     "extract": ("extract", "Measure files and write a table, one row a file."),

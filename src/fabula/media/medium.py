@@ -159,6 +159,8 @@ class Medium:
     read_item, number, title
         From a file to its item, with what its tags say; from an item to what it is sorted by within its folder, None
         where its file does not say; and from items to what they are called together, or "".
+    called
+        From the name of a file, without its ending, to what an item is called that says no title of its own.
     parts
         From a file that is given alone to the items in it, with their features, or None where it is one item.
     held
@@ -208,6 +210,7 @@ class Medium:
     read_item: Callable[[str], Item] = _by_name
     number: Callable[[Item], tuple[float, ...] | None] = lambda item: None
     title: Callable[[Sequence[Item]], str] = lambda items: ""
+    called: Callable[[str], str] = lambda name: name
     parts: Callable[[str], Collection | None] = lambda path: None
     held: Callable[[Collection], Collection | None] = lambda collection: None
     inner: Callable[[Item, int], Collection | None] = lambda item, count: None

@@ -98,13 +98,13 @@ def measured_where_held(collection: Collection) -> tuple[Collection, Medium]:
     ('text', [8.0, 8.0])
     """
     medium = medium_of_columns(collection.feature_names)
-    if medium is not ITEMS:
+    if len({name.casefold() for name in collection.feature_names} & set(medium.columns)) > 1:  # one may be by chance
         return collection, medium
     for other in media().values():
         found = other.held(collection)
         if found is not None:
             return found, other
-    return collection, ITEMS
+    return collection, medium
 
 
 def item_endings() -> frozenset[str]:

@@ -195,9 +195,10 @@ class WholeArc:
 
 def whole_arc(ordered: Ordered) -> WholeArc | None:
     """The arc through all items of an order, piece by piece; None where they have no inside that could be told."""
-    session, items = ordered.session, ordered.collection.items
-    medium, lengths = session.medium, [item.length for item in items]
-    if medium.tone is None or (not session.source.files and any(item.path for item in items)):
+    session = ordered.session
+    medium, items = session.medium, session.readable.only(ordered.ordering).items
+    lengths = [item.length for item in items]
+    if medium.tone is None:
         return None
     if len(items) > MOST_ITEMS or None in lengths or not sum(lengths):  # type: ignore[arg-type]
         return None

@@ -71,6 +71,8 @@ class Session:
         What the user should know.
     vectors
         An embedding of the user's own, shape (n, d), which has a say in the steps between neighbours.
+    stored
+        The items with the files in which they really lie, whatever they are shown as; empty where nothing may be read.
 
     Examples
     --------
@@ -87,6 +89,7 @@ class Session:
     asked: Asked = Asked()
     notes: tuple[str, ...] = ()
     vectors: Floats | None = None
+    stored: tuple[Item, ...] = ()
 
     @property
     def collection(self) -> Collection:
@@ -138,17 +141,24 @@ class Session:
     @cached_property
     def threads(self) -> Threads | None:
         """What runs through several of the items; None where nothing does, or there are too many items to tell."""
-        collection = self.collection
-        if len(collection) > MOST_ITEMS:
-            return None
-        if not self.source.files:  # what it names is not to be opened
-            collection = replace(collection, items=tuple(replace(item, path="") for item in collection.items))
-        return self.medium.threads(collection)
+        return None if len(self.collection) > MOST_ITEMS else self.medium.threads(self.readable)
+
+    @property
+    def readable(self) -> Collection:
+        """The items as they can be read: without files, where what they name is not to be opened."""
+        items = self.stored or tuple(replace(item, path="") for item in self.collection.items)
+        return replace(self.collection, items=items)
 
     def by(self, column: str | None = None, model: str | None = None, measuring: Measuring | None = None) -> Session:
         """The same collection with another essence: a column, or a model's; nothing is measured twice."""
         found = find_essence(self.source, measuring or Measuring(), by=column, model=model)
-        return replace(_session(found, Asked(column, model)), vectors=self.vectors)
+        made = _session(found, Asked(column, model))
+        rows = {item.id: row for row, item in enumerate(self.collection.items)}
+        kept = [rows[item.id] for item in made.collection.items]  # some may be left out when they are measured
+        vectors = None if self.vectors is None else self.vectors[kept]
+        return replace(
+            made, vectors=vectors, stored=made.stored or tuple(self.stored[row] for row in kept if self.stored)
+        )
 
     def order(self, request: Request | None = None, **wishes: Any) -> Ordered:
         """Order the collection.
@@ -182,7 +192,7 @@ class Session:
     def _steps(self) -> Steps:
         """What lies between neighbours: as the judge has seen it already, else as the medium says it now."""
         seen = self.likelihood.judge.steps() if self.likelihood is not None else None
-        found = self.medium.steps(self.collection, self.essence) if seen is None else seen
+        found = self.medium.steps(self.readable, self.essence) if seen is None else seen
         return with_embedding(found, self.vectors)
 
     def _proposals(self, task: Task, asked: Request) -> list[Proposal]:
@@ -362,4 +372,7 @@ def source_session(source: Source, measuring: Measuring, asked: Asked, *, guess:
 
 def _session(found: Essence, asked: Asked) -> Session:
     notes = found.source.notes + found.notes
-    return Session(found.source, found.values, found.features, found.model, found.likelihood, asked, notes)
+    stored = found.source.collection.items if found.source.files else ()
+    return Session(
+        found.source, found.values, found.features, found.model, found.likelihood, asked, notes, stored=stored
+    )

@@ -82,7 +82,7 @@ def _with_titles(source: Source, files: Sequence[Received]) -> Source:
     for item in source.collection.items:
         name = names.get(item.path)
         untitled = item.title == Path(item.path).stem
-        title = name.stem if name is not None and untitled else item.title
+        title = source.medium.called(name.stem) if name is not None and untitled else item.title
         items.append(item if name is None else replace(item, id=str(name), title=title))  # a part of a file has no path
     folders = {str(name.parent) for name in names.values()}
     folder = Path(folders.pop()).name if len(folders) == 1 else ""

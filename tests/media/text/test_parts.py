@@ -97,3 +97,12 @@ def test_a_table_with_a_column_of_texts_is_a_collection_of_texts(tmp_path):
 def test_a_column_of_short_cells_makes_no_texts(tmp_path):
     (tmp_path / "x.csv").write_text("title,text,weight\na,red,1\nb,blue,2\n")
     assert open_source([tmp_path / "x.csv"]).medium.name == "items"
+
+
+def test_a_table_of_texts_with_a_column_that_music_knows_too(tmp_path):
+    path = tmp_path / "poems.csv"
+    rows = [f"{name},0.{n},It rained on {name} and then {'again and ' * n}it stopped" for n, name in enumerate("ABCDE")]
+    path.write_text("title,valence,text\n" + "\n".join(rows) + "\n")
+    ordered = fabula.order(path)  # the model proposes; nobody need name a column
+    assert (ordered.session.medium.name, ordered.session.model_name) == ("text", "prose")
+    assert fabula.order(path, by="valence", template="steady-fall").titles == list("EDCBA")  # the table's own

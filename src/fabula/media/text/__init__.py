@@ -13,7 +13,7 @@ from fabula.errors import InputError
 from fabula.media.medium import Medium, Preview, Words
 from fabula.media.spec import Spec
 from fabula.media.steps import Steps
-from fabula.media.text.files import COMPANION_ENDINGS, TEXT_ENDINGS, read_item, text_of
+from fabula.media.text.files import COMPANION_ENDINGS, TEXT_ENDINGS, read_item, text_of, unnumbered
 from fabula.media.threads import Threads
 from fabula.media.units import Unit, as_number
 
@@ -39,9 +39,9 @@ _NAMES = {
     "sentence_length": "length of sentences",
     "paragraph_length": "length of paragraphs",
     "variety": "variety of words",
-    "first_person": "I and we",
-    "second_person": "you",
-    "indefinite": "a and an",
+    "first_person": "use of I and we",
+    "second_person": "use of you",
+    "indefinite": "use of a and an",
     "reading_ease": "readability",
     "time_words": "words of time",
     "past": "past tense",
@@ -147,6 +147,7 @@ MEDIUM = Medium(
     endings=TEXT_ENDINGS,
     companions=COMPANION_ENDINGS,
     read_item=read_item,
+    called=unnumbered,
     parts=_parts,
     held=_held,
     inner=_inner,

@@ -19,7 +19,8 @@ _MARKS = (
 )
 _DECLARED = re.compile(rb"<[^>]{0,200}?(?:charset|encoding)\s*=\s*[\"']?([A-Za-z0-9_.:-]+)", re.IGNORECASE)
 _CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
-_LINE_ENDS = re.compile(r"\r\n?|\u2028|\u0085")
+_CONTROL_BYTES = bytes(code for code in range(32) if _CONTROLS.match(chr(code)))
+_LINE_ENDS = ("\r\n", "\r", "\u2028", "\u0085")
 _LOOKED_AT = 65_536  # bytes or characters that tell what a file is
 
 
@@ -72,10 +73,14 @@ def decoded(data: bytes, where: str, *, declared: bool = False) -> str:
         text = _tried(data, "utf-8")
     if text is None:
         text = "".join(_line(line) for line in data.splitlines(keepends=True))
-    start = text[:_LOOKED_AT]
-    if 100 * len(_CONTROLS.findall(start)) > len(start):
-        raise FileError(f"{shown(where)}: is no text (its bytes are those of another kind of file)")
-    return _LINE_ENDS.sub("\n", _CONTROLS.sub("", text))
+    if len(data.translate(None, _CONTROL_BYTES)) < len(data):  # else it holds none in any encoding
+        start = text[:_LOOKED_AT]
+        if 100 * len(_CONTROLS.findall(start)) > len(start):
+            raise FileError(f"{shown(where)}: is no text (its bytes are those of another kind of file)")
+        text = _CONTROLS.sub("", text)
+    for end in _LINE_ENDS:
+        text = text.replace(end, "\n")
+    return text
 
 
 def _by_mark(data: bytes) -> str | None:

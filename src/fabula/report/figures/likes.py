@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from fabula.report.svg import short
 
 MOST_ROWS = 60
-_CELL, _LEFT, _TOP = 22, 150, 24
+_CELL, _LEFT, _TOP = 22, 176, 24
 
 
 def likes_figure(likes: ArrayLike, labels: Sequence[str]) -> str:
