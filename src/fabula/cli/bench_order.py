@@ -10,6 +10,8 @@ import click
 from fabula.cli.recipe import as_where
 from fabula.errors import InputError
 
+_SHOWN = ("first", "last", "neighbours")  # beside Spearman's rho; the card has all
+
 if TYPE_CHECKING:
     from fabula.studies.bench.run import BenchCard
     from fabula.studies.bench.scoring import Orderings
@@ -158,18 +160,18 @@ def _show(card: BenchCard) -> None:
 
     from fabula.cli.printing import console
     from fabula.report.bench import WHOSE
-    from fabula.studies.bench.scoring import SHOWN
 
     out, task = console(), card.task
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in ("method", "whose", *SHOWN, "95 % of spearman", "failed"):
-        table.add_column(name, justify="left" if name in ("method", "whose") else "right", no_wrap=True)
+    for name in ("method", "", "spearman", "95 % interval", *_SHOWN):
+        table.add_column(name, justify="left" if name in ("method", "") else "right", no_wrap=name != "method")
     for row in card.rows:
         rho = row.metrics["spearman"]
-        means = [f"{row.metrics[name].mean:.3f}" for name in SHOWN]
-        table.add_row(row.method, WHOSE[row.kind], *means, f"{rho.low:.3f} to {rho.high:.3f}", str(row.failed or ""))
+        means = [f"{row.metrics[name].mean:.3f}" for name in _SHOWN]
+        table.add_row(row.method, WHOSE[row.kind], f"{rho.mean:.3f}", f"{rho.low:.3f} to {rho.high:.3f}", *means)
     out.print(table)
-    told = f"{task['test']:,} collections by {task['groups']:,} makers, {task['training']:,} to learn from"
+    makers = f" by {task['groups']:,} makers" if task["groups"] < task["test"] else ""
+    told = f"{task['test']:,} collections{makers}, {task['training']:,} to learn from"
     out.print(f"{task['name']}: {told} ({task['rule']}); test {task['digest']}", markup=False, soft_wrap=True)
     for why, count in card.failures.items():
         out.print(f"counted as random, {count:,}: {why}", markup=False, soft_wrap=True)
