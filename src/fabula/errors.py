@@ -8,7 +8,8 @@ FabulaError
 ├── ModelError          a model file is broken, foreign, too new, or does not fit the data
 └── MissingExtraError   an optional dependency is needed and absent (also an ImportError)
 
-The command line prints the message of a FabulaError behind ``fabula: `` and exits with 2.
+The command line prints the message of a FabulaError behind ``fabula: `` and exits with 2. A SeenWarning is given
+where a model is measured on what it was trained on.
 """
 
 from __future__ import annotations
@@ -21,6 +22,10 @@ from types import ModuleType
 
 class FabulaError(Exception):
     """Base of every error this package raises on purpose."""
+
+
+class SeenWarning(UserWarning):
+    """Something is measured on collections that it was learned from."""
 
 
 class InputError(FabulaError, ValueError):

@@ -90,7 +90,7 @@ def test_audit_is_clean_and_exits_0(fabula, albums):
     done = fabula("audit", albums, *QUICK, "--json")
     assert done.code == 0, done.err
     bits = {row["data"]: row["bits"] for row in done.json["rows"]}
-    assert bits["real"] > 1
+    assert bits["real"] > 0.7
     assert abs(bits["noise features"]) < 0.02
     assert abs(bits["shuffled orders"]) < 0.02
     assert "zero, as it must be" in fabula("audit", albums, *QUICK, "--controls-only").out

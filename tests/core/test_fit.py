@@ -15,6 +15,7 @@ from fabula.core.fit import fit, lay
 from fabula.core.matching import match_assignment
 from fabula.core.template import PAPER_KNOTS, Template
 from fabula.errors import ConstraintError, InputError
+from fabula.evaluation.metrics import evaluate
 
 
 def brute_force(rows, goals, fixed, forbidden):
@@ -130,13 +131,40 @@ def test_the_given_order_has_no_say_in_the_general_solver(rng):
         assert np.array_equal(rows[fit(rows, curve).ordering], rows[shuffle][fit(rows[shuffle], curve).ordering])
 
 
-def test_equal_items_keep_their_order():
+def test_equal_items_keep_their_order_where_asked():
     fall = Template([0, 1], [1, -1])
-    assert fit(np.zeros(5), fall).ordering.tolist() == [0, 1, 2, 3, 4]
-    assert fit([2, 1, 2, 1], fall).ordering.tolist() == [0, 2, 1, 3]
+    assert fit(np.zeros(5), fall, ties="given").ordering.tolist() == [0, 1, 2, 3, 4]
+    assert fit([2, 1, 2, 1], fall, ties="given").ordering.tolist() == [0, 2, 1, 3]
     pairs = np.array([[2, 0], [1, 0], [2, 0], [1, 0]])
-    assert fit(pairs, Template([0, 1], [[1, 0], [-1, 0]])).ordering.tolist() == [0, 2, 1, 3]
-    assert fit([2, 1, 2, 1], fall, forbidden=[(3, 0)]).ordering.tolist() == [0, 2, 1, 3]
+    assert fit(pairs, Template([0, 1], [[1, 0], [-1, 0]]), ties="given").ordering.tolist() == [0, 2, 1, 3]
+    assert fit([2, 1, 2, 1], fall, forbidden=[(3, 0)], ties="given").ordering.tolist() == [0, 2, 1, 3]
+
+
+@pytest.mark.parametrize("levels", [1, 2, 3])
+def test_ties_in_true_order_tell_nothing(rng, levels):
+    """Noise of few levels, or of none, in true order: a rank correlation of 0.5 (or 1) where ties keep their order."""
+    rise = Template([0, 1], [-1, 1])
+    noise = [rng.integers(0, levels, 12).astype(float) for _ in range(300)]
+    told, kept = (evaluate([fit(each, rise, ties=ties).ordering for each in noise]) for ties in ("random", "given"))
+    assert kept.spearman > 0.3
+    assert abs(told.spearman) < 0.06
+    assert abs(told.kendall) < 0.1
+    assert told.first < 0.2
+    again = fit(noise[0], rise).ordering
+    assert np.array_equal(again, fit(noise[0], rise).ordering)
+
+
+def test_mixed_ties_keep_what_is_fixed_and_forbidden(rng):
+    fall = Template([0, 1], [1, -1])
+    for _ in range(50):
+        n = int(rng.integers(3, 9))
+        values = rng.integers(0, 2, n).astype(float)
+        item, banned = int(rng.integers(n)), int(rng.integers(n))
+        plain, mixed = (fit(values, fall, fixed={0: item}, ties=ties) for ties in ("given", "random"))
+        assert mixed.ordering[0] == item
+        assert (mixed.worst, round(mixed.mean, 12)) == (plain.worst, round(plain.mean, 12))
+        free = fit(values, fall, forbidden=[(banned, 0)])
+        assert free.ordering[0] != banned
 
 
 def test_one_and_two_items():

@@ -11,7 +11,7 @@ from fabula.errors import InputError
 
 if TYPE_CHECKING:
     from fabula.studies.recipe import Recipe
-    from fabula.training.audit import AuditReport
+    from fabula.training.audit import AuditReport, AuditRow
 
 
 @click.command("audit")
@@ -26,7 +26,9 @@ def command(ctx: click.Context, /, *, controls_only: bool, published_bug: bool, 
     \b
     Trains the recipe on the real collections, on noise in place of their features and on shuffled
     orders; with --titles also, as a third control, on titles shuffled among the items. Every control
-    must come out zero; when one does not, the exit code is 1.
+    must come out zero. Exit codes: 1 when one does not, 3 when there are too few collections to judge.
+    The controls catch a scorer that peeks and an estimate that is wrong. They cannot see a column that
+    tells the order: for that the data are looked through, and what is found is told.
 
     \b
     Examples:
@@ -49,10 +51,12 @@ def command(ctx: click.Context, /, *, controls_only: bool, published_bug: bool, 
                 recipe, controls_only=controls_only, published_bug=published_bug, progress=lambda name, p: bar(p, name)
             )
     if as_json and first_process():
-        click.echo(json.dumps({"ok": report.ok, "rows": [asdict(row) for row in report.rows]}))
+        rows = [{**asdict(row), "verdict": _verdict(report, row)} for row in report.rows]
+        about = {"ok": report.ok, "judged": report.judged, "needed": report.needed, "notes": list(report.notes)}
+        click.echo(json.dumps({**about, "rows": rows}))
     elif first_process():
         _show(report)
-    ctx.exit(0 if report.ok else 1)
+    ctx.exit(1 if not report.ok else 0 if report.judged else 3)
 
 
 def _audit_sets(recipe: Recipe, *, controls_only: bool, published_bug: bool) -> AuditReport:
@@ -65,19 +69,48 @@ def _audit_sets(recipe: Recipe, *, controls_only: bool, published_bug: bool) -> 
         return audit_sets_of(recipe, controls_only=controls_only, progress=lambda name, epoch: bar(epoch, name))
 
 
-def _show(report: Any) -> None:
+_SAID = {
+    "zero": "zero, as it must be",
+    "below zero": "below zero: it learned noise by heart, no leak",
+    "leak": "NOT ZERO: a leak",
+    "too few": "cannot be judged: too few",
+    None: "",
+}
+
+
+def _verdict(report: AuditReport, row: AuditRow) -> str | None:
+    return report.verdict(row) if row in report.controls else None
+
+
+def _show(report: AuditReport) -> None:
     from rich.table import Table
 
     from fabula.cli.printing import console
 
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in ("data", "scorer", "bits", "95 % interval", ""):
-        table.add_column(name, justify="right" if name in ("bits", "95 % interval") else "left", no_wrap=True)
-    controls = report.controls
+    for name in ("data", "scorer", "bits", "95 % interval", "n", ""):
+        table.add_column(name, justify="right" if name in ("bits", "95 % interval", "n") else "left", no_wrap=True)
     for row in report.rows:
-        verdict = "" if row not in controls else "zero, as it must be" if abs(row.bits) < 0.02 else "NOT ZERO: a leak"
         bits, low, high = (f"{round(value, 3) + 0.0:.3f}" for value in (row.bits, row.low, row.high))  # no "-0.000"
-        table.add_row(row.data, row.scorer, bits, f"{low} to {high}", verdict)
+        said = _SAID[_verdict(report, row)]
+        table.add_row(row.data, row.scorer, bits, f"{low} to {high}", f"{row.collections:,}", said)
     out = console()
     out.print(table)
-    out.print("the controls are zero" if report.ok else "a control is not zero: the estimate cannot be trusted")
+    for line in _conclusion(report):
+        out.print(line, markup=False, soft_wrap=True)
+
+
+def _conclusion(report: AuditReport) -> list[str]:
+    """What the controls say, and what they cannot."""
+    if not report.ok:
+        lines = ["a control is not zero: the estimate cannot be trusted"]
+    elif not report.judged:
+        lines = [f"too few collections to judge by: it takes about {report.needed:,} to measure on (--held-out)"]
+    else:
+        lines = ["the controls are zero"]
+    lines += [f"note: {note}" for note in report.notes]
+    if not any("LEAK" in note for note in report.notes):
+        lines.append(
+            "the controls see no leak in the data; the columns were looked through, and none used tells the order"
+        )
+    return lines

@@ -46,6 +46,7 @@ def command(*, seeds: int, sweep: str | None, output: Path | None, as_json: bool
     dimensions = _dimensions(sweep)
     recipe = named_recipe(**options)
     count = 0
+    notes: list[str] = []
     with counting_bar("comparing") as bar:
 
         def report(name: str, seed: int) -> None:
@@ -54,9 +55,11 @@ def command(*, seeds: int, sweep: str | None, output: Path | None, as_json: bool
             count += 1
 
         compare = compare_sets_of if recipe.kind == "set" else compare_table
-        rows = compare(recipe, seeds=seeds, dimensions=dimensions, progress=report)
+        rows = compare(recipe, seeds=seeds, dimensions=dimensions, progress=report, tell=notes.append)
     if not first_process():
         return
+    for note in notes:
+        click.echo(f"note: {note}", err=True)
     if output is not None:
         _write(rows, output)
     if as_json:

@@ -26,6 +26,8 @@ _SHOWN = ("edit", "spearman", "kendall", "first", "last", "neighbours")
 @click.option("--features", metavar="A,B,...", help="Columns to sort by; by default the model's.")
 @click.option("--held-out", type=float, default=0.1, show_default=True,
               help="Share held out where the table has no column split.")  # fmt: skip
+@click.option("--split", type=click.Choice(["train", "validation", "test"]),
+              help="The side of the column split to measure on: validation, unless named.")  # fmt: skip
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="For the same figures again.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Also write here: .json or .csv.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of the tables.")
@@ -43,11 +45,13 @@ def command(
     \b
     Chance, each feature sorted up and down, the sorted essence, squared-error templates, the
     mixture of arcs and, where asked for, a search and a direct transformer; with intervals and
-    paired tests.
+    paired tests over those who made the collections. Of a model also its bits, and whether it has
+    seen these collections.
 
     \b
     Examples:
       fabula evaluate albums.parquet --model audio --where kind= -o recovery.csv
+      fabula evaluate albums.parquet --model mine.safetensors --split test
       fabula evaluate playlists.csv --by energy
     """
     from fabula.cli.progress import counting_bar
@@ -64,7 +68,7 @@ def command(
         def report(name: str) -> None:
             nonlocal count
             count += 1
-            bar(count, 6, name)
+            bar(count, 7, name)
 
         request = EvaluationRequest(table, where=as_where(where), features=names, **options)
         done = evaluate_table(request, progress=report)
@@ -77,6 +81,24 @@ def command(
         return
     show_rows(result)
     _show_tests(result)
+    _show_bits(result)
+
+
+def _show_bits(result: Mapping[str, Any]) -> None:
+    """Print what the model tells about the order, and what the user should know."""
+    from fabula.cli.printing import console
+
+    out = console()
+    for name, info in result["bits"].items():
+        out.print(
+            f"{name}: {info['bits']:.3f} bits [{info['low']:.3f}, {info['high']:.3f}] of at most {info['ceiling']:.2f} "
+            f"(95 % interval over {info['groups']:,} groups, {info['negatives']} negatives, "
+            f"{info['collections']:,} collections)",
+            markup=False,
+            soft_wrap=True,
+        )
+    for note in result["notes"]:
+        out.print(f"note: {note}", markup=False, soft_wrap=True)
 
 
 def show_rows(result: Mapping[str, Any]) -> None:
@@ -114,7 +136,8 @@ def _show_tests(result: Mapping[str, Any]) -> None:
                               f"{t['effect']:+.2f}", f"{t['adjusted']:.2g}")  # fmt: skip
         out.print()
         out.print(table)
-    how = f"paired t-tests; effect: Cohen's d_z; p adjusted by Holm-Bonferroni over all {len(result['tests'])} tests"
+    how = "paired t-tests over groups; effect: Cohen's d_z; p adjusted by Holm-Bonferroni"
+    how += f" over all {len(result['tests'])} tests"
     out.print(f"{how}; {result['rule']}", markup=False, soft_wrap=True)
 
 

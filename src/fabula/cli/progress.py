@@ -1,7 +1,8 @@
-"""Progress bars, on stderr and only where somebody looks."""
+"""Progress on stderr: bars where somebody looks, else a plain line now and then."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -11,6 +12,24 @@ if TYPE_CHECKING:
 
     from fabula.training.loop.run import Progress
     from fabula.training.sets.loop import Epoch
+
+
+_SECONDS = 20.0  # between two plain lines
+
+
+class _Lines:
+    """Plain lines where there is no terminal, some seconds apart."""
+
+    def __init__(self) -> None:
+        from fabula.cli.printing import console
+
+        self._out = console(err=True)
+        self._last = time.monotonic()
+
+    def say(self, text: str) -> None:
+        if not self._out.is_terminal and time.monotonic() - self._last >= _SECONDS:
+            self._last = time.monotonic()
+            self._out.print(text, markup=False, soft_wrap=True)
 
 
 def _bars() -> Bars:
@@ -34,6 +53,7 @@ def _bars() -> Bars:
 @contextmanager
 def training_bar(what: str) -> Iterator[Callable[..., None]]:
     """A bar that follows training: epochs, loss, bits on validation, time left."""
+    lines = _Lines()
     with _bars() as bars:
         tasks: dict[str, object] = {}
 
@@ -43,6 +63,8 @@ def training_bar(what: str) -> Iterator[Callable[..., None]]:
             bits = ", ".join(f"{scorer} {value:.3f}" for scorer, value in progress.bits.items())
             note = f"loss {progress.loss:.3f}  bits {bits}"
             bars.update(tasks[name], completed=progress.epoch, note=note)  # type: ignore[arg-type]
+            left = f"{progress.seconds_left:.0f} s left"
+            lines.say(f"{what} {name}".strip() + f": epoch {progress.epoch} of {progress.epochs}, {note}, {left}")
 
         yield report
 
@@ -50,6 +72,7 @@ def training_bar(what: str) -> Iterator[Callable[..., None]]:
 @contextmanager
 def epochs_bar(what: str) -> Iterator[Callable[..., None]]:
     """A bar that follows the training of a set model."""
+    lines = _Lines()
     with _bars() as bars:
         tasks: dict[str, object] = {}
 
@@ -58,6 +81,7 @@ def epochs_bar(what: str) -> Iterator[Callable[..., None]]:
                 tasks[name] = bars.add_task(f"{what} {name}".strip(), total=epoch.of, note="")
             note = f"loss {epoch.loss:.3f}  bits {epoch.bits:.3f}"
             bars.update(tasks[name], completed=epoch.number, note=note)  # type: ignore[arg-type]
+            lines.say(f"{what} {name}".strip() + f": epoch {epoch.number} of {epoch.of}, {note}")
 
         yield report
 
@@ -65,10 +89,13 @@ def epochs_bar(what: str) -> Iterator[Callable[..., None]]:
 @contextmanager
 def counting_bar(what: str) -> Iterator[Callable[[int, int, str], None]]:
     """A bar that counts things done of a total, naming the last one."""
+    lines = _Lines()
     with _bars() as bars:
         task = bars.add_task(what, total=1, note="")
 
         def report(done: int, total: int, name: str) -> None:
-            bars.update(task, completed=done, total=total, note=name[-40:].encode("utf-8", "replace").decode())
+            note = name[-40:].encode("utf-8", "replace").decode()
+            bars.update(task, completed=done, total=total, note=note)
+            lines.say(f"{what}: {done}{f' of {total}' if total else ''}, {note}")
 
         yield report

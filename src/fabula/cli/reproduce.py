@@ -15,6 +15,7 @@ from fabula.cli.recipe import listed
 @click.option("-o", "--output", required=True, type=click.Path(path_type=Path), help="The folder for all results.")
 @click.option("--quick", is_flag=True, help="Fewer seeds, epochs and collections: minutes on two cores.")
 @click.option("--seeds", type=click.IntRange(1, 100), help="Runs of all that is trained; 5, or 2 when quick.")
+@click.option("--preset", help="Settings of all that is trained: default, arcs or paper; arcs when quick.")
 @click.option("--features", metavar="A,B,...", help="Columns of a table to train on.")
 @click.option("--held-out", type=float, default=0.1, show_default=True,
               help="Share held out where a table has no column split.")  # fmt: skip

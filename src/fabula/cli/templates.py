@@ -72,11 +72,13 @@ _CORPUS = [
     click.option("--model", metavar="NAME|FILE", help="The model that gives the essence."),
     click.option("--positions", metavar="COLUMN", help="Where the items stand, in any unit; by default evenly."),
     click.option("--where", multiple=True, metavar="COLUMN=VALUE", help="Keep the rows that have it; repeatable."),
+    click.option("--split", type=click.Choice(["train", "validation", "test"]),
+                 help="The side of the column split to learn from; train by default."),
     click.option("--seed", type=int, default=0, show_default=True, help="For the same result again."),
-]
+]  # fmt: skip
 _METHOD = click.option(
     "--method", type=click.Choice(["refined", "evolution", "contrastive"]), default="refined", show_default=True,
-    help="Least squares, the paper's evolution, or what tells true orders from shuffled ones.",
+    help="Least squares, evolution as in the paper but cooled, or what tells true orders from shuffled ones.",
 )  # fmt: skip
 
 
@@ -86,23 +88,23 @@ def _of_a_corpus(function: Callable[..., None]) -> Callable[..., None]:
     return function
 
 
-def _corpus(
-    table: Path, by: str | None, model: str | None, where: tuple[str, ...], positions: str | None = None
-) -> Corpus:
+def _corpus(*, table: Path, by: str | None, model: str | None, where: tuple[str, ...], **source: Any) -> Corpus:
     from fabula.studies.templates import read_corpus
 
     if (by is None) == (model is None):
         raise InputError("say where the essence comes from: one of --by COLUMN and --model MODEL")
-    return read_corpus(table, by=by, model=model, where=as_where(where), positions=positions)
+    side, positions = source["split"], source["positions"]
+    return read_corpus(table, by=by, model=model, where=as_where(where), side=side, positions=positions)
 
 
 @command.command("learn")
 @_of_a_corpus
 @_METHOD
 @click.option("-k", type=click.IntRange(1, 1000), default=4, show_default=True, help="How many.")
+@click.option("--paper", is_flag=True, help="With --method evolution: Algorithm 1 of the paper to the letter.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Where they go (.json).")
-def learn_(*, k: int, method: str, seed: int, output: Path | None, **source: Any) -> None:
-    """Learn templates from ordered collections.
+def learn_(*, k: int, method: str, paper: bool, seed: int, output: Path | None, **source: Any) -> None:
+    """Learn templates from ordered collections, those to train on where a column split says which.
 
     \b
     The table has one row an item; or one row a collection, where the cells of the column are lists.
@@ -110,6 +112,7 @@ def learn_(*, k: int, method: str, seed: int, output: Path | None, **source: Any
     \b
     Examples:
       fabula templates learn albums.csv --by energy -k 4 --method contrastive -o mine.json
+      fabula templates learn albums.csv --by energy --method evolution --paper -o letter.json
       fabula templates learn training.json --by narrative_essence --positions indices -k 4 -o mine.json
     """
     from fabula.cli.printing import console, print_template
@@ -119,13 +122,21 @@ def learn_(*, k: int, method: str, seed: int, output: Path | None, **source: Any
     corpus = _corpus(**source)
     with counting_bar("learning") as bar:
         templates = learn_and_save(
-            corpus, output, k=k, method=method, seed=seed, progress=lambda d, t, cost: bar(d, t, f"cost {cost:.4f}")
+            corpus,
+            output,
+            k=k,
+            method=method,
+            paper=paper,
+            seed=seed,
+            progress=lambda d, t, cost: bar(d, t, f"cost {cost:.4f}"),
         )
     for template in templates:
         print_template(template)
     out = console()
     cost = templates.cost(corpus.essences, corpus.positions)
-    out.print(f"learned from {len(corpus.collections):,} collections; mean squared error {cost:.4f}", markup=False)
+    which = f" ({corpus.rule})" if corpus.rule else ""
+    count = f"{len(corpus.collections):,} collections{which}"
+    out.print(f"learned from {count}; mean squared error {cost:.4f}", markup=False)
     _say_left_out(corpus)
     if output is not None:
         out.print(f"written: {output}", markup=False, soft_wrap=True)

@@ -20,9 +20,10 @@ from numpy.typing import ArrayLike
 from fabula.core.essence import Floats, as_essence
 from fabula.core.fit import Fit, as_fixed, lay
 from fabula.core.matching import match_sorted
-from fabula.core.ordering import Ints
+from fabula.core.ordering import Ints, inverse
 from fabula.core.template import Template, replace_values
 from fabula.core.template_set import TemplateSet
+from fabula.core.ties import Ties, mixing
 from fabula.errors import InputError
 
 _MOST_MIDDLES = 28  # of 8 templates
@@ -86,7 +87,14 @@ class Arcs:
         scores = top + np.log(np.exp(logits - top[:, np.newaxis]).sum(axis=1))
         return float(scores[0]) if single else scores
 
-    def order(self, essence: ArrayLike, *, alternatives: int = 4, fixed: Mapping[int, int] | None = None) -> list[Fit]:
+    def order(
+        self,
+        essence: ArrayLike,
+        *,
+        alternatives: int = 4,
+        fixed: Mapping[int, int] | None = None,
+        ties: Ties = "random",
+    ) -> list[Fit]:
         """Likely orderings of different shape, likeliest first, distinct.
 
         First those that are climbed to under the whole mixture, then the best one under each template, then the
@@ -103,6 +111,8 @@ class Arcs:
             How many orderings to return at most, 1 or more.
         fixed
             position -> item; negative positions count from the end.
+        ties
+            What becomes of equal items, as :func:`fabula.core.fit.fit` says it.
         """
         if alternatives < 1:
             raise InputError(f"alternatives must be at least 1; got {alternatives}")
@@ -111,6 +121,12 @@ class Arcs:
         if rows.shape[1] != self.dimensions:
             raise InputError(f"essence has {rows.shape[1]} dimension(s), the arcs have {self.dimensions}")
         pinned = as_fixed(fixed or {}, len(rows))
+        mixed = mixing(rows) if ties == "random" else None
+        if mixed is not None:
+            shown = inverse(mixed)
+            there = {position: int(shown[item]) for position, item in pinned.items()}
+            fits = self.order(values[mixed], alternatives=alternatives, fixed=there, ties="given")
+            return [replace(each, ordering=mixed[each.ordering]) for each in fits]
         found: dict[bytes, Fit] = {}
         for candidates in self._rounds(rows, pinned):
             fits = [self._scored(values, ordering, template) for template, ordering in candidates]

@@ -13,8 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 from fabula.core.display import caption_html, curve_svg
 from fabula.core.essence import Floats, as_essence
 from fabula.core.matching import match_assignment, match_sorted
-from fabula.core.ordering import Ints, as_ordering
+from fabula.core.ordering import Ints, as_ordering, inverse
 from fabula.core.template import Template
+from fabula.core.ties import Ties, mixing
 from fabula.errors import ConstraintError, InputError
 
 
@@ -81,12 +82,13 @@ def fit(
     *,
     fixed: Mapping[int, int] | None = None,
     forbidden: Iterable[tuple[int, int]] = (),
+    ties: Ties = "random",
 ) -> Fit:
     """Find the ordering that follows a template most closely (Algorithm 2 of the paper).
 
     Of all orderings that keep the constraints it has the smallest largest deviation, and of those the smallest
     mean deviation. The essence is taken on the template's own scale: pass ``normalise(x)`` for raw measurements.
-    The result does not depend on the order in which the items come, except among equal items, which keep it.
+    The result does not depend on the order in which the items come, except among equal items, which are mixed.
 
     Parameters
     ----------
@@ -98,6 +100,9 @@ def fit(
         position -> item; negative positions count from the end.
     forbidden
         Pairs (item, position) that must not occur; negative positions count from the end.
+    ties
+        What becomes of equal items. ``"random"``: mixed, always in the same way for the same essence, so that an
+        essence in true order does not give that order away. ``"given"``: they keep the order they came in.
 
     Raises
     ------
@@ -124,7 +129,13 @@ def fit(
             raise InputError(f"item {item} is fixed at position {position} and forbidden there")
     targets = template.samples(n)
     rows, goals = values.reshape(n, -1), targets.reshape(n, -1)  # (n, d)
-    ordering = _place(rows, goals, pinned, banned)
+    mixed = mixing(values) if ties == "random" else None
+    if mixed is None:
+        ordering = _place(rows, goals, pinned, banned)
+    else:
+        shown = inverse(mixed)  # item -> where it is shown
+        fixed_there = {position: int(shown[item]) for position, item in pinned.items()}
+        ordering = mixed[_place(rows[mixed], goals, fixed_there, {(int(shown[i]), p) for i, p in banned})]
     return Fit(ordering, template, targets, _distance(rows[ordering], goals))
 
 

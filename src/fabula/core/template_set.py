@@ -4,13 +4,15 @@ A template file is JSON that a person can edit::
 
     {"format": "fabula-templates", "version": 1,
      "templates": [{"name": "arch", "description": "Up and down.", "knots": [0, 0.5, 1], "values": [0, 1, 0]}]}
+
+One that was learned also has ``seen``: digests of what it was learned from, as :mod:`fabula.core.seen` makes them.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -22,6 +24,7 @@ from fabula.core.display import caption_html, curve_svg, named
 from fabula.core.essence import Floats, as_essence
 from fabula.core.ordering import Ints
 from fabula.core.ordering import positions as even_positions
+from fabula.core.seen import Seen
 from fabula.core.template import Template, as_positions
 from fabula.core.writing import write_whole
 from fabula.errors import FileError, InputError
@@ -38,6 +41,8 @@ class TemplateSet:
     ----------
     templates
         One or more.
+    seen
+        The digests of the collections they were learned from; None where that was not recorded.
 
     Examples
     --------
@@ -51,6 +56,7 @@ class TemplateSet:
     """
 
     templates: list[Template]
+    seen: Seen | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "templates", list(self.templates))
@@ -98,7 +104,9 @@ class TemplateSet:
             for t in self.templates
         ]
         lines = ",\n  ".join(json.dumps(row, ensure_ascii=False) for row in rows)
-        return write_whole(path, f'{{"format": "{FORMAT}", "version": {VERSION}, "templates": [\n  {lines}\n]}}\n')
+        seen = "" if self.seen is None else f', "seen":\n {json.dumps(self.seen.to_dict(), ensure_ascii=False)}'
+        text = f'{{"format": "{FORMAT}", "version": {VERSION}, "templates": [\n  {lines}\n]{seen}}}\n'
+        return write_whole(path, text)
 
     @classmethod
     def load(cls, path: str | Path) -> TemplateSet:
@@ -123,7 +131,11 @@ class TemplateSet:
         rows = document.get("templates")
         if not isinstance(rows, list) or not rows:
             raise FileError(f'{path}: "templates" must be a list of at least one template')
-        return cls([_read_row(row, f"{path}: template {number}") for number, row in enumerate(rows, start=1)])
+        read = [_read_row(row, f"{path}: template {number}") for number, row in enumerate(rows, start=1)]
+        try:
+            return cls(read, Seen.from_dict(document.get("seen")))
+        except InputError as error:
+            raise FileError(f"{path}: {error}") from error
 
     def __len__(self) -> int:
         return len(self.templates)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -11,8 +11,16 @@ from numpy.typing import ArrayLike
 
 from fabula.core.essence import Floats
 from fabula.errors import InputError
-from fabula.evaluation.intervals import bootstrap
-from fabula.evaluation.significance import Alternative, Test, holm, paired_differences, sign_flip_test, t_test
+from fabula.evaluation.intervals import mean_interval
+from fabula.evaluation.significance import (
+    Alternative,
+    Test,
+    grouped_differences,
+    holm,
+    paired_differences,
+    sign_flip_test,
+    t_test,
+)
 
 
 @dataclass(frozen=True)
@@ -55,7 +63,7 @@ class ComparisonSettings:
     alternative
         ``"greater"``: a is larger than b.
     level, resamples
-        Of the bootstrap interval (BCa) of the mean difference.
+        Of the interval of the mean difference, by a studentised bootstrap.
     seed
         Of the bootstrap and of random sign flips.
     """
@@ -77,6 +85,7 @@ def compare_scores(
     baseline: str | None = None,
     pairs: Iterable[tuple[str, str]] | None = None,
     settings: ComparisonSettings | None = None,
+    groups: Sequence[Hashable] | None = None,
 ) -> list[Comparison]:
     """Compare ways of ordering on the same collections, as one family.
 
@@ -90,6 +99,8 @@ def compare_scores(
         Compare these, as (a, b); without it and without a baseline, every two.
     settings
         How; by default by paired t-tests.
+    groups
+        Whom each collection is by, where some are by the same: errors and intervals are then over groups, drawn whole.
 
     Returns
     -------
@@ -107,11 +118,11 @@ def compare_scores(
     tests, intervals = [], []
     for (a, b), rng in zip(chosen, rngs, strict=True):
         try:
-            differences = paired_differences(scores[a], scores[b])
-            intervals.append(bootstrap(differences, rng, level=how.level, resamples=how.resamples))
+            differences, by = _differences(scores[a], scores[b], groups)
         except InputError as error:
             raise InputError(f"{a} and {b}: {error}") from error
-        tests.append(_tested(differences, how, rng))
+        intervals.append(mean_interval(differences, rng, by, level=how.level, resamples=how.resamples))
+        tests.append(_tested(differences, by, how, rng))
     adjusted = holm([each.p for each in tests])
     return [
         Comparison(a, b, each.n, each.difference, interval.low, interval.high, each.effect, each.p, float(q))
@@ -119,10 +130,18 @@ def compare_scores(
     ]
 
 
-def _tested(differences: Floats, how: ComparisonSettings, rng: np.random.Generator) -> Test:
+def _differences(
+    a: ArrayLike, b: ArrayLike, groups: Sequence[Hashable] | None
+) -> tuple[Floats, Sequence[Hashable] | None]:
+    return (paired_differences(a, b), None) if groups is None else grouped_differences(a, b, groups)
+
+
+def _tested(
+    differences: Floats, groups: Sequence[Hashable] | None, how: ComparisonSettings, rng: np.random.Generator
+) -> Test:
     zeros = np.zeros_like(differences)
     if how.test == "t":
-        return t_test(differences, zeros, alternative=how.alternative)
+        return t_test(differences, zeros, alternative=how.alternative, groups=groups)
     return sign_flip_test(differences, zeros, rng, alternative=how.alternative)
 
 

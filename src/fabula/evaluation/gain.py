@@ -9,7 +9,7 @@ import numpy as np
 from fabula.core.collection import Collection
 from fabula.evaluation.bound import table_bits
 from fabula.evaluation.information import Tabled, makers
-from fabula.evaluation.intervals import Interval, grouped_interval
+from fabula.evaluation.intervals import Interval, mean_interval
 
 
 def information_gained(
@@ -32,4 +32,4 @@ def information_gained(
         table_bits(m.tables_all(collections), negatives=negatives, draws=draws, rng=np.random.default_rng(seed))
         for m in (new, old)
     ]
-    return grouped_interval(found[0] - found[1], makers(collections), np.random.default_rng(seed))
+    return mean_interval(found[0] - found[1], np.random.default_rng(seed), makers(collections))

@@ -8,8 +8,9 @@ pass log2 N, nor, for n items, log2 n!: the smaller of the two is the ceiling.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+import warnings
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -19,9 +20,10 @@ from fabula.core.collection import Collection
 from fabula.core.display import table_html
 from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
-from fabula.errors import InputError
+from fabula.core.seen import seen_by
+from fabula.errors import InputError, SeenWarning
 from fabula.evaluation.bound import TablePair, bits_against, table_bits
-from fabula.evaluation.intervals import Interval, grouped_interval, mean_interval
+from fabula.evaluation.intervals import mean_interval
 
 Score = Callable[[Floats], ArrayLike]
 
@@ -72,15 +74,19 @@ class Information:
     bits
         The estimate: a lower bound, on average.
     low, high
-        Its 95 % interval, by bootstrap over the collections, or over those who made them.
+        Its 95 % interval, by a studentised bootstrap over the collections, or over those who made them, drawn whole.
     ceiling
-        What no estimate of this kind can pass on these collections.
+        What no estimate of this kind can pass on these collections: a sample may by chance, and is cut there.
     negatives, draws
         Permutations against each true order, and how often they were drawn.
     collections
         How many were measured.
     per_length
         The same by number of items.
+    groups
+        How many made them: what the interval is drawn over.
+    seen
+        How many of them the model was trained on, as far as it knows; None where that was not recorded.
     """
 
     bits: float
@@ -91,6 +97,8 @@ class Information:
     draws: int
     collections: int
     per_length: Mapping[int, LengthInformation] = field(repr=False)
+    groups: int = 0
+    seen: int | None = None
 
     def _repr_html_(self) -> str:
         rows = [
@@ -114,10 +122,11 @@ def mutual_information(
     Parameters
     ----------
     model
-        With ``encode_all``, ``score`` and ``most_detailed``; or, as a set model, with ``tables_all``. The interval of
-        a set model is by bootstrap over those who made the collections, drawn whole, where the items name them.
+        With ``encode_all``, ``score`` and ``most_detailed``; or, as a set model, with ``tables_all``.
     collections
-        In their true order, none of them trained on.
+        In their true order, none of them trained on: where the model's own record says otherwise, a
+        :class:`fabula.errors.SeenWarning` is given. The interval is over those who made them, drawn whole, where the
+        items name them.
     negatives
         Permutations against each true order.
     draws
@@ -131,17 +140,41 @@ def mutual_information(
     for collection in collections:
         if not collection.ordered:
             raise InputError(f"collection {collection.id!r} is not ordered: its true order must be known")
+    seen = seen_among(model, collections)
+    if seen:
+        message = (
+            f"{seen:,} of {len(collections):,} collections were trained on: what is measured on them is no finding"
+        )
+        warnings.warn(message, SeenWarning, stacklevel=2)
     if isinstance(model, Tabled):
-        return _of_tables(model, collections, negatives=negatives, draws=draws, seed=seed, scorer=scorer)
+        found = _of_tables(model, collections, negatives=negatives, draws=draws, seed=seed, scorer=scorer)
+        return replace(found, seen=seen)
     chosen = scorer or model.most_detailed
-    essences = model.encode_all(collections)
-    return information_of(
-        lambda sequences: model.score(sequences, chosen), essences, negatives=negatives, draws=draws, seed=seed
+    found = information_of(
+        lambda sequences: model.score(sequences, chosen),
+        model.encode_all(collections),
+        negatives=negatives,
+        draws=draws,
+        seed=seed,
+        groups=makers(collections),
     )
+    return replace(found, seen=seen)
+
+
+def seen_among(model: object, collections: Sequence[Collection]) -> int | None:
+    """How many collections a model was trained on, by the record of its training; None where there is no record."""
+    seen = seen_by(getattr(model, "training", None) or {})
+    return None if seen is None else sum(seen.among(collections))
 
 
 def information_of(
-    score: Score, essences: Sequence[Floats], *, negatives: int = 31, draws: int = 4, seed: int = 0
+    score: Score,
+    essences: Sequence[Floats],
+    *,
+    negatives: int = 31,
+    draws: int = 4,
+    seed: int = 0,
+    groups: Sequence[Hashable] | None = None,
 ) -> Information:
     """How much essences tell about their order, by a score.
 
@@ -153,6 +186,8 @@ def information_of(
         One array (n, d) or (n,) per collection, in true order.
     negatives, draws, seed
         As of :func:`mutual_information`.
+    groups
+        Whom each collection is by; each by somebody else by default.
 
     Examples
     --------
@@ -170,7 +205,7 @@ def information_of(
         bits[lengths == n] = _bits_of_length(
             score, np.stack([s for s in sequences if len(s) == n]), negatives=negatives, draws=draws, rng=rng
         )
-    return _summed_up(bits, lengths, mean_interval(bits, rng), negatives, draws)
+    return _summed_up(bits, lengths, groups, rng, negatives, draws)
 
 
 def _of_tables(
@@ -191,7 +226,7 @@ def _of_tables(
     rng = np.random.default_rng(seed)
     bits = table_bits(tables, negatives=negatives, draws=draws, rng=rng)
     lengths = np.array([len(c) for c in collections])
-    return _summed_up(bits, lengths, grouped_interval(bits, makers(collections), rng), negatives, draws)
+    return _summed_up(bits, lengths, makers(collections), rng, negatives, draws)
 
 
 def makers(collections: Sequence[Collection]) -> list[str]:
@@ -213,16 +248,28 @@ def _check(negatives: int, draws: int, collections: int) -> None:
         raise InputError("information needs at least one collection; got none")
 
 
-def _summed_up(bits: Floats, lengths: Ints, interval: Interval, negatives: int, draws: int) -> Information:
+def _summed_up(
+    bits: Floats,
+    lengths: Ints,
+    groups: Sequence[Hashable] | None,
+    rng: np.random.Generator,
+    negatives: int,
+    draws: int,
+) -> Information:
+    interval = mean_interval(bits, rng, groups)
     ceilings = np.minimum(math.log2(negatives + 1), [math.lgamma(n + 1) / math.log(2) for n in lengths])
     per_length = {
         int(n): LengthInformation(
-            float(bits[lengths == n].mean()), int((lengths == n).sum()), float(ceilings[lengths == n][0])
+            float(min(bits[lengths == n].mean(), ceilings[lengths == n][0])),
+            int((lengths == n).sum()),
+            float(ceilings[lengths == n][0]),
         )
         for n in np.unique(lengths)
     }
     ceiling = float(ceilings.mean())
-    return Information(interval.mean, interval.low, interval.high, ceiling, negatives, draws, len(bits), per_length)
+    mean, low, high = (min(value, ceiling) for value in (interval.mean, interval.low, interval.high))
+    many = len(bits) if groups is None else len(set(groups))
+    return Information(mean, low, high, ceiling, negatives, draws, len(bits), per_length, many)
 
 
 def _bits_of_length(score: Score, essences: Floats, *, negatives: int, draws: int, rng: np.random.Generator) -> Floats:

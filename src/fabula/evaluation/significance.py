@@ -10,7 +10,7 @@ A p-value never comes alone: the number of pairs, the mean difference and the ef
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 
 from fabula.core.essence import Floats
 from fabula.errors import InputError
-from fabula.evaluation.intervals import as_scores, batches, is_constant, known
+from fabula.evaluation.intervals import as_scores, batches, is_constant, known, mean_and_error
 
 Alternative = Literal["two-sided", "greater", "less"]
 
@@ -53,8 +53,14 @@ class Test:
     p: float
 
 
-def t_test(a: ArrayLike, b: ArrayLike, *, alternative: Alternative = "two-sided") -> Test:
-    """Paired t-test, as in the paper's Appendix D.
+def t_test(
+    a: ArrayLike,
+    b: ArrayLike,
+    *,
+    alternative: Alternative = "two-sided",
+    groups: Sequence[Hashable] | None = None,
+) -> Test:
+    """Paired t-test, as in the paper's Appendix D; over groups where pairs of one group are like each other.
 
     Parameters
     ----------
@@ -62,6 +68,9 @@ def t_test(a: ArrayLike, b: ArrayLike, *, alternative: Alternative = "two-sided"
         Shape (m,): scores of the same collections.
     alternative
         ``"greater"``: a is larger than b.
+    groups
+        Whom each pair is by: the error of the mean is then that over groups, and there is one degree of freedom less
+        than groups.
 
     Examples
     --------
@@ -69,9 +78,13 @@ def t_test(a: ArrayLike, b: ArrayLike, *, alternative: Alternative = "two-sided"
     0.0742
     """
     _check_alternative(alternative)
-    differences = paired_differences(a, b)
-    statistic = cohen_dz(differences) * math.sqrt(len(differences))
-    return _test(differences, statistic, _p_of_t(statistic, len(differences) - 1, alternative))
+    if groups is None:
+        differences = paired_differences(a, b)
+        statistic = cohen_dz(differences) * math.sqrt(len(differences))
+        return _test(differences, statistic, _p_of_t(statistic, len(differences) - 1, alternative))
+    differences, by = grouped_differences(a, b, groups)
+    statistic = _statistic_of_groups(differences, by)
+    return _test(differences, statistic, _p_of_t(statistic, max(len(set(by)) - 1, 1), alternative))
 
 
 def sign_flip_test(
@@ -130,6 +143,20 @@ def paired_differences(a: ArrayLike, b: ArrayLike) -> Floats:
     if first.shape != second.shape:
         raise InputError(f"paired scores must be of the same collections: got {first.size} and {second.size}")
     return known(first - second)
+
+
+def grouped_differences(a: ArrayLike, b: ArrayLike, groups: Sequence[Hashable]) -> tuple[Floats, list[Hashable]]:
+    """``a - b`` without the pairs that hold a NaN, and whom the others are by."""
+    whole = as_scores(a, "a") - as_scores(b, "b")
+    return paired_differences(a, b), [g for g, value in zip(groups, whole, strict=True) if not np.isnan(value)]
+
+
+def _statistic_of_groups(differences: Floats, groups: Sequence[Hashable]) -> float:
+    """The mean difference by its error over groups."""
+    mean, error = mean_and_error(differences, groups)
+    if error <= 0:
+        return math.copysign(math.inf, mean) if mean else 0.0
+    return mean / error
 
 
 def cohen_dz(differences: ArrayLike) -> float:

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from fabula.core.display import named, table_html
+from fabula.core.seen import seen_by
 
 HISTORY = "history"  # what the epochs brought: too long for a card
-_HIDDEN = ("settings", HISTORY)
+_HIDDEN = ("settings", "seen", HISTORY)
 
 
 class CardShown:
@@ -40,8 +41,10 @@ class CardShown:
 
 
 def told_of(training: Mapping[str, Any]) -> dict[str, Any]:
-    """What a card tells of the training: all but its settings and its epochs."""
-    return {key: value for key, value in training.items() if key not in _HIDDEN}
+    """What a card tells of the training: all but its settings, its epochs and the digests of what it has seen."""
+    seen = seen_by(training)
+    known = "not recorded" if seen is None else f"digests of {len(seen):,} collections, by which they are known again"
+    return {**{key: value for key, value in training.items() if key not in _HIDDEN}, "seen": known}
 
 
 def flat(value: Any, label: str) -> Iterator[tuple[str, str]]:

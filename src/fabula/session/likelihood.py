@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,6 +13,9 @@ from fabula.core.essence import Floats, normalise
 from fabula.core.ordering import Ints, positions
 from fabula.models.sets.reasons import Contributions
 from fabula.session.judges import Judge
+
+if TYPE_CHECKING:
+    from fabula.session.proposals import Task
 
 _RANDOM = 400  # orderings that a proposal is compared with
 _HARDLY = 5.0  # times as likely as a random order: below it the model hardly prefers its proposal
@@ -58,8 +62,7 @@ class Likelihood:
         """How many times as likely an ordering is as a random order of its items, on average."""
         rng = np.random.default_rng(0)
         random = np.array([self.score(rng.permutation(ordering), sides) for _ in range(_RANDOM)])
-        gained = self.score(ordering, sides) - random.max()
-        return float(np.exp(min(gained, 700.0)) / np.exp(random - random.max()).mean())
+        return _times(self.score(ordering, sides), random)
 
     def essence(self) -> Floats:
         """Where each item leans to, the beginning (high) or the end (low): shape (n,), z-scored."""
@@ -86,7 +89,40 @@ class Likelihood:
 
 def doubt(likelihood: Likelihood, ordering: Ints, sides: Sequence[int]) -> list[str]:
     """A warning where the model hardly prefers an ordering to a random one."""
-    times = likelihood.beyond_chance(ordering, sides)
+    return _hardly(likelihood.beyond_chance(ordering, sides))
+
+
+def arcs_doubt(task: Task, ordering: Ints) -> list[str]:
+    """A warning where the arcs of a model hardly prefer an ordering to a random one."""
+    arcs = task.model.arcs if task.model is not None else None
+    if arcs is None:
+        return []
+    rng = np.random.default_rng(0)
+    drawn = np.stack([ordering, *(rng.permutation(ordering) for _ in range(_RANDOM))])  # (1 + r, m)
+    rows = task.essence.reshape(len(task.essence), -1)
+    scores = np.atleast_1d(arcs.score(rows[drawn]))
+    return _hardly(_times(scores[0], scores[1:]))
+
+
+def learned_nothing(card: Mapping[str, Any] | None) -> list[str]:
+    """A warning where a model's own card says that it knows no more of an order than chance, by every scorer."""
+    bits = (card or {}).get("bits")
+    if not isinstance(bits, Mapping):
+        return []
+    rows = [bits] if "low" in bits else list(bits.values())
+    known = [row for row in rows if isinstance(row, Mapping) and {"bits", "low"} <= set(row)]
+    if not known or any(row["low"] > 0 for row in known):
+        return []
+    best = max(float(row["bits"]) for row in known)
+    return [f"this model knows no more of an order than chance ({best + 0.0:.3f} bits on held-out collections)"]
+
+
+def _hardly(times: float) -> list[str]:
     if times >= _HARDLY:
         return []
     return [f"the model hardly prefers this to a random order ({times:.1f} times as likely)"]
+
+
+def _times(score: float, random: Floats) -> float:
+    """How many times as likely a score is as others, on average."""
+    return float(np.exp(min(score - random.max(), 700.0)) / np.exp(random - random.max()).mean())

@@ -77,8 +77,9 @@ def along_arcs(task: Task, most: int) -> list[Proposal]:
     if arcs is None:
         raise ValueError("the model has no arcs")
     if task.plain:
-        return [Proposal(fit) for fit in arcs.order(task.essence, alternatives=most, fixed=task.constraints.fixed)]
-    free = arcs.order(task.essence, alternatives=max(most, len(arcs.templates)))
+        fits = arcs.order(task.essence, alternatives=most, fixed=task.constraints.fixed, ties="given")
+        return [Proposal(fit) for fit in fits]
+    free = arcs.order(task.essence, alternatives=max(most, len(arcs.templates)), ties="given")
     found: dict[bytes, Proposal] = {}
     for number, fit in enumerate(free):
         proposal = _under_arc(task, fit, _OTHERS if number else _FIRST)

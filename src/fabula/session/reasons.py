@@ -11,7 +11,7 @@ from fabula.core.essence import Floats
 from fabula.core.fit import Fit
 from fabula.media.medium import Medium
 from fabula.models.sets.reasons import Contributions
-from fabula.session.likelihood import Likelihood, doubt
+from fabula.session.likelihood import Likelihood, arcs_doubt, doubt, learned_nothing
 
 _SPEAKS = 0.15  # natural logarithms of likelihood that something must add to be worth a word
 
@@ -140,6 +140,9 @@ def doubts(ordered: Ordered) -> list[str]:
         found.append("the template is flat: it prefers no order to another")
     if ordered.task.likelihood is not None and len(ordered.ordering) > 2 and ordered.request.ordering is None:
         found += doubt(ordered.task.likelihood, ordered.ordering, ordered.sides)
+    elif _along_arcs(ordered):
+        found += arcs_doubt(ordered.task, ordered.ordering)
+    found += learned_nothing(ordered.session.card)
     if ordered.left_out:
         limit = ordered.session.medium.unit.text(ordered.task.constraints.limit)
         out = ", ".join(ordered.session.collection.items[i].label for i in ordered.left_out)
@@ -147,6 +150,13 @@ def doubts(ordered: Ordered) -> list[str]:
     if ordered.sides and ordered.task.constraints.lengths is None:
         found.append("lengths are not known: each side was given as many items as the others")
     return found
+
+
+def _along_arcs(ordered: Ordered) -> bool:
+    """Whether the arcs of a model chose this ordering."""
+    model, request = ordered.task.model, ordered.request
+    asked = request.template is not None or request.like is not None or request.ordering is not None or request.flip
+    return model is not None and model.arcs is not None and not asked and len(ordered.ordering) > 2
 
 
 def likelier(chosen: Fit, given: Fit) -> float | None:

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+import warnings
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fabula.core.collection import Collection
 from fabula.core.essence import Floats
+from fabula.core.seen import seen_by
 from fabula.core.template_set import TemplateSet
-from fabula.errors import InputError
+from fabula.errors import InputError, SeenWarning
 from fabula.evaluation.baselines import random_orderings
 from fabula.evaluation.comparison import Comparison, ComparisonSettings, compare_scores
-from fabula.evaluation.intervals import Interval, bootstrap
+from fabula.evaluation.information import Information, makers, mutual_information
+from fabula.evaluation.intervals import Interval, mean_interval
 from fabula.evaluation.metrics import METRICS
 from fabula.models.file import load_essence_model
+from fabula.models.model import Model
 from fabula.studies.recovery import CHANCE, METHODS, Methods, Orderings, Report, recover
-from fabula.studies.splits import read_split
+from fabula.studies.splits import Side, Split, asked_for, read_split
 
 if TYPE_CHECKING:
     from fabula.training.sequencer.sequencer import Sequencer
@@ -61,12 +66,18 @@ class Evaluated:
         How many were held out.
     rule
         How they were held out.
+    notes
+        What the user should know: what was trained on them, what gives the order away.
+    bits
+        What the model tells about their order, by scorer; none without a model.
     """
 
     rows: list[MethodRow]
     tests: list[TestRow]
     collections: int
     rule: str = ""
+    notes: tuple[str, ...] = ()
+    bits: Mapping[str, Information] = field(default_factory=dict)
 
     def best(self, metric: str = "spearman") -> str:
         """The method with the highest mean."""
@@ -79,7 +90,9 @@ class Evaluated:
             for r in self.rows
         ]
         tests = [{"metric": t.metric, **asdict(t.comparison)} for t in self.tests]
-        return {"collections": self.collections, "rule": self.rule, "rows": rows, "tests": tests}
+        bits = {name: {k: v for k, v in asdict(i).items() if k != "per_length"} for name, i in self.bits.items()}
+        about = {"collections": self.collections, "rule": self.rule, "notes": list(self.notes), "bits": bits}
+        return {**about, "rows": rows, "tests": tests}
 
 
 @dataclass(frozen=True)
@@ -102,6 +115,8 @@ class EvaluationRequest:
         Columns to sort by; by default those of the model, or the one column.
     held_out
         The share to hold out where the table has no column split.
+    split
+        The side of the column split to measure on; by default validation.
     search
         On how many collections to search under the model's most detailed scorer, which is slow.
     k
@@ -118,6 +133,7 @@ class EvaluationRequest:
     where: Mapping[str, str] | None = None
     features: Sequence[str] | None = None
     held_out: float = 0.1
+    split: Side | None = None
     search: int = 0
     k: int = 4
     seed: int = 0
@@ -142,10 +158,49 @@ def evaluate_table(request: EvaluationRequest, *, progress: Report | None = None
     methods = Methods(
         model, request.by, templates, _load_sequencer(request.sequencer), search=request.search, k=request.k
     )
-    split = read_split(request.table, where=request.where, held_out=request.held_out)
+    split = read_split(request.table, where=request.where, held_out=request.held_out, side=request.split)
     names = tuple(request.features or (model.feature_names if model else (str(request.by),)))
     orderings = recover(split, names, methods, seed=request.seed, progress=progress)
-    return tabulate(orderings, [len(c) for c in split.held_out], rule=split.rule, seed=request.seed)
+    found = tabulate(
+        orderings,
+        [len(c) for c in split.held_out],
+        rule=split.rule,
+        seed=request.seed,
+        groups=makers(split.held_out),
+    )
+    notes = (*split.notes, *_seen_notes(request, split, model, templates), *asked_for(split.held_out, names))
+    return replace(found, notes=notes, bits=_bits(model, split.held_out, request.seed, progress))
+
+
+def _seen_notes(
+    request: EvaluationRequest, split: Split, model: Model | None, templates: TemplateSet | None
+) -> Iterator[str]:
+    """What a model, templates, or the methods that learn here, have seen of what is measured."""
+    held_out = split.held_out
+    if split.training is held_out:
+        yield "these are the collections to train on: what is learned from them is not measured on them"
+    known = {
+        f"the model {request.model}": None if model is None else seen_by(model.training),
+        f"the templates {request.templates}": None if templates is None else templates.seen,
+    }
+    for name, seen, there in zip(known, known.values(), (model, templates), strict=True):
+        if there is not None and seen is None:
+            yield f"{name}: what it was learned from is not recorded, so that nobody can tell whether it has seen these"
+        elif seen is not None and (count := sum(seen.among(held_out))):
+            yield f"LEAK: {name}: was learned from {count:,} of these {len(held_out):,} collections"
+
+
+def _bits(
+    model: Model | None, collections: Sequence[Collection], seed: int, progress: Report | None
+) -> dict[str, Information]:
+    """What a model tells about the order, by each of its scorers."""
+    if model is None:
+        return {}
+    if progress is not None:
+        progress("bits")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SeenWarning)  # told among the notes
+        return {kind: mutual_information(model, collections, seed=seed, scorer=kind) for kind in model.scorers}
 
 
 def tabulate(
@@ -155,6 +210,7 @@ def tabulate(
     rule: str = "",
     seed: int = 0,
     resamples: int = 2000,
+    groups: Sequence[Hashable] | None = None,
 ) -> Evaluated:
     """Metrics of each method with intervals, and paired tests as one family.
 
@@ -168,6 +224,8 @@ def tabulate(
         How the collections were held out.
     seed, resamples
         Of chance and of the intervals.
+    groups
+        Whom each collection is by: intervals and tests are then over groups, drawn whole.
 
     Examples
     --------
@@ -177,14 +235,17 @@ def tabulate(
     """
     scores = {CHANCE: _chance_scores(lengths, np.random.default_rng((seed, 1)))}
     scores |= {method: _scores(found) for method, found in orderings.items()}
-    rows = [_row(method, of, seed, resamples) for method, of in scores.items()]
+    rows = [_row(method, of, seed, resamples, groups) for method, of in scores.items()]
     learned = [row for row in rows if row.method in METHODS]
     plain = [row for row in rows[1:] if row.method not in METHODS]
     plain.sort(key=lambda row: -row.metrics["spearman"].mean)
-    return Evaluated([rows[0], *plain, *learned], _tests(scores, seed, resamples), len(lengths), rule)
+    tests = _tests(scores, seed, resamples, groups)
+    return Evaluated([rows[0], *plain, *learned], tests, len(lengths), rule)
 
 
-def _tests(scores: Mapping[str, Mapping[str, Floats]], seed: int, resamples: int) -> list[TestRow]:
+def _tests(
+    scores: Mapping[str, Mapping[str, Floats]], seed: int, resamples: int, groups: Sequence[Hashable] | None
+) -> list[TestRow]:
     """All against chance, those that learn against each other, by every tested metric: one family."""
     methods = [name for name in scores if name != CHANCE]
     pairs = [(name, CHANCE) for name in methods]
@@ -193,7 +254,8 @@ def _tests(scores: Mapping[str, Mapping[str, Floats]], seed: int, resamples: int
     family = [(f"{metric}\0{a}", f"{metric}\0{b}") for metric in TESTED for a, b in pairs]
     if not family:
         return []
-    compared = compare_scores(flat, pairs=family, settings=ComparisonSettings(seed=seed, resamples=resamples))
+    how = ComparisonSettings(seed=seed, resamples=resamples)
+    compared = compare_scores(flat, pairs=family, settings=how, groups=groups)
     return [_named(each) for each in compared]
 
 
@@ -203,9 +265,18 @@ def _named(comparison: Comparison) -> TestRow:
     return TestRow(metric, Comparison(a, b, *list(asdict(comparison).values())[2:]))
 
 
-def _row(method: str, scores: Mapping[str, Floats], seed: int, resamples: int) -> MethodRow:
+def _row(
+    method: str, scores: Mapping[str, Floats], seed: int, resamples: int, groups: Sequence[Hashable] | None
+) -> MethodRow:
     rng = np.random.default_rng((seed, 2))
-    intervals = {metric: bootstrap(values, rng, resamples=resamples) for metric, values in scores.items()}
+    intervals = {}
+    for metric, values in scores.items():
+        known = ~np.isnan(values)
+        by = None if groups is None else [group for group, there in zip(groups, known, strict=True) if there]
+        if not known.any():
+            intervals[metric] = Interval(0, float("nan"), float("nan"), float("nan"))
+            continue
+        intervals[metric] = mean_interval(values[known], rng, by, resamples=resamples)
     return MethodRow(method, intervals["first"].n, intervals)
 
 

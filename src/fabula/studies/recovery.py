@@ -105,13 +105,19 @@ def recover(
     learned_from = [split.training[i] for i in spread(len(split.training), _MOST)]
     essences, known = (_essences(part, methods) for part in (split.held_out, learned_from))
     count = min(methods.k, len(known))
+    apart = split.training is not split.held_out  # else what is learned here would be measured on the same
     if known[0].ndim == 1:
-        found[SORTED] = hidden(essences, rng, sorted_one_way(known))
+        if apart:
+            found[SORTED] = hidden(essences, rng, sorted_one_way(known))
         report(PAPER)
-        fitted = methods.templates or learn_templates(known, k=count, seed=seed)
-        found[PAPER] = hidden(essences, rng, closest_fit(fitted))
+        fitted = methods.templates or (learn_templates(known, k=count, seed=seed) if apart else None)
+        if fitted is not None:
+            found[PAPER] = hidden(essences, rng, closest_fit(fitted))
     model = methods.model
-    arcs = model.arcs if model is not None else learn_arcs(known, k=count, rng=np.random.default_rng(seed))
+    if model is not None:
+        arcs = model.arcs
+    else:
+        arcs = learn_arcs(known, k=count, rng=np.random.default_rng(seed)) if apart else None
     if arcs is not None:
         report(ARCS)
         found[ARCS] = hidden(essences, rng, likeliest(arcs))

@@ -19,7 +19,8 @@ from fabula.models.sets.model import SetModel
 from fabula.studies.gathering import gather
 from fabula.studies.logs import compact
 from fabula.studies.recipe import Recipe
-from fabula.studies.splits import Split, divided, split_of, usable_features
+from fabula.studies.splits import Split, asked_for, divided, overlap, split_of, usable_features
+from fabula.studies.train import MEASURED, check_logged, tell_all
 
 if TYPE_CHECKING:
     from fabula.models.sets.spec import SetSpec
@@ -108,12 +109,13 @@ def audit_sets_of(
     recipe: Recipe, *, controls_only: bool = False, progress: Callable[[str, Epoch], None] | None = None
 ) -> AuditReport:
     """Train a set model on the real collections and on the controls; report the bits of each."""
-    posed = _posed(recipe)
+    posed = _posed(recipe, least=MEASURED)
     from fabula.training.sets.audit import audit_sets
 
-    return audit_sets(
+    report = audit_sets(
         posed.parts, posed.spec, posed.how, device=recipe.device, controls_only=controls_only, progress=progress
     )
+    return replace(report, notes=posed.split.notes)
 
 
 def compare_sets_of(
@@ -122,18 +124,20 @@ def compare_sets_of(
     seeds: int = 5,
     dimensions: Sequence[int] = (),
     progress: Callable[[str, int], None] | None = None,
+    tell: Callable[[str], None] | None = None,
 ) -> list[Compared]:
     """Bits of a set model by what it may see, titles among it; with ``dimensions``, by the number of dimensions."""
     posed = _posed(recipe)
     from fabula.training.sets.comparison import compare_inputs, compare_set_dimensions
 
+    tell_all(posed.split, tell)
     options: dict[str, Any] = {"seeds": seeds, "device": recipe.device, "progress": progress}
     if dimensions:
         return compare_set_dimensions(posed.parts, posed.spec, posed.how, dimensions=dimensions, **options)
     return compare_inputs(posed.parts, posed.spec, posed.how, **options)
 
 
-def _posed(recipe: Recipe, measuring: Measuring | None = None) -> _Posed:
+def _posed(recipe: Recipe, measuring: Measuring | None = None, *, least: int = 0) -> _Posed:
     import_extra("torch", extra="train", purpose="training")
     from fabula.training.sets.preparing import spec_for
     from fabula.training.sets.recipe import going_on, recipe_for
@@ -144,18 +148,19 @@ def _posed(recipe: Recipe, measuring: Measuring | None = None) -> _Posed:
     if "scorers" in changes:
         raise InputError("a set model always has the scorers arcs and flow: they cannot be chosen")
     start = _start(recipe.start)
-    split = _split(recipe, measuring)
+    split = _split(recipe, measuring, least)
     names, logged = changes.pop("features", ()), changes.pop("logged", None)
     sizes = {name: changes.pop(name) for name in _SIZES if name in changes}
-    learned, aside = divided(split.training, 0.1)
-    parts = Parts(learned, aside, split.held_out)
+    parts = split.parts
     if start is not None:
         if names or logged or sizes:
             raise InputError("features, logarithms and sizes are those of the model it goes on from")
-        return _Posed(split, parts, start.spec, going_on(**changes), start)
+        notes = asked_for(split.training, _there(start.spec.features, split), titles=start.spec.titles)
+        return _Posed(replace(split, notes=(*split.notes, *notes)), parts, start.spec, going_on(**changes), start)
+    check_logged(logged or (), split.training)
     features, notes = _features(split, names, titles=recipe.titles is not None)
     spec = spec_for(features, titles=recipe.titles is not None, logged=_logged(logged), **sizes)
-    how = recipe_for(len(learned), features, **changes)
+    how = recipe_for(len(parts.training), features, **changes)
     return _Posed(replace(split, notes=(*split.notes, *notes)), parts, spec, how, None)
 
 
@@ -178,17 +183,23 @@ def _start(name: str | None) -> SetModel | None:
     return model
 
 
-def _split(recipe: Recipe, measuring: Measuring | None) -> Split:
+def _there(names: Sequence[str], split: Split) -> list[str]:
+    """Those features that the collections have."""
+    return [name for name in names if name in split.training[0].feature_names]
+
+
+def _split(recipe: Recipe, measuring: Measuring | None, least: int) -> Split:
     """The collections of a table, split as it says; of a folder, split by who made them where many did."""
     if not isinstance(recipe.table, Path) or not recipe.table.is_dir():
-        return split_of(recipe)
+        return split_of(recipe, least=least)
     if recipe.where:
         raise InputError(f"{recipe.table}: is a folder; rows can be chosen of a table only")
     found = gather(recipe.table, measuring)
     if len(found.collections) < 4:
         raise InputError(f"{recipe.table}: holds {len(found.collections)} ordered collections; at least 4 are needed")
     training, held_out = divided(found.collections, recipe.held_out)
-    return Split(training, held_out, f"{len(held_out)} of {len(found.collections)} held out", found.notes)
+    notes = (*found.notes, *overlap(training, held_out))
+    return Split(training, held_out, f"{len(held_out)} of {len(found.collections)} held out", notes)
 
 
 def _features(split: Split, names: Sequence[str], *, titles: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -197,10 +208,12 @@ def _features(split: Split, names: Sequence[str], *, titles: bool) -> tuple[tupl
         missing = [name for name in names if name not in there]
         if missing:
             raise InputError(f"there is no column {missing[0]!r} of numbers; there are: {', '.join(there) or 'none'}")
-        return tuple(names), ()
+        return tuple(names), asked_for(split.training, names, titles=titles)
+    by_title = asked_for(split.training, (), titles=True) if titles else ()
     if titles and not split.training[0].feature_names:
-        return (), ()
-    return usable_features(split.training)
+        return (), by_title
+    features, notes = usable_features(split.training)
+    return features, (*notes, *by_title)
 
 
 def _logged(given: Sequence[str] | None) -> tuple[str, ...]:

@@ -1,24 +1,41 @@
-"""Which collections to train on and which to hold out."""
+"""Which collections to train on and which to hold out, and what the user should know of them."""
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal, get_args
 
 import numpy as np
 
 from fabula.core.collection import Collection
+from fabula.core.seen import shared
 from fabula.errors import InputError
-from fabula.evaluation.parts import Parts
+from fabula.evaluation.guard import Finding, find_leaks
+from fabula.evaluation.parts import Parts, divided, share_of
 from fabula.sources.tables.reading import read_table
 from fabula.studies.recipe import Recipe
 
-_MAKERS = 10  # from so many on, collections are set apart by who made them
-_LOOKED_AT = 1000  # collections, to judge a column by
-_TRAINING = ("train", "training")
-_VALIDATION = ("validation", "valid", "val", "dev")
+Side = Literal["train", "validation", "test"]
+SIDES: tuple[Side, ...] = get_args(Side)
+__all__ = [
+    "SIDES",
+    "Side",
+    "Split",
+    "asked_for",
+    "divided",
+    "overlap",
+    "read_split",
+    "sides_of",
+    "split_collections",
+    "split_of",
+    "usable_features",
+]
+
+_CALLED: dict[str, Side] = {"training": "train", "valid": "validation", "val": "validation", "dev": "validation"}
+_COLUMN = "split"
+_LARGEST_SHARE = 1 / 3  # of the collections that are held out where few are there
 
 
 @dataclass(frozen=True)
@@ -32,17 +49,24 @@ class Split:
 
     @property
     def parts(self) -> Parts:
-        """For training: what is held out decides and is measured."""
-        return Parts(self.training, self.held_out)
+        """For training: a tenth of the training side is set aside to decide, and what is held out decides nothing."""
+        return Parts(self.training, self.held_out).nested()
 
 
 def read_split(
-    path: str | Path, *, where: Mapping[str, str] | None = None, held_out: float = 0.1, title: str | None = None
+    path: str | Path,
+    *,
+    where: Mapping[str, str] | None = None,
+    held_out: float = 0.1,
+    title: str | None = None,
+    side: Side | None = None,
+    least: int = 0,
 ) -> Split:
     """Read a table of ordered collections and split it.
 
-    A column ``split`` that says train and validation is followed. Without one, ``held_out`` of the collections are
-    held out: by creator where each has one, so that none is on both sides, and by the text of the id or creator
+    A column ``split`` is followed: trained on is what it calls train, held out what it calls validation, and test is
+    touched only where ``side`` names it. Without validation, and without the column, ``held_out`` of the collections
+    are held out: by creator where each has one, so that none is on both sides, and by the text of the id or creator
     alone, so that the split stays the same when the table grows.
 
     Parameters
@@ -50,84 +74,172 @@ def read_split(
     path
         A table with one row an item.
     where
-        Column -> value: keep only the rows that have it.
+        Column -> value: keep only the rows that have it. A side chosen here is taken as if it were the whole table.
     held_out
         The share to hold out, above 0 and below 1.
     title
         The column with the titles; by default the one that is recognised.
+    side
+        The side to hold out in place of validation.
+    least
+        Hold more than the share out, up to a third, until there are so many.
 
     Raises
     ------
     InputError
-        When a side is empty.
+        When a side is empty, or the column says anything else than train, validation and test.
     """
-    return split_collections(read_table(path, where=where, title=title), held_out=held_out, where=str(path))
+    found = read_table(path, where=where, title=title)
+    chosen = _COLUMN in (where or {})
+    return split_collections(found, held_out=held_out, where=str(path), side=side, least=least, chosen=chosen)
 
 
-def split_collections(found: Sequence[Collection], *, held_out: float = 0.1, where: str = "the data") -> Split:
-    """Split ordered collections as :func:`read_split` splits those of a table; ``where`` names them in errors."""
+def split_collections(
+    found: Sequence[Collection],
+    *,
+    held_out: float = 0.1,
+    where: str = "the data",
+    side: Side | None = None,
+    least: int = 0,
+    chosen: bool = False,
+) -> Split:
+    """Split ordered collections as :func:`read_split` splits those of a table.
+
+    ``where`` names them in errors; ``chosen`` says that one side of the split was chosen already.
+    """
     collections = [c for c in found if len(c) > 1]
     if not collections:
         raise InputError(f"{where}: holds no collection of two items or more")
-    marks = [str(c.items[0].details.get("split", "")).lower() for c in collections]
-    if set(marks) & set(_TRAINING) and set(marks) & set(_VALIDATION):
-        rule = "column 'split'"
-        training = [c for c, mark in zip(collections, marks, strict=True) if mark in _TRAINING]
-        validation = [c for c, mark in zip(collections, marks, strict=True) if mark in _VALIDATION]
+    if not 0 < held_out < 1:
+        raise InputError(f"the share to hold out must lie between 0 and 1; got {held_out}")
+    if side is not None and side not in SIDES:
+        raise InputError(f"a side of the split is one of {', '.join(SIDES)}; got {side!r}")
+    sides = {} if chosen else sides_of(collections, where)
+    if not sides:
+        if side is not None:
+            raise InputError(f"{where}: has no column {_COLUMN!r} that says which collections are {side}")
+        split = _by_share(collections, held_out, least)
     else:
-        if not 0 < held_out < 1:
-            raise InputError(f"the share to hold out must lie between 0 and 1; got {held_out}")
-        by_creator = all(c.items[0].creator for c in collections)
-        rule = f"{held_out:.0%} held out, by {'creator' if by_creator else 'collection'}"
-        sides = [_share(c.items[0].creator if by_creator else c.id) < held_out for c in collections]
-        training = [c for c, out in zip(collections, sides, strict=True) if not out]
-        validation = [c for c, out in zip(collections, sides, strict=True) if out]
-    _check(where, training, validation, rule)
-    return Split(training, validation, rule)
+        split = _by_column(sides, held_out, side, least)
+    return checked(split, where)
 
 
-def split_of(recipe: Recipe) -> Split:
+def split_of(recipe: Recipe, *, least: int = 0) -> Split:
     """The collections a recipe names, split: those of its table, or those that were given."""
+    share = recipe.held_out
     if isinstance(recipe.table, Path):
-        return read_split(recipe.table, where=recipe.where, held_out=recipe.held_out, title=recipe.titles or None)
+        title = recipe.titles or None
+        return read_split(recipe.table, where=recipe.where, held_out=share, title=title, least=least)
     if recipe.table.validation is None:
-        return split_collections(recipe.table.training, held_out=recipe.held_out)
+        return split_collections(recipe.table.training, held_out=share, least=least)
     training, validation = ([c for c in p if len(c) > 1] for p in (recipe.table.training, recipe.table.validation))
-    _check("the data", training, validation, "as given")
-    return Split(training, validation, "as given")
+    return checked(Split(training, validation, "as given"), "the data")
 
 
-def divided(collections: Sequence[Collection], share: float) -> tuple[list[Collection], list[Collection]]:
-    """Some collections, and about a share of them apart: at least one, and five where there are ten or more.
+def checked(split: Split, where: str) -> Split:
+    """A split of which neither side is empty, with what both share among its notes."""
+    if not split.training or not split.held_out:
+        raise InputError(
+            f"{where}: {len(split.training)} collections to train on and {len(split.held_out)} to hold out "
+            f"({split.rule}); both sides need at least one"
+        )
+    return replace(split, notes=(*split.notes, *overlap(split.training, split.held_out)))
 
-    They go by who made them where at least ten did, else each by itself; which ones depends on the names alone.
+
+def sides_of(collections: Sequence[Collection], where: str) -> dict[Side, list[Collection]]:
+    """The collections by what their column ``split`` says; nothing where there is no such column.
+
+    Parameters
+    ----------
+    collections
+        As a table gave them.
+    where
+        What to call the table in errors.
+
+    Raises
+    ------
+    InputError
+        When it says something else than train, validation and test, or says two things of one collection.
+    """
+    marks = [_marks(c) for c in collections]
+    if not any(mark for own in marks for mark in own):
+        return {}
+    sides: dict[Side, list[Collection]] = {}
+    for c, own in zip(collections, marks, strict=True):
+        named = {_CALLED.get(mark, mark) for mark in own}
+        if len(named) > 1:
+            raise InputError(
+                f"{where}: collection {c.id!r} is on several sides of the split: {', '.join(sorted(named))}"
+            )
+        [mark] = named
+        if mark not in SIDES:
+            said = f"says {mark!r}" if mark else "is empty"
+            raise InputError(
+                f"{where}: column {_COLUMN!r} {said} for collection {c.id!r}; it must say {', '.join(SIDES)}"
+            )
+        sides.setdefault(mark, []).append(c)
+    return sides
+
+
+def _marks(collection: Collection) -> set[str]:
+    """What the column split says of the items of a collection."""
+    name = next((n for n in collection.items[0].details if n.casefold() == _COLUMN), None)
+    if name is not None:
+        return {str(item.details.get(name, "") or "").strip().casefold() for item in collection.items}
+    number = next((n for n in collection.feature_names if n.casefold() == _COLUMN), None)
+    return set() if number is None else {f"{value:g}" for value in collection.column(number).ravel()}
+
+
+def _by_column(sides: dict[Side, list[Collection]], held_out: float, side: Side | None, least: int) -> Split:
+    training, test = sides.get("train", []), sides.get("test", [])
+    untouched = f"; {len(test):,} of test not touched" if test and side != "test" else ""
+    wanted = side or "validation"
+    chosen = f", {side}" if side else ""
+    if wanted in sides or side is not None:
+        others = training if wanted != "train" else []
+        return Split(others or sides.get(wanted, []), sides.get(wanted, []), f"column 'split'{chosen}{untouched}")
+    inner = _by_share(training, held_out, least) if training else Split([], [], "")
+    return Split(inner.training, inner.held_out, f"column 'split', of train {inner.rule}{untouched}")
+
+
+def _by_share(collections: Sequence[Collection], held_out: float, least: int) -> Split:
+    share = max(held_out, min(_LARGEST_SHARE, least / len(collections)))
+    by_creator = all(c.items[0].creator for c in collections)
+    out = [share_of(c.items[0].creator if by_creator else c.id) < share for c in collections]
+    rule = f"{share:.0%} held out, by {'creator' if by_creator else 'collection'}"
+    kept = [c for c, away in zip(collections, out, strict=True) if not away]
+    return Split(kept, [c for c, away in zip(collections, out, strict=True) if away], rule)
+
+
+def overlap(training: Sequence[Collection], held_out: Sequence[Collection]) -> tuple[str, ...]:
+    """What both sides of a split share, for people: the same collections, and the same creators.
 
     Examples
     --------
     >>> from fabula.core.collection import Item
-    >>> some, apart = divided([Collection(str(i), [Item("a")]) for i in range(20)], 0.1)
-    >>> len(some), len(apart)
-    (15, 5)
+    >>> ones = [Collection(str(i), [Item("a", artist="Ana"), Item("b")], [[i], [i + 0.5]], ["x"]) for i in range(3)]
+    >>> overlap(ones[:2], ones[2:])
+    ('NOT INDEPENDENT: 1 of 1 held-out collections are by 1 who also made some that are trained on',)
     """
-    if not 0 < share < 1:
-        raise InputError(f"the share to hold out must lie between 0 and 1; got {share}")
-    makers = [c.items[0].creator for c in collections]
-    by_maker = all(makers) and len(set(makers)) >= _MAKERS
-    names = [maker if by_maker else c.id for maker, c in zip(makers, collections, strict=True)]
-    wanted = max(round(share * len(names)), min(5, len(names) // 2), 1)
-    apart: set[str] = set()
-    for name in sorted(set(names), key=_share):
-        if sum(other in apart for other in names) >= wanted:
-            break
-        apart.add(name)
-    sides = [(c, name in apart) for c, name in zip(collections, names, strict=True)]
-    return [c for c, out in sides if not out], [c for c, out in sides if out]
+    notes = []
+    if training is held_out or not training:
+        return ()
+    twice = sum(shared(training, held_out))
+    if twice:
+        notes.append(f"LEAK: {twice:,} of {len(held_out):,} held-out collections are also among those trained on")
+    known = {c.items[0].creator.casefold() for c in training} - {""}
+    makers = [c.items[0].creator.casefold() for c in held_out]
+    both = [maker for maker in makers if maker in known]
+    if both:
+        who = f"by {len(set(both)):,} who also made some that are trained on"
+        notes.append(f"NOT INDEPENDENT: {len(both):,} of {len(held_out):,} held-out collections are {who}")
+    return tuple(notes)
 
 
 def usable_features(collections: Sequence[Collection]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The features that may be trained on, and notes about those left out.
 
-    A column that follows the order itself (a running number) would tell the answer; one that is the same for all items
+    A column that gives the order away (a running number) would tell the answer; one that is the same for all items
     of a collection can tell nothing.
 
     Raises
@@ -135,35 +247,33 @@ def usable_features(collections: Sequence[Collection]) -> tuple[tuple[str, ...],
     InputError
         When none is left.
     """
-    suspicions = {name: _suspicion(collections, name) for name in collections[0].feature_names}
-    notes = tuple(f"column {name!r} left out: {why}" for name, why in suspicions.items() if why)
-    names = tuple(name for name, why in suspicions.items() if not why)
+    there = collections[0].feature_names
+    reasons = {name: "it is the same for all items of a collection" for name in there if _same(collections, name)}
+    found = find_leaks(collections, [name for name in there if name not in reasons], titles=False)
+    for each in found:
+        reasons |= {name: _why(each, name) for name in each.columns if each.throughout and name not in reasons}
+    notes = tuple(f"column {name!r} left out: {reasons[name]}" for name in there if name in reasons)
+    notes += tuple(str(each) for each in found if not each.throughout)
+    names = tuple(name for name in there if name not in reasons)
     if not names:
         raise InputError(f"no column is left to train on; {'; '.join(notes) or 'there is none'}")
     return names, notes
 
 
-def _suspicion(collections: Sequence[Collection], name: str) -> str:
-    """Why a column must not be trained on, or nothing."""
+def asked_for(collections: Sequence[Collection], features: Sequence[str], *, titles: bool = False) -> tuple[str, ...]:
+    """Notes about what a user asked for by name and what gives the order away."""
+    return tuple(f"LEAK: {each}; what is measured with it is no finding" if each.throughout else str(each)
+                 for each in find_leaks(collections, features, titles=titles))  # fmt: skip
+
+
+def _why(found: Finding, name: str) -> str:
+    others = [repr(other) for other in found.columns if other != name]
+    return f"with {', '.join(others)}, {found.why}" if others else found.why
+
+
+def _same(collections: Sequence[Collection], name: str) -> bool:
+    """Whether a feature never differs within a collection."""
     if collections[0].features.ndim > 2:
-        return ""
-    long = [c for c in collections if len(c) > 4] or list(collections)
-    steps = [np.diff(c.column(name)) for c in long[:_LOOKED_AT]]
-    varying = [step for step in steps if np.any(step != 0)]
-    if not varying:
-        return "it is the same for all items of a collection"
-    sorted_ones = sum(bool((step >= 0).all() or (step <= 0).all()) for step in varying)
-    return "it follows the order itself" if sorted_ones > len(varying) / 2 else ""
-
-
-def _share(text: str) -> float:
-    """A number in [0, 1) that depends on the text alone."""
-    return int.from_bytes(hashlib.sha256(text.encode("utf-8", "surrogateescape")).digest()[:6], "big") / 2**48
-
-
-def _check(path: str | Path, training: Sequence[Collection], validation: Sequence[Collection], rule: str) -> None:
-    if not training or not validation:
-        raise InputError(
-            f"{path}: {len(training)} collections to train on and {len(validation)} to hold out ({rule}); "
-            "both sides need at least one"
-        )
+        return False
+    columns = (c.column(name) for c in collections)
+    return not any(np.ptp(known) > 0 for column in columns if (known := column[np.isfinite(column)]).size)

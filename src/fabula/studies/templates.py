@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,14 +11,17 @@ import numpy as np
 
 from fabula.core.collection import Collection
 from fabula.core.essence import Floats, normalise
+from fabula.core.seen import Seen
 from fabula.core.template_set import TemplateSet
 from fabula.core.writing import check_target
 from fabula.errors import InputError
 from fabula.models.file import load_essence_model
 from fabula.sources.tables.reading import read_table
 from fabula.sources.tables.sequences import read_sequences
+from fabula.studies.splits import Side, sides_of
 from fabula.templates.comparison import TemplateComparison, compare_templates
 from fabula.templates.count import CountTable, choose_count
+from fabula.templates.evolution import PAPER_EVOLUTION
 from fabula.templates.genealogy import Genealogy, trace_genealogy
 from fabula.templates.learning import learn_templates
 from fabula.templates.refinement import Progress
@@ -34,15 +37,21 @@ class Corpus:
         Those of two items or more.
     essences
         Shape (n,) each, z-scored, in the true order.
-    positions
-        Shape (n,) each, from 0 to 1; None for even ones.
     left_out
         How many collections were left out because a value was missing.
+    features
+        What the essence was made of.
+    rule
+        Which side of a split they are; "" where there is no split.
+    positions
+        Shape (n,) each, from 0 to 1; None for even ones.
     """
 
     collections: list[Collection]
     essences: list[Floats]
     left_out: int
+    features: tuple[str, ...] = ()
+    rule: str = ""
     positions: list[Floats] | None = None
 
 
@@ -52,9 +61,10 @@ def read_corpus(
     by: str | None,
     model: str | None,
     where: Mapping[str, str] | None = None,
+    side: Side | None = None,
     positions: str | None = None,
 ) -> Corpus:
-    """Read a table of ordered collections and their essence.
+    """Read a table of ordered collections and their essence; of a table with a column split, those to train on.
 
     Parameters
     ----------
@@ -64,6 +74,8 @@ def read_corpus(
         One of them: a column, or a model of one dimension.
     where
         Column -> value: keep only the rows that have it.
+    side
+        The side of the split to read instead.
     positions
         The column that says where in its collection an item stands, rising, in any unit: the first becomes 0, the
         last 1. By default items stand at even distances.
@@ -75,19 +87,20 @@ def read_corpus(
     collections = [c for c in (read_table(path, where=where) if rows is None else rows) if len(c) > 1]
     if not collections:
         raise InputError(f"{path}: holds no collection of two items or more")
+    collections, rule = _on_side(collections, str(path), side, chosen="split" in (where or {}))
     if model is not None:
         loaded = load_essence_model(model)
         if loaded.dimensions != 1:
             raise InputError(f"templates are learned from one number per item; {model} gives {loaded.dimensions}")
         essences = [e[:, 0] for e in loaded.encode_all(collections)]
-        return Corpus(collections, essences, 0, _positions(collections, positions))
+        return Corpus(collections, essences, 0, loaded.feature_names, rule, _positions(collections, positions))
     values = [c.column(str(by)) for c in collections]
     whole = [i for i, column in enumerate(values) if np.isfinite(column).all()]
     if not whole:
         raise InputError(f"{path}: column {by!r} is missing a value in every collection")
     kept = [collections[i] for i in whole]
     essences = [normalise(values[i]) for i in whole]
-    return Corpus(kept, essences, len(values) - len(whole), _positions(kept, positions))
+    return Corpus(kept, essences, len(values) - len(whole), (str(by),), rule, _positions(kept, positions))
 
 
 def _positions(collections: Sequence[Collection], column: str | None) -> list[Floats] | None:
@@ -106,12 +119,45 @@ def _positions(collections: Sequence[Collection], column: str | None) -> list[Fl
     return found
 
 
+def _on_side(
+    collections: list[Collection], where: str, side: Side | None, *, chosen: bool
+) -> tuple[list[Collection], str]:
+    """The collections of one side of a split, and which that is; all of them where the table has none."""
+    sides = {} if chosen else sides_of(collections, where)
+    if not sides:
+        if side is not None:
+            raise InputError(f"{where}: has no column 'split' that says which collections are {side}")
+        return collections, ""
+    wanted = side or "train"
+    if wanted not in sides:
+        raise InputError(f"{where}: column 'split' names no collection {wanted}; it names {', '.join(sorted(sides))}")
+    return sides[wanted], f"column 'split', {wanted}"
+
+
 def learn_and_save(
-    corpus: Corpus, output: str | Path | None, *, k: int, method: str, seed: int = 0, progress: Progress | None = None
+    corpus: Corpus,
+    output: str | Path | None,
+    *,
+    k: int,
+    method: str,
+    paper: bool = False,
+    seed: int = 0,
+    progress: Progress | None = None,
 ) -> TemplateSet:
-    """Learn k templates and write them where wanted."""
+    """Learn k templates and write them where wanted, with the digests of what they were learned from.
+
+    ``paper`` follows the letter of the paper's Algorithm 1, which is for the method ``"evolution"`` alone.
+    """
+    if paper and method != "evolution":
+        raise InputError(
+            f"the letter of the paper is that of its evolution, not of the method {method!r}", field="paper"
+        )
     target = None if output is None else check_target(output)
-    templates = learn_templates(corpus.essences, k, corpus.positions, method=method, seed=seed, progress=progress)
+    options = asdict(PAPER_EVOLUTION) if paper else {}
+    learned = learn_templates(
+        corpus.essences, k, corpus.positions, method=method, seed=seed, progress=progress, **options
+    )
+    templates = replace(learned, seen=Seen.of(corpus.collections, corpus.features))
     if target is not None:
         templates.save(target)
     return templates

@@ -7,11 +7,13 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fabula.core.collection import Collection
 from fabula.core.writing import check_target
-from fabula.errors import import_extra
+from fabula.errors import InputError, import_extra
 from fabula.models.file import save_model
+from fabula.models.transform import log_parts
 from fabula.studies.recipe import Recipe
-from fabula.studies.splits import Split, split_of, usable_features
+from fabula.studies.splits import Split, asked_for, split_of, usable_features
 
 if TYPE_CHECKING:
     from fabula.evaluation.information import Information
@@ -21,6 +23,9 @@ if TYPE_CHECKING:
     from fabula.training.config import TrainingConfig
     from fabula.training.loop.run import Progress
     from fabula.training.trainer import Trained
+
+
+MEASURED = 40  # collections that an audit of a small table holds out, where it can
 
 
 @dataclass(frozen=True)
@@ -130,11 +135,14 @@ def audit_table(
     published_bug: bool = False,
     progress: Callable[[str, Progress], None] | None = None,
 ) -> AuditReport:
-    """Train on the real collections and on the two controls; report the bits of each."""
-    config, split = _prepared(recipe)
+    """Train on the real collections and on the two controls; report the bits of each.
+
+    Of a small table up to a third is held out, so that there is enough to judge by.
+    """
+    config, split = _prepared(recipe, least=MEASURED)
     from fabula.training.audit import audit
 
-    return audit(
+    report = audit(
         split.parts,
         config,
         device=recipe.device,
@@ -142,6 +150,7 @@ def audit_table(
         published_bug=published_bug,
         progress=progress,
     )
+    return replace(report, notes=split.notes)
 
 
 def compare_table(
@@ -150,15 +159,26 @@ def compare_table(
     seeds: int = 5,
     dimensions: Sequence[int] = (),
     progress: Callable[[str, int], None] | None = None,
+    tell: Callable[[str], None] | None = None,
 ) -> list[Compared]:
-    """Bits of the essence and of each feature alone; with ``dimensions``, bits by the number of dimensions."""
+    """Bits of the essence and of each feature alone; with ``dimensions``, bits by the number of dimensions.
+
+    ``tell`` is called first with each thing that the user should know of the data.
+    """
     config, split = _prepared(recipe)
     from fabula.training.comparison import compare_dimensions, compare_features
 
+    tell_all(split, tell)
     options: dict[str, Any] = {"seeds": seeds, "device": recipe.device, "progress": progress}
     if dimensions:
         return compare_dimensions(split.parts, config, dimensions=dimensions, **options)
     return compare_features(split.parts, config, **options)
+
+
+def tell_all(split: Split, tell: Callable[[str], None] | None) -> None:
+    """Tell what the user should know of the collections."""
+    for note in split.notes if tell is not None else ():
+        tell(note)  # type: ignore[misc]
 
 
 def first_process() -> bool:
@@ -173,13 +193,30 @@ def compared_json(rows: Sequence[Compared]) -> list[dict[str, Any]]:
     return [asdict(row) for row in rows]
 
 
-def _prepared(recipe: Recipe) -> tuple[TrainingConfig, Split]:
+def _prepared(recipe: Recipe, *, least: int = 0) -> tuple[TrainingConfig, Split]:
     import_extra("torch", extra="train", purpose="training")
     from fabula.training.config import preset
 
     config = preset(recipe.preset, **(recipe.changes or {}))
-    split = split_of(recipe)
+    split = split_of(recipe, least=least)
+    if config.logged != preset(recipe.preset).logged:
+        check_logged(config.logged, split.training)
     if config.features:
-        return config, split
+        notes = asked_for(split.training, config.features)
+        return config, replace(split, notes=(*split.notes, *notes))
     names, notes = usable_features(split.training)
-    return replace(config, features=names), replace(split, notes=notes)
+    return replace(config, features=names), replace(split, notes=(*split.notes, *notes))
+
+
+def check_logged(logged: Sequence[str], collections: Sequence[Collection]) -> None:
+    """Check that every column of which a user wants the logarithm is there.
+
+    Raises
+    ------
+    InputError
+        Naming the one that is not, and those that are.
+    """
+    there = collections[0].feature_names
+    for text in logged:
+        if log_parts(text, there)[0] not in there:
+            raise InputError(f"there is no column {text!r} to take the logarithm of; there are: {', '.join(there)}")

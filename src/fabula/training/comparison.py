@@ -10,7 +10,6 @@ import numpy as np
 from fabula.core.collection import Collection
 from fabula.core.essence import Floats
 from fabula.evaluation.parts import Parts
-from fabula.models.model import Model
 from fabula.training.config import TrainingConfig
 from fabula.training.data.dataset import chosen_features
 from fabula.training.loop.run import Progress
@@ -87,7 +86,8 @@ def measure(
     info = done.information[scorer]
     plain = parts.training[0].features.ndim == 2 and done.config.encoder != "identity"
     names = chosen_features(config, parts.training) if plain else ()
-    return Measured(info.bits, info.low, info.high, _correlations(done.model, parts.shown, names))
+    essence = [e[:, 0] for e in done.model.encode_all(parts.shown)] if names else []
+    return Measured(info.bits, info.low, info.high, correlations(essence, parts.shown, names))
 
 
 def alone(config: TrainingConfig, name: str) -> TrainingConfig:
@@ -127,26 +127,27 @@ def compare_features(
     The essence first, then the features, most bits first.
     """
     names = chosen_features(config, parts.training)
-    recipes = {ESSENCE: config, **{name: alone(config, name) for name in names}}
-    runs = {name: _seeds(name, parts, of, seeds, device, progress) for name, of in recipes.items()}
-    return ranked(runs, config.dimensions)
+    essence = _seeds(ESSENCE, parts, config, seeds, device, progress)
+    runs = {name: _seeds(name, parts, alone(config, name), seeds, device, progress) for name in names}
+    return ranked(essence, runs, config.dimensions)
 
 
-def ranked(runs: Mapping[str, Sequence[Measured]], dimensions: int) -> list[Compared]:
+def ranked(essence_runs: Sequence[Measured], runs: Mapping[str, Sequence[Measured]], dimensions: int) -> list[Compared]:
     """Rows of :func:`compare_features` from the runs of the essence and of each feature.
 
     Parameters
     ----------
+    essence_runs
+        Those of the essence, one per seed.
     runs
-        ``"essence"`` or the name of a feature -> the runs of all seeds.
+        The name of a feature, whatever it is, -> its runs.
     dimensions
         Of the essence.
     """
-    essence = summarise(ESSENCE, dimensions, runs[ESSENCE])
+    essence = summarise(ESSENCE, dimensions, essence_runs)
     rows = [
-        summarise(name, 1, each, float(np.mean([run.correlations[name] for run in runs[ESSENCE]])))
+        summarise(name, 1, each, float(np.mean([run.correlations[name] for run in essence_runs])))
         for name, each in runs.items()
-        if name != ESSENCE
     ]
     return [essence, *sorted(rows, key=lambda row: -row.bits)]
 
@@ -187,10 +188,13 @@ def _seeds(
     return runs
 
 
-def _correlations(model: Model, collections: Sequence[Collection], names: Sequence[str]) -> dict[str, float]:
+def correlations(
+    essences: Sequence[Floats], collections: Sequence[Collection], names: Sequence[str]
+) -> dict[str, float]:
+    """Pearson's correlation of each feature with an essence (n,) per collection, both z-scored within each."""
     if not names:
         return {}
-    essence = np.concatenate(model.encode_all(collections))[:, 0]
+    essence = np.concatenate(essences)
     return {name: _pearson(essence, _within(collections, name)) for name in names}
 
 

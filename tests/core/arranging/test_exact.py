@@ -91,7 +91,7 @@ def test_without_wishes_and_with_fixed_items_it_is_the_fit(seed):
     rows = rng.normal(size=n).round(seed % 3)
     template = Template([0, 0.5, 1], [0, 1, 0]) if seed % 2 else Template([0, 0.3, 1], rng.normal(size=3))
     fixed = {0: int(rng.integers(n))} if seed % 3 else {}
-    sorted_fit = fit(rows, template, fixed=fixed)
+    sorted_fit = fit(rows, template, fixed=fixed, ties="given")
     found = arrange(Goal.template(rows, template), constraints=Constraints(n, fixed=fixed))
     assert found.ordering.tolist() == sorted_fit.ordering.tolist()
     order = sorted_fit.ordering.tolist()

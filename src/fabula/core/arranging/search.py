@@ -110,7 +110,7 @@ def _by_position(goal: Goal, kept: Constraints) -> Arrangement:
     if goal.follows is None:
         raise InputError("a goal given as a table has no template to fit")
     fixed = {position % goal.n: item for position, item in kept.fixed.items()}
-    laid = fit(goal.rows, goal.follows, fixed=fixed, forbidden=kept.forbidden)
+    laid = fit(goal.rows, goal.follows, fixed=fixed, forbidden=kept.forbidden, ties="given")
     return Arrangement(
         laid.ordering,
         np.empty(0, dtype=np.intp),

@@ -55,7 +55,7 @@ def _fitted(task: Task) -> Found | None:
     """The best ordering of all, where the template counts alone."""
     if task.goal.follows is None:
         return None
-    laid = fit(task.goal.rows, task.goal.follows)
+    laid = fit(task.goal.rows, task.goal.follows, ties="given")
     total = float(laid.deviations.sum())
     key = (0.0, laid.worst, total)
     return Found(laid.ordering, (task.goal.n,), key, Bounds(total, laid.worst), np.inf)

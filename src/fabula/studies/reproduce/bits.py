@@ -1,7 +1,7 @@
-"""Stages that measure information about the order: Table 1, Figure 1, the controls, and more data.
+"""Stages that measure information about the order: Table 1, the controls, and more data.
 
 Each training is a stage of its own. The epoch is chosen on the development side, the bits are measured on the
-evaluation side, which decides nothing.
+evaluation side, which decides nothing within a run.
 """
 
 from __future__ import annotations
@@ -38,41 +38,11 @@ def table1(workspace: Workspace) -> list[dict[str, Any]]:
 def table1_run(workspace: Workspace, d: int, seed: int) -> Measured:
     """One training of Table 1."""
     config = workspace.plan.bits_config(workspace.study.features, dimensions=d, seed=seed)
-    return _measured(workspace, f"table1-d{d}-{seed}", config, workspace.study.parts)
+    return measured_stage(workspace, f"table1-d{d}-{seed}", config, workspace.study.parts)
 
 
-def figure1(workspace: Workspace) -> list[dict[str, Any]] | None:
-    """Bits of the essence and of each feature alone, and correlations; None where no feature is a single number."""
-    from fabula.training.comparison import ESSENCE, ranked
-
-    if workspace.study.plain is None:
-        return None
-    seeds = range(workspace.plan.seeds)
-    runs = {name: [figure1_run(workspace, name, seed) for seed in seeds] for name in figure1_names(workspace)}
-    runs[ESSENCE] = [figure1_run(workspace, None, seed) for seed in seeds]
-    return [asdict(row) for row in ranked(runs, 1)]
-
-
-def figure1_names(workspace: Workspace) -> tuple[str, ...]:
-    """The features of Figure 1."""
-    return workspace.study.plain.training[0].feature_names if workspace.study.plain else ()
-
-
-def figure1_run(workspace: Workspace, name: str | None, seed: int) -> Measured:
-    """One training of Figure 1: of one feature alone, or (None) of the essence, which Table 1 may have trained."""
-    from fabula.training.comparison import alone
-
-    study, names = workspace.study, figure1_names(workspace)
-    parts = study.plain or study.parts
-    config = workspace.plan.bits_config(names, dimensions=1, seed=seed)
-    if name is not None:
-        return _measured(workspace, f"figure1-{names.index(name) + 1:02d}-{seed}", alone(config, name), parts)
-    if parts.training is study.training:
-        return table1_run(workspace, 1, seed)
-    return _measured(workspace, f"figure1-essence-{seed}", config, parts)
-
-
-def _measured(workspace: Workspace, stage: str, config: TrainingConfig, parts: Parts) -> Measured:
+def measured_stage(workspace: Workspace, stage: str, config: TrainingConfig, parts: Parts) -> Measured:
+    """One training that is a stage, and what it tells."""
     from fabula.training.comparison import Measured
 
     most = workspace.plan.most

@@ -59,7 +59,7 @@ def search_part(workspace: Workspace, part: int) -> list[tuple[int, Ints]]:
         essences = scalar_essences(model, [evaluation[i] for i in chosen])
         return searched(model, essences, len(chosen), np.random.default_rng((1, part)))
 
-    kept = workspace.stage(f"searched-{part}", {"model": _fingerprint(model), "chosen": chosen}, work)
+    kept = workspace.stage(f"searched-{part}", {"model": fingerprint(model), "chosen": chosen}, work)
     return [(i, np.array(ordering, dtype=np.intp)) for i, ordering in zip(chosen, kept, strict=True)]
 
 
@@ -97,7 +97,7 @@ def template_sets(workspace: Workspace, model: Model, seed: int) -> dict[str, di
                 found.setdefault(way, {})[k] = learned.values
         return found
 
-    settings = {"model": _fingerprint(model), "counts": counts, "collections": len(chosen), "ways": WAYS}
+    settings = {"model": fingerprint(model), "counts": counts, "collections": len(chosen), "ways": WAYS}
     values = workspace.stage(f"templates-{seed}", settings, work)
     return {
         way: {int(k): TemplateSet(named(PAPER_KNOTS, np.array(v))) for k, v in by_count.items()}
@@ -140,7 +140,8 @@ def as_orderings(kept: list[list[int] | None]) -> list[Ints | None]:
     return [None if each is None else np.array(each, dtype=np.intp) for each in kept]
 
 
-def _fingerprint(model: Model) -> str:
+def fingerprint(model: Model) -> str:
+    """What tells a model from another: a digest of its weights."""
     import hashlib
 
     digest = hashlib.sha256()

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
+
+from fabula.errors import InputError
+from fabula.models.presets import PRESETS
 
 if TYPE_CHECKING:
     from fabula.training.config import TrainingConfig
@@ -69,7 +72,14 @@ class Plan:
         return _config(self.bits_preset, {"features": features, **self.bits_changes, **changes})
 
 
-def make_plan(*, quick: bool = False, seeds: int | None = None, device: str = "auto", jobs: int = 1) -> Plan:
+def make_plan(
+    *,
+    quick: bool = False,
+    seeds: int | None = None,
+    device: str = "auto",
+    jobs: int = 1,
+    preset: str | None = None,
+) -> Plan:
     """The full plan or the quick one.
 
     Parameters
@@ -82,9 +92,16 @@ def make_plan(*, quick: bool = False, seeds: int | None = None, device: str = "a
         ``"auto"``, ``"cpu"`` or ``"cuda"``.
     jobs
         Stages done side by side, in processes of their own; results differ by rounding at most.
+    preset
+        The recipe of everything that is trained: ``"default"``, ``"arcs"`` or ``"paper"``; by default that of the plan.
     """
     make = quick_plan if quick else full_plan
-    return make(seeds=seeds or (2 if quick else 5), device=device, jobs=jobs)
+    plan = make(seeds=seeds or (2 if quick else 5), device=device, jobs=jobs)
+    if preset is None:
+        return plan
+    if preset not in PRESETS:
+        raise InputError(f"there is no preset {preset!r}; there are: {', '.join(PRESETS)}", field="preset")
+    return replace(plan, preset=preset, bits_preset=preset)
 
 
 def full_plan(*, seeds: int = 5, device: str = "auto", jobs: int = 1) -> Plan:

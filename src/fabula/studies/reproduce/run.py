@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from fabula.errors import FileError, InputError, import_extra
-from fabula.studies.reproduce import bits, learned, templates
+from fabula.studies.reproduce import bits, figure1, learned, templates
 from fabula.studies.reproduce.collections import StudyData, read_study_data
 from fabula.studies.reproduce.plan import Plan, full_plan
 from fabula.studies.reproduce.processes import Task, side_by_side
@@ -108,7 +108,7 @@ def run(workspace: Workspace) -> Reproduced:
         data=_about(workspace.study),
         plan={"quick": plan.quick, "seeds": plan.seeds, "preset": plan.preset, "searched": plan.searched},
         table1=bits.table1(workspace),
-        figure1=bits.figure1(workspace),
+        figure1=figure1.figure1(workspace),
         controls=bits.controls(workspace),
         more_data=bits.more_data(workspace),
         essences=[result for _, result in trained],
@@ -123,10 +123,8 @@ def run(workspace: Workspace) -> Reproduced:
 
 def trainings(workspace: Workspace) -> list[Task]:
     """Everything that is trained, longest first."""
-    plan, study = workspace.plan, workspace.study
+    plan = workspace.plan
     seeds = range(plan.seeds)
-    own = study.plain is not None and study.plain.training is not study.training  # else Table 1 has trained it
-    names = [*([None] if own else []), *bits.figure1_names(workspace)]
     return [
         learned.sequencer,
         *(partial(learned.essence, seed=seed) for seed in seeds),
@@ -134,7 +132,7 @@ def trainings(workspace: Workspace) -> list[Task]:
         *(partial(bits.control, name=name) for name in bits.DATA),
         *(partial(bits.more_data_run, size=size) for size in bits.sizes(workspace)),
         *(partial(bits.table1_run, d=d, seed=seed) for d in reversed(plan.dimensions) for seed in seeds),
-        *(partial(bits.figure1_run, name=name, seed=seed) for name in names for seed in seeds),
+        *(partial(figure1.feature_run, name=n, seed=seed) for n in figure1.feature_names(workspace) for seed in seeds),
     ]
 
 
@@ -144,6 +142,7 @@ def measurements(workspace: Workspace) -> list[Task]:
     return [
         *(partial(learned.search_part, part=part) for part in range(parts)),
         *(partial(templates.seed_scores, seed=seed) for seed in range(workspace.plan.seeds)),
+        *(partial(figure1.essence_run, seed=s) for s in range(workspace.plan.seeds) if figure1.is_frozen(workspace)),
     ]
 
 

@@ -87,13 +87,14 @@ def read_checkpoint(content: bytes, run: Run, config: TrainingConfig, data: str,
     """Bring a fresh run to the state that was written; ``where`` names the file in errors."""
     header, tensors = _read(content, where)
     if header.get("format") != FORMAT or header.get("version") != str(VERSION):
-        raise FileError(f"{where}: is not a training checkpoint of version {VERSION}; start without resume")
+        raise FileError(f"{where}: is not a training checkpoint of version {VERSION}; remove it")
     state: dict[str, Any] = json.loads(header["state"])
     differing = [key for key, value in config.to_dict().items() if state["config"].get(key) != value]
     if differing:
-        raise FileError(f"{where}: was trained with other settings ({', '.join(differing)}); start without resume")
+        told = ", ".join(differing)
+        raise FileError(f"{where}: was trained with other settings ({told}); give those again, or remove the file")
     if state["data"] != data:
-        raise FileError(f"{where}: was trained on other collections; start without resume")
+        raise FileError(f"{where}: was trained on other collections; remove the file")
     _restore(run, tensors, where)
     run.epoch, run.best_epoch, run.best_bits = state["epoch"], state["best_epoch"], state["best_bits"]
     run.history[:] = [Progress(**row) for row in state["history"]]

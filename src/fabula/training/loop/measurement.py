@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
+
 import numpy as np
 import torch
 from torch import Tensor
@@ -29,7 +31,14 @@ def encode_pool(net: EssenceNet, pool: Pool) -> list[Floats]:
     return essences
 
 
-def information(net: EssenceNet, pool: Pool, config: TrainingConfig, *, draws: int = 4) -> dict[str, Information]:
+def information(
+    net: EssenceNet,
+    pool: Pool,
+    config: TrainingConfig,
+    *,
+    draws: int = 4,
+    groups: Sequence[Hashable] | None = None,
+) -> dict[str, Information]:
     """Bits with their interval on a pool, by scorer; the estimator is the one that measures finished models.
 
     Parameters
@@ -42,6 +51,8 @@ def information(net: EssenceNet, pool: Pool, config: TrainingConfig, *, draws: i
         Its negatives and its seed.
     draws
         How often negatives are drawn.
+    groups
+        Whom each collection of the pool is by, in its order; each by somebody else by default.
     """
     essences = encode_pool(net, pool)
     device = pool.values.device
@@ -52,7 +63,8 @@ def information(net: EssenceNet, pool: Pool, config: TrainingConfig, *, draws: i
             rows: Tensor = torch.as_tensor(sequences, dtype=torch.float32, device=device)
             return np.asarray(net.get_submodule(name)(rows.unsqueeze(1)).squeeze(1).double().cpu().numpy())
 
-        return {name: information_of(score, essences, negatives=config.negatives, draws=draws, seed=config.seed)}
+        options = {"negatives": config.negatives, "draws": draws, "seed": config.seed}
+        return {name: information_of(score, essences, groups=groups, **options)}
 
     return {key: value for name in config.scorers for key, value in scorer(name).items()}
 

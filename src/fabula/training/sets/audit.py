@@ -52,7 +52,7 @@ def audit_sets(
         done = train_sets(data.training, data.validation, made_of, how, device=device, report=report)
         for label, scorer in SCORERS.items():
             info = mutual_information(done.model, data.shown, draws=16, scorer=scorer)
-            rows.append(AuditRow(name, label, info.bits, info.low, info.high))
+            rows.append(AuditRow(name, label, info.bits, info.low, info.high, info.collections))
     return AuditReport(rows)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import torch
 
 from fabula.core.collection import Collection
+from fabula.core.seen import Seen, seen_by
 from fabula.errors import InputError
 from fabula.models.sets.model import SetModel
 from fabula.models.sets.spec import SetSpec
@@ -133,6 +134,14 @@ def fingerprint(collections: Sequence[Collection]) -> str:
     return digest.hexdigest()[:16]
 
 
+def _seen(train: Sequence[Collection], start: SetModel | None) -> Seen:
+    """What it was trained on, and what the model it goes on from was."""
+    names = start.spec.features if start is not None else train[0].feature_names
+    before = None if start is None else seen_by(start.training)
+    seen = Seen.of(train, names)
+    return seen if before is None else before | seen
+
+
 def _record(
     train: Sequence[Collection],
     aside: Sequence[Collection],
@@ -149,6 +158,7 @@ def _record(
         "fingerprint": fingerprint(train),
         "seed": recipe.seed,
         "settings": recipe.to_dict(),
+        "seen": _seen(train, start).to_dict(),
         "best epoch": {key: value for key, value in asdict(best).items() if key != "seconds"},
     }
     if start is not None:
