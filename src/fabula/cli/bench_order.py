@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 @click.option("--name", help="What the method is called; by default as it is written.")
 @click.option("--fma", "folder", type=click.Path(path_type=Path), help="Where `fabula fetch fma` put the dataset.")
 @click.option("--where", multiple=True, metavar="COLUMN=VALUE", help="Keep the rows that have it; repeatable.")
+@click.option("--split", type=click.Choice(["validation", "test"]), help="The side of the column split to order.")
 @click.option("--titles", is_flag=True, help="Show titles too; see that they hold no numbers of the order.")
 @click.option("--timeout", type=float, default=10.0, show_default=True, help="Seconds an answer may take.")
 @click.option("--start-timeout", type=float, default=600.0, show_default=True, help="And the first one.")
@@ -62,7 +63,8 @@ def command(*, task: str | None, **options: Any) -> None:
     for target in (options["card"], options["page"], options["questions"]):
         if target is not None:
             check_target(target)
-    posed = _task(task, options.pop("folder"), options.pop("where"), titles=options["titles"])
+    where = as_where(options.pop("where"))
+    posed = _task(task, options.pop("folder"), where=where, titles=options["titles"], side=options["split"])
     if options["questions"] is not None:
         _write_questions(posed, options["questions"])
         return
@@ -80,7 +82,7 @@ def _list_tasks() -> None:
         console().print(f"{name:14} {about}", markup=False, soft_wrap=True)
 
 
-def _task(task: str, folder: Path | None, where: tuple[str, ...], *, titles: bool) -> BenchTask:
+def _task(task: str, folder: Path | None, *, where: dict[str, str], titles: bool, side: Any) -> BenchTask:
     from fabula.studies.bench.tasks import FMA, fma_task, known_task, table_task
 
     if task == FMA:
@@ -88,9 +90,9 @@ def _task(task: str, folder: Path | None, where: tuple[str, ...], *, titles: boo
             raise InputError("say where the dataset lies: --fma FOLDER (fabula fetch fma --to FOLDER fetches it)")
         return fma_task(folder, titles=titles)
     if Path(task).suffix:
-        return table_task(task, where=as_where(where), titles=titles)
-    if titles or where:
-        raise InputError(f"--titles and --where are for tables; {task} is drawn by code")
+        return table_task(task, where=where, titles=titles, side=side)
+    if titles or where or side:
+        raise InputError(f"--titles, --where and --split are for tables; {task} is drawn by code")
     return known_task(task)
 
 

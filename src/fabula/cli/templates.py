@@ -170,6 +170,8 @@ def cost_(*, templates: Path, seed: int, **source: Any) -> None:
     out = console()
     out.print(table)
     out.print(f"{len(corpus.collections):,} collections; mean squared error {found.cost:.4f}", markup=False)
+    if found.seen:
+        out.print(f"note: the templates were learned from {found.seen:,} of these collections", markup=False)
     _say_left_out(corpus)
 
 

@@ -206,12 +206,15 @@ class Followed:
         How many collections are nearest to each template.
     errors
         The mean squared error of those.
+    seen
+        How many of the collections the templates were learned from; None where the file does not say.
     """
 
     templates: TemplateSet
     cost: float
     followers: list[int]
     errors: list[float]
+    seen: int | None = None
 
 
 def follow(templates: str | Path, corpus: Corpus) -> Followed:
@@ -222,7 +225,8 @@ def follow(templates: str | Path, corpus: Corpus) -> Followed:
     counts = np.bincount(nearest, minlength=len(found))
     sums = np.bincount(nearest, weights=least, minlength=len(found))
     errors = [float(total / count) if count else float("nan") for total, count in zip(sums, counts, strict=True)]
-    return Followed(found, float(least.mean()), counts.tolist(), errors)
+    seen = None if found.seen is None else sum(found.seen.among(corpus.collections))
+    return Followed(found, float(least.mean()), counts.tolist(), errors, seen)
 
 
 def compare_files(first: str | Path, second: str | Path) -> tuple[TemplateSet, TemplateSet, TemplateComparison]:

@@ -12,6 +12,7 @@ from fabula.core.collection import Collection
 from fabula.core.essence import Floats, normalise
 from fabula.core.ordering import Ints
 from fabula.errors import FabulaError, MissingExtraError
+from fabula.evaluation.information import seen_among
 from fabula.evaluation.metrics import spearman
 from fabula.models.file import AnyModel, load_model, shipped_models
 from fabula.models.model import Model
@@ -150,6 +151,9 @@ def _shipped(task: BenchTask) -> Iterator[Ours | str]:
         model = load_model(name)
         if not _reads(model, task):
             continue
+        seen = seen_among(model, task.test)
+        if seen:
+            yield f"{name} was trained on {seen:,} of the {len(task.test):,} test collections: its row is no finding"
         if isinstance(model, SetModel):
             about = "comes with the package; sees the whole collection" + (", titles too" if task.titles else "")
             yield Ours(name, "ours", about, lambda c, m=model: m.order(c, alternatives=1)[0].ordering)  # type: ignore[misc]

@@ -14,7 +14,7 @@ import numpy as np
 
 from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
-from fabula.evaluation.intervals import Interval, grouped_interval
+from fabula.evaluation.intervals import Interval, mean_interval
 from fabula.evaluation.metrics import METRICS
 from fabula.studies.bench.tasks import BenchTask
 
@@ -104,4 +104,4 @@ def chance_row(task: BenchTask, chance: Scores) -> BenchRow:
 
 
 def _interval(values: Floats, groups: Sequence[str]) -> Interval:
-    return grouped_interval(values, groups, np.random.default_rng((0, 2)))
+    return mean_interval(values, np.random.default_rng((0, 2)), groups)
