@@ -50,7 +50,9 @@ def test_positions_count_in_learning_and_in_costs(films, tmp_path, capsys):
     learned, blind = TemplateSet.load(target), TemplateSet.load(even)
     assert reference(learned, made) < 0.9 * reference(blind, made)
     assert run(["templates", "cost", str(target), str(path), "--by", "essence", "--positions", "at"]) == 0
-    assert f"12 collections; mean squared error {reference(learned, made):.4f}" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert f"12 collections; mean squared error {reference(learned, made):.4f}" in out
+    assert "the templates were learned from 12 of these collections" in out
     table = ["templates", "table", *options, "--positions", "at", "--on", str(path), "--json"]
     assert run(table) == 0
     [row] = json.loads(capsys.readouterr().out)["rows"]

@@ -10,6 +10,8 @@ import click
 from fabula.cli.recipe import as_where
 from fabula.errors import InputError
 
+_SHOWN = ("first", "last", "neighbours")  # beside Spearman's rho; the card has all
+
 if TYPE_CHECKING:
     from fabula.studies.bench.run import BenchCard
     from fabula.studies.bench.scoring import Orderings
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 @click.option("--name", help="What the method is called; by default as it is written.")
 @click.option("--fma", "folder", type=click.Path(path_type=Path), help="Where `fabula fetch fma` put the dataset.")
 @click.option("--where", multiple=True, metavar="COLUMN=VALUE", help="Keep the rows that have it; repeatable.")
+@click.option("--split", type=click.Choice(["validation", "test"]), help="The side of the column split to order.")
 @click.option("--titles", is_flag=True, help="Show titles too; see that they hold no numbers of the order.")
 @click.option("--timeout", type=float, default=10.0, show_default=True, help="Seconds an answer may take.")
 @click.option("--start-timeout", type=float, default=600.0, show_default=True, help="And the first one.")
@@ -60,7 +63,8 @@ def command(*, task: str | None, **options: Any) -> None:
     for target in (options["card"], options["page"], options["questions"]):
         if target is not None:
             check_target(target)
-    posed = _task(task, options.pop("folder"), options.pop("where"), titles=options["titles"])
+    where = as_where(options.pop("where"))
+    posed = _task(task, options.pop("folder"), where=where, titles=options["titles"], side=options["split"])
     if options["questions"] is not None:
         _write_questions(posed, options["questions"])
         return
@@ -78,7 +82,7 @@ def _list_tasks() -> None:
         console().print(f"{name:14} {about}", markup=False, soft_wrap=True)
 
 
-def _task(task: str, folder: Path | None, where: tuple[str, ...], *, titles: bool) -> BenchTask:
+def _task(task: str, folder: Path | None, *, where: dict[str, str], titles: bool, side: Any) -> BenchTask:
     from fabula.studies.bench.tasks import FMA, fma_task, known_task, table_task
 
     if task == FMA:
@@ -86,9 +90,9 @@ def _task(task: str, folder: Path | None, where: tuple[str, ...], *, titles: boo
             raise InputError("say where the dataset lies: --fma FOLDER (fabula fetch fma --to FOLDER fetches it)")
         return fma_task(folder, titles=titles)
     if Path(task).suffix:
-        return table_task(task, where=as_where(where), titles=titles)
-    if titles or where:
-        raise InputError(f"--titles and --where are for tables; {task} is drawn by code")
+        return table_task(task, where=where, titles=titles, side=side)
+    if titles or where or side:
+        raise InputError(f"--titles, --where and --split are for tables; {task} is drawn by code")
     return known_task(task)
 
 
@@ -158,18 +162,18 @@ def _show(card: BenchCard) -> None:
 
     from fabula.cli.printing import console
     from fabula.report.bench import WHOSE
-    from fabula.studies.bench.scoring import SHOWN
 
     out, task = console(), card.task
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in ("method", "whose", *SHOWN, "95 % of spearman", "failed"):
-        table.add_column(name, justify="left" if name in ("method", "whose") else "right", no_wrap=True)
+    for name in ("method", "", "spearman", "95 % interval", *_SHOWN):
+        table.add_column(name, justify="left" if name in ("method", "") else "right", no_wrap=name != "method")
     for row in card.rows:
         rho = row.metrics["spearman"]
-        means = [f"{row.metrics[name].mean:.3f}" for name in SHOWN]
-        table.add_row(row.method, WHOSE[row.kind], *means, f"{rho.low:.3f} to {rho.high:.3f}", str(row.failed or ""))
+        means = [f"{row.metrics[name].mean:.3f}" for name in _SHOWN]
+        table.add_row(row.method, WHOSE[row.kind], f"{rho.mean:.3f}", f"{rho.low:.3f} to {rho.high:.3f}", *means)
     out.print(table)
-    told = f"{task['test']:,} collections by {task['groups']:,} makers, {task['training']:,} to learn from"
+    makers = f" by {task['groups']:,} makers" if task["groups"] < task["test"] else ""
+    told = f"{task['test']:,} collections{makers}, {task['training']:,} to learn from"
     out.print(f"{task['name']}: {told} ({task['rule']}); test {task['digest']}", markup=False, soft_wrap=True)
     for why, count in card.failures.items():
         out.print(f"counted as random, {count:,}: {why}", markup=False, soft_wrap=True)

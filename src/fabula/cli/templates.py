@@ -88,19 +88,13 @@ def _of_a_corpus(function: Callable[..., None]) -> Callable[..., None]:
     return function
 
 
-def _corpus(
-    table: Path,
-    by: str | None,
-    model: str | None,
-    where: tuple[str, ...],
-    split: Any = None,
-    positions: str | None = None,
-) -> Corpus:
+def _corpus(*, table: Path, by: str | None, model: str | None, where: tuple[str, ...], **source: Any) -> Corpus:
     from fabula.studies.templates import read_corpus
 
     if (by is None) == (model is None):
         raise InputError("say where the essence comes from: one of --by COLUMN and --model MODEL")
-    return read_corpus(table, by=by, model=model, where=as_where(where), side=split, positions=positions)
+    side, positions = source["split"], source["positions"]
+    return read_corpus(table, by=by, model=model, where=as_where(where), side=side, positions=positions)
 
 
 @command.command("learn")
@@ -176,6 +170,8 @@ def cost_(*, templates: Path, seed: int, **source: Any) -> None:
     out = console()
     out.print(table)
     out.print(f"{len(corpus.collections):,} collections; mean squared error {found.cost:.4f}", markup=False)
+    if found.seen:
+        out.print(f"note: the templates were learned from {found.seen:,} of these collections", markup=False)
     _say_left_out(corpus)
 
 

@@ -50,10 +50,10 @@ class EssenceEncoder(TransformerMixin, BaseEstimator):
     Examples
     --------
     >>> rng = np.random.default_rng(0)
-    >>> X = (rng.normal(size=(40, 5, 2)) + np.linspace(0, 3, 5)[:, np.newaxis]).reshape(200, 2)  # 40 that rise
-    >>> groups = np.repeat(np.arange(40), 5)
-    >>> encoder = EssenceEncoder(settings={"epochs": 20, "learning_rate": 0.03}).fit(X, groups=groups)
-    >>> encoder.transform(X, groups=groups).shape, encoder.score(X, groups=groups) > 0.5
+    >>> X = (rng.normal(size=(80, 5, 2)) + np.linspace(0, 3, 5)[:, np.newaxis]).reshape(400, 2)  # 80 that rise
+    >>> groups = np.repeat(np.arange(80), 5)
+    >>> encoder = EssenceEncoder(settings={"epochs": 20, "learning_rate": 0.03}).fit(X[:200], groups=groups[:200])
+    >>> encoder.transform(X[:200], groups=groups[:200]).shape, encoder.score(X[200:], groups=groups[200:]) > 0.5
     ((200, 1), True)
     """
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
+from typing import Any
 
 from fabula.core.writing import write_whole
 from fabula.report import svg
@@ -14,17 +15,19 @@ from fabula.report.page import STYLE
 from fabula.studies.bench.run import BenchCard
 from fabula.studies.bench.scoring import SHOWN, BenchRow
 
-WHOSE = {"yours": "yours", "ours": "fabula", "paper": "the paper", "known": "truth known"}
+WHOSE = {"yours": "yours", "ours": "fabula", "paper": "the paper", "known": "oracle"}
 _MORE = (
-    "body{max-width:68rem}.tag{font-size:.8rem;border:1px solid var(--line);border-radius:1rem;padding:.05rem .5rem;"
+    "body{max-width:76rem}td:first-child{min-width:15rem}td.n .soft{font-size:.78rem}.about{font-size:.85rem}"
+    ".tag{font-size:.8rem;border:1px solid var(--line);border-radius:1rem;padding:.05rem .5rem;"
     "white-space:nowrap}tr.yours td{font-weight:600}tr.yours .tag{border-color:var(--dot);color:var(--dot)}"
     "tr.known td{color:var(--soft)}"
 )
 _RULES = (
     "A method is shown the items of each test collection shuffled, under names drawn for that one question, and gives "
     "one ordering. It may learn from the training collections. A question that is not answered, not in time or not "
-    "with a permutation counts as a random ordering does on average. Intervals are 95 %, by bootstrap over those who "
-    "made the collections, drawn whole. The paper prints no table of order recovery: its row is its method, run here."
+    "with a permutation counts as a random ordering does on average. Intervals are 95 %, by a studentised bootstrap "
+    "over those who made the collections, drawn whole. The paper prints no table of order recovery: its row is its "
+    "method, run here."
 )
 
 
@@ -48,8 +51,8 @@ def _board(card: BenchCard) -> str:
     task = card.task
     titles = ", titles" if task["titles"] else ""
     about = (
-        f"{task['about']}. {task['training']:,} collections to learn from, {task['test']:,} to order by "
-        f"{task['groups']:,} makers; {task['rule']}. Shown: {', '.join(task['features'][:12]) or 'no features'}"
+        f"{task['about']}. {task['training']:,} collections to learn from, {task['test']:,} to order"
+        f"{_makers(task)}; {task['rule']}. Shown: {', '.join(task['features'][:12]) or 'no features'}"
         f"{' and more' if len(task['features']) > 12 else ''}{titles}. Test {task['digest']}."
     )
     failures = "".join(
@@ -65,21 +68,25 @@ def _board(card: BenchCard) -> str:
     )
 
 
+def _makers(task: Mapping[str, Any]) -> str:
+    """By how many they were made, where some made several."""
+    return f" by {task['groups']:,} makers" if task["groups"] < task["test"] else ""
+
+
 def _table(rows: Sequence[BenchRow]) -> str:
     heads = "".join(f'<th class="n">{escape(name)}</th>' for name in (*SHOWN, "failed"))
     body = "".join(_row(row) for row in rows)
     return (
-        f'<div class="scroll"><table><thead><tr><th>method</th><th>whose</th>{heads}</tr></thead>'
-        f"<tbody>{body}</tbody></table></div>"
+        f'<div class="scroll"><table><thead><tr><th>method</th>{heads}</tr></thead><tbody>{body}</tbody></table></div>'
     )
 
 
 def _row(row: BenchRow) -> str:
     cells = "".join(f'<td class="n">{row.metrics[name].mean:.3f}{_span(row, name)}</td>' for name in SHOWN)
-    about = f'<br><span class="soft">{escape(row.about)}</span>' if row.about else ""
+    about = f'<br><span class="soft about">{escape(row.about)}</span>' if row.about else ""
     whose = f'<span class="tag">{escape(WHOSE.get(row.kind, row.kind))}</span>'
     return (
-        f'<tr class="{escape(row.kind, quote=True)}"><td>{escape(row.method)}{about}</td><td>{whose}</td>{cells}'
+        f'<tr class="{escape(row.kind, quote=True)}"><td>{escape(row.method)} {whose}{about}</td>{cells}'
         f'<td class="n">{row.failed or ""}</td></tr>'
     )
 

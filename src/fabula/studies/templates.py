@@ -37,22 +37,22 @@ class Corpus:
         Those of two items or more.
     essences
         Shape (n,) each, z-scored, in the true order.
-    positions
-        Shape (n,) each, from 0 to 1; None for even ones.
     left_out
         How many collections were left out because a value was missing.
     features
         What the essence was made of.
     rule
         Which side of a split they are; "" where there is no split.
+    positions
+        Shape (n,) each, from 0 to 1; None for even ones.
     """
 
     collections: list[Collection]
     essences: list[Floats]
     left_out: int
-    positions: list[Floats] | None = None
     features: tuple[str, ...] = ()
     rule: str = ""
+    positions: list[Floats] | None = None
 
 
 def read_corpus(
@@ -93,29 +93,14 @@ def read_corpus(
         if loaded.dimensions != 1:
             raise InputError(f"templates are learned from one number per item; {model} gives {loaded.dimensions}")
         essences = [e[:, 0] for e in loaded.encode_all(collections)]
-        return Corpus(collections, essences, 0, _positions(collections, positions), loaded.feature_names, rule)
+        return Corpus(collections, essences, 0, loaded.feature_names, rule, _positions(collections, positions))
     values = [c.column(str(by)) for c in collections]
     whole = [i for i, column in enumerate(values) if np.isfinite(column).all()]
     if not whole:
         raise InputError(f"{path}: column {by!r} is missing a value in every collection")
     kept = [collections[i] for i in whole]
     essences = [normalise(values[i]) for i in whole]
-    return Corpus(kept, essences, len(values) - len(whole), _positions(kept, positions), (str(by),), rule)
-
-
-def _on_side(
-    collections: list[Collection], where: str, side: Side | None, *, chosen: bool
-) -> tuple[list[Collection], str]:
-    """The collections of one side of a split, and which that is; all of them where the table has none."""
-    sides = {} if chosen else sides_of(collections, where)
-    if not sides:
-        if side is not None:
-            raise InputError(f"{where}: has no column 'split' that says which collections are {side}")
-        return collections, ""
-    wanted = side or "train"
-    if wanted not in sides:
-        raise InputError(f"{where}: column 'split' names no collection {wanted}; it names {', '.join(sorted(sides))}")
-    return sides[wanted], f"column 'split', {wanted}"
+    return Corpus(kept, essences, len(values) - len(whole), (str(by),), rule, _positions(kept, positions))
 
 
 def _positions(collections: Sequence[Collection], column: str | None) -> list[Floats] | None:
@@ -132,6 +117,21 @@ def _positions(collections: Sequence[Collection], column: str | None) -> list[Fl
             )
         found.append((given - given[0]) / (given[-1] - given[0]))
     return found
+
+
+def _on_side(
+    collections: list[Collection], where: str, side: Side | None, *, chosen: bool
+) -> tuple[list[Collection], str]:
+    """The collections of one side of a split, and which that is; all of them where the table has none."""
+    sides = {} if chosen else sides_of(collections, where)
+    if not sides:
+        if side is not None:
+            raise InputError(f"{where}: has no column 'split' that says which collections are {side}")
+        return collections, ""
+    wanted = side or "train"
+    if wanted not in sides:
+        raise InputError(f"{where}: column 'split' names no collection {wanted}; it names {', '.join(sorted(sides))}")
+    return sides[wanted], f"column 'split', {wanted}"
 
 
 def learn_and_save(
@@ -206,12 +206,15 @@ class Followed:
         How many collections are nearest to each template.
     errors
         The mean squared error of those.
+    seen
+        How many of the collections the templates were learned from; None where the file does not say.
     """
 
     templates: TemplateSet
     cost: float
     followers: list[int]
     errors: list[float]
+    seen: int | None = None
 
 
 def follow(templates: str | Path, corpus: Corpus) -> Followed:
@@ -222,7 +225,8 @@ def follow(templates: str | Path, corpus: Corpus) -> Followed:
     counts = np.bincount(nearest, minlength=len(found))
     sums = np.bincount(nearest, weights=least, minlength=len(found))
     errors = [float(total / count) if count else float("nan") for total, count in zip(sums, counts, strict=True)]
-    return Followed(found, float(least.mean()), counts.tolist(), errors)
+    seen = None if found.seen is None else sum(found.seen.among(corpus.collections))
+    return Followed(found, float(least.mean()), counts.tolist(), errors, seen)
 
 
 def compare_files(first: str | Path, second: str | Path) -> tuple[TemplateSet, TemplateSet, TemplateComparison]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import sys
 from pathlib import Path
@@ -16,7 +17,7 @@ from fabula.report.bench import board_page
 from fabula.studies.bench.programs import Patience
 from fabula.studies.bench.run import BenchCard, command_of, joined, make_card, run_program, stored_rows
 from fabula.studies.bench.scoring import Orderings, chance_scores, score_row
-from fabula.studies.bench.tasks import BenchTask, known_task, table_task
+from fabula.studies.bench.tasks import BenchTask, fma_task, known_task, table_task
 
 HEAD = """
 import json, sys, time
@@ -181,7 +182,7 @@ def test_from_the_command_line(tmp_path, method, capsys, monkeypatch):
     ("arguments", "words"),
     [
         (["nothing"], "there is no task 'nothing'; there are: plackett-luce"),
-        (["arc", "--titles"], "--titles and --where are for tables"),
+        (["arc", "--titles"], "--titles, --where and --split are for tables"),
         (["fma"], "say where the dataset lies: --fma FOLDER"),
         (["arc", "--orderings", "a.jsonl"], "--orderings goes with --key"),
         (["arc", "--orderings", "a", "--method", "b", "--key", "c"], "give --method or --orderings, not both"),
@@ -196,6 +197,7 @@ def test_mistakes_are_one_line(arguments, words, capsys):
     assert error.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_offline_answers_score_like_asked_ones(tmp_path, capsys):
     questions, answers = tmp_path / "q.jsonl", tmp_path / "a.jsonl"
     assert run(["bench-order", "mallows", "--questions", str(questions)]) == 0
@@ -214,3 +216,20 @@ def test_offline_answers_score_like_asked_ones(tmp_path, capsys):
     assert card["failures"] == {"no answer": 1}
     mine, ours = (rows[name]["metrics"]["spearman"]["mean"] for name in ("a.jsonl", "sort by a"))
     assert mine == pytest.approx(ours, abs=0.01)
+
+
+def test_fma_is_ordered_by_its_own_split(tmp_path):
+    path = Path(__file__).resolve().parents[2] / "sources" / "fma" / "conftest.py"
+    spec = importlib.util.spec_from_file_location("fma_archive_for_bench", path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    archive = module.Archive()
+    for number in range(1, 9):
+        archive.album(number, [1, 2, 3, 4], split="training" if number < 6 else "test")
+    archive.album(9, [1, 2, 3], split="validation")
+    task = fma_task(archive.write(tmp_path))
+    assert (len(task.training), len(task.test)) == (5, 3)
+    assert len(task.features) == 75
+    assert task.test[0].features.shape == (4, 75)
+    assert all(np.isfinite(c.features).all() for c in task.test)

@@ -105,7 +105,7 @@ def _along_walk(features: Floats, rng: np.random.Generator) -> Ints:
     """From the item nearest to the start always to the nearest one that is left, looking a step ahead."""
     left = list(range(len(features)))
     here = np.zeros(3)
-    ordering = []
+    ordering: list[int] = []
     for _ in range(len(features)):
         ahead = here + (0.25 if ordering else 0.0)
         item = min(left, key=lambda i: float(((features[i] - ahead) ** 2).sum()))

@@ -15,7 +15,7 @@ from fabula.errors import InputError
 from fabula.evaluation.information import makers
 from fabula.sources.fma.collections import read_fma
 from fabula.studies.bench.known import FAMILIES, draw_task
-from fabula.studies.splits import read_split, usable_features
+from fabula.studies.splits import Side, read_split, usable_features
 
 HELD_OUT = 0.2  # of a table that does not say how it is split
 FMA = "fma"
@@ -92,13 +92,16 @@ def known_task(name: str) -> BenchTask:
     return BenchTask(name, FAMILIES[name].about, training, test, "drawn by code, always the same")
 
 
-def table_task(path: str | Path, *, where: Mapping[str, str] | None = None, titles: bool = False) -> BenchTask:
+def table_task(
+    path: str | Path, *, where: Mapping[str, str] | None = None, titles: bool = False, side: Side | None = None
+) -> BenchTask:
     """A task from a table of ordered collections, one row an item.
 
-    A column ``split`` is followed; without one a fifth is held out by a stable digest of the creator's name, or of
+    A column ``split`` is followed: what it calls validation is to be ordered, or the ``side`` that is named. Without
+    one a fifth is held out by a stable digest of the creator's name, or of
     the collection's where there are none. Columns that follow the order themselves are left out.
     """
-    split = read_split(path, where=where, held_out=HELD_OUT)
+    split = read_split(path, where=where, held_out=HELD_OUT, side=side)
     names, notes = usable_features(split.training) if split.training[0].feature_names else ((), ())
     if not names and not titles:
         raise InputError(f"{path}: has no column of numbers to go by; show titles, or add one")

@@ -1,0 +1,72 @@
+"""Write into the models that come with the package what they were trained on: a digest of every collection.
+
+    python examples/record_training_data.py FOLDER          # albums, albums-more and titles .parquet
+    python examples/record_training_data.py FOLDER --write
+
+The weights are not touched. A model gets its record only where the fingerprint that its training left in the file is that
+of the collections at hand, read and filtered as its recipe does; else nothing is written and it says so.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+import train_music_model as music  # noqa: E402 - beside this file
+import train_shipped_models as shipped  # noqa: E402
+
+import fabula.models  # noqa: E402
+from fabula.core.collection import Collection  # noqa: E402
+from fabula.core.seen import Seen  # noqa: E402
+from fabula.models.file import load_model, save_model  # noqa: E402
+from fabula.training.data.dataset import fingerprint  # noqa: E402
+from fabula.training.sets.training import fingerprint as set_fingerprint  # noqa: E402
+
+FILES = Path(fabula.models.__file__).parent / "shipped"
+
+
+def main() -> None:
+    """Compare fingerprints, and write what is known."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--write", action="store_true", help="write the records; else only say what is known")
+    chosen = parser.parse_args()
+    arrays = shipped.read_parquet(chosen.folder / "albums.parquet")
+    usual, all_of_them = (shipped.as_collections(arrays, unusual=unusual)["train"] for unusual in (False, True))
+    titled = _titled(chosen.folder)
+    for name, training in (("albums", all_of_them), ("audio", all_of_them), ("albums-16", usual)):
+        model: Any = load_model(name)
+        same = fingerprint(training, model.feature_names) == model.training["data"]
+        _record(name, model, [titled[c.id] for c in training], same=same, write=chosen.write)
+    albums = music.as_albums(music.read_tables(chosen.folder))
+    training = [album for part in albums.values() for album in part["train"]]
+    model = load_model("music")
+    same = set_fingerprint(training) == model.training["fingerprint"]
+    _record("music", model, training, same=same, write=chosen.write)
+
+
+def _titled(folder: Path) -> dict[str, Collection]:
+    """The albums of the first table with their titles, which the recipe does not read, by id."""
+    from fabula.sources.tables.reading import read_table
+
+    return {c.id: c for c in read_table(folder / "albums.parquet", title="track_name")}
+
+
+def _record(name: str, model: Any, training: Sequence[Collection], *, same: bool, write: bool) -> None:
+    seen = Seen.of(training, model.feature_names)
+    print(f"{name}: {len(training):,} collections, {'the same' if same else 'NOT the same'} as it was trained on")
+    if same and write:
+        model.training["seen"] = seen.to_dict()
+        path = save_model(FILES / f"{name}.safetensors", model)
+        print(
+            f"  {len(seen.values):,} digests of values, {len(seen.titles):,} of titles; {path.stat().st_size:,} bytes"
+        )
+
+
+if __name__ == "__main__":
+    main()
