@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 from fabula.core.collection import Item
@@ -24,6 +25,9 @@ _SAME = (
     "flip", "scaled", "choose", "ordering", "side_sizes", "first", "last", "together", "before",
     "apart", "apart_soft", "sides", "side_limit", "limit", "smoothness",
 )  # fmt: skip
+
+
+_CLOSEST = 1e-6  # that two knots of a template may be: nobody draws closer, and slopes stay finite
 
 
 def order(store: Store, asked: OrderRequest) -> tuple[Ordered, str | None]:
@@ -81,6 +85,9 @@ def _template(given: TemplateBody | str | None, session: Session) -> Template | 
     """The template asked for; a name is never taken for a file."""
     try:
         if isinstance(given, TemplateBody):
+            close = min(b - a for a, b in pairwise(given.knots))
+            if 0 < close < _CLOSEST:
+                raise InputError(f"knots must be at least {_CLOSEST:g} apart; got {close:g}")
             return Template(given.knots, given.values, given.name or "drawn")
         return None if given is None else named_template(given, session.templates, files=False)
     except InputError as error:
