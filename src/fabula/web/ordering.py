@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 from fabula.core.collection import Item
@@ -24,6 +25,9 @@ _SAME = (
     "flip", "scaled", "choose", "likeliest", "ordering", "side_sizes", "first", "last", "together", "together_by",
     "before", "apart", "apart_soft", "sides", "spreads", "side_limit", "limit", "smoothness",
 )  # fmt: skip
+
+
+_CLOSEST = 1e-6  # that two knots of a template may be: nobody draws closer, and slopes stay finite
 
 
 def order(store: Store, asked: OrderRequest) -> tuple[Ordered, str | None]:
@@ -93,6 +97,9 @@ def _template(given: TemplateBody | str | None, session: Session) -> Template | 
     """The template asked for; a name is never taken for a file."""
     try:
         if isinstance(given, TemplateBody):
+            close = min(b - a for a, b in pairwise(given.knots))
+            if 0 < close < _CLOSEST:
+                raise InputError(f"knots must be at least {_CLOSEST:g} apart; got {close:g}")
             return Template(given.knots, given.values, given.name or "drawn", interpolation=given.interpolation)
         return None if given is None else named_template(given, session.templates, files=False)
     except InputError as error:
@@ -110,12 +117,8 @@ def _searching(store: Store, asked: OrderRequest, n: int) -> Iterator[None]:
         raise InputError(
             f"together, before, apart, smoothness, sides and limits take {most} items at most on this page"
         )
-    if not store.searching.acquire(timeout=20):
-        raise StatusError(429, "too many searches at a time; try again")
-    try:
+    with store.searching.turn():
         yield
-    finally:
-        store.searching.release()
 
 
 def _needs_search(asked: OrderRequest) -> bool:
