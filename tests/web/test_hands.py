@@ -83,7 +83,7 @@ def test_a_drag_that_is_given_up_leaves_everything_as_it_was(visit, demo):
 
 
 def test_a_row_dragged_among_sides_lands_where_it_is_let_go(visit, demo):
-    page = visit(collection=demo)
+    page = visit(1280, 1400, collection=demo)
     page.fill("#sides", "2")
     page.keyboard.press("Tab")
     page.locator(".side").nth(1).wait_for()

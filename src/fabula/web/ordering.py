@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from fabula.core.collection import Item
 from fabula.core.template import Template
 from fabula.errors import FabulaError, InputError, ModelError
@@ -24,6 +26,9 @@ _SAME = (
     "flip", "scaled", "choose", "ordering", "side_sizes", "first", "last", "together", "before",
     "apart", "apart_soft", "sides", "side_limit", "limit", "smoothness",
 )  # fmt: skip
+
+
+_FEW = 12
 
 
 def order(store: Store, asked: OrderRequest) -> tuple[Ordered, str | None]:
@@ -137,10 +142,19 @@ def knows_model(session: Session, model: str | None) -> bool:
     try:
         if session.card is not None:
             return True
-        found = _by_model(session, model)
+        found = _by_model(_few(session), model)
         return found.model is not None or (session.source.files and found.card is not None)
     except FabulaError:
         return False
+
+
+def _few(session: Session) -> Session:
+    """A few items of the session, those first of which something is not known: what a model takes, it takes of these."""
+    known = session.collection
+    gaps = np.isnan(known.features).sum(axis=1) if known.features.ndim == 2 else np.zeros(len(known))
+    rows = np.sort(np.argsort(-gaps, kind="stable")[:_FEW])
+    source = replace(session.source, collection=known.only(rows), playlist=None, rows=())
+    return replace(session, source=source, essence=session.essence[rows])
 
 
 def _by_model(session: Session, model: str | None) -> Session:

@@ -105,7 +105,7 @@ function closeness(gap) {
 }
 
 // Whether anything tells the items apart.
-export const allAlike = () => new Set(essence()).size < 2 && state.collection.items.length > 1;
+export const allAlike = () => !state.answer?.likes && state.collection.items.length > 1 && new Set(essence()).size < 2;
 
 // What the model has to say, in a sentence; and what smoothness changed.
 export function says() {

@@ -30,13 +30,24 @@ export function preview(changes) {
   if (changes.template) state.template = changes.template;
   state.settled = false;
   if (plain(wishes, state.roomy)) layAll(wishes);
-  else searchSoon({ ...wishes, template: templateNow() });
+  else {
+    if (changes.fixed) state.ordering = guessed(wishes);
+    searchSoon({ ...wishes, template: templateNow() });
+  }
   changed("preview");
 }
 
 function layAll({ fixed }) {
   state.ordering = orderAlong(essence(), samples(templateNow(), state.collection.items.length), fixed);
   Object.assign(state, { out: [], sides: [] });
+}
+
+// What is shown until the server has spoken: what is pinned where it is wanted, the others as they follow each other.
+function guessed({ fixed, hand }) {
+  if (hand) return hand.ordering;
+  const held = new Map(Object.entries(fixed).filter(([at, item]) => at < state.ordering.length && state.ordering.includes(item)).map(([at, item]) => [Number(at), item]));
+  const gone = new Set(held.values()), rest = state.ordering.filter((item) => !gone.has(item));
+  return state.ordering.map((_, position) => held.get(position) ?? rest.shift());
 }
 
 // While dragging among wishes that need a search: one question at a time, then the newest.
@@ -107,6 +118,7 @@ export async function ask() {
   newest = null;
   if (wishes.template) state.template = wishes.template;
   if (wishes.template && !wishes.hand && plain(wishes, state.roomy) && wishes.by === state.collection.by) layAll(wishes);
+  else if (state.answer) state.ordering = guessed(wishes);
   changed(state.ordering.join() !== shown || !state.answer || !plain(wishes, state.roomy) ? "order" : "preview");
   $("rows").setAttribute("aria-busy", "true");
   busy("search", true, "Looking for the best order");
