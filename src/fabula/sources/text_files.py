@@ -47,13 +47,13 @@ class Script:
             return mark + text.encode("utf-8", "surrogateescape")
 
 
-def read_bytes(path: str | os.PathLike[str]) -> bytes:
-    """All the bytes of a file.
+def read_bytes(path: str | os.PathLike[str], *, most: int | None = None) -> bytes:
+    """All the bytes of a file, which may have a size at most.
 
     Raises
     ------
     FileError
-        When there is no such file, or it cannot be read.
+        When there is no such file, it cannot be read, or it is too large.
     """
     file = Path(path)
     try:
@@ -61,6 +61,8 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
             raise FileError(f"{path}: is a folder; give the name of a file")
         if file.exists() and not file.is_file():
             raise FileError(f"{path}: is not a file")
+        if most is not None and file.stat().st_size > most:
+            raise FileError(f"{path}: is too large: it has {file.stat().st_size:,} bytes, and may have {most:,}")
         return file.read_bytes()
     except FileNotFoundError:
         raise FileError(f"{path}: does not exist") from None
@@ -74,6 +76,7 @@ def read_text(
     encodings: Sequence[str] = ("utf-8", "cp1252"),
     *,
     any_bytes: bool = False,
+    most: int | None = None,
 ) -> tuple[str, Script]:
     """The text of a file and how it was encoded: by its byte order mark, else the first encoding that can be it.
 
@@ -87,8 +90,10 @@ def read_text(
         The encodings to try for a file without a mark.
     any_bytes
         Whether bytes that are no text are kept as surrogates instead of refused: names of files may hold any bytes.
+    most
+        How many bytes it may have.
     """
-    data = read_bytes(path)
+    data = read_bytes(path, most=most)
     mark, encoding = next(((m, name) for m, name in _MARKS if data.startswith(m)), (b"", ""))
     body = data[len(mark) :]
     if not encoding and b"\0" in body:

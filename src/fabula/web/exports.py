@@ -27,12 +27,14 @@ _CHUNK = 1 << 18
 _WRITERS: dict[str, Callable[[Ordered, Path], Path]] = {"html": write_page, "svg": write_picture}
 
 
-def export(ordered: Ordered, form: str, *, gap: float = 0.0) -> tuple[str, bytes]:
+def export(ordered: Ordered, form: str, scratch: Path, *, gap: float = 0.0) -> tuple[str, bytes]:
     """A result as a file of some format, with a gap between items where that says when each begins: name and bytes.
+
+    It is made in a folder of its own below `scratch`.
 
     A zip is made by :func:`zip_copies` instead.
     """
-    with tempfile.TemporaryDirectory(prefix="fabula-export-") as folder:
+    with tempfile.TemporaryDirectory(prefix="export-", dir=scratch) as folder:
         target = Path(folder) / f"{file_name(ordered.session.title) or 'order'}.{form}"
         try:
             write = _WRITERS.get(form, partial(write_ordered, gap=gap))
@@ -49,7 +51,7 @@ def _from_folder(ordered: Ordered, folder: Path) -> Ordered:
     return replace(ordered, session=replace(ordered.session, source=replace(source, folder=folder, playlist=playlist)))
 
 
-def zip_copies(opened: OpenCollection, ordered: Ordered) -> Iterator[bytes]:
+def zip_copies(opened: OpenCollection, ordered: Ordered, scratch: Path) -> Iterator[bytes]:
     """A zip of numbered copies with a playlist of them, made as it goes out."""
     rows = rows_of(ordered)
     files = [opened.files[row.index] for row in rows]
@@ -60,17 +62,17 @@ def zip_copies(opened: OpenCollection, ordered: Ordered) -> Iterator[bytes]:
         raise InputError(f"{missing.label!r} has no file here, so it cannot be copied ({count})")
     names = numbered_names(rows, [file.path.suffix.lower() for file in there])
     written = [name.encode("utf-8", "replace").decode() for name in names]
-    return _zip(_playlist(ordered, written), list(zip(written, there, strict=True)))
+    return _zip(_playlist(ordered, written, scratch), list(zip(written, there, strict=True)))
 
 
-def _playlist(ordered: Ordered, names: Sequence[str]) -> bytes:
+def _playlist(ordered: Ordered, names: Sequence[str], scratch: Path) -> bytes:
     """The playlist of the copies."""
     source = ordered.session.source
     items = list(source.collection.items)
     for index, name in zip(ordered.ordering.tolist(), names, strict=True):
         items[index] = replace(items[index], path=name)
     copied = replace(source, collection=replace(source.collection, items=tuple(items)), playlist=None, rows=())
-    return export(replace(ordered, session=replace(ordered.session, source=copied)), "m3u8")[1]
+    return export(replace(ordered, session=replace(ordered.session, source=copied)), "m3u8", scratch)[1]
 
 
 def _zip(playlist: bytes, files: Sequence[tuple[str, ItemFile]]) -> Iterator[bytes]:

@@ -13,12 +13,13 @@ from fabula.media.registry import item_endings
 from fabula.session.session import Asked, Session, source_session
 from fabula.sources.playlists.entries import Playlist
 from fabula.sources.playlists.locations import is_address, is_relative, resolved
-from fabula.sources.registry import Opening, open_source
+from fabula.sources.registry import Opening, list_endings, open_source
 from fabula.sources.source import Source
 from fabula.web.files import ItemFile, item_file
 from fabula.web.folders import below
 from fabula.web.identity import Origin, collection_id
 from fabula.web.jobs import Progress
+from fabula.web.lists import check_list
 from fabula.web.store import OpenCollection, Store
 
 
@@ -36,6 +37,9 @@ def open_paths(
     -------
     The id of the collection.
     """
+    for path in paths:
+        if path.suffix.lower() in list_endings():
+            check_list(path)
     opening = Opening(origin.collection, within=tuple(roots))
     session = open_within(store, open_source(paths, opening), roots, progress, Asked(by))
     source = session.source

@@ -14,6 +14,7 @@ from fabula.sources.registry import Opening, list_endings, open_source
 from fabula.sources.source import SeveralCollectionsError, Source
 from fabula.web.identity import Origin, collection_id
 from fabula.web.jobs import Progress
+from fabula.web.lists import check_list
 from fabula.web.opening import files_of, open_within
 from fabula.web.store import OpenCollection, Store
 from fabula.web.uploads import Received
@@ -59,6 +60,7 @@ def _source_of(files: Sequence[Received], opening: Opening) -> Source:
     lists = [file for file in files if file.ending in known]
     items = sorted((file for file in files if file.ending not in known), key=lambda file: natural_key(file.name))
     if len(lists) == 1:
+        check_list(lists[0].path)
         return _with_files(open_source([lists[0].path], opening), items, lists[0])
     if not items:
         raise InputError(f"one table or one playlist at a time; got {len(lists)}")
@@ -67,11 +69,12 @@ def _source_of(files: Sequence[Received], opening: Opening) -> Source:
 
 def _with_files(source: Source, files: Sequence[Received], listed: Received) -> Source:
     """An uploaded table or playlist, its items at the uploaded files of the same name."""
-    by_name = {Path(file.name).name.casefold(): file.path for file in files}
+    by_name = {Path(file.name).name.casefold(): file for file in files}
     items = []
     for item in source.collection.items:
         own = by_name.get(item.path.replace("\\", "/").rpartition("/")[2].casefold())
-        items.append(replace(item, path=str(own)) if own is not None else item)
+        title = item.title or ("" if own is None else Path(own.name).stem)
+        items.append(item if own is None else replace(item, path=str(own.path), title=title))
     return _with_items(source, items, source.collection.title or Path(listed.name).stem)
 
 

@@ -115,12 +115,8 @@ def _searching(store: Store, asked: OrderRequest, n: int) -> Iterator[None]:
         raise InputError(
             f"together, before, apart, smoothness, sides and limits take {most} items at most on this page"
         )
-    if not store.searching.acquire(timeout=20):
-        raise StatusError(429, "too many searches at a time; try again")
-    try:
+    with store.searching.turn():
         yield
-    finally:
-        store.searching.release()
 
 
 def _needs_search(asked: OrderRequest) -> bool:

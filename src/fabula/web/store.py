@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import secrets
 import shutil
-import tempfile
 import threading
 from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from fabula.session.session import Session
 from fabula.web.errors import StatusError
 from fabula.web.files import ItemFile
 from fabula.web.identity import Origin
+from fabula.web.scratch import Scratch
 from fabula.web.settings import Settings
 
 
@@ -46,17 +48,40 @@ class OpenCollection:
     silent: str = ""
 
 
+class Turns:
+    """A few at a time; some wait, and one too many is refused at once."""
+
+    def __init__(self, most: int, *, most_waiting: int) -> None:
+        self._room = threading.BoundedSemaphore(most)
+        self._waiting = threading.BoundedSemaphore(most + most_waiting)
+
+    @contextmanager
+    def turn(self) -> Iterator[None]:
+        """Wait for a turn, and take it."""
+        if not self._waiting.acquire(blocking=False):
+            raise StatusError(429, "too many searches at a time; try again")
+        try:
+            if not self._room.acquire(timeout=20):
+                raise StatusError(429, "too many searches at a time; try again")
+            try:
+                yield
+            finally:
+                self._room.release()
+        finally:
+            self._waiting.release()
+
+
 class Store:
     """Collections, their results, uploads and their folder; safe to use from several threads."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.lock = threading.RLock()
-        self.searching = threading.BoundedSemaphore(2)
-        self.looking = threading.BoundedSemaphore(2)
+        self.searching = Turns(2, most_waiting=12)
+        self.looking = Turns(2, most_waiting=12)
         self.closed = False
-        self._folder = tempfile.TemporaryDirectory(prefix="fabula-page-", ignore_cleanup_errors=True)
-        self.folder = Path(self._folder.name)
+        self._scratch = Scratch()
+        self.folder = self._scratch.path
         self._collections: OrderedDict[str, OpenCollection] = OrderedDict()
         self._results: OrderedDict[str, tuple[str, Ordered]] = OrderedDict()  # id: (collection, result)
         self._uploads: dict[str, int] = {}  # id: bytes
@@ -158,7 +183,7 @@ class Store:
             self._collections.clear()
             self._results.clear()
             self._uploads.clear()
-        self._folder.cleanup()
+        self._scratch.remove()
 
 
 def new_id() -> str:

@@ -9,8 +9,24 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from fabula.errors import FileError
 from fabula.sources.playlists.lines import one_line
 from fabula.sources.text_files import Script
+
+MOST_ENTRIES = 100_000
+MOST_BYTES = 64 << 20
+
+
+def check_count(path: str | os.PathLike[str], count: int) -> None:
+    """Refuse a playlist of more entries than memory should be taken for.
+
+    Raises
+    ------
+    FileError
+        In one line, with the limit.
+    """
+    if count > MOST_ENTRIES:
+        raise FileError(f"{path}: has more than {MOST_ENTRIES:,} entries, which is more than a playlist may have")
 
 
 @dataclass(frozen=True)

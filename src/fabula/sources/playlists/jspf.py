@@ -14,18 +14,20 @@ from typing import Any
 
 from fabula.errors import FileError
 from fabula.sources.json_spans import elements, first_value, member
-from fabula.sources.playlists.entries import Comments, Entry, Playlist, PlaylistFormat
+from fabula.sources.playlists.entries import MOST_BYTES, Comments, Entry, Playlist, PlaylistFormat, check_count
 from fabula.sources.playlists.locations import from_uri, to_uri
 from fabula.sources.playlists.meta import meta_name, meta_numbers, milliseconds
 from fabula.sources.text_files import read_text
 
+_OBJECTS_EACH = 20  # that a track may have, on the average of a full playlist
 _SIDE = meta_name("side")
 _DETAILS = ("album", "trackNum", "annotation", "identifier", "info", "image")
 
 
 def read_jspf(path: str | os.PathLike[str]) -> Playlist:
     """Read a JSPF playlist."""
-    text, script = read_text(path, "a JSPF playlist", ["utf-8"])
+    text, script = read_text(path, "a JSPF playlist", ["utf-8"], most=MOST_BYTES)
+    check_count(path, (text.count("{") + text.count("[")) // _OBJECTS_EACH)
     try:
         document = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -34,6 +36,7 @@ def read_jspf(path: str | os.PathLike[str]) -> Playlist:
     tracks = playlist.get("track") if isinstance(playlist, dict) else None
     if not isinstance(playlist, dict) or not isinstance(tracks, list):
         raise FileError(f'{path}: is not a JSPF playlist (it must be {{"playlist": {{"track": [...]}}}})')
+    check_count(path, len(tracks))
     if not tracks:
         raise FileError(f"{path}: the playlist is empty")
     spans = _spans(text)

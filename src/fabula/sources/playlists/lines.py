@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import io
 import re
+from collections.abc import Iterator
 
 from fabula.errors import InputError
 
 _BREAK = re.compile(r"\s*(?:[#;]|<!--)?\s*Side [A-Z0-9]{1,3}\b[^\r\n]*", re.IGNORECASE)
 
 
+def each_line(text: str) -> Iterator[str]:
+    """Lines with their ends, one by one; no other character than CR and LF ends one."""
+    return io.StringIO(text, newline="")
+
+
 def lines_of(text: str) -> list[str]:
-    """Lines with their ends; no other character than CR and LF ends one."""
-    return list(io.StringIO(text, newline=""))
+    """The same as a list."""
+    return list(each_line(text))
 
 
 def line_end(text: str) -> str:

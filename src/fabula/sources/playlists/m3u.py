@@ -15,9 +15,10 @@ from types import MappingProxyType
 from typing import Any
 
 from fabula.errors import FileError
-from fabula.sources.playlists.entries import Comments, Entry, Playlist, PlaylistFormat
+from fabula.sources.playlists.entries import MOST_BYTES, Comments, Entry, Playlist, PlaylistFormat, check_count
 from fabula.sources.playlists.lines import (
     closed,
+    each_line,
     ended_like,
     line_end,
     lines_of,
@@ -39,12 +40,13 @@ _HEADS = re.compile(
 _OF_ENTRIES = re.compile(r"#(EXTINF|EXTVLCOPT|EXTGRP|KODIPROP|EXTFABULA|EXTBYT)", re.IGNORECASE)
 _EXTINF = re.compile(r'#EXTINF:\s*(-?[\d.]+)?((?:\s+[\w-]+="[^"]*")*)\s*,?(.*)', re.IGNORECASE | re.DOTALL)
 _ENCODED = re.compile(rb"^\s*#EXTENC:\s*([A-Za-z0-9._-]+)", re.IGNORECASE | re.MULTILINE)
+_LINES_EACH = 10  # that may stand before an entry, on the average of a full playlist
 _DETAILS = {"EXTALB": "album", "EXTGENRE": "genre", "EXTGRP": "group"}
 
 
 def read_m3u(path: str | os.PathLike[str]) -> Playlist:
     """Read an M3U playlist: UTF-8, or Windows text in .m3u; names of files whose bytes are no text keep their bytes."""
-    text, script = read_text(path, "an M3U playlist", _encodings(path), any_bytes=True)
+    text, script = read_text(path, "an M3U playlist", _encodings(path), any_bytes=True, most=MOST_BYTES)
     if text.lstrip().lower().startswith(("<", "{", "[playlist]")):
         raise FileError(f"{path}: is not an M3U playlist (it starts with {text.lstrip()[:12]!r})")
     folder = Path(path).parent
@@ -52,7 +54,8 @@ def read_m3u(path: str | os.PathLike[str]) -> Playlist:
     head, title = "", ""
     pending: list[str] = []
     start = 1
-    for number, line in enumerate(lines_of(closed(text)), start=1):
+    for number, line in enumerate(each_line(closed(text)), start=1):
+        check_count(path, max(len(entries), len(pending) // _LINES_EACH))
         body = line.rstrip("\r\n")
         if line.upper().startswith("#PLAYLIST:"):
             title = title or legible(body[10:].strip())
@@ -73,7 +76,7 @@ def read_m3u(path: str | os.PathLike[str]) -> Playlist:
 
 def _encodings(path: str | os.PathLike[str]) -> list[str]:
     """The encodings to try: UTF-8, the one the file names, and in .m3u Windows text."""
-    named = _ENCODED.search(read_bytes(path)[:2000])
+    named = _ENCODED.search(read_bytes(path, most=MOST_BYTES)[:2000])
     usual = ["utf-8"] if Path(path).suffix.lower() == ".m3u8" else ["utf-8", "cp1252"]
     try:
         return ["utf-8", codecs.lookup(named[1].decode()).name, *usual] if named else usual

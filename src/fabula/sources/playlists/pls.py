@@ -9,9 +9,10 @@ from pathlib import Path
 from types import MappingProxyType
 
 from fabula.errors import FileError
-from fabula.sources.playlists.entries import Comments, Entry, Playlist, PlaylistFormat
+from fabula.sources.playlists.entries import MOST_BYTES, Comments, Entry, Playlist, PlaylistFormat, check_count
 from fabula.sources.playlists.lines import (
     closed,
+    each_line,
     ended_like,
     line_end,
     lines_of,
@@ -33,10 +34,10 @@ _NUMBER = "\0"  # stands for the number of the entry in its kept lines; no text 
 
 def read_pls(path: str | os.PathLike[str]) -> Playlist:
     """Read a PLS playlist; entries come in the order of their numbers."""
-    text, script = read_text(path, "a PLS playlist", any_bytes=True)
+    text, script = read_text(path, "a PLS playlist", any_bytes=True, most=MOST_BYTES)
     if not re.match(r"\s*(?:[;#][^\r\n]*\s+)*\[playlist\]", text, re.IGNORECASE):
         raise FileError(f"{path}: is not a PLS playlist (it must start with [playlist])")
-    head, blocks, tail = _parts(text)
+    head, blocks, tail = _parts(path, text)
     if not blocks:
         raise FileError(f"{path}: the playlist is empty")
     folder = Path(path).parent
@@ -46,14 +47,15 @@ def read_pls(path: str | os.PathLike[str]) -> Playlist:
     return Playlist(entries, title, "pls", folder, head, tail, text, entries, script)
 
 
-def _parts(text: str) -> tuple[str, dict[int, list[str]], str]:
+def _parts(path: str | os.PathLike[str], text: str) -> tuple[str, dict[int, list[str]], str]:
     """Lines before the entries, lines of each entry by its number, lines after; comments go with what follows."""
     head, tail = "", ""
     blocks: dict[int, list[str]] = {}
     pending = ""
-    for line in lines_of(closed(text)):
+    for line in each_line(closed(text)):
         match = _NUMBERED.match(line)
         if match:
+            check_count(path, len(blocks))
             if not blocks and not pending.strip():
                 head, pending = head + pending, ""
             blocks.setdefault(int(match[3]), []).append(f"{pending}{match[1]}{_NUMBER}{match[4]}{match[5]}")

@@ -18,7 +18,7 @@ from xml.parsers import expat
 from xml.sax.saxutils import escape, quoteattr
 
 from fabula.errors import FileError
-from fabula.sources.playlists.entries import Comments, Entry, Playlist, PlaylistFormat
+from fabula.sources.playlists.entries import MOST_BYTES, Comments, Entry, Playlist, PlaylistFormat, check_count
 from fabula.sources.playlists.lines import is_break, one_line
 from fabula.sources.playlists.locations import from_uri, to_uri
 from fabula.sources.playlists.meta import meta_name, meta_numbers, milliseconds
@@ -31,12 +31,13 @@ _COMMENT = re.compile(r"\s*<!--(.*?)-->", re.DOTALL)
 _VLC_ID = re.compile(r"<vlc:id>\s*(\d+)\s*</vlc:id>")
 _VLC_ITEM = re.compile(r"(<vlc:item\s+tid=[\"'])(\d+)")
 _VLC_GROUP = re.compile(r"(</?(?:vlc:node|extension)\b[^>]*>)")
+_ELEMENTS_EACH = 20  # that a track may have, on the average of a full playlist
 _DETAILS = ("album", "trackNum", "annotation", "identifier", "info", "image")
 
 
 def read_xspf(path: str | os.PathLike[str]) -> Playlist:
     """Read an XSPF playlist; a document type or an entity of its own is refused."""
-    declared = _DECLARED.match(read_bytes(path).lstrip()[:200])
+    declared = _DECLARED.match(read_bytes(path, most=MOST_BYTES).lstrip()[:200])
     text, script = read_text(path, "an XSPF playlist", [declared[1].decode() if declared else "utf-8"])
     data = text.encode("utf-8", "surrogatepass")
     try:
@@ -63,18 +64,21 @@ def _spans(path: str | os.PathLike[str], data: bytes) -> tuple[bytes, list[tuple
     parser = expat.ParserCreate("utf-8", " ")
     stack: list[str] = []
     cuts: list[list[int]] = []  # per track: start and end of its location, end of the track
-    first = 0
+    first, elements = 0, 0
 
     def tag_end() -> int:
         match = _TAG.match(data, parser.CurrentByteIndex)
         return match.end() if match else parser.CurrentByteIndex
 
     def on_start(name: str, _: Any) -> None:
-        nonlocal first
+        nonlocal first, elements
+        elements += 1
+        check_count(path, elements // _ELEMENTS_EACH)
         stack.append(name.rpartition(" ")[2])
         if stack == ["playlist", "trackList"] and not cuts:
             first = tag_end()
         elif stack == ["playlist", "trackList", "track"]:
+            check_count(path, len(cuts))
             cuts.append([])
         elif stack == ["playlist", "trackList", "track", "location"] and not cuts[-1]:
             cuts[-1].append(tag_end())

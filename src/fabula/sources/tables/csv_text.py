@@ -14,6 +14,8 @@ from fabula.sources.tables.cells import is_nested, text_of
 
 _QUOTED = re.compile(r'"(?:[^"]|"")*"')
 _HEADER = re.compile(r'(?:"(?:[^"]|"")*"|[^"\r\n])*')
+_FORMULA = re.compile(r"'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")  # also as wide as Chinese characters
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n|$)")
 
 
@@ -41,7 +43,7 @@ def records_of(text: str, separator: str, path: str) -> list[Record]:
     try:
         for cells in reader:
             if cells:
-                records.append(Record(start + 1, cells, "".join(lines[start : reader.line_num])))
+                records.append(Record(start + 1, list(map(unguarded, cells)), "".join(lines[start : reader.line_num])))
             start = reader.line_num
     except csv.Error as error:
         raise FileError(f"{path}: line {reader.line_num}: is not CSV ({error})") from error
@@ -77,6 +79,8 @@ def written_cells(record: str, separator: str) -> list[str]:
 def csv_text(names: Sequence[str], rows: Iterable[Sequence[Any]], separator: str = ",") -> str:
     """A table as CSV, its lines ending with a newline; numbers in full, None as an empty cell, lists as JSON.
 
+    What a spreadsheet would take for a formula gets an apostrophe in front, which `records_of` takes away again.
+
     Examples
     --------
     >>> print(csv_text(["a", "b"], [[1.0, "x, y"], [None, 0.5]]), end="")
@@ -90,7 +94,26 @@ def csv_text(names: Sequence[str], rows: Iterable[Sequence[Any]], separator: str
 
 def cell_text(value: Any) -> str:
     """A value as the text of a cell."""
-    return json.dumps(value, ensure_ascii=False, default=str) if is_nested(value) else text_of(value)
+    text = json.dumps(value, ensure_ascii=False, default=str) if is_nested(value) else text_of(value)
+    return guarded(text) if isinstance(value, str) else text
+
+
+def guarded(cell: str) -> str:
+    """A text that no spreadsheet takes for a formula; `unguarded` gives it back.
+
+    Examples
+    --------
+    >>> guarded("=1+1"), guarded("-12.5"), guarded("- x"), guarded("'=x"), guarded("it's")
+    ("'=1+1", '-12.5', "'- x", "''=x", "it's")
+    >>> [unguarded(guarded(text)) for text in ("=1+1", "'=x", "'-5", "@a", "it's")]
+    ['=1+1', "'=x", "'-5", '@a', "it's"]
+    """
+    return f"'{cell}" if _FORMULA.match(cell) and not _NUMBER.fullmatch(cell) else cell
+
+
+def unguarded(cell: str) -> str:
+    """The text that `guarded` made safe."""
+    return cell[1:] if cell.startswith("'") and guarded(cell[1:]) == cell else cell
 
 
 def quoted(cell: str) -> str:

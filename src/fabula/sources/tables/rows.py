@@ -18,7 +18,7 @@ from fabula.sources.json_spans import elements, first_value, member, members
 from fabula.sources.playlists.lines import line_end
 from fabula.sources.tables.cells import text_of
 from fabula.sources.tables.columns import Table, numbers_of
-from fabula.sources.tables.csv_text import csv_text, quoted, records_of, written_cells
+from fabula.sources.tables.csv_text import csv_text, guarded, quoted, records_of, written_cells
 from fabula.sources.tables.writing import as_json, as_parquet, plain_value, write_text
 
 _COMMA = re.compile(r"-?\d+,\d+")
@@ -124,6 +124,8 @@ def _merged(cells: list[str], at: Mapping[str, int], extra: Mapping[str, str]) -
 
 def _cell(value: Any, *, comma: bool) -> str:
     text = text_of(value)
+    if isinstance(value, str):
+        return quoted(guarded(text))
     return text.replace(".", ",") if comma and isinstance(value, float) else quoted(text)
 
 

@@ -40,7 +40,7 @@ def add_items(router: APIRouter, store: Store) -> None:
         look = opened.session.medium.preview.wave
         if look is None:
             raise StatusError(404, f"{opened.session.medium.words.items} have no wave")
-        with store.looking, file.as_path() as path:
+        with store.looking.turn(), file.as_path() as path:
             try:
                 return json_response(wave_body(look(path, lambda: store.closed)))
             except FileError as error:

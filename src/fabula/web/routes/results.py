@@ -39,9 +39,9 @@ def add_results(router: APIRouter, store: Store) -> None:
         ordered = store.get_result(collection, asked.result)
         if asked.format == "zip":
             name = f"{exports.file_name(ordered.session.title) or 'order'}.zip"
-            chunks = exports.zip_copies(opened, ordered)
+            chunks = exports.zip_copies(opened, ordered, store.folder)
             return StreamingResponse(chunks, media_type="application/zip", headers=_attachment(name))
-        name, data = exports.export(ordered, asked.format, gap=asked.gap_s)
+        name, data = exports.export(ordered, asked.format, store.folder, gap=asked.gap_s)
         return Response(data, media_type="application/octet-stream", headers=_attachment(name))
 
     @router.post("/collections/{collection}/session", tags=["order"], response_class=Response)
