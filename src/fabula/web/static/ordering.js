@@ -9,7 +9,7 @@ import { sameTemplate, samples } from "./template.js";
 import { busy, say } from "./voice.js";
 import { plain, request, sameOrder } from "./wishes.js";
 
-const SOON = 120, FEW = 18; // milliseconds of a first answer; so few are searched to the end at once
+const SOON = 120, FEW = 18, MANY = 100; // milliseconds of a first answer; so few are searched to the end at once
 let asking = null;
 
 export const snapshot = () => {
@@ -98,10 +98,12 @@ async function fitEssence({ by }) {
   changed("essence");
 }
 
-// Of many items a first answer at once, while the better one is searched for.
+// Of many items a first answer at once, along the arc on the screen, while the better one is searched for.
 async function firstAnswer(wishes, signal) {
-  if (wishes.hand || plain(wishes, state.roomy) || state.collection.items.length <= FEW) return;
-  const soon = await api.order({ ...request(wishes, state.collection.id), explain: false, alternatives: 1, budget_ms: SOON, choose: wishes.template ? 1 : wishes.pick + 1 }, signal);
+  const { length: n } = state.collection.items;
+  if (wishes.hand || plain(wishes, state.roomy) || n <= FEW) return;
+  const along = n > MANY && state.template ? { ...wishes, template: wishes.template ?? state.template } : wishes;
+  const soon = await api.order({ ...request(along, state.collection.id), explain: false, alternatives: 1, budget_ms: SOON, choose: along.template ? 1 : wishes.pick + 1 }, signal);
   if (signal.aborted) return;
   const { ordering, left_out: out, sides } = soon;
   Object.assign(state, { ordering: [...ordering], out, sides, template: proposal(soon).template, settled: false });
