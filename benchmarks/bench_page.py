@@ -70,7 +70,9 @@ def measured(browser: Any, address: str, items: int) -> None:
     for what, selector, number in (("a knot", ".knot", 2), ("a row", ".row .grip", 4)):
         tries = [dragged(page, meter, selector, number) for _ in range(TRIES)]
         high, middle, work = min(tries)
-        print(f"{items} items, {what} dragged: frames p95 {high:.1f} ms, median {middle:.1f} ms; work {work:.1f} ms a frame")
+        print(
+            f"{items} items, {what} dragged: frames p95 {high:.1f} ms, median {middle:.1f} ms; work {work:.1f} ms a frame"
+        )
     if items <= 1000:
         first, last = page.evaluate(SEARCH)
         print(f"{items} items, two wishes: first order after {first:.0f} ms, the one that stays after {last:.0f} ms")
@@ -104,7 +106,9 @@ def worked(meter: Any) -> float:
 
 def table(n: int) -> bytes:
     rng = np.random.default_rng(0)
-    rows = "".join(f"Item {i},Artist {i % 40},{value:.4f},{180000 + 1000 * i}\n" for i, value in enumerate(rng.random(n)))
+    rows = "".join(
+        f"Item {i},Artist {i % 40},{value:.4f},{180000 + 1000 * i}\n" for i, value in enumerate(rng.random(n))
+    )
     return f"title,artist,energy,duration_ms\n{rows}".encode()
 
 

@@ -72,9 +72,7 @@ class Served:
 
 
 @contextmanager
-def serving(
-    settings: Settings | None = None, patience: Patience | None = None, port: int = 0
-) -> Iterator[Served]:
+def serving(settings: Settings | None = None, patience: Patience | None = None, port: int = 0) -> Iterator[Served]:
     app = create_app(settings)
     server = server_of(app, patience, port=port, timeout_graceful_shutdown=1)
     thread = threading.Thread(target=server.run, daemon=True)
@@ -161,7 +159,9 @@ def visit(browser, server):
         contexts.append(context)
         if collection is not None:  # as after a reload: nothing has to be opened
             kept = json.dumps(json.dumps({"collection": collection}))
-            context.add_init_script(f"sessionStorage.getItem('fabula-page') ?? sessionStorage.setItem('fabula-page', {kept})")
+            context.add_init_script(
+                f"sessionStorage.getItem('fabula-page') ?? sessionStorage.setItem('fabula-page', {kept})"
+            )
         page = context.new_page()
         page.set_default_timeout(8000)
         page.on("pageerror", lambda error: troubles.append(str(error)))

@@ -69,9 +69,7 @@ class Firefox:
     def evaluate(self, code: str) -> Any:
         """The value of an expression of JavaScript, awaited; through JSON."""
         wrapped = f"(async () => JSON.stringify(await ({code})))()"
-        answer = self.send(
-            "script.evaluate", expression=wrapped, target={"context": self._window}, awaitPromise=True
-        )
+        answer = self.send("script.evaluate", expression=wrapped, target={"context": self._window}, awaitPromise=True)
         if answer["type"] == "exception":
             raise RuntimeError(answer["exceptionDetails"]["text"])
         value = answer["result"].get("value")
@@ -84,18 +82,33 @@ class Firefox:
             assert time.monotonic() < until, code
             time.sleep(0.05)
 
-    def drag(self, start: tuple[float, float], end: tuple[float, float], *, kind: str = "mouse", steps: int = 8) -> None:
+    def drag(
+        self, start: tuple[float, float], end: tuple[float, float], *, kind: str = "mouse", steps: int = 8
+    ) -> None:
         """Press, move and let go."""
-        way = [(start[0] + (end[0] - start[0]) * k / steps, start[1] + (end[1] - start[1]) * k / steps) for k in range(steps + 1)]
+        way = [
+            (start[0] + (end[0] - start[0]) * k / steps, start[1] + (end[1] - start[1]) * k / steps)
+            for k in range(steps + 1)
+        ]
         moves = [{"type": "pointerMove", "x": round(x), "y": round(y), "duration": 20} for x, y in way]
-        actions = [moves[0], {"type": "pointerDown", "button": 0}, *moves[1:], {"type": "pause", "duration": 60}, {"type": "pointerUp", "button": 0}]
+        actions = [
+            moves[0],
+            {"type": "pointerDown", "button": 0},
+            *moves[1:],
+            {"type": "pause", "duration": 60},
+            {"type": "pointerUp", "button": 0},
+        ]
         source = {"type": "pointer", "id": f"hand-{kind}", "parameters": {"pointerType": kind}, "actions": actions}
         self.send("input.performActions", context=self._window, actions=[source])
 
     def press(self, *keys: str) -> None:
         """Keys pressed together."""
-        actions = [{"type": "keyDown", "value": key} for key in keys] + [{"type": "keyUp", "value": key} for key in reversed(keys)]
-        self.send("input.performActions", context=self._window, actions=[{"type": "key", "id": "keys", "actions": actions}])
+        actions = [{"type": "keyDown", "value": key} for key in keys] + [
+            {"type": "keyUp", "value": key} for key in reversed(keys)
+        ]
+        self.send(
+            "input.performActions", context=self._window, actions=[{"type": "key", "id": "keys", "actions": actions}]
+        )
 
     def close(self) -> None:
         try:

@@ -13,7 +13,9 @@ pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::ResourceWarn
 
 @pytest.fixture
 def axe():
-    found = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
+    found = pytest.importorskip(
+        "axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed"
+    )
 
     def check(page):
         page.wait_for_timeout(250)  # colours fade in
@@ -80,8 +82,11 @@ def test_lines_and_pressed_buttons_can_be_told_from_the_ground(visit, demo, sche
     page.locator("#given").hover()
     page.wait_for_timeout(300)
     pressed = page.locator("#given")
-    text, behind = pressed.evaluate(style, "color"), pressed.evaluate(
-        "(node) => { const pen = document.createElement('canvas').getContext('2d'); pen.fillStyle = getComputedStyle(node).backgroundColor; pen.fillRect(0, 0, 1, 1); return `rgb(${[...pen.getImageData(0, 0, 1, 1).data].slice(0, 3)})`; }"
+    text, behind = (
+        pressed.evaluate(style, "color"),
+        pressed.evaluate(
+            "(node) => { const pen = document.createElement('canvas').getContext('2d'); pen.fillStyle = getComputedStyle(node).backgroundColor; pen.fillRect(0, 0, 1, 1); return `rgb(${[...pen.getImageData(0, 0, 1, 1).data].slice(0, 3)})`; }"
+        ),
     )
     assert contrast(text, behind) >= 4.5
 

@@ -28,7 +28,9 @@ def page(server, tmp_path_factory):
 
 
 def settled(page):
-    page.wait("document.querySelector('.row .sub:not(:empty)') !== null && !document.getElementById('rows').hasAttribute('aria-busy')")
+    page.wait(
+        "document.querySelector('.row .sub:not(:empty)') !== null && !document.getElementById('rows').hasAttribute('aria-busy')"
+    )
 
 
 def test_the_whole_way_in_firefox(page):

@@ -160,7 +160,12 @@ def test_the_page_draws_curves_as_python_does(visit, rng):
         knots = np.concatenate([[0], np.sort(rng.uniform(0.05, 0.95, q - 2)), [1]])
         for interpolation in ("cubic", "monotone"):
             curve = fabula.Template(knots, rng.integers(-2, 3, q).astype(float), interpolation=interpolation)
-            told = {"knots": knots.tolist(), "values": curve.values.tolist(), "interpolation": interpolation, "name": ""}
+            told = {
+                "knots": knots.tolist(),
+                "values": curve.values.tolist(),
+                "interpolation": interpolation,
+                "name": "",
+            }
             for made, name in ((curve, "(t) => t"), (curve.normalised(), "normalised")):
                 code = f"async (t) => {{ const {{ samples, normalised }} = await import('/static/template.js'); return samples(({name})(t), 50); }}"
                 assert page.evaluate(code, told) == pytest.approx(made.samples(50).tolist(), abs=1e-9)

@@ -54,7 +54,9 @@ def test_two_tabs_agree_or_say_so(visit, demo, server):
     settled(tab)
     assert titles(tab) == order
 
-    desk = server.client.get(f"/api/collections/{demo}/desk").json()  # a page elsewhere, of which this one does not hear
+    desk = server.client.get(
+        f"/api/collections/{demo}/desk"
+    ).json()  # a page elsewhere, of which this one does not hear
     theirs = {**desk["state"], "wishes": {**desk["state"]["wishes"], "sides": 2}}
     answer = server.client.put(f"/api/collections/{demo}/desk", json={"revision": desk["revision"], "state": theirs})
     assert answer.status_code == 200

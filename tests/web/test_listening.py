@@ -77,7 +77,9 @@ def test_gaps_and_crossfades_are_heard_and_written(visit, demo, tmp_path):
 
 def test_levels_are_matched_and_the_volume_is_kept(visit, demo):
     page = visit(collection=demo)
-    gains = page.evaluate("async () => (await import('/static/state.js')).state.collection.items.map((item) => item.gain)")
+    gains = page.evaluate(
+        "async () => (await import('/static/state.js')).state.collection.items.map((item) => item.gain)"
+    )
     quiet, loud = gains.index(max(gains)), gains.index(min(gains))
     volumes = {}
     for item in (quiet, loud):

@@ -25,7 +25,7 @@ function setSides(text) {
   commit({ sides, ends: { first: stay(first), last: stay(last) }, sideLimit: sides > 1 ? sideLimit : "", hand: hand && { ordering: hand.ordering, sides: [] } });
 }
 
-const gapText = (gap) => (gap > 0 ? `${gap} s of silence` : gap < 0 ? `${-gap} s of crossfade` : "none");
+const gapText = (gap) => (gap > 0 ? `${gap} s of silence` : gap < 0 ? `${-gap} s of crossfade` : "no gap");
 
 // The words of the medium where the page has its own.
 export function fillWords({ medium, items, length_text: length }) {

@@ -6,7 +6,7 @@ import { lengthOfSide, pins, sideName, sides, withLeftOut } from "./laid.js";
 import { fillRow, makeRow, settleRow, showHeard } from "./row.js";
 import { changed, essence, state, titleOf } from "./state.js";
 
-const MANY = 120, SPARE = 4;
+const MANY = 120, SPARE = 4, LEAST = 12;
 export const size = { row: 56, side: 30 }; // pixels; they grow with the text
 const rows = new Map(); // item, or number of the slot where they are many -> parts of a row
 let shown = [], scale = () => 1, several = false, moving = 0;
@@ -104,7 +104,7 @@ function seen(count) {
   const list = $("rows").getBoundingClientRect(), box = $("scroller").getBoundingClientRect();
   const top = Math.max(box.top, 0) - list.top, bottom = Math.min(box.bottom, innerHeight) - list.top;
   const from = Math.max(0, Math.floor(top / size.row) - SPARE);
-  return [Math.min(from, Math.max(0, count - 1)), Math.min(count, Math.max(from + 1, Math.ceil(bottom / size.row) + SPARE))];
+  return [Math.min(from, Math.max(0, count - 1)), Math.min(count, Math.max(from + LEAST, Math.ceil(bottom / size.row) + SPARE))];
 }
 
 // The rows in the document follow those on the screen.

@@ -171,7 +171,7 @@ function refuse(error) {
 const LABELS = { limit: "Longest in all", side_limit: "Longest side", sides: "Sides", apart: "Twice in a row" };
 function spoken(error) {
   const label = LABELS[error.field], text = label ? `${label}: ${error.message.slice(error.field.length + 2)}` : error.message;
-  return /[.!?]$/.test(text) ? text : `${text}.`;
+  return `${text[0].toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? "" : "."}`;
 }
 
 // What the model proposes where the person has a template of her own.
