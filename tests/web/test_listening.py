@@ -10,7 +10,11 @@ pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::ResourceWarn
 
 DECKS = """async () => {
     const { current, other } = await import("/static/decks.js");
-    return [current(), other()].map((deck) => ({ item: deck.item, paused: deck.paused, volume: deck.volume, time: deck.currentTime }));
+    return [current(), other()].map(({ item, paused, volume }) => ({ item, paused, volume }));
+}"""
+INK = """(canvas) => {
+    const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+    return data.filter((value, i) => i % 4 === 3 && value > 0).length;
 }"""
 JUMP = """async (before) => {
     const { current } = await import("/static/decks.js");
@@ -98,13 +102,11 @@ def test_levels_are_matched_and_the_volume_is_kept(visit, demo):
 
 def test_waves_are_drawn_and_media_keys_work(visit, demo):
     page = visit(collection=demo)
-    page.add_init_script("")
     page.locator(".row .hear").nth(0).click()
     page.wait_for_selector("#seek.waved")
-    ink = "(canvas) => { const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height); return data.filter((v, i) => i % 4 === 3 && v > 0).length; }"
-    assert page.locator("#wave").evaluate(ink) > 500
+    assert page.locator("#wave").evaluate(INK) > 500
     page.locator("#one-wave[data-item*='/']").wait_for()
-    assert page.locator("#one-wave").evaluate(ink) > 500
+    assert page.locator("#one-wave").evaluate(INK) > 500
     title, state = page.evaluate("[navigator.mediaSession.metadata.title, navigator.mediaSession.playbackState]")
     assert (title, state) == (titles(page)[0], "playing")
     page.click("#next")

@@ -55,7 +55,7 @@ def test_an_uploaded_playlist_finds_the_sound_beside_it(server, sound):
 
 
 def test_nothing_usable_and_several_lists_are_refused(server):
-    nothing = server.upload(("a.jpg", b"x"))
+    nothing = server.upload(("a.xyz", b"x"))
     assert (nothing.status_code, "nothing in the upload can be opened" in nothing.json()["error"]) == (400, True)
     two = server.finish(server.upload(("a.csv", table(3).encode()), ("b.csv", table(3).encode())))
     assert "one table or one playlist at a time" in two["error"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from difflib import get_close_matches
 from importlib import import_module
@@ -19,6 +20,7 @@ COMMANDS = {
     "serve": ("serve", "Open the page on which an arc is drawn and the order follows."),
     "templates": ("templates", "List, show, learn and compare story templates."),
     "extract": ("extract", "Measure files and write a table, one row a file."),
+    "cache": ("cache", "Say what is kept of measured files, or forget it."),
     "fetch": ("fetch", "Fetch a public dataset of ordered collections."),
     "info": ("info", "Say what a model takes, what it was trained on and how it did."),
     "train": (
@@ -68,7 +70,13 @@ def main() -> None:
     """Run the command line; a user's mistake is one line on stderr and exit code 2."""
     if "--debug" not in sys.argv:
         _silence_libraries()
+    signal.signal(signal.SIGTERM, _terminated)
     sys.exit(run(sys.argv[1:]))
+
+
+def _terminated(*_: object) -> None:
+    """Leave as after an error, so that everything started is ended and nothing is half-written."""
+    raise SystemExit(128 + signal.SIGTERM)
 
 
 def _silence_libraries() -> None:

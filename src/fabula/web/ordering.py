@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -24,11 +25,12 @@ from fabula.web.store import OpenCollection, Store
 
 _SAME = (
     "flip", "scaled", "choose", "ordering", "side_sizes", "first", "last", "together", "before",
-    "apart", "apart_soft", "sides", "side_limit", "limit", "smoothness",
+    "apart", "apart_soft", "sides", "spreads", "side_limit", "limit", "smoothness",
 )  # fmt: skip
 
 
-_FEW = 12
+_FEW = 12  # items that a model is asked about, to know whether it takes them at all
+_CLOSEST = 1e-6  # that two knots of a template may be: nobody draws closer, and slopes stay finite
 
 
 def order(store: Store, asked: OrderRequest) -> tuple[Ordered, str | None]:
@@ -98,6 +100,9 @@ def _template(given: TemplateBody | str | None, session: Session) -> Template | 
     """The template asked for; a name is never taken for a file."""
     try:
         if isinstance(given, TemplateBody):
+            close = min(b - a for a, b in pairwise(given.knots))
+            if 0 < close < _CLOSEST:
+                raise InputError(f"knots must be at least {_CLOSEST:g} apart; got {close:g}")
             return Template(given.knots, given.values, given.name or "drawn", interpolation=given.interpolation)
         return None if given is None else named_template(given, session.templates, files=False)
     except InputError as error:
@@ -145,7 +150,7 @@ def knows_model(session: Session, model: str | None) -> bool:
 
 
 def _few(session: Session) -> Session:
-    """A few items of the session, those first of which something is not known: what a model takes, it takes of these."""
+    """A few items of the session, those of which something is not known: what a model takes, it takes of these."""
     known = session.collection
     gaps = np.isnan(known.features).sum(axis=1) if known.features.ndim == 2 else np.zeros(len(known))
     rows = np.sort(np.argsort(-gaps, kind="stable")[:_FEW])

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from typing import BinaryIO
 
 from fastapi.responses import Response, StreamingResponse
+from starlette.concurrency import run_in_threadpool
+from starlette.types import Receive, Scope, Send
 
 from fabula.web.errors import StatusError
 
@@ -42,7 +44,21 @@ def file_response(file: BinaryIO, kind: str | None, asked: str | None, *, if_ran
     if span is not None:
         headers["Content-Range"] = f"bytes {start}-{stop - 1}/{status.st_size}"
     safe = kind if kind is not None and _SAFE.fullmatch(kind) else "application/octet-stream"
-    return StreamingResponse(_chunks(file, start, stop), 200 if span is None else 206, headers, media_type=safe)
+    return _FileResponse(file, (start, stop), 200 if span is None else 206, headers, safe)
+
+
+class _FileResponse(StreamingResponse):
+    """Bytes of a file, which is closed whatever becomes of the answer."""
+
+    def __init__(self, file: BinaryIO, span: tuple[int, int], status: int, headers: dict[str, str], kind: str) -> None:
+        self._file = file
+        super().__init__(_chunks(file, *span), status, headers, media_type=kind)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            await run_in_threadpool(self._file.close)  # behind whoever still reads
 
 
 def _span(asked: str | None, size: int) -> tuple[int, int] | None:
@@ -62,8 +78,7 @@ def _span(asked: str | None, size: int) -> tuple[int, int] | None:
 
 
 def _chunks(file: BinaryIO, start: int, stop: int) -> Iterator[bytes]:
-    with file:
-        file.seek(start)
-        while start < stop and (data := file.read(min(_CHUNK, stop - start))):
-            start += len(data)
-            yield data
+    file.seek(start)
+    while start < stop and (data := file.read(min(_CHUNK, stop - start))):
+        start += len(data)
+        yield data

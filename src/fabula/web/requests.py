@@ -10,6 +10,7 @@ Text = Annotated[str, StringConstraints(max_length=4000)]
 Which = int | Text  # an item: its index in the order given; or its id, its title, or the name of its file
 Ends = Which | dict[int, Which]  # of the whole, or by side, counted from 0
 Number = Annotated[float, Field(allow_inf_nan=False)]
+Height = Annotated[float, Field(allow_inf_nan=False, ge=-1e9, le=1e9)]  # of a template
 Length = Number | Text  # a number in the unit of the medium, or text as people write it, such as 22:00
 
 
@@ -21,7 +22,7 @@ class TemplateBody(_Body):
     """A template: knots that rise from 0 to 1, and its values there."""
 
     knots: list[Number] = Field(min_length=2, max_length=5000, examples=[[0, 0.5, 1]])
-    values: list[Number] = Field(min_length=2, max_length=5000, examples=[[0, 1, 0]])
+    values: list[Height] = Field(min_length=2, max_length=5000, examples=[[0, 1, 0]])
     name: Text = ""
     interpolation: Literal["cubic", "monotone"] = "cubic"
 
@@ -63,6 +64,7 @@ class OrderRequest(_Body):
     apart: Text | None = Field(None, description="No two neighbours share this: 'creator', or any column.")
     apart_soft: bool = Field(default=False, description="As few as possible share it, instead of none.")
     sides: int = Field(1, ge=1, le=26, description="How many sides, each with an arc of its own.")
+    spreads: Literal["", "match", "contrast"] = Field("", description="Items face each other two by two, as in a book.")
     side_limit: Length | None = Field(None, description="The length one side holds.")
     limit: Length | None = Field(None, description="The length of all; what fits worst is left out.")
     smoothness: Number = Field(0.0, ge=-100, le=100, description="Weight of the steps between neighbours.")

@@ -59,10 +59,10 @@ class Turns:
     def turn(self) -> Iterator[None]:
         """Wait for a turn, and take it."""
         if not self._waiting.acquire(blocking=False):
-            raise StatusError(429, "too many searches at a time; try again")
+            raise StatusError(429, "too much is asked for at a time; try again")
         try:
             if not self._room.acquire(timeout=20):
-                raise StatusError(429, "too many searches at a time; try again")
+                raise StatusError(429, "too much is asked for at a time; try again")
             try:
                 yield
             finally:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -38,10 +38,16 @@ def check_output(path: str | Path) -> Path:
     from fabula.media.registry import media
 
     target = check_target(path)
-    own = [ending for medium in media().values() for ending in (*medium.outputs, *medium.sheets)]
-    if target.suffix.lower() not in (*_WRITERS, *own):
+    own = dict.fromkeys(ending for medium in media().values() for ending in (*medium.outputs, *medium.sheets))
+    if target.suffix.lower() not in _WRITERS and _longest(own, target) is None:
         raise InputError(f"{target}: the ending must be one of {', '.join((*_WRITERS, *own))}")
     return target
+
+
+def _longest(endings: Iterable[str], target: Path) -> str | None:
+    """The longest of some endings that a name has: ``.book.pdf`` before ``.pdf``."""
+    name = target.name.lower()
+    return max((ending for ending in endings if name.endswith(ending)), key=len, default=None)
 
 
 def write_ordered(ordered: Ordered, path: str | Path, *, gap: float = 0.0) -> Path:
@@ -60,8 +66,8 @@ def write_ordered(ordered: Ordered, path: str | Path, *, gap: float = 0.0) -> Pa
         Between two items, in the unit of their lengths, for formats that say when each begins.
     """
     target = check_target(path)
-    ending = target.suffix.lower()
-    if ending not in output_endings(ordered):
+    ending = _longest(output_endings(ordered), target)
+    if ending is None:
         raise InputError(f"{target}: the ending must be one of {', '.join(output_endings(ordered))}")
     if not 0 <= gap < float("inf"):
         raise InputError(f"must not be below 0; got {gap:g}", field="gap")

@@ -1,0 +1,222 @@
+"""Files that make a decoder read something else, or never end."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+import soundfile
+
+from fabula.media.music import ffmpeg
+from fabula.media.music.audio import measure
+from fabula.media.music.containers import DEMUXERS, demuxer_of
+from fabula.media.spec import Stopped
+from tests.web.conftest import serving
+
+needs_ffmpeg = pytest.mark.skipif(shutil.which("ffmpeg") is None, reason="ffmpeg is not installed")
+LISTS = {
+    "hls": "#EXTM3U\n#EXT-X-TARGETDURATION:20\n#EXTINF:10,\nfile://{}\n#EXT-X-ENDLIST\n",
+    "endless hls": "#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\nfile://{}\n",
+    "concat": "ffconcat version 1.0\nfile '{}'\n",
+    "dash": '<?xml version="1.0"?><MPD xmlns="urn:mpeg:dash:schema:mpd:2011"><BaseURL>file://{}</BaseURL></MPD>',
+    "sdp": "v=0\no=- 0 0 IN IP4 127.0.0.1\ns=x\nc=IN IP4 127.0.0.1\nt=0 0\nm=audio 9 RTP/AVP 0\n",
+    "image list": "%d.png",
+}
+
+
+@pytest.fixture
+def secret(tmp_path, sound) -> Path:
+    """A file elsewhere, as a list may name it."""
+    (tmp_path / "s.ogg").write_bytes(sound("01 Embers.ogg"))
+    if shutil.which("ffmpeg"):
+        command = ["ffmpeg", "-v", "error", "-i", tmp_path / "s.ogg", "-f", "mpegts", tmp_path / "secret.ts"]
+        subprocess.run(command, check=True, timeout=60)
+        return tmp_path / "secret.ts"
+    return tmp_path / "s.ogg"
+
+
+@needs_ffmpeg
+@pytest.mark.parametrize("text", LISTS.values(), ids=LISTS)
+def test_a_list_under_the_name_of_a_sound_gives_one_line(server, secret, text):
+    for ending in (".aac", ".m4a", ".mp3", ".ogg"):
+        job = server.finish(server.upload((f"x{ending}", text.format(secret).encode())))
+        assert (job["state"], job["error"]) == ("failed", f"x{ending}: is not audio that can be read")
+
+
+@needs_ffmpeg
+@pytest.mark.slow
+def test_so_does_the_command_line(secret, tmp_path):
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "x.aac").write_text(LISTS["endless hls"].format(secret))
+    code = "from fabula.cli import main; main()"
+    command = [sys.executable, "-c", code, "order", str(tmp_path / "in")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2
+    assert done.stderr.strip().endswith("x.aac: is not audio that can be read")
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_no_demuxer_opens_other_files():
+    assert not DEMUXERS & {
+        "hls",
+        "concat",
+        "dash",
+        "image2",
+        "sdp",
+        "rtsp",
+        "applehttp",
+        "imf",
+        "lavfi",
+        "tty",
+        "webm_dash",
+    }
+
+
+@pytest.mark.parametrize("size", [0, 1, 3, 7, 64, 500])
+def test_any_bytes_are_probed(rng, tmp_path, size):
+    path = tmp_path / "x"
+    for head in (b"", b"ID3\x04\0\0\x7f\x7f\x7f\x7f", b"ID3\4\0\0\0\0\0\0" * 50, b"\xff\xf1", b"\x0b\x77"):
+        path.write_bytes((head + rng.bytes(size))[:size])
+        with path.open("rb") as file:
+            assert demuxer_of(file) in {None, *DEMUXERS}
+            assert file.tell() == 0
+
+
+STUCK = """\
+    #!{python}
+    import os, struct, sys, time
+    open({pid!r}, "w").write(str(os.getpid()))
+    sys.stdout.buffer.write(b".snd" + struct.pack(">5I", 24, 0xFFFFFFFF, 6, 8000, 1))
+    sys.stdout.flush()
+    time.sleep(60)
+"""
+
+
+@pytest.fixture
+def stuck(tmp_path, monkeypatch) -> Path:
+    """An ffmpeg from which nothing comes any more; it leaves its number in a file."""
+    (tmp_path / "bin").mkdir()
+    program = tmp_path / "bin" / "ffmpeg"
+    program.write_text(textwrap.dedent(STUCK.format(python=sys.executable, pid=str(tmp_path / "pid"))))
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}")
+    return tmp_path / "pid"
+
+
+def gone(pid: Path, seconds: float = 5) -> bool:
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        with contextlib.suppress(ValueError, FileNotFoundError):
+            number = int(pid.read_text())
+            try:
+                os.kill(number, 0)
+            except ProcessLookupError:
+                return True
+        time.sleep(0.02)
+    return False
+
+
+def began(pid: Path) -> None:
+    until = time.monotonic() + 20
+    while not (pid.exists() and pid.read_text()):
+        assert time.monotonic() < until
+        time.sleep(0.02)
+
+
+AAC = b"\xff\xf1\x50\x80\x02\x1f\xfc" + bytes(500)
+
+
+def test_a_decoder_that_is_stuck_ends_with_the_job(stuck):
+    with serving() as served:
+        job = served.upload(("x.aac", AAC)).json()
+        began(stuck)
+        served.client.delete(f"/api/jobs/{job['id']}")
+        assert gone(stuck)
+        until = time.monotonic() + 5
+        while served.client.get(f"/api/jobs/{job['id']}").json()["state"] == "running":
+            assert time.monotonic() < until
+            time.sleep(0.02)
+        assert served.client.get(f"/api/jobs/{job['id']}").json()["state"] == "cancelled"
+
+
+def test_a_decoder_that_is_stuck_is_given_up(stuck, monkeypatch, tmp_path):
+    monkeypatch.setattr(ffmpeg, "PATIENCE", 0.2)
+    (tmp_path / "x.aac").write_bytes(AAC)
+    with pytest.raises(Exception, match=r"x\.aac: takes too long to decode"):
+        measure(tmp_path / "x.aac")
+    assert gone(stuck)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("files", [1, 2])
+def test_a_decoder_ends_with_the_command_line(stuck, tmp_path, files, ending):
+    folder = tmp_path / "in"
+    folder.mkdir()
+    for k in range(files):
+        (folder / f"{k}.aac").write_bytes(AAC)
+    code = (
+        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); from fabula.cli import main; main()"
+    )
+    command = [sys.executable, "-c", code, "order", str(folder), "--no-cache"]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+        began(stuck)
+        time.sleep(0.1)
+        process.send_signal(ending)
+        _, errors = process.communicate(timeout=20)
+    if ending == signal.SIGINT:
+        assert (process.returncode, errors.strip().splitlines()[-1]) == (130, "fabula: interrupted")
+    assert gone(stuck)
+
+
+@pytest.mark.slow
+def test_a_decoder_ends_with_the_server(stuck, start):
+    running = start()
+    with running.client() as client:
+        client.post("api/uploads", files={"files": ("x.aac", AAC)})
+        began(stuck)
+        running.process.send_signal(signal.SIGINT)
+        running.process.communicate(timeout=20)
+    assert gone(stuck)
+
+
+def test_a_long_silence_ends_with_the_job(tmp_path):
+    """A few hundred kB that hold hours: measured in one go before, whatever was cancelled."""
+    path = tmp_path / "x.flac"
+    with soundfile.SoundFile(path, "w", 44100, 1) as file:
+        for _ in range(10):
+            file.write(np.zeros(44100 * 60, np.int16))
+    assert path.stat().st_size < 1 << 19
+    calls = 0
+
+    def stop() -> bool:
+        nonlocal calls
+        calls += 1
+        return calls > 3
+
+    with pytest.raises(Stopped):
+        measure(path, stop=stop)
+    with serving() as served:
+        job = served.upload(("x.flac", path.read_bytes())).json()
+        served.client.delete(f"/api/jobs/{job['id']}")
+        until = time.monotonic() + 5
+        while (now := served.client.get(f"/api/jobs/{job['id']}").json())["state"] == "running":
+            assert time.monotonic() < until
+            time.sleep(0.01)
+        assert now["state"] == "cancelled"
+
+
+def test_more_hours_than_anybody_hears_are_refused(monkeypatch, tmp_path):
+    monkeypatch.setattr("fabula.media.music.decoding.MOST_HOURS", 0.001)
+    soundfile.write(tmp_path / "x.wav", np.zeros(8000 * 10), 8000)
+    with pytest.raises(Exception, match=r"x\.wav: is longer than"):
+        measure(tmp_path / "x.wav")
