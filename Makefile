@@ -28,9 +28,9 @@ $(VENV)/.dev: $(VENV)/.created pyproject.toml constraints.txt
 	$(BIN)/python -m pip install $(PIP_FLAGS) -c constraints.txt -e '.[all]' --group dev
 	@touch $@ $(VENV)/.demo
 
-# The page is tested in a real browser, loudness against ffmpeg: installed where that can be done without asking.
+# The page is tested in real browsers, loudness against ffmpeg: installed where that can be done without asking.
 $(VENV)/.tools: $(VENV)/.created
-	@command -v chromium >/dev/null && command -v ffmpeg >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update -qq && apt-get install -y -qq chromium ffmpeg >/dev/null; } || echo "no chromium or no ffmpeg: the tests that need them are skipped" >&2
+	@command -v chromium >/dev/null && command -v firefox-esr >/dev/null && command -v ffmpeg >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update -qq && apt-get install -y -qq chromium firefox-esr ffmpeg >/dev/null; } || echo "no chromium, firefox-esr or ffmpeg: the tests that need them are skipped" >&2
 	@touch $@
 
 $(VENV)/base/.installed: $(VENV)/.created pyproject.toml

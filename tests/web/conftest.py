@@ -72,9 +72,9 @@ class Served:
 
 
 @contextmanager
-def serving(settings: Settings | None = None, patience: Patience | None = None) -> Iterator[Served]:
+def serving(settings: Settings | None = None, patience: Patience | None = None, port: int = 0) -> Iterator[Served]:
     app = create_app(settings)
-    server = server_of(app, patience, port=0, timeout_graceful_shutdown=1)
+    server = server_of(app, patience, port=port, timeout_graceful_shutdown=1)
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     until = time.monotonic() + 10
@@ -165,7 +165,7 @@ def visit(browser, server):
         page = context.new_page()
         page.set_default_timeout(8000)
         page.on("pageerror", lambda error: troubles.append(str(error)))
-        refused = ("status of 400", "status of 404") if refusals else ()
+        refused = ("status of 400", "status of 404", "status of 409") if refusals else ()
 
         def listen(message):
             if message.type == "error" and not any(words in message.text for words in refused):

@@ -9,6 +9,8 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
+import numpy as np
+
 from fabula.core.collection import Item
 from fabula.core.template import Template
 from fabula.errors import FabulaError, InputError, ModelError
@@ -27,6 +29,7 @@ _SAME = (
 )  # fmt: skip
 
 
+_FEW = 12  # items that a model is asked about, to know whether it takes them at all
 _CLOSEST = 1e-6  # that two knots of a template may be: nobody draws closer, and slopes stay finite
 
 
@@ -140,10 +143,19 @@ def knows_model(session: Session, model: str | None) -> bool:
     try:
         if session.card is not None:
             return True
-        found = _by_model(session, model)
+        found = _by_model(_few(session), model)
         return found.model is not None or (session.source.files and found.card is not None)
     except FabulaError:
         return False
+
+
+def _few(session: Session) -> Session:
+    """A few items of the session, those of which something is not known: what a model takes, it takes of these."""
+    known = session.collection
+    gaps = np.isnan(known.features).sum(axis=1) if known.features.ndim == 2 else np.zeros(len(known))
+    rows = np.sort(np.argsort(-gaps, kind="stable")[:_FEW])
+    source = replace(session.source, collection=known.only(rows), playlist=None, rows=())
+    return replace(session, source=source, essence=session.essence[rows])
 
 
 def _by_model(session: Session, model: str | None) -> Session:

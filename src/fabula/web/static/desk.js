@@ -25,7 +25,7 @@ function setSides(text) {
   commit({ sides, ends: { first: stay(first), last: stay(last) }, sideLimit: sides > 1 ? sideLimit : "", hand: hand && { ordering: hand.ordering, sides: [] } });
 }
 
-const gapText = (gap) => (gap > 0 ? `${gap} s of silence` : gap < 0 ? `${-gap} s of crossfade` : "none");
+const gapText = (gap) => (gap > 0 ? `${gap} s of silence` : gap < 0 ? `${-gap} s of crossfade` : "no gap");
 
 // The words of the medium where the page has its own.
 export function fillWords({ medium, items, length_text: length }) {
@@ -105,7 +105,7 @@ function closeness(gap) {
 }
 
 // Whether anything tells the items apart.
-export const allAlike = () => new Set(essence()).size < 2 && state.collection.items.length > 1;
+export const allAlike = () => !state.answer?.likes && state.collection.items.length > 1 && new Set(essence()).size < 2;
 
 // What the model has to say, in a sentence; and what smoothness changed.
 export function says() {

@@ -1,6 +1,7 @@
 // The item that is chosen, or several at once: what it is called, why it stands there, and what to do with it.
 
 import * as api from "./api.js";
+import { allAlike } from "./desk.js";
 import { $, el } from "./dom.js";
 import { label, laid, pins, sideName } from "./laid.js";
 import * as likes from "./likes.js";
@@ -54,7 +55,7 @@ export function inspect() {
   if (item === null) return;
   const row = laid().find((one) => one.item === item), title = titleOf(item);
   $("one-title").textContent = many ? `${state.several.size} chosen` : row ? `${label(row)}. ${title}` : title;
-  $("one-why").textContent = many ? "" : !row ? "left out" : state.before ? "" : state.why.get(item) || "";
+  $("one-why").textContent = many ? "" : !row ? "left out" : state.before || allAlike() ? "" : state.why.get(item) || "";
   $("one-edit").hidden = many || state.before || !$("one-name").hidden;
   $("one-edit").setAttribute("aria-label", `Edit the title of ${title}`);
   picture(many ? null : item);

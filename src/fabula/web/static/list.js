@@ -1,11 +1,12 @@
 // The list: the same items as rows. Of many only those on the screen are in the document.
 
 import { $, el } from "./dom.js";
+import { allAlike } from "./desk.js";
 import { lengthOfSide, pins, sideName, sides, withLeftOut } from "./laid.js";
 import { fillRow, makeRow, settleRow, showHeard } from "./row.js";
 import { changed, essence, state, titleOf } from "./state.js";
 
-const MANY = 120, SPARE = 4;
+const MANY = 120, SPARE = 4, LEAST = 12;
 export const size = { row: 56, side: 30 }; // pixels; they grow with the text
 const rows = new Map(); // item, or number of the slot where they are many -> parts of a row
 let shown = [], scale = () => 1, several = false, moving = 0;
@@ -67,6 +68,7 @@ export function render({ settle = true } = {}) {
   list.classList.toggle("still", many || state.dragged != null);
   put(list, "height", `${height}px`);
   const [from, to] = many ? seen(kept.length) : [0, kept.length], keys = new Set();
+  const alike = settle && allAlike();
   const stop = kept.some(({ item }) => item === state.chosen) ? state.chosen : kept[0]?.item, total = kept.length;
   for (let k = from; k < to; k++) {
     const data = kept[k], key = many ? k - from : data.item, parts = rows.get(key) ?? added(key);
@@ -75,7 +77,7 @@ export function render({ settle = true } = {}) {
     if (parts.top !== data.top) parts.row.style.transform = `translateY(${(parts.top = data.top)}px)`;
     parts.position = data.position;
     parts.row.classList.toggle("lifted", data.item === state.dragged);
-    if (settle) settleRow(parts, data, { several, stop, total });
+    if (settle) settleRow(parts, data, { several, stop, total, alike });
   }
   for (const [key, parts] of rows) if (!keys.has(key)) drop(key, parts);
   if (!settle) return;
@@ -102,7 +104,7 @@ function seen(count) {
   const list = $("rows").getBoundingClientRect(), box = $("scroller").getBoundingClientRect();
   const top = Math.max(box.top, 0) - list.top, bottom = Math.min(box.bottom, innerHeight) - list.top;
   const from = Math.max(0, Math.floor(top / size.row) - SPARE);
-  return [Math.min(from, Math.max(0, count - 1)), Math.min(count, Math.max(from + 1, Math.ceil(bottom / size.row) + SPARE))];
+  return [Math.min(from, Math.max(0, count - 1)), Math.min(count, Math.max(from + LEAST, Math.ceil(bottom / size.row) + SPARE))];
 }
 
 // The rows in the document follow those on the screen.

@@ -9,7 +9,7 @@ import { sameTemplate, samples } from "./template.js";
 import { busy, say } from "./voice.js";
 import { plain, request, sameOrder } from "./wishes.js";
 
-const SOON = 120, FEW = 18; // milliseconds of a first answer; so few are searched to the end at once
+const SOON = 120, FEW = 18, MANY = 100; // milliseconds of a first answer; so few are searched to the end at once
 let asking = null;
 
 export const snapshot = () => {
@@ -30,13 +30,24 @@ export function preview(changes) {
   if (changes.template) state.template = changes.template;
   state.settled = false;
   if (plain(wishes, state.roomy)) layAll(wishes);
-  else searchSoon({ ...wishes, template: templateNow() });
+  else {
+    if (changes.fixed) state.ordering = guessed(wishes);
+    searchSoon({ ...wishes, template: templateNow() });
+  }
   changed("preview");
 }
 
 function layAll({ fixed }) {
   state.ordering = orderAlong(essence(), samples(templateNow(), state.collection.items.length), fixed);
   Object.assign(state, { out: [], sides: [] });
+}
+
+// What is shown until the server has spoken: what is pinned where it is wanted, the others as they follow each other.
+function guessed({ fixed, hand }) {
+  if (hand) return hand.ordering;
+  const held = new Map(Object.entries(fixed).filter(([at, item]) => at < state.ordering.length && state.ordering.includes(item)).map(([at, item]) => [Number(at), item]));
+  const gone = new Set(held.values()), rest = state.ordering.filter((item) => !gone.has(item));
+  return state.ordering.map((_, position) => held.get(position) ?? rest.shift());
 }
 
 // While dragging among wishes that need a search: one question at a time, then the newest.
@@ -87,10 +98,12 @@ async function fitEssence({ by }) {
   changed("essence");
 }
 
-// Of many items a first answer at once, while the better one is searched for.
+// Of many items a first answer at once, along the arc on the screen, while the better one is searched for.
 async function firstAnswer(wishes, signal) {
-  if (wishes.hand || plain(wishes, state.roomy) || state.collection.items.length <= FEW) return;
-  const soon = await api.order({ ...request(wishes, state.collection.id), explain: false, alternatives: 1, budget_ms: SOON, choose: wishes.template ? 1 : wishes.pick + 1 }, signal);
+  const { length: n } = state.collection.items;
+  if (wishes.hand || plain(wishes, state.roomy) || n <= FEW) return;
+  const along = n > MANY && state.template ? { ...wishes, template: wishes.template ?? state.template } : wishes;
+  const soon = await api.order({ ...request(along, state.collection.id), explain: false, alternatives: 1, budget_ms: SOON, choose: along.template ? 1 : wishes.pick + 1 }, signal);
   if (signal.aborted) return;
   const { ordering, left_out: out, sides } = soon;
   Object.assign(state, { ordering: [...ordering], out, sides, template: proposal(soon).template, settled: false });
@@ -107,6 +120,7 @@ export async function ask() {
   newest = null;
   if (wishes.template) state.template = wishes.template;
   if (wishes.template && !wishes.hand && plain(wishes, state.roomy) && wishes.by === state.collection.by) layAll(wishes);
+  else if (state.answer) state.ordering = guessed(wishes);
   changed(state.ordering.join() !== shown || !state.answer || !plain(wishes, state.roomy) ? "order" : "preview");
   $("rows").setAttribute("aria-busy", "true");
   busy("search", true, "Looking for the best order");
@@ -157,7 +171,7 @@ function refuse(error) {
 const LABELS = { limit: "Longest in all", side_limit: "Longest side", sides: "Sides", apart: "Twice in a row" };
 function spoken(error) {
   const label = LABELS[error.field], text = label ? `${label}: ${error.message.slice(error.field.length + 2)}` : error.message;
-  return /[.!?]$/.test(text) ? text : `${text}.`;
+  return `${text[0].toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? "" : "."}`;
 }
 
 // What the model proposes where the person has a template of her own.

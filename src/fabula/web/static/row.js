@@ -56,9 +56,9 @@ function showCover(art, address) {
 }
 
 // What is read of it, and by those who hear the page; once things have come to rest.
-export function settleRow(parts, data, { several, stop, total }) {
+export function settleRow(parts, data, { several, stop, total, alike }) {
   const { item, off, position } = data, gone = off === null, title = titleOf(item), held = parts.was.held;
-  const why = gone || state.before ? "" : state.why.get(item) || "";
+  const why = gone || state.before || alike ? "" : state.why.get(item) || "";
   const line = [several ? state.collection.items[item].creator : "", why].filter(Boolean).join(" · ");
   const place = gone ? "left out" : `position ${label(data)}`, on = item === state.chosen || state.several.has(item);
   put(parts, "line", line, () => {

@@ -18,5 +18,6 @@ export function show(name) {
   $("again").textContent = now === "start" && state.collection ? "Back" : "Open…";
   $("player").hidden = !hears;
   $("play-all").hidden = !hears;
+  $("desk").classList.toggle("mute", !hears);
   document.body.dataset.screen = now;
 }

@@ -1,6 +1,6 @@
 // What the page says: a notice that is seen, a sentence that is only read out, and a sign that something runs.
 
-import { $, el } from "./dom.js";
+import { $, el, icon } from "./dom.js";
 
 let fading = 0, speaking = 0;
 
@@ -8,7 +8,8 @@ let fading = 0, speaking = 0;
 export function say(text, { error = false, actions = [], fades = !actions.length } = {}) {
   const notice = $("notice");
   const buttons = actions.map(([name, action]) => el("button", { class: "small", onclick: () => { hush(); action(); } }, name));
-  notice.replaceChildren(el("span", { dir: "auto" }, text), ...buttons);
+  const close = actions.length ? [el("button", { class: "plain tiny", onclick: hush, "aria-label": "Close this notice" }, icon("close"))] : [];
+  notice.replaceChildren(el("span", { dir: "auto" }, text), ...buttons, ...close);
   notice.classList.toggle("error", error);
   notice.classList.toggle("shown", Boolean(text));
   clearTimeout(fading);
