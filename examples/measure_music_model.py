@@ -26,8 +26,8 @@ from fabula.evaluation.metrics import METRICS
 from fabula.models.sets.agreement import most_agreeing
 from fabula.models.sets.model import SetModel
 from fabula.models.sets.pairs import TITLE_PAIRS
-from fabula.models.sets.proposing import likeliest
 from fabula.models.sets.posterior import posterior
+from fabula.models.sets.proposing import likeliest
 from fabula.models.sets.tables import Tables
 from fabula.models.sets.titles import words_of
 
