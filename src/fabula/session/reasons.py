@@ -86,7 +86,8 @@ def traits_of(collection: Collection, names: tuple[str, ...], medium: Medium) ->
 def traits_by_feature(collection: Collection, names: tuple[str, ...], medium: Medium) -> list[dict[str, str]]:
     """Per item, feature -> a word for what it has much or little of, what stands out most first."""
     words = medium.words.traits
-    there = [name for name in names or collection.feature_names if name in words and name in collection.feature_names]
+    asked = [name for name in names if name in words] or collection.feature_names  # a model may go by steps alone
+    there = [name for name in asked if name in words and name in collection.feature_names]
     known = [name for name in there if np.isfinite(collection.column(name)).any()]
     if not known or len(collection) < 2:
         return [{} for _ in collection.items]
