@@ -43,11 +43,12 @@ def command(
     \b
     Chance, each feature sorted up and down, the sorted essence, squared-error templates, the
     mixture of arcs and, where asked for, a search and a direct transformer; with intervals and
-    paired tests.
+    paired tests. Of a set model such as music: what it proposes, the likeliest order, and its bits.
 
     \b
     Examples:
       fabula evaluate albums.parquet --model audio --where kind= -o recovery.csv
+      fabula evaluate albums.parquet --model music --where kind=
       fabula evaluate playlists.csv --by energy
     """
     from fabula.cli.progress import counting_bar
@@ -77,6 +78,20 @@ def command(
         return
     show_rows(result)
     _show_tests(result)
+    _show_bits(result)
+
+
+def _show_bits(result: Mapping[str, Any]) -> None:
+    """Print what the model tells about the order."""
+    from fabula.cli.printing import console
+
+    for name, info in result["bits"].items():
+        console().print(
+            f"{name}: {info['bits']:.3f} bits [{info['low']:.3f}, {info['high']:.3f}] of at most {info['ceiling']:.2f} "
+            f"(95 % interval, {info['negatives']} negatives, {info['collections']:,} collections)",
+            markup=False,
+            soft_wrap=True,
+        )
 
 
 def show_rows(result: Mapping[str, Any]) -> None:

@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fabula.core.collection import Collection
 from fabula.core.essence import Floats
 from fabula.core.template_set import TemplateSet
 from fabula.errors import InputError
 from fabula.evaluation.baselines import random_orderings
 from fabula.evaluation.comparison import Comparison, ComparisonSettings, compare_scores
+from fabula.evaluation.information import Information
 from fabula.evaluation.intervals import Interval, bootstrap
 from fabula.evaluation.metrics import METRICS
-from fabula.models.file import load_essence_model
+from fabula.models.file import load_essence_model, load_model
+from fabula.models.model import Model
+from fabula.models.sets.model import SetModel
+from fabula.studies.judged import judged_bits
 from fabula.studies.recovery import CHANCE, METHODS, Methods, Orderings, Report, recover
-from fabula.studies.splits import read_split
+from fabula.studies.splits import Split, read_split
 
 if TYPE_CHECKING:
     from fabula.training.sequencer.sequencer import Sequencer
@@ -61,12 +66,15 @@ class Evaluated:
         How many were held out.
     rule
         How they were held out.
+    bits
+        What a set model tells about their order, by scorer.
     """
 
     rows: list[MethodRow]
     tests: list[TestRow]
     collections: int
     rule: str = ""
+    bits: Mapping[str, Information] = field(default_factory=dict)
 
     def best(self, metric: str = "spearman") -> str:
         """The method with the highest mean."""
@@ -79,7 +87,8 @@ class Evaluated:
             for r in self.rows
         ]
         tests = [{"metric": t.metric, **asdict(t.comparison)} for t in self.tests]
-        return {"collections": self.collections, "rule": self.rule, "rows": rows, "tests": tests}
+        bits = {name: {k: v for k, v in asdict(i).items() if k != "per_length"} for name, i in self.bits.items()}
+        return {"collections": self.collections, "rule": self.rule, "bits": bits, "rows": rows, "tests": tests}
 
 
 @dataclass(frozen=True)
@@ -137,15 +146,45 @@ def evaluate_table(request: EvaluationRequest, *, progress: Report | None = None
     progress
         Called with the name of each method before its turn.
     """
-    model = load_essence_model(request.model) if request.model is not None else None
+    model = _load_model(request)
     templates = TemplateSet.load(request.templates) if request.templates is not None else None
     methods = Methods(
         model, request.by, templates, _load_sequencer(request.sequencer), search=request.search, k=request.k
     )
     split = read_split(request.table, where=request.where, held_out=request.held_out)
-    names = tuple(request.features or (model.feature_names if model else (str(request.by),)))
+    names = tuple(request.features or _features(model, split, str(request.by)))
     orderings = recover(split, names, methods, seed=request.seed, progress=progress)
-    return tabulate(orderings, [len(c) for c in split.held_out], rule=split.rule, seed=request.seed)
+    found = tabulate(orderings, [len(c) for c in split.held_out], rule=split.rule, seed=request.seed)
+    if not isinstance(model, SetModel):
+        return found
+    return replace(found, bits=judged_bits(model, split.held_out, request.seed))
+
+
+def _features(model: Model | SetModel | None, split: Split, by: str) -> Sequence[str]:
+    """The columns to sort by: the column, or what the model takes; of a set model any may be missing."""
+    if model is None:
+        return (by,)
+    if not isinstance(model, SetModel):
+        return model.feature_names
+    there = split.held_out[0].feature_names
+    return [name for name in model.feature_names if name in there and _known(split.held_out, name)]
+
+
+def _known(collections: Sequence[Collection], name: str) -> bool:
+    return all(np.isfinite(c.column(name)).all() for c in collections)
+
+
+def _load_model(request: EvaluationRequest) -> Model | SetModel | None:
+    """The model that was asked for; a set model gives orders, on which no template is laid and no search is made."""
+    if request.model is None:
+        return None
+    model = load_model(request.model)
+    if not isinstance(model, SetModel):
+        return load_essence_model(request.model)
+    for name, given in (("templates", request.templates), ("search", request.search)):
+        if given:
+            raise InputError(f"goes with a model that gives an essence; {request.model} is a set model", field=name)
+    return model
 
 
 def tabulate(
