@@ -20,7 +20,7 @@ COMMANDS = {
         "arcs",
         "Show the arc within single items, such as whole books, and which of six emotional arcs it is like.",
     ),
-    "demo": ("demo", "Order a small collection that comes with the package: of music, or of text."),
+    "demo": ("demo", "Order a small collection that comes with the package: of music, of text or of pictures."),
     "serve": ("serve", "Open the page on which an arc is drawn and the order follows."),
     "templates": ("templates", "List, show, learn and compare story templates."),
     "extract": ("extract", "Measure files and write a table, one row a file."),

@@ -13,15 +13,16 @@ import click
               help="Where the order and the report go; by default here.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of the table.")
 def command(*, medium: str, folder: Path, as_json: bool) -> None:
-    """Order a small collection that comes with the package: of music, or of text.
+    """Order a small collection that comes with the package: of music, of text or of pictures.
 
     \b
-    Writes fabula-demo.html, and fabula-demo.m3u8 or fabula-demo.md.
+    Writes fabula-demo.html, and fabula-demo.m3u8, fabula-demo.md or fabula-demo.png.
 
     \b
     Examples:
       fabula demo
       fabula demo text
+      fabula demo images
     """
     from fabula.cli.printing import console, print_arc, print_ordered
     from fabula.cli.progress import counting_bar

@@ -16,6 +16,8 @@ from fabula.report.figures.colours import STYLE as COLOURS
 from fabula.report.figures.inner import whole_figure
 from fabula.report.figures.likes import MOST_ROWS, likes_figure
 from fabula.report.figures.threads import threads_figure
+from fabula.report.light_table import STYLE as LIGHT
+from fabula.report.light_table import light_table
 from fabula.session.answer import beside_text, headline, likely_text, model_name, rows_of, side_line
 from fabula.session.inner import whole_arc
 from fabula.session.ordered import Ordered
@@ -60,6 +62,7 @@ def order_page(ordered: Ordered) -> str:
         f"<p>{escape(_verdict(ordered))}</p>",
         *(f'<p class="note">{escape(note)}</p>' for note in ordered.notes),
         *_figures(ordered),
+        *light_table(ordered),
         "<h2>The order</h2>",
         _table(ordered),
         *_changes(ordered),
@@ -68,9 +71,10 @@ def order_page(ordered: Ordered) -> str:
         *_threads(ordered),
         *_alternatives(ordered),
     ]
+    style = f"{STYLE}{svg.STYLE}{COLOURS}{LIGHT}"
     return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(title)} · fabula</title>'
-        f'<meta name="viewport" content="width=device-width,initial-scale=1"><style>{STYLE}{svg.STYLE}{COLOURS}</style>'
+        f'<meta name="viewport" content="width=device-width,initial-scale=1"><style>{style}</style>'
         f"</head><body>{''.join(body)}</body></html>\n"
     )
 
@@ -150,7 +154,10 @@ def _likes(ordered: Ordered) -> list[str]:
     judged = ordered.task.likelihood
     if judged is None or len(judged.collection) > MOST_ROWS:
         return []
-    figure = likes_figure(judged.likes()[ordered.ordering], ordered.titles)
+    likes = judged.likes()[ordered.ordering]
+    if not np.ptp(likes):  # a model that knows of no positions
+        return []
+    figure = likes_figure(likes, ordered.titles)
     words = "Each row is an item, each column a position: the darker, the likelier. A ring marks where it stands."
     return [f'<h2>Where each likes to stand</h2><p class="soft">{words}</p><figure>{figure}</figure>']
 

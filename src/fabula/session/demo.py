@@ -27,7 +27,11 @@ class _Demo:
     template: str | None = None
 
 
-_DEMOS = {DEFAULT: _Demo("demo"), "text": _Demo("demos/The Tide Clock", "valence", "man-in-a-hole")}
+_DEMOS = {
+    DEFAULT: _Demo("demo"),
+    "text": _Demo("demos/The Tide Clock", "valence", "man-in-a-hole"),
+    "images": _Demo("demos/One Day"),
+}
 
 
 def demo_folder(medium: str = DEFAULT) -> Path:

@@ -165,3 +165,16 @@ def test_titles_and_ratings_of_a_sidecar(folder: Path) -> None:
 @pytest.mark.parametrize("packet", ["", "<", "<!DOCTYPE a [<!ENTITY b 'c'>]><a>&b;</a>", "<a/>", b"\xff\xfe\0"])
 def test_odd_packets_say_nothing(packet: str | bytes) -> None:
     assert read_packet(packet) == {}
+
+
+def test_the_demo_runs_through_a_day(tmp_path: Path) -> None:
+    from fabula.report.page import write_page
+    from fabula.session.demo import order_demo
+
+    ordered, sheet = order_demo(tmp_path, "images")
+    light = ordered.session.collection.column("brightness")[ordered.ordering]
+    assert sheet.name == "fabula-demo.png"
+    assert np.sum(np.diff(np.sign(np.diff(light))) != 0) <= 4, "the light rises and falls, without going to and fro"
+    page = write_page(ordered, tmp_path / "day.html").read_text(encoding="utf-8")
+    assert page.count("data:image/jpeg;base64,") == 12
+    assert "Where each likes to stand" not in page

@@ -11,7 +11,7 @@ from fabula.core.essence import Floats
 from fabula.core.writing import write_whole
 from fabula.media.images.files import COMPANION_ENDINGS, PICTURE_ENDINGS, read_item
 from fabula.media.images.sidecars import write_numbers
-from fabula.media.medium import Facing, Medium, Output, Preview, Words
+from fabula.media.medium import Cover, Facing, Medium, Output, Preview, Words
 from fabula.media.spec import Spec
 from fabula.media.steps import Steps
 
@@ -74,6 +74,12 @@ def _complete(collection: Collection) -> Collection:
     return with_duplicates(collection)
 
 
+def _thumbnail(path: str) -> Cover | None:
+    from fabula.media.images.thumbnails import thumbnail
+
+    return thumbnail(path)
+
+
 def _parts(path: str) -> Collection | None:
     from fabula.media.images.parts import cut_pages
 
@@ -134,7 +140,7 @@ MEDIUM = Medium(
     steps=_steps,
     proposer="pictures",
     columns=_COLUMNS,
-    preview=Preview("picture", _SHOWN),
+    preview=Preview("picture", _SHOWN, cover=_thumbnail),
     facing=_facing,
     outputs=OUTPUTS,
     write_numbers=write_numbers,

@@ -71,9 +71,8 @@ async function picture(item) {
   box.hidden = !shows;
   if (!shows || box.dataset.item === key) return;
   box.dataset.item = key;
-  const address = api.preview(state.collection.id, item);
-  if (kind === "picture") return box.replaceChildren(el("img", { src: address, alt: titleOf(item) }));
-  const text = await api.beginning(address).catch(() => "");
+  if (kind === "picture") return box.replaceChildren(el("img", { src: api.cover(state.collection.id, item), alt: titleOf(item) }));
+  const text = await api.beginning(api.preview(state.collection.id, item)).catch(() => "");
   if (box.dataset.item === key) box.replaceChildren(el("p", { dir: "auto" }, text));
 }
 

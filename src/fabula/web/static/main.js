@@ -55,13 +55,13 @@ function fresh() {
   desk.notes(state.collection.notes);
 }
 
-// Whether the items have pictures is asked of the first; pictures stand for themselves.
+// Whether the items have pictures is asked of the first.
 async function findCovers() {
   const { id, items, medium } = state.collection, first = items.findIndex((one) => one.preview);
   if (first < 0 || !["sound", "picture"].includes(medium.preview.kind)) return;
-  const pictures = medium.preview.kind === "picture", has = pictures || (await api.hasCover(id, first).catch(() => false));
+  const has = await api.hasCover(id, first).catch(() => false);
   if (!has || state.collection.id !== id) return;
-  state.covers = (index) => (pictures ? api.preview : api.cover)(id, index);
+  state.covers = (index) => api.cover(id, index);
   changed("chosen");
 }
 

@@ -1,0 +1,22 @@
+"""Small pictures of pictures, for lists."""
+
+from __future__ import annotations
+
+from io import BytesIO
+
+from fabula.errors import FabulaError
+from fabula.media.images.opening import open_picture
+from fabula.media.medium import Cover
+
+_SIZE, _QUALITY = 640, 80  # pixels of the longer side; as JPEG counts
+
+
+def thumbnail(path: str) -> Cover | None:
+    """A picture of at most 640 pixels, upright, as JPEG; None where it cannot be read."""
+    try:
+        picture = open_picture(path, _SIZE)
+    except FabulaError:
+        return None
+    content = BytesIO()
+    picture.save(content, "JPEG", quality=_QUALITY)
+    return Cover(content.getvalue(), "image/jpeg")
