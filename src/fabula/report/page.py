@@ -17,8 +17,8 @@ from fabula.report.figures.inner import whole_figure
 from fabula.report.figures.likes import MOST_ROWS, likes_figure
 from fabula.report.figures.threads import threads_figure
 from fabula.session.answer import headline, likely_text, model_name, rows_of, side_line, times_text
-from fabula.session.inner import whole_arc
 from fabula.session.ordered import Ordered
+from fabula.session.pieces import whole_arc
 from fabula.session.reasons import likelier, story
 
 STYLE = """
