@@ -88,7 +88,7 @@ class ExportRequest(_Body):
     """Write a result of this collection."""
 
     result: str = Field(description="The id that POST /api/order answered as `result`.")
-    format: Literal["m3u8", "m3u", "pls", "xspf", "jspf", "csv", "json", "html", "svg", "zip"]
+    format: Literal["m3u8", "m3u", "pls", "xspf", "jspf", "csv", "json", "html", "svg", "zip", "md", "docx"]
 
 
 class SaveRequest(_Body):

@@ -62,7 +62,7 @@ def write_ordered(ordered: Ordered, path: str | Path) -> Path:
         raise InputError(f"{target}: the ending must be one of {', '.join(output_endings(ordered))}")
     if own is None:
         return history.replace_file(target, lambda: _WRITERS[ending](ordered, target))
-    return history.replace_file(target, lambda: own(ordered.collection, target, ordered.sides))
+    return history.replace_file(target, lambda: own(ordered.readable, target, ordered.sides))
 
 
 def _write_json(ordered: Ordered, target: Path) -> Path:
