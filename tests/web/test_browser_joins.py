@@ -34,6 +34,7 @@ def test_the_joins_of_the_chosen_text(visit):
     assert texts[1].startswith(f"{EVIL} So {names[1]} began")
     assert page.locator("#joins img").count() == 0
     assert page.title() != "run"
+    assert not page.locator("#rows .hear").first.is_visible()  # a text is not played
     page.click("#save summary")
     with page.expect_download() as download:
         page.click('[data-format="docx"]')

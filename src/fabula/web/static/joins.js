@@ -40,9 +40,10 @@ async function render() {
   if (wanted === asked) $("joins").replaceChildren(...made);
 }
 
-// Texts can be saved as one.
+// Texts can be saved as one, and not be played.
 function joined() {
   const sheet = document.querySelector("#save .sheet"), text = state.collection?.medium.preview.kind === "text";
+  $("rows").classList.toggle("unheard", Boolean(text));
   if (!text) return sheet.querySelectorAll(".joined").forEach((button) => button.remove());
   if (sheet.querySelector(".joined")) return;
   const kinds = [["docx", "Word"], ["md", "Markdown"]];
