@@ -12,6 +12,7 @@ from fabula.core.builtin import template
 from fabula.errors import FileError, InputError
 from fabula.evaluation.shapes import fit_shapes, smooth
 from fabula.report.inner import write_inner
+from fabula.session.demo import demo_folder
 from fabula.session.inner import SIX, Windows, inner_arcs
 
 GLAD, SAD = ["happy", "good", "love", "joy"], ["dead", "bad", "hate", "grief"]
@@ -105,8 +106,20 @@ def test_bad_input(tmp_path):
             inner_arcs([tmp_path / name])
     with pytest.raises(InputError, match="has no inner arc"):
         inner_arcs([tmp_path / "x.mp3"])
-    with pytest.raises(FileError, match="is a folder"):
-        inner_arcs([tmp_path.rename(tmp_path.with_suffix(".txt"))])
+    with pytest.raises(InputError, match="have no inner arc"):
+        inner_arcs([demo_folder()])
+
+
+def test_a_folder_is_taken_as_one(book, arc, tmp_path):
+    words = book.read_text(encoding="utf-8").split(". ")
+    for number in range(9):
+        part = ". ".join(words[number * 100 : number * 100 + 100])
+        (tmp_path / f"{number}.txt").write_text(part + ".", encoding="utf-8")
+    [found] = inner_arcs([tmp_path])
+    assert found.length == pytest.approx(arc.length, rel=0.01)
+    assert found.shape.name == arc.shape.name
+    assert np.corrcoef(found.arc.values, arc.arc.values)[0, 1] > 0.99
+    assert len(found.essence) >= 12
 
 
 def test_a_feature_that_is_not_there(book):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from fabula.media.text.files import read_document
 from fabula.web.settings import Settings
 
 from .conftest import serving
@@ -70,3 +71,27 @@ def test_texts_that_are_sent_are_read_where_they_are_stored(served, tmp_path, mo
     ).text
     assert "<h2>The arc of the whole</h2>" in written
     assert "Zed" not in written
+
+
+def test_texts_are_saved_as_one(served, tmp_path, tmp_path_factory):
+    files = [(f"{name}.txt", BODY.format(name, "Tom").encode()) for name in ("Ann", "Bob", "Carl")]
+    opened = served.opened(served.upload(*files))
+
+    def saved(collection, form):
+        result = served.order(collection=collection)["result"]
+        asked = {"result": result, "format": form}
+        return served.client.post(f"/api/collections/{collection}/export", json=asked)
+
+    assert all(f"# {name}" in saved(opened, "md").text for name in ("Ann", "Bob", "Carl"))
+    (tmp_path / "x.docx").write_bytes(saved(opened, "docx").content)
+    assert "Then old Bob met young Tom" in read_document(str(tmp_path / "x.docx")).text
+    secret = tmp_path_factory.mktemp("elsewhere") / "secret.txt"
+    secret.write_text("A secret that nobody is to read, ever.")
+    kept = served.client.post(f"/api/collections/{opened}/session", json={"state": {}}).json()
+    for item in kept["items"]:
+        item["path"] = str(secret)
+    kept["by"] = "words"
+    kept["essence"] = [0.0, 0.0, 0.0]
+    again = served.client.post("/api/sessions", json=kept).json()["collection"]["id"]
+    answer = saved(again, "md")
+    assert (answer.status_code, "secret" in answer.text) == (400, False)

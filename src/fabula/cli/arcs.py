@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 @click.command("arcs")
-@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.argument("files", nargs=-1, required=True, metavar="PATH...")
 @click.option("--by", metavar="COLUMN", help="The feature to follow; by default valence, of a text.")
 @click.option("--window", type=float, default=10_000, show_default=True, metavar="LENGTH",
               help="Of a sliding window, in words for texts; at most a fifth of the whole.")  # fmt: skip
@@ -28,6 +28,7 @@ def command(*, files: tuple[str, ...], by: str | None, window: float, output: tu
     \b
     Examples:
       fabula arcs novel.epub
+      fabula arcs my-chapters/
       fabula arcs first.txt second.txt -o arcs.html -o arcs.csv
       fabula arcs novel.md --by dialogue --window 5000
     """
@@ -57,7 +58,7 @@ def _print(arc: InnerArc) -> None:
     out, unit = console(), arc.medium.unit
     head = f"{arc.item.label}: {unit.text(arc.length)}, in windows of {unit.text(arc.window)}"
     out.print(head, style="bold", markup=False, soft_wrap=True)
-    step = max(1, len(arc.at) // 50)
+    step = -(-len(arc.at) // 50)
     names = [arc.medium.shown(arc.column), "essence"]
     wide = max(map(len, names))
     for name, values in zip(names, (arc.arc.values[::step], arc.essence), strict=True):

@@ -19,8 +19,8 @@ from fabula.report.figures.threads import threads_figure
 from fabula.report.light_table import STYLE as LIGHT
 from fabula.report.light_table import light_table
 from fabula.session.answer import beside_text, headline, likely_text, model_name, rows_of, side_line
-from fabula.session.inner import whole_arc
 from fabula.session.ordered import Ordered
+from fabula.session.pieces import whole_arc
 from fabula.session.reasons import story
 
 STYLE = """

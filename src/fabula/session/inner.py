@@ -20,14 +20,12 @@ from fabula.media.registry import item_endings, medium_of_file
 from fabula.models.file import load_model
 from fabula.session.judges import judge_of
 from fabula.session.likelihood import Likelihood
-from fabula.session.ordered import Ordered
-from fabula.session.threads import MOST_ITEMS
+from fabula.session.pieces import FEWEST, PIECES, pieces_along
+from fabula.sources.registry import open_source
 
 SIX = ("rags-to-riches", "tragedy", "man-in-a-hole", "icarus", "cinderella", "oedipus")  # Reagan et al. 2016
 WINDOW = 10_000  # words of a sliding window, as Reagan et al. have it
 _SHARE = 0.2  # of the whole that a window has at most
-_PIECES = 500
-_FEWEST = 20  # pieces, below which there is no arc to speak of
 _SECTIONS = 24  # of the essence, which needs some length to be told
 
 
@@ -130,12 +128,12 @@ def inner_arcs(
     windows: Windows | None = None,
     progress: Callable[[int, int, str], None] | None = None,
 ) -> list[InnerArc]:
-    """The inner arc of each of some files.
+    """The inner arc of each of some files or folders.
 
     Parameters
     ----------
     paths
-        Files, each an item of a medium whose items have an inside.
+        Files, each an item of a medium whose items have an inside; or folders of them, each taken as one.
     windows
         How.
     progress
@@ -149,20 +147,32 @@ def inner_arcs(
     how = windows or Windows()
     found = []
     for path in map(str, paths):
-        found.append(inner_arc(*_opened(path), how))
+        item, medium, parts = _opened(path)
+        found.append(inner_arc(item, medium, how, parts))
         if progress is not None:
             progress(len(found), len(paths), path)
     return found
 
 
-def inner_arc(item: Item, medium: Medium, windows: Windows | None = None) -> InnerArc:
-    """The inner arc of one item: its pieces measured, averaged in sliding windows, and laid beside templates."""
+def inner_arc(item: Item, medium: Medium, windows: Windows | None = None, parts: Sequence[Item] = ()) -> InnerArc:
+    """The inner arc of one item: its pieces measured, averaged in sliding windows, and laid beside templates.
+
+    Parameters
+    ----------
+    item, medium
+        What it is called, and its kind.
+    windows
+        How.
+    parts
+        Where it is in several files: these, one after the other.
+    """
     how = windows or Windows()
     if not how.window > 0:
         raise InputError(f"must be above 0; got {how.window:g}", field="window")
-    pieces = medium.inner(item, _PIECES)
-    if pieces is None or len(pieces) < _FEWEST:
-        if item.path:
+    within = parts or (item,)
+    pieces, _ = pieces_along(within, medium, PIECES)
+    if pieces is None or len(pieces) < FEWEST:
+        if len(within) == 1 and item.path:
             medium.spec().measure(item.path, lambda: False)  # says what is wrong with a file that cannot be read
         raise FileError(f"{_called(item)}: is too short for an arc")
     column, values = _column(pieces, item, medium, how.by)
@@ -175,57 +185,23 @@ def inner_arc(item: Item, medium: Medium, windows: Windows | None = None) -> Inn
     half = span / len(pieces) / 2
     fits = [fit_shapes(values, known, span=span, rng=rng) for known in (_six(), _learned())]
     at = np.linspace(half, 1 - half, len(arc.values))
-    return InnerArc(item, medium, column, length, share * length, at, arc, _essence(item, medium), *fits)
+    return InnerArc(item, medium, column, length, share * length, at, arc, _essence(within, medium), *fits)
 
 
-@dataclass(frozen=True, eq=False)
-class WholeArc:
-    """The course of a feature through items laid one after the other.
-
-    ``at`` and ``arc`` are as of an inner arc; ``starts`` tells where each item begins, in [0, 1], and ``labels``
-    what it is called.
-    """
-
-    column: str
-    at: Floats
-    arc: Smoothed
-    starts: Floats
-    labels: tuple[str, ...]
-
-
-def whole_arc(ordered: Ordered) -> WholeArc | None:
-    """The arc through all items of an order, piece by piece; None where they have no inside that could be told."""
-    session = ordered.session
-    medium, items = session.medium, session.readable.only(ordered.ordering).items
-    lengths = [item.length for item in items]
-    if medium.tone is None:
-        return None
-    if len(items) > MOST_ITEMS or None in lengths or not sum(lengths):  # type: ignore[arg-type]
-        return None
-    found, starts = [], [0]
-    for item, length in zip(items, lengths, strict=True):
-        pieces = medium.inner(item, max(2, round(_PIECES * (length or 0.0) / sum(lengths))))  # type: ignore[arg-type]
-        values = np.full(1, np.nan) if pieces is None else pieces.column(medium.tone)
-        found.append(values)
-        starts.append(starts[-1] + len(values))
-    values = np.concatenate(found)
-    if len(values) < _FEWEST or np.isfinite(values).mean() < 0.5:
-        return None
-    span = max(1, len(values) // 10)
-    arc = smoothed(values, span, np.random.default_rng(0))
-    half = span / len(values) / 2
-    at = np.linspace(half, 1 - half, len(arc.values))
-    return WholeArc(medium.tone, at, arc, np.array(starts[:-1]) / len(values), tuple(item.label for item in items))
-
-
-def _opened(path: str) -> tuple[Item, Medium]:
+def _opened(path: str) -> tuple[Item, Medium, tuple[Item, ...]]:
+    """An item, its kind, and the items of a folder in the order of their names, which are its parts."""
+    if Path(path).is_dir():
+        source = open_source([path])
+        if source.medium.tone is None:
+            raise InputError(f"{shown(path)}: {source.medium.words.items} have no inner arc")
+        return Item(path, source.title, path), source.medium, source.collection.items
     medium = medium_of_file(Path(path).suffix)
     if medium is None or medium.tone is None:
         own = [ending for ending in sorted(item_endings()) if getattr(medium_of_file(ending), "tone", None)]
         raise InputError(f"{shown(path)}: has no inner arc; files that have one end in {', '.join(own)}")
     if not Path(path).is_file():
-        raise FileError(f"{shown(path)}: {'is a folder; name files' if Path(path).is_dir() else 'no such file'}")
-    return medium.read_item(path), medium
+        raise FileError(f"{shown(path)}: no such file")
+    return medium.read_item(path), medium, ()
 
 
 def _column(pieces: Collection, item: Item, medium: Medium, by: str | None) -> tuple[str, Floats]:
@@ -234,7 +210,7 @@ def _column(pieces: Collection, item: Item, medium: Medium, by: str | None) -> t
     if name is None:
         raise InputError(f"there is no {asked!r}; there are: {', '.join(pieces.feature_names)}", field="by")
     values = pieces.column(name)
-    if np.isfinite(values).sum() < _FEWEST:
+    if np.isfinite(values).sum() < FEWEST:
         raise InputError(f"{_called(item)}: has no {name!r}: {medium.unknown.get(name, 'not known')}", field="by")
     return name, values
 
@@ -243,10 +219,10 @@ def _called(item: Item) -> str:
     return shown(item.path) or item.label
 
 
-def _essence(item: Item, medium: Medium) -> Floats:
+def _essence(parts: Sequence[Item], medium: Medium) -> Floats:
     """Where each section leans to, the beginning (high) or the end (low), by the model that proposes orders."""
-    sections = medium.inner(item, _SECTIONS)
-    if medium.proposer is None or sections is None or len(sections) < _SECTIONS:
+    sections, _ = pieces_along(parts, medium, _SECTIONS)
+    if medium.proposer is None or sections is None or len(sections) < _SECTIONS // 2:
         return np.empty(0)
     judged = Likelihood(judge_of(load_model(medium.proposer), sections, medium), sections)
     return normalise(judged.essence())

@@ -92,6 +92,11 @@ class Ordered:
         return self.session.collection.only(self.ordering)
 
     @property
+    def readable(self) -> Collection:
+        """The items in the new order, with the files in which they really lie where these are known."""
+        return self.session.readable.only(self.ordering) if self.session.stored else self.collection
+
+    @property
     def titles(self) -> list[str]:
         """What the items are called, in the new order."""
         return [item.label for item in self.collection.items]

@@ -48,7 +48,9 @@ def _from_folder(ordered: Ordered, folder: Path) -> Ordered:
     """The same result, written as if its paths started from a folder: so they stay as they are."""
     source = ordered.session.source
     playlist = None if source.playlist is None else replace(source.playlist, folder=folder)
-    return replace(ordered, session=replace(ordered.session, source=replace(source, folder=folder, playlist=playlist)))
+    moved = replace(source, folder=folder, playlist=playlist)
+    stored = ordered.session.readable.items  # what the items only name is not to be opened
+    return replace(ordered, session=replace(ordered.session, source=moved, stored=stored))
 
 
 def zip_copies(opened: OpenCollection, ordered: Ordered, scratch: Path) -> Iterator[bytes]:

@@ -11,7 +11,8 @@ from fabula.core.essence import Floats, normalise
 from fabula.core.template import Template
 from fabula.report import svg
 from fabula.report.figures.colours import GREY, frame, path, shortened, text
-from fabula.session.inner import InnerArc, WholeArc
+from fabula.session.inner import InnerArc
+from fabula.session.pieces import WholeArc
 
 Scale = Callable[[float], float]
 WIDTH = 900

@@ -77,7 +77,7 @@ def write_ordered(ordered: Ordered, path: str | Path, *, gap: float = 0.0) -> Pa
 def _write(ordered: Ordered, target: Path, ending: str, gap: float) -> Path:
     medium = ordered.session.medium
     if ending in medium.outputs:
-        return medium.outputs[ending](ordered.collection, target, ordered.sides)
+        return medium.outputs[ending](ordered.readable, target, ordered.sides)
     if ending in medium.sheets:
         placed = relocated(ordered.collection, ordered.session.source.folder, target.parent)
         return medium.sheets[ending](replace(placed, title=ordered.session.title), target, ordered.sides, gap)

@@ -40,4 +40,15 @@ async function render() {
   if (wanted === asked) $("joins").replaceChildren(...made);
 }
 
+// Texts can be saved as one, and not be played.
+function joined() {
+  const sheet = document.querySelector("#save .sheet"), text = state.collection?.medium.preview.kind === "text";
+  $("rows").classList.toggle("unheard", Boolean(text));
+  if (!text) return sheet.querySelectorAll(".joined").forEach((button) => button.remove());
+  if (sheet.querySelector(".joined")) return;
+  const kinds = [["docx", "Word"], ["md", "Markdown"]];
+  sheet.prepend(...kinds.map(([form, name]) => el("button", { class: "joined", "data-format": form }, "One text ", el("small", {}, name))));
+}
+
+onChange(joined);
 onChange((what) => !["preview", "playing", "proposals", "wishes"].includes(what) && render());
