@@ -63,7 +63,9 @@ def _record(name: str, model: Any, training: Sequence[Collection], *, same: bool
     if same and write:
         model.training["seen"] = seen.to_dict()
         path = save_model(FILES / f"{name}.safetensors", model)
-        print(f"  {len(seen.values):,} digests of values, {len(seen.titles):,} of titles; {path.stat().st_size:,} bytes")
+        print(
+            f"  {len(seen.values):,} digests of values, {len(seen.titles):,} of titles; {path.stat().st_size:,} bytes"
+        )
 
 
 if __name__ == "__main__":

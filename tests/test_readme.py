@@ -60,7 +60,7 @@ def test_the_commands_run_one_after_the_other_as_pasted(clone):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("page", ["README.md", "docs/python.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/python.md", "docs/research.md"])
 def test_the_programs_run(page, clone):
     programs = blocks(page, "python")
     assert programs

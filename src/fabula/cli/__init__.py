@@ -29,6 +29,10 @@ COMMANDS = {
     "audit": ("audit", "Measure the information about the order, with the controls that would catch a leak."),
     "evaluate": ("evaluate", "Measure how well every method recovers the true order of held-out collections."),
     "reproduce": ("reproduce", "Reproduce every table and figure of the paper, with controls and paired tests."),
+    "bench-order": (
+        "bench_order",
+        "Run an ordering method through the benchmark, beside those of this package and the paper's.",
+    ),
     "compare": ("compare", "Compare what each feature tells about the order with what the essence tells."),
 }
 OPTIONS = {"smoothness": "smooth"}  # arguments whose option has another name

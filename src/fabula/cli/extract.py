@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import click
 
+from fabula.media.registry import media
+
+
+def _specs() -> str:
+    """What can be measured, by medium."""
+    found = {medium.name: ", ".join(medium.specs) for medium in media().values() if medium.specs}
+    return "; ".join(f"for {name} {specs}" for name, specs in found.items())
+
 
 @click.command("extract")
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
 @click.option("-o", "--output", required=True, metavar="FILE", help="Where the table goes: .csv .json .parquet")
-@click.option(
-    "--spec", metavar="NAME", help="What to measure: for music audio (the default) or fma (74 x 7, duration)."
-)
+@click.option("--spec", metavar="NAME", help=f"What to measure: {_specs()}; the first is the default.")
 @click.option("--recursive/--no-recursive", default=True, help="Go into folders within folders.")
 @click.option("--jobs", type=click.IntRange(1), help="Files to measure at a time; by default one per core.")
 @click.option("--cache/--no-cache", default=True, help="Keep what was measured.")

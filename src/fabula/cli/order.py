@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fabula.errors import InputError
+from fabula.sources.playlists.formats import PLAYLIST_ENDINGS
 
 if TYPE_CHECKING:
     from fabula.session.ordered import Ordered
@@ -53,7 +54,7 @@ _LIMITS = ("sides", "side_limit", "limit", "smoothness")
               help="Prefer small steps between neighbours; negative for contrast.")  # fmt: skip
 @click.option("--alternatives", type=int, default=4, show_default=True, metavar="N", help="Orderings to propose.")
 @click.option("--choose", type=int, default=1, metavar="N", help="Take the Nth proposal instead of the first.")
-@click.option("-o", "--output", metavar="FILE", help="Write the order: .m3u8 .m3u .pls .xspf .jspf .csv .json")
+@click.option("-o", "--output", metavar="FILE", help=f"Write the order: {' '.join(PLAYLIST_ENDINGS)} .csv .json")
 @click.option("--copy-to", metavar="FOLDER", help="Write numbered copies of the files there.")
 @click.option("--link", is_flag=True, help="With --copy-to: write links instead of copies.")
 @click.option("--tags", is_flag=True, help="With --copy-to: write the new numbers into the copies.")

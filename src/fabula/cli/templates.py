@@ -70,6 +70,7 @@ _CORPUS = [
     click.argument("table", type=click.Path(path_type=Path)),
     click.option("--by", metavar="COLUMN", help="The column to use as the essence."),
     click.option("--model", metavar="NAME|FILE", help="The model that gives the essence."),
+    click.option("--positions", metavar="COLUMN", help="Where the items stand, in any unit; by default evenly."),
     click.option("--where", multiple=True, metavar="COLUMN=VALUE", help="Keep the rows that have it; repeatable."),
     click.option("--split", type=click.Choice(["train", "validation", "test"]),
                  help="The side of the column split to learn from; train by default."),
@@ -87,12 +88,13 @@ def _of_a_corpus(function: Callable[..., None]) -> Callable[..., None]:
     return function
 
 
-def _corpus(table: Path, by: str | None, model: str | None, where: tuple[str, ...], split: Any) -> Corpus:
+def _corpus(*, table: Path, by: str | None, model: str | None, where: tuple[str, ...], **source: Any) -> Corpus:
     from fabula.studies.templates import read_corpus
 
     if (by is None) == (model is None):
         raise InputError("say where the essence comes from: one of --by COLUMN and --model MODEL")
-    return read_corpus(table, by=by, model=model, where=as_where(where), side=split)
+    side, positions = source["split"], source["positions"]
+    return read_corpus(table, by=by, model=model, where=as_where(where), side=side, positions=positions)
 
 
 @command.command("learn")
@@ -105,9 +107,13 @@ def learn_(*, k: int, method: str, paper: bool, seed: int, output: Path | None, 
     """Learn templates from ordered collections, those to train on where a column split says which.
 
     \b
+    The table has one row an item; or one row a collection, where the cells of the column are lists.
+
+    \b
     Examples:
       fabula templates learn albums.csv --by energy -k 4 --method contrastive -o mine.json
       fabula templates learn albums.csv --by energy --method evolution --paper -o letter.json
+      fabula templates learn training.json --by narrative_essence --positions indices -k 4 -o mine.json
     """
     from fabula.cli.printing import console, print_template
     from fabula.cli.progress import counting_bar
@@ -127,14 +133,96 @@ def learn_(*, k: int, method: str, paper: bool, seed: int, output: Path | None, 
     for template in templates:
         print_template(template)
     out = console()
-    cost = templates.cost(corpus.essences)
+    cost = templates.cost(corpus.essences, corpus.positions)
     which = f" ({corpus.rule})" if corpus.rule else ""
     count = f"{len(corpus.collections):,} collections{which}"
     out.print(f"learned from {count}; mean squared error {cost:.4f}", markup=False)
-    if corpus.left_out:
-        out.print(f"note: {corpus.left_out:,} collections lack a value and were left out", markup=False)
+    _say_left_out(corpus)
     if output is not None:
         out.print(f"written: {output}", markup=False, soft_wrap=True)
+
+
+@command.command("cost")
+@click.argument("templates", type=click.Path(path_type=Path))
+@_of_a_corpus
+def cost_(*, templates: Path, seed: int, **source: Any) -> None:
+    """Say what the templates of a file cost on the collections of a table, and how many follow each.
+
+    \b
+    Example:
+      fabula templates cost mine.json validation.json --by narrative_essence --positions indices
+    """
+    from rich.table import Table
+
+    from fabula.cli.printing import console
+    from fabula.report.terminal import spark
+    from fabula.studies.templates import follow
+
+    corpus = _corpus(**source)
+    found = follow(templates, corpus)
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in ("template", "", "followed by", "mean squared error"):
+        table.add_column(name, justify="left" if name in ("template", "") else "right", no_wrap=True)
+    rows = zip(found.templates, found.followers, found.errors, strict=True)
+    for number, (template, count, error) in enumerate(rows, start=1):
+        shown = f"{error:.4f}" if count else ""
+        table.add_row(f"{number} {template.name}", spark(template.samples(16)), f"{count:,}", shown)
+    out = console()
+    out.print(table)
+    out.print(f"{len(corpus.collections):,} collections; mean squared error {found.cost:.4f}", markup=False)
+    if found.seen:
+        out.print(f"note: the templates were learned from {found.seen:,} of these collections", markup=False)
+    _say_left_out(corpus)
+
+
+def _say_left_out(corpus: Corpus) -> None:
+    from fabula.cli.printing import console
+
+    if corpus.left_out:
+        console().print(f"note: {corpus.left_out:,} collections lack a value and were left out", markup=False)
+
+
+@command.command("table")
+@_of_a_corpus
+@_METHOD
+@click.option("-k", "most", type=click.IntRange(1, 100), default=9, show_default=True, help="From 1 to this many.")
+@click.option("--on", "other", metavar="TABLE", type=click.Path(path_type=Path), help="Also measure the cost there.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of the table.")
+def table_(*, most: int, other: Path | None, as_json: bool, method: str, seed: int, **source: Any) -> None:
+    """Learn 1 to k templates and say what each set costs, on a second table too.
+
+    \b
+    Example, the paper's films:
+      fabula templates table training.json --on validation.json --by narrative_essence --positions indices
+    """
+    from dataclasses import asdict
+
+    from rich.table import Table
+
+    from fabula.cli.printing import console
+    from fabula.cli.progress import counting_bar
+    from fabula.studies.templates import cost_table
+
+    corpus = _corpus(**source)
+    second = None if other is None else _corpus(**{**source, "table": other})
+    with counting_bar("learning") as bar:
+        rows = cost_table(
+            corpus, second, most, method=method, seed=seed, progress=lambda d, t, cost: bar(d, t, f"cost {cost:.4f}")
+        )
+    if as_json:
+        counts = {"collections": len(corpus.collections), "others": len(second.collections) if second else None}
+        click.echo(json.dumps({**counts, "method": method, "seed": seed, "rows": [asdict(row) for row in rows]}))
+        return
+    shown = Table(box=None, pad_edge=False, header_style="bold")
+    for name in ("k", source["table"].stem, *([other.stem] if other else [])):
+        shown.add_column(name, justify="right", no_wrap=True)
+    for row in rows:
+        shown.add_row(str(row.k), f"{row.cost:.4f}", *([] if row.other is None else [f"{row.other:.4f}"]))
+    out = console()
+    out.print(shown)
+    out.print("mean squared error of each collection under the template nearest to it, mean over collections")
+    for each in (corpus, *([second] if second else [])):
+        _say_left_out(each)
 
 
 @command.command("compare")

@@ -110,8 +110,3 @@ def measured_where_held(collection: Collection) -> tuple[Collection, Medium]:
 def item_endings() -> frozenset[str]:
     """Endings of files that are items of some medium."""
     return frozenset().union(*(medium.endings for medium in media().values()))
-
-
-def companion_endings() -> frozenset[str]:
-    """Endings of files that lie beside items and are passed over in silence."""
-    return frozenset().union(*(medium.companions for medium in media().values())) - item_endings()

@@ -16,6 +16,7 @@ from pathlib import Path
 from fabula.core.collection import Item
 from fabula.errors import FileError, shown
 from fabula.media.medium import Medium
+from fabula.sources.playlists.formats import PLAYLIST_ENDINGS
 
 _VERSION = re.compile(r"\.~\d+~$")  # of a file that was replaced, kept beside it
 _LOOP = "is a link that leads back to itself"
@@ -155,7 +156,8 @@ def _usable(
     """The files that can be items; the others go to `skipped`, but for companions nobody named."""
     for file in files:
         ending = Path(file).suffix.lower()
-        if not named and (ending in medium.companions or _VERSION.search(file)):
+        beside = ending in medium.companions or ending in PLAYLIST_ENDINGS
+        if not named and (beside or _VERSION.search(file)):
             continue
         reason = _reason(file, "" if ending in medium.endings else f"does not have the ending of {medium.words.file}")
         real = os.path.realpath(file)

@@ -17,6 +17,7 @@ from fabula.core.writing import check_target
 from fabula.errors import InputError
 from fabula.models.file import load_essence_model
 from fabula.sources.tables.reading import read_table
+from fabula.sources.tables.sequences import read_sequences
 from fabula.studies.splits import Side, sides_of
 from fabula.templates.comparison import TemplateComparison, compare_templates
 from fabula.templates.count import CountTable, choose_count
@@ -42,6 +43,8 @@ class Corpus:
         What the essence was made of.
     rule
         Which side of a split they are; "" where there is no split.
+    positions
+        Shape (n,) each, from 0 to 1; None for even ones.
     """
 
     collections: list[Collection]
@@ -49,6 +52,7 @@ class Corpus:
     left_out: int
     features: tuple[str, ...] = ()
     rule: str = ""
+    positions: list[Floats] | None = None
 
 
 def read_corpus(
@@ -58,23 +62,29 @@ def read_corpus(
     model: str | None,
     where: Mapping[str, str] | None = None,
     side: Side | None = None,
+    positions: str | None = None,
 ) -> Corpus:
     """Read a table of ordered collections and their essence; of a table with a column split, those to train on.
 
     Parameters
     ----------
     path
-        One row an item.
+        One row an item; or, with ``by``, one row a collection, where the cells of that column are lists.
     by, model
         One of them: a column, or a model of one dimension.
     where
         Column -> value: keep only the rows that have it.
     side
         The side of the split to read instead.
+    positions
+        The column that says where in its collection an item stands, rising, in any unit: the first becomes 0, the
+        last 1. By default items stand at even distances.
     """
     if (by is None) == (model is None):
         raise InputError("say where the essence comes from: a column or a model, one of the two")
-    collections = [c for c in read_table(path, where=where) if len(c) > 1]
+    listed = [name for name in (by, positions) if name is not None]
+    rows = read_sequences(path, listed, where=where) if by is not None else None
+    collections = [c for c in (read_table(path, where=where) if rows is None else rows) if len(c) > 1]
     if not collections:
         raise InputError(f"{path}: holds no collection of two items or more")
     collections, rule = _on_side(collections, str(path), side, chosen="split" in (where or {}))
@@ -82,13 +92,31 @@ def read_corpus(
         loaded = load_essence_model(model)
         if loaded.dimensions != 1:
             raise InputError(f"templates are learned from one number per item; {model} gives {loaded.dimensions}")
-        return Corpus(collections, [e[:, 0] for e in loaded.encode_all(collections)], 0, loaded.feature_names, rule)
+        essences = [e[:, 0] for e in loaded.encode_all(collections)]
+        return Corpus(collections, essences, 0, loaded.feature_names, rule, _positions(collections, positions))
     values = [c.column(str(by)) for c in collections]
     whole = [i for i, column in enumerate(values) if np.isfinite(column).all()]
     if not whole:
         raise InputError(f"{path}: column {by!r} is missing a value in every collection")
     kept = [collections[i] for i in whole]
-    return Corpus(kept, [normalise(values[i]) for i in whole], len(values) - len(whole), (str(by),), rule)
+    essences = [normalise(values[i]) for i in whole]
+    return Corpus(kept, essences, len(values) - len(whole), (str(by),), rule, _positions(kept, positions))
+
+
+def _positions(collections: Sequence[Collection], column: str | None) -> list[Floats] | None:
+    """Where the items stand, from 0 to 1 within each collection."""
+    if column is None:
+        return None
+    found = []
+    for collection in collections:
+        given = collection.column(column)
+        if not (np.isfinite(given).all() and (np.diff(given) >= 0).all() and given[-1] > given[0]):
+            raise InputError(
+                f"collection {collection.id!r}: its positions, column {column!r}, must be numbers that rise from the "
+                "first item to the last"
+            )
+        found.append((given - given[0]) / (given[-1] - given[0]))
+    return found
 
 
 def _on_side(
@@ -126,11 +154,79 @@ def learn_and_save(
         )
     target = None if output is None else check_target(output)
     options = asdict(PAPER_EVOLUTION) if paper else {}
-    learned = learn_templates(corpus.essences, k, method=method, seed=seed, progress=progress, **options)
+    learned = learn_templates(
+        corpus.essences, k, corpus.positions, method=method, seed=seed, progress=progress, **options
+    )
     templates = replace(learned, seen=Seen.of(corpus.collections, corpus.features))
     if target is not None:
         templates.save(target)
     return templates
+
+
+@dataclass(frozen=True)
+class CostRow:
+    """What k templates cost: the mean squared error on the collections they were learned from, and on others."""
+
+    k: int
+    cost: float
+    other: float | None
+
+
+def cost_table(
+    corpus: Corpus,
+    other: Corpus | None,
+    most: int,
+    *,
+    method: str = "refined",
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> list[CostRow]:
+    """What 1 to ``most`` templates cost on the collections they are learned from, and on others."""
+    rows = []
+    for k in range(1, most + 1):
+        learned = learn_templates(corpus.essences, k, corpus.positions, method=method, seed=seed)
+        cost = learned.cost(corpus.essences, corpus.positions)
+        rows.append(CostRow(k, cost, None if other is None else learned.cost(other.essences, other.positions)))
+        if progress is not None:
+            progress(k, most, cost)
+    return rows
+
+
+@dataclass(frozen=True)
+class Followed:
+    """Templates of a file on the collections of a table.
+
+    Attributes
+    ----------
+    templates
+        Those of the file.
+    cost
+        Mean over the collections of the smallest mean squared error.
+    followers
+        How many collections are nearest to each template.
+    errors
+        The mean squared error of those.
+    seen
+        How many of the collections the templates were learned from; None where the file does not say.
+    """
+
+    templates: TemplateSet
+    cost: float
+    followers: list[int]
+    errors: list[float]
+    seen: int | None = None
+
+
+def follow(templates: str | Path, corpus: Corpus) -> Followed:
+    """What the templates of a file cost on the collections of a table, and who follows which."""
+    found = TemplateSet.load(templates)
+    table = found.errors(corpus.essences, corpus.positions)  # (collections, k)
+    nearest, least = table.argmin(axis=1), table.min(axis=1)
+    counts = np.bincount(nearest, minlength=len(found))
+    sums = np.bincount(nearest, weights=least, minlength=len(found))
+    errors = [float(total / count) if count else float("nan") for total, count in zip(sums, counts, strict=True)]
+    seen = None if found.seen is None else sum(found.seen.among(corpus.collections))
+    return Followed(found, float(least.mean()), counts.tolist(), errors, seen)
 
 
 def compare_files(first: str | Path, second: str | Path) -> tuple[TemplateSet, TemplateSet, TemplateComparison]:
@@ -143,7 +239,8 @@ def count_templates(
     corpus: Corpus, counts: Sequence[int], *, seed: int = 0, progress: Progress | None = None
 ) -> CountTable:
     """What each number of templates explains on held-out collections, and on shuffled ones."""
-    return choose_count(corpus.essences, counts, rng=np.random.default_rng(seed), progress=progress)
+    rng = np.random.default_rng(seed)
+    return choose_count(corpus.essences, counts, positions=corpus.positions, rng=rng, progress=progress)
 
 
 def descend(
@@ -152,10 +249,10 @@ def descend(
     """Learn 1 to ``most`` templates and follow them from set to set."""
     sets = []
     for k in range(1, most + 1):
-        sets.append(learn_templates(corpus.essences, k, method=method, seed=seed))
+        sets.append(learn_templates(corpus.essences, k, corpus.positions, method=method, seed=seed))
         if progress is not None:
             progress(k, most, 0.0)
-    return trace_genealogy(sets, corpus.essences)
+    return trace_genealogy(sets, corpus.essences, corpus.positions)
 
 
 def genealogy_json(found: Genealogy, corpus: Corpus) -> dict[str, Any]:

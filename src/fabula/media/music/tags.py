@@ -18,7 +18,7 @@ _ENDINGS = """
     .m4a .m4b .aac .mp4 .wma .ape .wv .mpc .tta .ac3 .mka .webm
 """
 _COMPANIONS = """
-    .jpg .jpeg .png .gif .webp .bmp .m3u .m3u8 .pls .xspf .jspf .cue .log .txt .nfo .md .pdf .sfv .md5
+    .jpg .jpeg .png .gif .webp .bmp .cue .log .txt .nfo .md .pdf .sfv .md5
     .json .xml .html .url .ini .db .lrc .accurip .csv
 """
 AUDIO_ENDINGS = frozenset(_ENDINGS.split())

@@ -1,0 +1,181 @@
+"""``fabula bench-order``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from fabula.cli.recipe import as_where
+from fabula.errors import InputError
+
+_SHOWN = ("first", "last", "neighbours")  # beside Spearman's rho; the card has all
+
+if TYPE_CHECKING:
+    from fabula.studies.bench.run import BenchCard
+    from fabula.studies.bench.scoring import Orderings
+    from fabula.studies.bench.tasks import BenchTask
+
+
+@click.command("bench-order")
+@click.argument("task", required=False, metavar="[TASK|TABLE]")
+@click.option("--method", metavar="COMMAND|MODULE:FUNCTION", help="The method: a program, or a Python function.")
+@click.option("--questions", metavar="FILE.jsonl", help="Write the questions, for a method that runs elsewhere.")
+@click.option("--orderings", metavar="FILE.jsonl", help="Its answers to them; the key lies beside the questions.")
+@click.option("--key", metavar="FILE", help="The key of the questions that were answered.")
+@click.option("--name", help="What the method is called; by default as it is written.")
+@click.option("--fma", "folder", type=click.Path(path_type=Path), help="Where `fabula fetch fma` put the dataset.")
+@click.option("--where", multiple=True, metavar="COLUMN=VALUE", help="Keep the rows that have it; repeatable.")
+@click.option("--split", type=click.Choice(["validation", "test"]), help="The side of the column split to order.")
+@click.option("--titles", is_flag=True, help="Show titles too; see that they hold no numbers of the order.")
+@click.option("--timeout", type=float, default=10.0, show_default=True, help="Seconds an answer may take.")
+@click.option("--start-timeout", type=float, default=600.0, show_default=True, help="And the first one.")
+@click.option("--train", "trained", is_flag=True, help="Measure the rows that must be trained anew (minutes).")
+@click.option("--card", metavar="FILE.json", help="Write the card.")
+@click.option("--page", metavar="FILE.html", help="Write the leaderboard.")
+@click.option("--with", "others", multiple=True, metavar="CARD", help="Cards of others for the page; repeatable.")
+@click.option("--json", "as_json", is_flag=True, help="Print the card instead of the table.")
+def command(*, task: str | None, **options: Any) -> None:
+    """Run an ordering method through the benchmark, beside those of this package and the paper's.
+
+    \b
+    A method gets a line of JSON for each training collection, items in their true order:
+      {"type": "train", "items": [{"features": {"a": 0.3, ...}}, ...]}
+    and then, one at a time, a line for each collection to order, items shuffled:
+      {"type": "order", "id": "q0", "items": [{"id": "x8k2...", "features": {...}}, ...]}
+    which it answers with a line {"id": "q0", "order": ["x8k2...", ...]}.
+    No answer, a late one, or one that is no permutation counts as a random ordering. Without a TASK
+    the tasks are listed.
+
+    \b
+    Examples:
+      fabula bench-order arc --method "python my_method.py" --card card.json --page board.html
+      fabula bench-order albums.parquet --where kind= --method my_module:order
+      fabula bench-order fma --fma data --questions questions.jsonl
+      fabula bench-order fma --fma data --orderings answers.jsonl --key questions.jsonl.key
+    """
+    if task is None:
+        _list_tasks()
+        return
+    from fabula.core.writing import check_target
+
+    for target in (options["card"], options["page"], options["questions"]):
+        if target is not None:
+            check_target(target)
+    where = as_where(options.pop("where"))
+    posed = _task(task, options.pop("folder"), where=where, titles=options["titles"], side=options["split"])
+    if options["questions"] is not None:
+        _write_questions(posed, options["questions"])
+        return
+    given, name = _orderings(posed, options)
+    _finish(posed, given, name, options)
+
+
+def _list_tasks() -> None:
+    from fabula.cli.printing import console
+    from fabula.studies.bench.known import FAMILIES
+
+    lines = {name: family.about for name, family in FAMILIES.items()}
+    lines |= {"fma": "the Free Music Archive dataset, with --fma FOLDER", "TABLE": "any table of ordered collections"}
+    for name, about in lines.items():
+        console().print(f"{name:14} {about}", markup=False, soft_wrap=True)
+
+
+def _task(task: str, folder: Path | None, *, where: dict[str, str], titles: bool, side: Any) -> BenchTask:
+    from fabula.studies.bench.tasks import FMA, fma_task, known_task, table_task
+
+    if task == FMA:
+        if folder is None:
+            raise InputError("say where the dataset lies: --fma FOLDER (fabula fetch fma --to FOLDER fetches it)")
+        return fma_task(folder, titles=titles)
+    if Path(task).suffix:
+        return table_task(task, where=where, titles=titles, side=side)
+    if titles or where or side:
+        raise InputError(f"--titles, --where and --split are for tables; {task} is drawn by code")
+    return known_task(task)
+
+
+def _write_questions(task: BenchTask, path: str) -> None:
+    import numpy as np
+
+    from fabula.cli.printing import console
+    from fabula.studies.bench.questions import ask_all, write_questions
+
+    for written in write_questions(path, task, ask_all(task, np.random.default_rng())):
+        console().print(f"written: {written}", markup=False, soft_wrap=True)
+
+
+def _orderings(task: BenchTask, options: dict[str, Any]) -> tuple[Orderings | None, str]:
+    from fabula.cli.progress import counting_bar
+    from fabula.studies.bench.programs import Patience
+    from fabula.studies.bench.questions import read_key
+    from fabula.studies.bench.run import read_orderings, run_program
+
+    method, answers, key = options["method"], options["orderings"], options["key"]
+    if method is not None and answers is not None:
+        raise InputError("give --method or --orderings, not both")
+    if (answers is None) != (key is None):
+        raise InputError("--orderings goes with --key, which --questions wrote beside the questions")
+    name = options["name"] or method or (Path(answers).name if answers else "")
+    if answers is not None:
+        return read_orderings(answers, read_key(key, task)), name
+    if method is None:
+        return None, name
+    with counting_bar("asking") as bar:
+        return run_program(
+            task, method, patience=Patience(options["timeout"], options["start_timeout"]), progress=bar
+        ), name
+
+
+def _finish(task: BenchTask, given: Orderings | None, name: str, options: dict[str, Any]) -> None:
+    from fabula.cli.printing import console
+    from fabula.cli.progress import counting_bar
+    from fabula.report.bench import write_board
+    from fabula.studies.bench.run import BenchCard, joined, make_card
+
+    count = 0
+    with counting_bar("measuring") as bar:
+
+        def report(step: str) -> None:
+            nonlocal count
+            count += 1
+            bar(count, 8, step)
+
+        command = options["method"] or options["orderings"] or ""
+        card = make_card(task, given, name=name, command=command, trained=options["trained"], progress=report)
+    if options["card"] is not None:
+        card.save(options["card"])
+    if options["page"] is not None:
+        write_board([joined([card, *map(BenchCard.load, options["others"])])], options["page"])
+    if options["as_json"]:
+        click.echo(card.text(), nl=False)
+        return
+    _show(card)
+    for path in (options["card"], options["page"]):
+        if path is not None:
+            console().print(f"written: {path}", markup=False, soft_wrap=True)
+
+
+def _show(card: BenchCard) -> None:
+    from rich.table import Table
+
+    from fabula.cli.printing import console
+    from fabula.report.bench import WHOSE
+
+    out, task = console(), card.task
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in ("method", "", "spearman", "95 % interval", *_SHOWN):
+        table.add_column(name, justify="left" if name in ("method", "") else "right", no_wrap=name != "method")
+    for row in card.rows:
+        rho = row.metrics["spearman"]
+        means = [f"{row.metrics[name].mean:.3f}" for name in _SHOWN]
+        table.add_row(row.method, WHOSE[row.kind], f"{rho.mean:.3f}", f"{rho.low:.3f} to {rho.high:.3f}", *means)
+    out.print(table)
+    makers = f" by {task['groups']:,} makers" if task["groups"] < task["test"] else ""
+    told = f"{task['test']:,} collections{makers}, {task['training']:,} to learn from"
+    out.print(f"{task['name']}: {told} ({task['rule']}); test {task['digest']}", markup=False, soft_wrap=True)
+    for why, count in card.failures.items():
+        out.print(f"counted as random, {count:,}: {why}", markup=False, soft_wrap=True)
+    for note in card.notes:
+        out.print(f"note: {note}", markup=False, soft_wrap=True)
