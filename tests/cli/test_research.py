@@ -91,13 +91,19 @@ def test_audit_is_clean_and_exits_0(fabula, albums):
     assert done.code == 0, done.err
     bits = {row["data"]: row["bits"] for row in done.json["rows"]}
     assert bits["real"] > 0.7
-    assert abs(bits["noise features"]) < 0.02
-    assert abs(bits["shuffled orders"]) < 0.02
-    assert "zero, as it must be" in fabula("audit", albums, *QUICK, "--controls-only").out
+    assert bits["noise features"] < 0.02
+    assert bits["shuffled orders"] < 0.02
+    assert {row["verdict"] for row in done.json["rows"]} <= {None, "zero", "below zero"}
 
 
 @pytest.mark.slow
-def test_audit_catches_the_published_bug_and_exits_1(fabula, albums):
+def test_audit_catches_the_published_bug_and_exits_1(fabula, tmp_path):
+    """Albums of several lengths: the longest of a batch leak nothing, here as there."""
+    rng = np.random.default_rng(0)
+    lengths = [(4, 5, 6, 12)[album % 4] for album in range(300)]
+    lines = [f"{album},{j + 1},,{rng.normal():.4f}" for album, n in enumerate(lengths) for j in range(n)]
+    albums = tmp_path / "albums.csv"
+    albums.write_text("album_id,position,kind,noise\n" + "\n".join(lines) + "\n")
     arguments = (
         "--where",
         "kind=",

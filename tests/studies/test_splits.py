@@ -54,3 +54,88 @@ def test_columns_that_tell_the_order_are_left_out(tmp_path):
     bad = write(tmp_path / "bad.csv", [row[:3] for row in rows], "album_id,position,number")
     with pytest.raises(InputError, match="no column is left to train on; column 'number' left out"):
         usable_features(read_split(bad, held_out=0.3).training)
+
+
+def table(path, marks, *, artist=lambda c: f"a{c}", items=4):
+    rng = np.random.default_rng(0)
+    header = "album_id,position,artist,title,split,energy"
+    rows = [
+        (c, j + 1, artist(c), f"song {c} {j}", mark, f"{rng.normal():.5f}")
+        for c, mark in enumerate(marks)
+        for j in range(items)
+    ]
+    return write(path, rows, header)
+
+
+def test_what_is_marked_test_is_never_trained_on_nor_held_out_unless_named(tmp_path):
+    path = table(tmp_path / "t.csv", ["train"] * 60 + ["test"] * 20)
+    split = read_split(path, held_out=0.2)
+    marks = {c.items[0].details["split"] for c in (*split.training, *split.held_out)}
+    assert marks == {"train"}
+    assert len(split.training) + len(split.held_out) == 60
+    assert "20 of test not touched" in split.rule
+    named = read_split(path, side="test")
+    assert (len(named.training), len(named.held_out)) == (60, 20)
+    assert {c.items[0].details["split"] for c in named.held_out} == {"test"}
+
+
+def test_with_all_three_sides_validation_is_held_out(tmp_path):
+    path = table(tmp_path / "t.csv", ["Train"] * 6 + ["valid"] * 3 + ["test"] * 2)
+    split = read_split(path)
+    assert (len(split.training), len(split.held_out)) == (6, 3)
+    assert "2 of test not touched" in split.rule
+
+
+@pytest.mark.parametrize(
+    ("marks", "line"),
+    [
+        (["train", "held"], "column 'split' says 'held' for collection '1'; it must say train, validation, test"),
+        (["train", ""], "column 'split' is empty for collection '1'"),
+        (["0", "1"], "column 'split' says '0'"),
+        (["test", "test"], "0 collections to train on and 0 to hold out"),
+    ],
+)
+def test_any_other_mark_is_an_error(tmp_path, marks, line):
+    with pytest.raises(InputError, match=line):
+        read_split(table(tmp_path / "t.csv", marks))
+
+
+def test_a_collection_on_two_sides_is_an_error(tmp_path):
+    rows = [(0, "a", "train", 1), (0, "b", "test", 2), (1, "c", "train", 3), (1, "d", "train", 5)]
+    with pytest.raises(InputError, match="collection '0' is on several sides of the split: test, train"):
+        read_split(write(tmp_path / "t.csv", rows, "album_id,title,split,energy"))
+
+
+def test_a_side_chosen_by_where_is_the_whole(tmp_path):
+    path = table(tmp_path / "t.csv", ["train"] * 6 + ["test"] * 40)
+    split = read_split(path, where={"split": "test"}, held_out=0.3)
+    assert len(split.training) + len(split.held_out) == 40
+
+
+def test_artists_and_collections_on_both_sides_are_told(tmp_path):
+    marks = ["train"] * 20 + ["validation"] * 10
+    apart = read_split(table(tmp_path / "t.csv", marks))
+    assert apart.notes == ()
+    both = read_split(table(tmp_path / "t.csv", marks, artist=lambda c: f"a{c % 22}"))
+    told = "NOT INDEPENDENT: 8 of 10 held-out collections are by 8 who also made some that are trained on"
+    assert both.notes == (told,)
+    rows = [r for r in (tmp_path / "t.csv").read_text().splitlines()[1:] if r.split(",")[0] == "3"]
+    again = [r.replace("3,", "99,", 1).replace(",train,", ",validation,").replace(",a3,", ",new,") for r in rows]
+    with (tmp_path / "t.csv").open("a") as file:
+        file.write("\n".join(reversed(again)) + "\n")
+    twice = read_split(tmp_path / "t.csv")
+    assert twice.notes[0] == "LEAK: 1 of 11 held-out collections are also among those trained on"
+
+
+def test_what_is_measured_decides_nothing(tmp_path):
+    split = read_split(table(tmp_path / "t.csv", ["train"] * 40 + ["validation"] * 9))
+    parts = split.parts
+    assert parts.measured == split.held_out
+    assert len(parts.training) + len(parts.validation) == 40
+    assert not {c.id for c in parts.training} & {c.id for c in parts.validation}
+
+
+def test_a_small_table_holds_more_out_for_an_audit(tmp_path):
+    path = write(tmp_path / "t.csv", [(c, t, c * t % 7) for c in range(120) for t in range(3)], "album_id,title,x")
+    assert len(read_split(path).held_out) < 20
+    assert 28 < len(read_split(path, least=40).held_out) < 52

@@ -24,6 +24,7 @@ def command(*, model: str | None, as_json: bool) -> None:
     from fabula.cli.printing import console
     from fabula.models.card import card_lines
     from fabula.models.file import load_model, shipped_models
+    from fabula.models.showing import told_of
 
     out = console()
     if model is None:
@@ -33,8 +34,9 @@ def command(*, model: str | None, as_json: bool) -> None:
         return
     loaded = load_model(model)
     if as_json:
+        training = {**loaded.training, "seen": told_of(loaded.training)["seen"]}
         whole = {"features": loaded.feature_names, "dimensions": loaded.dimensions, "config": loaded.config,
-                 "training": loaded.training, "card": loaded.card}  # fmt: skip
+                 "training": training, "card": loaded.card}  # fmt: skip
         click.echo(json.dumps(whole, ensure_ascii=False))
         return
     lines = card_lines(loaded)

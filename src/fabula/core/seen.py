@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from fabula.core.collection import Collection
 from fabula.errors import InputError
 
-_ASSUMED = 1000  # rows of values there are at least, for one that came up once to count as that rare
+_ASSUMED = 1000  # rows there are at least, for one that came up once to count as that rare
 _SURE = 20  # bits by which a digest must be rarer than one of so many collections: once in a million times
 _OFTEN = 2  # collections with the same digest, beyond which it tells nothing
 
@@ -61,7 +61,7 @@ class Seen:
         names = tuple(features)
         known = list(collections)
         values, titles = [_rows(c, names) for c in known], [_titles(c) for c in known]
-        return cls(names, _telling(values, _ASSUMED), _telling(titles, 1))
+        return cls(names, _telling(values), _telling(titles))
 
     def among(self, collections: Iterable[Collection]) -> list[bool]:
         """Of each collection whether it is one of these, by its values or by its titles."""
@@ -133,10 +133,10 @@ def _titles(collection: Collection) -> list[bytes]:
     return titles if any(titles) else []
 
 
-def _telling(groups: Sequence[list[bytes]], least: int) -> Digests:
+def _telling(groups: Sequence[list[bytes]]) -> Digests:
     """Digests of groups of rows, sorted, of those groups that nothing else would be taken for."""
     counts = Counter(row for rows in groups for row in rows)
-    total = max(least, counts.total())
+    total = max(_ASSUMED, counts.total())
     needed = math.log2(max(1, len(groups))) + _SURE
     rare = Counter(_digest(rows) for rows in groups if rows and _surprise(rows, counts, total) >= needed)
     return np.array(sorted(digest for digest, times in rare.items() if times <= _OFTEN), dtype=np.uint32)

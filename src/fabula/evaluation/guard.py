@@ -20,7 +20,7 @@ from fabula.evaluation.relations import related_columns, telling_sum
 from fabula.evaluation.signals import Laid, Signal, column_signals, title_signals, within
 
 _LOOKED_AT = 1000  # collections, to judge by
-_FEWER_TURNS = 0.4  # turns against the order, of those that chance would have, below which a column follows it
+_FEWER_TURNS = 0.55  # turns against the order, of those that chance would have, below which a column follows it
 _ONE_WAY = 0.3  # turns against it, of all its turns: what comes in blocks turns seldom, but either way
 _MONOTONE = 0.5  # share of collections in which it rises or falls throughout, beyond chance
 _SOME = 0.05  # the same where only some collections are so

@@ -166,7 +166,7 @@ def sides_of(collections: Sequence[Collection], where: str) -> dict[Side, list[C
         return {}
     sides: dict[Side, list[Collection]] = {}
     for c, own in zip(collections, marks, strict=True):
-        named = {_CALLED.get(mark, mark) for mark in own}
+        named = {_CALLED.get(mark, mark) for mark in own or {""}}
         if len(named) > 1:
             raise InputError(
                 f"{where}: collection {c.id!r} is on several sides of the split: {', '.join(sorted(named))}"

@@ -79,3 +79,27 @@ def test_an_empty_split_is_named(archive, tmp_path):
     archive.tracks = [track for track in archive.tracks if track["set", "split"] != "test"]
     with pytest.raises(InputError, match="no usable collection in the split test"):
         read_study_data(archive.write(tmp_path))
+
+
+def test_the_essence_of_figure_1_is_the_frozen_one_of_the_arrays(archive, tmp_path, monkeypatch):
+    """One number an item that the 75 x 7 model gave: no encoder is trained on the plain features."""
+    from fabula.studies.reproduce import figure1
+    from fabula.studies.reproduce.stages import Workspace
+    from fabula.training import comparison
+
+    archive.with_echonest = {track["id"] for track in archive.tracks}
+    study = read_study_data(archive.write(tmp_path))
+    for folder in ("stages", "models"):
+        (tmp_path / "out" / folder).mkdir(parents=True)
+    trained = []
+    real = comparison.train
+    monkeypatch.setattr(
+        comparison, "train", lambda parts, config, **k: trained.append(config) or real(parts, config, **k)
+    )
+    workspace = Workspace(tmp_path / "out", study, PLAN, study.fingerprint, lambda stage, note: None)
+    found = figure1.essence_run(workspace, 0)
+    assert [(c.encoder, c.features) for c in trained] == [("identity", (figure1.FROZEN,))]
+    assert {"valence", "tempo"} <= set(found.correlations)
+    parts = figure1.frozen(figure1.essence(workspace, 0)[0], study.parts, study.plain)
+    assert [c.id for c in parts.shown] == [c.id for c in study.plain.shown]
+    assert parts.training[0].features.shape == (4, 1)

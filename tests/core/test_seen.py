@@ -1,0 +1,88 @@
+"""Digests by which collections are known again."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from fabula.core.collection import Collection, Item
+from fabula.core.seen import Seen, seen_by, shared
+from fabula.errors import InputError
+
+NAMES = ("energy", "loudness", "tempo")
+
+
+def made(count: int, seed: int = 0, titles: str = "") -> list[Collection]:
+    rng = np.random.default_rng(seed)
+    out = []
+    for number in range(count):
+        n = 3 + number % 6
+        items = [Item(f"{number}-{j}", titles.format(number=number, j=j)) for j in range(n)]
+        out.append(Collection(f"c{number}", items, rng.normal(size=(n, 3)), NAMES))
+    return out
+
+
+def test_a_collection_is_known_whatever_the_order_of_rows_and_columns_and_its_id():
+    known = made(60)
+    seen = Seen.of(known, NAMES)
+    assert all(seen.among(known))
+    assert not any(seen.among(made(60, seed=1)))
+    rng = np.random.default_rng(5)
+    for c in known[:20]:
+        columns = rng.permutation(3)
+        names = [*(NAMES[i] for i in columns), "more"]
+        values = np.concatenate([c.features[:, columns], rng.normal(size=(len(c), 1))], axis=1)
+        other = Collection("another", c.items, values, names).reordered(rng.permutation(len(c)))
+        assert seen.among([other]) == [True]
+        changed = c.features.copy()
+        changed[0, 0] += 0.01
+        assert seen.among([Collection(c.id, c.items, changed, NAMES)]) == [False]
+
+
+def test_missing_values_and_single_precision_change_nothing():
+    known = made(40)
+    for c in known:
+        c.features[0, 1] = np.nan
+    seen = Seen.of(known, NAMES)
+    single = [Collection(c.id, c.items, c.features.astype(np.float32), NAMES) for c in known]
+    assert all(seen.among(single))
+
+
+def test_titles_tell_where_values_cannot():
+    known = made(40, titles="song {number} {j}")
+    seen = Seen.of(known, NAMES)
+    bare = [Collection("x", c.items) for c in known]
+    assert all(seen.among(bare))
+    assert not any(Seen.of(made(40, titles="Track {j}"), NAMES).among([Collection("x", c.items) for c in known]))
+
+
+def test_what_cannot_tell_collections_apart_is_not_digested():
+    """Yes and no, and titles that every collection has, would call every collection known."""
+    rng = np.random.default_rng(0)
+    coarse = [
+        Collection(str(i), [Item(str(j), f"Track {j}") for j in range(8)], rng.integers(0, 2, (8, 1)), ["mode"])
+        for i in range(200)
+    ]
+    assert len(Seen.of(coarse[:100], ["mode"])) == 0
+    assert not any(shared(coarse[:100], coarse[100:]))
+
+
+def test_it_is_small_and_comes_back_from_json():
+    seen = Seen.of(made(500), NAMES)
+    text = json.dumps(seen.to_dict())
+    assert len(text) < 500 * 6
+    back = seen_by({"seen": json.loads(text)})
+    assert back is not None
+    assert np.array_equal(back.values, seen.values)
+    assert back.features == NAMES
+    assert seen_by({}) is None
+    with pytest.raises(InputError, match="damaged"):
+        seen_by({"seen": {"features": ["a"], "values": "!!"}})
+
+
+def test_both_of_two():
+    first, second = made(30), made(30, seed=1)
+    both = Seen.of(first, NAMES) | Seen.of(second, NAMES)
+    assert all(both.among([*first, *second]))

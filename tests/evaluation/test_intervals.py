@@ -1,0 +1,146 @@
+"""Intervals of a mean: over groups, and of few and skewed values; against families whose truth is known."""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from fabula.core.collection import Collection, Item
+from fabula.errors import SeenWarning
+from fabula.evaluation.comparison import compare_scores
+from fabula.evaluation.information import information_of, mutual_information
+from fabula.evaluation.intervals import bootstrap, mean_interval
+from fabula.evaluation.significance import t_test
+from fabula.models.model import Model
+from fabula.models.transform import Transform
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def load(name: str):
+    spec = importlib.util.spec_from_file_location(f"benchmarks.{name}", ROOT / "benchmarks" / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+known_truth = load("known_truth")
+
+
+def held(intervals, truth) -> float:
+    return float(np.mean([each.low <= truth <= each.high for each in intervals]))
+
+
+def test_few_skewed_values_are_covered_where_percentiles_are_not(rng):
+    """Ten values of an exponential: percentile intervals hold its mean in about 86 of 100 cases."""
+    samples = [rng.exponential(size=10) for _ in range(300)]
+    ours = held([mean_interval(s, rng, resamples=500) for s in samples], 1.0)
+    plain = held([bootstrap(s, rng, method="percentile", resamples=500) for s in samples], 1.0)
+    assert plain < 0.90
+    assert 0.91 < ours < 0.985
+
+
+def test_groups_are_drawn_whole(rng):
+    """Four values of each of 12 groups that are alike: one by one, intervals are far too narrow."""
+    alone, together = [], []
+    groups = [g for g in range(12) for _ in range(4)]
+    for _ in range(200):
+        values = np.repeat(rng.normal(size=12), 4) + 0.3 * rng.normal(size=48)
+        alone.append(mean_interval(values, rng, resamples=400))
+        together.append(mean_interval(values, rng, groups, resamples=400))
+    assert held(alone, 0.0) < 0.8
+    assert 0.90 < held(together, 0.0) < 0.99
+
+
+def test_every_value_a_group_of_its_own_is_no_group(rng):
+    values = rng.normal(size=30)
+    one, two = (mean_interval(values, np.random.default_rng(0), g) for g in (None, list(range(30))))
+    assert (one.low, one.high) == pytest.approx((two.low, two.high))
+
+
+@pytest.mark.parametrize("n", [2, 3, 4])
+def test_below_five_groups_it_is_students(rng, n):
+    values = rng.normal(size=n)
+    found = mean_interval(values, rng)
+    low, high = stats.t.interval(0.95, n - 1, values.mean(), stats.sem(values))
+    assert (found.low, found.high) == pytest.approx((low, high))
+
+
+def test_paired_tests_over_groups(rng):
+    """Groups of one are the plain test; groups that are alike make it less sure, and right."""
+    a, b = rng.normal(0.3, 1, 20), rng.normal(size=20)
+    assert t_test(a, b, groups=list(range(20))).p == pytest.approx(t_test(a, b).p)
+    groups = [g for g in range(10) for _ in range(5)]
+    false = {"plain": 0, "grouped": 0}
+    for _ in range(200):
+        scores = np.repeat(rng.normal(size=10), 5) + 0.2 * rng.normal(size=50)
+        false["plain"] += t_test(scores, np.zeros(50)).p < 0.05
+        false["grouped"] += t_test(scores, np.zeros(50), groups=groups).p < 0.05
+    assert false["plain"] > 60
+    assert false["grouped"] < 22
+    [told] = compare_scores({"a": scores, "b": np.zeros(50)}, groups=groups)
+    [narrow] = compare_scores({"a": scores, "b": np.zeros(50)})
+    assert told.high - told.low > 1.3 * (narrow.high - narrow.low)
+
+
+@pytest.mark.parametrize("name", sorted(known_truth.FAMILIES))
+@pytest.mark.parametrize(("n", "sequences"), [(3, 32), (6, 2)])
+def test_known_truths_are_held(name, n, sequences):
+    found = known_truth.coverage(known_truth.FAMILIES[name](n), sequences, collections=20, runs=60, seed=1)
+    assert found.mean == pytest.approx(found.truth, abs=4 * found.width / math.sqrt(60))
+    assert found.share > 0.86
+
+
+def test_the_true_value_of_a_family_by_counting():
+    """First item only, N = 2: the truth is a sum over the items that open."""
+    family, n = known_truth.first_item_only(4), 4
+    worth = 2.0 * known_truth._quantiles(n)
+    chance = np.exp(worth) / np.exp(worth).sum()
+    exact = sum(chance[i] * np.log2(2 / (1 + np.exp(worth[j] - worth[i]))) / n for i in range(n) for j in range(n))
+    assert known_truth.true_bits(family, 2, np.random.default_rng(0)) == pytest.approx(exact, abs=0.02)
+
+
+def test_nothing_that_is_told_passes_its_ceiling():
+    """A perfect scorer of three items: samples pass log2 3! by chance."""
+    sure = [information_of(lambda s: 50 * s[:, :, 0] @ np.arange(3), [np.arange(3.0)] * 4, seed=k) for k in range(40)]
+    assert all(info.high <= info.ceiling and info.bits <= info.ceiling for info in sure)
+    assert any(info.bits == info.ceiling for info in sure)
+    assert all(each.bits <= each.ceiling for info in sure for each in info.per_length.values())
+
+
+def model(training) -> Model:
+    config = {"dimensions": 1, "encoder": {"kind": "identity"}, "scorers": [{"kind": "arcs", "k": 1, "knots": 2}]}
+    rise = {"arcs.values": [[[-1], [1]]], "arcs.weights": [0], "arcs.knots": [0, 1]}
+    return Model(config, rise, Transform(("x",), (), [0.0], [1.0]), training=training)
+
+
+def made(count: int, artists: int) -> list[Collection]:
+    rng = np.random.default_rng(count)
+    return [
+        Collection(str(i), [Item(str(j), artist=f"a{i % artists}") for j in range(6)], rng.normal(size=(6, 1)), ["x"])
+        for i in range(count)
+    ]
+
+
+def test_information_is_over_those_who_made_the_collections():
+    some = made(60, artists=6)
+    info = mutual_information(model({}), some)
+    assert (info.collections, info.groups, info.seen) == (60, 6, None)
+
+
+def test_measuring_on_what_was_trained_on_is_said_loudly():
+    from fabula.core.seen import Seen
+
+    some = made(30, artists=30)
+    known = model({"seen": Seen.of(some[:10], ["x"]).to_dict()})
+    with pytest.warns(SeenWarning, match="10 of 30 collections were trained on"):
+        info = mutual_information(known, some)
+    assert info.seen == 10
+    assert mutual_information(known, some[10:]).seen == 0
