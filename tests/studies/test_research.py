@@ -94,6 +94,9 @@ def test_a_run_writes_its_log_and_its_recipe_and_takes_it_again(table, tmp_path,
     assert set(rows[0]) == {"epoch", "epochs", "loss", "bits"}
     assert run(["train", "--recipe", str(recipe), "--seed", "1", "-o", str(again)]) == 0
     assert first.read_bytes() != again.read_bytes()  # an option counts before the recipe
+    both = ["--scorers", "arcs,bilstm", "--epochs", "1", "--set", "scorer_hidden=2"]
+    assert run(["train", "--recipe", str(recipe), *both, "-o", str(again)]) == 0
+    assert fabula.load_model(again).scorers == ("arcs", "bilstm")
     assert run(["train", "--recipe", str(recipe), "--preset", "paper", "-o", str(again)]) == 2
     assert "leave --preset out" in capsys.readouterr().err
 
@@ -135,3 +138,15 @@ def test_tensorboard_reads_what_was_written(tmp_path):
     events = EventAccumulator(str(tmp_path / "runs")).Reload()
     assert [(e.step, e.value) for e in events.Scalars("bits/arcs")] == [(1, 0.25), (2, 0.5)]
     assert [(e.step, e.value) for e in events.Scalars("loss")] == [(1, 1.0), (2, 0.5)]
+
+
+@pytest.mark.slow
+def test_a_set_model_comes_again_from_its_recipe(table, tmp_path):
+    first, again, recipe = tmp_path / "a.safetensors", tmp_path / "b.safetensors", tmp_path / "r.toml"
+    sizes = [f"--set={size}" for size in ("width=16", "heads=2", "layers=1")]
+    options = ["--kind", "set", "--epochs", "1", "--negatives", "8", *sizes, "--history", str(tmp_path / "h.jsonl")]
+    assert run(["train", str(table), *options, "-o", str(first), "--write-recipe", str(recipe)]) == 0
+    assert run(["train", "--recipe", str(recipe), "-o", str(again)]) == 0
+    assert first.read_bytes() == again.read_bytes()
+    [row] = [json.loads(line) for line in (tmp_path / "h.jsonl").read_text().splitlines()]
+    assert fabula.load_model(first).training["history"]["bits"] == [round(row["bits"]["arcs + flow"], 4)]

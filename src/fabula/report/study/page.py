@@ -72,7 +72,7 @@ def _about(results: Reproduced) -> str:
         f"{size}, {results.plan['seeds']} seed(s). Trained on {counts['training']:,} collections; "
         f"{counts['development']:,} decide which epoch is kept; {counts['evaluation']:,} are evaluated "
         f"({results.data['rule']}). "
-        f"{len(results.data['features'])} features. Intervals are 95 %, by bootstrap over collections."
+        f"{len(results.data['features'])} features. Intervals are 95 %, by bootstrap over those who made the collections."
     )
 
 
@@ -81,7 +81,7 @@ def _information(results: Reproduced, drawn: Mapping[str, str], listed: Mapping[
     verdict = "both controls are zero, as they must be" if worst < 0.02 else "a control is NOT zero: trust no figure"
     parts = [
         "<h2>Table 1. Information about the order, by dimensions of the essence</h2>",
-        _figure(drawn["table1"], f"Bits on collections that decided nothing, mean over seeds; the controls "
+        _figure(drawn["table1"], f"Bits on collections that decided nothing in this run, mean over seeds; the controls "
                 f"beside them: {verdict}. The published figures come from an error that lets noise score 1.9 bits."),
         listed["table1"].html(),
         "<h2>Controls</h2>",
