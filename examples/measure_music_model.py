@@ -1,33 +1,33 @@
 """How the model `music` does on the validation albums: its bits, one proposal for each album, and tests against others.
 
-    python examples/measure_music_model.py FOLDER --out music-measured.json --sequencer 6000
+    python examples/measure_music_model.py FOLDER --out music-measured.json --transformer models/transformer.safetensors
 
 FOLDER holds albums, albums-more and titles .parquet. Items are shuffled before anything orders them, so that no tie
-is decided by the truth. The transformer of `fabula reproduce` is trained on every so-manieth training album, so that
-there are --sequencer of them; it gets the twelve features and what `music` reads in a title, as numbers.
+is decided by the truth. The transformer of `fabula reproduce` is what `train_music_transformer.py` wrote.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import train_music_model as recipe
+import train_music_transformer as transformer
 
 import fabula
 from fabula.core.collection import Collection
 from fabula.evaluation.comparison import compare_scores
 from fabula.evaluation.controls import known_only
 from fabula.evaluation.metrics import METRICS
+from fabula.models.sets.agreement import most_agreeing
 from fabula.models.sets.model import SetModel
 from fabula.models.sets.pairs import TITLE_PAIRS
+from fabula.models.sets.posterior import posterior
 from fabula.models.sets.proposing import likeliest
-from fabula.models.sets.sampling import balanced_ordering, position_chances
 from fabula.models.sets.tables import Tables
 from fabula.models.sets.titles import words_of
 
@@ -62,35 +62,29 @@ def bits(music: SetModel, albums: Sequence[Collection]) -> dict[str, Any]:
 
 def shuffled(albums: Sequence[Collection], order: Callable[[list[Collection]], Orders]) -> Orders:
     """Orderings of albums, found with their items shuffled, in the true numbering."""
+    return several(albums, lambda mixed: {"": order(mixed)})[""]
+
+
+def several(albums: Sequence[Collection], order: Callable[[list[Collection]], dict[str, Orders]]) -> dict[str, Orders]:
+    """The same for some ways of ordering at once."""
     rng = np.random.default_rng(7)
     mixed = [rng.permutation(len(album)) for album in albums]
     found = order([album.reordered(mix) for album, mix in zip(albums, mixed, strict=True)])
-    return [mix[ordering] for mix, ordering in zip(mixed, found, strict=True)]
+    return {way: [mix[o] for mix, o in zip(mixed, orders, strict=True)] for way, orders in found.items()}
 
 
-def by_music(music: SetModel, *, flow: bool = True) -> Callable[[list[Collection]], Orders]:
-    """The likeliest orderings."""
+def by_music(music: SetModel, name: str) -> Callable[[list[Collection]], dict[str, Orders]]:
+    """What is proposed, expected to agree best; the likeliest; and items sorted by their expected positions."""
 
-    def order(albums: list[Collection]) -> Orders:
-        both = music.tables_all(albums)
-        return [likeliest(Tables(p, f if flow else 0 * f), seconds=0.5).ordering for p, f in both]
-
-    return order
-
-
-def by_expectation(music: SetModel, *, balanced: bool = False) -> Callable[[list[Collection]], Orders]:
-    """Items sorted by their expected positions; balanced: with the likeliest opener and close at the ends."""
-
-    def order(albums: list[Collection]) -> Orders:
-        both, rng = music.tables_all(albums), np.random.default_rng(0)
-        found: Orders = [np.zeros(0, dtype=np.intp)] * len(albums)
-        for n in {len(album) for album in albums}:
-            numbers = [i for i, album in enumerate(albums) if len(album) == n]
-            for part in (numbers[i : i + 128] for i in range(0, len(numbers), 128)):
-                positions, flow = (np.stack([both[i][which] for i in part]) for which in (0, 1))
-                for number, chances in zip(part, position_chances(positions, flow, rng), strict=True):
-                    by_mean = (chances @ np.arange(n)).argsort()
-                    found[number] = balanced_ordering(chances) if balanced else by_mean
+    def order(albums: list[Collection]) -> dict[str, Orders]:
+        found: dict[str, Orders] = {f"{name}, {way}": [] for way in ("proposed", "likeliest", "expected position")}
+        for positions, flow in music.tables_all(albums):
+            expected = posterior(positions, flow)
+            by_mean = (expected.positions @ np.arange(len(positions))).argsort()
+            proposed = most_agreeing(expected, seconds=0.5).ordering
+            found[f"{name}, proposed"].append(proposed)
+            found[f"{name}, likeliest"].append(likeliest(Tables(positions, flow), seconds=0.5).ordering)
+            found[f"{name}, expected position"].append(by_mean)
         return found
 
     return order
@@ -113,28 +107,13 @@ def upward(albums: Sequence[Collection], name: str) -> int:
     return 1 if np.mean([METRICS["spearman"](order) for order in up]) > 0 else -1
 
 
-def numbers_of(music: SetModel, album: Collection) -> Collection:
-    """An album with what `music` reads in each title, as numbers beside its features."""
-    read = music.inputs(album)
-    vectors, tokens = music.tensors["tokens.vectors"], read.tokens[0]
-    there = (tokens > 0)[..., np.newaxis]
-    mean = (vectors[tokens] * there).sum(axis=1) / np.maximum(there.sum(axis=1), 1)
-    columns = np.concatenate([album.columns(recipe.FEATURES), read.marks[0], mean], axis=1)
-    names = [*recipe.FEATURES, *(f"t{i}" for i in range(columns.shape[1] - len(recipe.FEATURES)))]
-    return Collection(album.id, album.items, columns, names, ordered=album.ordered)
+def by_transformer(music: SetModel, path: Path) -> Callable[[list[Collection]], Orders]:
+    """The transformer of `fabula reproduce`, as `train_music_transformer.py` trained it."""
+    from fabula.training.sequencer.file import load_sequencer
+    from fabula.training.sequencer.sequencer import sequence_all
 
-
-def by_sequencer(music: SetModel, albums: recipe.Albums, count: int) -> Callable[[list[Collection]], Orders]:
-    """The transformer of `fabula reproduce`, given the same inputs as numbers."""
-    from fabula.training.sequencer.sequencer import SequencerConfig, sequence_all, train_sequencer
-
-    train, aside = ([a for t in recipe.TABLES[:2] for a in albums[t][part]] for part in ("train", "aside"))
-    some = train[:: max(1, len(train) // count)][:count]
-    began = time.monotonic()
-    learned, decides = ([numbers_of(music, album) for album in part] for part in (some, aside))
-    made = train_sequencer(learned, decides, SequencerConfig())
-    print(f"transformer: {len(some)} albums, {time.monotonic() - began:.0f} s, bits aside {made.history}", flush=True)
-    return lambda mixed: sequence_all(made, [numbers_of(music, album) for album in mixed])
+    made = load_sequencer(path)
+    return lambda mixed: sequence_all(made, [transformer.numbers_of(music, album) for album in mixed])
 
 
 def obvious(music: SetModel, orders: Orders, albums: Sequence[Collection]) -> dict[str, str]:
@@ -153,34 +132,28 @@ def obvious(music: SetModel, orders: Orders, albums: Sequence[Collection]) -> di
 
 
 def compared(orders: dict[str, Orders]) -> dict[str, Any]:
-    """Metrics of each way of ordering, and the likeliest of `music` against each other one: one family of tests."""
+    """Metrics of each way of ordering, and two ways of `music` against each other one: one family of tests."""
     scores = {f"{m}, {name}": [METRICS[m](order) for order in each] for name, each in orders.items() for m in SHOWN}
     means = {name: {m: round(float(np.mean(scores[f"{m}, {name}"])), 4) for m in SHOWN} for name in orders}
-    ours, others = next(iter(orders)), [name for name in orders if not name.startswith("music")]
-    pairs = [(f"{m}, {ours}", f"{m}, {name}") for name in others for m in ("spearman", "first", "last")]
+    others = [name for name in orders if not name.startswith("music")]
+    ours = ("music, proposed", "music, likeliest")
+    pairs = [(f"{m}, {one}", f"{m}, {name}") for one in ours for name in others for m in ("spearman", "first", "last")]
     return {"means": means, "tests": [vars(each) for each in compare_scores(scores, pairs=pairs)]}
 
 
-def ways(music: SetModel, albums: recipe.Albums, table: str, sequencer: Any) -> dict[str, Orders]:
+def ways(music: SetModel, albums: recipe.Albums, table: str, other: Path | None) -> dict[str, Orders]:
     """Way of ordering -> one ordering of each validation album of a table."""
     whole, train = albums[table]["validation"], albums[table]["train"]
-    folder = seen(whole, "duration, loudness and titles")
-    found = {
-        "music, likeliest": shuffled(whole, by_music(music)),
-        "music, arcs alone": shuffled(whole, by_music(music, flow=False)),
-        "music, expected position": shuffled(whole, by_expectation(music)),
-        "music, balanced": shuffled(whole, by_expectation(music, balanced=True)),
-        "music of a folder, likeliest": shuffled(folder, by_music(music)),
-        "music of a folder, expected position": shuffled(folder, by_expectation(music)),
-        "music of a folder, balanced": shuffled(folder, by_expectation(music, balanced=True)),
-        "music without titles": shuffled(seen(whole, "features without titles"), by_music(music)),
-    }
+    found = several(whole, by_music(music, "music"))
+    if table != "titles":
+        found |= several(seen(whole, "duration, loudness and titles"), by_music(music, "music of a folder"))
+    found |= several(seen(whole, "features without titles"), by_music(music, "music without titles"))
     column = "duration_ms" if table == "titles" else "loudness"
     found[f"sorted by {column}"] = shuffled(whole, by_column(column, upward(train, column)))
     if table != "titles":
         found |= {name: shuffled(whole, by_model(name)) for name in ("albums", "audio")}
-        if sequencer:
-            found["transformer"] = shuffled(whole, sequencer)
+    if other:
+        found["transformer"] = shuffled(whole, by_transformer(music, other))
     return found
 
 
@@ -189,20 +162,20 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--out", type=Path, default=Path("music-measured.json"))
-    parser.add_argument("--sequencer", type=int, default=0, metavar="N")
-    parser.add_argument("--bits-only", action="store_true")
+    parser.add_argument("--transformer", type=Path, metavar="FILE")
+    parser.add_argument("--tables", nargs="*", default=recipe.TABLES)
+    parser.add_argument("--only", choices=("bits", "orders"))
     options = parser.parse_args()
     music = fabula.load_model("music")
     if not isinstance(music, SetModel):
         raise SystemExit("music must be a set model")
     albums = recipe.as_albums(recipe.read_tables(options.folder))
     report: dict[str, Any] = {}
-    sequencer = by_sequencer(music, albums, options.sequencer) if options.sequencer else None
-    for table in recipe.TABLES:
+    for table in options.tables:
         whole = albums[table]["validation"]
-        report[table] = {"bits": bits(music, whole)}
-        if not options.bits_only:
-            orders = ways(music, albums, table, sequencer)
+        report[table] = {"bits": bits(music, whole)} if options.only != "orders" else {}
+        if options.only != "bits":
+            orders = ways(music, albums, table, options.transformer)
             plain = {name: obvious(music, each, whole) for name, each in orders.items() if name.startswith("music")}
             report[table] |= {**compared(orders), "the obvious": plain}
         options.out.write_text(json.dumps(report, indent=1) + "\n")

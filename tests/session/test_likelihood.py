@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from itertools import permutations
+from itertools import pairwise, permutations
 
 import numpy as np
 import pytest
 
+from fabula.models.sets.agreement import most_agreeing
 from fabula.session.session import open_session
 
 
@@ -17,7 +18,7 @@ def test_titles_that_say_where_they_stand(suite):
     assert titles.index("Suite Pt. 2") == titles.index("Suite Pt. 1") + 1
 
 
-def test_the_proposal_is_the_likeliest_of_all(tmp_path):
+def test_the_likeliest_is_the_likeliest_of_all(tmp_path):
     """Of seven items every order is looked at."""
     rng = np.random.default_rng(1)
     path = tmp_path / "seven.csv"
@@ -27,15 +28,39 @@ def test_the_proposal_is_the_likeliest_of_all(tmp_path):
     ]
     path.write_text("title,duration_ms,loudness\n" + "\n".join(lines) + "\n")
     session = open_session(path)
-    ordered = session.order()
+    ordered = session.order(likeliest=True)
     scores = [session.likelihood.score(np.array(order)) for order in permutations(range(7))]
     assert ordered.fit.exact
     assert ordered.gap == 0
+    assert ordered.proposal.likeliest
     assert ordered.fit.score == pytest.approx(max(scores))
+    times = np.exp(max(scores)) / np.mean(np.exp(scores))
+    assert session.likelihood.beyond_chance(ordered.ordering) == pytest.approx(times)
+
+
+def test_what_is_proposed_is_expected_to_agree_best_and_the_likeliest_is_told(table):
+    session = open_session(table)
+    ordered = session.order()
+    assert ordered.ordering.tolist() == most_agreeing(session.likelihood.posterior).ordering.tolist()
+    assert ordered.fit.exact
+    likeliest = next(proposal for proposal in ordered.proposals if proposal.likeliest)
+    assert likeliest.fit.ordering.tolist() == session.order(likeliest=True).ordering.tolist()
+    assert likeliest.fit.score == max(proposal.fit.score for proposal in ordered.proposals)
+
+
+def test_what_closes_closes_the_last_side(suite):
+    """Positions count through all sides: no side is an album of its own."""
+    for likeliest in (False, True):
+        ordered = suite.order(sides=2, likeliest=likeliest)
+        assert len(ordered.sides) == 2
+        assert (ordered.titles[0], ordered.titles[-1]) == ("Intro", "Outro")
+        whole = suite.likelihood.positions(8)[ordered.ordering, np.arange(8)].sum()
+        links = [(a, b) for k, (a, b) in enumerate(pairwise(ordered.ordering), start=1) if k != ordered.sides[0]]
+        assert ordered.fit.score == pytest.approx(whole + sum(suite.likelihood.flow[a, b] for a, b in links))
 
 
 def test_alternatives_are_others_and_less_likely(suite):
-    ordered = suite.order(alternatives=4)
+    ordered = suite.order(alternatives=4, likeliest=True)
     scores = [proposal.fit.score for proposal in ordered.proposals]
     assert len(scores) > 1
     assert scores == sorted(scores, reverse=True)

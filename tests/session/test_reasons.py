@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 
 from fabula.core.collection import Collection, Item
@@ -39,9 +41,21 @@ def test_the_order_in_a_sentence(demo):
 def test_the_model_says_what_it_goes_by(suite):
     ordered = suite.order()
     why = dict(zip(ordered.titles, ordered.reasons, strict=True))
-    assert why["Intro"] == "short and quiet: opens; its title says so"
-    assert why["Outro"].endswith(": closes; its title says so")
-    assert "follows Suite Pt. 1; its title says so" in why["Suite Pt. 2"]
+    assert re.fullmatch(
+        r"short and quiet: opens, the likeliest to open \(\d\d %\): its title speaks for it", why["Intro"]
+    )
+    assert re.search(r": closes, the likeliest to close \(\d\d %\): its title speaks for it", why["Outro"])
+    assert "follows Suite Pt. 1, as its title says" in why["Suite Pt. 2"]
+    assert "leads to Suite Pt. 2" in why["Suite Pt. 1"]
+    chance = suite.likelihood.posterior.positions[2, 0]  # Intro came third
+    assert f"({100 * chance:.0f} %)" in why["Intro"]
+
+
+def test_a_wish_is_told_as_a_wish(suite):
+    ordered = suite.order(first="Night", sides=2)
+    assert ordered.reasons[0].endswith("opens side A, as wished")
+    assert "opens side B" in ordered.reasons[ordered.sides[0]]
+    assert "Intro would with" not in ordered.reasons[0]
 
 
 def test_two_alike_orders_are_doubted(tmp_path):

@@ -190,3 +190,27 @@ def test_false_alarms_on_shuffled_collections_are_as_rare_as_they_should_be():
     for method, count in alarms.items():
         interval = binomtest(count, 200).proportion_ci(0.99)
         assert interval.low <= 0.05 <= interval.high, (method, count)
+
+
+def test_a_set_model_is_evaluated_by_what_it_proposes(tmp_path):
+    """With titles that say where they stand; numbers are missing here and there."""
+    rng = np.random.default_rng(0)
+    lines = ["collection_id,position,artist,title,duration_ms,split"]
+    for album in range(12):
+        titles = ["Intro", *rng.permutation(["Rain", "Home", "Run"]).tolist(), "Outro"]
+        side = "validation" if album < 6 else "train"
+        lines += [
+            f"{album},{k},A{album},{title},{'' if k == 2 else rng.integers(9, 30) * 10000},{side}"
+            for k, title in enumerate(titles)
+        ]
+    path = tmp_path / "albums.csv"
+    path.write_text("\n".join(lines) + "\n")
+    done = evaluate_table(EvaluationRequest(path, model="music"))
+    assert [row.method for row in done.rows] == ["chance", "proposed order", "likeliest order"]
+    for row in done.rows[1:]:
+        assert (row.n, row.metrics["first"].mean, row.metrics["last"].mean) == (6, 1.0, 1.0)
+    assert list(done.bits) == ["arcs + flow", "arcs", "flow"]
+    assert done.bits["arcs + flow"].bits > 1
+    assert done.to_dict()["bits"]["arcs"]["collections"] == 6
+    with pytest.raises(InputError, match="music is a set model"):
+        evaluate_table(EvaluationRequest(path, model="music", search=3))

@@ -46,11 +46,12 @@ def command(
     Chance, each feature sorted up and down, the sorted essence, squared-error templates, the
     mixture of arcs and, where asked for, a search and a direct transformer; with intervals and
     paired tests over those who made the collections. Of a model also its bits, and whether it has
-    seen these collections.
+    seen these collections; of a set model such as music what it proposes, and the likeliest order.
 
     \b
     Examples:
       fabula evaluate albums.parquet --model audio --where kind= -o recovery.csv
+      fabula evaluate albums.parquet --model music --where kind=
       fabula evaluate albums.parquet --model mine.safetensors --split test
       fabula evaluate playlists.csv --by energy
     """

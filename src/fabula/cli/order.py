@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from fabula.session.ordered import Ordered
     from fabula.session.requests.request import Ends, Request
 
-_REQUEST = ("template", "like", "flip", "alternatives", "choose", "together", "before", "apart")
+_REQUEST = ("template", "like", "flip", "alternatives", "choose", "likeliest", "together", "before", "apart")
 _LIMITS = ("sides", "side_limit", "limit", "smoothness")
 
 
@@ -53,6 +53,11 @@ _LIMITS = ("sides", "side_limit", "limit", "smoothness")
 @click.option("--smooth", "smoothness", type=float, default=0.0, metavar="WEIGHT",
               help="Prefer small steps between neighbours; negative for contrast.")  # fmt: skip
 @click.option("--alternatives", type=int, default=4, show_default=True, metavar="N", help="Orderings to propose.")
+@click.option(
+    "--likeliest",
+    is_flag=True,
+    help="Propose the likeliest order, not the one expected to agree best with the true one.",
+)
 @click.option("--choose", type=int, default=1, metavar="N", help="Take the Nth proposal instead of the first.")
 @click.option("-o", "--output", metavar="FILE", help=f"Write the order: {' '.join(PLAYLIST_ENDINGS)} .csv .json")
 @click.option("--copy-to", metavar="FOLDER", help="Write numbered copies of the files there.")

@@ -120,16 +120,13 @@ def _gap(ordered: Ordered) -> str:
 
 
 def _others(ordered: Ordered) -> str:
-    """The other proposals, and how much less likely each is."""
-    from fabula.session.answer import times_text
-    from fabula.session.reasons import likelier
+    """The other proposals, and how likely each is beside this one."""
+    from fabula.session.answer import beside_text
 
     named = []
     for number, proposal in enumerate(ordered.proposals, start=1):
         if number != ordered.chosen + 1:
-            times = likelier(ordered.fit, proposal.fit)
-            less = f", {times_text(times)} less likely" if times is not None and times >= 1 else ""
-            named.append(f"{number} ({proposal.fit.template.name or 'unnamed'}{less})")
+            named.append(f"{number} ({proposal.fit.template.name or 'unnamed'}{beside_text(proposal, ordered.fit)})")
     return f"other orders, by --choose: {'; '.join(named)}" if named else ""
 
 

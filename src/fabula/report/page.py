@@ -12,9 +12,9 @@ from fabula.core.fit import Fit
 from fabula.core.writing import write_whole
 from fabula.report import svg
 from fabula.report.figures.likes import MOST_ROWS, likes_figure
-from fabula.session.answer import headline, likely_text, model_name, rows_of, side_line, times_text
+from fabula.session.answer import beside_text, headline, likely_text, model_name, rows_of, side_line
 from fabula.session.ordered import Ordered
-from fabula.session.reasons import likelier, story
+from fabula.session.reasons import story
 
 STYLE = """
 :root{color-scheme:light dark;--ink:#1d2330;--soft:#6b7280;--line:#e1e5ec;--page:#fff;--card:#f7f8fa;--dot:#2f6fde}
@@ -154,8 +154,7 @@ def _alternatives(ordered: Ordered) -> list[str]:
     parts = ["<h2>Alternatives</h2>"] if others else []
     for number, proposal in others:
         other = proposal.fit
-        times = likelier(ordered.fit, other)
-        score = "" if times is None or number == 1 else f", {times_text(times)} less likely"
+        score = beside_text(proposal, ordered.fit)
         listed = "".join(f'<li dir="auto">{escape(items[i].label)}</li>' for i in other.ordering)
         figure = ""
         if ordered.session.essence.ndim == 1:

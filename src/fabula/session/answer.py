@@ -17,6 +17,7 @@ from fabula.sources.source import with_held
 
 if TYPE_CHECKING:
     from fabula.session.ordered import Ordered
+    from fabula.session.proposals import Proposal
 
 
 _MOST_LIKES = 60  # items, beyond which nobody reads a table of them by positions
@@ -70,7 +71,8 @@ def as_json(ordered: Ordered, *, explain: bool = True) -> dict[str, Any]:
     ``left_out`` (item indices), ``unmeasured`` (entries that keep their position), ``model``, ``likelier`` (times, than
     the order given), ``items`` in the new order (each with ``position`` (1-based), ``id``, ``title``, who made it,
     ``path``, ``length``, ``side``, ``essence``, ``target``, ``deviation``, ``why``), ``given``, ``alternatives``
-    (each with its ``likelihood`` relative to this one),
+    (each with its ``likelihood`` relative to this one, which may be above 1: what is proposed first need not be the
+    likeliest),
     ``changes``, ``likes`` (where each item, in the order given, likes to stand: shares over the positions; null where
     no set model was asked) and ``notes``.
 
@@ -133,6 +135,18 @@ def likely_text(ordered: Ordered) -> str:
     if times < 1.1:
         return f"the model finds it no likelier than {given_name(ordered)}"
     return f"{times_text(times)} as likely as {given_name(ordered)}"
+
+
+def beside_text(proposal: Proposal, chosen: Fit) -> str:
+    """How likely another proposal is beside the one taken, in words behind a comma; "" where no model speaks."""
+    times = likelier(chosen, proposal.fit)
+    if times is None:
+        return ""
+    named = ", the likeliest" if proposal.likeliest else ""
+    if 1 / 1.1 < times < 1.1:
+        return f"{named}, as likely"
+    more = f"{times_text(times)} less likely" if times > 1 else f"{times_text(1 / times)} as likely"
+    return f"{named}, {more}"
 
 
 def times_text(times: float) -> str:

@@ -16,6 +16,7 @@ from fabula.errors import ModelError
 from fabula.media.medium import Medium
 from fabula.media.steps import Steps
 from fabula.models.file import AnyModel
+from fabula.models.sets.agreement import MOST_EXPECTED
 from fabula.models.sets.model import SetModel
 from fabula.models.sets.reasons import TITLE, Contributions, leave_one_group_out
 from fabula.models.steps.model import StepModel
@@ -34,6 +35,10 @@ class Judge(Protocol):
     def flow(self) -> Floats:
         """How well each item is followed by each other: shape (n, n)."""
 
+    @property
+    def expects(self) -> bool:
+        """Whether it proposes what it expects to agree best with the true order, rather than the likeliest."""
+
     def steps(self) -> Steps | None:
         """What lies between neighbours, where the model has looked at it; else None."""
 
@@ -50,6 +55,11 @@ class SetJudge:
 
     model: SetModel
     collection: Collection
+
+    @property
+    def expects(self) -> bool:
+        """Whether there are few enough items to expect anything of them."""
+        return len(self.collection) <= MOST_EXPECTED
 
     def card(self) -> Mapping[str, Any]:
         """What the model says of itself."""
@@ -84,6 +94,7 @@ class StepJudge:
     model: StepModel
     collection: Collection
     medium: Medium
+    expects = False  # what it knows of neighbours decides nearly all
 
     @cached_property
     def _steps(self) -> Steps:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy as np
 from fabula.core.collection import Collection
 from fabula.core.essence import Floats, normalise
 from fabula.core.ordering import Ints, positions
+from fabula.models.sets.posterior import Posterior, posterior
 from fabula.models.sets.reasons import Contributions
 from fabula.session.judges import Judge
 
@@ -38,7 +40,7 @@ class Likelihood:
     _known: dict[int, Floats] = field(default_factory=dict, repr=False)
 
     def positions(self, m: int) -> Floats:
-        """How much each item likes each of m positions, those of one side: shape (n, m)."""
+        """How much each item likes each of m positions, those of all sides: shape (n, m)."""
         if m not in self._known:
             self._known[m] = self.judge.positions(m)
         return self._known[m]
@@ -50,16 +52,27 @@ class Likelihood:
             self._known[-1] = self.judge.flow()
         return self._known[-1]
 
+    @cached_property
+    def posterior(self) -> Posterior:
+        """How likely each item stands at each position and before each other."""
+        return posterior(self.positions(len(self.collection)), self.flow)
+
     def score(self, ordering: Ints, sides: Sequence[int] = ()) -> float:
-        """How likely an ordering of some of the items is, the sum over its sides."""
-        total = 0.0
+        """How likely an ordering of some of the items is: positions count through all sides, neighbours within each."""
+        total = float(self.positions(len(ordering))[ordering, np.arange(len(ordering))].sum())
         for part in np.split(ordering, np.cumsum(sides or [len(ordering)])[:-1]):
-            total += float(self.positions(len(part))[part, np.arange(len(part))].sum())
             total += float(self.flow[part[:-1], part[1:]].sum())
         return total
 
     def beyond_chance(self, ordering: Ints, sides: Sequence[int] = ()) -> float:
-        """How many times as likely an ordering is as a random order of its items, on average."""
+        """How many times as likely an ordering is as a random order of its items, on average.
+
+        Over all orderings where they have been summed up, else over some.
+        """
+        if self.judge.expects and not sides and len(ordering) == len(self.collection):
+            mean = self.posterior.mean_score
+            if mean is not None:
+                return float(np.exp(min(self.score(ordering) - mean, 700.0)))
         rng = np.random.default_rng(0)
         random = np.array([self.score(rng.permutation(ordering), sides) for _ in range(_RANDOM)])
         return _times(self.score(ordering, sides), random)
@@ -70,7 +83,9 @@ class Likelihood:
         return normalise(table @ (0.5 - positions(table.shape[1])))
 
     def likes(self) -> Floats:
-        """Where each item likes to stand: shape (n, n), each row a share of likelihood over the positions."""
+        """Where each item likes to stand: shape (n, n), each row its chances, or shares, over the positions."""
+        if self.judge.expects:
+            return self.posterior.positions
         table = self.positions(len(self.collection))
         table = table - table.mean(axis=0)  # what all items like alike decides nothing
         shares = np.exp(table - table.max(axis=1, keepdims=True))

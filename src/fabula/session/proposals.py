@@ -16,6 +16,7 @@ from fabula.core.fit import Fit, lay
 from fabula.core.ordering import Ints
 from fabula.core.template import Template
 from fabula.models.model import Model
+from fabula.models.sets.agreement import neighbour_agreement, position_agreement
 from fabula.session.likelihood import Likelihood
 
 _FIRST, _OTHERS = 1.5, 0.4  # seconds to search for the first proposal and for each alternative, beyond few items
@@ -37,23 +38,30 @@ class Proposal:
         How many items each side has; empty where there is one.
     left_out
         Items that a limit left out, rising.
+    likeliest
+        Whether it was asked for as the likeliest ordering there is, by a model that proposes orders.
     """
 
     fit: Fit
     gap: float | None = 0.0
     sides: tuple[int, ...] = ()
     left_out: tuple[int, ...] = ()
+    likeliest: bool = False
 
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """What to lay along what: essence (n,) or (n, d), constraints, the cost of steps (n, n) or None, and who judges."""
+    """What to lay along what: essence (n,) or (n, d), constraints, the cost of steps (n, n) or None, and who judges.
+
+    With ``likeliest``, the likeliest ordering comes first even where the judge would propose what it expects.
+    """
 
     essence: Floats
     constraints: Constraints
     flow: Floats | None = None
     model: Model | None = None
     likelihood: Likelihood | None = None
+    likeliest: bool = False
 
     @property
     def plain(self) -> bool:
@@ -98,38 +106,60 @@ def _under_arc(task: Task, fit: Fit, seconds: float) -> Proposal:
 
 
 def by_likelihood(task: Task, templates: Sequence[Template], most: int) -> list[Proposal]:
-    """The likeliest ordering under a set model, and others of different shape, likeliest first.
+    """Orderings under a model that judges the collection, distinct, those after the first likeliest first.
 
-    An alternative leans towards a template besides: its squared deviations count against the likelihood.
+    The first is what the model expects to agree best with the true order, where it expects anything; the likeliest
+    comes next, or first. Others lean towards a template: its squared deviations, each side from its beginning to its
+    end, count against the likelihood. Positions count through all sides: what closes closes the last.
     """
     likelihood = task.likelihood
     if likelihood is None:
-        raise ValueError("no set model judges this task")
+        raise ValueError("no model judges this task")
     found: dict[bytes, Proposal] = {}
-    leanings = [None, *templates[: max(0, 2 * (most - 1))]]
-    for lean in leanings:
+    if likelihood.judge.expects and not task.likeliest:
+        arranged = _arranged(task, _expected(likelihood), neighbour_agreement(likelihood.posterior), _FIRST)
+        _keep(found, task, templates, arranged)
+    for lean in [None, *templates[: max(0, 2 * (most - 1))]]:
         if len(found) == most:
             break
-        arranged = arrange(
-            Goal.table(_costs(task, likelihood, lean), len(task.essence)),
-            constraints=task.constraints,
-            flow=-likelihood.flow if task.flow is None else task.flow - likelihood.flow,
-            seconds=_FIRST if lean is None else _OTHERS,
-        )
-        template = lean or nearest(task.essence[arranged.ordering], templates, arranged.sides)
-        found.setdefault(arranged.ordering.tobytes(), _proposal(task, template, arranged))
+        goal = Goal.table(_leaning(task, lean), len(task.essence), whole=lambda m: -likelihood.positions(m))
+        arranged = _arranged(task, goal, likelihood.flow, _FIRST if lean is None else _OTHERS)
+        _keep(found, task, [lean] if lean is not None else templates, arranged, likeliest=lean is None)
     best, *others = found.values()
     return [best, *sorted(others, key=lambda proposal: -(proposal.fit.score or 0.0))]
 
 
-def _costs(task: Task, likelihood: Likelihood, lean: Template | None) -> Callable[[int], Floats]:
-    """From a number of positions m to what each costs each item, (n, m)."""
+def _expected(likelihood: Likelihood) -> Goal:
+    n = len(likelihood.collection)
+    return Goal.table(n=n, whole=lambda m: -position_agreement(likelihood.posterior, m))
 
-    def costs(m: int) -> Floats:
-        table = -likelihood.positions(m)
-        return table if lean is None else table + _LEANING * _squares(task.essence, lean, m)
 
-    return costs
+def _arranged(task: Task, goal: Goal, flow: Floats, seconds: float) -> Arrangement:
+    """The best ordering by a goal and by what neighbours are worth, (n, n), less the steps that were asked for."""
+    cost = -flow if task.flow is None else task.flow - flow
+    return arrange(goal, constraints=task.constraints, flow=cost, seconds=seconds)
+
+
+def _keep(
+    found: dict[bytes, Proposal],
+    task: Task,
+    templates: Sequence[Template],
+    arranged: Arrangement,
+    *,
+    likeliest: bool = False,
+) -> None:
+    """Keep an ordering as a proposal, beside the template it is nearest to; one found before stays as it is."""
+    key = arranged.ordering.tobytes()
+    if key not in found:
+        template = nearest(task.essence[arranged.ordering], templates, arranged.sides)
+        found[key] = replace(_proposal(task, template, arranged), likeliest=likeliest)
+    elif likeliest:
+        found[key] = replace(found[key], likeliest=True)
+
+
+def _leaning(task: Task, lean: Template | None) -> Callable[[int], Floats] | None:
+    """From the size of a side to what leaning towards a template costs, (n, size)."""
+    return None if lean is None else lambda m: _LEANING * _squares(task.essence, lean, m)
 
 
 def _squares(essence: Floats, template: Template, m: int) -> Floats:

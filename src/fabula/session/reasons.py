@@ -12,6 +12,7 @@ from fabula.core.fit import Fit
 from fabula.media.medium import Medium
 from fabula.models.sets.reasons import Contributions
 from fabula.session.likelihood import Likelihood, arcs_doubt, doubt, learned_nothing
+from fabula.session.telling import Teller
 
 _SPEAKS = 0.15  # natural logarithms of likelihood that something must add to be worth a word
 
@@ -25,8 +26,9 @@ def reasons(ordered: Ordered) -> list[str]:
     With sides, each side has an opener, a close, a height and a depth of its own.
     """
     session, fit = ordered.session, ordered.fit
-    if ordered.task.likelihood is not None:
-        return model_reasons(ordered, ordered.task.likelihood)
+    judged = ordered.task.likelihood
+    if judged is not None:
+        return expected_reasons(ordered, judged) if judged.judge.expects else model_reasons(ordered, judged)
     traits = traits_of(session.collection, session.features, session.medium)
     roles = [role for part in _by_side(ordered, fit.targets) for role in _roles(part)]
     order = fit.ordering.tolist()
@@ -35,6 +37,14 @@ def reasons(ordered: Ordered) -> list[str]:
         f"{' and '.join(traits[item]) or 'middling'}: {role}{_distance(gap)}"
         for item, role, gap in zip(order, roles, gaps, strict=True)
     ]
+
+
+def expected_reasons(ordered: Ordered, likelihood: Likelihood) -> list[str]:
+    """One sentence per position: what the item is like, how sure the model is of it there, and what it goes by."""
+    traits = traits_by_feature(ordered.session.collection, ordered.session.features, ordered.session.medium)
+    teller = Teller(ordered, likelihood, likelihood.contributions(ordered.ordering), traits)
+    like = [" and ".join(list(traits[item].values())[:2]) for item in ordered.ordering.tolist()]
+    return [f"{words}{': ' if words else ''}{teller.sentence(position)}" for position, words in enumerate(like)]
 
 
 def model_reasons(ordered: Ordered, likelihood: Likelihood) -> list[str]:
@@ -70,19 +80,24 @@ def _because_of(names: list[str]) -> str:
 
 def traits_of(collection: Collection, names: tuple[str, ...], medium: Medium) -> list[list[str]]:
     """At most two words per item, for the features in which it stands out most from the others."""
+    return [list(found.values())[:2] for found in traits_by_feature(collection, names, medium)]
+
+
+def traits_by_feature(collection: Collection, names: tuple[str, ...], medium: Medium) -> list[dict[str, str]]:
+    """Per item, feature -> a word for what it has much or little of, what stands out most first."""
     words = medium.words.traits
     asked = [name for name in names if name in words] or collection.feature_names  # a model may go by steps alone
     there = [name for name in asked if name in words and name in collection.feature_names]
     known = [name for name in there if np.isfinite(collection.column(name)).any()]
     if not known or len(collection) < 2:
-        return [[] for _ in collection.items]
+        return [{} for _ in collection.items]
     values = collection.columns(known)
     spread = np.nanstd(values, axis=0)
     centred = np.where(spread > 0, values - np.nanmean(values, axis=0), 0.0) / np.where(spread > 0, spread, 1.0)
     standing = np.nan_to_num(centred)
-    most = np.argsort(-np.abs(standing), axis=1)[:, :2]
+    most = np.argsort(-np.abs(standing), axis=1)
     return [
-        [words[known[f]][0 if v > 0 else 1] for f, v in zip(which, values, strict=True) if abs(v) >= 0.4]
+        {known[f]: words[known[f]][0 if v > 0 else 1] for f, v in zip(which, values, strict=True) if abs(v) >= 0.4}
         for which, values in zip(most.tolist(), np.take_along_axis(standing, most, axis=1).tolist(), strict=True)
     ]
 

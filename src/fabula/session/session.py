@@ -154,7 +154,7 @@ class Session:
         steps = self._steps() if asked.smoothness else None
         flow = asked.smoothness * steps.table if steps is not None and len(self.collection) > 1 else None
         judged = self.likelihood if asked.template is None and asked.like is None and not asked.flip else None
-        task = Task(self.essence, constraints, flow, self.model, judged)
+        task = Task(self.essence, constraints, flow, self.model, judged, asked.likeliest)
         with readable(self.collection, self.medium):
             found = self._proposals(task, asked)
         if asked.choose > len(found):

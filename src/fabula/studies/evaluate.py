@@ -21,8 +21,10 @@ from fabula.evaluation.comparison import Comparison, ComparisonSettings, compare
 from fabula.evaluation.information import Information, makers, mutual_information
 from fabula.evaluation.intervals import Interval, mean_interval
 from fabula.evaluation.metrics import METRICS
-from fabula.models.file import load_essence_model
+from fabula.models.file import load_essence_model, load_model
 from fabula.models.model import Model
+from fabula.models.sets.model import SetModel
+from fabula.studies.judged import judged_bits
 from fabula.studies.recovery import CHANCE, METHODS, Methods, Orderings, Report, recover
 from fabula.studies.splits import Side, Split, asked_for, read_split
 
@@ -153,13 +155,13 @@ def evaluate_table(request: EvaluationRequest, *, progress: Report | None = None
     progress
         Called with the name of each method before its turn.
     """
-    model = load_essence_model(request.model) if request.model is not None else None
+    model = _load_model(request)
     templates = TemplateSet.load(request.templates) if request.templates is not None else None
     methods = Methods(
         model, request.by, templates, _load_sequencer(request.sequencer), search=request.search, k=request.k
     )
     split = read_split(request.table, where=request.where, held_out=request.held_out, side=request.split)
-    names = tuple(request.features or (model.feature_names if model else (str(request.by),)))
+    names = tuple(request.features or _features(model, split, str(request.by)))
     orderings = recover(split, names, methods, seed=request.seed, progress=progress)
     found = tabulate(
         orderings,
@@ -168,12 +170,12 @@ def evaluate_table(request: EvaluationRequest, *, progress: Report | None = None
         seed=request.seed,
         groups=makers(split.held_out),
     )
-    notes = (*split.notes, *_seen_notes(request, split, model, templates), *asked_for(split.held_out, names))
+    notes = (*split.notes, *_seen_notes(request, split, model, templates), *_told(split, names, model))
     return replace(found, notes=notes, bits=_bits(model, split.held_out, request.seed, progress))
 
 
 def _seen_notes(
-    request: EvaluationRequest, split: Split, model: Model | None, templates: TemplateSet | None
+    request: EvaluationRequest, split: Split, model: Model | SetModel | None, templates: TemplateSet | None
 ) -> Iterator[str]:
     """What a model, templates, or the methods that learn here, have seen of what is measured."""
     held_out = split.held_out
@@ -191,8 +193,8 @@ def _seen_notes(
 
 
 def _bits(
-    model: Model | None, collections: Sequence[Collection], seed: int, progress: Report | None
-) -> dict[str, Information]:
+    model: Model | SetModel | None, collections: Sequence[Collection], seed: int, progress: Report | None
+) -> Mapping[str, Information]:
     """What a model tells about the order, by each of its scorers."""
     if model is None:
         return {}
@@ -200,7 +202,41 @@ def _bits(
         progress("bits")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SeenWarning)  # told among the notes
+        if isinstance(model, SetModel):
+            return judged_bits(model, collections, seed)
         return {kind: mutual_information(model, collections, seed=seed, scorer=kind) for kind in model.scorers}
+
+
+def _told(split: Split, names: Sequence[str], model: Model | SetModel | None) -> tuple[str, ...]:
+    """What gives the order away of what is looked at; titles where the model reads them."""
+    return asked_for(split.held_out, names, titles=isinstance(model, SetModel) and model.spec.titles)
+
+
+def _features(model: Model | SetModel | None, split: Split, by: str) -> Sequence[str]:
+    """The columns to sort by: the column, or what the model takes; of a set model any may be missing."""
+    if model is None:
+        return (by,)
+    if not isinstance(model, SetModel):
+        return model.feature_names
+    there = split.held_out[0].feature_names
+    return [name for name in model.feature_names if name in there and _known(split.held_out, name)]
+
+
+def _known(collections: Sequence[Collection], name: str) -> bool:
+    return all(np.isfinite(c.column(name)).all() for c in collections)
+
+
+def _load_model(request: EvaluationRequest) -> Model | SetModel | None:
+    """The model that was asked for; a set model gives orders, on which no template is laid and no search is made."""
+    if request.model is None:
+        return None
+    model = load_model(request.model)
+    if not isinstance(model, SetModel):
+        return load_essence_model(request.model)
+    for name, given in (("templates", request.templates), ("search", request.search)):
+        if given:
+            raise InputError(f"goes with a model that gives an essence; {request.model} is a set model", field=name)
+    return model
 
 
 def tabulate(

@@ -24,6 +24,8 @@ from fabula.evaluation.baselines import single_features
 from fabula.models.local_search import search_orderings
 from fabula.models.model import Model
 from fabula.models.scorers import SCORERS
+from fabula.models.sets.model import SetModel
+from fabula.studies.judged import LIKELIEST, PROPOSED, judged_orderings
 from fabula.studies.splits import Split
 from fabula.templates.contrastive import learn_arcs
 from fabula.templates.learning import learn_templates
@@ -37,7 +39,15 @@ PAPER = "squared-error templates"
 ARCS = "mixture of arcs"
 SEARCHES = {kind: f"{kind} search" for kind, of in SCORERS.items() if not of.exact}
 DIRECT = "direct transformer"
-METHODS = (SORTED, PAPER, ARCS, *SEARCHES.values(), DIRECT)  # those that learn, as results name them
+METHODS = (
+    SORTED,
+    PAPER,
+    ARCS,
+    *SEARCHES.values(),
+    PROPOSED,
+    LIKELIEST,
+    DIRECT,
+)  # those that learn, as results name them
 
 _MOST = 4000  # collections templates are learned from, at most
 
@@ -52,7 +62,7 @@ class Methods:
     Attributes
     ----------
     model, by
-        What gives the essence: a model or a column. One of them.
+        What gives the essence: a model or a column. One of them. A set model gives orders instead.
     templates
         In place of the squared-error templates, which are otherwise learned from the training collections.
     sequencer
@@ -63,7 +73,7 @@ class Methods:
         How many templates, and arcs where there is no model, are learned.
     """
 
-    model: Model | None = None
+    model: Model | SetModel | None = None
     by: str | None = None
     templates: TemplateSet | None = None
     sequencer: Sequencer | None = None
@@ -102,6 +112,22 @@ def recover(
     rng = np.random.default_rng(seed)
     report("features")
     found = sorted_features(split.held_out, features, rng)
+    if isinstance(methods.model, SetModel):
+        report(PROPOSED)
+        found |= judged_orderings(methods.model, split.held_out, rng)
+    else:
+        found |= _by_essence(split, methods, rng, seed, report)
+    if methods.sequencer is not None:
+        report(DIRECT)
+        found[DIRECT] = direct_orderings(methods.sequencer, split.held_out, rng)
+    return found
+
+
+def _by_essence(
+    split: Split, methods: Methods, rng: np.random.Generator, seed: int, report: Report
+) -> dict[str, Orderings]:
+    """What a model's essence, or a column, makes of each held-out collection."""
+    found: dict[str, Orderings] = {}
     learned_from = [split.training[i] for i in spread(len(split.training), _MOST)]
     essences, known = (_essences(part, methods) for part in (split.held_out, learned_from))
     count = min(methods.k, len(known))
@@ -113,7 +139,7 @@ def recover(
         fitted = methods.templates or (learn_templates(known, k=count, seed=seed) if apart else None)
         if fitted is not None:
             found[PAPER] = hidden(essences, rng, closest_fit(fitted))
-    model = methods.model
+    model = methods.model if isinstance(methods.model, Model) else None
     if model is not None:
         arcs = model.arcs
     else:
@@ -125,9 +151,6 @@ def recover(
     if methods.search and model is not None and kind is not None:
         report(SEARCHES[kind])
         found[SEARCHES[kind]] = searched(model, essences, methods.search, rng)
-    if methods.sequencer is not None:
-        report(DIRECT)
-        found[DIRECT] = direct_orderings(methods.sequencer, split.held_out, rng)
     return found
 
 
@@ -252,7 +275,7 @@ def scalar_essences(model: Model, collections: Sequence[Collection]) -> list[Flo
 
 
 def _essences(collections: Sequence[Collection], methods: Methods) -> list[Floats]:
-    if methods.model is not None:
+    if isinstance(methods.model, Model):
         return scalar_essences(methods.model, collections)
     return column_essences(collections, str(methods.by))
 

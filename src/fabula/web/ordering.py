@@ -20,8 +20,8 @@ from fabula.web.requests import ItemBody, OrderRequest, TemplateBody
 from fabula.web.store import OpenCollection, Store
 
 _SAME = (
-    "flip", "scaled", "alternatives", "choose", "ordering", "side_sizes", "first", "last", "together", "before",
-    "apart", "apart_soft", "sides", "spreads", "side_limit", "limit", "smoothness",
+    "flip", "scaled", "alternatives", "choose", "likeliest", "ordering", "side_sizes", "first", "last", "together",
+    "before", "apart", "apart_soft", "sides", "spreads", "side_limit", "limit", "smoothness",
 )  # fmt: skip
 
 

@@ -50,6 +50,7 @@ class OrderRequest(_Body):
     )
     alternatives: int = Field(4, ge=1, le=20, description="How many orderings to propose.")
     choose: int = Field(1, ge=1, le=20, description="Which of the proposals to take, counted from 1.")
+    likeliest: bool = Field(default=False, description="Propose the likeliest order first, not the one expected.")
     ordering: list[int] | None = Field(
         None, min_length=1, max_length=5000, description="Take this ordering (item indices) as it is."
     )

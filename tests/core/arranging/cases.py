@@ -20,8 +20,9 @@ def random_case(seed, most=6):
 
 def random_goal(rng, n):
     if rng.random() < 0.25:
-        tables = {m: rng.normal(size=(n, m)) for m in range(1, n + 1)}
-        return Goal.table(tables.__getitem__)
+        by_side, whole = ({m: rng.normal(size=(n, m)) for m in range(1, n + 1)} for _ in range(2))
+        kind = rng.integers(3)  # by the position on a side, in the whole, or both
+        return Goal.table(by_side.__getitem__ if kind != 1 else None, n, whole=whole.__getitem__ if kind != 0 else None)
     d = 2 if rng.random() < 0.2 else 1
     template = Template([0, 0.4, 1], rng.normal(size=(3, d)).round(1))
     return Goal.template(rng.normal(size=(n, d)).round(int(rng.integers(0, 3))), template)

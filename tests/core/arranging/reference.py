@@ -56,10 +56,10 @@ def side_loads(kept, order, sizes):
 def value(goal, flow, kept, order, sizes):
     """The criteria of an arrangement, the first first."""
     alike = flowing = 0.0
-    costs = []
+    costs, whole = [], np.zeros((kept.n, len(order))) if goal.whole is None else goal.whole(len(order))
     for part in np.split(np.array(order), np.cumsum(sizes)[:-1]):
-        table = goal.costs(len(part))
-        costs += [table[item, p] for p, item in enumerate(part)]
+        table, begun = goal.alone(len(part)), len(costs)
+        costs += [table[item, p] + whole[item, begun + p] for p, item in enumerate(part)]
         for a, b in pairwise(part):
             flowing += 0.0 if flow is None else flow[a, b]
             alike += kept.apart is not None and kept.apart[a] == kept.apart[b] >= 0

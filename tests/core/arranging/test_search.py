@@ -59,7 +59,7 @@ def random_options(rng, n, kinds, hidden):
 
 def posed(rng, n, kinds, hidden, flow=None):
     table = rng.random((n, n))
-    return pose(lambda m: table, flow, Constraints(n, **random_options(rng, n, kinds, hidden)), (n,), np.inf)
+    return pose(table, flow, Constraints(n, **random_options(rng, n, kinds, hidden)), (n,), np.inf)
 
 
 @pytest.mark.parametrize("weight", [0.0, 0.5, -0.5])
@@ -69,7 +69,7 @@ def test_bounds_stay_below_the_best_ordering(weight, rng):
         table, flow = rng.random((n, n)), weight * rng.random((n, n))
         kept = Constraints(n, **random_options(rng, n, KINDS, rng.permutation(n)))
         best = arrange(Goal.table(lambda m, table=table: table[:, :m]), constraints=kept, flow=flow)
-        problem = pose(lambda m, table=table: table, flow, kept, (n,), np.inf)
+        problem = pose(table, flow, kept, (n,), np.inf)
         floor, wish = position_bound(problem.cost)
         assert floor + coupling_bound(problem, wish) + link_bound(problem.link) <= best.objective + 1e-9
         paths = PathSearch(problem, first_prices(problem, best.ordering), best.objective)
@@ -106,7 +106,7 @@ def test_an_ordering_is_found_where_there_is_one(n, seed, kinds):
     constraints = Constraints(n, **options)
     conflicts.check(constraints)
     table = rng.random((n, n))
-    problem = pose(lambda m: table, rng.random((n, n)), constraints, (n,), np.inf)
+    problem = pose(table, rng.random((n, n)), constraints, (n,), np.inf)
     found = construct(problem, position_bound(problem.cost)[1], rng)
     assert found is not None
     assert constraints.broken(found) == []
@@ -179,7 +179,7 @@ def test_soft_apart_with_many_items(rng):
 
 def test_descent_never_ends_worse_and_ends_where_no_swap_helps(rng):
     table = rng.random((30, 30))
-    problem = pose(lambda m: table, rng.random((30, 30)), Constraints(30), (30,), np.inf)
+    problem = pose(table, rng.random((30, 30)), Constraints(30), (30,), np.inf)
     start = rng.permutation(30)
     end = descend(problem, start)
     assert problem.value(end) < problem.value(start)

@@ -114,10 +114,9 @@ def describe(
 
 def measured(goal: Goal, ordering: Ints, sizes: tuple[int, ...]) -> tuple[Floats | None, Floats]:
     """The targets and the costs along an ordering, each side by itself."""
-    pieces = np.split(ordering, np.cumsum(sizes)[:-1])
     if goal.follows is None:
-        return None, np.concatenate([goal.taken(p).costs(len(p)).diagonal() for p in pieces])
-    targets = np.concatenate([goal.targets(len(p)) for p in pieces])
+        return None, goal.taken(ordering).along(sizes).diagonal()
+    targets = np.concatenate([goal.targets(size) for size in sizes])
     return targets, distances(goal.rows[ordering], targets.reshape(len(ordering), -1))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +15,7 @@ from fabula.errors import InputError
 
 @dataclass(frozen=True, eq=False)
 class Goal:
-    """What positions cost n items: deviations from a template, or a table.
+    """What positions cost n items: deviations from a template, or tables by the position on a side and in the whole.
 
     Made by :meth:`template` or :meth:`table`.
 
@@ -31,6 +31,7 @@ class Goal:
     essence: Floats | None = None
     follows: Template | None = None
     function: Callable[[int], ArrayLike] | None = None
+    whole: Callable[[int], ArrayLike] | None = None
 
     @classmethod
     def template(cls, essence: ArrayLike, template: Template) -> Goal:
@@ -52,7 +53,13 @@ class Goal:
         return cls(len(values), essence=values, follows=template)
 
     @classmethod
-    def table(cls, function: Callable[[int], ArrayLike], n: int | None = None) -> Goal:
+    def table(
+        cls,
+        function: Callable[[int], ArrayLike] | None = None,
+        n: int | None = None,
+        *,
+        whole: Callable[[int], ArrayLike] | None = None,
+    ) -> Goal:
         """Costs of any sign, a model's minus scores say: their sum counts alone.
 
         Parameters
@@ -60,20 +67,45 @@ class Goal:
         function
             From a number of positions m, those of one side, to the costs (n, m) of each item there.
         n
-            How many items there are; by default as many as the function has rows for.
+            How many items there are; by default as many as a table has rows for.
+        whole
+            The same from the number of all positions, those of every side: each side has those where it stands.
         """
-        return cls(np.shape(function(1))[0] if n is None else n, function=function)
+        known = function or whole
+        if known is None:
+            raise InputError("a goal needs a table by the position on a side, in the whole, or both")
+        return cls(np.shape(known(1))[0] if n is None else n, function=function, whole=whole)
 
     def costs(self, m: int) -> Floats:
-        """The deviation, or the table's cost, of each item at each of m positions: shape (n, m)."""
-        if self.function is not None:
-            costs = np.asarray(self.function(m), dtype=np.float64)
-            if costs.shape != (self.n, m) or not np.isfinite(costs).all():
-                raise InputError(
-                    f"a table for {m} positions must be finite, of shape ({self.n}, {m}); got {costs.shape}"
-                )
-            return costs
-        return distances(self.rows[:, np.newaxis], self.targets(m).reshape(1, m, -1))
+        """The deviation, or the tables' cost, of each item at each of m positions that are all there are: (n, m)."""
+        return self.alone(m) if self.whole is None else self.alone(m) + self.shared(m)
+
+    def alone(self, m: int) -> Floats:
+        """What counts of it by the position on a side of m, shape (n, m)."""
+        if self.follows is not None:
+            return distances(self.rows[:, np.newaxis], self.targets(m).reshape(1, m, -1))
+        return np.zeros((self.n, m)) if self.function is None else self._checked(self.function, m)
+
+    def shared(self, m: int) -> Floats:
+        """What counts of it by the position in the whole of m, shape (n, m)."""
+        return np.zeros((self.n, m)) if self.whole is None else self._checked(self.whole, m)
+
+    def along(self, sizes: Sequence[int]) -> Floats:
+        """The cost of each item at each position of sides that follow each other: shape (n, sum of sizes).
+
+        Examples
+        --------
+        >>> Goal.table(whole=lambda m: np.arange(m)[np.newaxis]).along([2, 1])
+        array([[0., 1., 2.]])
+        """
+        costs = np.concatenate([self.alone(size) for size in sizes], axis=1)
+        return costs if self.whole is None else costs + self.shared(costs.shape[1])
+
+    def _checked(self, table: Callable[[int], ArrayLike], m: int) -> Floats:
+        costs = np.asarray(table(m), dtype=np.float64)
+        if costs.shape != (self.n, m) or not np.isfinite(costs).all():
+            raise InputError(f"a table for {m} positions must be finite, of shape ({self.n}, {m}); got {costs.shape}")
+        return costs
 
     @property
     def rows(self) -> Floats:
@@ -91,11 +123,12 @@ class Goal:
     def taken(self, items: ArrayLike) -> Goal:
         """The goal of some items, in the order they are named."""
         chosen = np.asarray(items, dtype=np.intp)
-        if self.function is None:
+        if self.follows is not None:
             return Goal(
                 len(chosen), essence=None if self.essence is None else self.essence[chosen], follows=self.follows
             )
-        return Goal(len(chosen), function=lambda m: self.costs(m)[chosen])
+        whole = None if self.whole is None else lambda m: self.shared(m)[chosen]
+        return Goal(len(chosen), function=lambda m: self.alone(m)[chosen], whole=whole)
 
 
 def distances(rows: Floats, goals: Floats) -> Floats:

@@ -27,7 +27,7 @@ def likeliest(tables: Tables, constraints: Constraints | None = None, *, seconds
     array([1, 0])
     """
     n = len(tables.positions)
-    goal = Goal.table(lambda m: -tables.at(m), n)
+    goal = Goal.table(n=n, whole=lambda m: -tables.at(m))
     return arrange(goal, constraints=constraints, flow=-tables.flow, seconds=seconds)
 
 

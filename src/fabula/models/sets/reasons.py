@@ -34,6 +34,9 @@ class Contributions:
         others on average; zero where there is none.
     after_by_group
         Shape (n, g): how much of ``after`` is lost when the group is not known of the item.
+    measured
+        Shape (n,): how much of ``position`` is lost when no feature is known of the item: features that say the same
+        stand in for each other, so that leaving out one may lose little. None where it was not looked at.
 
     All rows are by item, not by position.
     """
@@ -44,6 +47,7 @@ class Contributions:
     after: Floats
     before: Floats
     after_by_group: Floats
+    measured: Floats | None = None
 
 
 def leave_one_group_out(
@@ -68,20 +72,22 @@ def leave_one_group_out(
     order = as_ordering(ordering, n)
     known = [column for column in range(inputs.known.shape[-1]) if inputs.known[..., column].any()]
     groups = [*known, *([-1] if inputs.titled.any() else [])]
-    without = [_hidden(inputs, item, group) for group in groups for item in range(n)]
-    positions, flow = model.tables_of(joined([inputs, *without]))  # (1 + g n, n, n)
-    liked, after, before = _at(positions, flow, order)  # (1 + g n, n) each
+    hidden: list[int | list[int]] = [*groups, known]
+    without = [_hidden(inputs, item, group) for group in hidden for item in range(n)]
+    positions, flow = model.tables_of(joined([inputs, *without]))  # (1 + (g + 1) n, n, n)
+    liked, after, before = _at(positions, flow, order)  # (1 + (g + 1) n, n) each
     own = np.arange(n)
     lost = [(1 + group * n + own, own) for group in range(len(groups))]  # each item where it is itself hidden
     names = tuple(TITLE if group < 0 else model.feature_names[group] for group in groups)
     by_group = np.array([liked[0] - liked[cells] for cells in lost]).reshape(len(groups), n).T
     by_after = np.array([after[0] - after[cells] for cells in lost]).reshape(len(groups), n).T
-    return Contributions(names, liked[0], by_group, after[0], before[0], by_after)
+    measured = liked[0] - liked[1 + len(groups) * n + own, own]
+    return Contributions(names, liked[0], by_group, after[0], before[0], by_after, measured)
 
 
-def _hidden(inputs: SetInputs, item: int, group: int) -> SetInputs:
-    """The inputs with one thing not known of one item: a feature by its column, or the title (-1)."""
-    if group < 0:
+def _hidden(inputs: SetInputs, item: int, group: int | list[int]) -> SetInputs:
+    """The inputs with one thing not known of one item: features by their columns, or the title (-1)."""
+    if group == -1:
         titled = inputs.titled.copy()
         titled[:, item] = 0
         return replace(inputs, titled=titled)

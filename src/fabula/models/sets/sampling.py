@@ -6,6 +6,8 @@ likely is kept as often as it is likely. Cooled down, the same finds likely orde
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -30,74 +32,27 @@ def scores_of(positions: Tables, flow: Tables, orderings: Ints) -> Floats:
     return np.asarray(stands + flow.take(rows[..., :-1] + orderings[..., 1:]).sum(axis=-1), dtype=np.float64)
 
 
-def expected_positions(
-    positions: Tables,
-    flow: Tables,
-    rng: np.random.Generator,
-    *,
-    chains: int = 16,
-    steps: int = 1000,
-) -> Floats:
-    """The mean position (B, n) of each item over orderings drawn by their likelihood.
-
-    Sorting by it is the guess of the order with the least squared error. Takes what :func:`position_chances` takes.
-    """
-    chances = position_chances(positions, flow, rng, chains=chains, steps=steps)
-    return np.asarray(chances @ np.arange(chances.shape[-1]))
-
-
-def position_chances(
-    positions: Tables,
-    flow: Tables,
-    rng: np.random.Generator,
-    *,
-    chains: int = 16,
-    steps: int = 1000,
-) -> Floats:
-    """How likely each item stands at each position, (B, n, n), over orderings drawn by their likelihood.
+def draw_orderings(
+    positions: Floats, flow: Floats, rng: np.random.Generator, *, chains: int, steps: int, every: int
+) -> Iterator[Ints]:
+    """Orderings of one collection drawn as often as they are likely, (chains, n) at a time.
 
     Parameters
     ----------
     positions, flow
-        Shape (B, n, n).
+        Shape (n, n).
     chains, steps
-        Orderings of each collection that are changed side by side, and how often; the first fifth is not counted.
+        Orderings that are changed side by side, and how often; the first fifth is not given out.
+    every
+        Steps from one that is given out to the next.
     """
-    count, n, _ = positions.shape
-    orderings = _random(count, chains, n, rng)
-    scores = scores_of(positions, flow, orderings)
-    seen, counted = np.zeros(count * n * n), 0
-    first = (np.arange(count) * n * n)[:, np.newaxis, np.newaxis]
+    tables = positions[np.newaxis], flow[np.newaxis]
+    orderings = _random(1, chains, len(positions), rng)
+    scores = scores_of(*tables, orderings)
     for step in range(steps):
-        orderings, scores = _step(positions, flow, orderings, scores, 1.0, rng)
-        if step >= steps // 5 and step % 4 == 0:
-            seen += np.bincount((first + orderings * n + np.arange(n)).ravel(), minlength=len(seen))
-            counted += chains
-    return seen.reshape(count, n, n) / max(counted, 1)
-
-
-def balanced_ordering(chances: Floats) -> Ints:
-    """The likeliest opener and close, and the rest sorted by expected position: the best guess at each of them.
-
-    Parameters
-    ----------
-    chances
-        Shape (n, n): how likely each item stands at each position.
-
-    Examples
-    --------
-    >>> balanced_ordering(np.array([[0.1, 0.1, 0.8], [0.7, 0.2, 0.1], [0.2, 0.7, 0.1]]))
-    array([1, 2, 0])
-    """
-    n = len(chances)
-    expected = chances @ np.arange(n)
-    if n < 3:
-        return np.asarray(np.argsort(expected, kind="stable"))
-    ends = chances[:, [0]] + chances[:, -1]  # (n, n): this one first, that one last
-    np.fill_diagonal(ends, -np.inf)
-    opener, close = np.unravel_index(int(ends.argmax()), ends.shape)
-    rest = [i for i in np.argsort(expected, kind="stable") if i not in (opener, close)]
-    return np.array([opener, *rest, close], dtype=np.intp)
+        orderings, scores = _step(*tables, orderings, scores, 1.0, rng)
+        if step >= steps // 5 and step % every == 0:
+            yield orderings[0]
 
 
 def likely_orderings(

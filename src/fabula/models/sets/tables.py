@@ -31,7 +31,7 @@ class Tables:
     of_count: Callable[[int], Floats] | None = field(default=None, repr=False)
 
     def at(self, count: int) -> Floats:
-        """How much each item likes each of ``count`` positions, (n, count): a side of a record has its own."""
+        """How much each item likes each of ``count`` positions, (n, count), where some items are left out."""
         if self.of_count is None or count == self.positions.shape[1]:
             return self.positions[:, :count]
         return self.of_count(count)

@@ -35,6 +35,8 @@ class Request:
         Whether a template is brought to the scale of the essence: mean 0 and deviation 1.
     alternatives, choose
         How many orderings to propose, and which of them to take, counted from 1.
+    likeliest
+        Propose the likeliest order first, where a model would propose what it expects to agree best with the true one.
     ordering, side_sizes
         Take this ordering (item indices) as it is, and tell how it does; and how many items each of its sides has,
         by default cut where the lengths are most even.
@@ -69,6 +71,7 @@ class Request:
     scaled: bool = True
     alternatives: int = 4
     choose: int = 1
+    likeliest: bool = False
     ordering: Sequence[int] | None = None
     side_sizes: Sequence[int] = ()
     first: Ends | None = None

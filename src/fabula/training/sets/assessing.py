@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from fabula.core.collection import Collection
 from fabula.models.sets.pairs import TITLE_PAIRS
-from fabula.models.sets.sampling import expected_positions, likely_orderings
+from fabula.models.sets.posterior import posterior
+from fabula.models.sets.sampling import likely_orderings
 from fabula.models.sets.titles import words_of
 from fabula.training.sets.data import SetData
 from fabula.training.sets.masking import only
@@ -87,9 +88,9 @@ def proposals(tables: Tables, data: SetData, seen: Seen, seed: int = 0) -> dict[
                 both = tables(only(data.whole(part), seen.features, titles=seen.titles))
                 positions, flow = (table.double().cpu().numpy() for table in both)
                 likely = likely_orderings(positions, flow, rng)
-                expected = expected_positions(positions, flow, rng).argsort(axis=1)
                 for row, number in enumerate(part.tolist()):
-                    found["likeliest"][number], found["expected"][number] = likely[row], expected[row]
+                    mean = posterior(positions[row], flow[row]).positions @ np.arange(positions.shape[-1])
+                    found["likeliest"][number], found["expected"][number] = likely[row], mean.argsort()
     return found
 
 

@@ -46,7 +46,7 @@ function proposed() {
   const seen = {}, own = !state.wishes.template;
   return state.proposals.map(({ template, score }, i) => {
     const times = (seen[template.name] = (seen[template.name] || 0) + 1);
-    const title = `${i ? "Another proposal" : "What the model finds likeliest"}: ${template.name}${i ? likelihood(score) : ""}`;
+    const title = `${i ? "Another proposal" : "What the model proposes"}: ${template.name}${likelihood(score)}`;
     const chosen = own && sameTemplate(state.wishes.arc, template);
     return button(times > 1 ? `${template.name} (${times})` : template.name, samples(template, 41), title, chosen, () => commit({ template: null, arc: template }));
   });

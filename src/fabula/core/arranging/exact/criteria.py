@@ -32,8 +32,10 @@ class Criterion:
     ----------
     cost
         From the size of a side to the cost of each item at each of its positions, shape (n, size).
+    shared
+        From the number of all positions to what is added by the position in the whole; None where nothing is.
     minor
-        The same for the second number; None where there is none.
+        The same as ``cost`` for the second number; None where there is none.
     link
         Shape (n, n): the cost of item k right after item i; None where neighbours do not matter.
     mask
@@ -44,6 +46,12 @@ class Criterion:
     minor: Table | None = None
     link: Longs | None = None
     mask: int = 0
+    shared: Table | None = None
+
+    def on_side(self, begun: int, size: int, kept: int) -> Longs:
+        """The cost of each item at each position of a side that begins after some of all kept: shape (n, size)."""
+        cost = self.cost(size)
+        return cost if self.shared is None else cost + self.shared(kept)[:, begun : begun + size]
 
     def joined(self, one: Longs, other: Longs | int) -> Longs:
         """The cost of two parts taken together."""
@@ -86,17 +94,23 @@ def sum_of_deviations(goal: Goal, constraints: Constraints, worst: int) -> Crite
 def weighed_sum(goal: Goal, flow: Floats | None, constraints: Constraints) -> Criterion:
     """Squared deviations, or the costs of a table, plus flow."""
     power = 1 if goal.follows is None else 2
-    largest = max(float(np.abs(goal.costs(size)).max()) for size in range(1, goal.n + 1)) ** power
+    largest = max(float(np.abs(goal.alone(size)).max()) for size in range(1, goal.n + 1)) ** power
+    if goal.whole is not None:
+        largest += max(float(np.abs(goal.shared(kept)).max()) for kept in range(1, goal.n + 1))
     largest += 0.0 if flow is None else float(np.abs(flow).max())
     bits = bits_of(goal.n)
     one = (largest or 1.0) / 2.0 ** (bits - 1 - goal.n.bit_length())
 
     @cache
     def cost(size: int) -> Longs:
-        return np.rint(goal.costs(size) ** power / one).astype(np.int64)
+        return np.rint(goal.alone(size) ** power / one).astype(np.int64)
+
+    @cache
+    def shared(kept: int) -> Longs:
+        return np.rint(goal.shared(kept) / one).astype(np.int64)
 
     flowing = None if flow is None else np.rint(flow / one).astype(np.int64)
-    return Criterion(cost, link=_links(constraints, 1 << bits, flowing))
+    return Criterion(cost, link=_links(constraints, 1 << bits, flowing), shared=None if goal.whole is None else shared)
 
 
 def bits_of(n: int) -> int:

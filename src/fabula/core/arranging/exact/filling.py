@@ -10,8 +10,9 @@ from fabula.core.arranging.exact.criteria import NEVER, Criterion
 from fabula.core.arranging.exact.joining import NO_SETS, Numbers, join, keep_better
 from fabula.core.arranging.exact.plan import Plan
 from fabula.core.arranging.exact.pruning import Singles
-from fabula.core.arranging.exact.side import fill, side
+from fabula.core.arranging.exact.side import Side, fill, side
 from fabula.core.arranging.exact.subsets import Subsets
+from fabula.core.arranging.positions import Bools
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,13 +49,18 @@ def single_sides(planned: Plan, criterion: Criterion) -> Singles:
             allowed = planned.allowed(number, begun, size)
             if allowed is None:
                 continue
-            key = size.to_bytes(4) + allowed.tobytes()
+            at = begun if criterion.shared is not None else 0
+            key = size.to_bytes(4) + at.to_bytes(4) + allowed.tobytes()
             if key not in known:
-                first, second = fill(side(planned.subsets, criterion, allowed, planned.room))
+                first, second = fill(_side(planned, criterion, allowed, begun))
                 here = planned.subsets.of_items.get(size, NO_SETS)
                 known[key] = first[here], None if second is None else second[here]
             single[number, begun, size] = known[key]
     return single
+
+
+def _side(planned: Plan, criterion: Criterion, allowed: Bools, begun: int) -> Side:
+    return side(planned.subsets, criterion, allowed, planned.room, begun=begun, kept=planned.kept)
 
 
 def joined(planned: Plan, criterion: Criterion, single: Singles) -> list[Numbers]:

@@ -47,10 +47,10 @@ class Side:
         return int(self.cost.shape[1])
 
 
-def side(subsets: Subsets, criterion: Criterion, allowed: Bools, room: float) -> Side:
-    """A side whose positions may be taken as ``allowed`` (n, size) says."""
+def side(subsets: Subsets, criterion: Criterion, allowed: Bools, room: float, *, begun: int = 0, kept: int = 0) -> Side:
+    """A side whose positions may be taken as ``allowed`` (n, size) says, after ``begun`` of all items kept."""
     parts = subsets.parts
-    cost = np.where(allowed, criterion.cost(allowed.shape[1]), NEVER)
+    cost = np.where(allowed, criterion.on_side(begun, allowed.shape[1], kept), NEVER)
     link = criterion.link
     between = None
     if link is not None:

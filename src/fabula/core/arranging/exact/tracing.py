@@ -62,7 +62,7 @@ def _laid(found: Filled, number: int, begun: int, part: int) -> list[int]:
     allowed = planned.allowed(number, begun, size)
     if allowed is None:
         raise RuntimeError("a side stands where it cannot")
-    whole = side(subsets, found.criterion, allowed, planned.room)
+    whole = side(subsets, found.criterion, allowed, planned.room, begun=begun, kept=planned.kept)
     chosen = [unit for unit in range(len(whole.cost)) if part >> unit & 1]
     order = trace(_restricted(whole, chosen))
     return [item for unit in order for item in subsets.parts.members[chosen[unit]]]

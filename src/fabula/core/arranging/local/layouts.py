@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -63,16 +63,17 @@ def layouts(
         if number >= most:
             every = False
             break
-        posed = pose(costs_of(goal, flow), flow, constraints, sizes, room, alike=alike)
+        posed = pose(costs_of(goal, flow, sizes), flow, constraints, sizes, room, alike=alike)
         layout = None if posed is None else _bounded(posed, counts_worst=flow is None and goal.follows is not None)
         if layout is not None:
             found.append(layout)
     return Layouts(sorted(found, key=lambda layout: (layout.worst, layout.total)), every, alike == np.inf)
 
 
-def costs_of(goal: Goal, flow: Floats | None) -> Callable[[int], Floats]:
-    """Deviations; squared where they are weighed against flow; the costs of a table as they are."""
-    return goal.costs if flow is None or goal.follows is None else lambda size: goal.costs(size) ** 2
+def costs_of(goal: Goal, flow: Floats | None, sizes: Sequence[int]) -> Floats:
+    """Deviations (n, kept) on sides; squared where they are weighed against flow; the costs of tables as they are."""
+    costs = goal.along(sizes)
+    return costs if flow is None or goal.follows is None else costs**2
 
 
 def _bounded(problem: Problem, *, counts_worst: bool) -> Layout | None:

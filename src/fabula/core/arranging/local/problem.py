@@ -6,7 +6,7 @@ What is left out stands behind them, each item after a dummy of its own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -103,7 +103,7 @@ class Problem:
 
 
 def pose(
-    costs: Callable[[int], Floats],
+    costs: Floats,
     flow: Floats | None,
     constraints: Constraints,
     sizes: Sequence[int],
@@ -116,7 +116,7 @@ def pose(
     Parameters
     ----------
     costs
-        From the size of a side to the cost of each item at its positions, shape (n, size).
+        Shape (n, kept): each item at each position of the sides, one after the other.
     flow
         Shape (n, n): item k right after item i; None for zero.
     constraints
@@ -140,7 +140,7 @@ def pose(
     may[:n, sides] = allowed
     free = np.setdiff1d(np.arange(n), list(constraints.named))
     may[np.ix_(free, out)] = True
-    cost[:n, sides] = np.concatenate([costs(size) for size in sizes], axis=1)
+    cost[:n, sides] = costs
     return _problem(constraints, flow, may, cost, zone, tuple(sizes), room, alike)
 
 

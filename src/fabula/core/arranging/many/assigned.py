@@ -27,7 +27,7 @@ def assigned_draft(task: Task, kept: int, room: float, *, until: float) -> tuple
     allowed, sizes = side_sizes(c, kept, room), even_sizes(kept, c.sides)
     if not len(allowed) or (c.sides > 1 and not all(size in allowed for size in sizes)):
         return None
-    cost = np.concatenate([costs_of(task.goal, task.flow)(size) for size in sizes], axis=1)  # (n, kept)
+    cost = costs_of(task.goal, task.flow, sizes)  # (n, kept)
     must = np.zeros(c.n, dtype=bool)
     must[list(c.named)] = True
     ordering, floor = _laid(cost, must)

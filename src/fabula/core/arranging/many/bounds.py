@@ -130,7 +130,8 @@ def table_floor(task: Task, kept: int, room: float, *, until: float) -> float:
     for size in [kept] if c.sides == 1 else side_sizes(c, kept, room):
         if time.monotonic() > until:
             return -np.inf
-        least = np.minimum(least, task.goal.costs(size).min(axis=1))
+        least = np.minimum(least, task.goal.alone(size).min(axis=1))
+    least = least + task.goal.shared(kept).min(axis=1)
     return float(np.sort(least)[:kept].sum())
 
 

@@ -31,8 +31,8 @@ def dealt(lengths: Floats, sides: int) -> list[Ints]:
     return [np.sort(np.array(one, dtype=np.intp)) for one in members]
 
 
-def laid_alone(goal: Goal, items: Ints) -> Ints:
-    """Items laid on a side by themselves."""
+def laid_alone(goal: Goal, items: Ints, begun: int, kept: int) -> Ints:
+    """Items laid on a side by themselves, which begins after ``begun`` of all that are kept."""
     m = len(items)
     if goal.follows is not None and goal.rows.shape[1] == 1:
         return items[match_sorted(goal.rows[items, 0], goal.targets(m))]
@@ -40,7 +40,9 @@ def laid_alone(goal: Goal, items: Ints) -> Ints:
         return items
     from scipy.optimize import linear_sum_assignment
 
-    places, numbers = linear_sum_assignment(goal.taken(items).costs(m).T)
+    mine = goal.taken(items)
+    costs = mine.alone(m) + mine.shared(kept)[:, begun : begun + m]
+    places, numbers = linear_sum_assignment(costs.T)
     ordering = np.empty(m, dtype=np.intp)
     ordering[places] = items[numbers]
     return ordering

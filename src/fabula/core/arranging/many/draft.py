@@ -65,8 +65,12 @@ def dealt_draft(task: Task, items: Ints, room: float) -> Draft:
     lengths = task.constraints.counted[items]
     sides = dealt(lengths, task.constraints.sides)
     fits = all(float(lengths[side].sum()) <= room for side in sides)
-    laid_out = [laid_alone(task.goal, items[side]) for side in sides]
-    return Draft(np.concatenate(laid_out), tuple(len(side) for side in sides), fits=fits)
+    sizes = tuple(len(side) for side in sides)
+    begun = np.cumsum([0, *sizes]).tolist()
+    laid_out = [
+        laid_alone(task.goal, items[side], start, len(items)) for side, start in zip(sides, begun, strict=False)
+    ]
+    return Draft(np.concatenate(laid_out), sizes, fits=fits)
 
 
 def _chosen(task: Task, template: Template, sizes: Sizes, room: float, until: float) -> Ints:

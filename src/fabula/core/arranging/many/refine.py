@@ -48,7 +48,7 @@ def refined(
     if constraints is None:
         return None
     goal, flow = task.goal.taken(items), None if task.flow is None else task.flow[np.ix_(items, items)]
-    problem = pose(costs_of(goal, flow), flow, constraints, draft.sizes, room, alike=alike)
+    problem = pose(costs_of(goal, flow, draft.sizes), flow, constraints, draft.sizes, room, alike=alike)
     if problem is None:
         return None
     rng = np.random.default_rng(task.seed)
