@@ -3,8 +3,8 @@
     python examples/record_training_data.py FOLDER          # albums, albums-more and titles .parquet
     python examples/record_training_data.py FOLDER --write
 
-The weights are not touched. A model gets its record only where the fingerprint that its training left in the file is that
-of the collections at hand, read and filtered as its recipe does; else nothing is written and it says so.
+The weights are not touched. A model gets its record only where the fingerprint that its training left in the file is
+that of the collections at hand, read and filtered as its recipe does; else nothing is written and it says so.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-import train_music_model as music  # noqa: E402 - beside this file
-import train_shipped_models as shipped  # noqa: E402
+import train_music_model as music
+import train_shipped_models as shipped
 
-import fabula.models  # noqa: E402
-from fabula.core.collection import Collection  # noqa: E402
-from fabula.core.seen import Seen  # noqa: E402
-from fabula.models.file import load_model, save_model  # noqa: E402
-from fabula.training.data.dataset import fingerprint  # noqa: E402
-from fabula.training.sets.training import fingerprint as set_fingerprint  # noqa: E402
+import fabula.models
+from fabula.core.collection import Collection
+from fabula.core.seen import Seen
+from fabula.models.file import load_model, save_model
+from fabula.training.data.dataset import fingerprint
+from fabula.training.sets.training import fingerprint as set_fingerprint
 
 FILES = Path(fabula.models.__file__).parent / "shipped"
 

@@ -87,13 +87,13 @@ def command(
 
 def _show_bits(result: Mapping[str, Any]) -> None:
     """Print what the model tells about the order, and what the user should know."""
-    from fabula.cli.printing import console
+    from fabula.cli.printing import console, hint
 
     out = console()
     for name, info in result["bits"].items():
         out.print(
             f"{name}: {info['bits']:.3f} bits [{info['low']:.3f}, {info['high']:.3f}] of at most {info['ceiling']:.2f} "
-            f"(95 % interval over {info['groups']:,} groups, {info['negatives']} negatives, "
+            f"(95 % interval over {info['groups']:,} groups{hint(info['groups'])}, {info['negatives']} negatives, "
             f"{info['collections']:,} collections)",
             markup=False,
             soft_wrap=True,
