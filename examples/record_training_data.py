@@ -3,8 +3,8 @@
     python examples/record_training_data.py FOLDER          # albums, albums-more and titles .parquet
     python examples/record_training_data.py FOLDER --write
 
-The weights are not touched. A model gets its record only where the fingerprint that its training left in the file is that
-of the collections at hand, read and filtered as its recipe does; else nothing is written and it says so.
+The weights are not touched. A model gets its record only where the fingerprint that its training left in the file is
+that of the collections at hand, read and filtered as its recipe does; else nothing is written and it says so.
 """
 
 from __future__ import annotations

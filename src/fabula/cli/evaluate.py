@@ -46,7 +46,7 @@ def command(
     Chance, each feature sorted up and down, the sorted essence, squared-error templates, the
     mixture of arcs and, where asked for, a search and a direct transformer; with intervals and
     paired tests over those who made the collections. Of a model also its bits, and whether it has
-    seen these collections. Of a set model such as music: what it proposes, and the likeliest order.
+    seen these collections; of a set model such as music what it proposes, and the likeliest order.
 
     \b
     Examples:
@@ -87,13 +87,13 @@ def command(
 
 def _show_bits(result: Mapping[str, Any]) -> None:
     """Print what the model tells about the order, and what the user should know."""
-    from fabula.cli.printing import console
+    from fabula.cli.printing import console, hint
 
     out = console()
     for name, info in result["bits"].items():
         out.print(
             f"{name}: {info['bits']:.3f} bits [{info['low']:.3f}, {info['high']:.3f}] of at most {info['ceiling']:.2f} "
-            f"(95 % interval over {info['groups']:,} groups, {info['negatives']} negatives, "
+            f"(95 % interval over {info['groups']:,} groups{hint(info['groups'])}, {info['negatives']} negatives, "
             f"{info['collections']:,} collections)",
             markup=False,
             soft_wrap=True,

@@ -87,7 +87,7 @@ def _show_recipe(options: dict[str, Any]) -> None:
 
 
 def _train(recipe: Recipe, output: Path, kept: _Kept) -> None:
-    from fabula.cli.printing import console
+    from fabula.cli.printing import console, hint
     from fabula.cli.progress import training_bar
     from fabula.studies.logs import logging
     from fabula.studies.train import train_table
@@ -103,7 +103,7 @@ def _train(recipe: Recipe, output: Path, kept: _Kept) -> None:
     for name, info in done.information.items():
         out.print(
             f"{name}: {info.bits:.3f} bits [{info.low:.3f}, {info.high:.3f}] of at most {info.ceiling:.2f} "
-            f"(95 % interval, {info.negatives} negatives, held-out collections)",
+            f"(95 % interval{hint(info.groups)}, {info.negatives} negatives, held-out collections)",
             markup=False,
         )
     if done.best_epoch == 0:
@@ -124,7 +124,7 @@ def _say_written(output: Path, recipe: Recipe, kept: _Kept) -> None:
 
 
 def _train_sets(recipe: Recipe, output: Path, kept: _Kept) -> None:
-    from fabula.cli.printing import console
+    from fabula.cli.printing import console, hint
     from fabula.cli.progress import counting_bar, epochs_bar
     from fabula.media.extraction import Measuring
     from fabula.studies.logs import logging
@@ -142,7 +142,7 @@ def _train_sets(recipe: Recipe, output: Path, kept: _Kept) -> None:
         out.print(f"note: {note}", markup=False, soft_wrap=True)
     out.print(
         f"arcs + flow: {info.bits:.3f} bits [{info.low:.3f}, {info.high:.3f}] of at most {info.ceiling:.2f} "
-        f"(95 % interval, {info.negatives} negatives, held-out collections)",
+        f"(95 % interval{hint(info.groups)}, {info.negatives} negatives, held-out collections)",
         markup=False,
     )
     gained = found.gained

@@ -82,10 +82,10 @@ def mean_interval(
 ) -> Interval:
     """The interval of a mean by a studentised bootstrap over groups, which are drawn whole.
 
-    Each resample is measured by its own error, so that few and skewed values are not taken for sure: of 95 % intervals
-    of 10 collections' bits 93 to 96 % hold the truth, of percentile intervals 80 to 92 %. Values of one group are like
-    each other: drawn one by one, they would make the interval too narrow. Below 5 groups it is Student's interval. A
-    single group says nothing of others: its mean is its own interval.
+    Each resample is measured by its own error, so that few and skewed values are not taken for sure
+    (``benchmarks/known_truth.py`` counts how many intervals hold the truth). Values of one group are like each other:
+    drawn one by one, they would make the interval too narrow. Below 5 groups it is Student's interval. A single group
+    says nothing of others: its mean is its own interval.
 
     Parameters
     ----------

@@ -170,7 +170,7 @@ def evaluate_table(request: EvaluationRequest, *, progress: Report | None = None
         seed=request.seed,
         groups=makers(split.held_out),
     )
-    notes = (*split.notes, *_seen_notes(request, split, model, templates), *asked_for(split.held_out, names))
+    notes = (*split.notes, *_seen_notes(request, split, model, templates), *_told(split, names, model))
     return replace(found, notes=notes, bits=_bits(model, split.held_out, request.seed, progress))
 
 
@@ -194,7 +194,7 @@ def _seen_notes(
 
 def _bits(
     model: Model | SetModel | None, collections: Sequence[Collection], seed: int, progress: Report | None
-) -> dict[str, Information]:
+) -> Mapping[str, Information]:
     """What a model tells about the order, by each of its scorers."""
     if model is None:
         return {}
@@ -205,6 +205,11 @@ def _bits(
         if isinstance(model, SetModel):
             return judged_bits(model, collections, seed)
         return {kind: mutual_information(model, collections, seed=seed, scorer=kind) for kind in model.scorers}
+
+
+def _told(split: Split, names: Sequence[str], model: Model | SetModel | None) -> tuple[str, ...]:
+    """What gives the order away of what is looked at; titles where the model reads them."""
+    return asked_for(split.held_out, names, titles=isinstance(model, SetModel) and model.spec.titles)
 
 
 def _features(model: Model | SetModel | None, split: Split, by: str) -> Sequence[str]:

@@ -72,7 +72,7 @@ def _about(results: Reproduced) -> str:
         f"{size}, {results.plan['seeds']} seed(s). Trained on {counts['training']:,} collections; "
         f"{counts['development']:,} decide which epoch is kept; {counts['evaluation']:,} are evaluated "
         f"({results.data['rule']}). "
-        f"{len(results.data['features'])} features. Intervals are 95 %, by bootstrap over those who made the collections."
+        f"{len(results.data['features'])} features. Intervals are 95 %, by bootstrap over creators."
     )
 
 
