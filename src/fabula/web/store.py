@@ -77,8 +77,8 @@ class Store:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.lock = threading.RLock()
-        self.searching = Turns(2, most_waiting=12)
-        self.looking = Turns(2, most_waiting=12)
+        self.searching = Turns(2, most_waiting=20)
+        self.looking = Turns(2, most_waiting=8)
         self.closed = False
         self._scratch = Scratch()
         self.folder = self._scratch.path
