@@ -14,7 +14,7 @@ import httpx
 import pytest
 
 from fabula.web.app import create_app
-from fabula.web.connections import Patience, server_of
+from fabula.web.guard.connections import Patience, server_of
 from fabula.web.settings import Settings
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "microsoft-edge")

@@ -14,9 +14,9 @@ from pathlib import Path
 from fabula.session.ordered import Ordered
 from fabula.session.session import Session
 from fabula.web.errors import StatusError
-from fabula.web.files import ItemFile
+from fabula.web.guard.files import ItemFile
+from fabula.web.guard.scratch import Scratch
 from fabula.web.identity import Origin
-from fabula.web.scratch import Scratch
 from fabula.web.settings import Settings
 
 
