@@ -9,8 +9,8 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from fabula.web.access import Access, host_parts
 from fabula.web.errors import error_response
+from fabula.web.guard.access import Access, host_parts
 from fabula.web.settings import Settings
 
 UPLOADS = "/api/uploads"  # counts for itself, file by file
