@@ -70,9 +70,8 @@ def measured(browser: Any, address: str, items: int) -> None:
     for what, selector, number in (("a knot", ".knot", 2), ("a row", ".row .grip", 4)):
         tries = [dragged(page, meter, selector, number) for _ in range(TRIES)]
         high, middle, work = min(tries)
-        print(
-            f"{items} items, {what} dragged: frames p95 {high:.1f} ms, median {middle:.1f} ms; work {work:.1f} ms a frame"
-        )
+        frames = f"frames p95 {high:.1f} ms, median {middle:.1f} ms"
+        print(f"{items} items, {what} dragged: {frames}; work {work:.1f} ms a frame")
     if items <= 1000:
         first, last = page.evaluate(SEARCH)
         print(f"{items} items, two wishes: first order after {first:.0f} ms, the one that stays after {last:.0f} ms")
