@@ -11,6 +11,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,7 @@ WATCH = """() => {
     requestAnimationFrame((now) => { last = now; requestAnimationFrame(next); });
 }"""
 # From the click on a wish to the first order on the screen, and to the one that stays.
-SEARCH = """async (title) => {
+SEARCH = """async () => {
     const { commit, state, onChange } = await import("/static/state.js"), began = performance.now();
     let first = null;
     const shown = state.ordering.join();
@@ -46,7 +47,15 @@ def main() -> None:
     if found is None:
         print("no browser can be found: install chromium")
         return
-    with subprocess.Popen([sys.executable, "-c", SERVE], stdout=subprocess.PIPE, text=True) as server:
+    with (
+        tempfile.TemporaryDirectory() as folder,  # nothing that was made of the same items before
+        subprocess.Popen(
+            [sys.executable, "-c", SERVE],
+            stdout=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "FABULA_DATA_DIR": folder},
+        ) as server,
+    ):
         try:
             address = re.findall(r"http://\S+", server.stdout.readline() if server.stdout else "")[0]
             with sync_playwright() as started:
