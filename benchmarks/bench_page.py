@@ -11,6 +11,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,7 @@ WATCH = """() => {
     requestAnimationFrame((now) => { last = now; requestAnimationFrame(next); });
 }"""
 # From the click on a wish to the first order on the screen, and to the one that stays.
-SEARCH = """async (title) => {
+SEARCH = """async () => {
     const { commit, state, onChange } = await import("/static/state.js"), began = performance.now();
     let first = null;
     const shown = state.ordering.join();
@@ -46,7 +47,15 @@ def main() -> None:
     if found is None:
         print("no browser can be found: install chromium")
         return
-    with subprocess.Popen([sys.executable, "-c", SERVE], stdout=subprocess.PIPE, text=True) as server:
+    with (
+        tempfile.TemporaryDirectory() as folder,  # nothing that was made of the same items before
+        subprocess.Popen(
+            [sys.executable, "-c", SERVE],
+            stdout=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "FABULA_DATA_DIR": folder},
+        ) as server,
+    ):
         try:
             address = re.findall(r"http://\S+", server.stdout.readline() if server.stdout else "")[0]
             with sync_playwright() as started:
@@ -70,9 +79,8 @@ def measured(browser: Any, address: str, items: int) -> None:
     for what, selector, number in (("a knot", ".knot", 2), ("a row", ".row .grip", 4)):
         tries = [dragged(page, meter, selector, number) for _ in range(TRIES)]
         high, middle, work = min(tries)
-        print(
-            f"{items} items, {what} dragged: frames p95 {high:.1f} ms, median {middle:.1f} ms; work {work:.1f} ms a frame"
-        )
+        frames = f"frames p95 {high:.1f} ms, median {middle:.1f} ms"
+        print(f"{items} items, {what} dragged: {frames}; work {work:.1f} ms a frame")
     if items <= 1000:
         first, last = page.evaluate(SEARCH)
         print(f"{items} items, two wishes: first order after {first:.0f} ms, the one that stays after {last:.0f} ms")

@@ -58,6 +58,14 @@ def test_axe_finds_nothing_in_any_state(visit, axe, demo, width, scheme):
     axe(page)
 
 
+PAINTED = """(node) => {
+    const pen = document.createElement("canvas").getContext("2d");
+    pen.fillStyle = getComputedStyle(node).backgroundColor;
+    pen.fillRect(0, 0, 1, 1);
+    return `rgb(${[...pen.getImageData(0, 0, 1, 1).data].slice(0, 3)})`;
+}"""
+
+
 def luminance(colour):
     values = [int(v) / 255 for v in re.findall(r"\d+", colour)[:3]]
     linear = [v / 12.92 if v <= 0.04045 else ((v + 0.055) / 1.055) ** 2.4 for v in values]
@@ -82,12 +90,7 @@ def test_lines_and_pressed_buttons_can_be_told_from_the_ground(visit, demo, sche
     page.locator("#given").hover()
     page.wait_for_timeout(300)
     pressed = page.locator("#given")
-    text, behind = (
-        pressed.evaluate(style, "color"),
-        pressed.evaluate(
-            "(node) => { const pen = document.createElement('canvas').getContext('2d'); pen.fillStyle = getComputedStyle(node).backgroundColor; pen.fillRect(0, 0, 1, 1); return `rgb(${[...pen.getImageData(0, 0, 1, 1).data].slice(0, 3)})`; }"
-        ),
-    )
+    text, behind = pressed.evaluate(style, "color"), pressed.evaluate(PAINTED)
     assert contrast(text, behind) >= 4.5
 
 
@@ -110,7 +113,8 @@ def test_a_drag_is_told_once_and_in_words_that_matter(visit, demo):
         """() => {
             window.told = [];
             new MutationObserver((changes) => changes.forEach(({ target }) => {
-                const region = (target.nodeType === 1 ? target : target.parentElement)?.closest("[role=status], [role=alert], [aria-live]");
+                const node = target.nodeType === 1 ? target : target.parentElement;
+                const region = node?.closest("[role=status], [role=alert], [aria-live]");
                 if (region && region.textContent) told.push(region.textContent);
             })).observe(document.body, { subtree: true, childList: true, characterData: true });
         }"""
@@ -130,9 +134,12 @@ def test_text_twice_as_large_fits(visit, demo):
     page.evaluate("async () => (await import('/static/state.js')).changed('order')")
     page.wait_for_timeout(300)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    clipped = """(rows) => rows.flatMap((row) => [...row.querySelectorAll(".grip, .name, .sub, .time")])
-        .filter((part) => part.scrollHeight > part.clientHeight + 3 || part.getBoundingClientRect().bottom > part.closest(".row").getBoundingClientRect().bottom + 1)
-        .map((part) => part.className)"""
+    clipped = """(rows) => rows.flatMap((row) => {
+        const { bottom } = row.getBoundingClientRect(), parts = [...row.querySelectorAll(".grip, .name, .sub, .time")];
+        const low = (part) => part.getBoundingClientRect().bottom > bottom + 1;
+        const cut = (part) => part.scrollHeight > part.clientHeight + 3;
+        return parts.filter((part) => low(part) || cut(part)).map((part) => part.className);
+    })"""
     assert page.locator(".row").evaluate_all(clipped) == []
 
 

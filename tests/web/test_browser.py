@@ -88,28 +88,6 @@ def check_look(page, width, scheme):
     assert (sum(map(int, re.findall(r"\d+", colour))) < 99) == (scheme == "dark")
 
 
-@pytest.mark.parametrize(("width", "height", "scheme"), LOOKS)
-def test_axe_finds_nothing_serious(visit, width, height, scheme):
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
-    page = visit(width, height, scheme)
-
-    def check():
-        found = axe.Axe().run(page).response["violations"]
-        assert [(one["id"], [node["target"] for node in one["nodes"]]) for one in found] == []
-
-    check()
-    open_demo(page)
-    page.locator(".row .lock").nth(1).click()
-    page.locator(".row .name").nth(3).click()
-    page.wait_for_timeout(400)
-    check()
-    page.click("#save summary")
-    check()
-    page.keyboard.press("Escape")
-    page.keyboard.press("?")
-    check()
-
-
 def test_the_keyboard_does_everything(visit):
     page = visit()
     page.locator("#demo").focus()

@@ -9,7 +9,8 @@ from . import firefox
 pytestmark = [pytest.mark.slow]
 
 TITLES = "[...document.querySelectorAll('#rows .row .name')].map((name) => name.textContent)"
-CENTRE = "(({ left, top, width, height }) => [left + width / 2, top + height / 2])(document.querySelectorAll(%r)[%d].getBoundingClientRect())"
+CENTRE = """(({ left, top, width, height }) => [left + width / 2, top + height / 2])(
+    document.querySelectorAll(%r)[%d].getBoundingClientRect())"""
 ALT, END, CONTROL = "\ue00a", "\ue010", "\ue009"
 
 
@@ -28,9 +29,8 @@ def page(server, tmp_path_factory):
 
 
 def settled(page):
-    page.wait(
-        "document.querySelector('.row .sub:not(:empty)') !== null && !document.getElementById('rows').hasAttribute('aria-busy')"
-    )
+    page.wait("document.querySelector('.row .sub:not(:empty)') !== null")
+    page.wait("!document.getElementById('rows').hasAttribute('aria-busy')")
 
 
 def test_the_whole_way_in_firefox(page):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -10,6 +11,8 @@ from fastapi import FastAPI
 from fastapi.responses import FileResponse
 from fastapi.staticfiles import StaticFiles
 
+from fabula.core.collection import Item
+from fabula.session.session import session_of
 from fabula.version import __version__
 from fabula.web.desks import Desks, data_folder
 from fabula.web.errors import add_error_handlers
@@ -42,6 +45,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        threading.Thread(target=_load_search, daemon=True).start()
         yield
         jobs.cancel_all()
         store.close()
@@ -68,3 +72,9 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app.state.access = Access(chosen.token)
     app.add_middleware(SafetyMiddleware, settings=chosen, access=app.state.access)
     return app
+
+
+def _load_search() -> None:
+    """Load what a search needs before the first one is asked for: that alone takes longer than the search."""
+    items = [Item(str(number)) for number in range(20)]
+    session_of(items, list(range(20))).order(template="steady-rise", sides=2, seconds=0.01)

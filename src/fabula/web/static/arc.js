@@ -13,7 +13,7 @@ export const nodes = { points: new Map(), handles: [], focus: 0 };
 
 export function start() {
   const root = svg("svg", { class: "arc-svg", role: "group", "aria-label": "The template with its knots, and the items on it" });
-  for (const name of ["grid", "area", "template", "arc", "line", "items", "chip", "knots", "marker"]) {
+  for (const name of ["grid", "area", "template", "arc", "line", "chip", "items", "knots", "marker"]) {
     nodes[name] = svg(PATHS.has(name) ? "path" : "g", { class: `layer-${name}` });
     root.append(nodes[name]);
   }

@@ -50,7 +50,7 @@ async function forget({ id, name, open, saved }) {
   try {
     if (open) await api.close(id);
     if (saved) await api.dropDesk(id);
-    if (state.collection?.id === id) return location.reload();
+    if (state.collection?.id === id) return leave();
     await render();
     $("recent").querySelector("button")?.focus();
   } catch (error) {
@@ -58,3 +58,8 @@ async function forget({ id, name, open, saved }) {
   }
 }
 const confirmed = new Set();
+
+function leave() {
+  sessionStorage.removeItem("fabula-page");
+  location.reload();
+}
