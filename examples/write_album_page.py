@@ -47,7 +47,8 @@ people know one. How the model does over thousands of albums is told in [results
 
 A track in **bold** stands where it stands on the record. What is proposed is the order that the model expects to agree
 best with the known one ([why](results.md#one-proposal-for-each-validation-album)), not the likeliest. "Times as likely"
-is the model's own opinion, the ratio of likelihoods of its proposal and the known order. The share of shuffles says how the known order does among 10,000 random ones: 50 % would be no idea at all.
+is the model's own opinion, the ratio of likelihoods of its proposal and the known order. The share of shuffles says how
+the known order does among 10,000 random ones: 50 % would be no idea at all.
 
 Page and figures: `python examples/write_album_page.py FOLDER`.
 """
