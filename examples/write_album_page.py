@@ -17,7 +17,9 @@ import train_music_model as recipe
 
 import fabula
 from fabula.core.collection import Collection
+from fabula.models.sets.agreement import most_agreeing
 from fabula.models.sets.model import SetModel
+from fabula.models.sets.posterior import posterior
 from fabula.models.sets.reasons import leave_one_group_out
 
 # (table, artist, beginning of the title, what to know of it)
@@ -43,9 +45,10 @@ titles, the album's title, the artist, and the track features where the table ha
 The albums were chosen before any of them was ordered. It is no test of taste: of many orders that would have worked
 people know one. How the model does over thousands of albums is told in [results.md](results.md).
 
-A track in **bold** stands where it stands on the record. "Likelier" is the model's own opinion, the ratio of
-likelihoods of its proposal and the known order; it is above 1 for every album that the model does not put back as
-it was. The share of shuffles says how the known order does among 10,000 random ones: 50 % would be no idea at all.
+A track in **bold** stands where it stands on the record. What is proposed is the order that the model expects to agree
+best with the known one ([why](results.md#one-proposal-for-each-validation-album)), not the likeliest. "Times as likely"
+is the model's own opinion, the ratio of likelihoods of its proposal and the known order. The share of shuffles says how
+the known order does among 10,000 random ones: 50 % would be no idea at all.
 
 Page and figures: `python examples/write_album_page.py FOLDER`.
 """
@@ -95,7 +98,8 @@ def share(part: float) -> str:
 def section(music: SetModel, album: Collection, split: str, about: str) -> str:
     """One album: two columns, the figures and a sentence."""
     mix = np.random.default_rng(0).permutation(len(album))
-    order = mix[music.order(album.reordered(mix), alternatives=1)[0].ordering]
+    shown = music.tables(album.reordered(mix))
+    order = mix[most_agreeing(posterior(shown.positions, shown.flow)).ordering]
     tables = music.tables(album)
     truth, ours = tables.score(np.arange(len(album))), tables.score(order)
     rng = np.random.default_rng(1)
@@ -103,7 +107,7 @@ def section(music: SetModel, album: Collection, split: str, about: str) -> str:
     used = {"train": "trained on", "aside": "never trained on; it helped to choose when to stop",
             "validation": "never trained on"}[split]  # fmt: skip
     ratio = math.exp(ours - truth)
-    likelier = f"{ratio:,.0f} times likelier" if ratio >= 10 else f"{ratio:.1f} times likelier"
+    likelier = f"{ratio:,.0f} times as likely" if ratio >= 10 else f"{ratio:.1f} times as likely"
     rows = ["|  | on the record | proposed |", "|---|---|---|"]
     for place, item in enumerate(order):
         proposed = f"**{tidy(album, item)}**" if item == place else tidy(album, item)
@@ -112,7 +116,7 @@ def section(music: SetModel, album: Collection, split: str, about: str) -> str:
     known = "titles and " + names["titles" if np.isnan(album.column("loudness")).all() else "albums"]
     first = f"{about} {remark(music, album, order)}"
     last = (
-        f"To the model its proposal is {likelier} than the known order, which beats {share(beaten)} of shuffles. "
+        f"To the model its proposal is {likelier} as the known order, which beats {share(beaten)} of shuffles. "
         f"Known: {known}; {used}."
     )
     told = "\n\n".join("\n".join(textwrap.wrap(text, 120, break_on_hyphens=False)) for text in (first, last))

@@ -69,3 +69,9 @@ def test_parts_and_marks():
     assert marks["guest"] == marks["brackets"] == marks["artist"] == marks["album title"] == 1
     assert marks["part"] == 0
     assert first.marks[MARKS.index("album words")] == 1
+
+
+def test_rare_words_for_beginnings_and_ends_are_read_as_common_ones():
+    assert words_of("Obertura") == words_of("Ouverture") == ("overture",)
+    assert words_of("Epílogo: Prólogo") == ("epilogue", "prologue")
+    assert words_of("イントロ") == ("intro",)

@@ -36,6 +36,21 @@ _DIGITS = re.compile(r"\d+")
 _GUEST = re.compile(r"\b(?:feat|ft|featuring|con|with)\b")
 _DASH = re.compile(r"\s[-–—]\s")
 _MOST_PARTS = 40
+# Words too rare to be learned that say what a common one says: in training albums most of their titles open or close.
+_SAME = {
+    word: common
+    for common, words in {
+        "introduction": "introducao introduzione einleitung",
+        "overture": "obertura ouverture overtura",
+        "prologue": "prologo prolog",
+        "prelude": "preludium vorspiel",
+        "opening": "apertura entrada",
+        "intro": "イントロ",
+        "epilogue": "epilogo epilog postlude postludio nachspiel cierre outroduction",
+        "outro": "アウトロ",
+    }.items()
+    for word in words.split()
+}
 
 
 @dataclass(frozen=True)
@@ -85,14 +100,15 @@ def read_titles(titles: Sequence[str], album: str = "", artists: Sequence[str] |
 
 
 def words_of(text: str) -> tuple[str, ...]:
-    """The words of a text, folded, numbers as ``#``.
+    """The words of a text, folded, numbers as ``#``; rare words for a beginning or an end as common ones.
 
     Examples
     --------
-    >>> words_of("L'Été 42 (Don't Stop)")
-    ("l'ete", '#', "don't", 'stop')
+    >>> words_of("L'Été 42 (Don't Stop)"), words_of("Obertura")
+    (("l'ete", '#', "don't", 'stop'), ('overture',))
     """
-    return tuple(_DIGITS.sub("#", word.replace("’", "'")) for word in _WORD.findall(fold(text)))
+    found = (_DIGITS.sub("#", word.replace("’", "'")) for word in _WORD.findall(fold(text)))
+    return tuple(_SAME.get(word, word) for word in found)
 
 
 def tokens_of(words: Sequence[str]) -> list[str]:
