@@ -8,7 +8,6 @@ from pathlib import Path
 
 from fabula.core.builtin import template
 from fabula.core.collection import Item
-from fabula.core.interpolation import MONOTONE
 from fabula.core.template import Template, replace_values
 from fabula.core.template_set import TemplateSet
 from fabula.errors import InputError
@@ -58,7 +57,7 @@ def _drawn(text: str) -> Template:
         drawn = sorted((float(x), float(y)) for x, y in points)
     except ValueError:
         raise InputError(f"the points of a template must be numbers; got {text[:80]!r}") from None
-    return Template([x for x, _ in drawn], [y for _, y in drawn], name=text[:80], interpolation=MONOTONE)
+    return Template([x for x, _ in drawn], [y for _, y in drawn], name=text[:80])
 
 
 def _from_file(path: str, number: int | None) -> Template:
