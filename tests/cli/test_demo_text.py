@@ -31,7 +31,7 @@ def test_most_of_the_tale_is_found_again(tmp_path):
 
 def test_no_such_demo(tmp_path, capsys):
     assert run(["demo", "sculpture", "--to", str(tmp_path)]) == 2
-    assert capsys.readouterr().err == "fabula: there is no demo 'sculpture'; there are: music, text\n"
+    assert capsys.readouterr().err == "fabula: there is no demo 'sculpture'; there are: music, text, images\n"
 
 
 @pytest.fixture

@@ -23,7 +23,7 @@ def add_joins(router: APIRouter, store: Store) -> None:
         if not 0 <= item < len(items) or read is None:
             raise StatusError(404, f"item {item} has no beginning or end that could be read")
         file = opened.files[item]  # what the item itself names is not to be opened
-        found = read(replace(items[item], path="" if file is None else str(file)))
+        found = read(replace(items[item], path=str(file.path) if file is not None and file.there else ""))
         if found is None:
             raise StatusError(404, f"item {item} has no beginning or end that could be read")
         return json_response({"first": found[0], "last": found[1]})
