@@ -94,6 +94,14 @@ def test_a_body_that_never_ends_is_not_waited_for(quick, slowly):
         assert sent_until_refused(connection, [b" "] * 60)
 
 
+@pytest.mark.parametrize("length", ["9" * 5000, "-1", "1e3", "0x10", "\u0663"])
+def test_a_length_that_is_none_is_refused(quick, length):
+    with connect(quick) as connection:
+        connection.sendall(head(quick, "/api/order", "POST", f"Content-Length: {length}") + b"\r\n\r\n{}")
+        answer = connection.recv(4000)
+        assert b" 400 " in answer or b" 413 " in answer
+
+
 def test_an_upload_that_never_ends_leaves_nothing(quick):
     before = list(quick.app.state.store.folder.iterdir())
     kind = "Content-Type: multipart/form-data; boundary=x"
