@@ -43,7 +43,8 @@ def test_the_notebook_on_learning_runs_and_shows_what_it_says(capsys):
     assert len(html) == 5  # a collection, the information, the model, its arcs, the templates
     assert namespace["done"].information["arcs"].low > 0.2
     assert len(namespace["bits"]) == 25
-    assert all(abs(bits) < 0.1 for _, bits, _ in results[3])  # the controls
+    assert namespace["report"].ok
+    assert all(low < 0.02 for _, _, (low, _), _ in results[3])  # the controls
     assert set(results[-1]) == {"arcs", "ends"}
     assert min(results[-1].values()) > 0
     assert namespace["templates"].cost(namespace["essences"]) < 0.6

@@ -94,6 +94,9 @@ def test_a_run_writes_its_log_and_its_recipe_and_takes_it_again(table, tmp_path,
     assert set(rows[0]) == {"epoch", "epochs", "loss", "bits"}
     assert run(["train", "--recipe", str(recipe), "--seed", "1", "-o", str(again)]) == 0
     assert first.read_bytes() != again.read_bytes()  # an option counts before the recipe
+    both = ["--scorers", "arcs,bilstm", "--epochs", "1", "--set", "scorer_hidden=2"]
+    assert run(["train", "--recipe", str(recipe), *both, "-o", str(again)]) == 0
+    assert fabula.load_model(again).scorers == ("arcs", "bilstm")
     assert run(["train", "--recipe", str(recipe), "--preset", "paper", "-o", str(again)]) == 2
     assert "leave --preset out" in capsys.readouterr().err
 

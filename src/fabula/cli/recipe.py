@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -78,7 +78,7 @@ def as_recipe(
         source,
         {**base.where, **as_where(where)},
         preset or base.preset,
-        {**(base.changes or {}), **_changes(settings, options)},
+        _over(base.changes or {}, _changes(settings, options)),
         device or base.device,
         base.held_out if held_out is None else held_out,
         chosen,
@@ -102,6 +102,12 @@ def _changes(settings: tuple[str, ...], options: dict[str, Any]) -> dict[str, An
     changes: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
     changes |= {name: tuple(listed(text)) for name, text in names.items() if text is not None}
     return changes | dict(_setting(text) for text in settings)
+
+
+def _over(base: Mapping[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
+    """Changes over those of a recipe; other scorers have other weights."""
+    stale = {"scorer_weights"} if "scorers" in changes else set()
+    return {**{name: value for name, value in base.items() if name not in stale}, **changes}
 
 
 def as_where(where: tuple[str, ...]) -> dict[str, str]:

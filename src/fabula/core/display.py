@@ -76,12 +76,13 @@ def number(value: float) -> str:
 
     Examples
     --------
-    >>> number(0.123456), number(201000.0), number(float("nan"))
+    >>> number(0.123456), number(201000.4), number(float("nan"))
     ('0.1235', '201000', '')
     """
     if np.isnan(value):
         return ""
-    return f"{value:.0f}" if float(value).is_integer() and abs(value) < 1e15 else f"{value:.4g}"
+    whole = float(value).is_integer() or abs(value) >= 1000
+    return f"{value:.0f}" if whole and abs(value) < 1e15 else f"{value:.4g}"
 
 
 def named(names: Sequence[str], most: int = 6) -> str:

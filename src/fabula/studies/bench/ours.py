@@ -120,12 +120,13 @@ def _of_essence(task: BenchTask, seed: int) -> Iterator[Ours | str]:
 
     learned, aside = divided(task.training, 0.1)
     try:
-        model = train((learned, aside), preset("arcs", seed=seed)).model
+        model = train((learned, aside), preset("arcs", seed=seed, features=task.features)).model
         if model.arcs is not None:
             yield _arcs_row(
                 "arcs, trained", f"a trained essence and its mixture of {K} arcs", model.arcs, lambda c: model.encode(c)
             )
-        paper = train((learned, aside), preset("paper", seed=seed, epochs=_PAPER_EPOCHS)).model
+        letter = preset("paper", seed=seed, features=task.features, epochs=_PAPER_EPOCHS)
+        paper = train((learned, aside), letter).model
     except MissingExtraError as error:
         yield f"arcs, trained; the paper's method: {error}"
         return
