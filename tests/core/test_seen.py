@@ -11,6 +11,7 @@ from fabula.core.collection import Collection, Item
 from fabula.core.seen import Seen, seen_by, shared
 from fabula.errors import InputError
 
+LETTERS = str.maketrans("0123456789", "abcdefghij")
 NAMES = ("energy", "loudness", "tempo")
 
 
@@ -19,7 +20,8 @@ def made(count: int, seed: int = 0, titles: str = "") -> list[Collection]:
     out = []
     for number in range(count):
         n = 3 + number % 6
-        items = [Item(f"{number}-{j}", titles.format(number=number, j=j)) for j in range(n)]
+        words = [f"{number} {j}".translate(LETTERS) for j in range(n)]
+        items = [Item(f"{number}-{j}", titles.format(j=j, words=word)) for j, word in enumerate(words)]
         out.append(Collection(f"c{number}", items, rng.normal(size=(n, 3)), NAMES))
     return out
 
@@ -51,7 +53,7 @@ def test_missing_values_and_single_precision_change_nothing():
 
 
 def test_titles_tell_where_values_cannot():
-    known = made(40, titles="song {number} {j}")
+    known = made(40, titles="song {words}")
     seen = Seen.of(known, NAMES)
     bare = [Collection("x", c.items) for c in known]
     assert all(seen.among(bare))

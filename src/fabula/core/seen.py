@@ -12,6 +12,7 @@ import base64
 import binascii
 import hashlib
 import math
+import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -26,6 +27,7 @@ from fabula.errors import InputError
 
 _ASSUMED = 1000  # rows there are at least, for one that came up once to count as that rare
 _SURE = 20  # bits by which a digest must be rarer than one of so many collections: once in a million times
+_DIGITS = re.compile(r"[\d\s]+")
 _OFTEN = 2  # collections with the same digest, beyond which it tells nothing
 
 Digests = NDArray[np.uint32]
@@ -128,9 +130,10 @@ def _rows(collection: Collection, names: tuple[str, ...]) -> list[bytes]:
 
 
 def _titles(collection: Collection) -> list[bytes]:
-    """The titles, sorted; none where no item has one."""
-    titles = sorted(_folded(item.title).encode() for item in collection.items)
-    return titles if any(titles) else []
+    """The titles, sorted; none where all but their numbers are alike, as in "Track 1", "Track 2"."""
+    titles = sorted(_folded(item.title) for item in collection.items)
+    wordings = {_DIGITS.sub("", title) for title in titles} - {""}
+    return [title.encode() for title in titles] if len(wordings) > 1 else []
 
 
 def _telling(groups: Sequence[list[bytes]]) -> Digests:
