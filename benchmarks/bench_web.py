@@ -16,13 +16,15 @@ import httpx
 import numpy as np
 
 ITEMS, CLIENTS, QUESTIONS = 500, 50, 400
-SERVE = "from fabula.cli.serve import command; command.main(['--port', '0', '--no-browser'], standalone_mode=False)"
+OPTIONS = ["--port", "0", "--no-browser", "--no-token"]
+SERVE = f"from fabula.cli.serve import command; command.main({OPTIONS}, standalone_mode=False)"
 
 
 def main(seconds: float = 30.0) -> None:
     with subprocess.Popen([sys.executable, "-c", SERVE], stdout=subprocess.PIPE, text=True) as server:
         try:
-            address = re.findall(r"http://[^/\s]+", server.stdout.readline() if server.stdout else "")[0]
+            said = [server.stdout.readline() for _ in range(2)] if server.stdout else []  # the first is a warning
+            address = re.findall(r"http://[^/\s]+", "".join(said))[0]
             dragging(address)
             crowd(address, server.pid, seconds)
         finally:

@@ -15,8 +15,8 @@ import httpx
 import pytest
 
 from fabula.web.app import create_app
-from fabula.web.connections import Patience, server_of
 from fabula.web.desks import data_folder
+from fabula.web.guard.connections import Patience, server_of
 from fabula.web.settings import Settings
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "microsoft-edge")

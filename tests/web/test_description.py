@@ -109,7 +109,7 @@ def test_schemathesis_finds_no_failure(server, demo):
         if operation.path == "/api/demo":
             continue  # takes nothing, so there is nothing to find
 
-        @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck), database=None)
+        @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck), database=None)
         @given(case=operation.as_strategy())
         def call(case):
             nonlocal calls

@@ -122,6 +122,7 @@ def test_what_was_dropped_opens_again_after_a_restart_and_says_why_it_is_silent(
         assert served.client.post(f"/api/collections/{collection}/reopen").status_code == 404
 
 
+@pytest.mark.slow
 def test_a_path_is_opened_from_where_it_lies_and_stays_shut_without_its_root(root, tmp_path):
     with serving(Settings(roots=(root.resolve(),))) as served:
         collection = served.opened(served.client.post("/api/collections", json={"path": str(root / "list.m3u8")}))

@@ -84,7 +84,7 @@ def _open_soon(address: str) -> None:
 
 
 def _serve(app: Any, listening: socket) -> None:
-    from fabula.web.connections import server_of
+    from fabula.web.guard.connections import server_of
 
     with contextlib.suppress(KeyboardInterrupt):  # Ctrl-C is how it ends
         server_of(app).run(sockets=[listening])

@@ -14,11 +14,11 @@ from fastapi.staticfiles import StaticFiles
 from fabula.core.collection import Item
 from fabula.session.session import session_of
 from fabula.version import __version__
-from fabula.web.access import Access
 from fabula.web.desks import Desks, data_folder
 from fabula.web.errors import add_error_handlers
+from fabula.web.guard.access import Access
+from fabula.web.guard.middleware import SafetyMiddleware
 from fabula.web.jobs import Jobs
-from fabula.web.middleware import SafetyMiddleware
 from fabula.web.routes import create_router
 from fabula.web.settings import Settings
 from fabula.web.store import Store

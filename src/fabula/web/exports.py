@@ -20,7 +20,7 @@ from fabula.session.answer import rows_of
 from fabula.session.ordered import Ordered
 from fabula.session.writing.copies import numbered_names
 from fabula.session.writing.outputs import write_ordered
-from fabula.web.files import ItemFile
+from fabula.web.guard.files import ItemFile
 from fabula.web.store import OpenCollection
 
 _CHUNK = 1 << 18

@@ -15,11 +15,11 @@ from fabula.sources.playlists.entries import Playlist
 from fabula.sources.playlists.locations import is_address, is_relative, resolved
 from fabula.sources.registry import Opening, list_endings, open_source
 from fabula.sources.source import Source
-from fabula.web.files import ItemFile, item_file
-from fabula.web.folders import below
+from fabula.web.guard.files import ItemFile, item_file
+from fabula.web.guard.folders import below
+from fabula.web.guard.lists import check_list
 from fabula.web.identity import Origin, collection_id
 from fabula.web.jobs import Progress
-from fabula.web.lists import check_list
 from fabula.web.store import OpenCollection, Store
 
 

@@ -12,9 +12,9 @@ from fabula.session.session import Asked
 from fabula.sources.folders import natural_key
 from fabula.sources.registry import Opening, list_endings, open_source
 from fabula.sources.source import SeveralCollectionsError, Source
+from fabula.web.guard.lists import check_list
 from fabula.web.identity import Origin, collection_id
 from fabula.web.jobs import Progress
-from fabula.web.lists import check_list
 from fabula.web.opening import files_of, open_within
 from fabula.web.store import OpenCollection, Store
 from fabula.web.uploads import Received

@@ -9,7 +9,7 @@ from fabula.session.demo import demo_folder
 from fabula.session.saved import open_saved
 from fabula.session.session import Session
 from fabula.web.desks import Desk
-from fabula.web.folders import below
+from fabula.web.guard.folders import below
 from fabula.web.identity import Origin
 from fabula.web.jobs import Progress
 from fabula.web.opening import files_of, open_paths

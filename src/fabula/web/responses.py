@@ -19,9 +19,9 @@ from fabula.session.answer import given_name
 from fabula.session.ordered import Ordered
 from fabula.session.session import Session
 from fabula.sources.registry import list_endings
-from fabula.web.files import ItemFile
+from fabula.web.guard.files import ItemFile
+from fabula.web.guard.strict import write_json
 from fabula.web.store import OpenCollection
-from fabula.web.strict import write_json
 
 _SAMPLES = 41
 

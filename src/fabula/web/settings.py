@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import secrets
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from fabula.errors import FileError, shown
-from fabula.web.access import new_token
+
+
+def new_token() -> str:
+    """A token nobody can guess."""
+    return secrets.token_urlsafe(24)
 
 
 @dataclass(frozen=True)

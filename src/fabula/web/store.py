@@ -14,9 +14,9 @@ from pathlib import Path
 from fabula.session.ordered import Ordered
 from fabula.session.session import Session
 from fabula.web.errors import StatusError
-from fabula.web.files import ItemFile
+from fabula.web.guard.files import ItemFile
+from fabula.web.guard.scratch import Scratch
 from fabula.web.identity import Origin
-from fabula.web.scratch import Scratch
 from fabula.web.settings import Settings
 
 
@@ -77,8 +77,8 @@ class Store:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.lock = threading.RLock()
-        self.searching = Turns(2, most_waiting=12)
-        self.looking = Turns(2, most_waiting=12)
+        self.searching = Turns(2, most_waiting=20)
+        self.looking = Turns(2, most_waiting=8)
         self.closed = False
         self._scratch = Scratch()
         self.folder = self._scratch.path

@@ -20,8 +20,8 @@ import pytest
 from fabula.errors import FileError
 from fabula.sources.playlists import entries
 from fabula.sources.playlists.playlist import read_playlist
-from fabula.web import lists
-from fabula.web.connections import Patience
+from fabula.web.guard import lists
+from fabula.web.guard.connections import Patience
 from fabula.web.settings import Settings
 from tests.web.conftest import serving, table
 
@@ -94,6 +94,14 @@ def test_a_body_that_never_ends_is_not_waited_for(quick, slowly):
         assert sent_until_refused(connection, [b" "] * 60)
 
 
+@pytest.mark.parametrize("length", ["9" * 5000, "-1", "1e3", "0x10", "\u0663"])
+def test_a_length_that_is_none_is_refused(quick, length):
+    with connect(quick) as connection:
+        connection.sendall(head(quick, "/api/order", "POST", f"Content-Length: {length}") + b"\r\n\r\n{}")
+        answer = connection.recv(4000)
+        assert b" 400 " in answer or b" 413 " in answer
+
+
 def test_an_upload_that_never_ends_leaves_nothing(quick):
     before = list(quick.app.state.store.folder.iterdir())
     kind = "Content-Type: multipart/form-data; boundary=x"
@@ -107,6 +115,7 @@ def test_an_upload_that_never_ends_leaves_nothing(quick):
     assert list(quick.app.state.store.folder.iterdir()) == before
 
 
+@pytest.mark.slow
 def test_an_answer_that_nobody_takes_is_given_up(tmp_path, sound):
     (tmp_path / "a.ogg").write_bytes(sound("01 Embers.ogg"))
     with serving(Settings(roots=(tmp_path.resolve(),)), QUICK) as served:
@@ -232,6 +241,7 @@ def test_numbers_that_are_none_are_not_kept_either(server, demo):
         assert saved.status_code == 422
 
 
+@pytest.mark.slow
 def test_many_searches_leave_the_page_alive(server, rng):
     """More than are searched for at a time: some wait, some are sent away, and the rest of the page goes on."""
     items = [{"essence": float(value)} for value in rng.normal(size=60)]
@@ -275,7 +285,7 @@ def test_a_killed_server_leaves_nothing_that_the_next_one_does_not_sweep_up(star
 
 
 def test_folders_of_others_are_not_swept(tmp_path, monkeypatch):
-    from fabula.web import scratch
+    from fabula.web.guard import scratch
 
     monkeypatch.setattr(scratch.tempfile, "gettempdir", lambda: str(tmp_path))
     (tmp_path / "elsewhere").mkdir()

@@ -86,7 +86,9 @@ def by_pipe(inside: Path, outside: Path) -> None:
     os.mkfifo(inside / "album" / "a.ogg")
 
 
-@pytest.mark.parametrize("swap", [by_link, by_folder, by_hard_link, by_pipe])
+@pytest.mark.parametrize(
+    "swap", [by_link, *(pytest.param(way, marks=pytest.mark.slow) for way in (by_folder, by_hard_link, by_pipe))]
+)
 def test_what_takes_the_place_of_a_file_is_not_served(house, swap):
     inside, outside = house
     with serving(Settings(roots=(inside,))) as served:

@@ -10,7 +10,7 @@ import httpx
 import pytest
 from starlette.datastructures import Headers
 
-from fabula.web.access import ONCE, Access, host_parts
+from fabula.web.guard.access import ONCE, Access, host_parts
 from fabula.web.settings import Settings
 from tests.web.conftest import serving
 
@@ -65,7 +65,7 @@ def test_a_code_is_good_for_a_while(monkeypatch):
     access = Access("t" * 32)
     code = access.once()
     later = time.monotonic() + ONCE + 1
-    monkeypatch.setattr("fabula.web.access.time.monotonic", lambda: later)
+    monkeypatch.setattr("fabula.web.guard.access.time.monotonic", lambda: later)
     assert access.entered(f"token={code}".encode(), Headers({"host": "127.0.0.1:1"})) is None
 
 

@@ -6,6 +6,7 @@ from fastapi import APIRouter
 
 from fabula.web.desks import Desks
 from fabula.web.errors import ERROR_RESPONSES
+from fabula.web.guard.strict import StrictRoute
 from fabula.web.jobs import Jobs
 from fabula.web.routes.collections import add_collections
 from fabula.web.routes.desks import add_desks
@@ -14,7 +15,6 @@ from fabula.web.routes.jobs import add_jobs
 from fabula.web.routes.opening import add_opening
 from fabula.web.routes.results import add_results
 from fabula.web.store import Store
-from fabula.web.strict import StrictRoute
 
 
 def create_router(store: Store, jobs: Jobs, desks: Desks) -> APIRouter:

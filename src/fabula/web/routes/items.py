@@ -9,8 +9,8 @@ from fastapi.responses import Response
 
 from fabula.errors import FileError
 from fabula.web.errors import StatusError
-from fabula.web.files import ItemFile
-from fabula.web.ranges import file_response
+from fabula.web.guard.files import ItemFile
+from fabula.web.guard.ranges import file_response
 from fabula.web.responses import json_response, media_type, wave_body
 from fabula.web.store import OpenCollection, Store
 

@@ -11,7 +11,7 @@ from fabula.errors import FileError
 from fabula.session.demo import demo_folder
 from fabula.session.saved import open_saved
 from fabula.web.errors import StatusError
-from fabula.web.folders import allowed, listing
+from fabula.web.guard.folders import allowed, listing
 from fabula.web.identity import Origin, collection_id
 from fabula.web.jobs import Jobs
 from fabula.web.opening import open_paths

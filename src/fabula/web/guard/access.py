@@ -30,11 +30,6 @@ _ONWARD = (
 )
 
 
-def new_token() -> str:
-    """A token nobody can guess."""
-    return secrets.token_urlsafe(24)
-
-
 def host_parts(host: str) -> tuple[str, str] | None:
     """Name and port of a ``Host`` header, the name in small letters; None where it is not one.
 
@@ -65,7 +60,7 @@ class Access:
 
     def once(self) -> str:
         """A code that stands for the token once: the command that starts a browser can be seen by others."""
-        code = new_token()
+        code = secrets.token_urlsafe(24)
         with self._lock:
             self._codes[code] = time.monotonic() + ONCE
         return code

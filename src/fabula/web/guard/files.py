@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from fabula.web.errors import StatusError
-from fabula.web.folders import below
+from fabula.web.guard.folders import below
 
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 _PLAIN = os.O_RDONLY | _NO_LINK | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)

@@ -9,8 +9,8 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from fabula.web.access import Access, host_parts
 from fabula.web.errors import error_response
+from fabula.web.guard.access import Access, host_parts
 from fabula.web.settings import Settings
 
 UPLOADS = "/api/uploads"  # counts for itself, file by file
@@ -74,7 +74,7 @@ class SafetyMiddleware:
             return 403, "requests from other sites are refused"
         length = headers.get("content-length", "0")
         most = self.settings.most_upload_bytes if scope["path"] == UPLOADS else self.settings.most_body_bytes
-        if not length.isdecimal() or int(length) > most + (1 << 16):  # the frame around the files
+        if not length.isdecimal() or len(length) > 15 or int(length) > most + (1 << 16):  # the frame around the files
             return 413, f"a request may have {most:,} bytes at most; got {length[:20]}"
         return None
 
