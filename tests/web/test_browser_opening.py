@@ -256,7 +256,7 @@ def saved(page, folder, form):
 
 
 def test_a_limit_goes_with_pins_sides_and_dragging(visit):
-    page = visit()
+    page = visit(1280, 1200)  # room to drag without scrolling
     open_demo(page)
     last = ordered(page)[-1]
     page.locator(".row").nth(8).focus()

@@ -11,6 +11,7 @@ import pytest
 import fabula
 from fabula.cli import run
 from fabula.session.demo import demo_folder
+from fabula.web import ordering
 
 
 def test_the_answer_is_what_the_command_line_prints(server, demo, capsys):
@@ -265,3 +266,38 @@ def test_wishes_that_cannot_hold_are_named(server, asked, wishes):
     answer = server.client.post("/api/order", json={"items": items, "template": "icarus", **asked})
     assert answer.status_code == 400
     assert [(wish["field"], wish["key"]) for wish in answer.json()["wishes"]] == wishes
+
+
+def test_items_are_called_as_the_person_wants(server, demo):
+    answered = server.order(collection=demo, titles={1: "Another Name"}, template="tragedy")
+    plain = server.order(collection=demo, template="tragedy")
+    assert answered["ordering"] == plain["ordering"]
+    place = plain["ordering"].index(1)
+    assert (answered["items"][place]["title"], plain["items"][place]["title"]) == ("Another Name", "Red Line")
+    asked = {"result": answered["result"], "format": "m3u8"}
+    assert "Another Name" in server.client.post(f"/api/collections/{demo}/export", json=asked).text
+    refused = server.client.post("/api/order", json={"collection": demo, "titles": {"9": "x"}})
+    assert (refused.status_code, refused.json()["field"]) == (400, "titles")
+
+
+def test_a_drawn_template_says_how_it_runs(server):
+    items = [{"id": str(k), "essence": k} for k in range(5)]
+    points = {"knots": [0, 0.25, 0.5, 0.75, 1], "values": [0, 0, 2, 0, 0], "interpolation": "monotone"}
+    answered = server.order(items=items, template=points, scaled=False)
+    assert answered["interpolation"] == "monotone"
+    drawn = fabula.Template(points["knots"], points["values"], interpolation="monotone")
+    assert [item["target"] for item in answered["items"]] == drawn.samples(5).tolist()
+
+
+def test_whether_a_model_knows_many_items_is_told_at_once(server, monkeypatch):
+    rows = "".join(f"Item {k},{180000 + k},{-9 - k % 7},{k % 11}\n" for k in range(300))
+    collection = server.opened(
+        server.upload(("x.csv", f"title,duration_ms,loudness,energy\n{rows}".encode()), by="energy")
+    )
+    asked = []
+    plain = ordering._by_model
+    monkeypatch.setattr(
+        ordering, "_by_model", lambda session, model: (asked.append(len(session.collection)), plain(session, model))[1]
+    )
+    assert server.client.get(f"/api/collections/{collection}").json()["knows_model"] is True
+    assert asked == [12]

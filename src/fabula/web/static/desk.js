@@ -104,8 +104,18 @@ function closeness(gap) {
   return gap > 0.0005 ? `; another order could be better by ${percent(gap)} at most` : "";
 }
 
-// Whether anything tells the items apart.
-export const allAlike = () => !state.answer?.likes && state.collection.items.length > 1 && new Set(essence()).size < 2;
+// Whether nothing tells the items apart: they stand equally high, and the model likes each as well anywhere.
+const judged = new WeakMap();
+export function allAlike() {
+  const { answer, collection } = state;
+  if (collection.items.length < 2 || new Set(essence()).size > 1) return false;
+  if (!answer?.likes) return true;
+  if (!judged.has(answer)) {
+    const shares = answer.likes.flat(), [first] = shares;
+    judged.set(answer, shares.every((share) => Math.abs(share - first) < 1e-3));
+  }
+  return judged.get(answer);
+}
 
 // What the model has to say, in a sentence; and what smoothness changed.
 export function says() {

@@ -23,15 +23,16 @@ const isDirty = () => state.collection !== null && kept.desk !== null && !alike(
 
 // What was made of a collection before; null where nothing was.
 export async function find(id) {
+  if (isDirty() && !kept.held) await write(); // what is on the screen is kept before it goes
   const { revision, state: desk, saved } = await api.desk(id).catch(() => ({ revision: 0, state: null }));
   Object.assign(kept, { revision, held: false });
   return desk?.wishes ? { desk, saved } : null;
 }
 
-// The desk on the screen is as it is kept, or as nobody has touched it.
-export function opened() {
+// The desk on the screen is as it is kept, or as nobody has touched it; one from a file is still to be kept.
+export function opened({ fromFile = false } = {}) {
   clearTimeout(kept.timer);
-  kept.desk = asDesk();
+  kept.desk = fromFile ? {} : asDesk();
   sessionStorage.setItem(KEY, JSON.stringify({ collection: state.collection.id }));
   sign(kept.revision ? "Saved" : "");
 }

@@ -31,7 +31,7 @@ async function opened(collection, saved = null) {
   const before = await keeping.find(collection.id);
   player.reset();
   open(collection, saved ?? before?.desk ?? {});
-  if (!saved) keeping.opened();
+  keeping.opened({ fromFile: saved !== null });
   document.title = `${collection.title} · fabula`;
   $("title").textContent = collection.title;
   versions.reset();
@@ -39,10 +39,7 @@ async function opened(collection, saved = null) {
   fresh();
   await Promise.all([ask(), state.wishes.template || state.wishes.hand ? propose() : null, templates.findOthers(), findCovers()]);
   templates.render();
-  if (saved) {
-    keeping.opened();
-    keeping.keep();
-  } else if (before && state.past.length) say("As you left it", { actions: [["Start anew", startAnew]], fades: true });
+  if (!saved && before && state.past.length) say("As you left it", { actions: [["Start anew", startAnew]], fades: true });
   item.silence(collection);
 }
 
