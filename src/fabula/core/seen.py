@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from fabula.core.collection import Collection
 from fabula.errors import InputError
 
-_ASSUMED = 1000  # rows there are at least, for one that came up once to count as that rare
+_ASSUMED = 4096  # rows there are at least, for one that came up once to count as that rare
 _SURE = 20  # bits by which a digest must be rarer than one of so many collections: once in a million times
 _DIGITS = re.compile(r"[\d\s]+")
 _OFTEN = 2  # collections with the same digest, beyond which it tells nothing
