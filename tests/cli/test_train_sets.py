@@ -56,7 +56,7 @@ def shelf(tmp_path_factory) -> Path:
 
 def test_titles_make_a_set_model(fabula, table, tmp_path):
     out = tmp_path / "mine.safetensors"
-    done = fabula("train", table, "--titles", "name", *QUICK, "-o", out)
+    done = fabula("train", table, "--titles", "name", "--features", "weight,noise", *QUICK, "-o", out)
     assert done.code == 0, done.err
     assert "arcs + flow: " in done.out
     model = load_model(out)
@@ -78,7 +78,20 @@ def test_a_set_model_can_do_without_titles(fabula, table, tmp_path):
 
 
 def test_audit_covers_titles_and_flow(fabula, table):
-    done = fabula("audit", table, "--titles", "name", *QUICK, "--epochs", 2, "--set", "learning_rate=0.001", "--json")
+    done = fabula(
+        "audit",
+        table,
+        "--titles",
+        "name",
+        "--features",
+        "weight,noise",
+        *QUICK,
+        "--epochs",
+        2,
+        "--set",
+        "learning_rate=0.001",
+        "--json",
+    )
     rows = json.loads(done.out)["rows"]
     controls = {"noise features", "shuffled orders", "shuffled titles"}
     assert {row["data"] for row in rows} == {"real", *controls}
@@ -87,7 +100,7 @@ def test_audit_covers_titles_and_flow(fabula, table):
 
 
 def test_compare_covers_titles_and_flow(fabula, table):
-    done = fabula("compare", table, "--titles", "name", *QUICK, "--seeds", 1, "--json")
+    done = fabula("compare", table, "--titles", "name", "--features", "weight,noise", *QUICK, "--seeds", 1, "--json")
     assert done.code == 0, done.err
     rows = {row["name"]: row["bits"] for row in json.loads(done.out)}
     assert set(rows) == {"all inputs", "all inputs, arcs alone", "all inputs, flow alone", "without titles",
@@ -114,12 +127,27 @@ def test_a_folder_goes_on_from_music_and_says_what_it_gained(fabula, shelf, tmp_
     ("arguments", "told"),
     [
         (("--titles", "nothing"), "nothing"),
-        (("--titles", "name", "--scorers", "arcs"), "always has the scorers arcs and flow"),
-        (("--titles", "name", "--preset", "paper"), "has one preset, default; got 'paper'"),
-        (("--titles", "name", "--kind", "essence"), "--kind essence reads one table, without --titles"),
-        (("--titles", "name", "--onnx", "x.onnx"), "leave --checkpoint and --onnx out"),
-        (("--titles", "name", "--set", "depth=3"), "'depth' is no setting of a set model's training"),
-        (("--titles", "name", "--features", "height"), "there is no column 'height' of numbers; there are: weight"),
+        (
+            ("--titles", "name", "--features", "weight,noise", "--scorers", "arcs"),
+            "always has the scorers arcs and flow",
+        ),
+        (
+            ("--titles", "name", "--features", "weight,noise", "--preset", "paper"),
+            "has one preset, default; got 'paper'",
+        ),
+        (
+            ("--titles", "name", "--features", "weight,noise", "--kind", "essence"),
+            "--kind essence reads one table, without --titles",
+        ),
+        (("--titles", "name", "--features", "weight,noise", "--onnx", "x.onnx"), "leave --checkpoint and --onnx out"),
+        (
+            ("--titles", "name", "--features", "weight,noise", "--set", "depth=3"),
+            "'depth' is no setting of a set model's training",
+        ),
+        (
+            ("--titles", "name", "--features", "weight,noise", "--features", "height"),
+            "there is no column 'height' of numbers; there are: weight",
+        ),
         (("--from", "audio"), "only a set model can be gone on from, such as music"),
         (("--from", "music", "--features", "weight"), "are those of the model it goes on from"),
     ],

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from fabula.core.collection import Collection
 from fabula.errors import InputError
 
-_ASSUMED = 1000  # rows there are at least, for one that came up once to count as that rare
+_ASSUMED = 4096  # rows there are at least, for one that came up once to count as that rare
 _SURE = 20  # bits by which a digest must be rarer than one of so many collections: once in a million times
 _DIGITS = re.compile(r"[\d\s]+")
 _OFTEN = 2  # collections with the same digest, beyond which it tells nothing
@@ -139,7 +139,7 @@ def _titles(collection: Collection) -> list[bytes]:
 def _telling(groups: Sequence[list[bytes]]) -> Digests:
     """Digests of groups of rows, sorted, of those groups that nothing else would be taken for."""
     counts = Counter(row for rows in groups for row in rows)
-    total = max(_ASSUMED, counts.total())
+    total = counts.total()
     needed = math.log2(max(1, len(groups))) + _SURE
     rare = Counter(_digest(rows) for rows in groups if rows and _surprise(rows, counts, total) >= needed)
     return np.array(sorted(digest for digest, times in rare.items() if times <= _OFTEN), dtype=np.uint32)
@@ -148,7 +148,8 @@ def _telling(groups: Sequence[list[bytes]]) -> Digests:
 def _surprise(rows: list[bytes], counts: Counter[bytes], total: int) -> float:
     """Bits: how unlikely it is that as many rows, drawn each by itself, are these in any order."""
     orders = math.lgamma(len(rows) + 1) - sum(math.lgamma(m + 1) for m in Counter(rows).values())
-    return sum(math.log2(total / counts[row]) for row in rows) - orders / math.log(2)
+    rarities = [total / counts[row] if counts[row] > 1 else max(total, _ASSUMED) for row in rows]
+    return sum(map(math.log2, rarities)) - orders / math.log(2)
 
 
 def _folded(text: str) -> str:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Protocol, runtime_checkable
 
@@ -159,6 +160,14 @@ def mutual_information(
         groups=makers(collections),
     )
     return replace(found, seen=seen)
+
+
+@contextmanager
+def told_elsewhere() -> Iterator[None]:
+    """Give no :class:`fabula.errors.SeenWarning`: what was trained on and is measured is told in another way."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SeenWarning)
+        yield
 
 
 def seen_among(model: object, collections: Sequence[Collection]) -> int | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import combinations
@@ -15,10 +14,10 @@ from fabula.core.collection import Collection
 from fabula.core.essence import Floats
 from fabula.core.seen import seen_by
 from fabula.core.template_set import TemplateSet
-from fabula.errors import InputError, SeenWarning
+from fabula.errors import InputError
 from fabula.evaluation.baselines import random_orderings
 from fabula.evaluation.comparison import Comparison, ComparisonSettings, compare_scores
-from fabula.evaluation.information import Information, makers, mutual_information
+from fabula.evaluation.information import Information, makers, mutual_information, told_elsewhere
 from fabula.evaluation.intervals import Interval, mean_interval
 from fabula.evaluation.metrics import METRICS
 from fabula.models.file import load_essence_model, load_model
@@ -200,8 +199,7 @@ def _bits(
         return {}
     if progress is not None:
         progress("bits")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SeenWarning)  # told among the notes
+    with told_elsewhere():
         if isinstance(model, SetModel):
             return judged_bits(model, collections, seed)
         return {kind: mutual_information(model, collections, seed=seed, scorer=kind) for kind in model.scorers}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from fabula.core.writing import check_target
 from fabula.errors import InputError, import_extra
 from fabula.evaluation.gain import information_gained
-from fabula.evaluation.information import Information, mutual_information
+from fabula.evaluation.information import Information, mutual_information, told_elsewhere
 from fabula.evaluation.intervals import Interval
 from fabula.evaluation.parts import Parts
 from fabula.media.extraction import Measuring
@@ -97,7 +97,8 @@ def train_sets_of(
     )
     kept = posed.start is not None and done.gained == 0.0
     held_out, model = posed.split.held_out, done.model
-    info = mutual_information(model, held_out, draws=16)
+    with told_elsewhere():
+        info = mutual_information(model, held_out, draws=16)
     gained = None if posed.start is None else information_gained(model, posed.start, held_out)
     model.card = _card(recipe, posed.split, info, gained)
     model.training["history"] = compact(done.epochs)

@@ -9,7 +9,7 @@ import numpy as np
 
 from fabula.core.collection import Collection
 from fabula.evaluation.controls import known_only
-from fabula.evaluation.information import Information, mutual_information
+from fabula.evaluation.information import Information, mutual_information, told_elsewhere
 from fabula.evaluation.parts import Parts
 from fabula.models.sets.model import SetModel
 from fabula.models.sets.spec import SetSpec
@@ -43,8 +43,9 @@ def compare_inputs(
             progress(ALL, seed)
         how = replace(recipe, seed=recipe.seed + seed)
         model = train_sets(parts.training, parts.validation, spec, how, device=device).model
-        for name, info in _measured(model, parts.shown):
-            found.setdefault(name, []).append(info)
+        with told_elsewhere():
+            for name, info in _measured(model, parts.shown):
+                found.setdefault(name, []).append(info)
     rows = [_row(name, spec.dimensions, runs) for name, runs in found.items()]
     return [rows[0], *sorted(rows[1:], key=lambda row: -row.bits)]
 
@@ -69,7 +70,8 @@ def compare_set_dimensions(
             how = replace(recipe, seed=recipe.seed + seed)
             sized = replace(spec, dimensions=d)
             done = train_sets(parts.training, parts.validation, sized, how, device=device)
-            runs.append(mutual_information(done.model, parts.shown, draws=16))
+            with told_elsewhere():
+                runs.append(mutual_information(done.model, parts.shown, draws=16))
         rows.append(_row("essence", d, runs))
     return rows
 
