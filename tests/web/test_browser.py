@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import time
 
 import numpy as np
 import pytest
@@ -61,9 +62,10 @@ def play_transition(page, order):
     page.get_by_role("button", name="Play transition", exact=True).click()
     page.wait_for_selector('#player[data-state="playing"][data-half="end"]')
     assert page.locator("#now").text_content() == f"{order[0]} → {order[1]}"
-    before = centre(page.locator(".ring"))
-    page.wait_for_timeout(500)
-    assert centre(page.locator(".ring"))[0] > before[0]  # the point moves along
+    before, until = centre(page.locator(".ring")), time.monotonic() + 5
+    while centre(page.locator(".ring"))[0] <= before[0]:  # the point moves along
+        assert time.monotonic() < until
+        page.wait_for_timeout(50)
     page.evaluate("seek.value = 985, seek.dispatchEvent(new Event('input'))")
     page.wait_for_selector('#player[data-state="playing"][data-half="start"]')
     assert page.locator("#now").text_content() == f"{order[0]} → {order[1]}"

@@ -33,7 +33,7 @@ def test_the_same_items_opened_again_are_as_they_were_left(visit, demo):
     page.click("#demo")
     settled(page)
     assert titles(page) == order
-    assert page.locator("#notice").text_content().startswith("As you left it")
+    page.locator("#notice", has_text="As you left it").wait_for()
     tab = page.context.new_page()
     tab.goto(page.url)
     tab.wait_for_selector("html[data-ready]")

@@ -29,7 +29,7 @@ function gain(item) {
   return settings.level && Number.isFinite(mine) ? 10 ** ((mine - Math.max(...gains)) / 20) : 1;
 }
 
-export function setVolume(deck) {
+function setVolume(deck) {
   if (deck.item !== null && state.collection) deck.volume = Math.min(1, Math.max(0, settings.volume * gain(deck.item) * deck.share));
 }
 

@@ -16,7 +16,7 @@ export function start(whenOpened) {
 }
 
 export const isSending = () => running.some((one) => one.sending);
-export const ids = () => running.map((one) => one.id).filter(Boolean);
+const ids = () => running.map((one) => one.id).filter(Boolean);
 
 // A line of what is going on, and its end.
 export function begin(title, cancel) {
@@ -81,7 +81,7 @@ async function finished(one, id) {
   say(`${title} is open`, { actions: [["Show it", () => open(id, () => {})]] });
 }
 
-export function keepJobs() {
+function keepJobs() {
   sessionStorage.setItem("fabula-jobs", JSON.stringify(ids()));
 }
 

@@ -112,7 +112,7 @@ function drawLine(event) {
   follow(event, { move, end, near: 0 });
 }
 
-export function addKnot(u) {
+function addKnot(u) {
   const template = handles(templateNow());
   if (view.drawing || state.before || template.knots.length >= MOST) return;
   if (template.knots.some((knot) => Math.abs(knot - u) < 0.03)) return tell("There is no room for another knot here.");

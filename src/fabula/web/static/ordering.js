@@ -17,10 +17,11 @@ export const snapshot = () => {
   return { ordering, out, sides, template, settled, answer };
 };
 
-// Back to what was on the screen: a drag was given up.
+// Back to what was on the screen, or to what the server has found since: a drag was given up.
 export function restore(shown) {
   newest = null;
-  Object.assign(state, shown);
+  if (state.answer && state.answer !== shown.answer) take(state.answer);
+  else Object.assign(state, shown);
   changed("order");
 }
 

@@ -4,7 +4,7 @@ import { count, sides } from "./laid.js";
 import { state } from "./state.js";
 import { at } from "./template.js";
 
-export const MARGIN = { left: 22, right: 22, top: 26, bottom: 30 };
+const MARGIN = { left: 22, right: 22, top: 26, bottom: 30 };
 export const view = { width: 600, height: 300, low: -2, high: 2, drawing: false, template: null, rows: [] };
 
 // Sizes and the range of heights; while dragging they stay as they are.

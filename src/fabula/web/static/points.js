@@ -42,7 +42,8 @@ export function press(event) {
     const position = positionAt(inside(now).px);
     if (position !== to) preview(placed(item, (to = position), from, sizes));
   };
-  const end = (kept, { shift }) => {
+  const end = (kept, { shift, moved }) => {
+    if (!moved) return;
     if (!kept || to === from) return restore(shown);
     if (shift) {
       Object.assign(state, shown); // nothing but this one moves
@@ -52,5 +53,3 @@ export function press(event) {
   };
   follow(event, { move, end });
 }
-
-export const isHovered = (item) => nodes.hovered === item && view.rows.length > 0;

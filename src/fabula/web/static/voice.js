@@ -16,7 +16,7 @@ export function say(text, { error = false, actions = [], fades = !actions.length
   if (fades) fading = setTimeout(hush, error || actions.length ? 9000 : 4000);
 }
 
-export function hush() {
+function hush() {
   clearTimeout(fading);
   $("notice").classList.remove("shown");
 }
