@@ -11,6 +11,7 @@ import numpy as np
 from fabula.core.collection import Collection, Item
 from fabula.core.essence import Floats
 from fabula.errors import InputError
+from fabula.media.evidence import Look, no_look
 from fabula.media.spec import Spec
 from fabula.media.steps import Steps, essence_steps
 from fabula.media.units import COUNT, Unit
@@ -101,11 +102,13 @@ class Medium:
         not known.
     steps
         How far it is from one item to the next, for smoothness.
+    look
+        From a collection to what step models look at in some of its items, beside their features.
     models
         Shipped models whose essence draws the arc, the one that knows most first.
     proposer
         The shipped model that proposes orders where no template is asked for, a set model or a step model, which takes
-        the medium's ``steps`` by their names; None where there is none.
+        what the medium's ``look`` gives by name; None where there is none.
     columns
         Features by which a table is known to be of this medium, those worth an arc first.
     preview
@@ -130,6 +133,7 @@ class Medium:
     unit: Unit = COUNT
     lengths: Lengths = no_lengths
     steps: Callable[[Collection, Floats], Steps] = essence_steps
+    look: Callable[[Collection], Look] = no_look
     models: tuple[str, ...] = ()
     proposer: str | None = None
     columns: tuple[str, ...] = ()

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from fabula.core.arranging.constraints import Constraints
 from fabula.core.collection import Collection
 from fabula.core.essence import Floats, normalise
 from fabula.core.ordering import Ints, positions
@@ -32,6 +33,7 @@ class Likelihood:
     judge: Judge
     collection: Collection
     _known: dict[int, Floats] = field(default_factory=dict, repr=False)
+    _given: dict[int, Likelihood] = field(default_factory=dict, repr=False)
 
     def positions(self, m: int) -> Floats:
         """How much each item likes each of m positions, those of one side: shape (n, m)."""
@@ -46,13 +48,22 @@ class Likelihood:
             self._known[-1] = self.judge.flow()
         return self._known[-1]
 
+    def given(self, constraints: Constraints) -> Likelihood:
+        """The same opinion, told what must be kept."""
+        if id(constraints) not in self._given:
+            judge = self.judge.given(constraints)
+            found = self if judge is self.judge else Likelihood(judge, self.collection)
+            self._given.clear()
+            self._given[id(constraints)] = found
+        return self._given[id(constraints)]
+
     def score(self, ordering: Ints, sides: Sequence[int] = ()) -> float:
-        """How likely an ordering of some of the items is, the sum over its sides."""
-        total = 0.0
-        for part in np.split(ordering, np.cumsum(sides or [len(ordering)])[:-1]):
-            total += float(self.positions(len(part))[part, np.arange(len(part))].sum())
-            total += float(self.flow[part[:-1], part[1:]].sum())
-        return total
+        """How likely an ordering of some of the items is: a logarithm, but for a constant."""
+        return self.judge.score(ordering, sides)
+
+    def sureness(self, ordering: Ints) -> float | None:
+        """How sure the model is which end of an ordering begins, 0 to 1; None where it cannot say."""
+        return self.judge.sureness(ordering)
 
     def beyond_chance(self, ordering: Ints, sides: Sequence[int] = ()) -> float:
         """How many times as likely an ordering is as a random order of its items, on average."""
@@ -68,10 +79,7 @@ class Likelihood:
 
     def likes(self) -> Floats:
         """Where each item likes to stand: shape (n, n), each row a share of likelihood over the positions."""
-        table = self.positions(len(self.collection))
-        table = table - table.mean(axis=0)  # what all items like alike decides nothing
-        shares = np.exp(table - table.max(axis=1, keepdims=True))
-        return np.asarray(shares / shares.sum(axis=1, keepdims=True))
+        return self.judge.likes()
 
     def known(self) -> tuple[str, ...]:
         """What is known of the items that the model takes; empty where it cannot judge."""

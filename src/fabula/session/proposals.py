@@ -104,6 +104,7 @@ def by_likelihood(task: Task, templates: Sequence[Template], most: int) -> list[
     likelihood = task.likelihood
     if likelihood is None:
         raise ValueError("no set model judges this task")
+    likelihood = likelihood.given(task.constraints)
     found: dict[bytes, Proposal] = {}
     leanings = [None, *templates[: max(0, 2 * (most - 1))]]
     for lean in leanings:

@@ -139,6 +139,7 @@ def doubts(ordered: Ordered) -> list[str]:
         found.append("the template is flat: it prefers no order to another")
     if ordered.task.likelihood is not None and len(ordered.ordering) > 2 and ordered.request.ordering is None:
         found += doubt(ordered.task.likelihood, ordered.ordering, ordered.sides)
+        found += _direction(ordered)
     if ordered.left_out:
         limit = ordered.session.medium.unit.text(ordered.task.constraints.limit)
         out = ", ".join(ordered.session.collection.items[i].label for i in ordered.left_out)
@@ -146,6 +147,12 @@ def doubts(ordered: Ordered) -> list[str]:
     if ordered.sides and ordered.task.constraints.lengths is None:
         found.append("lengths are not known: each side was given as many items as the others")
     return found
+
+
+def _direction(ordered: Ordered) -> list[str]:
+    """How sure it is which end begins, where the model can say and no wish has said it."""
+    sure = ordered.sureness
+    return [] if sure is None else [f"which end begins: {round(100 * sure)} % sure"]
 
 
 def likelier(chosen: Fit, given: Fit) -> float | None:

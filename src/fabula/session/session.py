@@ -157,9 +157,8 @@ class Session:
         return Ordered(self, asked, task, tuple(found), asked.choose - 1, steps)
 
     def _steps(self) -> Steps:
-        """What lies between neighbours: as the judge has seen it already, else as the medium says it now."""
-        seen = self.likelihood.judge.steps() if self.likelihood is not None else None
-        return self.medium.steps(self.collection, self.essence) if seen is None else seen
+        """What lies between neighbours."""
+        return self.medium.steps(self.collection, self.essence)
 
     def _proposals(self, task: Task, asked: Request) -> list[Proposal]:
         templates = self._asked_templates(asked)

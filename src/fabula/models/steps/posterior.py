@@ -1,0 +1,123 @@
+"""What a step model holds likely of one collection: orderings drawn by it, and what they have in common."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from fabula.core.arranging.constraints import Constraints
+from fabula.core.arranging.positions import allowed_positions
+from fabula.core.collection import Collection
+from fabula.core.consensus import Consensus
+from fabula.core.drawing import Scores, draw_orderings
+from fabula.core.essence import Floats
+from fabula.core.ordering import Ints
+from fabula.models.sets.basis import position_basis
+from fabula.models.steps.evidence import Evidence
+from fabula.models.steps.kernel import distance_basis
+from fabula.models.steps.model import StepModel
+
+MOST_DRAWN = 90  # items beyond which drawing takes too long: then arcs, neighbours and who comes first decide
+PATIENCE = 8.0  # seconds after which fewer orderings will do
+_COOLING = 30  # rounds
+_WORK = 24_000  # chains by items squared, about
+
+
+@dataclass(frozen=True, eq=False)
+class Posterior:
+    """The orderings that a model holds likely, of those that keep what is fixed, forbidden and before something.
+
+    Attributes
+    ----------
+    model, collection, evidence
+        Who judges what, by what.
+    constraints
+        What must be kept; None where nothing must.
+    """
+
+    model: StepModel
+    collection: Collection
+    evidence: Evidence
+    constraints: Constraints | None = None
+
+    @cached_property
+    def standing(self) -> Floats:
+        """How far items stand out: shape (n, f + 4)."""
+        return self.model.standing_of(self.collection, self.evidence)
+
+    @cached_property
+    def reach(self) -> Floats:
+        """The tables by function of the distance: shape (7, n, n)."""
+        return self.model.reach_of(self.evidence, len(self.collection))
+
+    @cached_property
+    def consensus(self) -> Consensus | None:
+        """Orderings drawn; None where there are too many items to draw them."""
+        n = len(self.collection)
+        if n > MOST_DRAWN:
+            return None
+        until = time.monotonic() + PATIENCE
+        chains = int(np.clip(_WORK / (n * n), 8, 32))
+        drawn = draw_orderings(
+            self._limited(self.model.scores_of(self.collection, self.evidence)),
+            np.random.default_rng(0),
+            chains=chains,
+            cooling=_COOLING,
+            kept=max(6, 192 // chains),
+            between=3,
+            stop=lambda: time.monotonic() > until,
+        )
+        return Consensus(drawn)
+
+    def _limited(self, scores: Scores) -> Scores:
+        """The scores of orderings that keep what single positions and pairs must keep, where that can be kept."""
+        c = self.constraints
+        allowed = None if c is None else allowed_positions(c, scores.n)
+        if c is None or allowed is None or not allowed.any(axis=0).all():
+            return scores
+        return scores.limited(allowed, np.array(c.before, dtype=np.intp).reshape(-1, 2))
+
+    def positions(self, m: int) -> Floats:
+        """How good each of m positions is for each item: shape (n, m)."""
+        if self.consensus is not None:
+            return -self.consensus.costs(m)
+        arcs = self.standing @ self.model.tensors["arcs"] @ position_basis(m).astype(np.float64)
+        return np.asarray(arcs + np.outer(self._lead(), (m - 1) / 2 - np.arange(m)))
+
+    def _lead(self) -> Floats:
+        """How much speaks for each item before all others, over the distances they can have: shape (n,)."""
+        n = len(self.collection)
+        mean = np.tensordot(distance_basis(n)[:, 1:].mean(axis=1), self.reach, axes=1)
+        return np.asarray((mean - mean.T).sum(axis=1) / n)
+
+    def flow(self) -> Floats:
+        """How good it is to have each item before each other: shape (n, n)."""
+        if self.consensus is not None:
+            return -self.consensus.flow()
+        return np.asarray(np.tensordot(distance_basis(2)[:, 1], self.reach, axes=1))
+
+    def score(self, ordering: Ints) -> float:
+        """How likely an ordering of some of the items is: a logarithm, but for a constant."""
+        m = len(ordering)
+        arcs = self.standing[ordering] @ self.model.tensors["arcs"]  # (m, 12)
+        total = float((arcs * position_basis(m).astype(np.float64).T).sum())
+        basis = distance_basis(m)
+        for table, function in zip(self.reach, basis, strict=True):
+            laid = table[np.ix_(ordering, ordering)]
+            total += sum(float(function[d]) * float(laid.diagonal(d).sum()) for d in range(1, m) if function[d] > 1e-6)
+        return total
+
+    def shares(self) -> Floats:
+        """Where each item stands in the orderings that are likely: shape (n, n)."""
+        if self.consensus is not None:
+            return self.consensus.shares()
+        table = self.positions(len(self.collection))
+        shares = np.exp(table - table.max(axis=1, keepdims=True))
+        return np.asarray(shares / shares.sum(axis=1, keepdims=True))
+
+    def sureness(self, ordering: Ints) -> float | None:
+        """How many of the orderings that are likely run the same way; None where none were drawn."""
+        return None if self.consensus is None else self.consensus.sureness(ordering)
