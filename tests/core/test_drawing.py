@@ -42,7 +42,7 @@ def test_orderings_are_drawn_as_often_as_they_are_likely(scores, rng):
     likely /= likely.sum()
     drawn = draw_orderings(scores, rng, chains=300, cooling=8, kept=30, between=1)
     name = 5 ** np.arange(5)
-    count = {key: number for key, number in zip(*np.unique(drawn @ name, return_counts=True), strict=True)}
+    count = dict(zip(*np.unique(drawn @ name, return_counts=True), strict=True))
     shares = np.array([count.get(key, 0) for key in every @ name]) / len(drawn)
     assert np.abs(shares - likely).sum() / 2 < 0.05  # chance alone gives about 0.03
 

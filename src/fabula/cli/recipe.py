@@ -19,8 +19,9 @@ _OPTIONS = [
     click.option("--where", multiple=True, metavar="COLUMN=VALUE", help="Keep the rows that have it; repeatable."),
     click.option("--features", metavar="A,B,...", help="The columns to train on; by default all numbers."),
     click.option("--titles", metavar="COLUMN", help="Read titles too, from this column: trains a set model."),
-    click.option("--kind", type=click.Choice(["essence", "set"]),
-                 help="essence: each item by itself; set: among the others. By default set with --titles or --from."),
+    click.option("--kind", type=click.Choice(["essence", "set", "steps"]),
+                 help="essence: each item by itself; set: among the others; steps: all pairs of texts. "
+                      "By default set with --titles or --from."),
     click.option("--log", "logged", metavar="A,...",
                  help="Columns of which the logarithm is taken; by default those of lengths."),
     click.option("--preset", default="default", show_default=True, help="default, or paper for its hyperparameters."),
@@ -59,7 +60,7 @@ def as_recipe(*, table: Path, where: tuple[str, ...], preset: str, **options: An
     changes |= {name: tuple(listed(text)) for name, text in names.items() if text is not None}
     changes |= dict(_setting(text) for text in settings)
     chosen: Kind = kind or ("set" if implied else "essence")
-    if table.is_dir() and titles is None:
+    if table.is_dir() and titles is None and chosen == "set":
         titles = ""  # those of the files
     return Recipe(table, as_where(where), preset, changes, device, held_out, chosen, titles, start)
 

@@ -23,8 +23,9 @@ if TYPE_CHECKING:
     "--checkpoint", type=click.Path(path_type=Path), help="Where to keep the run; by default beside the model."
 )
 @click.option("--from", "start", metavar="MODEL", help="Go on from this set model, such as music.")
+@click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Processes, for --kind steps.")
 @click.option("--onnx", type=click.Path(path_type=Path), help="Also write the encoder as ONNX.")
-def command(*, output: Path, checkpoint: Path | None, onnx: Path | None, **options: Any) -> None:
+def command(*, output: Path, checkpoint: Path | None, jobs: int, onnx: Path | None, **options: Any) -> None:
     """Train an essence on ordered collections: a table, or a folder of numbered folders and playlists.
 
     \b
@@ -38,12 +39,16 @@ def command(*, output: Path, checkpoint: Path | None, onnx: Path | None, **optio
       fabula train albums.parquet --where kind= --features energy,loudness,duration_ms -o mine.safetensors
       fabula train albums.parquet --where kind= --titles track_name -o mine.safetensors
       fabula train label/ --from music -o label.safetensors
+      fabula train novels.parquet --kind steps --jobs 4 -o mine.safetensors
     """
     from fabula.cli.printing import console
     from fabula.cli.progress import training_bar
     from fabula.studies.train import train_table
 
     recipe = as_recipe(**options)
+    if recipe.kind == "steps":
+        _train_steps(recipe, output, jobs)
+        return
     if recipe.kind == "set":
         if checkpoint is not None or onnx is not None:
             raise InputError("a set model is trained in one go and has no ONNX form: leave --checkpoint and --onnx out")
@@ -65,6 +70,25 @@ def command(*, output: Path, checkpoint: Path | None, onnx: Path | None, **optio
         )
     if done.best_epoch == 0:
         out.print("nothing about the order could be learned: the model knows no more than chance")
+    out.print(f"written: {output}", markup=False, soft_wrap=True)
+
+
+def _train_steps(recipe: Recipe, output: Path, jobs: int) -> None:
+    from fabula.cli.printing import console
+    from fabula.cli.progress import counting_bar
+    from fabula.studies.steps import NEGATIVES, train_steps_of
+
+    with counting_bar("training") as bar:
+        found = train_steps_of(recipe, output, jobs=jobs, progress=lambda name, done, total: bar(done, total, name))
+    out, split, info = console(), found.split, found.information
+    out.print(f"trained on {len(split.training):,} collections, held out {len(split.held_out):,} ({split.rule})")
+    for note in split.notes:
+        out.print(f"note: {note}", markup=False, soft_wrap=True)
+    out.print(
+        f"arcs + flow + reach: {info.mean:.3f} bits [{info.low:.3f}, {info.high:.3f}] of at most "
+        f"{(NEGATIVES + 1).bit_length() - 1} (95 % interval, {NEGATIVES} negatives, held-out collections)",
+        markup=False,
+    )
     out.print(f"written: {output}", markup=False, soft_wrap=True)
 
 

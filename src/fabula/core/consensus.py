@@ -50,7 +50,7 @@ class Consensus:
         """How often each item stands at each position: shape (n, n), rows and columns add up to 1."""
         s, n = self.drawn.shape
         counts = np.bincount((self.drawn * n + np.arange(n)).ravel(), minlength=n * n)
-        return counts.reshape(n, n) / s
+        return np.asarray(counts.reshape(n, n) / s)
 
     def costs(self, m: int) -> Floats:
         """What it costs the rank correlation, n-fold, to have each item at each of m positions: shape (n, m)."""

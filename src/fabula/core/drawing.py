@@ -56,6 +56,10 @@ class Scores:
         standing = self.at[orderings, np.arange(n)].sum(axis=1)
         return np.asarray(standing + self.apart.reshape(-1)[here].sum(axis=1))
 
+    def taken(self, items: Ints) -> Scores:
+        """The scores of the items in another order, (n,): item ``items[k]`` becomes item k."""
+        return Scores(self.at[items], self.apart[:, items][:, :, items])
+
     def limited(self, allowed: NDArray[np.bool_], before: Ints) -> Scores:
         """The same where items may stand at some positions (n, n) alone, and the first of each pair (p, 2) before."""
         apart = self.apart.copy()

@@ -65,7 +65,7 @@ class Counted:
 
     def summed(self, fact: str) -> NDArray[np.float64]:
         """A fact of each word over all texts: shape (w,)."""
-        return np.bincount(self.counts.indices, self.facts[fact], len(self.words))
+        return np.bincount(self.counts.indices, self.facts[fact], len(self.words)).astype(np.float64)
 
 
 def counted(texts: Sequence[str]) -> Counted:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from fabula.core.collection import Collection
 from fabula.media.evidence import Look, nothing
 from fabula.media.text.counting import Counted, counted
@@ -28,4 +30,6 @@ def text_look(collection: Collection) -> Look:
 
 
 def _evidence(found: Counted) -> Evidence:
-    return Evidence(pair_tables(found), Terms(found.language, found.words, found.counts, found.totals))
+    return Evidence(
+        pair_tables(found), Terms(found.language, found.words, found.counts, found.totals.astype(np.float64))
+    )

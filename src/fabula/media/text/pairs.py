@@ -97,7 +97,7 @@ def _joins(found: Counted, weights: _Weights) -> dict[str, Floats]:
 
 
 def _precedence(found: Counted, weights: _Weights) -> dict[str, Floats]:
-    n, columns, counts = len(found.totals), found.counts.indices, found.counts.data
+    n, _columns, counts = len(found.totals), found.counts.indices, found.counts.data
     total = found.totals[found.row]
     start, end = found.facts["first"] / total, 1 - (found.facts["last"] + 1) / total
     words = ~weights.capital & (weights.texts >= 2) & (weights.texts <= 0.6 * n)

@@ -54,4 +54,6 @@ def step_model(document: Mapping[str, Any], tensors: Mapping[str, ArrayLike]) ->
         if isinstance(names, list) and all(isinstance(name, str) for name in names):
             continue
         raise ModelError('the header must list "names" and "logged" of the features, "pairs" and "words"')
-    return StepModel(features, logged, pairs, tensors, words=words, training=document["training"], card=document["card"])
+    return StepModel(
+        features, logged, pairs, tensors, words=words, training=document["training"], card=document["card"]
+    )

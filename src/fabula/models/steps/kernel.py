@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fabula.core.essence import Floats
 
@@ -28,7 +29,7 @@ def distance_basis(n: int) -> Floats:
     return basis
 
 
-def summed_pairs(pairs: Floats, orderings: np.ndarray) -> Floats:
+def summed_pairs(pairs: NDArray[np.floating], orderings: np.ndarray) -> Floats:
     """What the weights of kernels are multiplied with, for each of some orderings.
 
     Parameters

@@ -155,9 +155,7 @@ class StepModel:
     def scores_of(self, collection: Collection, evidence: Evidence) -> Scores:
         """What every ordering of a collection scores; it takes memory for n^3 numbers."""
         n = len(collection)
-        return Scores(
-            self.positions_of(collection, evidence, n), apart_of(self.reach_of(evidence, n))
-        )
+        return Scores(self.positions_of(collection, evidence, n), apart_of(self.reach_of(evidence, n)))
 
 
 def apart_of(reach: Floats) -> Floats:

@@ -61,8 +61,10 @@ class Posterior:
             return None
         until = time.monotonic() + PATIENCE
         chains = int(np.clip(_WORK / (n * n), 8, 32))
+        scores = self._limited(self.model.scores_of(self.collection, self.evidence))
+        order = _canonical(scores)  # so that the order in which items are listed has no say
         drawn = draw_orderings(
-            self._limited(self.model.scores_of(self.collection, self.evidence)),
+            scores.taken(order),
             np.random.default_rng(0),
             chains=chains,
             cooling=_COOLING,
@@ -70,7 +72,7 @@ class Posterior:
             between=3,
             stop=lambda: time.monotonic() > until,
         )
-        return Consensus(drawn)
+        return Consensus(order[drawn])
 
     def _limited(self, scores: Scores) -> Scores:
         """The scores of orderings that keep what single positions and pairs must keep, where that can be kept."""
@@ -121,3 +123,9 @@ class Posterior:
     def sureness(self, ordering: Ints) -> float | None:
         """How many of the orderings that are likely run the same way; None where none were drawn."""
         return None if self.consensus is None else self.consensus.sureness(ordering)
+
+
+def _canonical(scores: Scores) -> Ints:
+    """The items by what they score, wherever they were listed: shape (n,)."""
+    keys = [scores.apart.sum(axis=(0, 2)), scores.apart.sum(axis=(0, 1)), *scores.at.T]
+    return np.lexsort([np.round(key, 6) for key in keys])

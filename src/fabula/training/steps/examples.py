@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
@@ -29,7 +30,7 @@ class Example:
     """
 
     standing: Floats
-    pairs: Floats
+    pairs: NDArray[np.floating]
     group: str = ""
 
     def __len__(self) -> int:

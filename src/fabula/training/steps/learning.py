@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from multiprocessing import get_context
+from multiprocessing import Pipe, Process
 from multiprocessing.connection import Connection
 
 import numpy as np
@@ -158,8 +158,9 @@ def sums_of(one: Example, orderings: np.ndarray) -> Floats:
 def _scales(examples: Sequence[Example], rng: np.random.Generator) -> Floats:
     """How much the sums differ between random orders, in deviations."""
     some = [examples[i] for i in rng.permutation(len(examples))[:200]]
-    differences = [np.diff(sums_of(one, np.stack([rng.permutation(len(one)) for _ in range(2)])), axis=0) for one in some]
-    spread = np.concatenate(differences).std(axis=0)
+    two = [np.stack([rng.permutation(len(one)) for _ in range(2)]) for one in some]
+    differences = [np.diff(sums_of(one, orders), axis=0) for one, orders in zip(some, two, strict=True)]
+    spread: Floats = np.asarray(np.concatenate(differences).std(axis=0))
     arcs = examples[0].standing.shape[1] * FUNCTIONS
     for part in (slice(0, arcs), slice(arcs, None)):
         if spread[part].size:
@@ -199,11 +200,10 @@ class _Workers:
         if jobs == 1:
             self.own = _Chains([examples[i] for i in by_size], recipe, 0)
             return
-        context = get_context("fork" if "fork" in _methods() else "spawn")
         for job, share in enumerate(self.shares):
-            mine, other = context.Pipe()
+            mine, other = Pipe()
             arguments = (other, [examples[i] for i in share], recipe, job)
-            context.Process(target=_serve, args=arguments, daemon=True).start()
+            Process(target=_serve, args=arguments, daemon=True).start()
             self.pipes.append(mine)
 
     def __enter__(self) -> _Workers:
@@ -225,13 +225,7 @@ class _Workers:
             return self.own.slope(weights, asked[0]) / self.batch
         for pipe, share in zip(self.pipes, asked, strict=True):
             pipe.send((weights, share))
-        return np.sum([pipe.recv() for pipe in self.pipes], axis=0) / self.batch
-
-
-def _methods() -> list[str]:
-    from multiprocessing import get_all_start_methods
-
-    return get_all_start_methods()
+        return np.asarray(np.sum([pipe.recv() for pipe in self.pipes], axis=0) / self.batch)
 
 
 def _serve(pipe: Connection, examples: Sequence[Example], recipe: StepRecipe, job: int) -> None:

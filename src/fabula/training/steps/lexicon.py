@@ -91,7 +91,7 @@ def frequent(collections: Sequence[Terms]) -> tuple[str, ...]:
     for terms in collections:
         items = np.bincount(terms.counts.indices, minlength=len(terms.names))
         least = max(2.0, 0.1 * len(terms.totals))
-        counted.update(terms.names[k] for k in np.flatnonzero(items >= least))
+        counted.update(terms.names[k] for k in np.flatnonzero(items >= least).tolist())
     return tuple(term for term, _ in sorted(counted.items(), key=lambda pair: (-pair[1], pair[0]))[:MOST_TERMS])
 
 
