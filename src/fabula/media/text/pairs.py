@@ -1,7 +1,7 @@
 """What each two texts have to do with each other: how alike they are, and which introduces what the other knows.
 
-All tables are (n, n) and scaled, so that linear weights fit books of every length. A table of likeness is centred by row
-and column. A table of precedence is antisymmetric: above zero where the first of two texts is the one to come first.
+All tables are (n, n) and scaled, so that linear weights fit books of every length. A table of likeness is centred by
+row and column. A table of precedence is antisymmetric: above zero where the first of two texts is to come first.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from fabula.core.ordering import Ints
 from fabula.models.sets.basis import position_basis
 from fabula.models.steps.evidence import Evidence
 from fabula.models.steps.kernel import distance_basis
-from fabula.models.steps.model import StepModel
+from fabula.models.steps.model import StepModel, apart_of
 
 MOST_DRAWN = 90  # items beyond which drawing takes too long: then arcs, neighbours and who comes first decide
 PATIENCE = 8.0  # seconds after which fewer orderings will do
@@ -54,6 +54,11 @@ class Posterior:
         return self.model.reach_of(self.evidence, len(self.collection))
 
     @cached_property
+    def scores(self) -> Scores:
+        """What every ordering of all items scores."""
+        return self.model.scores_of(self.collection, self.evidence)
+
+    @cached_property
     def consensus(self) -> Consensus | None:
         """Orderings drawn; None where there are too many items to draw them."""
         n = len(self.collection)
@@ -61,7 +66,7 @@ class Posterior:
             return None
         until = time.monotonic() + PATIENCE
         chains = int(np.clip(_WORK / (n * n), 8, 32))
-        scores = self._limited(self.model.scores_of(self.collection, self.evidence))
+        scores = self._limited(self.scores)
         order = _canonical(scores)  # so that the order in which items are listed has no say
         drawn = draw_orderings(
             scores.taken(order),
@@ -87,8 +92,9 @@ class Posterior:
         if self.consensus is not None:
             return -self.consensus.costs(m)
         arcs = self.standing @ self.model.tensors["arcs"] @ position_basis(m).astype(np.float64)
-        return np.asarray(arcs + np.outer(self._lead(), (m - 1) / 2 - np.arange(m)))
+        return np.asarray(arcs + np.outer(self._lead, (m - 1) / 2 - np.arange(m)))
 
+    @cached_property
     def _lead(self) -> Floats:
         """How much speaks for each item before all others, over the distances they can have: shape (n,)."""
         n = len(self.collection)
@@ -99,18 +105,27 @@ class Posterior:
         """How good it is to have each item before each other: shape (n, n)."""
         if self.consensus is not None:
             return -self.consensus.flow()
+        return self._near
+
+    @cached_property
+    def _near(self) -> Floats:
+        """What two neighbours add: shape (n, n)."""
         return np.asarray(np.tensordot(distance_basis(2)[:, 1], self.reach, axes=1))
 
     def score(self, ordering: Ints) -> float:
-        """How likely an ordering of some of the items is: a logarithm, but for a constant."""
+        """How likely an ordering of some of the items is: a logarithm, but for a constant.
+
+        Of very many items neighbours count, and what speaks for each before all others, in place of all pairs.
+        """
         m = len(ordering)
-        arcs = self.standing[ordering] @ self.model.tensors["arcs"]  # (m, 12)
-        total = float((arcs * position_basis(m).astype(np.float64).T).sum())
-        basis = distance_basis(m)
-        for table, function in zip(self.reach, basis, strict=True):
-            laid = table[np.ix_(ordering, ordering)]
-            total += sum(float(function[d]) * float(laid.diagonal(d).sum()) for d in range(1, m) if function[d] > 1e-6)
-        return total
+        if len(self.collection) > MOST_DRAWN:
+            flow = self.flow()[ordering[:-1], ordering[1:]].sum()
+            return float(self.positions(m)[ordering, np.arange(m)].sum() + flow)
+        if m == len(self.collection):
+            return float(self.scores.of(ordering[np.newaxis])[0])
+        at = self.standing[ordering] @ self.model.tensors["arcs"] @ position_basis(m).astype(np.float64)
+        apart = apart_of(self.reach[:, ordering][:, :, ordering])
+        return float(Scores(at, apart).of(np.arange(m)[np.newaxis])[0])
 
     def shares(self) -> Floats:
         """Where each item stands in the orderings that are likely: shape (n, n)."""

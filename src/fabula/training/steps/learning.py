@@ -1,4 +1,4 @@
-"""The weights of a step model: maximum likelihood, with the model's own orderings as what the true ones are held against.
+"""The weights of a step model by maximum likelihood: true orders are held against those the model itself draws.
 
 The likelihood of an ordering has a denominator over n! orderings. Its gradient needs only what orderings drawn from
 the model have on average, and those come from Markov chains that walk on from step to step while the weights change
