@@ -22,6 +22,7 @@ from fabula.models.steps.evidence import Evidence
 from fabula.models.steps.model import StepModel
 from fabula.models.steps.posterior import Posterior
 from fabula.models.steps.reasons import parts_of
+from fabula.models.steps.tables import closeness
 
 
 class Judge(Protocol):
@@ -119,7 +120,11 @@ class StepJudge:
     @cached_property
     def evidence(self) -> Evidence:
         """What the medium finds in the items, looked at once."""
-        return self.medium.look(self.collection)(range(len(self.collection)))
+        found = self.medium.look(self.collection)(range(len(self.collection)))
+        if found.pairs:
+            return found
+        steps = self.medium.steps(self.collection, np.zeros(len(self.collection)))
+        return Evidence({part.name: closeness(part.distance) for part in steps.parts})
 
     @cached_property
     def posterior(self) -> Posterior:
@@ -147,8 +152,10 @@ class StepJudge:
         return self.posterior.flow()
 
     def score(self, ordering: Ints, sides: Sequence[int]) -> float:
-        """The sum over positions and all pairs, whatever the sides."""
-        return self.posterior.score(ordering)
+        """The sum over positions and all pairs, whatever the sides; without reach, side by side."""
+        if self.model.reaches:
+            return self.posterior.score(ordering)
+        return sum(map(self.posterior.score, np.split(ordering, np.cumsum(sides or [len(ordering)])[:-1])))
 
     def likes(self) -> Floats:
         """Where each item stands in the orderings that are likely: shape (n, n)."""
@@ -159,9 +166,11 @@ class StepJudge:
         return self.posterior.sureness(ordering)
 
     def known(self) -> tuple[str, ...]:
-        """The features that are known; none where pairs are not, without which measures tell little."""
-        there = any(name in self.evidence.pairs for name in self.model.pair_names)
-        return tuple(_features(self.model.feature_names, self.collection)) if there else ()
+        """The features and pairs that are known; none where no pair is, without which measures tell little."""
+        there = [name for name in self.model.pair_names if name in self.evidence.pairs]
+        if not there:
+            return ()
+        return (*_features(self.model.feature_names, self.collection), *(() if self.model.reaches else there))
 
     def contributions(self, ordering: Ints) -> Contributions:
         """What each feature and each table of pairs adds."""

@@ -92,6 +92,40 @@ class StepModel:
                 raise ModelError(f"tensor {name!r} must be finite and have shape {shape}; got {found[name].shape}")
         return found
 
+    @classmethod
+    def of_steps(
+        cls,
+        features: Sequence[str],
+        logged: Sequence[str],
+        steps: Sequence[str],
+        tensors: Mapping[str, ArrayLike],
+        *,
+        training: Mapping[str, Any] | None = None,
+        card: Mapping[str, Any] | None = None,
+    ) -> StepModel:
+        """A model without words and reach: ``arcs``, shape (f, 12), and ``flow``, shape (k,), between neighbours alone.
+
+        Its pairs are the closeness of the medium's steps.
+        """
+        if set(tensors) != {"arcs", "flow"}:
+            raise ModelError(f"a model of steps has the tensors arcs and flow; got {', '.join(tensors) or 'none'}")
+        arcs, flow = (np.asarray(tensors[name], dtype=np.float64) for name in ("arcs", "flow"))
+        if arcs.ndim != 2 or flow.ndim != 1:
+            raise ModelError(f"arcs must be a table and flow a list; got shapes {arcs.shape} and {flow.shape}")
+        reach = np.zeros((len(flow), KERNELS))
+        reach[:, 0] = flow
+        whole = {
+            "arcs": np.concatenate([arcs, np.zeros((len(LEANINGS), arcs.shape[1]))]),
+            "reach": reach,
+            LEXICON: np.zeros((0, len(LEANINGS))),
+        }
+        return cls(features, logged, steps, whole, training=training, card=card)
+
+    @property
+    def reaches(self) -> bool:
+        """Whether more than neighbours have a say."""
+        return bool(self.tensors["reach"][:, 1:].any())
+
     @property
     def dimensions(self) -> int:
         """Of what is known of an item by itself: its features, and what its terms say."""

@@ -60,9 +60,9 @@ class Posterior:
 
     @cached_property
     def consensus(self) -> Consensus | None:
-        """Orderings drawn; None where there are too many items to draw them."""
+        """Orderings drawn; None where there are too many items to draw them, or only neighbours count."""
         n = len(self.collection)
-        if n > MOST_DRAWN:
+        if n > MOST_DRAWN or not self.model.reaches:
             return None
         until = time.monotonic() + PATIENCE
         chains = int(np.clip(_WORK / (n * n), 8, 32))
@@ -98,6 +98,8 @@ class Posterior:
     def _lead(self) -> Floats:
         """How much speaks for each item before all others, over the distances they can have: shape (n,)."""
         n = len(self.collection)
+        if not self.model.reaches:
+            return np.zeros(n)
         mean = np.tensordot(distance_basis(n)[:, 1:].mean(axis=1), self.reach, axes=1)
         return np.asarray((mean - mean.T).sum(axis=1) / n)
 
@@ -118,7 +120,7 @@ class Posterior:
         Of very many items neighbours count, and what speaks for each before all others, in place of all pairs.
         """
         m = len(ordering)
-        if len(self.collection) > MOST_DRAWN:
+        if len(self.collection) > MOST_DRAWN or not self.model.reaches:
             flow = self.flow()[ordering[:-1], ordering[1:]].sum()
             return float(self.positions(m)[ordering, np.arange(m)].sum() + flow)
         if m == len(self.collection):
@@ -132,6 +134,7 @@ class Posterior:
         if self.consensus is not None:
             return self.consensus.shares()
         table = self.positions(len(self.collection))
+        table = table - table.mean(axis=0)  # what all items like alike decides nothing
         shares = np.exp(table - table.max(axis=1, keepdims=True))
         return np.asarray(shares / shares.sum(axis=1, keepdims=True))
 
