@@ -114,16 +114,30 @@ def _precedence(found: Counted, weights: _Weights) -> dict[str, Floats]:
         "new_words": (words, (found.facts["indefinite"] > 0).astype(np.float64)),
         "owned": (words, found.facts["determined"] / counts),
     }
-    return {name: _before(found, np.maximum(weights.rarity, 0.1) * kept, value) for name, (kept, value) in seen.items()}
+    bases = {kept.tobytes(): _base(found, np.maximum(weights.rarity, 0.1) * kept) for kept, _ in seen.values()}
+    return {name: _before(found, bases[kept.tobytes()], value) for name, (kept, value) in seen.items()}
 
 
-def _before(found: Counted, weight: Floats, value: NDArray[np.floating]) -> Floats:
+@dataclass(frozen=True, eq=False)
+class _Base:
+    """Some words: what each counts (entries,), where they stand (n, w), and what two texts share of them (n, n)."""
+
+    weight: Floats
+    shared: sparse.csr_array
+    both: Floats
+
+
+def _base(found: Counted, weight: Floats) -> _Base:
+    counted = weight[found.counts.indices]
+    shared = found.table((counted > 0).astype(np.float64))
+    return _Base(counted, shared, np.asarray((found.table(counted) @ shared.T).toarray()))
+
+
+def _before(found: Counted, base: _Base, value: NDArray[np.floating]) -> Floats:
     """How much more of something the words that two texts share have in the first: antisymmetric, in deviations."""
-    columns, n = found.counts.indices, len(found.totals)
-    shared = found.table((weight[columns] > 0).astype(np.float64))
-    amount = np.asarray((found.table(value * weight[columns]) @ shared.T).toarray())
-    both = np.asarray((found.table(weight[columns]) @ shared.T).toarray())
-    more = np.where(both > 0, (amount - amount.T) / np.sqrt(np.maximum(both, 1e-9)), 0.0)
+    n = len(found.totals)
+    amount = np.asarray((found.table(value * base.weight) @ base.shared.T).toarray())
+    more = np.where(base.both > 0, (amount - amount.T) / np.sqrt(np.maximum(base.both, 1e-9)), 0.0)
     spread = np.sqrt((more**2).sum() / max(1, n * (n - 1)))
     return np.clip(more / spread, -_FAR, _FAR) if spread > 1e-9 else np.zeros((n, n))
 

@@ -186,6 +186,14 @@ class StepModel:
                 total += weights[:, np.newaxis, np.newaxis] * evidence.pairs[name]
         return total
 
+    def weighed(self, evidence: Evidence, n: int, kernel: Floats) -> Floats:
+        """What each two of n items add where the functions of the distance have these values, (7,): shape (n, n)."""
+        total = np.zeros((n, n))
+        for name, weight in zip(self.pair_names, self.tensors["reach"] @ kernel, strict=True):
+            if name in evidence.pairs and weight:
+                total += weight * evidence.pairs[name]
+        return total
+
     def scores_of(self, collection: Collection, evidence: Evidence) -> Scores:
         """What every ordering of a collection scores; it takes memory for n^3 numbers."""
         n = len(collection)

@@ -100,7 +100,7 @@ class Posterior:
         n = len(self.collection)
         if not self.model.reaches:
             return np.zeros(n)
-        mean = np.tensordot(distance_basis(n)[:, 1:].mean(axis=1), self.reach, axes=1)
+        mean = self.model.weighed(self.evidence, n, distance_basis(n)[:, 1:].mean(axis=1))
         return np.asarray((mean - mean.T).sum(axis=1) / n)
 
     def flow(self) -> Floats:
@@ -112,7 +112,7 @@ class Posterior:
     @cached_property
     def _near(self) -> Floats:
         """What two neighbours add: shape (n, n)."""
-        return np.asarray(np.tensordot(distance_basis(2)[:, 1], self.reach, axes=1))
+        return self.model.weighed(self.evidence, len(self.collection), distance_basis(2)[:, 1])
 
     def score(self, ordering: Ints) -> float:
         """How likely an ordering of some of the items is: a logarithm, but for a constant.
