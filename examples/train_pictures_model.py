@@ -27,7 +27,7 @@ from fabula.media.images.measures import MEASURES
 from fabula.models.file import save_model
 from fabula.models.steps.model import StepModel
 from fabula.models.steps.tables import closeness
-from fabula.training.steps import Example, bits_of, noise, shuffled, train_steps
+from fabula.training.steps.neighbours import Example, bits_of, noise, shuffled, train_steps
 
 SEED, FOLDS, FEWEST = 18, 10, 4
 STEPS = ("colour", "tone", "detail", "subject", "format")
@@ -185,7 +185,7 @@ def main() -> None:
         ),
     }
     tensors = {"arcs": np.zeros((0, 12)), "flow": weights}
-    model = StepModel((), (), STEPS, tensors, training={"seed": SEED, "negatives": 127}, card=card)
+    model = StepModel.of_steps((), (), STEPS, tensors, training={"seed": SEED, "negatives": 127}, card=card)
     save_model(out / "pictures.safetensors", model)
     (out / "pictures.json").write_text(json.dumps(card, indent=1))
 

@@ -1,6 +1,13 @@
 import numpy as np
+import pytest
+from click.testing import CliRunner
 
-from fabula.training.steps import Example, bits_of, noise, shuffled, train_steps
+from fabula.cli import cli
+from fabula.models.file import load_model
+from fabula.models.steps.evidence import Terms
+from fabula.training.steps.examples import Example, noise, shuffled, spans
+from fabula.training.steps.learning import StepRecipe, bits_of, learn_weights
+from fabula.training.steps.lexicon import learn_lexicon
 
 
 def examples(count, n=10):
@@ -14,14 +21,53 @@ def examples(count, n=10):
     return found
 
 
-def test_an_order_that_is_there_is_learned_and_its_controls_are_zero():
+@pytest.mark.slow
+@pytest.mark.parametrize(("spoil", "low", "high"), [(None, 2, 5), (shuffled, -1.0, 0.4), (noise, -1.0, 0.4)])
+def test_an_order_that_is_there_is_learned_and_its_controls_are_zero(spoil, low, high):
     rng = np.random.default_rng(1)
-    train, held = examples(80), examples(40)
-    for spoil, low, high in ((None, 2.5, 5), (shuffled, -0.5, 0.2), (noise, -0.5, 0.2)):
-        kept, other = (spoil(one, rng) if spoil else one for one in (train, held))
-        weights = train_steps(kept, negatives=31, penalty=0.1, rng=rng)
-        assert low < bits_of(other, weights, negatives=31, rng=rng).mean() < high
+    train, held = (spoil(one, rng) if spoil else one for one in (examples(16), examples(12)))
+    weights = learn_weights(train, StepRecipe(steps=24, batch=12, chains=3, penalty=0.1))
+    assert low < bits_of(held, weights, negatives=31, rng=rng).mean() < high
 
 
-def test_without_weights_there_are_no_bits():
-    assert np.allclose(bits_of(examples(3), np.zeros(25), negatives=31, rng=np.random.default_rng(0)), 0)
+def test_windows_lie_inside_the_collection():
+    for n in (6, 20, 45, 200):
+        found = spans(n, np.random.default_rng(0))
+        assert all(span.start >= 0 and span.stop <= n for span in found)
+        assert (range(n) in found) == (n <= 80)
+
+
+def test_the_lexicon_knows_which_words_open_and_judges_no_one_by_himself():
+    from scipy import sparse
+
+    rng = np.random.default_rng(0)
+    found = []
+    for k in range(24):
+        counts = rng.poisson(3, (10, 3)).astype(float)
+        counts[:, 0] += np.arange(10, 0, -1)  # fewer and fewer
+        found.append((f"author {k}", Terms("en", ("once", "and", "sea"), sparse.csr_array(counts), np.full(10, 100.0))))
+    lexicon = learn_lexicon(found)
+    weights = dict(zip(lexicon.words["en"], lexicon.weights["en"][:, 0], strict=True))
+    assert weights["once"] == min(weights.values()) < 0
+    assert not np.allclose(lexicon.without["author 0"]["en"], lexicon.weights["en"])
+    assert lexicon.leanings(found[0][1], 10, "author 0")[:, 0].argmax() > 4
+
+
+@pytest.mark.slow
+def test_a_folder_of_books_is_trained_on(tmp_path):
+    rng = np.random.default_rng(0)
+    for book in range(8):
+        folder = tmp_path / "books" / f"book {book}"
+        folder.mkdir(parents=True)
+        for number in range(7):
+            people = [f"Name{chr(97 + number + k)}{book}" for k in range(3)]
+            lines = [
+                f"Then {who} saw {rng.choice(people)} and {number * 'very '}well." for who in people for _ in range(4)
+            ]
+            (folder / f"{number + 1:02}.txt").write_text(" ".join(lines))
+    out = tmp_path / "mine.safetensors"
+    how = ["--kind", "steps", "--set", "steps=6", "--set", "batch=6", "-o", str(out)]
+    found = CliRunner().invoke(cli, ["train", str(tmp_path / "books"), *how])
+    assert found.exit_code == 0, found.output
+    assert "arcs + flow + reach" in found.output
+    assert load_model(out).card["collections"] > 0

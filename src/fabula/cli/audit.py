@@ -43,7 +43,9 @@ def command(ctx: click.Context, /, *, controls_only: bool, published_bug: bool, 
     from fabula.studies.train import audit_table, first_process
 
     recipe = named_recipe(**options)
-    if recipe.kind == "set":
+    if recipe.kind == "steps":
+        report = _audit_steps(recipe, controls_only=controls_only)
+    elif recipe.kind == "set":
         report = _audit_sets(recipe, controls_only=controls_only, published_bug=published_bug)
     else:
         with training_bar("auditing") as bar:
@@ -67,6 +69,19 @@ def _audit_sets(recipe: Recipe, *, controls_only: bool, published_bug: bool) -> 
         raise InputError("--published-bug is about the bilstm of the paper, not about set models")
     with epochs_bar("auditing") as bar:
         return audit_sets_of(recipe, controls_only=controls_only, progress=lambda name, epoch: bar(epoch, name))
+
+
+def _audit_steps(recipe: Recipe, *, controls_only: bool) -> AuditReport:
+    from fabula.cli.progress import counting_bar
+    from fabula.studies.steps import audit_steps_of
+    from fabula.training.audit import AuditReport, AuditRow
+
+    with counting_bar("auditing") as bar:
+        found = audit_steps_of(
+            recipe, controls_only=controls_only, progress=lambda name, done, total: bar(done, total, name)
+        )
+    rows = [AuditRow(name, "arcs + flow + reach", one.mean, one.low, one.high) for name, one in found.items()]
+    return AuditReport(rows)
 
 
 _SAID = {

@@ -27,8 +27,9 @@ def _options() -> list[Callable[..., Any]]:
         click.option("--where", multiple=True, metavar="COLUMN=VALUE", help="Keep the rows that have it; repeatable."),
         click.option("--features", metavar="A,B,...", help="The columns to train on; by default all numbers."),
         click.option("--titles", metavar="COLUMN", help="Read titles too, from this column: trains a set model."),
-        click.option("--kind", type=click.Choice(["essence", "set"]),
-                     help="essence: each item by itself; set: among the others, the default with --titles or --from."),
+        click.option("--kind", type=click.Choice(["essence", "set", "steps"]),
+                     help="essence: each item by itself; set: among the others; steps: all pairs of texts. "
+                          "By default set with --titles or --from."),
         click.option("--log", "logged", metavar="A,...",
                      help="Columns of which the logarithm is taken; by default those of lengths."),
         click.option("--preset", help=f"Settings to start from: {presets}.", show_default="default"),

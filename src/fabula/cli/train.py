@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     "--checkpoint", type=click.Path(path_type=Path), help="Where to keep the run; by default beside the model."
 )
 @click.option("--from", "start", metavar="MODEL", help="Go on from this set model, such as music.")
+@click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Processes, for --kind steps.")
 @click.option("--onnx", type=click.Path(path_type=Path), help="Also write the encoder as ONNX.")
 @click.option("--history", metavar="FILE.jsonl", help="Write every epoch as a line of JSON.")
 @click.option("--tensorboard", metavar="FOLDER", help="Write every epoch for TensorBoard, where it is installed.")
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 @click.option(
     "--show-recipe", is_flag=True, help="Print the recipe, every setting of the preset included; train nothing."
 )
-def command(*, output: Path | None, show_recipe: bool, **options: Any) -> None:
+def command(*, output: Path | None, show_recipe: bool, jobs: int, **options: Any) -> None:
     """Train an essence on ordered collections: a table, or a folder of numbered folders and playlists.
 
     \b
@@ -49,6 +50,7 @@ def command(*, output: Path | None, show_recipe: bool, **options: Any) -> None:
       fabula train albums.parquet --where kind= --preset arcs -o mine.safetensors --write-recipe mine.toml
       fabula train --recipe mine.toml --seed 1 -o again.safetensors
       fabula train --preset paper --show-recipe
+      fabula train novels.parquet --kind steps --jobs 4 -o mine.safetensors
     """
     if show_recipe:
         _show_recipe(options)
@@ -59,7 +61,9 @@ def command(*, output: Path | None, show_recipe: bool, **options: Any) -> None:
     recipe = named_recipe(**options)
     if kept.recipe is not None:
         check_target(kept.recipe)
-    if recipe.kind == "set":
+    if recipe.kind == "steps":
+        _train_steps(recipe, output, jobs)
+    elif recipe.kind == "set":
         if kept.checkpoint is not None or kept.onnx is not None:
             raise InputError("a set model is trained in one go and has no ONNX form: leave --checkpoint and --onnx out")
         _train_sets(recipe, output, kept)
@@ -110,6 +114,25 @@ def _train(recipe: Recipe, output: Path, kept: _Kept) -> None:
         out.print("nothing about the order could be learned: the model knows no more than chance")
     settings = {name: value for name, value in done.config.to_dict().items() if name != "preset"}
     _say_written(output, replace(recipe, changes=settings), kept)
+
+
+def _train_steps(recipe: Recipe, output: Path, jobs: int) -> None:
+    from fabula.cli.printing import console
+    from fabula.cli.progress import counting_bar
+    from fabula.studies.steps import NEGATIVES, train_steps_of
+
+    with counting_bar("training") as bar:
+        found = train_steps_of(recipe, output, jobs=jobs, progress=lambda name, done, total: bar(done, total, name))
+    out, split, info = console(), found.split, found.information
+    out.print(f"trained on {len(split.training):,} collections, held out {len(split.held_out):,} ({split.rule})")
+    for note in split.notes:
+        out.print(f"note: {note}", markup=False, soft_wrap=True)
+    out.print(
+        f"arcs + flow + reach: {info.mean:.3f} bits [{info.low:.3f}, {info.high:.3f}] of at most "
+        f"{(NEGATIVES + 1).bit_length() - 1} (95 % interval, {NEGATIVES} negatives, held-out collections)",
+        markup=False,
+    )
+    out.print(f"written: {output}", markup=False, soft_wrap=True)
 
 
 def _say_written(output: Path, recipe: Recipe, kept: _Kept) -> None:

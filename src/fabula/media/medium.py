@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from fabula.core.collection import Collection, Item
 from fabula.core.essence import Floats
 from fabula.errors import InputError
+from fabula.media.evidence import Look, no_look
 from fabula.media.spec import Spec, Stop
 from fabula.media.steps import Steps, essence_steps
 from fabula.media.threads import Threads
@@ -184,11 +185,13 @@ class Medium:
         How far it is from one item to the next, for smoothness.
     threads
         What runs through several items of a collection, such as the people of a story; None where nothing does.
+    look
+        From a collection to what step models look at in some of its items, beside their features.
     models
         Shipped models whose essence draws the arc, the one that knows most first.
     proposer
         The shipped model that proposes orders where no template is asked for, a set model or a step model, which takes
-        the medium's ``steps`` by their names; None where there is none.
+        what the medium's ``look`` gives by name; None where there is none.
     columns
         Features by which a table is known to be of this medium, those worth an arc first.
     preview
@@ -223,6 +226,7 @@ class Medium:
     unknown: Mapping[str, str] = field(default_factory=dict)
     steps: Callable[[Collection, Floats], Steps] = essence_steps
     threads: Callable[[Collection], Threads | None] = lambda collection: None
+    look: Callable[[Collection], Look] = no_look
     models: tuple[str, ...] = ()
     proposer: str | None = None
     columns: tuple[str, ...] = ()

@@ -54,7 +54,8 @@ def _made_of_sets(model: SetModel) -> list[tuple[str, str]]:
 def _made_of_steps(model: StepModel) -> list[tuple[str, str]]:
     return [
         ("features", _features(model.feature_names, model.logged) + "; any may be missing"),
-        ("steps", ", ".join(model.step_names)),
+        ("pairs", ", ".join(model.pair_names)),
+        ("words", ", ".join(f"{len(words):,} of {language}" for language, words in model.words.items()) or "none"),
     ]
 
 

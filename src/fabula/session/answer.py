@@ -70,8 +70,9 @@ def as_json(ordered: Ordered, *, explain: bool = True) -> dict[str, Any]:
     ``worst``, ``mean``, ``score``, ``exact``, ``gap`` (null: not known), ``sides`` (items on each), ``lengths`` (of
     each side),
     ``left_out`` (item indices), ``unmeasured`` (entries that keep their position), ``model``, ``likelier`` (times, than
-    the order given), ``items`` in the new order (each with ``position`` (1-based), ``id``, ``title``, who made it,
-    ``path``, ``length``, ``side``, ``essence``, ``target``, ``deviation``, ``why``), ``given``, ``alternatives``
+    the order given), ``direction`` (how sure it is which end begins, 0 to 1; null where no model says it), ``items`` in
+    the new order (each with ``position`` (1-based), ``id``, ``title``, who made it, ``path``, ``length``, ``side``,
+    ``essence``, ``target``, ``deviation``, ``why``), ``given``, ``alternatives``
     (each with its ``likelihood`` relative to this one, which may be above 1: what is proposed first need not be the
     likeliest),
     ``changes``, ``likes`` (where each item, in the order given, likes to stand: shares over the positions; null where
@@ -94,6 +95,7 @@ def as_json(ordered: Ordered, *, explain: bool = True) -> dict[str, Any]:
         "unmeasured": _unmeasured(ordered),
         "model": model_name(ordered),
         "likelier": likelier(ordered.fit, ordered.given),
+        "direction": ordered.sureness,
         "items": _items(ordered, explain=explain),
         "given": _summary(ordered.given),
         "alternatives": [

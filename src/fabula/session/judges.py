@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
 
+from fabula.core.arranging.constraints import Constraints
 from fabula.core.collection import Collection
 from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
 from fabula.errors import ModelError
 from fabula.media.medium import Medium
-from fabula.media.steps import Steps
 from fabula.models.file import AnyModel
 from fabula.models.sets.agreement import MOST_EXPECTED
 from fabula.models.sets.model import SetModel
 from fabula.models.sets.reasons import TITLE, Contributions, leave_one_group_out
+from fabula.models.steps.evidence import Evidence
 from fabula.models.steps.model import StepModel
+from fabula.models.steps.posterior import Posterior
 from fabula.models.steps.reasons import parts_of
+from fabula.models.steps.tables import closeness
 
 
 class Judge(Protocol):
@@ -29,18 +32,27 @@ class Judge(Protocol):
     def card(self) -> Mapping[str, Any]:
         """What the model says of itself."""
 
+    def given(self, constraints: Constraints) -> Judge:
+        """The same judge, told what must be kept."""
+
     def positions(self, m: int) -> Floats:
-        """How much each item likes each of m positions: shape (n, m)."""
+        """How good it is to have each item at each of m positions: shape (n, m)."""
 
     def flow(self) -> Floats:
-        """How well each item is followed by each other: shape (n, n)."""
+        """How good it is to have each item followed by each other: shape (n, n)."""
 
     @property
     def expects(self) -> bool:
         """Whether it proposes what it expects to agree best with the true order, rather than the likeliest."""
 
-    def steps(self) -> Steps | None:
-        """What lies between neighbours, where the model has looked at it; else None."""
+    def score(self, ordering: Ints, sides: Sequence[int]) -> float | None:
+        """How likely an ordering of some of the items is, a logarithm but for a constant; None: its tables say it."""
+
+    def likes(self) -> Floats | None:
+        """Where each item likes to stand, shape (n, n), each row a share over positions; None: its tables say it."""
+
+    def sureness(self, ordering: Ints) -> float | None:
+        """How sure it is which end of an ordering begins, 0 to 1; None where it cannot say."""
 
     def known(self) -> tuple[str, ...]:
         """What is known of the items that the model takes; empty where that is too little to judge by."""
@@ -65,6 +77,10 @@ class SetJudge:
         """What the model says of itself."""
         return self.model.card
 
+    def given(self, constraints: Constraints) -> SetJudge:
+        """Itself: its tables do not depend on what must be kept."""
+        return self
+
     def positions(self, m: int) -> Floats:
         """How much each item likes each of m positions: shape (n, m)."""
         return self.model.tables(self.collection, count=m).positions
@@ -73,8 +89,16 @@ class SetJudge:
         """How well each item is followed by each other: shape (n, n)."""
         return self.model.tables(self.collection).flow
 
-    def steps(self) -> Steps | None:
-        """None: it goes by the items alone."""
+    def score(self, ordering: Ints, sides: Sequence[int]) -> float | None:
+        """None: its tables say it."""
+        return None
+
+    def likes(self) -> Floats | None:
+        """None: its tables say it."""
+        return None
+
+    def sureness(self, ordering: Ints) -> float | None:
+        """None: it draws no orderings."""
         return None
 
     def known(self) -> tuple[str, ...]:
@@ -89,45 +113,72 @@ class SetJudge:
 
 @dataclass(frozen=True, eq=False)
 class StepJudge:
-    """A step model, which sees measures, and the steps of the medium."""
+    """A step model, which sees measures, and what the medium looks at in pairs of items."""
 
     model: StepModel
     collection: Collection
     medium: Medium
-    expects = False  # what it knows of neighbours decides nearly all
+    constraints: Constraints | None = None
+    expects = False  # its tables are what likely orderings have in common
 
     @cached_property
-    def _steps(self) -> Steps:
-        return self.medium.steps(self.collection, np.zeros(len(self.collection)))
+    def evidence(self) -> Evidence:
+        """What the medium finds in the items, looked at once."""
+        found = self.medium.look(self.collection)(range(len(self.collection)))
+        if found.pairs:
+            return found
+        steps = self.medium.steps(self.collection, np.zeros(len(self.collection)))
+        return Evidence({part.name: closeness(part.distance) for part in steps.parts})
 
-    @property
-    def distances(self) -> dict[str, Floats]:
-        """Name of a step the model knows -> shape (n, n)."""
-        return {part.name: part.distance for part in self._steps.parts if part.name in self.model.step_names}
-
-    def steps(self) -> Steps | None:
-        """Those of the medium, looked at once; None where the model knows none of them."""
-        return self._steps if self.distances else None
+    @cached_property
+    def posterior(self) -> Posterior:
+        """The orderings that the model holds likely."""
+        return Posterior(self.model, self.collection, self.evidence, self.constraints)
 
     def card(self) -> Mapping[str, Any]:
         """What the model says of itself."""
         return self.model.card
 
+    def given(self, constraints: Constraints) -> StepJudge:
+        """Orderings are drawn among those that keep what is fixed, forbidden and before something."""
+        if not (constraints.fixed or constraints.forbidden or constraints.before):
+            return self
+        judge = replace(self, constraints=constraints)
+        judge.__dict__["evidence"] = self.evidence  # looked at once
+        return judge
+
     def positions(self, m: int) -> Floats:
-        """How much each item likes each of m positions: shape (n, m)."""
-        return self.model.positions_of(self.collection, m)
+        """How much the orderings that are likely agree with each item at each of m positions: shape (n, m)."""
+        return self.posterior.positions(m)
 
     def flow(self) -> Floats:
-        """How well each item is followed by each other: shape (n, n)."""
-        return self.model.flow_of(self.distances, len(self.collection))
+        """How much they agree with each item beside each other: shape (n, n)."""
+        return self.posterior.flow()
+
+    def score(self, ordering: Ints, sides: Sequence[int]) -> float:
+        """The sum over positions and all pairs, whatever the sides; without reach, side by side."""
+        if self.model.reaches:
+            return self.posterior.score(ordering)
+        return sum(map(self.posterior.score, np.split(ordering, np.cumsum(sides or [len(ordering)])[:-1])))
+
+    def likes(self) -> Floats:
+        """Where each item stands in the orderings that are likely: shape (n, n)."""
+        return self.posterior.shares()
+
+    def sureness(self, ordering: Ints) -> float | None:
+        """How many of the orderings that are likely run the same way; None where none were drawn."""
+        return self.posterior.sureness(ordering)
 
     def known(self) -> tuple[str, ...]:
-        """The features and steps that are known; none where no step is, without which measures tell little."""
-        return (*_features(self.model.feature_names, self.collection), *self.distances) if self.distances else ()
+        """The features and pairs that are known; none where no pair is, without which measures tell little."""
+        there = [name for name in self.model.pair_names if name in self.evidence.pairs]
+        if not there:
+            return ()
+        return (*_features(self.model.feature_names, self.collection), *(() if self.model.reaches else there))
 
     def contributions(self, ordering: Ints) -> Contributions:
-        """What each feature and each step adds."""
-        return parts_of(self.model, ordering, self.collection, self.distances)
+        """What each feature and each table of pairs adds."""
+        return parts_of(self.model, ordering, self.collection, self.evidence)
 
 
 def judge_of(model: AnyModel, collection: Collection, medium: Medium) -> Judge:

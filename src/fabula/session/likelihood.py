@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fabula.core.arranging.constraints import Constraints
 from fabula.core.collection import Collection
 from fabula.core.essence import Floats, normalise
 from fabula.core.ordering import Ints, positions
@@ -38,6 +39,7 @@ class Likelihood:
     judge: Judge
     collection: Collection
     _known: dict[int, Floats] = field(default_factory=dict, repr=False)
+    _given: dict[int, Likelihood] = field(default_factory=dict, repr=False)
 
     def positions(self, m: int) -> Floats:
         """How much each item likes each of m positions, those of all sides: shape (n, m)."""
@@ -57,12 +59,33 @@ class Likelihood:
         """How likely each item stands at each position and before each other."""
         return posterior(self.positions(len(self.collection)), self.flow)
 
+    def given(self, constraints: Constraints) -> Likelihood:
+        """The same opinion, told what must be kept."""
+        if id(constraints) not in self._given:
+            judge = self.judge.given(constraints)
+            found = self if judge is self.judge else Likelihood(judge, self.collection)
+            self._given.clear()
+            self._given[id(constraints)] = found
+        return self._given[id(constraints)]
+
+    @property
+    def tabled(self) -> bool:
+        """Whether its tables say how likely an ordering is, so that their best is the likeliest."""
+        return self.judge.likes() is None
+
     def score(self, ordering: Ints, sides: Sequence[int] = ()) -> float:
         """How likely an ordering of some of the items is: positions count through all sides, neighbours within each."""
+        own = self.judge.score(ordering, sides)
+        if own is not None:
+            return own
         total = float(self.positions(len(ordering))[ordering, np.arange(len(ordering))].sum())
         for part in np.split(ordering, np.cumsum(sides or [len(ordering)])[:-1]):
             total += float(self.flow[part[:-1], part[1:]].sum())
         return total
+
+    def sureness(self, ordering: Ints) -> float | None:
+        """How sure the model is which end of an ordering begins, 0 to 1; None where it cannot say."""
+        return self.judge.sureness(ordering)
 
     def beyond_chance(self, ordering: Ints, sides: Sequence[int] = ()) -> float:
         """How many times as likely an ordering is as a random order of its items, on average.
@@ -84,8 +107,9 @@ class Likelihood:
 
     def likes(self) -> Floats:
         """Where each item likes to stand: shape (n, n), each row its chances, or shares, over the positions."""
-        if self.judge.expects:
-            return self.posterior.positions
+        own = self.posterior.positions if self.judge.expects else self.judge.likes()
+        if own is not None:
+            return own
         table = self.positions(len(self.collection))
         table = table - table.mean(axis=0)  # what all items like alike decides nothing
         shares = np.exp(table - table.max(axis=1, keepdims=True))

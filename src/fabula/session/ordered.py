@@ -133,6 +133,12 @@ class Ordered:
         return [total([item.length for item in items[start:stop]]) for start, stop in pairwise(starts)]
 
     @cached_property
+    def sureness(self) -> float | None:
+        """How sure the model is which end begins, 0 to 1; None where it cannot say."""
+        likelihood = self.task.likelihood
+        return None if likelihood is None else likelihood.given(self.task.constraints).sureness(self.ordering)
+
+    @cached_property
     def reasons(self) -> list[str]:
         """Why each item of the new order stands where it stands."""
         return why.reasons(self)

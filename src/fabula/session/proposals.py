@@ -126,6 +126,7 @@ def by_likelihood(task: Task, templates: Sequence[Template], most: int) -> list[
     likelihood = task.likelihood
     if likelihood is None:
         raise ValueError("no model judges this task")
+    likelihood = likelihood.given(task.constraints)
     found: dict[bytes, Proposal] = {}
     if likelihood.judge.expects and not task.likeliest:
         arranged = _arranged(task, _expected(likelihood), neighbour_agreement(likelihood.posterior), _FIRST)
@@ -135,7 +136,7 @@ def by_likelihood(task: Task, templates: Sequence[Template], most: int) -> list[
             break
         goal = Goal.table(_leaning(task, lean), len(task.essence), whole=lambda m: -likelihood.positions(m))
         arranged = _arranged(task, goal, likelihood.flow, _FIRST if lean is None else _OTHERS)
-        _keep(found, task, [lean] if lean is not None else templates, arranged, likeliest=lean is None)
+        _keep(found, task, [lean] if lean is not None else templates, arranged, likeliest=lean is None and likelihood.tabled)
     best, *others = found.values()
     return [best, *sorted(others, key=lambda proposal: -(proposal.fit.score or 0.0))]
 

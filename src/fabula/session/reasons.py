@@ -171,6 +171,7 @@ def doubts(ordered: Ordered) -> list[str]:
         found.append("the template is flat: it prefers no order to another")
     if ordered.task.likelihood is not None and len(ordered.ordering) > 2 and ordered.request.ordering is None:
         found += doubt(ordered.task.likelihood, ordered.ordering, ordered.sides)
+        found += _direction(ordered)
     elif _along_arcs(ordered):
         found += arcs_doubt(ordered.task, ordered.ordering)
     found += learned_nothing(ordered.session.card)
@@ -202,6 +203,12 @@ def _torn(ordered: Ordered) -> list[str]:
     parts = [strand for part in np.split(ordered.ordering, list(ordered.breaks)) for strand in torn(part, strands)]
     told = ", ".join(map(str, dict.fromkeys(parts)))
     return [f"other wishes do not let these stay together by {column}: {told}"] if told else []
+
+
+def _direction(ordered: Ordered) -> list[str]:
+    """How sure it is which end begins, where the model can say and no wish has said it."""
+    sure = ordered.sureness
+    return [] if sure is None else [f"which end begins: {round(100 * sure)} % sure"]
 
 
 def likelier(chosen: Fit, given: Fit) -> float | None:

@@ -190,10 +190,8 @@ class Session:
         return Ordered(self, asked, task, tuple(found), asked.choose - 1, steps)
 
     def _steps(self) -> Steps:
-        """What lies between neighbours: as the judge has seen it already, else as the medium says it now."""
-        seen = self.likelihood.judge.steps() if self.likelihood is not None else None
-        found = self.medium.steps(self.readable, self.essence) if seen is None else seen
-        return with_embedding(found, self.vectors)
+        """What lies between neighbours."""
+        return with_embedding(self.medium.steps(self.readable, self.essence), self.vectors)
 
     def _proposals(self, task: Task, asked: Request) -> list[Proposal]:
         templates = self._asked_templates(asked)

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from fabula.core.collection import Collection
 
-Kind = Literal["essence", "set"]
+Kind = Literal["essence", "set", "steps"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +50,7 @@ class Recipe:
         Fields of the preset, or of a set model's recipe, to change.
     kind
         ``"essence"``: an encoder that sees each item by itself. ``"set"``: one that sees the whole collection, with
-        titles where there are any.
+        titles where there are any. ``"steps"``: one that looks into the items, as into texts, and at all pairs of them.
     titles
         The column with the titles, "" for the one that is recognised; None where titles are not to be read.
     start

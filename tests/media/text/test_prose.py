@@ -6,6 +6,7 @@ import pytest
 import fabula
 from fabula.errors import InputError
 from fabula.media.registry import find_medium
+from fabula.media.text.pairs import PAIRS
 from fabula.models.file import load_model
 from fabula.models.steps.model import StepModel
 
@@ -30,7 +31,8 @@ def test_the_model_takes_what_the_medium_gives(name):
     model, medium = load_model(name), find_medium("text")
     assert isinstance(model, StepModel)
     assert set(model.feature_names) <= set(medium.measured)
-    assert (model.tensors["flow"] > 0).all()  # close texts follow each other
+    assert set(model.pair_names) <= set(PAIRS)
+    assert model.tensors["reach"][model.pair_names.index("wording"), 0] > 0  # close texts follow each other
     assert model.card["name"] == name
 
 

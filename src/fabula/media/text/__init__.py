@@ -10,6 +10,7 @@ import numpy as np
 from fabula.core.collection import Collection, Item
 from fabula.core.essence import Floats
 from fabula.errors import InputError
+from fabula.media.evidence import Look
 from fabula.media.medium import Medium, Preview, Words
 from fabula.media.spec import Spec
 from fabula.media.steps import Steps
@@ -48,6 +49,26 @@ _NAMES = {
     "wording": "choice of words",
     "names": "use of names",
     "join": "beginning",
+    "cast": "people and places",
+    "everyday": "everyday words",
+    "common": "common words",
+    "company": "likeness to others",
+    "passage": "first pages",
+    "carried": "people and places taken over",
+    "cast_weight": "people, who are known by then",
+    "cast_end": "people, who came in before",
+    "cast_full": "short names",
+    "cast_comma": "people, who are known by then",
+    "words_end": "words taken up",
+    "words_start": "words taken up",
+    "rare_end": "rare words taken up",
+    "rare_start": "rare words taken up",
+    "new_words": "things that are known by then",
+    "owned": "things that are known by then",
+    "leaning": "words of beginnings and ends",
+    "middle": "words of middles",
+    "opening": "words of openings",
+    "closing": "words of closes",
 }
 _UNKNOWN = {
     **dict.fromkeys(("valence", "intensity"), "no table of feeling for its language (English, German, French, Dutch)"),
@@ -141,6 +162,12 @@ def _steps(collection: Collection, essence: Floats) -> Steps:
     return text_steps(collection, essence)
 
 
+def _look(collection: Collection) -> Look:
+    from fabula.media.text.evidence import text_look
+
+    return text_look(collection)
+
+
 MEDIUM = Medium(
     "text",
     Words("text", "texts", "book", "author", _TRAITS, _NAMES, "a text file", "text files"),
@@ -159,6 +186,7 @@ MEDIUM = Medium(
     unknown=_UNKNOWN,
     steps=_steps,
     threads=_threads,
+    look=_look,
     proposer="prose",
     columns=_COLUMNS,
     preview=Preview("text", dict.fromkeys(_SHOWN, "text/plain"), ends=_ends),

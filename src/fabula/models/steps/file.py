@@ -47,9 +47,19 @@ def step_model(document: Mapping[str, Any], tensors: Mapping[str, ArrayLike]) ->
         if not isinstance(document.get(key), dict):
             raise ModelError(f'the header\'s "{key}" must say what it is by name; got {document.get(key)!r}')
     features, logged = (document["features"].get(key) for key in ("names", "logged"))
-    steps = document["config"].get("steps")
-    for names in (features, logged, steps):
+    if "steps" in document["config"]:  # written before there was reach
+        steps = document["config"]["steps"]
+        if not all(isinstance(n, list) and all(isinstance(name, str) for name in n) for n in (features, logged, steps)):
+            raise ModelError('the header must list "names" and "logged" of the features, and "steps"')
+        more = {"training": document["training"], "card": document["card"]}
+        return StepModel.of_steps(features, logged, steps, tensors, **more)
+    pairs, words = (document["config"].get(key) for key in ("pairs", "words"))
+    if not isinstance(words, dict):
+        raise ModelError('the header must list the "words" of each language')
+    for names in (features, logged, pairs, *words.values()):
         if isinstance(names, list) and all(isinstance(name, str) for name in names):
             continue
-        raise ModelError('the header must list "names" and "logged" of the features, and "steps"')
-    return StepModel(features, logged, steps, tensors, training=document["training"], card=document["card"])
+        raise ModelError('the header must list "names" and "logged" of the features, "pairs" and "words"')
+    return StepModel(
+        features, logged, pairs, tensors, words=words, training=document["training"], card=document["card"]
+    )

@@ -1,24 +1,20 @@
-"""Why an item stands where it does, by a step model: what each feature and each step adds."""
+"""Why an item stands where it does, by a step model: what each feature and each table of pairs adds."""
 
 from __future__ import annotations
-
-from collections.abc import Mapping
 
 import numpy as np
 
 from fabula.core.collection import Collection
-from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
 from fabula.models.sets.basis import position_basis
 from fabula.models.sets.reasons import Contributions
-from fabula.models.steps.model import StepModel
-from fabula.models.steps.tables import closeness
+from fabula.models.steps.evidence import Evidence
+from fabula.models.steps.kernel import distance_basis
+from fabula.models.steps.model import LEANINGS, StepModel
 
 
-def parts_of(
-    model: StepModel, ordering: Ints, collection: Collection, distances: Mapping[str, Floats]
-) -> Contributions:
-    """What each feature adds to an item's position, and each step to what it follows; nothing need be left out.
+def parts_of(model: StepModel, ordering: Ints, collection: Collection, evidence: Evidence) -> Contributions:
+    """What each feature adds to an item's position, and each table to what it follows; nothing need be left out.
 
     Parameters
     ----------
@@ -28,24 +24,26 @@ def parts_of(
         Shape (n,), of all items.
     collection
         n items.
-    distances
-        Name of a step -> shape (n, n).
+    evidence
+        Of the same items.
     """
-    n, features = len(ordering), len(model.feature_names)
-    steps = [(name, w) for name, w in zip(model.step_names, model.tensors["flow"], strict=True) if name in distances]
+    n, groups = len(ordering), (*model.feature_names, *LEANINGS)
+    near = distance_basis(2)[:, 1]  # what counts at distance 1
+    names = [name for name in model.pair_names if name in evidence.pairs]
+    weights = {name: float(w @ near) for name, w in zip(model.pair_names, model.tensors["reach"], strict=True)}
     place = np.argsort(ordering)
     basis = position_basis(n).astype(np.float64)
-    liked = model.tensors["arcs"] @ (basis - basis.mean(axis=1, keepdims=True))  # (f, n): of a deviation, by position
-    by_feature = model.standing_of(collection) * liked[:, place].T
-    links = np.stack([weight * closeness(distances[name]) for name, weight in steps]) if steps else np.zeros((0, n, n))
-    after, before = np.zeros((2, n, len(steps)))
-    after[ordering[1:]] = links[:, ordering[:-1], ordering[1:]].T
-    before[ordering[:-1]] = links[:, ordering[:-1], ordering[1:]].T
+    liked = model.tensors["arcs"] @ (basis - basis.mean(axis=1, keepdims=True))  # (f + 4, n): of a deviation
+    by_feature = model.standing_of(collection, evidence) * liked[:, place].T
+    links = [weights[name] * evidence.pairs[name][ordering[:-1], ordering[1:]] for name in names]
+    after, before = np.zeros((2, n, len(names)))
+    if names:
+        after[ordering[1:]] = before[ordering[:-1]] = np.stack(links, axis=1)
     return Contributions(
-        (*model.feature_names, *(name for name, _ in steps)),
+        (*groups, *names),
         by_feature.sum(axis=1),
-        np.concatenate([by_feature, np.zeros((n, len(steps)))], axis=1),
+        np.concatenate([by_feature, np.zeros((n, len(names)))], axis=1),
         after.sum(axis=1),
         before.sum(axis=1),
-        np.concatenate([np.zeros((n, features)), after], axis=1),
+        np.concatenate([np.zeros((n, len(groups))), after], axis=1),
     )

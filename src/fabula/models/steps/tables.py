@@ -6,8 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabula.core.essence import Floats
-from fabula.core.ordering import Ints
-from fabula.models.sets.basis import position_basis
 
 _FAR = 3.0  # deviations beyond which more is no more
 
@@ -59,25 +57,3 @@ def closeness(distance: Floats) -> Floats:
     near = np.where(others, near - of_row[:, np.newaxis] - of_column, 0.0)
     spread = np.sqrt((near**2).sum() / (n * (n - 1)))
     return near / spread if spread > 1e-9 else np.zeros((n, n))
-
-
-def summed(standing_out: Floats, near: Floats, orderings: Ints) -> Floats:
-    """What the weights of a step model are multiplied with, for each of some orderings.
-
-    Parameters
-    ----------
-    standing_out
-        Shape (n, f).
-    near
-        Shape (k, n, n).
-    orderings
-        Shape (r, n).
-
-    Returns
-    -------
-    Shape (r, f * 12 + k): sums over positions and over neighbours.
-    """
-    basis = position_basis(orderings.shape[1]).astype(np.float64)  # (12, n)
-    arcs = np.einsum("rnf,bn->rfb", standing_out[orderings], basis, optimize=True)
-    flow = near[:, orderings[:, :-1], orderings[:, 1:]].sum(axis=2).T  # (r, k)
-    return np.concatenate([arcs.reshape(len(orderings), -1), flow], axis=1)

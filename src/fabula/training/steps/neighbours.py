@@ -1,4 +1,4 @@
-"""Training a step model: the weights under which true orders are likeliest among random ones, by ridge regression."""
+"""Training a model of steps alone: the weights under which true orders are likeliest among random ones."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from scipy.optimize import minimize
 from scipy.special import logsumexp
 
 from fabula.core.essence import Floats
-from fabula.models.sets.basis import FUNCTIONS
-from fabula.models.steps.tables import summed
+from fabula.core.ordering import Ints
+from fabula.models.sets.basis import FUNCTIONS, position_basis
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,3 +111,25 @@ def _differences(one: Example, negatives: int, rng: np.random.Generator) -> NDAr
     sums = summed(one.standing, one.near, np.concatenate([np.arange(n)[np.newaxis], orders]))
     differences: NDArray[np.float32] = (sums[1:] - sums[0]).astype(np.float32)
     return differences
+
+
+def summed(standing_out: Floats, near: Floats, orderings: Ints) -> Floats:
+    """What the weights of a step model are multiplied with, for each of some orderings.
+
+    Parameters
+    ----------
+    standing_out
+        Shape (n, f).
+    near
+        Shape (k, n, n).
+    orderings
+        Shape (r, n).
+
+    Returns
+    -------
+    Shape (r, f * 12 + k): sums over positions and over neighbours.
+    """
+    basis = position_basis(orderings.shape[1]).astype(np.float64)  # (12, n)
+    arcs = np.einsum("rnf,bn->rfb", standing_out[orderings], basis, optimize=True)
+    flow = near[:, orderings[:, :-1], orderings[:, 1:]].sum(axis=2).T  # (r, k)
+    return np.concatenate([arcs.reshape(len(orderings), -1), flow], axis=1)
