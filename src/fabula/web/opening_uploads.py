@@ -109,5 +109,5 @@ def _with_items(source: Source, items: list[Item], title: str) -> Source:
 
 def _renamed(text: str, names: Names) -> str:
     for stored, name in names.items():
-        text = text.replace(stored, str(name))
+        text = text.replace(stored, str(name)).replace(Path(stored).name, name.name)
     return text
