@@ -31,7 +31,7 @@ Piece = tuple[np.ndarray, float, np.ndarray, dict[str, float]]
 
 def hear(path: Path) -> Piece:
     """Onsets, their rate and pitch classes of a piece, and the truth."""
-    with open_sound(str(path.with_suffix(".ogg"))) as sound:
+    with open_sound(str(path.with_suffix(".flac"))) as sound:
         ears = Ears(sound.rate)
         for chunk in sound.chunks:
             ears.push(chunk)

@@ -211,15 +211,15 @@ def _written_tempo(file: Any) -> float:
 
 
 def render(piece: Any, target: Path) -> None:
-    """One MIDI file as Ogg Vorbis."""
+    """One MIDI file as FLAC."""
     import soundfile
 
     with tempfile.TemporaryDirectory() as folder:
         midi, wave = Path(folder) / "piece.mid", Path(folder) / "piece.wav"
         piece.save(midi)
-        command = ["fluidsynth", "-ni", "-q", "-g", "0.6", "-r", str(RATE), "-F", str(wave), SOUND_FONT, str(midi)]
+        command = ["fluidsynth", "-ni", "-q", "-g", "0.6", "-r", str(RATE), "-o", "synth.dynamic-sample-loading=1", "-F", str(wave), SOUND_FONT, str(midi)]
         subprocess.run(command, check=True, timeout=40, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        with soundfile.SoundFile(wave) as source, soundfile.SoundFile(target, "w", RATE, 2, format="OGG") as out:
+        with soundfile.SoundFile(wave) as source, soundfile.SoundFile(target, "w", RATE, 2) as out:
             for block in source.blocks(RATE, dtype="float32"):
                 out.write(block)
 
@@ -238,7 +238,7 @@ def main() -> None:
     for pieces in [*chosen, chorales(asked.chorales)] if asked.chorales else chosen:
         for name, piece, truth in pieces:
             safe = "".join(sign if sign.isalnum() or sign in "-_" else "_" for sign in name)
-            sound, told = asked.out / f"{safe}.ogg", asked.out / f"{safe}.json"
+            sound, told = asked.out / f"{safe}.flac", asked.out / f"{safe}.json"
             if not told.exists():
                 try:
                     render(piece, sound)

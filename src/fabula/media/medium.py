@@ -13,6 +13,7 @@ from fabula.core.essence import Floats
 from fabula.errors import InputError
 from fabula.media.spec import Spec
 from fabula.media.steps import Steps, essence_steps
+from fabula.media.telling import Levelling, Preset, Telling
 from fabula.media.units import COUNT, Unit
 
 
@@ -114,6 +115,12 @@ class Medium:
         Ending -> how a collection is written in a format of this medium's own.
     write_numbers
         Writes the number of a position, and of a side where there are several, into a file.
+    telling
+        What can be told of items besides their titles.
+    levelling
+        How items are brought to one level; None where that makes no sense.
+    presets
+        Wishes that go together, by name.
     """
 
     name: str
@@ -136,6 +143,9 @@ class Medium:
     preview: Preview = Preview()
     outputs: Mapping[str, Output] = field(default_factory=dict)
     write_numbers: Callable[[Path, Numbers, Numbers | None], None] | None = None
+    telling: Telling = Telling()
+    levelling: Levelling | None = None
+    presets: Mapping[str, Preset] = field(default_factory=dict)
 
     def spec(self, name: str | None = None) -> Spec:
         """A spec by name; by default the first.

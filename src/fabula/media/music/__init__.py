@@ -9,10 +9,12 @@ import numpy as np
 from fabula.core.collection import Collection
 from fabula.core.essence import Floats
 from fabula.media.medium import Medium, Preview, Words
-from fabula.media.music.tagging import write_numbers
+from fabula.media.music.facts import music_doubts, music_ends, music_facts, track_gains
+from fabula.media.music.tagging import write_gain, write_numbers
 from fabula.media.music.tags import AUDIO_ENDINGS, COMPANION_ENDINGS, read_item, shared_title, track_number
 from fabula.media.music.transitions import music_steps
 from fabula.media.spec import Spec
+from fabula.media.telling import Levelling, Preset, Telling
 from fabula.media.units import SECONDS
 
 _COLUMNS = """
@@ -25,6 +27,9 @@ _TRAITS = {  # feature: (much, little)
     "duration": ("long", "short"),
     "energy": ("energetic", "calm"),
     "tempo": ("fast", "slow"),
+    "heard_tempo": ("fast", "slow"),
+    "brightness": ("bright", "dark"),
+    "onset_density": ("busy", "sparse"),
     "valence": ("happy", "sad"),
     "danceability": ("danceable", "not danceable"),
     "acousticness": ("acoustic", "electric"),
@@ -32,7 +37,10 @@ _TRAITS = {  # feature: (much, little)
     "speechiness": ("spoken", "not spoken"),
     "liveness": ("live", "studio"),
 }
-_NAMES = {"duration_ms": "length", "duration": "length"}
+_NAMES = {"duration_ms": "length", "duration": "length", "heard_tempo": "tempo", "heard_key": "key"}
+_MIX = Preset(  # what a DJ does: tempo and key carry on, and the tempo draws an arc
+    ("tempo", "heard_tempo", "energy", "loudness"), "icarus", smoothness=1.0, smooth_by={"tempo": 2.0, "key": 1.0}
+)
 _TYPES = {".m4a": "audio/mp4", ".m4b": "audio/mp4", ".opus": "audio/ogg", ".oga": "audio/ogg", ".flac": "audio/flac"}
 
 
@@ -87,6 +95,9 @@ MEDIUM = Medium(
     columns=tuple(_COLUMNS.split()),
     preview=Preview("sound", _TYPES),
     write_numbers=write_numbers,
+    telling=Telling(music_facts, music_ends, music_doubts),
+    levelling=Levelling(track_gains, write_gain),
+    presets={"mix": _MIX},
 )
 
 __all__ = ["MEDIUM", "track_lengths"]
