@@ -2,7 +2,7 @@
 
     python -m benchmarks.learn_ears OUT
 
-Writes ``ears.safetensors`` beside the modules that use it. Needs torch. Sizes and penalties were chosen by five-fold
+Writes ``ears.safetensors`` beside the modules that use it. Needs torch. Sizes and penalties were chosen by four-fold
 cross-validation within the part, printed here; the test part is not looked at.
 """
 
@@ -23,9 +23,9 @@ from fabula.media.music.hearing.ears import Ears
 from fabula.media.music.hearing.pitches import chroma, tuning
 
 TARGET = Path(tempo.__file__).with_name("ears.safetensors")
-HIDDEN, DECAY, EPOCHS = 24, 3e-4, 400
-KEY_DECAY = 3e-3
-STRETCHES = (1.0, 0.94, 1.06, 0.88, 1.13)  # of the onsets in time, so that no tempo is known by heart
+HIDDEN, DECAY, EPOCHS = 16, 3e-4, 80
+KEY_DECAY = 0.1
+STRETCHES = (1.0, 0.93, 1.08)  # of the onsets in time, so that no tempo is known by heart
 Piece = tuple[np.ndarray, float, np.ndarray, dict[str, float]]
 
 
@@ -39,7 +39,7 @@ def hear(path: Path) -> Piece:
     return ears.spectra.onsets, ears.spectra.rate, chroma(blocks, tuning(blocks)[0]), json.loads(path.read_text())
 
 
-def folds(count: int, parts: int = 5) -> np.ndarray:
+def folds(count: int, parts: int = 4) -> np.ndarray:
     return np.random.default_rng(0).permutation(count) % parts
 
 
@@ -60,7 +60,7 @@ def learn_tempo(x: torch.Tensor, y: torch.Tensor, seed: int = 0) -> dict[str, np
     size = flat_x.shape[-1]
     inner = (torch.randn(size, HIDDEN) / size**0.5).requires_grad_()
     bias, outer = torch.zeros(HIDDEN, requires_grad=True), (torch.randn(HIDDEN) / HIDDEN**0.5).requires_grad_()
-    optimiser = torch.optim.AdamW([inner, bias, outer], lr=4e-3, weight_decay=0.0)
+    optimiser = torch.optim.AdamW([inner, bias, outer], lr=8e-3, weight_decay=0.0)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, EPOCHS)
     for _ in range(EPOCHS):
         for batch in torch.randperm(len(flat_x)).split(len(flat_x) // 4 + 1):
@@ -108,11 +108,12 @@ def main() -> None:
     learn([hear(path) for path in paths])
 
 
-def learn(pieces: Sequence[Piece]) -> None:
+def learn(heard: Sequence[Piece]) -> None:
+    pieces = [piece for piece in heard if 42 <= piece[3]["tempo"] <= 220]  # stretched, it is still one of TEMPI
     x, y = tempo_data(pieces)
     truths = np.array([truth["tempo"] for *_, truth in pieces])
     which, right = folds(len(pieces)), np.zeros(len(pieces), bool)
-    for fold in range(5):
+    for fold in range(4):
         known = learn_tempo(x[which != fold], y[which != fold])
         found = chosen_tempi(x[which == fold, 0].numpy(), known)
         right[which == fold] = np.abs(np.log(found / truths[which == fold])) < np.log(1.04)
@@ -122,11 +123,11 @@ def learn(pieces: Sequence[Piece]) -> None:
         tempo._clarity(tempo.repetition(onsets, rate)[0][0], rate, truth["tempo"]) for onsets, rate, _, truth in pieces
     ]
     known["tempo.clear"] = np.array(np.quantile(clear, 0.2))
-    keyed = [(classes, truth) for _, _, classes, truth in pieces if truth["key"] is not None]
+    keyed = [(classes, truth) for _, _, classes, truth in heard if truth["key"] is not None]
     x = torch.tensor(np.array([keys.heard_by(classes) for classes, _ in keyed]), dtype=torch.float32)
     y = torch.tensor([truth["key"] + 12 * (1 - truth["mode"]) for _, truth in keyed])
     which, right = folds(len(keyed)), np.zeros(len(keyed), bool)
-    for fold in range(5):
+    for fold in range(4):
         part = learn_keys(x[which != fold], y[which != fold])
         scores = (x[which == fold].numpy() @ part["key.profiles"] + part["key.bias"]).transpose(0, 2, 1).reshape(-1, 24)
         right[which == fold] = scores.argmax(axis=1) == y[which == fold].numpy()

@@ -183,10 +183,10 @@ def _lumps(data: bytes) -> Iterator[tuple[str, bytes]]:
 
 def chorales(most: int) -> Iterator[tuple[str, Any, dict[str, Any]]]:
     import mido
-    from music21 import corpus, midi
+    from music21 import corpus
     from music21.key import Key
 
-    names = [str(path) for path in corpus.getComposer("bach", ("mxl", "xml"))]
+    names = [str(path) for path in corpus.getComposer("bach") if Path(path).suffix in (".mxl", ".xml")]
     for path in sorted(names, key=lambda path: draw(Path(path).stem, "chorale"))[:most]:
         try:
             score = corpus.parse(path)

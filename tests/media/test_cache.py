@@ -11,7 +11,7 @@ from fabula.media.cache import cache_folder, content_key, entry_path, keep, reca
 from fabula.media.music.audio import SPEC
 
 KEY = "ab" * 32
-ROW = np.array([1234.5, -12.25])
+ROW = np.linspace(-12.25, 1234.5, len(SPEC.feature_names))
 
 
 def test_what_is_kept_is_recalled() -> None:
@@ -22,7 +22,7 @@ def test_what_is_kept_is_recalled() -> None:
 
 
 def entry(**changes: object) -> str:
-    return json.dumps({"spec": "audio", "version": SPEC.version, "key": KEY, "features": [1.0, 2.0]} | changes)
+    return json.dumps({"spec": "audio", "version": SPEC.version, "key": KEY, "features": ROW.tolist()} | changes)
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ def command(*, folder: Path, as_json: bool) -> None:
     Example:
       fabula demo
     """
-    from fabula.cli.printing import print_arc, print_ordered
+    from fabula.cli.printing import Printing, print_arc, print_ordered
     from fabula.cli.progress import counting_bar
     from fabula.media.extraction import Measuring
     from fabula.report.page import write_page
@@ -32,4 +32,4 @@ def command(*, folder: Path, as_json: bool) -> None:
     page = write_page(ordered, folder / "fabula-demo.html")
     if not as_json:
         print_arc(ordered)
-    print_ordered(ordered, [playlist, page], as_json=as_json)
+    print_ordered(ordered, [playlist, page], Printing(as_json))

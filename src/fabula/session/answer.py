@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -10,6 +11,7 @@ import numpy as np
 
 from fabula.core.collection import Item
 from fabula.core.fit import Fit
+from fabula.media.telling import Fact, chosen_facts
 from fabula.media.units import total
 from fabula.session.reasons import likelier
 from fabula.session.requests.wishes import side_name
@@ -62,6 +64,12 @@ def rows_of(ordered: Ordered) -> list[Row]:
     return found
 
 
+def facts_of(ordered: Ordered, names: Sequence[str] | None = None) -> tuple[Fact, ...]:
+    """What is known of the items of a result, in the new order: by default all of it, else the facts of these names."""
+    facts = ordered.session.medium.telling.facts(ordered.collection)
+    return facts if names is None else chosen_facts(facts, names)
+
+
 def as_json(ordered: Ordered, *, explain: bool = True) -> dict[str, Any]:
     """A result as one JSON object.
 
@@ -69,7 +77,7 @@ def as_json(ordered: Ordered, *, explain: bool = True) -> dict[str, Any]:
     ``score``, ``exact``, ``gap`` (null: not known), ``sides`` (items on each), ``lengths`` (of each side, in ``unit``),
     ``left_out`` (item indices), ``unmeasured`` (entries that keep their position), ``model``, ``likelier`` (times, than
     the order given), ``items`` in the new order (each with ``position`` (1-based), ``id``, ``title``, who made it,
-    ``path``, ``length``, ``side``, ``essence``, ``target``, ``deviation``, ``why``), ``given``, ``alternatives``
+    ``path``, ``length``, ``side``, ``essence``, ``target``, ``deviation``, ``why``, ``facts``), ``given``, ``alternatives``
     (each with its ``likelihood`` relative to this one),
     ``changes``, ``likes`` (where each item, in the order given, likes to stand: shares over the positions; null where
     no set model was asked) and ``notes``.
@@ -154,6 +162,7 @@ def _items(ordered: Ordered, *, explain: bool) -> list[dict[str, Any]]:
     reasons = ordered.reasons if explain else [""] * len(fit.ordering)
     letters = [side_name(side) for side, size in enumerate(ordered.sides) for _ in range(size)] or [""] * len(reasons)
     essence = ordered.session.essence[fit.ordering].tolist()
+    facts = facts_of(ordered)
     numbers = zip(letters, essence, fit.targets.tolist(), fit.deviations.tolist(), reasons, strict=True)
     return [
         {
@@ -168,6 +177,7 @@ def _items(ordered: Ordered, *, explain: bool) -> list[dict[str, Any]]:
             "target": target,
             "deviation": deviation,
             "why": why,
+            "facts": {fact.name: fact.texts[position - 1] for fact in facts},
         }
         for position, (item, (letter, value, target, deviation, why)) in enumerate(
             zip(ordered.collection.items, numbers, strict=True), start=1

@@ -78,6 +78,7 @@ def _label(feature: str, medium: Medium) -> str:
 
 def _items(opened: OpenCollection) -> list[dict[str, Any]]:
     session = opened.session
+    facts = session.medium.telling.facts(session.collection)
     heights = (session.essence if session.essence.ndim == 1 else session.essence[:, 0]).tolist()
     return [
         {
@@ -89,8 +90,11 @@ def _items(opened: OpenCollection) -> list[dict[str, Any]]:
             "length_text": session.medium.unit.text(item.length),
             "essence": height,
             "preview": file is not None,
+            "facts": {fact.name: fact.texts[index] for fact in facts},
         }
-        for item, height, file in zip(session.collection.items, heights, opened.files, strict=True)
+        for index, (item, height, file) in enumerate(
+            zip(session.collection.items, heights, opened.files, strict=True)
+        )
     ]
 
 

@@ -54,6 +54,8 @@ class Request:
         The length of all; what fits worst is left out.
     smoothness
         Weight of the steps between neighbours; negative asks for contrast.
+    smooth_by
+        The steps that count, by name, with their weights; by default those of the medium.
 
     Examples
     --------
@@ -80,6 +82,7 @@ class Request:
     side_limit: float | str | None = None
     limit: float | str | None = None
     smoothness: float = 0.0
+    smooth_by: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.template is not None and self.like is not None:
@@ -90,6 +93,8 @@ class Request:
             raise InputError(f"must be at least 1; got {self.choose}", field="choose")
         if not isfinite(self.smoothness):
             raise InputError(f"must be a finite number; got {self.smoothness}", field="smoothness")
+        if self.smooth_by and not self.smoothness:
+            raise InputError("goes with smoothness, such as 0.5", field="smooth_by")
         if self.sides < 1:
             raise InputError(f"must be at least 1; got {self.sides}", field="sides")
         if self.side_sizes and self.ordering is None:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fabula.core.collection import Collection
 from fabula.core.writing import check_target, write_whole
 from fabula.errors import InputError
-from fabula.session.answer import as_json, rows_of, side_line
+from fabula.session.answer import as_json, facts_of, rows_of, side_line
 from fabula.session.writing import history
 from fabula.sources.playlists.locations import moved
 from fabula.sources.playlists.playlist import PLAYLIST_ENDINGS, playlist_of, write_playlist
@@ -42,8 +43,8 @@ def check_output(path: str | Path) -> Path:
     return target
 
 
-def write_ordered(ordered: Ordered, path: str | Path) -> Path:
-    """Write the new order; the format goes by the ending.
+def write_ordered(ordered: Ordered, path: str | Path, *, gain: bool = False) -> Path:
+    """Write the new order; the format goes by the ending. With `gain`, playlists say what brings each to one level.
 
     A playlist written from a playlist keeps everything but the order, also the entries that could not be measured. A
     file that is replaced is kept as a version, for :func:`fabula.session.writing.history.restore`.
@@ -53,6 +54,9 @@ def write_ordered(ordered: Ordered, path: str | Path) -> Path:
     own = ordered.session.medium.outputs.get(ending)
     if ending not in _WRITERS and own is None:
         raise InputError(f"{target}: the ending must be one of {', '.join(output_endings(ordered))}")
+    if gain and ending in PLAYLIST_ENDINGS:
+        gains = gain_texts(ordered)
+        return history.replace_file(target, lambda: _write_playlist(ordered, target, gains))
     if own is None:
         return history.replace_file(target, lambda: _WRITERS[ending](ordered, target))
     return history.replace_file(target, lambda: own(ordered.collection, target, ordered.sides))
@@ -69,6 +73,8 @@ def _write_csv(ordered: Ordered, target: Path) -> Path:
         extra |= {"target": fit.targets.tolist(), "deviation": fit.deviations.tolist()}
     if ordered.sides:
         extra["side"] = [row.side for row in rows_of(ordered)]
+    for fact in facts_of(ordered) if source.table is None else ():
+        extra |= {name: list(cells) for name, cells in fact.cells.items()}
     if source.table is None:
         return write_table(target, relocated(ordered.collection, source.folder, target.parent), extra)
     cells: dict[str, list[Any]] = {"position": list(range(1, len(fit.ordering) + 1))}
@@ -81,21 +87,41 @@ def _cell(value: Any) -> Any:
     return " ".join(f"{one:.6g}" for one in value) if isinstance(value, list) else value
 
 
-def _write_playlist(ordered: Ordered, target: Path) -> Path:
+def gain_texts(ordered: Ordered) -> list[str]:
+    """What brings each item of the new order to one level, as text.
+
+    Raises
+    ------
+    InputError
+        When the medium knows no such thing, or the level of an item is not known.
+    """
+    levelling = ordered.session.medium.levelling
+    if levelling is None:
+        raise InputError(f"nothing brings {ordered.session.medium.words.items} to one level", field="gain")
+    gains, to = levelling.gains(ordered.collection)
+    for item, gain in zip(ordered.collection.items, gains, strict=True):
+        if not isfinite(gain):
+            raise InputError(f"it is not known what would bring {item.label!r} to one level", field="gain")
+    return [f"Gain {gain:+.1f} {levelling.unit} {to}" for gain in gains]
+
+
+def _write_playlist(ordered: Ordered, target: Path, gains: Sequence[str] = ()) -> Path:
     source = ordered.session.source
     if source.playlist is None:
         made = replace(playlist_of(ordered.collection), folder=source.folder)
-        return write_playlist(target, made, comments=_comments(ordered, list(range(len(made)))))
+        return write_playlist(target, made, comments=_comments(ordered, list(range(len(made))), gains))
     order = with_held([source.rows[i] for i in ordered.ordering], source.held)
     entries = tuple(source.playlist.entries[i] for i in order)
-    comments = _comments(ordered, [order.index(source.rows[i]) for i in ordered.ordering])
+    comments = _comments(ordered, [order.index(source.rows[i]) for i in ordered.ordering], gains)
     return write_playlist(target, replace(source.playlist, entries=entries), comments=comments)
 
 
-def _comments(ordered: Ordered, positions: list[int]) -> dict[int, str]:
-    """Where each side begins, by the position of its first entry in what is written."""
+def _comments(ordered: Ordered, positions: list[int], gains: Sequence[str] = ()) -> dict[int, str]:
+    """Where each side begins, and gains, by the position of the entry in what is written that they stand before."""
     starts = (0, *ordered.breaks) if ordered.sides else ()
-    return {positions[start]: side_line(ordered, side) for side, start in enumerate(starts)}
+    sides = {positions[start]: side_line(ordered, side) for side, start in enumerate(starts)}
+    told = {positions[k]: gain for k, gain in enumerate(gains)}
+    return {p: "; ".join(d[p] for d in (sides, told) if p in d) for p in sorted({*sides, *told})}
 
 
 _WRITERS: dict[str, Writer] = {

@@ -34,7 +34,7 @@ export function build() {
     lock.append(icon("open"));
     lock.dataset.icon = "open";
     const row = el("li", { class: "row", tabindex: -1 }, grip, play,
-      el("span", { class: "what" }, el("span", { class: "name" }, item.title), sub),
+      el("span", { class: "what" }, el("span", { class: "name" }, item.title, known(item)), sub),
       el("span", { class: "bar", title: `Stands at ${item.essence.toFixed(2)}` }, bar), off,
       el("span", { class: "time" }, item.length_text), lock);
     row.dataset.item = index;
@@ -42,6 +42,12 @@ export function build() {
     return row;
   });
   $("rows").replaceChildren(...made);
+}
+
+// What else is known of an item, beside its title.
+function known({ facts }) {
+  const told = Object.entries(facts || {}).filter(([, text]) => text);
+  return el("span", { class: "known", title: told.map(([name, text]) => `${name} ${text}`).join(", ") }, told.map(([, text]) => text).join(" · "));
 }
 
 // settle: also put the rows in order for those who read them one after the other. Without it only what is seen moves.

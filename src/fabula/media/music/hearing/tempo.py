@@ -48,7 +48,7 @@ def find_tempo(onsets: Floats, rate: float) -> Tempo:
     merged = np.convolve(shares, np.ones(7), mode="same")  # candidates within 3 % speak for each other
     best = TEMPI[int(merged.argmax())]
     near = np.abs(np.log(TEMPI / best)) < np.log(_CLOSE)
-    clear = min(1.0, _clarity(repeats[0], rate, best) / float(learned("tempo.clear")))
+    clear = min(1.0, _clarity(repeats[0], rate, best) / learned("tempo.clear").item())
     return Tempo(_refined(repeats[0], rate, best), float(shares[near].sum()) * clear)
 
 
