@@ -135,7 +135,7 @@ def test_levels_by_hand() -> None:
     powers = np.repeat([0.0, power(-30), power(-20), 0.0], [100, 200, 200, 100])
     assert loudness_range(powers) == pytest.approx(10, abs=0.01)
     found = edges(powers, -21.0)
-    assert (found.start, found.end, found.fade_in, found.fade_out) == (10.0, 50.0, 19.3, 0.0)
+    assert (found.start, found.end, found.fade_in, found.fade_out) == (10.0, 50.0, 19.2, 0.0)
     assert (found.start_loudness, found.end_loudness) == (pytest.approx(-30), pytest.approx(-20))
 
 

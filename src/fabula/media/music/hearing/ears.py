@@ -73,15 +73,15 @@ class Ears:
         """
         ends = edges(powers, loudness)
         spans, blocks, onsets = self.spectra.spans, self.pitches.blocks, self.spectra.onsets
-        cents, _ = tuning(blocks)
+        cents, tuned = tuning(blocks)
         classes = chroma(blocks, cents)
         colour_ends = _ends(spans, self.spectra.span_seconds, ends, EDGE_SECONDS)
         key_ends = _ends(classes, self.pitches.block_seconds, ends, _KEY_SECONDS)
         return Heard(
             tempo=find_tempo(onsets, self.spectra.rate),
-            key=find_key(classes),
-            start_key=find_key(key_ends[0]),
-            end_key=find_key(key_ends[1]),
+            key=find_key(classes, tuned),
+            start_key=find_key(key_ends[0], tuned),
+            end_key=find_key(key_ends[1], tuned),
             tuning=cents,
             onset_density=onset_density(onsets, self.spectra.rate),
             brightness=brightness(spans),

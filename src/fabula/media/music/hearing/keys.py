@@ -13,6 +13,8 @@ from fabula.core.essence import Floats
 from fabula.media.music.hearing.learned import learned
 
 _END_BLOCKS = 3  # of about 3 s: a piece tends to end on its tonic
+_TUNED = 0.12  # pitches that keep less to a scale say less of a key
+_CLASSES = 3.0  # pitch classes besides the first that a key needs
 
 
 @dataclass(frozen=True)
@@ -24,19 +26,29 @@ class Key:
     confidence: float
 
 
-def find_key(classes: Floats) -> Key:
+def find_key(classes: Floats, tuned: float) -> Key:
     """The key.
 
     Parameters
     ----------
     classes
         Shape (blocks, 2, 12), as `chroma` gives them.
+    tuned
+        How much the pitches keep to twelve classes, 0 to 1, as `tuning` gives it: noise does not.
     """
     if not classes.any():
         return Key(0, 1, 0.0)
     shares = _shares(heard_by(classes))
     best = int(shares.argmax())
-    return Key(best % 12, 1 - best // 12, float(shares[best]))
+    tonal = min(1.0, tuned / _TUNED) * min(1.0, (_count(classes) - 1) / _CLASSES) * min(1.0, len(classes) / _END_BLOCKS)
+    return Key(best % 12, 1 - best // 12, float(shares[best]) * tonal)
+
+
+def _count(classes: Floats) -> float:
+    """How many pitch classes there are, each counted as far as it is used: 1 for a single tone."""
+    shares = _share(classes.sum(axis=(0, 1)))
+    used = shares[shares > 0]
+    return float(np.exp(-(used * np.log(used)).sum()))
 
 
 def heard_by(classes: Floats) -> Floats:
