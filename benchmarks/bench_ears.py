@@ -59,7 +59,9 @@ def essentia(path: Path) -> Answer:
 
 
 def aubio(path: Path) -> Answer:
-    told = subprocess.run(["aubio", "tempo", str(path)], capture_output=True, text=True, timeout=120, check=False).stdout
+    told = subprocess.run(
+        ["aubio", "tempo", str(path)], capture_output=True, text=True, timeout=120, check=False
+    ).stdout
     found = re.search(r"([\d.]+)\s*bpm", told)
     return {"tempo": float(found[1]) if found else 0.0, "key": None, "mode": None}
 
@@ -74,7 +76,9 @@ def systems() -> dict[str, Callable[[Path], Answer]]:
     return there | ({"aubio": aubio} if shutil.which("aubio") else {})
 
 
-def answers(folder: Path, name: str, system: Callable[[Path], Answer], pieces: list[dict[str, Any]]) -> dict[str, Answer]:
+def answers(
+    folder: Path, name: str, system: Callable[[Path], Answer], pieces: list[dict[str, Any]]
+) -> dict[str, Answer]:
     """What a system says of each piece: kept, and asked only where it was not."""
     kept = folder / f"answers-{name}.jsonl"
     known = {row["piece"]: row for row in map(json.loads, kept.read_text().splitlines())} if kept.exists() else {}

@@ -20,6 +20,7 @@ import numpy as np
 from fabula.media.music.audio import AudioFeatures, measure
 from fabula.media.music.tags import AUDIO_ENDINGS
 
+SHORTEST = 40e3  # ms: of a jingle without its first ten seconds little is left to hear
 CHANGES = {
     "mp3 at 96 kbit/s": (["-b:a", "96k"], "mp3"),
     "6 dB louder": (["-af", "volume=6dB", "-c:a", "pcm_f32le"], "wav"),
@@ -63,15 +64,16 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--most", type=int, default=25)
     asked = parser.parse_args()
-    files = [path for path in sorted(asked.folder.rglob("*")) if path.suffix in AUDIO_ENDINGS][: asked.most]
-    plain = {path: measure(path) for path in files}
-    gaps = np.array([np.subtract((plain[p].loudness_range, plain[p].true_peak), ebur128(p)) for p in files])
-    print(f"{len(files)} files; farthest from ffmpeg: loudness range {np.abs(gaps[:, 0]).max():.2f} LU, "
+    found = [path for path in sorted(asked.folder.rglob("*")) if path.suffix in AUDIO_ENDINGS]
+    heard = {path: measure(path) for path in found[: asked.most]}
+    gaps = np.array([np.subtract((one.loudness_range, one.true_peak), ebur128(path)) for path, one in heard.items()])
+    print(f"{len(heard)} files; farthest from ffmpeg: loudness range {np.abs(gaps[:, 0]).max():.2f} LU, "
           f"true peak {np.abs(gaps[:, 1]).max():.2f} dB", flush=True)  # fmt: skip
+    plain = {path: one for path, one in heard.items() if one.duration_ms >= SHORTEST}
     everything = []
     for name, (options, ending) in CHANGES.items():
         pairs = []
-        for path in files:
+        for path in plain:
             with tempfile.TemporaryDirectory() as folder:
                 changed = Path(folder) / f"x.{ending}"
                 ffmpeg("-i", str(path), *options, str(changed))

@@ -139,7 +139,9 @@ def asap(folder: Path, most: int) -> Iterator[tuple[str, Any, dict[str, Any]]]:
             continue
         notes = min(played, key=lambda path: draw(path.name, "player"))
         midi = notes.with_name(notes.name.replace("_annotations.txt", ".mid"))
-        beats = np.array([float(line.split()[0]) for line in notes.read_text().splitlines() if line.split()[2][0] in "bd"])
+        beats = np.array(
+            [float(line.split()[0]) for line in notes.read_text().splitlines() if line.split()[2][0] in "bd"]
+        )
         piece, start, end = excerpt(mido.MidiFile(midi))
         if ((beats >= start) & (beats <= end)).sum() > 16:
             yield f"asap-{name}", piece, {"tempo": median_tempo(beats, start, end), "key": None, "mode": None}
@@ -217,7 +219,21 @@ def render(piece: Any, target: Path) -> None:
     with tempfile.TemporaryDirectory() as folder:
         midi, wave = Path(folder) / "piece.mid", Path(folder) / "piece.wav"
         piece.save(midi)
-        command = ["fluidsynth", "-ni", "-q", "-g", "0.6", "-r", str(RATE), "-o", "synth.dynamic-sample-loading=1", "-F", str(wave), SOUND_FONT, str(midi)]
+        command = [
+            "fluidsynth",
+            "-ni",
+            "-q",
+            "-g",
+            "0.6",
+            "-r",
+            str(RATE),
+            "-o",
+            "synth.dynamic-sample-loading=1",
+            "-F",
+            str(wave),
+            SOUND_FONT,
+            str(midi),
+        ]
         subprocess.run(command, check=True, timeout=40, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         with soundfile.SoundFile(wave) as source, soundfile.SoundFile(target, "w", RATE, 2) as out:
             for block in source.blocks(RATE, dtype="float32"):

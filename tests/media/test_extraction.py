@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import astuple
 from pathlib import Path
 from typing import Any
 
@@ -112,7 +113,7 @@ def test_a_changed_file_and_a_broken_entry_are_measured_again(
 def test_another_version_is_measured_again(
     album: list[Path], counted: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from dataclasses import astuple, replace
+    from dataclasses import replace
 
     extract(album)
     monkeypatch.setattr(audio, "SPEC", replace(SPEC, version=SPEC.version + 1))

@@ -85,7 +85,9 @@ class Steps:
         for name, weight in by.items():
             if name not in known:
                 there = ", ".join(known)
-                raise InputError(f"no step between these items is called {name!r}; there are: {there}", field="smooth_by")
+                raise InputError(
+                    f"no step between these items is called {name!r}; there are: {there}", field="smooth_by"
+                )
             if not 0 < weight < np.inf:
                 raise InputError(f"a weight must be above 0; got {weight:g} for {name}", field="smooth_by")
         return Steps(tuple(replace(part, weight=by.get(part.name, 0.0)) for part in self.parts))

@@ -148,7 +148,9 @@ def _ends(ordered: Ordered) -> list[str]:
     if ends is None or not 1 < len(ordered.ordering) <= MOST_ITEMS:
         return []
     figure = ends_figure(ends, ordered.titles, ordered.breaks)
-    words = f"Each line is an item, from its beginning over the whole to its end, in {ends.name} ({ends.unit}); the short "
+    words = (
+        f"Each line is an item, from its beginning over the whole to its end, in {ends.name} ({ends.unit}); the short "
+    )
     words += "ones between them are the steps that are heard."
     return [f'<h2>How each begins and ends</h2><p class="soft">{escape(words)}</p><figure>{figure}</figure>']
 

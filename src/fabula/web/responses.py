@@ -92,9 +92,7 @@ def _items(opened: OpenCollection) -> list[dict[str, Any]]:
             "preview": file is not None,
             "facts": {fact.name: fact.texts[index] for fact in facts},
         }
-        for index, (item, height, file) in enumerate(
-            zip(session.collection.items, heights, opened.files, strict=True)
-        )
+        for index, (item, height, file) in enumerate(zip(session.collection.items, heights, opened.files, strict=True))
     ]
 
 

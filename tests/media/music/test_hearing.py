@@ -30,7 +30,9 @@ def clicks(tempo: float, seconds: float = 20.0, rate: int = RATE) -> Samples:
     return out
 
 
-def notes(degrees: list[list[int]], tonic: float, seconds: float = 0.5, rate: int = RATE, cents: float = 0.0) -> Samples:
+def notes(
+    degrees: list[list[int]], tonic: float, seconds: float = 0.5, rate: int = RATE, cents: float = 0.0
+) -> Samples:
     """Chords of plain tones with two overtones; degrees in semitones above the tonic (MIDI number)."""
     t = np.arange(round(seconds * rate)) / rate
     fade = np.minimum(1, np.minimum(t, t[::-1]) * 50) * 0.05

@@ -68,7 +68,9 @@ def copy_numbered(ordered: Ordered, folder: str | Path, copying: Copying | None 
         raise InputError("name a folder for the copies", field="copy_to")
     if how.link and (how.numbers or how.gain):
         field = "tags" if how.numbers else "gain"
-        raise InputError(f"{'numbers' if how.numbers else 'gains'} are written into copies, not through links", field=field)
+        raise InputError(
+            f"{'numbers' if how.numbers else 'gains'} are written into copies, not through links", field=field
+        )
     target, rows = Path(folder), rows_of(ordered)
     sources = [ordered.session.source.folder / row.item.path if row.item.path else None for row in rows]
     for row, source in zip(rows, sources, strict=True):

@@ -56,7 +56,7 @@ def loudness_range(powers: Floats) -> float:
     if not len(short):
         return 0.0
     short = np.sort(short[short >= short.mean() * 10 ** (-_GATE / 10)])
-    low, high = (short[round((len(short) - 1) * share)] for share in (0.10, 0.95))
+    low, high = (short[max(0, int(share * len(short) + 0.5) - 1)] for share in (0.10, 0.95))  # nearest rank
     return float(10 * np.log10(high / low))
 
 
