@@ -2,10 +2,11 @@
 
     python -m benchmarks.bench_ears OUT [--only fabula]
 
-OUT is a folder of `render_music`'s pieces; only its test part is looked at. Tempo: accuracy 1 (within 4 %) and accuracy 2 (also
-a half, a third, twice, three times of it). Key: right, and the MIREX score (1 right, 0.5 a fifth off, 0.3 the relative, 0.2 the
-parallel key). What each system says is kept in OUT, so that a run that was interrupted goes on. librosa comes with the extra
-``fma``; essentia from PyPI and the command ``aubio`` (Debian's aubio-tools) are used where they are installed.
+OUT is a folder of `render_music`'s pieces; only its test part is looked at. Tempo: accuracy 1 (within 4 %) and
+accuracy 2 (also a half, a third, twice, three times of it). Key: right, and the MIREX score (1 right, 0.5 a fifth off,
+0.3 the relative, 0.2 the parallel key). What each system says is kept in OUT, so that a run that was interrupted goes
+on. librosa comes with the extra ``fma``; essentia from PyPI and the command ``aubio`` (Debian's aubio-tools) are used
+where they are installed.
 """
 
 from __future__ import annotations
@@ -101,8 +102,8 @@ def tempo_right(truth: float, found: float, factors: tuple[float, ...]) -> bool:
 def mirex(truth: tuple[int, int], found: tuple[int, int]) -> float:
     """The weighted key score.
 
-    >>> mirex((0, 1), (0, 1)), mirex((0, 1), (7, 1)), mirex((0, 1), (9, 0)), mirex((0, 1), (0, 0)), mirex((0, 1), (5, 1))
-    (1.0, 0.5, 0.3, 0.2, 0.5)
+    >>> [mirex((0, 1), found) for found in ((0, 1), (7, 1), (9, 0), (0, 0), (5, 1))]
+    [1.0, 0.5, 0.3, 0.2, 0.5]
     """
     (key, mode), (other, other_mode) = truth, found
     if truth == found:

@@ -2,8 +2,8 @@
 
     python -m benchmarks.check_ears FOLDER [--most 25]
 
-Every file is changed in six ways by ffmpeg (MP3 at 96 kbit/s, 6 dB up and down, mono, another rate, ten seconds cut off) and heard
-again. Tempo is unchanged within 4 %, key where tonic and mode are the same.
+Every file is changed in six ways by ffmpeg (MP3 at 96 kbit/s, 6 dB up and down, mono, another rate, ten seconds cut
+off) and heard again. Tempo is unchanged within 4 %, key where tonic and mode are the same.
 """
 
 from __future__ import annotations

@@ -2,9 +2,10 @@
 
     python -m benchmarks.render_music OUT --pop909 POP909 --nottingham MIDI --asap ASAP --band GAMES --chorales 90
 
-POP909 (pop, beats and keys annotated), the Nottingham tunes (folk, notated), ASAP (classical piano as it was played, beats
-annotated), MIDI files and WADs of free games (bands with drums; Debian's openttd-openmsx, freedoom, freedm,
-planetblupi-music-midi; tempo as written) and Bach's chorales from music21 (notated). The first minute of each, by FluidSynth with
+POP909 (pop, beats and keys annotated), the Nottingham tunes (folk, notated), ASAP (classical piano as it was played,
+beats annotated), MIDI files and WADs of free games (bands with drums; Debian's openttd-openmsx, freedoom, freedm,
+planetblupi-music-midi; tempo as written) and Bach's chorales from music21 (notated). Tunes and chorales, which come
+without a tempo of their own, are played at one that their name decides. The first minute of each, by FluidSynth with
 FluidR3_GM. Which pieces are for learning and which for the test goes by a digest of the name: `part_of`. Needs mido,
 music21, fluidsynth and fluid-soundfont-gm.
 """
@@ -202,7 +203,7 @@ def chorales(most: int) -> Iterator[tuple[str, Any, dict[str, Any]]]:
             continue
         stem = Path(path).stem
         factor, choir = 2 ** (draw(stem, "factor") * 1.0 - 0.9), _CHOIRS[int(draw(stem, "choir") * len(_CHOIRS))]
-        piece, _, _ = excerpt(file, factor=factor, programs={channel: choir for channel in range(9)})
+        piece, _, _ = excerpt(file, factor=factor, programs=dict.fromkeys(range(9), choir))
         key, mode = written[0].tonic.pitchClass, int(written[0].mode == "major")
         yield f"chorale-{stem}", piece, {"tempo": _written_tempo(file) * factor, "key": key, "mode": mode}
 

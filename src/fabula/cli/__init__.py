@@ -19,6 +19,7 @@ COMMANDS = {
     "serve": ("serve", "Open the page on which an arc is drawn and the order follows."),
     "templates": ("templates", "List, show, learn and compare story templates."),
     "extract": ("extract", "Measure files and write a table, one row a file."),
+    "cache": ("cache", "Say what is kept of measured files, or forget it."),
     "fetch": ("fetch", "Fetch a public dataset of ordered collections."),
     "info": ("info", "Say what a model takes, what it was trained on and how it did."),
     "train": (

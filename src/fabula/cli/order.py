@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from fabula.session.ordered import Ordered
     from fabula.session.requests.request import Ends, Request
 
-_REQUEST = ("template", "like", "flip", "alternatives", "choose", "together", "before", "apart", "sides")
-_LIMITS = ("side_limit", "limit", "smoothness")
+_REQUEST = ("template", "like", "flip", "alternatives", "choose", "together", "before", "apart")
+_LIMITS = ("sides", "side_limit", "limit", "smoothness")
 _PRESETS = {"sort_into_mix": "mix"}  # option: the preset of the medium that it asks for
 
 
@@ -44,7 +44,10 @@ _PRESETS = {"sort_into_mix": "mix"}  # option: the preset of the medium that it 
 )
 @click.option("--apart", metavar="COLUMN", multiple=True,
               help="No two neighbours share it, such as artist; --apart soft besides: as few as can be.")  # fmt: skip
-@click.option("--sides", type=click.IntRange(1), default=1, metavar="N", help="Sides with an arc each, as on vinyl.")
+@click.option("--sides", "--walls", type=click.IntRange(1), default=1, metavar="N",
+              help="Sides with an arc each, as on vinyl; or walls of a room.")  # fmt: skip
+@click.option("--spreads", type=click.Choice(["match", "contrast"]),
+              help="Two and two face each other after a cover, as in a book, and match or contrast.")  # fmt: skip
 @click.option("--side-limit", metavar="LENGTH", help="The longest a side may be, such as 22:00.")
 @click.option("--limit", metavar="LENGTH", help="The longest it may be in all; what fits worst is left out.")
 @click.option("--smooth", "smoothness", type=float, default=0.0, metavar="WEIGHT",
@@ -205,7 +208,7 @@ def _as_request(options: dict[str, Any]) -> Request:
     from fabula.session.requests.request import Request
 
     asked: dict[str, Any] = {name: options[name] for name in (*_REQUEST, *_LIMITS)}
-    asked |= _as_apart(asked["apart"])
+    asked |= _as_apart(asked["apart"]) | {"spreads": options["spreads"] or ""}
     asked |= {name: _as_ends(name, options[name]) for name in ("first", "last")}
     return Request(at=_as_positions(options["at"]), smooth_by=_as_weights(options["smooth_by"]), **asked)
 

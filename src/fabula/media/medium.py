@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fabula.core.collection import Collection, Item
 from fabula.core.essence import Floats
@@ -56,6 +57,25 @@ class Preview:
 
     kind: str = ""
     types: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class Facing:
+    """What faces what on two pages of a book.
+
+    Attributes
+    ----------
+    unlike
+        Shape (n, n), symmetric: how far two items are from each other, about 1 on average.
+    odd
+        Shape (n, n): what it costs besides that these two face each other, whether they match or contrast.
+    alone
+        Shape (n,), bool: which items need both pages.
+    """
+
+    unlike: Floats
+    odd: Floats
+    alone: NDArray[np.bool_]
 
 
 Lengths = Callable[[Collection], Floats]
@@ -111,6 +131,8 @@ class Medium:
         Features by which a table is known to be of this medium, those worth an arc first.
     preview
         How an item is shown on the page.
+    facing
+        How items go beside each other on facing pages; None where they have none.
     outputs
         Ending -> how a collection is written in a format of this medium's own.
     write_numbers
@@ -141,9 +163,10 @@ class Medium:
     proposer: str | None = None
     columns: tuple[str, ...] = ()
     preview: Preview = Preview()
+    facing: Callable[[Collection], Facing] | None = None
     outputs: Mapping[str, Output] = field(default_factory=dict)
     write_numbers: Callable[[Path, Numbers, Numbers | None], None] | None = None
-    telling: Telling = Telling()
+    telling: Telling = field(default_factory=Telling)
     levelling: Levelling | None = None
     presets: Mapping[str, Preset] = field(default_factory=dict)
 

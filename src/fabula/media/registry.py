@@ -15,7 +15,11 @@ from fabula.errors import InputError
 from fabula.media.medium import Medium
 
 GROUP = "fabula.media"
-_HOME = {"music": "fabula.media.music:MEDIUM", "text": "fabula.media.text:MEDIUM"}  # name: where it lies
+_HOME = {  # name: where it lies
+    "music": "fabula.media.music:MEDIUM",
+    "text": "fabula.media.text:MEDIUM",
+    "images": "fabula.media.images:MEDIUM",
+}
 
 ITEMS = Medium("items")  # things of which nothing is known but numbers
 

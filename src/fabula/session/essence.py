@@ -106,8 +106,21 @@ def _by_likelihood(source: Source, model: AnyModel, measuring: Measuring) -> Ess
     heard = likelihood.known()
     if not heard:
         raise _no_column(source)
-    values = found.values if found.model is not None else likelihood.essence()
-    return replace(found, values=values, features=heard, likelihood=likelihood)
+    if found.model is not None:
+        return replace(found, features=heard, likelihood=likelihood)
+    values, notes = _drawn(likelihood, source.medium)
+    return replace(found, values=values, features=heard, likelihood=likelihood, notes=(*found.notes, *notes))
+
+
+def _drawn(likelihood: Likelihood, medium: Medium) -> tuple[Floats, tuple[str, ...]]:
+    """What the arc is drawn of: where items lean to; or, where the model knows of no arc, the medium's first column."""
+    values = likelihood.essence()
+    usable = usable_columns(likelihood.collection)
+    name = next((name for name in medium.columns if name in usable), None)
+    if np.any(values) or name is None:
+        return values, ()
+    note = f"the model knows what follows what, and of no arc: the one drawn is of {medium.shown(name)}"
+    return normalise(likelihood.collection.column(name)), (note,)
 
 
 def _near(found: Essence) -> Collection:

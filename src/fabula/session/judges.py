@@ -111,8 +111,8 @@ class StepJudge:
         return self.model.flow_of(self.distances, len(self.collection))
 
     def known(self) -> tuple[str, ...]:
-        """The features that are known; none where the steps are not, without which measures tell little."""
-        return tuple(_features(self.model.feature_names, self.collection)) if self.distances else ()
+        """The features and steps that are known; none where no step is, without which measures tell little."""
+        return (*_features(self.model.feature_names, self.collection), *self.distances) if self.distances else ()
 
     def contributions(self, ordering: Ints) -> Contributions:
         """What each feature and each step adds."""

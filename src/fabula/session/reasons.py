@@ -71,7 +71,8 @@ def _because_of(names: list[str]) -> str:
 def traits_of(collection: Collection, names: tuple[str, ...], medium: Medium) -> list[list[str]]:
     """At most two words per item, for the features in which it stands out most from the others."""
     words = medium.words.traits
-    there = [name for name in names or collection.feature_names if name in words and name in collection.feature_names]
+    asked = [name for name in names if name in words] or collection.feature_names  # a model may go by steps alone
+    there = [name for name in asked if name in words and name in collection.feature_names]
     known = [name for name in there if np.isfinite(collection.column(name)).any()]
     if not known or len(collection) < 2:
         return [[] for _ in collection.items]

@@ -26,6 +26,7 @@ from fabula.session.ordered import Ordered
 from fabula.session.proposals import Proposal, Task
 from fabula.session.requests.naming import named_template
 from fabula.session.requests.request import Request
+from fabula.session.requests.spreads import with_spreads
 from fabula.session.requests.wishes import constraints_of, readable
 from fabula.sources.registry import Opening, open_source
 from fabula.sources.source import SeveralCollectionsError, Source
@@ -145,6 +146,10 @@ class Session:
             When wishes cannot hold, in one line that names them.
         """
         asked = _request(request, wishes)
+        if asked.spreads:
+            plain = self.order(replace(asked, spreads="", alternatives=1, choose=1)).ordering
+            spread = with_spreads(asked, self.collection, self.medium, plain)
+            return replace(self.order(spread), request=asked)
         constraints = constraints_of(asked, self.collection, self.medium)
         steps = self._steps(asked) if asked.smoothness else None
         flow = asked.smoothness * steps.table if steps is not None and len(self.collection) > 1 else None

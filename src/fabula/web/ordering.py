@@ -21,7 +21,7 @@ from fabula.web.store import OpenCollection, Store
 
 _SAME = (
     "flip", "scaled", "alternatives", "choose", "ordering", "side_sizes", "first", "last", "together", "before",
-    "apart", "apart_soft", "sides", "side_limit", "limit", "smoothness", "smooth_by",
+    "apart", "apart_soft", "sides", "spreads", "side_limit", "limit", "smoothness", "smooth_by",
 )  # fmt: skip
 
 

@@ -62,6 +62,7 @@ class OrderRequest(_Body):
     apart: Text | None = Field(None, description="No two neighbours share this: 'creator', or any column.")
     apart_soft: bool = Field(default=False, description="As few as possible share it, instead of none.")
     sides: int = Field(1, ge=1, le=26, description="How many sides, each with an arc of its own.")
+    spreads: Literal["", "match", "contrast"] = Field("", description="Items face each other two by two, as in a book.")
     side_limit: Length | None = Field(None, description="The length one side holds.")
     limit: Length | None = Field(None, description="The length of all; what fits worst is left out.")
     smoothness: Number = Field(0.0, ge=-100, le=100, description="Weight of the steps between neighbours.")

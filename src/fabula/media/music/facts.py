@@ -133,5 +133,5 @@ def _texts(known: Known, text: Callable[[int], str]) -> tuple[str, ...]:
 
 
 def track_gains(collection: Collection) -> tuple[Floats, str]:
-    """dB that bring every track to -18 LUFS, as ReplayGain 2.0 does: shape (n,), NaN where the loudness is not known."""
+    """DB that bring every track to -18 LUFS, as ReplayGain 2.0 does: shape (n,), NaN where the loudness is not known."""
     return REFERENCE - column(collection, "loudness"), f"to {REFERENCE:g} LUFS, as ReplayGain 2.0"

@@ -50,6 +50,8 @@ class Request:
         No two neighbours share this: who made them, or any column; soft: as few as possible do.
     sides, side_limit
         How many sides, each with an arc of its own, and the length one side holds, as a number or as text.
+    spreads
+        Items face each other two by two, after a cover, as on the pages of a book: ``"match"`` or ``"contrast"``.
     limit
         The length of all; what fits worst is left out.
     smoothness
@@ -80,6 +82,7 @@ class Request:
     apart_soft: bool = False
     sides: int = 1
     side_limit: float | str | None = None
+    spreads: str = ""
     limit: float | str | None = None
     smoothness: float = 0.0
     smooth_by: Mapping[str, float] = field(default_factory=dict)
@@ -97,6 +100,8 @@ class Request:
             raise InputError("goes with smoothness, such as 0.5", field="smooth_by")
         if self.sides < 1:
             raise InputError(f"must be at least 1; got {self.sides}", field="sides")
+        if self.spreads not in ("", "match", "contrast"):
+            raise InputError(f'must be "match" or "contrast"; got {self.spreads!r}', field="spreads")
         if self.side_sizes and self.ordering is None:
             raise InputError("goes with an ordering", field="side_sizes")
         if self.side_limit is not None and self.sides < 2:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from math import isfinite
 from pathlib import Path
@@ -37,10 +37,16 @@ def check_output(path: str | Path) -> Path:
     from fabula.media.registry import media
 
     target = check_target(path)
-    own = [ending for medium in media().values() for ending in medium.outputs]
-    if target.suffix.lower() not in (*_WRITERS, *own):
+    own = dict.fromkeys(ending for medium in media().values() for ending in medium.outputs)
+    if target.suffix.lower() not in _WRITERS and _longest(own, target) is None:
         raise InputError(f"{target}: the ending must be one of {', '.join((*_WRITERS, *own))}")
     return target
+
+
+def _longest(endings: Iterable[str], target: Path) -> str | None:
+    """The longest of some endings that a name has: ``.book.pdf`` before ``.pdf``."""
+    name = target.name.lower()
+    return max((ending for ending in endings if name.endswith(ending)), key=len, default=None)
 
 
 def write_ordered(ordered: Ordered, path: str | Path, *, gain: bool = False) -> Path:
@@ -50,8 +56,9 @@ def write_ordered(ordered: Ordered, path: str | Path, *, gain: bool = False) -> 
     file that is replaced is kept as a version, for :func:`fabula.session.writing.history.restore`.
     """
     target = check_target(path)
-    ending = target.suffix.lower()
-    own = ordered.session.medium.outputs.get(ending)
+    ending, outputs = target.suffix.lower(), ordered.session.medium.outputs
+    longest = _longest(outputs, target)
+    own = None if longest is None else outputs[longest]
     if ending not in _WRITERS and own is None:
         raise InputError(f"{target}: the ending must be one of {', '.join(output_endings(ordered))}")
     if gain and ending in PLAYLIST_ENDINGS:

@@ -1,0 +1,63 @@
+"""``fabula cache``."""
+
+from __future__ import annotations
+
+import click
+
+
+@click.group("cache")
+def command() -> None:
+    """Say what is kept of measured files, or forget it.
+
+    \b
+    Examples:
+      fabula cache info
+      fabula cache clear --spec audio
+    """
+
+
+@command.command("info")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def info(*, as_json: bool) -> None:
+    """Say where the cache lies, what it holds and how large it is.
+
+    \b
+    Example:
+      fabula cache info
+    """
+    import json
+
+    from fabula.media.cache import cache_info
+
+    found = cache_info()
+    if as_json:
+        entries = [{"spec": spec, "version": version, "files": count} for spec, version, count in found.entries]
+        document = {"path": str(found.path), "entries": entries, "bytes": found.size, "most": found.most}
+        click.echo(json.dumps(document | {"old": found.old}))
+        return
+    click.echo(f"{found.path}: {_size(found.size)} of at most {_size(found.most)}")
+    for spec, version, count in found.entries:
+        click.echo(f"{spec}, version {version}: {count:,} files")
+    if found.old:
+        click.echo(f"of earlier versions: {found.old:,} files, taken over when they are asked for")
+
+
+@command.command("clear")
+@click.option("--spec", metavar="NAME", help="Only what was measured by this spec, such as audio.")
+def clear(*, spec: str | None) -> None:
+    """Forget what was measured; it is measured again when it is asked for.
+
+    \b
+    Example:
+      fabula cache clear
+    """
+    from fabula.media.cache import clear_cache
+
+    click.echo(f"forgotten: {clear_cache(spec):,} files")
+
+
+def _size(size: int) -> str:
+    for unit, factor in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
+        if size >= factor:
+            return f"{size / factor:.1f} {unit}"
+    return f"{size} bytes"

@@ -1,0 +1,143 @@
+"""Pictures: what a photograph or a page is, how its files are read and measured, and the words for what was found."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from fabula.core.collection import Collection
+from fabula.core.essence import Floats
+from fabula.core.writing import write_whole
+from fabula.media.images.files import COMPANION_ENDINGS, PICTURE_ENDINGS, read_item
+from fabula.media.images.sidecars import write_numbers
+from fabula.media.medium import Facing, Medium, Output, Preview, Words
+from fabula.media.spec import Spec
+from fabula.media.steps import Steps
+
+_TRAITS = {  # feature: (much, little)
+    "brightness": ("light", "dark"),
+    "contrast": ("full of contrast", "soft"),
+    "warmth": ("warm", "cold"),
+    "colourfulness": ("colourful", "muted"),
+    "bw": ("black and white", "in colour"),
+    "edge_density": ("busy", "calm"),
+    "sharpness": ("sharp", "smooth"),
+    "aspect": ("wide", "tall"),
+    "symmetry": ("symmetrical", "lopsided"),
+}
+_NAMES = {
+    "green_red": "green to red",
+    "key_low": "shadows",
+    "key_high": "highlights",
+    "bw": "black and white",
+    "edge_density": "detail",
+    "aspect": "format",
+    "top_bottom": "lightness above",
+    "tone": "light",
+}
+_COLUMNS = (
+    "brightness", "warmth", "colourfulness", "contrast", "chroma", "hue", "edge_density", "sharpness", "entropy",
+    "symmetry", "aspect", "bw", "key_low", "key_high", "hue_agreement", "green_red", "top_bottom", "horizontality",
+    "subject_x", "subject_y", "subject_size", "subject_spread", "captured", "rating",
+)  # fmt: skip
+_SHOWN = {
+    ".jpg": "image/jpeg",
+    ".jpeg": "image/jpeg",
+    ".jpe": "image/jpeg",
+    ".jfif": "image/jpeg",
+    ".avif": "image/avif",
+}
+
+
+def _images() -> Spec:
+    from fabula.media.images.measures import SPEC
+
+    return SPEC
+
+
+def _steps(collection: Collection, essence: Floats) -> Steps:
+    from fabula.media.images.flow import picture_steps
+
+    return picture_steps(collection, essence)
+
+
+def _facing(collection: Collection) -> Facing:
+    from fabula.media.images.spreads import facing_pages
+
+    return facing_pages(collection)
+
+
+def _complete(collection: Collection) -> Collection:
+    from fabula.media.images.flow import with_duplicates
+
+    return with_duplicates(collection)
+
+
+def _parts(path: str) -> Collection | None:
+    from fabula.media.images.parts import cut_pages
+
+    return cut_pages(path)
+
+
+def _sheet(collection: Collection, target: Path, sides: Sequence[int]) -> Path:
+    from fabula.media.images.sheets import write_sheet
+
+    return write_sheet(collection, target, sides)
+
+
+def _pdf(collection: Collection, target: Path, sides: Sequence[int]) -> Path:
+    from fabula.media.images.sheets import write_pdf
+
+    return write_pdf(collection, target, sides)
+
+
+def _flip_book(collection: Collection, target: Path, sides: Sequence[int]) -> Path:
+    from fabula.media.images.books import write_flip_book
+
+    return write_flip_book(collection, target, sides)
+
+
+def _book_pdf(collection: Collection, target: Path, sides: Sequence[int]) -> Path:
+    from fabula.media.images.books import write_book_pdf
+
+    return write_book_pdf(collection, target, sides)
+
+
+def _list(collection: Collection, target: Path, sides: Sequence[int]) -> Path:
+    """A plain list of files, relative to where it lies, one a line; an empty line between sides."""
+    breaks = {sum(sides[:k]) for k in range(1, len(sides))}
+    lines = []
+    for position, item in enumerate(collection.items):
+        lines += [""] * (position in breaks)
+        lines.append(os.path.relpath(item.path, target.parent) if item.path else item.label)
+    return write_whole(target, "\n".join(lines) + "\n")
+
+
+OUTPUTS: dict[str, Output] = {
+    ".png": _sheet,
+    ".pdf": _pdf,
+    ".book.pdf": _book_pdf,
+    ".html": _flip_book,
+    ".txt": _list,
+}
+
+MEDIUM = Medium(
+    "images",
+    Words("picture", "pictures", "series", "photographer", _TRAITS, _NAMES, "a picture", "pictures"),
+    endings=PICTURE_ENDINGS | {".pdf"},
+    companions=COMPANION_ENDINGS,
+    read_item=read_item,
+    parts=_parts,
+    specs={"images": _images},
+    complete=_complete,
+    steps=_steps,
+    proposer="pictures",
+    columns=_COLUMNS,
+    preview=Preview("picture", _SHOWN),
+    facing=_facing,
+    outputs=OUTPUTS,
+    write_numbers=write_numbers,
+)
+
+__all__ = ["MEDIUM"]
