@@ -58,7 +58,7 @@ class Levelling:
     Attributes
     ----------
     gains
-        From a collection to what each item needs, in `unit`, shape (n,), and a sentence that says what it is brought to.
+        From a collection to what each item needs, in `unit`, shape (n,), and words for what it is brought to.
     write
         Writes the gain of one item into a file: path, the item's index, the collection.
     unit

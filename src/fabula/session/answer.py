@@ -77,10 +77,9 @@ def as_json(ordered: Ordered, *, explain: bool = True) -> dict[str, Any]:
     ``score``, ``exact``, ``gap`` (null: not known), ``sides`` (items on each), ``lengths`` (of each side, in ``unit``),
     ``left_out`` (item indices), ``unmeasured`` (entries that keep their position), ``model``, ``likelier`` (times, than
     the order given), ``items`` in the new order (each with ``position`` (1-based), ``id``, ``title``, who made it,
-    ``path``, ``length``, ``side``, ``essence``, ``target``, ``deviation``, ``why``, ``facts``), ``given``, ``alternatives``
-    (each with its ``likelihood`` relative to this one),
-    ``changes``, ``likes`` (where each item, in the order given, likes to stand: shares over the positions; null where
-    no set model was asked) and ``notes``.
+    ``path``, ``length``, ``side``, ``essence``, ``target``, ``deviation``, ``why``, ``facts`` as text), ``given``,
+    ``alternatives`` (each with its ``likelihood`` relative to this one), ``changes``, ``likes`` (where each item, in
+    the order given, likes to stand: shares over the positions; null where no set model was asked) and ``notes``.
 
     Parameters
     ----------

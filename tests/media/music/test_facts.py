@@ -22,7 +22,8 @@ def tracks(columns, details=None):
 
 
 HEARD = {
-    "loudness": [-9.0, -20.25], "start_loudness": [-9.0, -30.0], "end_loudness": [-12.0, -21.0], "true_peak": [0.5, -6.0],
+    "loudness": [-9.0, -20.25], "start_loudness": [-9.0, -30.0], "end_loudness": [-12.0, -21.0],
+    "true_peak": [0.5, -6.0],
     "heard_tempo": [124.0, 90.04], "tempo_confidence": [0.9, 0.2],
     "heard_key": [9, 3], "heard_mode": [0, 1], "key_confidence": [0.8, 0.1],
 }  # fmt: skip

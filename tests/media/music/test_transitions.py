@@ -88,8 +88,8 @@ def part(steps, name):
 
 def test_steps_go_from_the_end_of_one_to_the_start_of_the_next():
     steps = music_steps(
-        measured(start_loudness=[-10, -22], end_loudness=[-30, -12], start_brightness=[400, 800], end_brightness=[1600, 400],
-                 start_key=[0, 7], end_key=[2, 0]),
+        measured(start_loudness=[-10, -22], end_loudness=[-30, -12], start_brightness=[400, 800],
+                 end_brightness=[1600, 400], start_key=[0, 7], end_key=[2, 0]),
         np.zeros(2),
     )  # fmt: skip
     assert part(steps, "loudness").distance.tolist() == [[20, 8], [2, 10]]

@@ -90,11 +90,11 @@ def music_doubts(collection: Collection) -> tuple[str, ...]:
 
 def _tempo_doubts(collection: Collection) -> list[tuple[int, str]]:
     said, heard, sure = (column(collection, name) for name in ("tempo", "heard_tempo", "tempo_confidence"))
-    found = []
-    for i in np.flatnonzero((said > 0) & (heard > 0) & (sure >= SURE)):
-        if tempo_distance(np.array([said[i], heard[i]]))[0, 1] > _SAME_TEMPO:
-            found.append((int(i), f"its tag says {said[i]:g} beats per minute, heard are {heard[i]:.0f}"))
-    return found
+    return [
+        (int(i), f"its tag says {said[i]:g} beats per minute, heard are {heard[i]:.0f}")
+        for i in np.flatnonzero((said > 0) & (heard > 0) & (sure >= SURE))
+        if tempo_distance(np.array([said[i], heard[i]]))[0, 1] > _SAME_TEMPO
+    ]
 
 
 def _key_doubts(collection: Collection) -> list[tuple[int, str]]:
@@ -133,5 +133,5 @@ def _texts(known: Known, text: Callable[[int], str]) -> tuple[str, ...]:
 
 
 def track_gains(collection: Collection) -> tuple[Floats, str]:
-    """DB that bring every track to -18 LUFS, as ReplayGain 2.0 does: shape (n,), NaN where the loudness is not known."""
+    """What brings every track to -18 LUFS, as ReplayGain 2.0 does, in dB: shape (n,), NaN where it is not known."""
     return REFERENCE - column(collection, "loudness"), f"to {REFERENCE:g} LUFS, as ReplayGain 2.0"

@@ -52,7 +52,7 @@ def tempi(collection: Collection) -> Known:
 
 
 def keys(collection: Collection, where: str = "heard") -> tuple[Known, Floats]:
-    """Keys, 0 for C to 11 for B, and modes, 1 for major and 0 for minor: of the whole, of the ``start`` or of the ``end``.
+    """Keys, 0 for C to 11 for B, and modes, 1 for major and 0 for minor: of the whole, the ``start`` or the ``end``.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What the tags of an audio file say of it: title, artist, album, track number, tempo, key, gain. Nothing is decoded."""
+"""What the tags of an audio file say of it: title, artist, album, number, tempo, key, gain. Nothing is decoded."""
 
 from __future__ import annotations
 

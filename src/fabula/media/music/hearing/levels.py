@@ -27,7 +27,7 @@ class Edges:
     start, end
         Where the first and the last sound is.
     fade_in, fade_out
-        From the first sound until a second of it is within 6 LU of the loudness of the whole; and the same from the end.
+        From the first sound until a second of it is within 6 LU of the loudness of the whole; the same from the end.
     start_loudness, end_loudness
         Of the first and the last 15 seconds between `start` and `end`.
     """

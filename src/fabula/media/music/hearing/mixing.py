@@ -19,8 +19,8 @@ _ZEROS = 12  # zero crossings of the low pass within its taps
 class Mix:
     """Chunks (frames, channels) in, mono samples at a lower rate out.
 
-    Every row of samples and the end of the row before it give one row of the mix by a matrix product: a low pass at 0.9 of
-    the new Nyquist frequency, kept at every `factor`-th sample.
+    Every row of samples and the end of the row before it give one row of the mix by a matrix product: a low pass at 0.9
+    of the new Nyquist frequency, kept at every `factor`-th sample.
 
     Attributes
     ----------

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 from scipy.signal import firwin
 
-from fabula.core.essence import Floats
 from fabula.media.music.weighting import Samples
 
 LOWEST = -100.0  # dBTP, for silence
@@ -65,10 +64,10 @@ class Peak:
         return rows * _ROW
 
 
-def _product(times: int) -> Floats:
+def _product(times: int) -> Samples:
     """Matrix (row + taps - 1, row * (times - 1)): samples to the values between them."""
     if times == 1:
-        return np.empty((0, 0))
+        return np.empty((0, 0), np.float32)
     low_pass = firwin(_TAPS * times + 1, 1 / times, window=("kaiser", 7.0)) * times
     matrix = np.zeros((_ROW + _TAPS - 1, _ROW, times - 1), np.float32)
     for phase in range(1, times):

@@ -6,6 +6,7 @@ import numpy as np
 import scipy.fft
 
 from fabula.core.essence import Floats
+from fabula.core.ordering import Ints
 from fabula.media.music.hearing.spectra import Frames
 from fabula.media.music.weighting import Samples
 
@@ -55,7 +56,7 @@ class Pitches:
         return np.stack(self._blocks) if self._blocks else np.empty((0, 2, FINE))
 
 
-def _peaks(sizes: Samples, first: int, step: float) -> tuple[Floats, Floats, Floats]:
+def _peaks(sizes: Samples, first: int, step: float) -> tuple[Ints, Floats, Floats]:
     """Frame, pitch in tens of cents above C, and weight of every local maximum that stands out of its frame."""
     mid = sizes[:, 1:-1]
     floor = 1.5 * sizes.mean(axis=1, keepdims=True)

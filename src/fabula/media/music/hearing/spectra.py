@@ -54,7 +54,7 @@ class ShortSpectra:
         self.rate = rate / hop
         self._frames = Frames(WINDOW, hop)
         self._bands, self._groups = _bands(rate)
-        self._last = np.zeros((1, _BANDS), np.float32)
+        self._last: Samples = np.zeros((1, _BANDS), np.float32)
         self._colours = _colours(rate)
         self._onsets: list[Samples] = []
         self._spans: list[Floats] = []
@@ -67,7 +67,7 @@ class ShortSpectra:
             return
         spectra = scipy.fft.rfft(windows, workers=1)
         powers = spectra.real**2 + spectra.imag**2
-        strengths = (powers @ self._bands) ** np.float32(_COMPRESSION)
+        strengths = np.power(powers @ self._bands, _COMPRESSION, dtype=np.float32)
         rises = np.diff(np.concatenate([self._last, strengths]), axis=0)
         self._last = strengths[-1:]
         self._onsets.append(np.maximum(rises, 0) @ self._groups)

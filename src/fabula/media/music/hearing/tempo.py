@@ -1,5 +1,7 @@
-"""The tempo of a stream from its onsets: every tempo is judged by how the onsets repeat at its beat, at parts of it and at
-multiples of it, by a small network that learned from pieces whose tempo is written down.
+"""The tempo of a stream from its onsets.
+
+Every tempo is judged by how the onsets repeat at its beat, at parts of it and at multiples of it, by a small network
+that learned from pieces whose tempo is written down.
 """
 
 from __future__ import annotations
