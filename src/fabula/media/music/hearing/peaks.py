@@ -9,17 +9,17 @@ from fabula.media.music.weighting import Samples
 
 LOWEST = -100.0  # dBTP, for silence
 
-_ROW = 32  # samples looked at together
+_ROW = 128  # samples looked at together
 _TAPS = 24  # of every phase
 _NEAR = 0.6  # rows whose highest sample is below this part of the peak so far are not looked into (4.4 dB)
-_MOST = 64  # rows of a chunk that are
+_MOST = 16  # rows of a chunk that are
 
 
 class Peak:
     """The true peak of a stream.
 
-    Only rows of 32 samples whose own highest sample comes near the peak so far can hold it; those are oversampled, of
-    every chunk at most those with the 64 highest samples.
+    Only rows of 128 samples whose own highest sample comes near the peak so far can hold it; those are oversampled, of
+    every chunk at most the 16 rows with the highest samples.
     """
 
     def __init__(self, rate: int) -> None:

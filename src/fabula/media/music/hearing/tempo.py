@@ -45,8 +45,8 @@ def find_tempo(onsets: Floats, rate: float) -> Tempo:
     """
     if len(onsets) < _FEWEST * rate or not onsets.any():
         return Tempo(NO_TEMPO, 0.0)
-    repeats, _ = repetition(onsets, rate)
-    shares = _shares(judged_by(onsets, rate))
+    repeats, strength = repetition(onsets, rate)
+    shares = _shares(_judged_by(repeats, strength, rate, onset_density(onsets, rate)))
     merged = np.convolve(shares, np.ones(7), mode="same")  # candidates within 3 % speak for each other
     best = TEMPI[int(merged.argmax())]
     near = np.abs(np.log(TEMPI / best)) < np.log(_CLOSE)
@@ -94,12 +94,15 @@ def repetition(onsets: Floats, rate: float) -> tuple[Floats, Floats]:
 
 def judged_by(onsets: Floats, rate: float) -> Floats:
     """What every tempo is judged by: shape (tempi, features)."""
-    likeness, strength = repetition(onsets, rate)
+    return _judged_by(*repetition(onsets, rate), rate, onset_density(onsets, rate))
+
+
+def _judged_by(likeness: Floats, strength: Floats, rate: float, density: float) -> Floats:
     beat = 60 / TEMPI
     lags, bins = np.arange(likeness.shape[1]) / rate, np.linspace(0, rate / 2, strength.shape[1])
     columns = [np.interp(beat * m, lags, row, right=0.0) for row in likeness for m in _MULTIPLES]
     columns += [np.interp(r / beat, bins, row, right=0.0) for row in strength for r in _RATES]
-    per_beat = np.log2(np.maximum(0.05, onset_density(onsets, rate)) * beat)
+    per_beat = np.log2(np.maximum(0.05, density) * beat)
     columns += [np.exp(-0.5 * ((np.log(TEMPI) - centre) / 0.18) ** 2) for centre in _CENTRES]
     columns += [np.exp(-0.5 * ((per_beat - centre) / 0.5) ** 2) for centre in (-1.0, 0.0, 1.0, 2.0, 3.0)]
     return np.stack(columns, axis=1)
