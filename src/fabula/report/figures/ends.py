@@ -11,7 +11,7 @@ from fabula.media.telling import Ends
 from fabula.report.svg import short
 
 MOST_ITEMS = 60
-_LEFT, _TOP, _HEIGHT, _FOOT = 52, 14, 150, 96
+_LEFT, _TOP, _HEIGHT = 52, 14, 150
 
 
 def ends_figure(ends: Ends, labels: Sequence[str], breaks: Sequence[int] = ()) -> str:
@@ -58,7 +58,8 @@ def ends_figure(ends: Ends, labels: Sequence[str], breaks: Sequence[int] = ()) -
         name = escape(short(labels[k], 16))
         parts.append(f'<text x="{x + wide / 2:.0f}" y="{_TOP + _HEIGHT + 14}" text-anchor="end" '
                      f'transform="rotate(-45 {at})">{name}</text>')  # fmt: skip
-    width, height = _LEFT + wide * m + 10, _TOP + _HEIGHT + _FOOT
+    foot = 24 + 5 * max(len(short(label, 16)) for label in labels)
+    width, height = _LEFT + wide * m + 10, _TOP + _HEIGHT + foot
     return (
         f'<svg class="fab" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
         f'style="max-width:{width}px" role="img" aria-label="How each begins and ends">{"".join(parts)}</svg>'
