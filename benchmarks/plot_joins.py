@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import sys
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 
@@ -31,13 +32,12 @@ def levels(path: str) -> np.ndarray:
 
 
 def main() -> None:
-    from matplotlib import pyplot
+    from matplotlib import pyplot as plt
 
-    with open(sys.argv[1], encoding="utf-8") as file:
-        items = json.load(file)["items"]
+    items = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))["items"]
     heard = [levels(item["path"]) for item in items]
     rows = -(-(len(items) - 1) // ACROSS)
-    figure, axes = pyplot.subplots(rows, ACROSS, figsize=(2.4 * ACROSS, 1.5 * rows), sharex=True, sharey=True)
+    figure, axes = plt.subplots(rows, ACROSS, figsize=(2.4 * ACROSS, 1.5 * rows), sharex=True, sharey=True)
     for axis, (one, other), (left, right) in zip(axes.flat, pairwise(items), pairwise(heard), strict=False):
         end, start = left[-STEPS:], right[:STEPS]
         axis.plot(np.arange(-len(end), 0) / 10, end)

@@ -55,7 +55,7 @@ class ShortSpectra:
         self.rate = rate / hop
         self._frames = Frames(WINDOW, hop)
         self._bands, self._groups = _bands(rate)
-        self._last: Samples = np.zeros((1, _BANDS), np.float32)
+        self._last: Samples = np.full((1, _BANDS), _LEAST**_COMPRESSION)
         self._colours = _colours(rate)
         self._onsets: list[Samples] = []
         self._spans: list[Floats] = []

@@ -22,6 +22,7 @@ _MULTIPLES = (1 / 4, 1 / 3, 1 / 2, 2 / 3, 3 / 4, 1.0, 3 / 2, 2.0, 3.0, 4.0)  # o
 _RATES = (1 / 2, 2 / 3, 1.0, 3 / 2, 2.0, 3.0, 4.0)  # of the beats' frequency
 _CENTRES = np.linspace(np.log(36), np.log(250), 12)
 _CLOSE = 1.04  # tempi within 4 % are one
+_FAINTEST = 1e-4  # onset strength; the least change of a 16-bit sample is a hundred times that
 _FEWEST = 2.0  # s of onsets below which there is nothing to repeat
 
 
@@ -43,7 +44,7 @@ def find_tempo(onsets: Floats, rate: float) -> Tempo:
     rate
         Moments per second.
     """
-    if len(onsets) < _FEWEST * rate or not onsets.any():
+    if len(onsets) < _FEWEST * rate or not onsets.max() > _FAINTEST:
         return Tempo(NO_TEMPO, 0.0)
     repeats, strength = repetition(onsets, rate)
     shares = _shares(_judged_by(repeats, strength, rate, onset_density(onsets, rate)))
@@ -57,7 +58,7 @@ def find_tempo(onsets: Floats, rate: float) -> Tempo:
 def onset_density(onsets: Floats, rate: float) -> float:
     """Onsets per second: local maxima of the onset strength that stand out of the second around them."""
     total = _smooth(onsets.sum(axis=1))
-    if len(total) < 3 or not total.any():
+    if len(total) < 3 or not total.max() > _FAINTEST:
         return 0.0
     wide = min(len(total), int(rate) | 1)
     around = np.convolve(total, np.full(wide, 1 / wide), mode="same")
