@@ -90,6 +90,7 @@ def test_gains_go_into_playlists_and_copies(fabula, tmp_path):
     assert playlist.read_text().count("# Gain ") == 3
 
 
+@pytest.mark.slow
 def test_edges_are_drawn_in_the_report(fabula, tmp_path):
     page = tmp_path / "x.html"
     assert fabula("order", demo_folder(), "--report", page, "--smooth", "0.5").code == 0
