@@ -15,7 +15,9 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import soundfile
@@ -23,6 +25,9 @@ import soundfile
 from fabula.media.extraction import Measuring, extract
 from fabula.media.music import MEDIUM
 from fabula.media.music.audio import SPEC, measure
+from fabula.media.music.decoding import open_sound
+from fabula.media.music.hearing.ears import Ears
+from fabula.media.music.loudness import Meter
 from fabula.sources.folders import read_folder
 
 RATE = 44100
@@ -77,6 +82,48 @@ def against_decoding(paths: list[str]) -> None:
     for ending, pairs in times.items():
         ours, plain = np.sum(pairs, axis=0)
         print(f"features / decoding alone, {ending}, one core: {ours / plain:.2f} ({ours:.2f} s / {plain:.2f} s)")
+
+
+def shares(path: str) -> None:
+    """What each part of hearing costs, as a share of decoding."""
+    spent: dict[str, float] = {}
+
+    def timed(name: str, action: Callable[..., Any], *arguments: Any) -> Any:
+        start = time.process_time()
+        result = action(*arguments)
+        spent[name] = spent.get(name, 0.0) + time.process_time() - start
+        return result
+
+    with open_sound(path) as sound:
+        meter, ears, chunks = Meter(sound.rate, vorbis=sound.vorbis), Ears(sound.rate), iter(sound.chunks)
+        while (chunk := timed("decoding", next, chunks, None)) is not None:
+            timed("loudness", meter.push, chunk)
+            timed("true peak", ears.peak.push, chunk)
+            timed("width", ears.width.push, chunk)
+            mono = timed("mix", ears.mix.push, chunk)
+            timed("onsets", ears.spectra.push, mono)
+            timed("pitches", ears.pitches.push, mono)
+        timed("tempo and key", ears.heard, meter.powers, meter.integrated())
+    plain = spent.pop("decoding")
+    print(f"  {Path(path).suffix}: " + ", ".join(f"{name} {time / plain:.3f}" for name, time in spent.items()))
+
+
+def against_librosa(path: str) -> None:
+    """librosa's loading, beats, chroma and centroid of the same file, in processor time."""
+    if find_spec("librosa") is None:
+        print("librosa is not installed: not compared")
+        return
+    import librosa
+
+    def stack(name: str) -> None:
+        samples, rate = librosa.load(name, sr=22050)
+        librosa.beat.beat_track(y=samples, sr=rate)
+        librosa.feature.chroma_cqt(y=samples, sr=rate)
+        librosa.feature.spectral_centroid(y=samples, sr=rate)
+
+    stack(path)  # compiles
+    ours, theirs = cpu_seconds(measure, path), cpu_seconds(stack, path, 1)
+    print(f"librosa's stack / ours, {Path(path).suffix}: {theirs / ours:.1f} ({theirs:.2f} s / {ours:.2f} s)")
 
 
 def over_cores_and_cache(paths: list[str]) -> None:
@@ -149,6 +196,10 @@ def main() -> None:
             synthesised(folder)
         paths = list(read_folder(folder, MEDIUM).paths[:MOST_FILES])
         against_decoding(paths)
+        print("parts of it, as shares of decoding:")
+        for path in {Path(path).suffix: path for path in paths}.values():
+            shares(path)
+        against_librosa(paths[0])
         over_cores_and_cache(paths)
         against_ffmpeg(paths)
         memory_of_three_hours(Path(temporary))

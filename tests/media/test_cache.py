@@ -22,7 +22,7 @@ from fabula.media.spec import Spec
 
 SPEC = Spec("audio", 1, ("duration_ms", "loudness"), lambda path, stop: np.zeros(2), (2,))
 KEY = "ab" * 32
-ROW = np.array([1234.5, -12.25])
+ROW = np.linspace(-12.25, 1234.5, len(SPEC.feature_names))
 
 
 def _spoil(statement: str, *values: object) -> None:

@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
+from dataclasses import astuple
 from pathlib import Path
 from typing import Any
 
@@ -50,9 +51,9 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 def test_rows_in_the_order_given(album: list[Path]) -> None:
     result = extract(album, cache=False)
-    expected = [(m.duration_ms, m.loudness) for m in map(measure, album)]
+    expected = [astuple(measured) for measured in map(measure, album)]
     np.testing.assert_array_equal(result.features, expected)
-    assert result.feature_names == ("duration_ms", "loudness")
+    assert result.feature_names[:2] == ("duration_ms", "loudness")
     assert result.kept == tuple(range(6))
     assert result.problems == ()
 
@@ -69,14 +70,14 @@ def test_problems_are_told_and_the_rest_kept(album: list[Path], jobs: int) -> No
     missing = album[0].with_name("missing.ogg")
     result = extract([missing, *album], jobs=jobs)
     assert result.kept == (1, 3, 4, 5, 6)
-    assert result.features.shape == (5, 2)
+    assert result.features.shape == (5, len(SPEC.feature_names))
     assert [path for path, _ in result.problems] == [str(missing), str(album[1])]
     assert all(message.startswith(path) for path, message in result.problems)
 
 
 def test_nothing_readable_and_nothing_given() -> None:
-    assert extract(["missing"]).features.shape == (0, 2)
-    assert extract([]).features.shape == (0, 2)
+    assert extract(["missing"]).features.shape == (0, len(SPEC.feature_names))
+    assert extract([]).features.shape == (0, len(SPEC.feature_names))
 
 
 def test_progress_counts_up_in_the_caller(album: list[Path]) -> None:

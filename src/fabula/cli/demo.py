@@ -24,7 +24,7 @@ def command(*, medium: str, folder: Path, as_json: bool) -> None:
       fabula demo text
       fabula demo images
     """
-    from fabula.cli.printing import console, print_arc, print_ordered
+    from fabula.cli.printing import Printing, console, print_arc, print_ordered
     from fabula.cli.progress import counting_bar
     from fabula.media.extraction import Measuring
     from fabula.report.page import write_page
@@ -35,7 +35,7 @@ def command(*, medium: str, folder: Path, as_json: bool) -> None:
     page = write_page(ordered, folder / "fabula-demo.html")
     if not as_json:
         print_arc(ordered)
-    print_ordered(ordered, [written, page], as_json=as_json)
+    print_ordered(ordered, [written, page], Printing(as_json))
     written_so = as_written(ordered)
     if written_so and not as_json:
         console().print(written_so, markup=False, soft_wrap=True)

@@ -30,6 +30,7 @@ _REQUEST = (
     "apart",
 )
 _LIMITS = ("sides", "side_limit", "limit", "smoothness")
+_PRESETS = {"sort_into_mix": "mix"}  # option: the preset of the medium that it asks for
 
 
 @click.command("order")
@@ -67,6 +68,10 @@ _LIMITS = ("sides", "side_limit", "limit", "smoothness")
 @click.option("--limit", metavar="LENGTH", help="The longest it may be in all; what fits worst is left out.")
 @click.option("--smooth", "smoothness", type=float, default=0.0, metavar="WEIGHT",
               help="Prefer small steps between neighbours; negative for contrast.")  # fmt: skip
+@click.option("--smooth-by", metavar="STEPS",
+              help="With --smooth: the steps that count, by name, as NAME,NAME or NAME:2,NAME:1.")  # fmt: skip
+@click.option("--sort-into-mix", is_flag=True,
+              help="As a DJ would: small steps between neighbours, and an arc drawn over them.")  # fmt: skip
 @click.option("--alternatives", type=int, default=4, show_default=True, metavar="N", help="Orderings to propose.")
 @click.option(
     "--likeliest",
@@ -83,6 +88,8 @@ _LIMITS = ("sides", "side_limit", "limit", "smoothness")
 @click.option("--copy-to", metavar="FOLDER", help="Write numbered copies of the files there.")
 @click.option("--link", is_flag=True, help="With --copy-to: write links instead of copies.")
 @click.option("--tags", is_flag=True, help="With --copy-to: write the new numbers into the copies.")
+@click.option("--gain", is_flag=True,
+              help="What brings each to one level: as ReplayGain in copies, as comments in a playlist.")  # fmt: skip
 @click.option("--in-place", is_flag=True, help="With --tags: write the numbers into the files themselves.")
 @click.option(
     "--restore",
@@ -93,12 +100,12 @@ _LIMITS = ("sides", "side_limit", "limit", "smoothness")
 @click.option("--report", metavar="FILE.html", help="Write a page with the arc, the table and the alternatives.")
 @click.option("--plot", metavar="FILE", help="Write the arc as a picture: .svg .png .pdf")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of the table.")
+@click.option("--show", metavar="NAMES", help="Columns of what is known of each, such as key; or all.")
 @click.option("--why", is_flag=True, help="Say in a sentence why each item stands where it stands.")
 @click.option("--recursive/--no-recursive", default=True, help="Go into folders within folders.")
 @click.option("--jobs", type=click.IntRange(1), help="Files to measure at a time; by default one per core.")
 @click.option("--cache/--no-cache", default=True, help="Keep what was measured.")
-def command(*, paths: tuple[str, ...], restore: str | None, number: int | None, as_json: bool, why: bool,
-            **options: Any) -> None:  # fmt: skip
+def command(*, paths: tuple[str, ...], restore: str | None, number: int | None, **options: Any) -> None:
     """Put a folder of music, a playlist or a table in an order that tells a story.
 
     \b
@@ -109,9 +116,10 @@ def command(*, paths: tuple[str, ...], restore: str | None, number: int | None, 
       fabula order ~/Music/new-album --sides 2 --side-limit 22:00 --report new-album.html
       fabula order album.csv --by energy --template "0:0.2,0.5:1,1:0" --json
     """
-    from fabula.cli.printing import print_ordered
+    from fabula.cli.printing import Printing, print_ordered
     from fabula.cli.progress import counting_bar
     from fabula.media.extraction import Measuring
+    from fabula.session.answer import facts_of
     from fabula.session.session import check_template, open_session
     from fabula.sources.registry import Opening
 
@@ -138,8 +146,13 @@ def command(*, paths: tuple[str, ...], restore: str | None, number: int | None, 
             measuring=measuring,
             embedding=options["embedding"],
         )
+        for option, preset in _PRESETS.items():
+            if options[option]:
+                session, request = session.preset(preset, request, measuring)
     ordered = session.order(request)
-    print_ordered(ordered, outputs.write(ordered), as_json=as_json, why=why)
+    how = Printing(options["as_json"], options["why"], _as_names(options["show"]))
+    facts_of(ordered, how.show)  # refuses what is not known before anything is written
+    print_ordered(ordered, outputs.write(ordered), how)
 
 
 @dataclass(frozen=True)
@@ -154,6 +167,7 @@ class _Outputs:
     link: bool
     tags: bool
     in_place: bool
+    gain: bool
 
     def check(self) -> None:
         """Refuse what cannot be written, before any work is done."""
@@ -174,6 +188,8 @@ class _Outputs:
             raise InputError("goes with --copy-to", field="link")
         if self.tags and (self.copy_to is None) == (not self.in_place):
             raise InputError("goes with either --copy-to or --in-place", field="tags")
+        if self.gain and self.copy_to is None and self.output is None:
+            raise InputError("goes with --copy-to or -o", field="gain")
         if self.in_place and not self.tags:
             raise InputError("goes with --tags", field="in_place")
 
@@ -183,7 +199,7 @@ class _Outputs:
         from fabula.report.pictures import write_picture
         from fabula.session.writing.outputs import write_ordered
 
-        in_order = partial(write_ordered, gap=self.gap)
+        in_order = partial(write_ordered, gap=self.gap, gain=self.gain)
         wanted = ((self.output, in_order), (self.report, write_page), (self.plot, write_picture))
         written = [write(ordered, path) for path, write in wanted if path is not None]
         return written + self._copies(ordered)
@@ -198,7 +214,7 @@ class _Outputs:
         if self.copy_to is None:
             return []
         with counting_bar("copying") as progress:
-            copy_numbered(ordered, self.copy_to, Copying(self.link, self.tags, progress))
+            copy_numbered(ordered, self.copy_to, Copying(self.link, self.tags, self.gain, progress))
         return [Path(self.copy_to)]
 
 
@@ -226,7 +242,7 @@ def _as_request(options: dict[str, Any]) -> Request:
     asked: dict[str, Any] = {name: options[name] for name in (*_REQUEST, *_LIMITS)}
     asked |= _as_apart(asked["apart"]) | {"spreads": options["spreads"] or ""}
     asked |= {name: _as_ends(name, options[name]) for name in ("first", "last")}
-    return Request(at=_as_positions(options["at"]), **asked)
+    return Request(at=_as_positions(options["at"]), smooth_by=_as_weights(options["smooth_by"]), **asked)
 
 
 def _as_apart(given: tuple[str, ...]) -> dict[str, Any]:
@@ -237,6 +253,22 @@ def _as_apart(given: tuple[str, ...]) -> dict[str, Any]:
     if given and not columns:
         raise InputError("name a column besides soft, such as --apart artist --apart soft", field="apart")
     return {"apart": columns[0] if columns else None, "apart_soft": "soft" in given}
+
+
+def _as_names(text: str | None) -> tuple[str, ...]:
+    return tuple(name.strip() for name in (text or "").split(",") if name.strip())
+
+
+def _as_weights(text: str | None) -> dict[str, float]:
+    """From ``tempo:2,key`` to names and weights."""
+    weights: dict[str, float] = {}
+    for part in _as_names(text):
+        name, _, weight = part.partition(":")
+        try:
+            weights[name.strip()] = float(weight) if weight else 1.0
+        except ValueError:
+            raise InputError(f"takes NAME or NAME:WEIGHT; got {part!r}", field="smooth_by") from None
+    return weights
 
 
 def _as_ends(name: str, given: tuple[str, ...]) -> Ends | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -38,17 +39,26 @@ def hint(groups: int) -> str:
     return f"; over {groups} only: take it for a hint" if groups < _FEW else ""
 
 
-def print_ordered(ordered: Ordered, written: list[Path], *, as_json: bool, why: bool = False) -> None:
+@dataclass(frozen=True)
+class Printing:
+    """How a result is printed: as JSON, with reasons, and with which facts of the items."""
+
+    as_json: bool = False
+    why: bool = False
+    show: tuple[str, ...] = ()
+
+
+def print_ordered(ordered: Ordered, written: list[Path], how: Printing) -> None:
     """Print an ordering as a table with its arc, or as JSON; with the reason for each position where wanted."""
-    if as_json:
+    if how.as_json:
         click.echo(json.dumps(ordered.to_json(), ensure_ascii=False))
         return
     from fabula.session.answer import headline, rows_of
 
     out = console()
     out.print(headline(ordered), style="bold", markup=False)
-    out.print(_table(ordered, out.width))
-    if why:
+    out.print(_table(ordered, out.width, how.show))
+    if how.why:
         for row, reason in zip(rows_of(ordered), ordered.reasons, strict=True):
             out.print(f"{row.label:>3}  {row.item.label}: {reason}", markup=False, soft_wrap=True)
     for line in _verdict(ordered):
@@ -57,14 +67,14 @@ def print_ordered(ordered: Ordered, written: list[Path], *, as_json: bool, why: 
         out.print(f"written: {path}", markup=False, soft_wrap=True)
 
 
-def _table(ordered: Ordered, width: int) -> Table:
+def _table(ordered: Ordered, width: int, show: tuple[str, ...] = ()) -> Table:
     from rich.table import Table
     from rich.text import Text
 
     from fabula.report.terminal import bar
-    from fabula.session.answer import rows_of, side_line
+    from fabula.session.answer import facts_of, rows_of, side_line
 
-    rows = rows_of(ordered)
+    rows, facts = rows_of(ordered), facts_of(ordered, show)
     creators = any(row.item.creator for row in rows)
     timed = any(row.length for row in rows)
     table = Table(box=None, pad_edge=False, header_style="bold")
@@ -74,13 +84,14 @@ def _table(ordered: Ordered, width: int) -> Table:
         widths[ordered.session.medium.words.creator] = min(24, max(words, 6))
     if timed:
         widths["length"] = max(6, *(len(row.length) for row in rows))
+    widths |= {fact.name: max(len(fact.name), *map(len, fact.texts)) for fact in facts}
     widths |= {
         "was": max(3, len(str(len(ordered.session.collection)))),
         "arc" if ordered.session.essence.ndim == 1 else "off": 16,
     }
     room = width - sum(widths.values()) - 2 * len(widths)
     for name, wide in widths.items():
-        right = name in ("#", "length", "was")
+        right = name in ("#", "length", "was", *(fact.name for fact in facts))
         table.add_column(name, justify="right" if right else "left", no_wrap=True, overflow="ellipsis", width=wide)
         if name == "#":
             table.add_column("title", overflow="ellipsis", no_wrap=True, max_width=max(8, room))
@@ -91,6 +102,7 @@ def _table(ordered: Ordered, width: int) -> Table:
         cells: list[str | Text] = [row.label, Text(row.item.label)]
         cells += [Text(row.item.creator)] if creators else []
         cells += [row.length] if timed else []
+        cells += [fact.texts[row.position] for fact in facts]
         table.add_row(*cells, str(row.index + 1), bar(share, 0.0, 1.0))
     return table
 

@@ -15,6 +15,7 @@ from fabula.errors import InputError
 from fabula.media.evidence import Look, no_look
 from fabula.media.spec import Spec, Stop
 from fabula.media.steps import Steps, essence_steps
+from fabula.media.telling import Levelling, Preset, Telling
 from fabula.media.threads import Threads
 from fabula.media.units import COUNT, Unit
 
@@ -204,6 +205,12 @@ class Medium:
         Ending -> how a collection is written in a format that says when each item begins, with a gap between two.
     write_numbers
         Writes the number of a position, and of a side where there are several, into a file.
+    telling
+        What can be told of items besides their titles.
+    levelling
+        How items are brought to one level; None where that makes no sense.
+    presets
+        Wishes that go together, by name.
     """
 
     name: str
@@ -235,6 +242,9 @@ class Medium:
     outputs: Mapping[str, Output] = field(default_factory=dict)
     sheets: Mapping[str, Sheet] = field(default_factory=dict)
     write_numbers: Callable[[Path, Numbers, Numbers | None], None] | None = None
+    telling: Telling = field(default_factory=Telling)
+    levelling: Levelling | None = None
+    presets: Mapping[str, Preset] = field(default_factory=dict)
 
     def spec(self, name: str | None = None) -> Spec:
         """A spec by name; by default the first.

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from fabula.core.collection import Collection
 from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
+from fabula.errors import InputError
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,11 +23,25 @@ class Step:
         What is compared, and in what.
     distance
         Shape (n, n), not negative: from each item to each as its follower.
+    weight
+        How much it counts beside the others; 0: only where it is asked for by name.
+    certainty
+        How sure each distance is, 0 to 1, shape (n, n); None: all of them are.
     """
 
     name: str
     unit: str
     distance: Floats
+    weight: float = 1.0
+    certainty: Floats | None = None
+
+    @property
+    def expected(self) -> Floats:
+        """The distances as they count, about 1 on average: one that is not sure counts as an average one in part."""
+        mean = _mean(self.distance)
+        sure = 1.0 if self.certainty is None else self.certainty
+        expected = sure * self.distance + (1.0 - sure) * mean
+        return np.asarray(expected / mean if mean > 0 else expected)
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,9 +57,40 @@ class Steps:
     parts: tuple[Step, ...]
 
     @property
+    def counted(self) -> tuple[Step, ...]:
+        """The parts that count; all of them where none has a weight."""
+        return tuple(part for part in self.parts if part.weight) or self.parts
+
+    @property
     def table(self) -> Floats:
-        """The mean of the parts, each about 1 on average: shape (n, n)."""
-        return np.asarray(np.mean([_scaled(part.distance) for part in self.parts], axis=0))
+        """The weighted mean of the parts, each about 1 on average: shape (n, n)."""
+        weights = [part.weight or 1.0 for part in self.counted]
+        return np.asarray(np.average([part.expected for part in self.counted], axis=0, weights=weights))
+
+    def weighted(self, by: Mapping[str, float]) -> Steps:
+        """The same steps, of which these count, with these weights.
+
+        Raises
+        ------
+        InputError
+            When there is no such part, or a weight is not above 0.
+
+        Examples
+        --------
+        >>> both = Steps((Step("size", "cm", np.eye(2)), Step("age", "years", np.eye(2))))
+        >>> [part.name for part in both.weighted({"age": 2.0}).counted]
+        ['age']
+        """
+        known = [part.name for part in self.parts]
+        for name, weight in by.items():
+            if name not in known:
+                there = ", ".join(known)
+                raise InputError(
+                    f"no step between these items is called {name!r}; there are: {there}", field="smooth_by"
+                )
+            if not 0 < weight < np.inf:
+                raise InputError(f"a weight must be above 0; got {weight:g} for {name}", field="smooth_by")
+        return Steps(tuple(replace(part, weight=by.get(part.name, 0.0)) for part in self.parts))
 
 
 @dataclass(frozen=True)
@@ -70,7 +116,7 @@ def changes(steps: Steps, before: Ints, after: Ints, breaks: Sequence[int] = ())
         Positions of ``after`` at which a new side begins: the step across is none.
     """
     found = []
-    for part in steps.parts:
+    for part in steps.counted:
         was, now = _taken(part.distance, before), np.delete(_taken(part.distance, after), [b - 1 for b in breaks])
         if len(was) and len(now):
             mean, worst = (float(was.mean()), float(now.mean())), (float(was.max()), float(now.max()))
@@ -96,7 +142,7 @@ def _taken(distance: Floats, ordering: Ints) -> Floats:
     return np.asarray(distance[ordering[:-1], ordering[1:]])
 
 
-def _scaled(distance: Floats) -> Floats:
+def _mean(distance: Floats) -> float:
+    """Of the distances between different items."""
     n = len(distance)
-    mean = distance.sum() / (n * (n - 1)) if n > 1 else 0.0
-    return distance / mean if mean > 0 else distance
+    return float((distance.sum() - np.trace(distance)) / (n * (n - 1))) if n > 1 else 0.0

@@ -13,12 +13,13 @@ from fabula.core.writing import write_whole
 from fabula.media.threads import Threads
 from fabula.report import svg
 from fabula.report.figures.colours import STYLE as COLOURS
+from fabula.report.figures.ends import MOST_ITEMS, ends_figure
 from fabula.report.figures.inner import whole_figure
 from fabula.report.figures.likes import MOST_ROWS, likes_figure
 from fabula.report.figures.threads import threads_figure
 from fabula.report.light_table import STYLE as LIGHT
 from fabula.report.light_table import light_table
-from fabula.session.answer import beside_text, headline, likely_text, model_name, rows_of, side_line
+from fabula.session.answer import beside_text, facts_of, headline, likely_text, model_name, rows_of, side_line
 from fabula.session.ordered import Ordered
 from fabula.session.pieces import whole_arc
 from fabula.session.reasons import story
@@ -66,6 +67,7 @@ def order_page(ordered: Ordered) -> str:
         "<h2>The order</h2>",
         _table(ordered),
         *_changes(ordered),
+        *_ends(ordered),
         *_likes(ordered),
         *_whole(ordered),
         *_threads(ordered),
@@ -114,11 +116,12 @@ def _figures(ordered: Ordered) -> list[str]:
 
 
 def _table(ordered: Ordered) -> str:
-    rows = rows_of(ordered)
+    rows, facts = rows_of(ordered), facts_of(ordered)
     creators, timed = any(row.item.creator for row in rows), any(row.length for row in rows)
     creator = escape(ordered.session.medium.words.creator)
     head = '<th class="n">#</th><th>title</th>' + (f"<th>{creator}</th>" if creators else "")
     head += '<th class="n">length</th>' if timed else ""
+    head += "".join(f'<th class="n">{escape(fact.name)}</th>' for fact in facts)
     head += '<th class="n">was</th><th class="n">essence</th><th class="n">target</th>'
     head += '<th style="width:7rem"></th><th>why</th>'
     columns = head.count("<th")
@@ -130,6 +133,7 @@ def _table(ordered: Ordered) -> str:
         cells = [f'<td class="n">{row.label}</td><td dir="auto">{escape(row.item.label)}</td>']
         cells += [f'<td dir="auto">{escape(row.item.creator)}</td>'] if creators else []
         cells += [f'<td class="n">{row.length}</td>'] if timed else []
+        cells += [f'<td class="n">{escape(fact.texts[row.position])}</td>' for fact in facts]
         cells.append(
             f'<td class="n">{row.index + 1}</td><td class="n">{_number(ordered.session.essence[row.index])}</td>'
         )
@@ -148,6 +152,18 @@ def _changes(ordered: Ordered) -> list[str]:
         for c in ordered.changes
     ]
     return [f"<h2>Steps between neighbours</h2><ul>{''.join(lines)}</ul>"] if lines else []
+
+
+def _ends(ordered: Ordered) -> list[str]:
+    ends = ordered.session.medium.telling.ends(ordered.collection)
+    if ends is None or not 1 < len(ordered.ordering) <= MOST_ITEMS:
+        return []
+    figure = ends_figure(ends, ordered.titles, ordered.breaks)
+    words = (
+        f"Each line is an item, from its beginning over the whole to its end, in {ends.name} ({ends.unit}); the short "
+    )
+    words += "ones between them are the steps that are heard."
+    return [f'<h2>How each begins and ends</h2><p class="soft">{escape(words)}</p><figure>{figure}</figure>']
 
 
 def _likes(ordered: Ordered) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -10,6 +11,7 @@ import numpy as np
 
 from fabula.core.collection import Item
 from fabula.core.fit import Fit
+from fabula.media.telling import Fact, chosen_facts
 from fabula.media.units import total
 from fabula.session.reasons import likelier
 from fabula.session.requests.wishes import side_name
@@ -63,6 +65,12 @@ def rows_of(ordered: Ordered) -> list[Row]:
     return found
 
 
+def facts_of(ordered: Ordered, names: Sequence[str] | None = None) -> tuple[Fact, ...]:
+    """What is known of the items of a result, in the new order: by default all of it, else the facts of these names."""
+    facts = ordered.session.medium.telling.facts(ordered.collection)
+    return facts if names is None else chosen_facts(facts, names)
+
+
 def as_json(ordered: Ordered, *, explain: bool = True) -> dict[str, Any]:
     """A result as one JSON object.
 
@@ -72,7 +80,7 @@ def as_json(ordered: Ordered, *, explain: bool = True) -> dict[str, Any]:
     ``left_out`` (item indices), ``unmeasured`` (entries that keep their position), ``model``, ``likelier`` (times, than
     the order given), ``direction`` (how sure it is which end begins, 0 to 1; null where no model says it), ``items`` in
     the new order (each with ``position`` (1-based), ``id``, ``title``, who made it, ``path``, ``length``, ``side``,
-    ``essence``, ``target``, ``deviation``, ``why``), ``given``, ``alternatives``
+    ``essence``, ``target``, ``deviation``, ``why``, ``facts`` as text), ``given``, ``alternatives``
     (each with its ``likelihood`` relative to this one, which may be above 1: what is proposed first need not be the
     likeliest),
     ``changes``, ``likes`` (where each item, in the order given, likes to stand: shares over the positions; null where
@@ -171,6 +179,7 @@ def _items(ordered: Ordered, *, explain: bool) -> list[dict[str, Any]]:
     reasons = ordered.reasons if explain else [""] * len(fit.ordering)
     letters = [side_name(side) for side, size in enumerate(ordered.sides) for _ in range(size)] or [""] * len(reasons)
     essence = ordered.session.essence[fit.ordering].tolist()
+    facts = facts_of(ordered)
     numbers = zip(letters, essence, fit.targets.tolist(), fit.deviations.tolist(), reasons, strict=True)
     return [
         {
@@ -185,6 +194,7 @@ def _items(ordered: Ordered, *, explain: bool) -> list[dict[str, Any]]:
             "target": target,
             "deviation": deviation,
             "why": why,
+            "facts": {fact.name: fact.texts[position - 1] for fact in facts},
         }
         for position, (item, (letter, value, target, deviation, why)) in enumerate(
             zip(ordered.collection.items, numbers, strict=True), start=1

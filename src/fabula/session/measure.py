@@ -43,7 +43,9 @@ def measured(source: Source, measuring: Measuring, *, spec: str | None = None) -
         raise FileError(_none_usable(source, problems))
     kept = source.only([there[i] for i in found.kept])
     notes = (_note(source, item, why) for item, why in problems)
-    return replace(kept, collection=_joined(kept, found)).noted(*notes).with_lengths()
+    collection = _joined(kept, found)
+    doubts = source.medium.telling.doubts(collection)
+    return replace(kept, collection=collection).noted(*notes, *doubts).with_lengths()
 
 
 def _joined(source: Source, found: Extraction) -> Collection:

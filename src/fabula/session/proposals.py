@@ -136,7 +136,13 @@ def by_likelihood(task: Task, templates: Sequence[Template], most: int) -> list[
             break
         goal = Goal.table(_leaning(task, lean), len(task.essence), whole=lambda m: -likelihood.positions(m))
         arranged = _arranged(task, goal, likelihood.flow, _FIRST if lean is None else _OTHERS)
-        _keep(found, task, [lean] if lean is not None else templates, arranged, likeliest=lean is None and likelihood.tabled)
+        _keep(
+            found,
+            task,
+            [lean] if lean is not None else templates,
+            arranged,
+            likeliest=lean is None and likelihood.tabled,
+        )
     best, *others = found.values()
     return [best, *sorted(others, key=lambda proposal: -(proposal.fit.score or 0.0))]
 

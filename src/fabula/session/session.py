@@ -179,7 +179,7 @@ class Session:
             spread = with_spreads(asked, self.collection, self.medium, plain)
             return replace(self.order(spread), request=asked)
         constraints = constraints_of(asked, self.collection, self.medium)
-        steps = self._steps() if asked.smoothness else None
+        steps = self._steps(asked) if asked.smoothness else None
         flow = asked.smoothness * steps.table if steps is not None and len(self.collection) > 1 else None
         judged = self.likelihood if asked.template is None and asked.like is None and not asked.flip else None
         task = Task(self.essence, constraints, flow, self.model, judged, asked.likeliest, asked.seconds)
@@ -189,9 +189,29 @@ class Session:
             raise InputError(f"there are {len(found)} proposals; got {asked.choose}", field="choose")
         return Ordered(self, asked, task, tuple(found), asked.choose - 1, steps)
 
-    def _steps(self) -> Steps:
+    def preset(self, name: str, request: Request, measuring: Measuring | None = None) -> tuple[Session, Request]:
+        """The session and the request of a preset of the medium; what the request already says is kept.
+
+        Raises
+        ------
+        InputError
+            When the medium has no such preset, or what it needs is not known of every item.
+        """
+        found = self.medium.presets.get(name)
+        if found is None:
+            there = ", ".join(self.medium.presets) or "none"
+            raise InputError(f"there is no preset {name!r} for {self.medium.words.items}; there are: {there}")
+        chosen = self if self.column is not None else self.by(found.column(self.collection), measuring=measuring)
+        drawn = request.template is not None or request.like is not None
+        asked = replace(request, template=request.template if drawn else found.template)
+        if not asked.smoothness:
+            asked = replace(asked, smoothness=found.smoothness)
+        return chosen, asked if asked.smooth_by else replace(asked, smooth_by=found.smooth_by)
+
+    def _steps(self, asked: Request) -> Steps:
         """What lies between neighbours."""
-        return with_embedding(self.medium.steps(self.readable, self.essence), self.vectors)
+        steps = with_embedding(self.medium.steps(self.readable, self.essence), self.vectors)
+        return steps.weighted(asked.smooth_by) if asked.smooth_by else steps
 
     def _proposals(self, task: Task, asked: Request) -> list[Proposal]:
         templates = self._asked_templates(asked)

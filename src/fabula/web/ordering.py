@@ -25,7 +25,7 @@ from fabula.web.store import OpenCollection, Store
 
 _SAME = (
     "flip", "scaled", "choose", "likeliest", "ordering", "side_sizes", "first", "last", "together", "together_by",
-    "before", "apart", "apart_soft", "sides", "spreads", "side_limit", "limit", "smoothness",
+    "before", "apart", "apart_soft", "sides", "spreads", "side_limit", "limit", "smoothness", "smooth_by",
 )  # fmt: skip
 
 

@@ -70,6 +70,9 @@ class OrderRequest(_Body):
     side_limit: Length | None = Field(None, description="The length one side holds.")
     limit: Length | None = Field(None, description="The length of all; what fits worst is left out.")
     smoothness: Number = Field(0.0, ge=-100, le=100, description="Weight of the steps between neighbours.")
+    smooth_by: dict[Text, Number] = Field(
+        {}, max_length=20, description="The steps that count, by name, with their weights; by default the medium's."
+    )
     titles: dict[int, Text] = Field({}, description="Item, counted from 0, to what it is to be called in the answer.")
     explain: bool = Field(default=True, description="Say of each item why it stands where it stands.")
     budget_ms: int | None = Field(

@@ -88,6 +88,7 @@ def _label(feature: str, medium: Medium) -> str:
 
 def _items(opened: OpenCollection) -> list[dict[str, Any]]:
     session = opened.session
+    facts = session.medium.telling.facts(session.collection)
     heights = (session.essence if session.essence.ndim == 1 else session.essence[:, 0]).tolist()
     gains = session.medium.preview.gains
     levels = gains(session.collection) if gains is not None else np.full(len(heights), np.nan)
@@ -102,8 +103,11 @@ def _items(opened: OpenCollection) -> list[dict[str, Any]]:
             "essence": height,
             "preview": file is not None,
             "gain": round(float(level), 2) if np.isfinite(level) else None,
+            "facts": {fact.name: fact.texts[index] for fact in facts},
         }
-        for item, height, file, level in zip(session.collection.items, heights, opened.files, levels, strict=True)
+        for index, (item, height, file, level) in enumerate(
+            zip(session.collection.items, heights, opened.files, levels, strict=True)
+        )
     ]
 
 

@@ -64,3 +64,68 @@ def test_each_part_is_told_in_a_unit_and_before_and_after():
     assert loudness.worst == (15.0, 14.0)
     assert tempo.worst == (pytest.approx(25.0), pytest.approx(25.0))
     assert changes(steps, np.array([0, 1, 2]), np.array([0, 2, 1]), breaks=[1])[0].mean == (14.5, 14.0)
+
+
+def measured(**columns):
+    """Two tracks that were measured: what is not said here is alike."""
+    plain = {
+        "loudness": -10,
+        "start_loudness": -10,
+        "end_loudness": -10,
+        "start_brightness": 500,
+        "end_brightness": 500,
+    }
+    plain |= {"heard_tempo": 120, "tempo_confidence": 1, "silence_start": 0.5, "silence_end": 2}
+    for edge in ("heard", "start", "end"):
+        plain |= {f"{edge}_key": 0, f"{edge}_mode": 1, f"{edge}_key_confidence": 1}
+    plain["key_confidence"] = 1
+    return collection(**{name: np.broadcast_to(columns.get(name, value), 2) for name, value in plain.items()})
+
+
+def part(steps, name):
+    return next(one for one in steps.parts if one.name == name)
+
+
+def test_steps_go_from_the_end_of_one_to_the_start_of_the_next():
+    steps = music_steps(
+        measured(start_loudness=[-10, -22], end_loudness=[-30, -12], start_brightness=[400, 800],
+                 end_brightness=[1600, 400], start_key=[0, 7], end_key=[2, 0]),
+        np.zeros(2),
+    )  # fmt: skip
+    assert part(steps, "loudness").distance.tolist() == [[20, 8], [2, 10]]
+    assert part(steps, "brightness").distance.round(6).tolist() == [[2, 1], [0, 1]]
+    assert part(steps, "key").distance.tolist() == [[2, 1], [0, 1]]
+    assert part(steps, "silence").distance.tolist() == [[2.5, 2.5], [2.5, 2.5]]
+    assert "silence" not in [one.name for one in steps.counted]
+
+
+def test_what_a_tag_says_wins_over_what_was_heard():
+    heard = measured(heard_tempo=[100, 150])
+    said = Collection(
+        "c", heard.items, np.column_stack([heard.features, [100.0, np.nan]]), (*heard.feature_names, "tempo")
+    )
+    assert part(music_steps(heard, np.zeros(2)), "tempo").distance[0, 1] == pytest.approx(100 / 3)
+    said = Collection(
+        "c", heard.items, np.column_stack([heard.features, [75.0, np.nan]]), (*heard.feature_names, "tempo")
+    )
+    assert part(music_steps(said, np.zeros(2)), "tempo").distance[0, 1] == pytest.approx(0)
+
+
+def test_what_is_not_sure_counts_as_an_average_step():
+    columns = {"heard_tempo": [100.0, 110, 141, 100], "tempo_confidence": [1.0, 1, 0, 0]}
+    tempo = music_steps(collection(**columns), np.zeros(4)).parts[0]
+    assert tempo.expected[2, 3] == pytest.approx(1)
+    assert tempo.expected[0, 1] == pytest.approx(10 / ((tempo.distance.sum()) / 12))
+
+
+def test_weights_of_steps_can_be_set():
+    steps = music_steps(measured(start_loudness=[-10, -22]), np.zeros(2))
+    chosen = steps.weighted({"loudness": 2.0, "silence": 1.0})
+    assert [one.name for one in chosen.counted] == ["loudness", "silence"]
+    np.testing.assert_allclose(
+        chosen.table, (2 * part(steps, "loudness").expected + part(steps, "silence").expected) / 3
+    )
+    with pytest.raises(InputError, match="no step between these items is called 'mood'; there are: loudness, tempo"):
+        steps.weighted({"mood": 1.0})
+    with pytest.raises(InputError, match="above 0"):
+        steps.weighted({"tempo": -1.0})

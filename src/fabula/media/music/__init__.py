@@ -10,11 +10,13 @@ from fabula.core.collection import Collection
 from fabula.core.essence import Floats
 from fabula.media.medium import Medium, Preview, Wave, Words
 from fabula.media.music.covers import cover_of
+from fabula.media.music.facts import music_doubts, music_ends, music_facts, track_gains
 from fabula.media.music.sheets import write_cue, write_timing
-from fabula.media.music.tagging import write_numbers
+from fabula.media.music.tagging import write_gain, write_numbers
 from fabula.media.music.tags import AUDIO_ENDINGS, COMPANION_ENDINGS, read_item, shared_title, track_number
 from fabula.media.music.transitions import music_steps
 from fabula.media.spec import Spec, Stop
+from fabula.media.telling import Levelling, Preset, Telling
 from fabula.media.units import SECONDS
 
 _COLUMNS = """
@@ -27,6 +29,9 @@ _TRAITS = {  # feature: (much, little)
     "duration": ("long", "short"),
     "energy": ("energetic", "calm"),
     "tempo": ("fast", "slow"),
+    "heard_tempo": ("fast", "slow"),
+    "brightness": ("bright", "dark"),
+    "onset_density": ("busy", "sparse"),
     "valence": ("happy", "sad"),
     "danceability": ("danceable", "not danceable"),
     "acousticness": ("acoustic", "electric"),
@@ -35,7 +40,10 @@ _TRAITS = {  # feature: (much, little)
     "liveness": ("live", "studio"),
 }
 _R128 = -23.0  # LUFS, the level of EBU R 128
-_NAMES = {"duration_ms": "length", "duration": "length"}
+_NAMES = {"duration_ms": "length", "duration": "length", "heard_tempo": "tempo", "heard_key": "key"}
+_MIX = Preset(  # what a DJ does: tempo and key carry on, and the tempo draws an arc
+    ("tempo", "heard_tempo", "energy", "loudness"), "icarus", smoothness=1.0, smooth_by={"tempo": 2.0, "key": 1.0}
+)
 _TYPES = {".m4a": "audio/mp4", ".m4b": "audio/mp4", ".opus": "audio/ogg", ".oga": "audio/ogg", ".flac": "audio/flac"}
 
 
@@ -114,6 +122,9 @@ MEDIUM = Medium(
     preview=Preview("sound", _TYPES, _wave, cover_of, level_gains),
     sheets={".cue": write_cue, ".txt": write_timing},
     write_numbers=write_numbers,
+    telling=Telling(music_facts, music_ends, music_doubts),
+    levelling=Levelling(track_gains, write_gain),
+    presets={"mix": _MIX},
 )
 
 __all__ = ["MEDIUM", "track_lengths"]

@@ -1,18 +1,17 @@
-"""The `audio` features: what can be measured exactly of any audio file, in one pass over its samples."""
+"""The `audio` features: what can be measured of any audio file, in one pass over its samples."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fabula.errors import FileError, InputError, shown
 from fabula.media.music.decoding import Sound, open_sound
-from fabula.media.music.loudness import integrated
-from fabula.media.music.weighting import Samples
+from fabula.media.music.hearing.ears import Ears, Heard
+from fabula.media.music.loudness import Meter
 from fabula.media.spec import Spec, Stop, Stopped
 
 
@@ -26,14 +25,66 @@ class AudioFeatures:
         From the samples decoded, in milliseconds.
     loudness
         Integrated, BS.1770-4, in LUFS; -70 for silence and anything softer.
+    loudness_range
+        EBU Tech 3342, in LU; 0 for less than three seconds.
+    true_peak
+        BS.1770-4 annex 2, in dBTP; -100 for silence.
+    heard_tempo, tempo_confidence
+        Beats per minute, 0 where none are heard; and how likely they are right (within 4 %), 0 to 1.
+    heard_key, heard_mode, key_confidence
+        0 for C to 11 for B; 1 for major, 0 for minor; and how likely both are right, 0 to 1.
+    tuning
+        Cents above A = 440 Hz, -50 to 50.
+    onset_density
+        Onsets per second.
+    brightness
+        The middle of the power spectrum in Hz, from 30 to 5300 Hz; 0 for silence.
+    bass_share
+        The part of the power below 150 Hz.
+    stereo_width
+        The part of the power in the difference of left and right: 0 for mono, 0.5 for unrelated channels.
+    silence_start, silence_end
+        Seconds before the first sound and after the last; silence is 45 LU below the loudness, or below -70 LUFS.
+    fade_in, fade_out
+        Seconds from the first sound until a second of it is within 6 LU of the loudness; the same from the end.
+    start_loudness, end_loudness, start_brightness, end_brightness
+        Of the first and last 15 seconds that sound.
+    start_key, start_mode, start_key_confidence, end_key, end_mode, end_key_confidence
+        Of the first and last 30 seconds that sound.
     """
 
     duration_ms: float
     loudness: float
+    loudness_range: float
+    true_peak: float
+    heard_tempo: float
+    tempo_confidence: float
+    heard_key: float
+    heard_mode: float
+    key_confidence: float
+    tuning: float
+    onset_density: float
+    brightness: float
+    bass_share: float
+    stereo_width: float
+    silence_start: float
+    silence_end: float
+    fade_in: float
+    fade_out: float
+    start_loudness: float
+    end_loudness: float
+    start_brightness: float
+    end_brightness: float
+    start_key: float
+    start_mode: float
+    start_key_confidence: float
+    end_key: float
+    end_mode: float
+    end_key_confidence: float
 
 
 def measure(path: str | os.PathLike[str], *, stop: Stop = lambda: False) -> AudioFeatures:
-    """Measure one audio file in one pass, in memory for a few seconds of it however long it is.
+    """Measure one audio file in one pass, in memory for a few seconds of it and a few numbers for each second.
 
     Parameters
     ----------
@@ -43,10 +94,6 @@ def measure(path: str | os.PathLike[str], *, stop: Stop = lambda: False) -> Audi
     stop
         Asked every few seconds of sound; True gives up with `Stopped`.
 
-    Returns
-    -------
-    Duration and loudness.
-
     Raises
     ------
     FileError
@@ -54,32 +101,65 @@ def measure(path: str | os.PathLike[str], *, stop: Stop = lambda: False) -> Audi
     """
     name = os.fspath(path)
     with open_sound(name, stop=stop) as sound:
-        counted = _Counted(sound, stop)
+        meter, ears = Meter(sound.rate, vorbis=sound.vorbis), Ears(sound.rate)
         try:
-            level = integrated(counted.chunks(), sound.rate, vorbis=sound.vorbis)
+            _listen(sound, meter, ears, stop)
+            loudness = meter.integrated()
         except InputError as error:
-            reason = "has no samples in it" if not counted.frames else str(error)
+            reason = "has no samples in it" if not meter.frames and not ears.pushed else str(error)
             raise FileError(f"{shown(name)}: {reason}") from error
-    return AudioFeatures(1000.0 * counted.frames / sound.rate, level)
+    return _features(meter.frames / sound.rate, loudness, ears.heard(meter.powers, loudness))
 
 
-class _Counted:
-    """The chunks of a sound, and how many frames went by."""
+def _listen(sound: Sound, meter: Meter, ears: Ears, stop: Stop) -> None:
+    for chunk in sound.chunks:
+        if stop():
+            raise Stopped
+        ears.pushed = True
+        meter.push(chunk)  # refuses what is no number
+        ears.push(chunk)
 
-    def __init__(self, sound: Sound, stop: Stop) -> None:
-        self.sound, self.stop, self.frames = sound, stop, 0
 
-    def chunks(self) -> Iterator[Samples]:
-        for chunk in self.sound.chunks:
-            if self.stop():
-                raise Stopped
-            self.frames += len(chunk)
-            yield chunk
+def _features(seconds: float, loudness: float, heard: Heard) -> AudioFeatures:
+    edges, key, start, end = heard.edges, heard.key, heard.start_key, heard.end_key
+    return AudioFeatures(
+        duration_ms=1000.0 * seconds,
+        loudness=loudness,
+        loudness_range=heard.loudness_range,
+        true_peak=heard.true_peak,
+        heard_tempo=heard.tempo.beats,
+        tempo_confidence=heard.tempo.confidence,
+        heard_key=key.tonic,
+        heard_mode=key.mode,
+        key_confidence=key.confidence,
+        tuning=heard.tuning,
+        onset_density=heard.onset_density,
+        brightness=heard.brightness,
+        bass_share=heard.bass_share,
+        stereo_width=heard.stereo_width,
+        silence_start=edges.start if edges.end else seconds,
+        silence_end=max(0.0, seconds - edges.end),
+        fade_in=edges.fade_in,
+        fade_out=edges.fade_out,
+        start_loudness=edges.start_loudness,
+        end_loudness=edges.end_loudness,
+        start_brightness=heard.start_brightness,
+        end_brightness=heard.end_brightness,
+        start_key=start.tonic,
+        start_mode=start.mode,
+        start_key_confidence=start.confidence,
+        end_key=end.tonic,
+        end_mode=end.mode,
+        end_key_confidence=end.confidence,
+    )
+
+
+FEATURES = tuple(field.name for field in fields(AudioFeatures))
 
 
 def _row(path: str, stop: Stop) -> NDArray[np.float64]:
     measured = measure(path, stop=stop)
-    return np.array([measured.duration_ms, measured.loudness])
+    return np.array([getattr(measured, name) for name in FEATURES], dtype=np.float64)
 
 
-SPEC = Spec("audio", version=1, feature_names=("duration_ms", "loudness"), measure=_row, shape=(2,))
+SPEC = Spec("audio", version=2, feature_names=FEATURES, measure=_row, shape=(len(FEATURES),))

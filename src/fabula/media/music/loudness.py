@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from fabula.core.essence import Floats
 from fabula.errors import InputError
-from fabula.media.music.weighting import ROW, STATES, Samples, k_weighting, room_for, weigh
+from fabula.media.music.weighting import ROW, STATES, Room, Samples, k_weighting, room_for, weigh
 
 FLOOR = -70.0  # LUFS: the absolute gate, and what silence is said to have
 LOWEST_RATE = 4000  # Hz: below it the high shelf of the K-weighting does not exist
@@ -93,25 +93,56 @@ def integrated(chunks: Iterable[Samples], rate: int, *, vorbis: bool = False) ->
     InputError
         When there is nothing in it or some samples are not finite numbers.
     """
-    size, step = chunk_frames(rate), round(rate / 10)
-    weighting = k_weighting(rate, size // ROW)
-    room, state, gains = None, np.empty(0), np.empty(0)
-    powers: list[Floats] = []  # per step of 100 ms, summed over channels
-    total, rest = 0, 0.0
+    meter = Meter(rate, vorbis=vorbis)
     for chunk in chunks:
+        meter.push(chunk)
+    return meter.integrated()
+
+
+class Meter:
+    """Measures a stream chunk by chunk; see `integrated`."""
+
+    def __init__(self, rate: int, *, vorbis: bool = False) -> None:
+        self.frames = 0
+        self._size, self._step, self._vorbis = chunk_frames(rate), round(rate / 10), vorbis
+        self._weighting = k_weighting(rate, self._size // ROW)
+        self._room: Room | None = None
+        self._state, self._gains = np.empty(0), np.empty(0)
+        self._powers: list[Floats] = []
+        self._rest = 0.0
+
+    def push(self, chunk: Samples) -> None:
+        """Take the next chunk of `chunk_frames` frames into account; the last may be shorter.
+
+        Raises
+        ------
+        InputError
+            When some samples are not finite numbers.
+        """
         frames, channels = chunk.shape
-        if room is None:
-            room, state = room_for(channels, size // ROW), np.zeros((channels, STATES))
-            gains = channel_weights(channels, vorbis=vorbis)
-        if frames < size:
-            chunk = np.concatenate([chunk, np.zeros((size - frames, channels), np.float32)])
+        if self._room is None:
+            self._room, self._state = room_for(channels, self._size // ROW), np.zeros((channels, STATES))
+            self._gains = channel_weights(channels, vorbis=self._vorbis)
+        if frames < self._size:
+            chunk = np.concatenate([chunk, np.zeros((self._size - frames, channels), np.float32)])
         with np.errstate(invalid="ignore", over="ignore"):  # told below, in words
-            weighted, state = weigh(weighting, chunk, state, room)
-        whole = frames // step
-        powers.append(gains @ _energies(weighted.reshape(channels, -1, step))[:, :whole] / step)
-        rest = float(gains @ _energies(weighted[:, whole * step : frames]))
-        total += frames
-    return _gated(np.concatenate([*powers, np.empty(0)]), rest, total, step)
+            weighted, self._state = weigh(self._weighting, chunk, self._state, self._room)
+            whole = frames // self._step
+            energies = _energies(weighted.reshape(channels, -1, self._step))[:, :whole]
+            self._rest = float(self._gains @ _energies(weighted[:, whole * self._step : frames]))
+            self._powers.append(self._gains @ energies / self._step)
+        if not np.isfinite(self._powers[-1].sum() + self._rest):
+            raise InputError("some samples are not finite numbers, or far beyond full scale")
+        self.frames += frames
+
+    @property
+    def powers(self) -> Floats:
+        """K-weighted power of every whole step of 100 ms, summed over channels: shape (steps,)."""
+        return np.concatenate([*self._powers, np.empty(0)])
+
+    def integrated(self) -> float:
+        """The loudness in LUFS of all that was pushed."""
+        return _gated(self.powers, self._rest, self.frames, self._step)
 
 
 def channel_weights(channels: int, *, vorbis: bool = False) -> Floats:
@@ -143,24 +174,24 @@ def _gated(powers: Floats, rest: float, frames: int, step: int) -> float:
     """Loudness from the powers of all steps of 100 ms; `rest` is the energy after the last whole step."""
     if frames == 0:
         raise InputError("there are no samples to measure")
-    if not np.isfinite(powers.sum() + rest):
-        raise InputError("some samples are not finite numbers, or far beyond full scale")
     if len(powers) < 4:  # shorter than one block: no gates
-        return max(FLOOR, _level((powers.sum() * step + rest) / frames))
+        return max(FLOOR, level((powers.sum() * step + rest) / frames))
     sums = np.concatenate([[0.0], np.cumsum(powers)])
     blocks = (sums[4:] - sums[:-4]) / 4
-    blocks = blocks[blocks > _power(FLOOR)]
+    blocks = blocks[blocks > power(FLOOR)]
     if not len(blocks):
         return FLOOR
-    blocks = blocks[blocks > _power(_level(blocks.mean()) - _RELATIVE_GATE)]
-    return _level(blocks.mean())
+    blocks = blocks[blocks > power(level(blocks.mean()) - _RELATIVE_GATE)]
+    return level(blocks.mean())
 
 
-def _level(power: float) -> float:
+def level(power: float) -> float:
+    """LUFS of a K-weighted power."""
     return _OFFSET + 10 * float(np.log10(power)) if power > 0 else -np.inf
 
 
-def _power(level: float) -> float:
+def power(level: float) -> float:
+    """K-weighted power of a level in LUFS."""
     return float(10 ** ((level - _OFFSET) / 10))
 
 

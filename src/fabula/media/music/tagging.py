@@ -1,11 +1,15 @@
-"""Writing track and disc numbers into files, with mutagen (extra ``tags``)."""
+"""Writing track and disc numbers and ReplayGain into files, with mutagen (extra ``tags``)."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from fabula.core.collection import Collection
 from fabula.errors import FileError, import_extra, shown
+from fabula.media.music.facts import track_gains
+from fabula.media.music.known import column
 
 _ID3_KEYS = {"tracknumber": "TRCK", "discnumber": "TPOS"}
 
@@ -27,19 +31,72 @@ def write_numbers(path: Path, track: tuple[int, int], disc: tuple[int, int] | No
     MissingExtraError
         When mutagen is not installed.
     """
-    mutagen = import_extra("mutagen", extra="tags", purpose="writing track numbers into files")
     numbers = {"tracknumber": track} | ({} if disc is None else {"discnumber": disc})
+
+    def write(file: Any) -> None:
+        for name, (number, of) in numbers.items():
+            _set(file, name, number, of)
+
+    _change_tags(path, write, easy=True)
+
+
+def write_gain(path: Path, index: int, collection: Collection) -> None:
+    """Write the ReplayGain 2.0 of a track into a file: gain to -18 LUFS and peak; nothing else changes.
+
+    Parameters
+    ----------
+    path
+        A file of music.
+    index, collection
+        Which track of a collection that was measured.
+
+    Raises
+    ------
+    FileError
+        When the file has no tags that can be written.
+    """
+    peak = 10 ** (float(column(collection, "true_peak")[index]) / 20)
+    fields = {
+        "REPLAYGAIN_TRACK_GAIN": f"{track_gains(collection)[0][index]:.2f} dB",
+        "REPLAYGAIN_TRACK_PEAK": f"{peak:.6f}",
+    }
+
+    def write(file: Any) -> None:
+        for name, text in fields.items():
+            _set_own(file, name, text)
+
+    _change_tags(path, write, easy=False)
+
+
+def _change_tags(path: Path, write: Callable[[Any], None], *, easy: bool) -> None:
+    mutagen = import_extra("mutagen", extra="tags", purpose="writing tags into files")
     try:
-        file = mutagen.File(path, easy=True)
+        file = mutagen.File(path, easy=easy)
         if file is None:
             raise FileError(f"{shown(path)}: has no tags that can be written")
         if file.tags is None:
             file.add_tags()
-        for name, (number, of) in numbers.items():
-            _set(file, name, number, of)
+        write(file)
         file.save()
     except (mutagen.MutagenError, OSError) as error:
         raise FileError(f"{shown(path)}: its tags cannot be written ({shown(str(error))})") from error
+
+
+def _set_own(file: Any, name: str, text: str) -> None:
+    """A field of our own naming, as each format keeps such."""
+    kind = type(file.tags).__name__
+    if "ID3" in kind:
+        frames = import_extra("mutagen.id3", extra="tags", purpose="writing tags into files")
+        file.tags.delall(f"TXXX:{name}")
+        file.tags.add(frames.TXXX(encoding=3, desc=name, text=[text]))
+    elif "MP4" in kind:
+        file.tags[f"----:com.apple.iTunes:{name}"] = [text.encode()]
+    elif type(file).__name__ == "OggOpus" and name.endswith("_GAIN"):
+        # Opus players take R128_TRACK_GAIN: 1/256 dB to -23 LUFS.
+        file.tags["R128_TRACK_GAIN"] = [str(round((float(text.split()[0]) - 5.0) * 256))]
+        file.tags[name] = [text]
+    else:
+        file.tags[name] = [text]
 
 
 def _set(file: Any, name: str, number: int, of: int) -> None:

@@ -1,4 +1,4 @@
-"""What the tags of an audio file say of it: title, artist, album, track number, tempo and key. Nothing is decoded."""
+"""What the tags of an audio file say of it: title, artist, album, number, tempo, key, gain. Nothing is decoded."""
 
 from __future__ import annotations
 
@@ -28,14 +28,18 @@ _WHEEL = re.compile(r"0?(1[0-2]|[1-9])\s*([ABDM])", re.IGNORECASE)
 _NOTE = re.compile(r"([A-G])\s*([#♯b♭]|sharp|flat)?[\s-]*(m|min|minor|maj|major|moll|dur)?", re.IGNORECASE)
 _STEPS = {"C": 0, "D": 2, "E": 4, "F": 5, "G": 7, "A": 9, "B": 11}
 _ACCIDENTALS = {"": 0, "#": 1, "♯": 1, "s": 1, "b": -1, "♭": -1, "f": -1}
+_GAIN = ("replaygain_track_gain", "replaygain track gain")
+_RECORDING = ("musicbrainz_trackid", "musicbrainz track id", "musicbrainz recording id")
+_UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+_MOST_GAIN = 60.0  # dB; a tag beyond is a mistake
 _SLOWEST, _FASTEST = 20.0, 400.0  # beats per minute; a tag outside is a mistake
 
 
 def read_item(path: str | os.PathLike[str]) -> Item:
     """The item of an audio file, from its tags where it has any.
 
-    ``details`` has album, track, disc, duration_ms, tempo in beats per minute, key (0 for C to 11 for B) and mode
-    (1 for major, 0 for minor), as far as the tags say them.
+    ``details`` has album, track, disc, duration_ms, tempo in beats per minute, key (0 for C to 11 for B), mode (1 for
+    major, 0 for minor), replaygain in dB and musicbrainz (the recording's id), as far as the tags say them.
     """
     file = os.fspath(path)
     tags = _tags(file)
@@ -94,12 +98,14 @@ def _tags(file: str) -> dict[str, Any]:
     known = {"album": tag.album, "track": tag.track, "disc": tag.disc, "duration_ms": duration}
     texts = {"title": tag.title, "artist": tag.artist or tag.albumartist}
     found = {name: _clean(value) for name, value in {**texts, **known}.items() if value}
-    return found | _tempo(_other(tag, "bpm")) | _key(_other(tag, "initial_key"))
+    found |= _tempo(_other(tag, "bpm")) | _key(_other(tag, "initial_key"))
+    return found | _gain(_other(tag, *_GAIN)) | _recording(_other(tag, *_RECORDING))
 
 
-def _other(tag: Any, name: str) -> str:
-    """The first value of a field that tinytag keeps under a name of its own, or ""."""
-    values = (getattr(tag, "other", None) or {}).get(name) or [""]
+def _other(tag: Any, *names: str) -> str:
+    """The first value of the first field there that tinytag keeps under a name of its own, or ""."""
+    fields = getattr(tag, "other", None) or {}
+    values = next((fields[name] for name in names if fields.get(name)), [""])
     return str(values[0]).replace("\0", " ").strip()
 
 
@@ -114,6 +120,16 @@ def _tempo(text: str) -> dict[str, float]:
 def _key(text: str) -> dict[str, int]:
     found = key_and_mode(text)
     return {"key": found[0], "mode": found[1]} if found else {}
+
+
+def _gain(text: str) -> dict[str, float]:
+    found = re.fullmatch(r"([-+]?\d+(?:[.,]\d+)?)\s*(?:dB)?", text, re.IGNORECASE)
+    gain = float(found[1].replace(",", ".")) if found else math.nan
+    return {"replaygain": gain} if abs(gain) <= _MOST_GAIN else {}
+
+
+def _recording(text: str) -> dict[str, str]:
+    return {"musicbrainz": text.lower()} if _UUID.fullmatch(text) else {}
 
 
 def _clean(value: Any) -> Any:

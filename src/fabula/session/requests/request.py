@@ -62,6 +62,8 @@ class Request:
         Weight of the steps between neighbours; negative asks for contrast.
     seconds
         How long to search for each ordering at most, where a search is needed; by default as long as it is worth.
+    smooth_by
+        The steps that count, by name, with their weights; by default those of the medium.
 
     Examples
     --------
@@ -92,6 +94,7 @@ class Request:
     limit: float | str | None = None
     smoothness: float = 0.0
     seconds: float | None = None
+    smooth_by: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.template is not None and self.like is not None:
@@ -104,6 +107,8 @@ class Request:
             raise InputError(f"must be a finite number; got {self.smoothness}", field="smoothness")
         if self.seconds is not None and not 0 < self.seconds < float("inf"):
             raise InputError(f"must be above 0; got {self.seconds:g}", field="seconds")
+        if self.smooth_by and not self.smoothness:
+            raise InputError("goes with smoothness, such as 0.5", field="smooth_by")
         if self.sides < 1:
             raise InputError(f"must be at least 1; got {self.sides}", field="sides")
         if self.spreads not in ("", "match", "contrast"):

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from fabula.errors import FileError, InputError, shown
 from fabula.session.answer import Row, rows_of
 from fabula.session.writing import history
+from fabula.session.writing.outputs import gain_texts
 
 if TYPE_CHECKING:
     from fabula.session.ordered import Ordered
@@ -32,12 +33,15 @@ class Copying:
         Write symbolic links instead of copies.
     numbers
         Write the new numbers into the copies, where the medium can: of the position and of the side.
+    gain
+        Write what brings each to one level into the copies, where the medium can.
     progress
         Called with (done, total, name) after each file.
     """
 
     link: bool = False
     numbers: bool = False
+    gain: bool = False
     progress: Progress | None = None
 
 
@@ -62,14 +66,17 @@ def copy_numbered(ordered: Ordered, folder: str | Path, copying: Copying | None 
     how = copying or Copying()
     if not str(folder).strip():
         raise InputError("name a folder for the copies", field="copy_to")
-    if how.link and how.numbers:
-        raise InputError("numbers are written into copies, not through links", field="tags")
+    if how.link and (how.numbers or how.gain):
+        field = "tags" if how.numbers else "gain"
+        raise InputError(
+            f"{'numbers' if how.numbers else 'gains'} are written into copies, not through links", field=field
+        )
     target, rows = Path(folder), rows_of(ordered)
     sources = [ordered.session.source.folder / row.item.path if row.item.path else None for row in rows]
     for row, source in zip(rows, sources, strict=True):
         if source is None or not source.is_file():
             raise FileError(f"{row.item.label!r} is not a file that could be copied")
-    write_numbers = _numbering(ordered) if how.numbers else None
+    writers = [*([_numbering(ordered)] if how.numbers else []), *([_levelling(ordered)] if how.gain else [])]
     names = numbered_names(rows, [Path(str(s)).suffix for s in sources])
     taken = [name for name in names if os.path.lexists(target / name)]
     if taken:
@@ -77,8 +84,8 @@ def copy_numbered(ordered: Ordered, folder: str | Path, copying: Copying | None 
     with _all_or_none(target) as done:
         for row, source, name in zip(rows, sources, names, strict=True):
             _write(target / name, Path(str(source)), done, link=how.link)
-            if write_numbers is not None:
-                write_numbers(target / name, row)
+            for write in writers:
+                write(target / name, row)
             if how.progress is not None:
                 how.progress(len(done), len(names), name)
     return done
@@ -113,6 +120,17 @@ def _numbering(ordered: Ordered) -> Callable[[Path, Row], None]:
         write(file, (row.number, sides[side]), (side + 1, len(sides)) if ordered.sides else None)
 
     return numbered
+
+
+def _levelling(ordered: Ordered) -> Callable[[Path, Row], None]:
+    gain_texts(ordered)  # refuses what cannot be brought to one level
+    levelling, collection = ordered.session.medium.levelling, ordered.collection
+    assert levelling is not None  # noqa: S101 - gain_texts has looked
+
+    def levelled(file: Path, row: Row) -> None:
+        levelling.write(file, row.position, collection)
+
+    return levelled
 
 
 def numbered_names(rows: list[Row], endings: list[str]) -> list[str]:

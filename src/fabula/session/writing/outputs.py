@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fabula.core.collection import Collection
 from fabula.core.writing import check_target, write_whole
 from fabula.errors import InputError
-from fabula.session.answer import as_json, rows_of, side_line
+from fabula.session.answer import as_json, facts_of, rows_of, side_line
 from fabula.session.writing import history
 from fabula.sources.playlists.locations import moved
 from fabula.sources.playlists.playlist import PLAYLIST_ENDINGS, playlist_of, write_playlist
@@ -50,7 +51,7 @@ def _longest(endings: Iterable[str], target: Path) -> str | None:
     return max((ending for ending in endings if name.endswith(ending)), key=len, default=None)
 
 
-def write_ordered(ordered: Ordered, path: str | Path, *, gap: float = 0.0) -> Path:
+def write_ordered(ordered: Ordered, path: str | Path, *, gap: float = 0.0, gain: bool = False) -> Path:
     """Write the new order; the format goes by the ending.
 
     A playlist written from a playlist keeps everything but the order, also the entries that could not be measured. A
@@ -64,6 +65,8 @@ def write_ordered(ordered: Ordered, path: str | Path, *, gap: float = 0.0) -> Pa
         Where.
     gap
         Between two items, in the unit of their lengths, for formats that say when each begins.
+    gain
+        Whether playlists say what brings each item to one level.
     """
     target = check_target(path)
     ending = _longest(output_endings(ordered), target)
@@ -71,17 +74,18 @@ def write_ordered(ordered: Ordered, path: str | Path, *, gap: float = 0.0) -> Pa
         raise InputError(f"{target}: the ending must be one of {', '.join(output_endings(ordered))}")
     if not 0 <= gap < float("inf"):
         raise InputError(f"must not be below 0; got {gap:g}", field="gap")
-    return history.replace_file(target, lambda: _write(ordered, target, ending, gap))
+    gains = gain_texts(ordered) if gain and ending in PLAYLIST_ENDINGS else []
+    return history.replace_file(target, lambda: _write(ordered, target, ending, gap, gains))
 
 
-def _write(ordered: Ordered, target: Path, ending: str, gap: float) -> Path:
+def _write(ordered: Ordered, target: Path, ending: str, gap: float, gains: Sequence[str]) -> Path:
     medium = ordered.session.medium
     if ending in medium.outputs:
         return medium.outputs[ending](ordered.readable, target, ordered.sides)
     if ending in medium.sheets:
         placed = relocated(ordered.collection, ordered.session.source.folder, target.parent)
         return medium.sheets[ending](replace(placed, title=ordered.session.title), target, ordered.sides, gap)
-    return _WRITERS[ending](ordered, target)
+    return _write_playlist(ordered, target, gains) if ending in PLAYLIST_ENDINGS else _WRITERS[ending](ordered, target)
 
 
 def _write_json(ordered: Ordered, target: Path) -> Path:
@@ -95,6 +99,8 @@ def _write_csv(ordered: Ordered, target: Path) -> Path:
         extra |= {"target": fit.targets.tolist(), "deviation": fit.deviations.tolist()}
     if ordered.sides:
         extra["side"] = [row.side for row in rows_of(ordered)]
+    for fact in facts_of(ordered) if source.table is None else ():
+        extra |= {name: list(cells) for name, cells in fact.cells.items()}
     if source.table is None:
         return write_table(target, relocated(ordered.collection, source.folder, target.parent), extra)
     cells: dict[str, list[Any]] = {"position": list(range(1, len(fit.ordering) + 1))}
@@ -107,21 +113,41 @@ def _cell(value: Any) -> Any:
     return " ".join(f"{one:.6g}" for one in value) if isinstance(value, list) else value
 
 
-def _write_playlist(ordered: Ordered, target: Path) -> Path:
+def gain_texts(ordered: Ordered) -> list[str]:
+    """What brings each item of the new order to one level, as text.
+
+    Raises
+    ------
+    InputError
+        When the medium knows no such thing, or the level of an item is not known.
+    """
+    levelling = ordered.session.medium.levelling
+    if levelling is None:
+        raise InputError(f"nothing brings {ordered.session.medium.words.items} to one level", field="gain")
+    gains, to = levelling.gains(ordered.collection)
+    for item, gain in zip(ordered.collection.items, gains, strict=True):
+        if not isfinite(gain):
+            raise InputError(f"it is not known what would bring {item.label!r} to one level", field="gain")
+    return [f"Gain {gain:+.1f} {levelling.unit} {to}" for gain in gains]
+
+
+def _write_playlist(ordered: Ordered, target: Path, gains: Sequence[str] = ()) -> Path:
     source = ordered.session.source
     if source.playlist is None:
         made = replace(playlist_of(ordered.collection), folder=source.folder)
-        return write_playlist(target, made, comments=_comments(ordered, list(range(len(made)))))
+        return write_playlist(target, made, comments=_comments(ordered, list(range(len(made))), gains))
     order = with_held([source.rows[i] for i in ordered.ordering], source.held)
     entries = tuple(source.playlist.entries[i] for i in order)
-    comments = _comments(ordered, [order.index(source.rows[i]) for i in ordered.ordering])
+    comments = _comments(ordered, [order.index(source.rows[i]) for i in ordered.ordering], gains)
     return write_playlist(target, replace(source.playlist, entries=entries), comments=comments)
 
 
-def _comments(ordered: Ordered, positions: list[int]) -> dict[int, str]:
-    """Where each side begins, by the position of its first entry in what is written."""
+def _comments(ordered: Ordered, positions: list[int], gains: Sequence[str] = ()) -> dict[int, str]:
+    """Where each side begins, and gains, by the position of the entry in what is written that they stand before."""
     starts = (0, *ordered.breaks) if ordered.sides else ()
-    return {positions[start]: side_line(ordered, side) for side, start in enumerate(starts)}
+    sides = {positions[start]: side_line(ordered, side) for side, start in enumerate(starts)}
+    told = {positions[k]: gain for k, gain in enumerate(gains)}
+    return {p: "; ".join(d[p] for d in (sides, told) if p in d) for p in sorted({*sides, *told})}
 
 
 _WRITERS: dict[str, Writer] = {

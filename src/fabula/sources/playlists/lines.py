@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from fabula.errors import InputError
 
-_BREAK = re.compile(r"\s*(?:[#;]|<!--)?\s*Side [A-Z0-9]{1,3}\b[^\r\n]*", re.IGNORECASE)
+_BREAK = re.compile(r"\s*(?:[#;]|<!--)?\s*(?:Side [A-Z0-9]{1,3}\b|Gain [-+]\d+\.\d dB)[^\r\n]*", re.IGNORECASE)
 
 
 def each_line(text: str) -> Iterator[str]:
@@ -54,7 +54,7 @@ def is_break(comment: str) -> bool:
 
 
 def without_breaks(text: str) -> str:
-    """The text without the comment lines that mark the start of a side."""
+    """The text without the comment lines that mark the start of a side or tell a gain."""
     return "".join(line for line in lines_of(text) if not is_break(line))
 
 

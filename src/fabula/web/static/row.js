@@ -59,7 +59,8 @@ function showCover(art, address) {
 export function settleRow(parts, data, { several, stop, total, alike }) {
   const { item, off, position } = data, gone = off === null, title = titleOf(item), held = parts.was.held;
   const why = gone || state.before || alike ? "" : state.why.get(item) || "";
-  const line = [several ? state.collection.items[item].creator : "", why].filter(Boolean).join(" · ");
+  const { creator, facts } = state.collection.items[item];
+  const line = [several ? creator : "", ...Object.values(facts || {}), why].filter(Boolean).join(" · ");
   const place = gone ? "left out" : `position ${label(data)}`, on = item === state.chosen || state.several.has(item);
   put(parts, "line", line, () => {
     parts.sub.textContent = line;

@@ -1,0 +1,141 @@
+"""Learns what `fabula.media.music.hearing` knows of tempo and key, from the ``learn`` part of `render_music`'s pieces.
+
+    python -m benchmarks.learn_ears OUT
+
+Writes ``ears.safetensors`` beside the modules that use it. Needs torch. Sizes and penalties were chosen by four-fold
+cross-validation within the part, printed here; the test part is not looked at.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import torch
+from safetensors.numpy import save_file
+
+from fabula.media.music.decoding import open_sound
+from fabula.media.music.hearing import keys, tempo
+from fabula.media.music.hearing.ears import Ears
+from fabula.media.music.hearing.pitches import chroma, tuning
+
+TARGET = Path(tempo.__file__).with_name("ears.safetensors")
+HIDDEN, DECAY, EPOCHS = 16, 3e-4, 80
+KEY_DECAY = 0.1
+STRETCHES = (1.0, 0.93, 1.08)  # of the onsets in time, so that no tempo is known by heart
+Piece = tuple[np.ndarray, float, np.ndarray, dict[str, float]]
+
+
+def hear(path: Path) -> Piece:
+    """Onsets, their rate and pitch classes of a piece, and the truth."""
+    with open_sound(str(path.with_suffix(".flac"))) as sound:
+        ears = Ears(sound.rate)
+        for chunk in sound.chunks:
+            ears.push(chunk)
+    blocks = ears.pitches.blocks
+    return ears.spectra.onsets, ears.spectra.rate, chroma(blocks, tuning(blocks)[0]), json.loads(path.read_text())
+
+
+def folds(count: int, parts: int = 4) -> np.ndarray:
+    return np.random.default_rng(0).permutation(count) % parts
+
+
+def tempo_data(pieces: Sequence[Piece]) -> tuple[torch.Tensor, torch.Tensor]:
+    """Features (pieces, stretches, tempi, f) and what share of the truth each tempo has."""
+    rows, truths = [], []
+    for onsets, rate, _, truth in pieces:
+        rows.append([tempo.judged_by(onsets, rate * stretch) for stretch in STRETCHES])
+        gap = np.log(tempo.TEMPI[None] / (truth["tempo"] * np.array(STRETCHES)[:, None]))
+        share = np.exp(-0.5 * (gap / 0.015) ** 2)
+        truths.append(share / share.sum(axis=1, keepdims=True))
+    return torch.tensor(np.array(rows), dtype=torch.float32), torch.tensor(np.array(truths), dtype=torch.float32)
+
+
+def learn_tempo(x: torch.Tensor, y: torch.Tensor, seed: int = 0) -> dict[str, np.ndarray]:
+    torch.manual_seed(seed)
+    flat_x, flat_y = x.flatten(0, 1), y.flatten(0, 1)
+    size = flat_x.shape[-1]
+    inner = (torch.randn(size, HIDDEN) / size**0.5).requires_grad_()
+    bias, outer = torch.zeros(HIDDEN, requires_grad=True), (torch.randn(HIDDEN) / HIDDEN**0.5).requires_grad_()
+    optimiser = torch.optim.AdamW([inner, bias, outer], lr=8e-3, weight_decay=0.0)
+    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, EPOCHS)
+    for _ in range(EPOCHS):
+        for batch in torch.randperm(len(flat_x)).split(len(flat_x) // 4 + 1):
+            scores = torch.relu(flat_x[batch] @ inner + bias) @ outer
+            loss = -(flat_y[batch] * torch.log_softmax(scores, dim=1)).sum(dim=1).mean()
+            loss = loss + DECAY * ((inner**2).sum() + (outer**2).sum())
+            optimiser.zero_grad()
+            loss.backward()
+            optimiser.step()
+        schedule.step()
+    found = {"tempo.inner": inner, "tempo.bias": bias, "tempo.outer": outer}
+    return {name: value.detach().numpy() for name, value in found.items()}
+
+
+def chosen_tempi(x: np.ndarray, known: dict[str, np.ndarray]) -> np.ndarray:
+    scores = np.maximum(0, x @ known["tempo.inner"] + known["tempo.bias"]) @ known["tempo.outer"]
+    weights = np.exp(scores - scores.max(axis=1, keepdims=True))
+    merged = np.stack([np.convolve(row, np.ones(7), mode="same") for row in weights])
+    return tempo.TEMPI[merged.argmax(axis=1)]
+
+
+def learn_keys(x: torch.Tensor, y: torch.Tensor) -> dict[str, np.ndarray]:
+    """`x` (pieces, 12, f), `y` the right one of twelve major keys, then twelve minor ones."""
+    profiles = torch.zeros(x.shape[2], 2, requires_grad=True)
+    bias = torch.zeros(2, requires_grad=True)
+    optimiser = torch.optim.LBFGS([profiles, bias], max_iter=300, line_search_fn="strong_wolfe")
+
+    def closure() -> torch.Tensor:
+        optimiser.zero_grad()
+        scores = (x @ profiles + bias).transpose(1, 2).flatten(1)
+        loss = torch.nn.functional.cross_entropy(scores, y) + KEY_DECAY * (profiles**2).mean()
+        loss.backward()
+        return loss
+
+    optimiser.step(closure)
+    return {"key.profiles": profiles.detach().numpy(), "key.bias": bias.detach().numpy()}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("out", type=Path)
+    asked = parser.parse_args()
+    torch.set_num_threads(1)
+    paths = [path for path in sorted(asked.out.glob("*.json")) if json.loads(path.read_text())["part"] == "learn"]
+    learn([hear(path) for path in paths])
+
+
+def learn(heard: Sequence[Piece]) -> None:
+    pieces = [piece for piece in heard if 42 <= piece[3]["tempo"] <= 220]  # stretched, it is still one of TEMPI
+    x, y = tempo_data(pieces)
+    truths = np.array([truth["tempo"] for *_, truth in pieces])
+    which, right = folds(len(pieces)), np.zeros(len(pieces), bool)
+    for fold in range(4):
+        known = learn_tempo(x[which != fold], y[which != fold])
+        found = chosen_tempi(x[which == fold, 0].numpy(), known)
+        right[which == fold] = np.abs(np.log(found / truths[which == fold])) < np.log(1.04)
+    print(f"tempo, cross-validated on {len(pieces)} pieces: accuracy 1 {right.mean():.3f}")
+    known = learn_tempo(x, y)
+    clear = [
+        tempo._clarity(tempo.repetition(onsets, rate)[0][0], rate, truth["tempo"]) for onsets, rate, _, truth in pieces
+    ]
+    known["tempo.clear"] = np.array(np.quantile(clear, 0.2))
+    keyed = [(classes, truth) for _, _, classes, truth in heard if truth["key"] is not None]
+    x = torch.tensor(np.array([keys.heard_by(classes) for classes, _ in keyed]), dtype=torch.float32)
+    y = torch.tensor([truth["key"] + 12 * (1 - truth["mode"]) for _, truth in keyed])
+    which, right = folds(len(keyed)), np.zeros(len(keyed), bool)
+    for fold in range(4):
+        part = learn_keys(x[which != fold], y[which != fold])
+        scores = (x[which == fold].numpy() @ part["key.profiles"] + part["key.bias"]).transpose(0, 2, 1).reshape(-1, 24)
+        right[which == fold] = scores.argmax(axis=1) == y[which == fold].numpy()
+    print(f"key, cross-validated on {len(keyed)} pieces: right {right.mean():.3f}")
+    known |= learn_keys(x, y)
+    save_file({name: np.ascontiguousarray(value, dtype=np.float32) for name, value in known.items()}, TARGET)
+    print(f"written: {TARGET.name}, {TARGET.stat().st_size} bytes")
+
+
+if __name__ == "__main__":
+    main()

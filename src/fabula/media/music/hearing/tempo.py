@@ -1,0 +1,144 @@
+"""The tempo of a stream from its onsets.
+
+Every tempo is judged by how the onsets repeat at its beat, at parts of it and at multiples of it, by a small network
+that learned from pieces whose tempo is written down.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from fabula.core.essence import Floats
+from fabula.media.music.hearing.learned import learned
+
+TEMPI = 36.0 * 1.01 ** np.arange(196)  # beats per minute that are judged, 36 to 250
+NO_TEMPO = 0.0
+
+_SEGMENT = 12.0  # s over which repetition is measured
+_LONGEST = 6.0  # s between two onsets that are compared
+_MULTIPLES = (1 / 4, 1 / 3, 1 / 2, 2 / 3, 3 / 4, 1.0, 3 / 2, 2.0, 3.0, 4.0)  # of a beat
+_RATES = (1 / 2, 2 / 3, 1.0, 3 / 2, 2.0, 3.0, 4.0)  # of the beats' frequency
+_CENTRES = np.linspace(np.log(36), np.log(250), 12)
+_CLOSE = 1.04  # tempi within 4 % are one
+_FAINTEST = 1e-4  # onset strength; the least change of a 16-bit sample is a hundred times that
+_FEWEST = 2.0  # s of onsets below which there is nothing to repeat
+
+
+@dataclass(frozen=True)
+class Tempo:
+    """Beats per minute, 0 where none are heard, and how likely that is right, 0 to 1."""
+
+    beats: float
+    confidence: float
+
+
+def find_tempo(onsets: Floats, rate: float) -> Tempo:
+    """The tempo.
+
+    Parameters
+    ----------
+    onsets
+        Shape (moments, 3), as `ShortSpectra` gives them.
+    rate
+        Moments per second.
+    """
+    if len(onsets) < _FEWEST * rate or not onsets.max() > _FAINTEST:
+        return Tempo(NO_TEMPO, 0.0)
+    repeats, strength = repetition(onsets, rate)
+    shares = _shares(_judged_by(repeats, strength, rate, onset_density(onsets, rate)))
+    merged = np.convolve(shares, np.ones(7), mode="same")  # candidates within 3 % speak for each other
+    best = TEMPI[int(merged.argmax())]
+    near = np.abs(np.log(TEMPI / best)) < np.log(_CLOSE)
+    clear = min(1.0, _clarity(repeats[0], rate, best) / learned("tempo.clear").item())
+    return Tempo(_refined(repeats[0], rate, best), float(shares[near].sum()) * clear)
+
+
+def onset_density(onsets: Floats, rate: float) -> float:
+    """Onsets per second: local maxima of the onset strength that stand out of the second around them."""
+    total = _smooth(onsets.sum(axis=1))
+    if len(total) < 3 or not total.max() > _FAINTEST:
+        return 0.0
+    wide = min(len(total), int(rate) | 1)
+    around = np.convolve(total, np.full(wide, 1 / wide), mode="same")
+    top = (total[1:-1] > total[:-2]) & (total[1:-1] >= total[2:]) & (total[1:-1] > 1.3 * around[1:-1])
+    return float((top & (total[1:-1] > 0.1 * total.max())).sum() * rate / len(total))
+
+
+def repetition(onsets: Floats, rate: float) -> tuple[Floats, Floats]:
+    """How alike the onsets are after every lag, and how strong every frequency is in them.
+
+    Returns
+    -------
+    Autocorrelation of all onsets and of those in the bass, shape (2, lags), 1 at lag 0; and the strength of frequencies
+    from 0 to half the rate, shape (2, frequencies), 1 on average.
+    """
+    both = np.stack([onsets.sum(axis=1), onsets[:, 0]])
+    size = min(both.shape[1], round(_SEGMENT * rate))
+    starts = range(0, both.shape[1] - size + 1, max(1, size // 2))
+    length = 4 * round(_SEGMENT * rate)
+    likeness, strength = np.zeros((2, length)), np.zeros((2, length // 2 + 1))
+    for start in starts:
+        part = _lively(both[:, start : start + size], rate)
+        spectrum = np.abs(np.fft.rfft(part, length)) ** 2
+        likeness += np.fft.irfft(spectrum, length)
+        strength += np.sqrt(np.abs(np.fft.rfft(part * np.hanning(size), length)))
+    lags = min(round(_LONGEST * rate) + 2, size)
+    overlap = np.maximum(0.25, 1 - np.arange(lags) / size)
+    likeness = likeness[:, :lags] / overlap
+    likeness /= np.maximum(likeness[:, :1], 1e-12)
+    padded = np.zeros((2, round(_LONGEST * rate) + 2))
+    padded[:, :lags] = likeness
+    return padded, strength / np.maximum(strength.mean(axis=1, keepdims=True), 1e-12)
+
+
+def judged_by(onsets: Floats, rate: float) -> Floats:
+    """What every tempo is judged by: shape (tempi, features)."""
+    return _judged_by(*repetition(onsets, rate), rate, onset_density(onsets, rate))
+
+
+def _judged_by(likeness: Floats, strength: Floats, rate: float, density: float) -> Floats:
+    beat = 60 / TEMPI
+    lags, bins = np.arange(likeness.shape[1]) / rate, np.linspace(0, rate / 2, strength.shape[1])
+    columns = [np.interp(beat * m, lags, row, right=0.0) for row in likeness for m in _MULTIPLES]
+    columns += [np.interp(r / beat, bins, row, right=0.0) for row in strength for r in _RATES]
+    per_beat = np.log2(np.maximum(0.05, density) * beat)
+    columns += [np.exp(-0.5 * ((np.log(TEMPI) - centre) / 0.18) ** 2) for centre in _CENTRES]
+    columns += [np.exp(-0.5 * ((per_beat - centre) / 0.5) ** 2) for centre in (-1.0, 0.0, 1.0, 2.0, 3.0)]
+    return np.stack(columns, axis=1)
+
+
+def _shares(features: Floats) -> Floats:
+    """How likely each tempo is."""
+    inner = np.maximum(0, features @ learned("tempo.inner") + learned("tempo.bias"))
+    scores = inner @ learned("tempo.outer")
+    weights = np.exp(scores - scores.max())
+    return np.asarray(weights / weights.sum())
+
+
+def _lively(both: Floats, rate: float) -> Floats:
+    """Onsets with their slow changes taken out."""
+    smooth = np.stack([_smooth(row) for row in both])
+    wide = min(both.shape[1], int(rate) | 1)
+    slow = np.stack([np.convolve(row, np.full(wide, 1 / wide), mode="same") for row in smooth])
+    return np.asarray(smooth - slow)
+
+
+def _smooth(values: Floats) -> Floats:
+    return np.convolve(values, (0.25, 0.5, 0.25), mode="same") if len(values) > 2 else values
+
+
+def _clarity(likeness: Floats, rate: float, tempo: float) -> float:
+    """The clearest repetition at one to four beats."""
+    lags = np.arange(len(likeness)) / rate
+    return float(max(np.interp(60 / tempo * m, lags, likeness, right=0.0) for m in (1, 2, 3, 4)))
+
+
+def _refined(likeness: Floats, rate: float, tempo: float) -> float:
+    """The tempo within 3 % whose beats repeat best, one to eight of them together."""
+    lags = np.arange(len(likeness)) / rate
+    near = tempo * np.exp(np.linspace(-0.03, 0.03, 61))
+    counted = [m for m in range(1, 9) if m * 60 / tempo < _LONGEST * 0.97]
+    comb = sum(np.interp(60 / near * m, lags, likeness) for m in counted)
+    return float(near[int(np.argmax(comb))]) if counted else float(tempo)
