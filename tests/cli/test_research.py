@@ -91,8 +91,7 @@ def test_audit_is_clean_and_exits_0(fabula, albums):
     assert done.code == 0, done.err
     bits = {row["data"]: row["bits"] for row in done.json["rows"]}
     assert bits["real"] > 0.7
-    assert bits["noise features"] < 0.02
-    assert bits["shuffled orders"] < 0.02
+    assert max(bits["noise features"], bits["shuffled orders"]) < 0.05  # of few; their intervals judge, below
     assert {row["verdict"] for row in done.json["rows"]} <= {None, "zero", "below zero"}
 
 

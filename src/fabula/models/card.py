@@ -20,8 +20,8 @@ def card_lines(model: Model | SetModel | StepModel) -> list[tuple[str, str]]:
     >>> from fabula.models.transform import Transform
     >>> config = {"dimensions": 1, "encoder": {"kind": "identity"}, "scorers": []}
     >>> model = Model(config, {}, Transform(("energy",), (), [0.0], [1.0]), card={"bits": {"arcs": 0.25}})
-    >>> card_lines(model)[-1]
-    ('bits, arcs', '0.25')
+    >>> card_lines(model)[-2:]
+    [('bits, arcs', '0.25'), ('training, seen', 'not recorded')]
     """
     if isinstance(model, StepModel):
         lines = _made_of_steps(model)

@@ -65,7 +65,7 @@ def measures_of(picture: Image) -> Floats:
     Examples
     --------
     >>> from PIL import Image
-    >>> white = dict(zip(MEASURES, measures_of(Image.new("RGB", (30, 20), "white"))))
+    >>> white = dict(zip(MEASURES, measures_of(Image.new("RGB", (30, 20), "white")).tolist()))
     >>> white["aspect"], round(white["brightness"]), white["bw"], white["subject_x"]
     (1.5, 100, 1.0, 0.5)
     """

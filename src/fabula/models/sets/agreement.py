@@ -27,7 +27,7 @@ def position_agreement(expected: Posterior, count: int | None = None) -> Floats:
     Examples
     --------
     >>> sure = Posterior(np.eye(3), np.eye(3, k=1))
-    >>> position_agreement(sure).round(1).tolist()
+    >>> (position_agreement(sure).round(1) + 0.0).tolist()
     [[3.0, -0.8, -3.0], [-0.8, 0.0, -0.8], [-3.0, -0.8, 3.0]]
     """
     n = len(expected.positions)
