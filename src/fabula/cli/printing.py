@@ -137,11 +137,13 @@ def _verdict(ordered: Ordered) -> list[str]:
 
 
 def _gap(ordered: Ordered) -> str:
+    from fabula.session.answer import gap_text
+
     if ordered.gap is None:
         return "how close this is to the best is not known"
     if ordered.gap == 0 and ordered.fit.exact:
         return ""
-    return f"found by search: another ordering could be better by {ordered.gap:.1%} at most"
+    return f"found by search: another ordering could be better by {gap_text(ordered.gap)} at most"
 
 
 def _others(ordered: Ordered) -> str:

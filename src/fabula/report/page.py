@@ -19,7 +19,7 @@ from fabula.report.figures.likes import MOST_ROWS, likes_figure
 from fabula.report.figures.threads import threads_figure
 from fabula.report.light_table import STYLE as LIGHT
 from fabula.report.light_table import light_table
-from fabula.session.answer import beside_text, facts_of, headline, likely_text, model_name, rows_of, side_line
+from fabula.session.answer import beside_text, facts_of, gap_text, headline, likely_text, model_name, rows_of, side_line
 from fabula.session.ordered import Ordered
 from fabula.session.pieces import whole_arc
 from fabula.session.reasons import story
@@ -100,7 +100,7 @@ def _verdict(ordered: Ordered) -> str:
         text += f"as given {given.mean:.2f} and {given.worst:.2f}."
     if ordered.gap is None:
         return f"{text} How close this is to the best is not known."
-    return text if not ordered.gap else f"{text} Another ordering could be better by {ordered.gap:.1%} at most."
+    return text if not ordered.gap else f"{text} Another ordering could be better by {gap_text(ordered.gap)} at most."
 
 
 def _figures(ordered: Ordered) -> list[str]:

@@ -115,6 +115,17 @@ def as_json(ordered: Ordered, *, explain: bool = True) -> dict[str, Any]:
     }
 
 
+def gap_text(gap: float) -> str:
+    """How much better another ordering could be, in per cent.
+
+    Examples
+    --------
+    >>> gap_text(0.031), gap_text(0.0002)
+    ('3.1 %', 'less than 0.1 %')
+    """
+    return f"{100 * gap:.1f} %" if gap >= 0.0005 else "less than 0.1 %"
+
+
 def model_name(ordered: Ordered) -> str | None:
     """What the model is called; None where a column is the essence."""
     judged = ordered.task.likelihood
