@@ -80,7 +80,7 @@ def _audit_steps(recipe: Recipe, *, controls_only: bool) -> AuditReport:
         found = audit_steps_of(
             recipe, controls_only=controls_only, progress=lambda name, done, total: bar(done, total, name)
         )
-    rows = [AuditRow(name, "arcs + flow + reach", one.mean, one.low, one.high) for name, one in found.items()]
+    rows = [AuditRow(name, "arcs + flow + reach", one.mean, one.low, one.high, one.n) for name, one in found.items()]
     return AuditReport(rows)
 
 
