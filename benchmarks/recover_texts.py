@@ -38,8 +38,8 @@ def books(path: Path, split: str) -> list[list[dict[str, Any]]]:
 
 
 def windows(book: Sequence[dict[str, Any]], size: int) -> Iterator[Sequence[dict[str, Any]]]:
-    """Windows of a book that do not overlap; the whole where it is no longer."""
-    for start in range(0, max(1, len(book) - size + 1), size):
+    """Windows of a book that do not overlap; none of a book that is shorter."""
+    for start in range(0, len(book) - size + 1, size):
         yield book[start : start + size]
 
 

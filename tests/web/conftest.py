@@ -24,7 +24,15 @@ QUIET = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync", "--autoplay-policy=no-user-gesture-required", "--mute-audio",
 ]  # fmt: skip
+TRIES = 2  # more of what a browser does too late on a busy machine; what is broken fails each time
 LOOKS = [(1280, 860, "light"), (390, 844, "dark")]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Let tests in a browser try again: they wait for sound, frames and pointers, which have their own time."""
+    for item in items:
+        if "visit" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.flaky(reruns=TRIES))
 
 
 @dataclass
