@@ -155,10 +155,11 @@ def browser():
 
 
 @pytest.fixture
-def visit(browser, server):
+def visit(browser, server, demo):
     """Open the page; afterwards nothing may have gone wrong in it, but what the server was meant to refuse."""
     contexts, troubles = [], []
-    shutil.rmtree(data_folder() / "desks", ignore_errors=True)  # what another test made of the same items
+    forget_desks()
+    by_the_model(server, demo)
 
     def visit(width=1280, height=860, scheme="light", *, refusals=False, collection=None):
         context = browser.new_context(
@@ -190,6 +191,16 @@ def visit(browser, server):
     for context in contexts:
         context.close()
     assert troubles == []
+
+
+def forget_desks() -> None:
+    """Forget what other tests made of the same items."""
+    shutil.rmtree(data_folder() / "desks", ignore_errors=True)
+
+
+def by_the_model(server: Served, collection: str) -> None:
+    """Let the model propose, whatever column another test has chosen for the same items."""
+    server.client.put(f"/api/collections/{collection}/essence", json={"by": None})
 
 
 def open_demo(page):

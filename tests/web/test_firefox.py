@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from . import firefox
+from .conftest import TRIES, by_the_model, forget_desks
 
-pytestmark = [pytest.mark.slow]
+pytestmark = [pytest.mark.slow, pytest.mark.flaky(reruns=TRIES)]
 
 TITLES = "[...document.querySelectorAll('#rows .row .name')].map((name) => name.textContent)"
 CENTRE = """(({ left, top, width, height }) => [left + width / 2, top + height / 2])(
@@ -14,14 +15,16 @@ CENTRE = """(({ left, top, width, height }) => [left + width / 2, top + height /
 ALT, END, CONTROL = "\ue00a", "\ue010", "\ue009"
 
 
-@pytest.fixture(scope="module")
-def page(server, tmp_path_factory):
+@pytest.fixture
+def page(server, demo, tmp_path_factory):
     program = firefox.found()
     if program is None:
         pytest.skip("no Firefox can be found (install firefox-esr)")
     pytest.importorskip("websockets", reason="websockets is not installed")
     page = firefox.Firefox(program, tmp_path_factory.mktemp("firefox") / "profile")
     page.send("browsingContext.setViewport", context=page._window, viewport={"width": 1280, "height": 900})
+    forget_desks()
+    by_the_model(server, demo)
     page.goto(server.entrance)
     page.wait("document.documentElement.dataset.ready === 'yes'")
     yield page
