@@ -18,8 +18,8 @@ import numpy as np
 import fabula
 from fabula.core.arcs import Arcs
 from fabula.core.essence import Floats
+from fabula.core.files.writing import write_whole
 from fabula.core.template import Template
-from fabula.core.writing import write_whole
 from fabula.evaluation.comparison import compare_scores
 from fabula.evaluation.metrics import spearman
 from fabula.studies.splits import read_split

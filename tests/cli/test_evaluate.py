@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from fabula.cli.evaluate import command as evaluate
+from fabula.cli.research.evaluate import command as evaluate
 from fabula.errors import FileError, InputError
 
 

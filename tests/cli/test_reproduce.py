@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from click.testing import CliRunner
 
-from fabula.cli.reproduce import command as reproduce
+from fabula.cli.research.reproduce import command as reproduce
 from fabula.errors import FabulaError
 
 

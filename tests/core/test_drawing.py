@@ -3,8 +3,8 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from fabula.core.consensus import Consensus
-from fabula.core.drawing import Scores, Walk, draw_orderings
+from fabula.core.sampling.consensus import Consensus
+from fabula.core.sampling.drawing import Scores, Walk, draw_orderings
 
 
 @pytest.fixture

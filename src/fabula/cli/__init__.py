@@ -22,23 +22,26 @@ COMMANDS = {
     ),
     "demo": ("demo", "Order a small collection that comes with the package: of music, of text or of pictures."),
     "serve": ("serve", "Open the page on which an arc is drawn and the order follows."),
-    "templates": ("templates", "List, show, learn and compare story templates."),
+    "templates": ("research.templates", "List, show, learn and compare story templates."),
     "extract": ("extract", "Measure files and write a table, one row a file."),
     "cache": ("cache", "Say what is kept of measured files, or forget it."),
-    "fetch": ("fetch", "Fetch a public dataset of ordered collections."),
-    "info": ("info", "Say what a model takes, what it was trained on and how it did."),
+    "fetch": ("research.fetch", "Fetch a public dataset of ordered collections."),
+    "info": ("research.info", "Say what a model takes, what it was trained on and how it did."),
     "train": (
-        "train",
+        "research.train",
         "Train an essence on ordered collections: a table, or a folder of numbered folders and playlists.",
     ),
-    "audit": ("audit", "Measure the information about the order, with the controls that would catch a leak."),
-    "evaluate": ("evaluate", "Measure how well every method recovers the true order of held-out collections."),
-    "reproduce": ("reproduce", "Reproduce every table and figure of the paper, with controls and paired tests."),
+    "audit": ("research.audit", "Measure the information about the order, with the controls that would catch a leak."),
+    "evaluate": ("research.evaluate", "Measure how well every method recovers the true order of held-out collections."),
+    "reproduce": (
+        "research.reproduce",
+        "Reproduce every table and figure of the paper, with controls and paired tests.",
+    ),
     "bench-order": (
-        "bench_order",
+        "research.bench_order",
         "Run an ordering method through the benchmark, beside those of this package and the paper's.",
     ),
-    "compare": ("compare", "Compare what each feature tells about the order with what the essence tells."),
+    "compare": ("research.compare", "Compare what each feature tells about the order with what the essence tells."),
 }
 OPTIONS = {"smoothness": "smooth"}  # arguments whose option has another name
 

@@ -171,7 +171,7 @@ class _Outputs:
 
     def check(self) -> None:
         """Refuse what cannot be written, before any work is done."""
-        from fabula.core.writing import check_target
+        from fabula.core.files.writing import check_target
         from fabula.session.writing.outputs import check_output
 
         if self.output is not None:

@@ -23,12 +23,12 @@ from numpy.typing import ArrayLike
 
 from fabula.core.display import caption_html, curve_svg, named
 from fabula.core.essence import Floats, as_essence
+from fabula.core.files.writing import write_whole
 from fabula.core.interpolation import CUBIC
 from fabula.core.ordering import Ints
 from fabula.core.ordering import positions as even_positions
 from fabula.core.seen import Seen
 from fabula.core.template import Template, as_positions
-from fabula.core.writing import write_whole
 from fabula.errors import FileError, InputError
 
 FORMAT = "fabula-templates"

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
+from fabula.core.files.writing import write_whole
 from fabula.core.fit import Fit
-from fabula.core.writing import write_whole
 from fabula.media.threads import Threads
 from fabula.report import svg
 from fabula.report.figures.colours import STYLE as COLOURS

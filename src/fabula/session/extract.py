@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fabula.core.collection import Collection
-from fabula.core.writing import check_target
+from fabula.core.files.writing import check_target
 from fabula.errors import InputError
 from fabula.media.extraction import Measuring
 from fabula.session.measure import measured

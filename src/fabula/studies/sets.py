@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fabula.core.writing import check_target
+from fabula.core.files.writing import check_target
 from fabula.errors import InputError, import_extra
 from fabula.evaluation.gain import information_gained
 from fabula.evaluation.information import Information, mutual_information, told_elsewhere

@@ -11,7 +11,7 @@ import numpy as np
 
 from fabula.core.collection import Collection
 from fabula.core.essence import Floats
-from fabula.core.writing import check_target
+from fabula.core.files.writing import check_target
 from fabula.errors import InputError
 from fabula.evaluation.intervals import Interval, mean_interval
 from fabula.media.extraction import Measuring

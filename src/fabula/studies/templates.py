@@ -11,9 +11,9 @@ import numpy as np
 
 from fabula.core.collection import Collection
 from fabula.core.essence import Floats, normalise
+from fabula.core.files.writing import check_target
 from fabula.core.seen import Seen
 from fabula.core.template_set import TemplateSet
-from fabula.core.writing import check_target
 from fabula.errors import InputError
 from fabula.models.file import load_essence_model
 from fabula.sources.tables.reading import read_table

@@ -17,8 +17,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from fabula.core.locking import held
-from fabula.core.writing import write_whole
+from fabula.core.files.locking import held
+from fabula.core.files.writing import write_whole
 from fabula.errors import FabulaError
 from fabula.session.saved import as_saved
 from fabula.web.errors import ChangedError, StatusError

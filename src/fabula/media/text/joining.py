@@ -8,7 +8,7 @@ from itertools import accumulate
 from pathlib import Path
 
 from fabula.core.collection import Collection
-from fabula.core.writing import write_whole
+from fabula.core.files.writing import write_whole
 from fabula.errors import FileError
 from fabula.media.text.document import Block, Document
 from fabula.media.text.docx import docx_bytes

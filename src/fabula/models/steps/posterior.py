@@ -11,10 +11,10 @@ import numpy as np
 from fabula.core.arranging.constraints import Constraints
 from fabula.core.arranging.positions import allowed_positions
 from fabula.core.collection import Collection
-from fabula.core.consensus import Consensus
-from fabula.core.drawing import Scores, draw_orderings
 from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
+from fabula.core.sampling.consensus import Consensus
+from fabula.core.sampling.drawing import Scores, draw_orderings
 from fabula.models.sets.basis import position_basis
 from fabula.models.steps.evidence import Evidence
 from fabula.models.steps.kernel import distance_basis

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fabula.core.collection import Collection
-from fabula.core.writing import check_target, write_whole
+from fabula.core.files.writing import check_target, write_whole
 from fabula.errors import InputError
 from fabula.session.answer import as_json, facts_of, rows_of, side_line
 from fabula.session.writing import history

@@ -17,7 +17,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from fabula.core.writing import write_whole
+from fabula.core.files.writing import write_whole
 from fabula.errors import FileError
 from fabula.media.music.fma import SIZES, STATISTICS
 from fabula.sources.fma.archive import open_table, table_name, table_stamp

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fabula.core.collection import Collection, Item
+from fabula.core.files.writing import write_whole
 from fabula.core.ordering import as_ordering
-from fabula.core.writing import write_whole
 from fabula.errors import FileError, InputError
 from fabula.sources.playlists.entries import Entry, Playlist, PlaylistFormat
 from fabula.sources.playlists.formats import PLAYLIST_ENDINGS, format_of

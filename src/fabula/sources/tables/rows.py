@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fabula.core.writing import write_whole
+from fabula.core.files.writing import write_whole
 from fabula.errors import InputError
 from fabula.sources.json_spans import elements, first_value, member, members
 from fabula.sources.playlists.lines import line_end

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from fabula.core.collection import Collection
-from fabula.core.writing import write_whole
+from fabula.core.files.writing import write_whole
 from fabula.errors import FileError, InputError, import_extra
 from fabula.sources.tables.cells import is_nested
 from fabula.sources.tables.csv_text import csv_text

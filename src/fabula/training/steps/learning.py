@@ -14,8 +14,8 @@ from multiprocessing.connection import Connection
 
 import numpy as np
 
-from fabula.core.drawing import Scores, Walk
 from fabula.core.essence import Floats
+from fabula.core.sampling.drawing import Scores, Walk
 from fabula.models.sets.basis import FUNCTIONS, position_basis
 from fabula.models.steps.kernel import ALWAYS, KERNELS, summed_pairs
 from fabula.models.steps.model import apart_of

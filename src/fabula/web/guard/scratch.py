@@ -9,7 +9,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from fabula.core.locking import taken
+from fabula.core.files.locking import taken
 
 _PREFIX = "fabula-page-"
 _YOUNG = 60.0  # seconds in which a folder without a lock may be one that another server is just making

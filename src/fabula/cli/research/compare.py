@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fabula.cli.recipe import named_recipe, recipe_options
+from fabula.cli.research.recipe import named_recipe, recipe_options
 from fabula.errors import InputError
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def command(*, seeds: int, sweep: str | None, output: Path | None, as_json: bool
       fabula compare albums.parquet --where kind= --titles track_name --seeds 1
     """
     from fabula.cli.progress import counting_bar
-    from fabula.core.writing import check_target
+    from fabula.core.files.writing import check_target
     from fabula.studies.sets import compare_sets_of
     from fabula.studies.train import compare_table, compared_json, first_process
 
@@ -78,7 +78,7 @@ def _dimensions(sweep: str | None) -> tuple[int, ...]:
 
 
 def _write(rows: list[Compared], path: Path) -> None:
-    from fabula.core.writing import write_whole
+    from fabula.core.files.writing import write_whole
     from fabula.report.figures.bars import Bar, bars_figure
     from fabula.sources.tables.csv_text import csv_text
     from fabula.studies.train import compared_json

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from fabula.cli.recipe import listed
+from fabula.cli.research.recipe import listed
 
 
 @click.command("reproduce")
@@ -57,6 +57,6 @@ def command(*, data: Path, output: Path, features: str | None, held_out: float, 
 
 
 def _show(recovery: dict[str, object]) -> None:
-    from fabula.cli.evaluate import show_rows
+    from fabula.cli.research.evaluate import show_rows
 
     show_rows(recovery)

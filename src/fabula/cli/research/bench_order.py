@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fabula.cli.recipe import as_where
+from fabula.cli.research.recipe import as_where
 from fabula.errors import InputError
 
 _SHOWN = ("first", "last", "neighbours")  # beside Spearman's rho; the card has all
@@ -58,7 +58,7 @@ def command(*, task: str | None, **options: Any) -> None:
     if task is None:
         _list_tasks()
         return
-    from fabula.core.writing import check_target
+    from fabula.core.files.writing import check_target
 
     for target in (options["card"], options["page"], options["questions"]):
         if target is not None:

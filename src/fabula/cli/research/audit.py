@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fabula.cli.recipe import named_recipe, recipe_options
+from fabula.cli.research.recipe import named_recipe, recipe_options
 from fabula.errors import InputError
 
 if TYPE_CHECKING:

@@ -56,8 +56,8 @@ def command(
       fabula evaluate playlists.csv --by energy
     """
     from fabula.cli.progress import counting_bar
-    from fabula.cli.recipe import as_where, listed
-    from fabula.core.writing import check_target, write_whole
+    from fabula.cli.research.recipe import as_where, listed
+    from fabula.core.files.writing import check_target, write_whole
     from fabula.studies.evaluate import EvaluationRequest, evaluate_table
 
     if output is not None and check_target(output).suffix.lower() not in (".json", ".csv"):

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fabula.cli.recipe import as_recipe, named_recipe, recipe_options
-from fabula.core.writing import check_target
+from fabula.cli.research.recipe import as_recipe, named_recipe, recipe_options
+from fabula.core.files.writing import check_target
 from fabula.errors import InputError
 
 if TYPE_CHECKING:

@@ -1,0 +1,1 @@
+"""Orderings drawn by a score over all pairs, and what they have in common."""
