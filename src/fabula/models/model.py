@@ -176,8 +176,12 @@ class Model(CardShown):
         features = [self._pick(collection) for collection in collections]
         if not features:
             return []
-        ids = [each.id if isinstance(each, Collection) else str(i) for i, each in enumerate(collections)]
-        batch = Batch(np.concatenate(features), np.cumsum([0, *map(len, features)]), ids=ids)
+        ids = [each.id for each in collections if isinstance(each, Collection)]
+        batch = Batch(
+            np.concatenate(features),
+            np.cumsum([0, *map(len, features)]),
+            ids=ids if len(ids) == len(features) else None,
+        )
         return np.split(self.encode_many(batch, raw=raw), batch.offsets[1:-1])
 
     def score(self, sequence: ArrayLike, scorer: str | None = None) -> float | Floats:

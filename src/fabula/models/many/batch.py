@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -115,7 +115,7 @@ def as_batch(
         _check_needed("the batch", needed if features.features is None else (), ())
         _check_needed("the batch", needed if known is not None else (), known or ())
         return features
-    if not isinstance(features, Sequence) or not all(isinstance(each, Collection) for each in features):
+    if not isinstance(features, Sequence) or not all(isinstance(each, Collection) for each in features[:1]):
         raise InputError("offsets must say where each collection begins, unless collections are given")
     return batch_of(cast("Sequence[Collection]", features), needed)
 
@@ -134,6 +134,8 @@ def batch_of(collections: Sequence[Collection], needed: Sequence[str] = ()) -> B
     >>> batch_of([Collection("1", (Item("a", title="Rain"),), [[0.5]], ("energy",))]).titles
     ['Rain']
     """
+    if all(hasattr(collections, name) for name in ("features", "offsets", "texts")):
+        return _of_columns(collections, needed)
     known = {each.feature_names: each for each in collections}
     for names, first in known.items():
         _check_needed(f"collection {first.id!r}", needed, names)
@@ -148,6 +150,21 @@ def batch_of(collections: Sequence[Collection], needed: Sequence[str] = ()) -> B
         artists=[item.artist for item in items],
         names=[each.title for each in collections],
         ids=[each.id for each in collections],
+    )
+
+
+def _of_columns(collections: Any, needed: Sequence[str]) -> Batch:
+    """A batch of collections that are columns already."""
+    if len(collections):
+        _check_needed(f"collection {collections.ids[0]!r}", needed, collections.feature_names)
+    return Batch(
+        collections.features,
+        collections.offsets,
+        feature_names=collections.feature_names,
+        titles=collections.texts("title"),
+        artists=collections.texts("artist"),
+        names=collections.titles,
+        ids=collections.ids,
     )
 
 
