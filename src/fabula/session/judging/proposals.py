@@ -17,7 +17,7 @@ from fabula.core.ordering import Ints
 from fabula.core.template import Template
 from fabula.models.model import Model
 from fabula.models.sets.agreement import neighbour_agreement, position_agreement
-from fabula.session.likelihood import Likelihood
+from fabula.session.judging.likelihood import Likelihood
 
 _FIRST, _OTHERS = 1.5, 0.4  # seconds to search for the first proposal and for each alternative, beyond few items
 _LEANING = 0.5  # how much a squared deviation from a template counts against the likelihood of an alternative

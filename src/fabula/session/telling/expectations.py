@@ -12,7 +12,7 @@ from fabula.models.sets.reasons import Contributions
 from fabula.session.requests.wishes import side_name
 
 if TYPE_CHECKING:
-    from fabula.session.likelihood import Likelihood
+    from fabula.session.judging.likelihood import Likelihood
     from fabula.session.ordered import Ordered
 
 _SPEAKS, _SHARE = 0.05, 0.4  # natural logarithms of likelihood worth a word; and as a part of what speaks most

@@ -18,9 +18,9 @@ from fabula.evaluation.shapes import ShapeFit, Smoothed, fit_shapes, smoothed
 from fabula.media.medium import Medium
 from fabula.media.registry import item_endings, medium_of_file
 from fabula.models.file import load_model
-from fabula.session.judges import judge_of
-from fabula.session.likelihood import Likelihood
-from fabula.session.pieces import FEWEST, PIECES, pieces_along
+from fabula.session.judging.judges import judge_of
+from fabula.session.judging.likelihood import Likelihood
+from fabula.session.telling.pieces import FEWEST, PIECES, pieces_along
 from fabula.sources.registry import open_source
 
 SIX = ("rags-to-riches", "tragedy", "man-in-a-hole", "icarus", "cinderella", "oedipus")  # Reagan et al. 2016

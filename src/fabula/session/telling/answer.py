@@ -13,13 +13,13 @@ from fabula.core.collection import Item
 from fabula.core.fit import Fit
 from fabula.media.telling import Fact, chosen_facts
 from fabula.media.units import total
-from fabula.session.reasons import likelier
 from fabula.session.requests.wishes import side_name
+from fabula.session.telling.reasons import likelier
 from fabula.sources.source import with_held
 
 if TYPE_CHECKING:
+    from fabula.session.judging.proposals import Proposal
     from fabula.session.ordered import Ordered
-    from fabula.session.proposals import Proposal
 
 
 _MOST_LIKES = 60  # items, beyond which nobody reads a table of them by positions

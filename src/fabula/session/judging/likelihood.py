@@ -15,10 +15,10 @@ from fabula.core.essence import Floats, normalise
 from fabula.core.ordering import Ints, positions
 from fabula.models.sets.posterior import Posterior, posterior
 from fabula.models.sets.reasons import Contributions
-from fabula.session.judges import Judge
+from fabula.session.judging.judges import Judge
 
 if TYPE_CHECKING:
-    from fabula.session.proposals import Task
+    from fabula.session.judging.proposals import Task
 
 _RANDOM = 400  # orderings that a proposal is compared with
 _HARDLY = 5.0  # times as likely as a random order: below it the model hardly prefers its proposal

@@ -11,12 +11,12 @@ from fabula.core.essence import Floats
 from fabula.core.fit import Fit
 from fabula.media.medium import Medium
 from fabula.models.sets.reasons import Contributions
-from fabula.session.embedding import NAME as EMBEDDING
-from fabula.session.likelihood import Likelihood, arcs_doubt, doubt, learned_nothing
+from fabula.session.judging.likelihood import Likelihood, arcs_doubt, doubt, learned_nothing
+from fabula.session.opening.embedding import NAME as EMBEDDING
 from fabula.session.requests.strands import torn
 from fabula.session.requests.wishes import labels
-from fabula.session.telling import Teller
-from fabula.session.threads import threads_told
+from fabula.session.telling.expectations import Teller
+from fabula.session.telling.threads import threads_told
 
 _SPEAKS = 0.15  # natural logarithms of likelihood that something must add to be worth a word
 

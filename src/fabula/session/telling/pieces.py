@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,8 +12,10 @@ from fabula.core.collection import Collection, Item
 from fabula.core.essence import Floats
 from fabula.evaluation.shapes import Smoothed, smoothed
 from fabula.media.medium import Medium
-from fabula.session.ordered import Ordered
-from fabula.session.threads import MOST_ITEMS
+from fabula.session.telling.threads import MOST_ITEMS
+
+if TYPE_CHECKING:
+    from fabula.session.ordered import Ordered
 
 PIECES = 500
 FEWEST = 20  # pieces, below which there is no arc to speak of

@@ -15,9 +15,9 @@ from fabula.media.medium import Medium
 from fabula.models.file import AnyModel, load_essence_model, load_model
 from fabula.models.model import Model
 from fabula.models.transform import Transform, log_parts
-from fabula.session.judges import judge_of
-from fabula.session.likelihood import Likelihood
-from fabula.session.measure import measured
+from fabula.session.judging.judges import judge_of
+from fabula.session.judging.likelihood import Likelihood
+from fabula.session.opening.measure import measured
 from fabula.sources.source import Source
 from fabula.sources.tables.headings import feature_name
 from fabula.sources.tables.reading import read_table

@@ -10,7 +10,7 @@ from fabula.core.collection import Collection
 from fabula.core.files.writing import check_target
 from fabula.errors import InputError
 from fabula.media.extraction import Measuring
-from fabula.session.measure import measured
+from fabula.session.opening.measure import measured
 from fabula.session.writing.outputs import relocated
 from fabula.sources.registry import Opening, open_source
 from fabula.sources.source import SeveralCollectionsError, Source
