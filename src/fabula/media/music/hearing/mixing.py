@@ -8,7 +8,7 @@ import numpy as np
 from scipy.signal import firwin
 
 from fabula.core.essence import Floats
-from fabula.media.music.weighting import Samples
+from fabula.media.music.loudness.weighting import Samples
 
 TARGET_RATE = 11025.0  # Hz: beats and keys lie below 5.5 kHz
 _OUTPUTS = 32  # samples of the mix per matrix row

@@ -8,7 +8,7 @@ import scipy.fft
 from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
 from fabula.media.music.hearing.spectra import Frames
-from fabula.media.music.weighting import Samples
+from fabula.media.music.loudness.weighting import Samples
 
 FINE = 120  # classes of 10 cents in an octave
 SECONDS = 3.0  # of a block

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, BinaryIO
 import numpy as np
 
 from fabula.errors import FileError, shown
-from fabula.media.music import ffmpeg
-from fabula.media.music.containers import demuxer_of
-from fabula.media.music.loudness import LOWEST_RATE, chunk_frames
-from fabula.media.music.weighting import Samples
+from fabula.media.music.decoding import ffmpeg
+from fabula.media.music.decoding.containers import demuxer_of
+from fabula.media.music.loudness.meter import LOWEST_RATE, chunk_frames
+from fabula.media.music.loudness.weighting import Samples
 from fabula.media.spec import Stop, Stopped
 
 if TYPE_CHECKING:

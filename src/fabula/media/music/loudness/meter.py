@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from fabula.core.essence import Floats
 from fabula.errors import InputError
-from fabula.media.music.weighting import ROW, STATES, Room, Samples, k_weighting, room_for, weigh
+from fabula.media.music.loudness.weighting import ROW, STATES, Room, Samples, k_weighting, room_for, weigh
 
 FLOOR = -70.0  # LUFS: the absolute gate, and what silence is said to have
 LOWEST_RATE = 4000  # Hz: below it the high shelf of the K-weighting does not exist

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.signal import firwin
 
-from fabula.media.music.weighting import Samples
+from fabula.media.music.loudness.weighting import Samples
 
 LOWEST = -100.0  # dBTP, for silence
 
