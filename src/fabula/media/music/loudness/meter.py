@@ -197,5 +197,5 @@ def power(level: float) -> float:
 
 def _energies(samples: Samples) -> Floats:
     """Sums of squares over the last axis."""
-    sums: Floats = np.einsum("...i,...i->...", samples, samples).astype(np.float64)
+    sums: Floats = np.vecdot(samples, samples).astype(np.float64)
     return sums
