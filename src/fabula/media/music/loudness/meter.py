@@ -20,7 +20,7 @@ LOWEST_RATE = 4000  # Hz: below it the high shelf of the K-weighting does not ex
 _OFFSET = -0.691  # dB, so that a 997 Hz sine reads as its level
 _RELATIVE_GATE = 10.0  # dB under the loudness of what passes the absolute gate
 _SURROUND = 1.41
-_STEPS = 32  # of 100 ms in a chunk: as many as a row has samples, so that rows fill it
+_STEPS = 2 * ROW  # of 100 ms in a chunk, so that rows fill it
 
 
 def loudness(samples: ArrayLike, rate: int) -> float:
@@ -63,7 +63,7 @@ def chunk_frames(rate: int) -> int:
     Examples
     --------
     >>> chunk_frames(44100)
-    141120
+    282240
     """
     if not rate >= LOWEST_RATE:
         raise InputError(f"the rate must be at least {LOWEST_RATE} Hz to measure loudness; got {rate}")

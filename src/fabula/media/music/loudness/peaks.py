@@ -14,14 +14,14 @@ _ROW = 128  # samples looked at together
 _BLOCK = 32 * _ROW  # samples whose extremes are found first
 _TAPS = 24  # of every phase
 _NEAR = 0.6  # rows whose highest sample is below this part of the peak so far are not looked into (4.4 dB)
-_MOST = 16  # rows of a chunk that are
+_MOST = 8  # rows of a chunk that are
 
 
 class Peak:
     """The true peak of a stream.
 
     Only rows of 128 samples whose own highest sample comes near the peak so far can hold it; those are oversampled, of
-    every chunk at most the 16 rows with the highest samples. They lie in the 16 blocks of 32 rows with the highest
+    every chunk at most the 8 rows with the highest samples. They lie in the 8 blocks of 32 rows with the highest
     samples: of the other blocks no row is looked at.
     """
 
