@@ -17,8 +17,8 @@ from typing import IO, BinaryIO, cast
 
 import numpy as np
 
-from fabula.media.music.loudness import chunk_frames
-from fabula.media.music.weighting import Samples
+from fabula.media.music.loudness.meter import chunk_frames
+from fabula.media.music.loudness.weighting import Samples
 from fabula.media.spec import Stop, Stopped
 
 PATIENCE = 60.0  # seconds without a sample, after which it is given up

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fabula.core.essence import Floats
-from fabula.media.music.loudness import FLOOR, level, power
+from fabula.media.music.loudness.meter import FLOOR, level, power
 
 EDGE_SECONDS = 15.0  # of each end that are taken for the edge
 

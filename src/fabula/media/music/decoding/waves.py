@@ -9,8 +9,8 @@ from fabula.core.essence import Floats
 from fabula.errors import FileError, shown
 from fabula.media.extraction import extract_one
 from fabula.media.medium import Wave
-from fabula.media.music.decoding import open_sound
-from fabula.media.music.weighting import Samples
+from fabula.media.music.decoding.sound import open_sound
+from fabula.media.music.loudness.weighting import Samples
 from fabula.media.spec import Spec, Stop
 
 PARTS = 400  # of a wave

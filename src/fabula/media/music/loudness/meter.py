@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from fabula.core.essence import Floats
 from fabula.errors import InputError
-from fabula.media.music.weighting import ROW, STATES, Room, Samples, k_weighting, room_for, weigh
+from fabula.media.music.loudness.weighting import ROW, STATES, Room, Samples, k_weighting, room_for, weigh
 
 FLOOR = -70.0  # LUFS: the absolute gate, and what silence is said to have
 LOWEST_RATE = 4000  # Hz: below it the high shelf of the K-weighting does not exist
@@ -20,7 +20,7 @@ LOWEST_RATE = 4000  # Hz: below it the high shelf of the K-weighting does not ex
 _OFFSET = -0.691  # dB, so that a 997 Hz sine reads as its level
 _RELATIVE_GATE = 10.0  # dB under the loudness of what passes the absolute gate
 _SURROUND = 1.41
-_STEPS = 32  # of 100 ms in a chunk: as many as a row has samples, so that rows fill it
+_STEPS = 2 * ROW  # of 100 ms in a chunk, so that rows fill it
 
 
 def loudness(samples: ArrayLike, rate: int) -> float:
@@ -63,7 +63,7 @@ def chunk_frames(rate: int) -> int:
     Examples
     --------
     >>> chunk_frames(44100)
-    141120
+    282240
     """
     if not rate >= LOWEST_RATE:
         raise InputError(f"the rate must be at least {LOWEST_RATE} Hz to measure loudness; got {rate}")
@@ -197,5 +197,5 @@ def power(level: float) -> float:
 
 def _energies(samples: Samples) -> Floats:
     """Sums of squares over the last axis."""
-    sums: Floats = np.einsum("...i,...i->...", samples, samples).astype(np.float64)
+    sums: Floats = np.vecdot(samples, samples).astype(np.float64)
     return sums

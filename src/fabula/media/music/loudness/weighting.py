@@ -19,7 +19,7 @@ from fabula.core.essence import Floats
 ROW = 32  # samples per matrix row
 STATES = 4  # of the two second-order sections
 
-_GROUP = 16  # rows, then groups, summed at once
+_GROUP = 12  # rows, then groups, summed at once
 _PRODUCT = 2**18  # multiplications up to which BLAS stays on one thread; more threads only get in each other's way
 
 Samples = NDArray[np.float32]

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, BinaryIO
 import numpy as np
 
 from fabula.errors import FileError, shown
-from fabula.media.music import ffmpeg
-from fabula.media.music.containers import demuxer_of
-from fabula.media.music.loudness import LOWEST_RATE, chunk_frames
-from fabula.media.music.weighting import Samples
+from fabula.media.music.decoding import ffmpeg
+from fabula.media.music.decoding.containers import demuxer_of
+from fabula.media.music.loudness.meter import LOWEST_RATE, chunk_frames
+from fabula.media.music.loudness.weighting import Samples
 from fabula.media.spec import Stop, Stopped
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ FFMPEG_ENDINGS = (".m4a", ".m4b", ".aac", ".mp4", ".wma", ".ape", ".wv", ".mpc",
 class Sound:
     """An open sound: its rate, its channels, and its chunks in order, each of `chunk_frames` but the last.
 
+    Chunks have shape (frames, channels) and lie in memory channel by channel, as all that measures them needs it.
     ``vorbis`` says that channels come in the order of Ogg files (L, C, R, Ls, Rs, LFE), not in that of WAV files.
     """
 
@@ -105,13 +106,15 @@ def _checked(name: str, sound: Sound, stop: Stop) -> Sound:
 def _bounded(name: str, sound: Sound, stop: Stop) -> Iterator[Samples]:
     """The chunks, as long as they are wanted and not too many."""
     frames = 0
+    room = np.empty((sound.channels, chunk_frames(sound.rate)), np.float32)
     for chunk in sound.chunks:
         if stop():
             raise Stopped
         frames += len(chunk)
         if frames > MOST_HOURS * 3600 * sound.rate:
             raise FileError(f"{shown(name)}: is longer than {MOST_HOURS} hours")
-        yield chunk
+        room[:, : len(chunk)] = chunk.T
+        yield room[:, : len(chunk)].T
 
 
 def _open_soundfile(name: str, file: BinaryIO) -> SoundFile | None:
