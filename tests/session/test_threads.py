@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fabula.core.collection import Collection, Item
-from fabula.media.text.people import names_along
+from fabula.media.text.comparing.people import names_along
 from fabula.media.threads import Threads
 from fabula.report.figures.threads import threads_figure
 from fabula.report.page import order_page

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from types import MappingProxyType
 
-from fabula.media.text.document import PARAGRAPH, SEPARATOR, Block, Document
+from fabula.media.text.reading.document import PARAGRAPH, SEPARATOR, Block, Document
 
 _FRONT = re.compile(r"\A\s*(---|\+\+\+)[ \t]*\n(.*?)\n\1[ \t]*(?:\n|\Z)", re.DOTALL)
 _FIELD = re.compile(r"^([^\W\d][\w-]{0,40})[ \t]*[:=][ \t]*(\S.{0,400}?)[ \t]*$", re.MULTILINE)

@@ -12,8 +12,8 @@ from scipy import sparse
 from fabula.core.collection import Collection
 from fabula.core.essence import Floats
 from fabula.media.steps import Step, Steps, essence_steps
-from fabula.media.text.files import text_of
-from fabula.media.text.words import names_of, words_of
+from fabula.media.text.measuring.words import names_of, words_of
+from fabula.media.text.reading.files import text_of
 
 JOIN = 300  # words of an end, and of the beginning that follows it
 UNIT = "% apart"  # 0: the same words, as often; 100: no word in common

@@ -6,9 +6,9 @@ import numpy as np
 
 from fabula.core.collection import Collection
 from fabula.media.evidence import Look, nothing
-from fabula.media.text.counting import Counted, counted
-from fabula.media.text.files import text_of
-from fabula.media.text.pairs import pair_tables
+from fabula.media.text.comparing.counting import Counted, counted
+from fabula.media.text.comparing.pairs import pair_tables
+from fabula.media.text.reading.files import text_of
 from fabula.models.steps.evidence import Evidence, Terms
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from fabula.core.essence import Floats
-from fabula.media.text.counting import Counted
+from fabula.media.text.comparing.counting import Counted
 from fabula.models.steps.tables import closeness
 
 LIKENESS = ("wording", "cast", "everyday", "common", "company")
@@ -49,7 +49,7 @@ def pair_tables(found: Counted) -> dict[str, Floats]:
 
     Examples
     --------
-    >>> from fabula.media.text.counting import counted
+    >>> from fabula.media.text.comparing.counting import counted
     >>> tables = pair_tables(counted(["A stranger came.", "The stranger slept in the inn.", "The inn was old."]))
     >>> tuple(tables) == PAIRS, tables["new_words"].shape
     (True, (3, 3))

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from fabula.errors import FileError, shown
 from fabula.media.spec import Spec, Stop, Stopped
-from fabula.media.text.feeling import feeling
-from fabula.media.text.files import read_text
-from fabula.media.text.grammar import GRAMMARS, TIMES
-from fabula.media.text.languages import LANGUAGES, language_of
-from fabula.media.text.words import named_after, paragraphs_of, sentences_of, words_of
+from fabula.media.text.measuring.feeling import feeling
+from fabula.media.text.measuring.grammar import GRAMMARS, TIMES
+from fabula.media.text.measuring.languages import LANGUAGES, language_of
+from fabula.media.text.measuring.words import named_after, paragraphs_of, sentences_of, words_of
+from fabula.media.text.reading.files import read_text
 
 MEASURES = (
     "words", "word_length", "variety", "commas", "semicolons", "dashes", "questions", "exclamations", "dialogue",
