@@ -77,6 +77,18 @@ LANGUAGES: Mapping[str, Language] = {
         "jij je jou jouw u uw jullie",
         "een",
     ),
+    "cs": _language(
+        "a v se na i jak to že s z do co je by jen ve tak si za po ten už kde když jsem byl k ale o ze svou jsi své",
+        "já mě mne mi mně můj má moje mé mého mou my nás nám náš naše",
+        "ty tě tebe ti tobě tvůj tvá tvoje tvé tvou vy vás vám váš vaše",
+        "",
+    ),
+    "no": _language(  # and Danish
+        "og i det er en som til på at jeg med for så den ikke han av af var de der sig seg fra om hun men et har du sin",
+        "jeg mig meg min mitt mit mine vi oss os vår vor vore",
+        "du dig deg din ditt dit dine dere jer eder eders",
+        "en et ei",
+    ),
 }
 
 

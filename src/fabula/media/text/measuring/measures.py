@@ -142,4 +142,4 @@ def _row(path: str, stop: Stop) -> NDArray[np.float64]:
     return measured
 
 
-SPEC = Spec("text", version=2, feature_names=MEASURES, measure=_row, shape=(len(MEASURES),))
+SPEC = Spec("text", version=3, feature_names=MEASURES, measure=_row, shape=(len(MEASURES),))
