@@ -94,8 +94,8 @@ class Walk:
         moved = pairs.sum(axis=2) - pairs.sum(axis=1)  # (r, n - 1): from behind the item to before it
         total = np.zeros((len(item), n))
         np.cumsum(moved + at[own, others, k] - at[own, others, k + 1], axis=1, out=total[:, 1:])
-        near = self.around.take((own * n + item[:, np.newaxis]) * n + others, axis=0, mode="clip")  # (r, n - 1, 2 n - 1)
-        one, row, last = near.strides
+        near = self.around.take((own * n + item[:, np.newaxis]) * n + others, axis=0, mode="clip")
+        one, row, last = near.strides  # of (r, n - 1, 2 n - 1)
         # the k-th of the others is seen from position p at p - k
         seen = np.lib.stride_tricks.as_strided(near[:, :, n - 1 :], (len(item), n - 1, n), (one, row - last, last))
         return np.asarray(total + seen.sum(axis=1) + at[self.own, item])

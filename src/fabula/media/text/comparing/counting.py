@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,7 +55,7 @@ class Counted:
         facts = {name: values[entries] for name, values in self.facts.items()}
         return Counted(self.words, self.counts[chosen], facts, self.totals[chosen], self.language)
 
-    @property
+    @cached_property
     def row(self) -> Ints:
         """The text of each entry of ``counts``."""
         return np.repeat(np.arange(len(self.totals)), np.diff(self.counts.indptr))

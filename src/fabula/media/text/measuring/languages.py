@@ -84,7 +84,7 @@ LANGUAGES: Mapping[str, Language] = {
         "",
     ),
     "no": _language(  # and Danish
-        "og i det er en som til på at jeg med for så den ikke han av af var de der sig seg fra om hun men et har du sin",
+        "og i det er en som til på at jeg med for så den ikke han av af var de der sig seg fra om hun men et har du",
         "jeg mig meg min mitt mit mine vi oss os vår vor vore",
         "du dig deg din ditt dit dine dere jer eder eders",
         "en et ei",
