@@ -151,7 +151,7 @@ class Session:
 
     def by(self, column: str | None = None, model: str | None = None, measuring: Measuring | None = None) -> Session:
         """The same collection with another essence: a column, or a model's; nothing is measured twice."""
-        found = find_essence(self.source, measuring or Measuring(), by=column, model=model)
+        found = find_essence(self.source, measuring or Measuring(), by=column, model=model, readable=self.stored)
         made = _session(found, Asked(column, model))
         rows = {item.id: row for row, item in enumerate(self.collection.items)}
         kept = [rows[item.id] for item in made.collection.items]  # some may be left out when they are measured

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from fabula.core.collection import Collection
 from fabula.core.essence import Floats
-from fabula.core.sampling.drawing import Scores
+from fabula.core.sampling.scores import Scores
 from fabula.errors import InputError, ModelError
 from fabula.models.sets.basis import FUNCTIONS, position_basis
 from fabula.models.showing import CardShown

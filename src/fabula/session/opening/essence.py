@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from fabula.core.collection import Collection
+from fabula.core.collection import Collection, Item
 from fabula.core.essence import Floats, normalise
 from fabula.errors import InputError, ModelError
 from fabula.media.extraction import Measuring
@@ -61,6 +61,7 @@ def find_essence(
     by: str | None = None,
     model: str | None = None,
     guess: bool = False,
+    readable: Sequence[Item] = (),
 ) -> Essence:
     """The essence of a source: the column the user named, or a model's.
 
@@ -76,6 +77,8 @@ def find_essence(
         A shipped model or a file; by default the one of the medium's that knows most of the features there are.
     guess
         Whether a likely column may be taken where no model knows the features; a note says so.
+    readable
+        The same items as they can be read, where those of the source are no files; by default nothing they name is.
     """
     if by is not None and model is not None:
         raise InputError("give either a column (by) or a model, not both")
@@ -88,14 +91,14 @@ def find_essence(
             note = f"ordered by {name}: another column may be chosen"
             return _by_column(source, name, measuring, (note,))
     if model is None and source.medium.proposer is not None:
-        return _by_likelihood(source, load_model(source.medium.proposer), measuring)
+        return _by_likelihood(source, load_model(source.medium.proposer), measuring, readable)
     chosen = load_model(model) if model is not None else _default_model(source)
     if isinstance(chosen, Model):
         return _by_model(source, chosen, measuring)
-    return _by_likelihood(source, chosen, measuring)
+    return _by_likelihood(source, chosen, measuring, readable)
 
 
-def _by_likelihood(source: Source, model: AnyModel, measuring: Measuring) -> Essence:
+def _by_likelihood(source: Source, model: AnyModel, measuring: Measuring, readable: Sequence[Item]) -> Essence:
     """A model proposes the order; a model of one dimension, where one knows the features, draws the arc."""
     files = source.files and any(item.path for item in source.collection.items)
     if _models(source.medium, source.medium.measured if files else source.collection.feature_names):
@@ -103,7 +106,10 @@ def _by_likelihood(source: Source, model: AnyModel, measuring: Measuring) -> Ess
     else:
         there = _measured(source, measuring) if files else source
         found = Essence(there, np.zeros(len(there.collection)), ())
-    likelihood = Likelihood(judge_of(model, _near(found), source.medium), found.source.collection)
+    judged = _near(found)
+    if not source.files:  # a saved session may name any path
+        judged = replace(judged, items=tuple(readable) or tuple(replace(item, path="") for item in judged.items))
+    likelihood = Likelihood(judge_of(model, judged, source.medium), found.source.collection)
     heard = likelihood.known()
     if not heard:
         raise _no_column(source)

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from fabula.core.essence import Floats
-from fabula.media.text.counting import Counted
+from fabula.media.text.comparing.counting import Counted
+from fabula.media.text.comparing.products import Layout, Parts, Table
 from fabula.models.steps.tables import closeness
 
 LIKENESS = ("wording", "cast", "everyday", "common", "company")
@@ -31,15 +31,16 @@ _FAR = 4.0  # deviations beyond which more is no more
 
 @dataclass(frozen=True, eq=False)
 class _Weights:
-    """What is known of the w words in these texts: how rare they are, and which are names."""
+    """What is known of the w words in these texts: how rare they are, which are names, and how they are multiplied."""
 
     rarity: Floats
     texts: NDArray[np.int64]
     capital: NDArray[np.bool_]
     cast: NDArray[np.bool_]
+    layout: Layout
 
 
-def pair_tables(found: Counted) -> dict[str, Floats]:
+def pair_tables(found: Counted) -> dict[str, Table]:
     """All tables by name, shape (n, n) each.
 
     Parameters
@@ -49,7 +50,7 @@ def pair_tables(found: Counted) -> dict[str, Floats]:
 
     Examples
     --------
-    >>> from fabula.media.text.counting import counted
+    >>> from fabula.media.text.comparing.counting import counted
     >>> tables = pair_tables(counted(["A stranger came.", "The stranger slept in the inn.", "The inn was old."]))
     >>> tuple(tables) == PAIRS, tables["new_words"].shape
     (True, (3, 3))
@@ -66,38 +67,39 @@ def _weights(found: Counted) -> _Weights:
     total = np.bincount(found.counts.indices, found.counts.data, width)
     capital = (capitals >= _NAMED * inside) & (capitals >= 2)
     cast = capital & (found.summed("determined") < _KNOWN * total)
-    return _Weights(np.log(n / np.maximum(texts, 1)), texts, capital, cast)
+    return _Weights(np.log(n / np.maximum(texts, 1)), texts, capital, cast, Layout(found.counts))
 
 
-def _likeness(found: Counted, weights: _Weights) -> dict[str, Floats]:
+def _likeness(found: Counted, weights: _Weights) -> dict[str, Table]:
     n = len(found.totals)
-    tf = 1 + np.log(found.counts.data)
+    columns, layout, tf = found.counts.indices, weights.layout, 1 + np.log(found.counts.data)
     everyday = weights.rarity * ~weights.capital
-    wording = _cosines(found, tf * weights.rarity[found.counts.indices])
+    common = everyday * (weights.texts > n / 3)
+    wording = _cosines(layout, found, tf * weights.rarity[columns])
     names = np.where(found.facts["capital_inside"] > 0, 1 + np.log(np.maximum(found.facts["capital_inside"], 1)), 0.0)
     profile = np.where(np.eye(n, dtype=bool), wording.sum(axis=1) / n, wording)
     return {
         "wording": closeness(-wording),
-        "cast": closeness(-_cosines(found, names * weights.rarity[found.counts.indices])),
-        "everyday": closeness(-_cosines(found, tf * everyday[found.counts.indices])),
-        "common": closeness(-_cosines(found, tf * (everyday * (weights.texts > n / 3))[found.counts.indices])),
+        "cast": closeness(-_cosines(layout, found, names * weights.rarity[columns])),
+        "everyday": closeness(-_cosines(layout, found, tf * everyday[columns])),
+        "common": closeness(-_cosines(layout, found, tf * common[columns])),
         "company": closeness(-_correlations(profile)),
     }
 
 
-def _joins(found: Counted, weights: _Weights) -> dict[str, Floats]:
+def _joins(found: Counted, weights: _Weights) -> dict[str, Table]:
     """Words near the end of the first text, and near the beginning of the second."""
     columns, left = found.counts.indices, found.totals[found.row] - 1 - found.facts["last"]
     tables = {}
     for name, reach, kept in (("join", 100, None), ("passage", 500, None), ("carried", 2000, weights.capital)):
         rarity = (weights.rarity if kept is None else weights.rarity * kept)[columns]
         ends, starts = (rarity * np.exp(-place / reach) for place in (left, found.facts["first"]))
-        tables[name] = closeness(-_cosines(found, ends, starts))
+        tables[name] = closeness(-_cosines(weights.layout, found, ends, starts))
     return tables
 
 
-def _precedence(found: Counted, weights: _Weights) -> dict[str, Floats]:
-    n, _columns, counts = len(found.totals), found.counts.indices, found.counts.data
+def _precedence(found: Counted, weights: _Weights) -> dict[str, Table]:
+    n, counts = len(found.totals), found.counts.data
     total = found.totals[found.row]
     start, end = found.facts["first"] / total, 1 - (found.facts["last"] + 1) / total
     words = ~weights.capital & (weights.texts >= 2) & (weights.texts <= 0.6 * n)
@@ -114,48 +116,53 @@ def _precedence(found: Counted, weights: _Weights) -> dict[str, Floats]:
         "new_words": (words, (found.facts["indefinite"] > 0).astype(np.float64)),
         "owned": (words, found.facts["determined"] / counts),
     }
-    bases = {kept.tobytes(): _base(found, np.maximum(weights.rarity, 0.1) * kept) for kept, _ in seen.values()}
-    return {name: _before(found, bases[kept.tobytes()], value) for name, (kept, value) in seen.items()}
+    bases: dict[bytes, _Base] = {}
+    for kept, _ in seen.values():
+        if kept.tobytes() not in bases:
+            weight = np.maximum(weights.rarity, 0.1) * kept
+            bases[kept.tobytes()] = _base(weights.layout, weight[found.counts.indices])
+    return {name: _before(weights.layout, bases[kept.tobytes()], value) for name, (kept, value) in seen.items()}
 
 
 @dataclass(frozen=True, eq=False)
 class _Base:
-    """Some words: what each counts (entries,), where they stand (n, w), and what two texts share of them (n, n)."""
+    """Some words: what each counts (entries,), where they stand (n, w), and the root of what two texts share (n, n)."""
 
     weight: Floats
-    shared: sparse.csr_array
-    both: Floats
+    shared: Parts
+    both: Table
 
 
-def _base(found: Counted, weight: Floats) -> _Base:
-    counted = weight[found.counts.indices]
-    shared = found.table((counted > 0).astype(np.float64))
-    return _Base(counted, shared, np.asarray((found.table(counted) @ shared.T).toarray()))
+def _base(layout: Layout, weight: Floats) -> _Base:
+    shared = layout.parts((weight > 0).astype(np.float32))
+    both = layout.parts(weight).times(shared)
+    return _Base(weight, shared, np.sqrt(np.maximum(both, 1e-9)))
 
 
-def _before(found: Counted, base: _Base, value: NDArray[np.floating]) -> Floats:
+def _before(layout: Layout, base: _Base, value: Table) -> Table:
     """How much more of something the words that two texts share have in the first: antisymmetric, in deviations."""
-    n = len(found.totals)
-    amount = np.asarray((found.table(value * base.weight) @ base.shared.T).toarray())
-    more = np.where(base.both > 0, (amount - amount.T) / np.sqrt(np.maximum(base.both, 1e-9)), 0.0)
-    spread = np.sqrt((more**2).sum() / max(1, n * (n - 1)))
-    return np.clip(more / spread, -_FAR, _FAR) if spread > 1e-9 else np.zeros((n, n))
+    n = len(base.both)
+    amount = layout.parts(value * base.weight).times(base.shared)
+    more = (amount - amount.T) / base.both  # 0 where they share none
+    spread = float(np.linalg.norm(more)) / np.sqrt(max(1, n * (n - 1)))
+    if spread <= 1e-9:
+        return np.zeros((n, n), dtype=np.float32)
+    more /= spread
+    return np.clip(more, -_FAR, _FAR, out=more)
 
 
-def _cosines(found: Counted, one: NDArray[np.floating], other: NDArray[np.floating] | None = None) -> Floats:
+def _cosines(layout: Layout, found: Counted, one: Table, other: Table | None = None) -> Table:
     """Cosines of the rows of two tables of words, or of one with itself: shape (n, n)."""
-    rows = _of_length_one(found.table(one))
-    columns = rows if other is None else _of_length_one(found.table(other))
-    return np.asarray((rows @ columns.T).toarray())
+    rows = layout.parts(_of_length_one(found, one))
+    return rows.times(rows if other is None else layout.parts(_of_length_one(found, other)))
 
 
-def _of_length_one(table: sparse.csr_array) -> sparse.csr_array:
-    length = np.sqrt(np.asarray(table.multiply(table).sum(axis=1)).ravel())
-    table.data = table.data / np.repeat(np.where(length > 0, length, 1.0), np.diff(table.indptr))
-    return table
+def _of_length_one(found: Counted, values: Table) -> Table:
+    length = np.sqrt(np.bincount(found.row, values * values, len(found.totals)))
+    return np.asarray(values / np.where(length > 0, length, 1.0)[found.row])
 
 
-def _correlations(profile: Floats) -> Floats:
+def _correlations(profile: Table) -> Table:
     """How alike two texts are in what else they are like: shape (n, n)."""
     centred = profile - profile.mean(axis=0)
     length = np.linalg.norm(centred, axis=1, keepdims=True)

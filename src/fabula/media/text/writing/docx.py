@@ -8,8 +8,8 @@ import zipfile
 from collections.abc import Iterable, Iterator
 from xml.sax.saxutils import escape
 
-from fabula.media.text.document import PARAGRAPH, SEPARATOR, Block
-from fabula.media.text.plain import bare
+from fabula.media.text.reading.document import PARAGRAPH, SEPARATOR, Block
+from fabula.media.text.reading.plain import bare
 
 _WORDS = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 _PACKAGE = "http://schemas.openxmlformats.org/package/2006"

@@ -6,9 +6,10 @@ import numpy as np
 
 from fabula.core.collection import Collection
 from fabula.media.evidence import Look, nothing
-from fabula.media.text.counting import Counted, counted
-from fabula.media.text.files import text_of
-from fabula.media.text.pairs import pair_tables
+from fabula.media.text.comparing.counting import Counted, counted
+from fabula.media.text.comparing.pairs import pair_tables
+from fabula.media.text.reading.files import text_of
+from fabula.media.text.reading.heads import without_common_heads
 from fabula.models.steps.evidence import Evidence, Terms
 
 
@@ -25,7 +26,7 @@ def text_look(collection: Collection) -> Look:
     texts = [text_of(item) for item in collection.items]
     if not all(texts):
         return nothing
-    found = counted(texts)
+    found = counted(without_common_heads(texts))
     return lambda rows: _evidence(found.only(rows))
 
 

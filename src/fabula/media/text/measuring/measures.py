@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from fabula.errors import FileError, shown
 from fabula.media.spec import Spec, Stop, Stopped
-from fabula.media.text.feeling import feeling
-from fabula.media.text.files import read_text
-from fabula.media.text.grammar import GRAMMARS, TIMES
-from fabula.media.text.languages import LANGUAGES, language_of
-from fabula.media.text.words import named_after, paragraphs_of, sentences_of, words_of
+from fabula.media.text.measuring.feeling import feeling
+from fabula.media.text.measuring.grammar import GRAMMARS, TIMES
+from fabula.media.text.measuring.languages import LANGUAGES, language_by
+from fabula.media.text.measuring.words import named_after, paragraphs_of, sentences_of, words_of
+from fabula.media.text.reading.files import read_text
 
 MEASURES = (
     "words", "word_length", "variety", "commas", "semicolons", "dashes", "questions", "exclamations", "dialogue",
@@ -24,7 +24,6 @@ MEASURES = (
 )  # fmt: skip
 
 _FIRST = 500  # words whose variety is measured: it falls with the length of a text
-_TOLD_BY = 2000  # words from which a language is told
 _LONG = 6  # letters beyond which a word is long
 _QUOTED = re.compile(
     r"“[^“”]{1,2000}”|„[^„“”]{1,2000}[“”]|«[^«»]{1,2000}»|»[^«»]{1,2000}«|「[^「」]{1,2000}」|\"[^\"]{1,2000}\""
@@ -63,8 +62,7 @@ def measure_text(text: str, *, language: str | None = None) -> NDArray[np.float6
     counts: Counter[str] = Counter()
     for word, count in spelled.items():  # a third of the words differ: fold and count letters once
         counts[word.casefold()] += count
-    start = [word.casefold() for word in words[: _FIRST if language is not None else _TOLD_BY]]
-    language = language_of(start) if language is None else language
+    language = language_by(counts) if language is None else language
     sentences, paragraphs = sentences_of(text), paragraphs_of(text)
     per_sentence = n / max(1, len(sentences))
     endings = Counter(sentence.rstrip("\"'”’»)]」』 \n")[-1:] for sentence in sentences)
@@ -72,7 +70,7 @@ def measure_text(text: str, *, language: str | None = None) -> NDArray[np.float6
     values = [
         len(words),
         sum(len(word) * count for word, count in spelled.items()) / n,
-        len(set(start[:_FIRST])) / max(1, min(len(words), _FIRST)),
+        len({word.casefold() for word in words[:_FIRST]}) / max(1, min(len(words), _FIRST)),
         *(1000 / n * value for value in _marks(text)),
         _sum(endings, "?？؟") / max(1, len(sentences)),
         _sum(endings, "!！") / max(1, len(sentences)),
@@ -142,4 +140,4 @@ def _row(path: str, stop: Stop) -> NDArray[np.float64]:
     return measured
 
 
-SPEC = Spec("text", version=2, feature_names=MEASURES, measure=_row, shape=(len(MEASURES),))
+SPEC = Spec("text", version=3, feature_names=MEASURES, measure=_row, shape=(len(MEASURES),))

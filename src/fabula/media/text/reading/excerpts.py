@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from fabula.core.collection import Item
-from fabula.media.text.files import text_of
+from fabula.media.text.reading.files import text_of
 
 MOST = 420  # characters of an excerpt
 _WORD = re.compile(r"\s+")

@@ -77,6 +77,18 @@ LANGUAGES: Mapping[str, Language] = {
         "jij je jou jouw u uw jullie",
         "een",
     ),
+    "cs": _language(
+        "a v se na i jak to že s z do co je by jen ve tak si za po ten už kde když jsem byl k ale o ze svou jsi své",
+        "já mě mne mi mně můj má moje mé mého mou my nás nám náš naše",
+        "ty tě tebe ti tobě tvůj tvá tvoje tvé tvou vy vás vám váš vaše",
+        "",
+    ),
+    "no": _language(  # and Danish
+        "og i det er en som til på at jeg med for så den ikke han av af var de der sig seg fra om hun men et har du",
+        "jeg mig meg min mitt mit mine vi oss os vår vor vore",
+        "du dig deg din ditt dit dine dere jer eder eders",
+        "en et ei",
+    ),
 }
 
 
@@ -93,10 +105,18 @@ def language_of(words: list[str]) -> str:
     >>> language_of("it was the best of times and the worst of times".split()), language_of(["我"])
     ('en', '')
     """
-    counts = Counter(words[:_LOOKED_AT])
-    shares = {
-        name: sum(counts[word] for word in language.common) / max(1, counts.total())
-        for name, language in LANGUAGES.items()
-    }
+    return language_by(Counter(words[:_LOOKED_AT]))
+
+
+def language_by(counts: Counter[str]) -> str:
+    """The language of a text by how often its words stand in it, in small letters; empty where none is known.
+
+    Examples
+    --------
+    >>> language_by(Counter("det er en dag og jeg er ikke der".split()))
+    'no'
+    """
+    total = max(1, counts.total())
+    shares = {name: sum(map(counts.__getitem__, known.common)) / total for name, known in LANGUAGES.items()}
     best = max(shares, key=lambda name: shares[name])
     return best if shares[best] >= _ENOUGH else ""

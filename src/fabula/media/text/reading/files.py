@@ -8,11 +8,11 @@ from types import MappingProxyType
 
 from fabula.core.collection import Item
 from fabula.errors import FileError, shown
-from fabula.media.text.decoding import decoded, read_bytes
-from fabula.media.text.document import Document
-from fabula.media.text.markup import html_document
-from fabula.media.text.packed import PACKED_ENDINGS, packed_document
-from fabula.media.text.plain import markdown_document, plain_document
+from fabula.media.text.reading.decoding import decoded, read_bytes
+from fabula.media.text.reading.document import Document
+from fabula.media.text.reading.markup import html_document
+from fabula.media.text.reading.packed import PACKED_ENDINGS, packed_document
+from fabula.media.text.reading.plain import markdown_document, plain_document
 
 _MARKDOWN = frozenset((".md", ".markdown"))
 _PAGES = frozenset((".html", ".htm", ".xhtml"))

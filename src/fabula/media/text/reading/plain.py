@@ -6,30 +6,16 @@ import re
 from collections.abc import Iterator
 from types import MappingProxyType
 
-from fabula.media.text.document import PARAGRAPH, SEPARATOR, Block, Document
+from fabula.media.text.reading.document import PARAGRAPH, SEPARATOR, Block, Document
+from fabula.media.text.reading.heads import CHAPTER
 
 _FRONT = re.compile(r"\A\s*(---|\+\+\+)[ \t]*\n(.*?)\n\1[ \t]*(?:\n|\Z)", re.DOTALL)
 _FIELD = re.compile(r"^([^\W\d][\w-]{0,40})[ \t]*[:=][ \t]*(\S.{0,400}?)[ \t]*$", re.MULTILINE)
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _ATX = re.compile(r"(#{1,6})[ \t]+(.*?)[ \t#]*")
 _RULE = re.compile(r"[ \t]*(?:(?:[*_~#=•·⁂❦-][ \t]*){3,}|\*|⁂|❦|#)[ \t]*")
-_KINDS = (
-    "chapter|chapitre|kapitel|capítulo|capitulo|capitolo|hoofdstuk|kapitola|глава|book|livre|buch|libro|part|partie|teil|"
-    "parte|canto|act|scene|letter|volume"
-)
-_ORDINALS = (
-    "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|first|second|third|last|un|une|deux|trois|premier|"
-    "première|erstes|zweites|drittes|eins|zwei|drei|uno|dos|tres|primero|primera|segundo|tercero|primo|secondo|unico|único"
-)
-_ROMAN = r"(?-i:[IVXLCDM]{1,9})"
-_CHAPTER = re.compile(
-    rf"(?:{_KINDS})\s+(?:the\s+)?(?:\d{{1,4}}|[ivxlcdm]{{1,9}}|{_ORDINALS})(?:[\s.:,)–—-].{{0,80}})?"
-    r"|[^\W\d_]{3,14}s\s+(?:kapitel|buch)(?:[\s.:–—-].{0,80})?"
-    r"|第.{1,8}[章回話节].{0,40}"
-    rf"|(?:\d{{1,3}}[.:)]|{_ROMAN}[.:)]?)(?:(?<=[.:)])\s+\S.{{0,60}})?",
-    re.IGNORECASE,
-)
 _SENTENCE_END = tuple(".,;:!?…。，")
+_EMPTY = re.compile(r"\n[ \t]*\n")
 _GAP = re.compile(r"(\n[ \t]*){4,}")  # three empty lines part scenes
 
 
@@ -58,16 +44,21 @@ def plain_document(text: str) -> Document:
     """
     fields, body = _front(text)
     blocks: list[Block] = []
-    for scene in _GAP.split(body):
+    for scene in _GAP.split(body) if _may_gap(body) else [body]:
         if not scene.strip():
             continue
-        parts = [part.strip("\n") for part in re.split(r"\n[ \t]*\n", scene) if part.strip()]
+        parts = [part.strip("\n") for part in _EMPTY.split(scene) if part.strip()]
         if blocks and not _is_heading(parts[0], first=False) and blocks[-1].level == PARAGRAPH:
             blocks.append(Block(SEPARATOR, ""))
         blocks.extend(_plain_block(part, first=not blocks and number == 0) for number, part in enumerate(parts))
     if len(blocks) == 1:  # a file of one paragraph has no title
         blocks = [Block(PARAGRAPH, blocks[0].text)]
     return _about(tuple(blocks), fields)
+
+
+def _may_gap(body: str) -> bool:
+    """Whether there may be three empty lines, some of them with spaces: quick to say no."""
+    return any(lines in body for lines in ("\n\n\n\n", "\n ", "\n\t"))
 
 
 def _about(blocks: tuple[Block, ...], fields: dict[str, str]) -> Document:
@@ -97,7 +88,7 @@ def _is_heading(part: str, *, first: bool) -> bool:
     head, _, rest = line.partition("\n")
     if len(line) > 160 or "\n" in rest:
         return False
-    if _CHAPTER.fullmatch(head.strip()) and not line[0].islower():
+    if CHAPTER.fullmatch(head.strip()) and not line[0].islower():
         return True
     return first and not rest and len(line) <= 70 and not line.endswith(_SENTENCE_END)
 

@@ -12,8 +12,9 @@ from scipy import sparse
 from fabula.core.collection import Collection
 from fabula.core.essence import Floats
 from fabula.media.steps import Step, Steps, essence_steps
-from fabula.media.text.files import text_of
-from fabula.media.text.words import names_of, words_of
+from fabula.media.text.measuring.words import names_of, words_of
+from fabula.media.text.reading.files import text_of
+from fabula.media.text.reading.heads import without_common_heads
 
 JOIN = 300  # words of an end, and of the beginning that follows it
 UNIT = "% apart"  # 0: the same words, as often; 100: no word in common
@@ -99,7 +100,7 @@ def text_steps(collection: Collection, essence: Floats) -> Steps:
     texts = [text_of(item) for item in collection.items]
     if not all(texts):
         return essence_steps(collection, essence)
-    return flow_steps(bags_of(texts))
+    return flow_steps(bags_of(without_common_heads(texts)))
 
 
 def _table(bags: Sequence[Counter[int]], width: int) -> sparse.csr_array:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from html.parser import HTMLParser
 
-from fabula.media.text.document import PARAGRAPH, SEPARATOR, Block, Document
+from fabula.media.text.reading.document import PARAGRAPH, SEPARATOR, Block, Document
 
 _SILENT = frozenset(("script", "style", "nav", "template", "svg", "math", "noscript", "iframe", "button", "select"))
 _PARTS = """

@@ -7,10 +7,10 @@ from itertools import pairwise
 import numpy as np
 
 from fabula.core.collection import Collection, Item
-from fabula.media.text.files import text_of
-from fabula.media.text.languages import language_of
-from fabula.media.text.measures import MEASURES, measure_text
-from fabula.media.text.words import starts_of
+from fabula.media.text.measuring.languages import language_of
+from fabula.media.text.measuring.measures import MEASURES, measure_text
+from fabula.media.text.measuring.words import starts_of
+from fabula.media.text.reading.files import text_of
 
 _FEWEST = 20  # words of a piece
 

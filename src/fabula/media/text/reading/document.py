@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
-PARAGRAPH, SEPARATOR = 0, -1  # levels of blocks that are no headings; headings have 1 to 6
+from fabula.media.text.reading.heads import without_heads
 
-_NUMBER = r"(?:\d{1,4}|[ivxlcdm]{1,9})"
-_NUMBERED = re.compile(rf"[\W_]*(?:page|p\.|seite|página)?\s*{_NUMBER}[\W_]*", re.IGNORECASE)
-_THE_END = re.compile(
-    r"[\W_]*(?:the )?(?:end|ende|fin|fine|fim|finis|einde)(?:\s+(?:of|des|der|du|de|del|da|van)\b.{0,60})?[\W_]*",
-    re.IGNORECASE,
-)
-_RUNNING = 3  # times that a line of capitals or with a number stands alone before it is a running head
+PARAGRAPH, SEPARATOR = 0, -1  # levels of blocks that are no headings; headings have 1 to 6
 
 
 @dataclass(frozen=True)
@@ -75,7 +68,7 @@ class Document:
         'It rained.'
         """
         kept = [block.text for block in self.blocks if block.level == PARAGRAPH]
-        return "\n\n".join(_without_heads(kept))
+        return "\n\n".join(without_heads(kept))
 
     @property
     def written(self) -> str:
@@ -121,21 +114,3 @@ def _without_last_break(blocks: list[Block]) -> list[Block]:
     while end and blocks[end - 1].level == SEPARATOR:
         end -= 1
     return blocks[:end]
-
-
-def _without_heads(paragraphs: Sequence[str]) -> list[str]:
-    shapes = [re.sub(r"\d+", "#", part) if _may_run(part) else "" for part in paragraphs]
-    often = Counter(filter(None, shapes))
-    kept = [
-        part
-        for shape, part in zip(shapes, paragraphs, strict=True)
-        if often[shape] < _RUNNING and not _NUMBERED.fullmatch(part)
-    ]
-    while kept and len(kept) > 1 and _THE_END.fullmatch(kept[-1]):
-        kept.pop()
-    return kept
-
-
-def _may_run(part: str) -> bool:
-    """Whether a paragraph may be a running head: one short line, in capitals or with a number."""
-    return len(part) <= 80 and "\n" not in part and (part.isupper() or any(map(str.isdigit, part)))

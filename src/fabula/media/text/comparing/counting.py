@@ -5,15 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from fabula.core.ordering import Ints
-from fabula.media.text.articles import DETERMINERS
-from fabula.media.text.languages import LANGUAGES, language_of
-from fabula.media.text.words import without_spaces, words_of
+from fabula.media.text.comparing.articles import DETERMINERS
+from fabula.media.text.measuring.languages import LANGUAGES, language_of
+from fabula.media.text.measuring.words import without_spaces, words_of
 
 _TOKEN = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")  # an apostrophe parts words: l'homme, Tom's
 _FACTS = ("first", "last", "inside", "capital", "capital_inside", "determined", "indefinite", "full", "comma")
@@ -38,7 +39,7 @@ class Counted:
     totals
         Shape (n,): the words of each text.
     language
-        Of most of them, as :mod:`fabula.media.text.languages` has it; empty where it is not known.
+        Of most of them, as :mod:`fabula.media.text.measuring.languages` has it; empty where it is not known.
     """
 
     words: tuple[str, ...]
@@ -54,7 +55,7 @@ class Counted:
         facts = {name: values[entries] for name, values in self.facts.items()}
         return Counted(self.words, self.counts[chosen], facts, self.totals[chosen], self.language)
 
-    @property
+    @cached_property
     def row(self) -> Ints:
         """The text of each entry of ``counts``."""
         return np.repeat(np.arange(len(self.totals)), np.diff(self.counts.indptr))

@@ -13,9 +13,9 @@ from urllib.parse import unquote
 from xml.etree import ElementTree as ET
 
 from fabula.errors import FileError, shown
-from fabula.media.text.decoding import MOST, decoded
-from fabula.media.text.document import PARAGRAPH, SEPARATOR, Block, Document
-from fabula.media.text.markup import html_document
+from fabula.media.text.reading.decoding import MOST, decoded
+from fabula.media.text.reading.document import PARAGRAPH, SEPARATOR, Block, Document
+from fabula.media.text.reading.markup import html_document
 
 _BROKEN = (
     zipfile.BadZipFile,

@@ -10,9 +10,9 @@ from pathlib import Path
 from fabula.core.collection import Collection
 from fabula.core.files.writing import write_whole
 from fabula.errors import FileError
-from fabula.media.text.document import Block, Document
-from fabula.media.text.docx import docx_bytes
-from fabula.media.text.files import TEXT, document_of
+from fabula.media.text.reading.document import Block, Document
+from fabula.media.text.reading.files import TEXT, document_of
+from fabula.media.text.writing.docx import docx_bytes
 
 BREAK = "\n\n* * *\n\n"  # between parts that have no headings
 

@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from fabula.core.collection import Collection
-from fabula.media.text.files import text_of
-from fabula.media.text.languages import language_of
-from fabula.media.text.words import named_after, words_of
+from fabula.media.text.measuring.languages import language_of
+from fabula.media.text.measuring.words import named_after, words_of
+from fabula.media.text.reading.files import text_of
 from fabula.media.threads import Threads
 
 MOST = 14

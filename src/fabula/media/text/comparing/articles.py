@@ -13,6 +13,9 @@ _WORDS = {
     "it": "il lo la i gli le l del della dei delle al alla questo questa quello quella mio mia suo sua loro",
     "pt": "o a os as do da dos das ao este esta esse essa aquele aquela meu minha seu sua teu tua nosso nossa",
     "nl": "de het deze die dit dat mijn zijn haar jouw uw ons onze hun",
+    "cs": "ten ta to toho tomu tom tím tu té tou ti ty těch těm těmi tento tato toto tuto můj má mé mou tvůj tvá tvé "
+    "tvou svůj svá své svou svého svým jeho její jejich náš naše",
+    "no": "den det de denne dette disse min mit mitt mine din dit ditt dine sin sit sitt sine hans hendes hennes vor",
 }
 
 DETERMINERS: Mapping[str, frozenset[str]] = {language: frozenset(words.split()) for language, words in _WORDS.items()}
