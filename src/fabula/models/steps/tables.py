@@ -47,13 +47,19 @@ def closeness(distance: Floats) -> Floats:
     n = len(distance)
     if n < 3:
         return np.zeros((n, n))
-    others = ~np.eye(n, dtype=bool)
-    near = np.where(others, -distance, 0.0)
-    near = np.where(others, near - near.sum() / (n * (n - 1)), 0.0)
+    near = -distance
+    np.fill_diagonal(near, 0.0)
+    rows, columns = near.sum(axis=1, dtype=np.float64), near.sum(axis=0, dtype=np.float64)
+    mean = rows.sum() / (n * (n - 1))
+    rows, columns = rows - (n - 1) * mean, columns - (n - 1) * mean
     # Without the diagonal the two kinds of means are not independent: this is the least-squares fit of both.
-    rows, columns = near.sum(axis=1), near.sum(axis=0)
-    of_row = ((n - 1) * rows + columns) / (n * (n - 2))
+    of_row = ((n - 1) * rows + columns) / (n * (n - 2)) + mean
     of_column = ((n - 1) * columns + rows) / (n * (n - 2))
-    near = np.where(others, near - of_row[:, np.newaxis] - of_column, 0.0)
-    spread = np.sqrt((near**2).sum() / (n * (n - 1)))
-    return near / spread if spread > 1e-9 else np.zeros((n, n))
+    near -= of_row[:, np.newaxis].astype(near.dtype)
+    near -= of_column.astype(near.dtype)
+    np.fill_diagonal(near, 0.0)
+    spread = np.sqrt(sum(float(np.dot(row, row)) for row in near) / (n * (n - 1)))
+    if spread <= 1e-9:
+        return np.zeros((n, n))
+    near /= near.dtype.type(spread)
+    return near
