@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -11,11 +12,14 @@ from numpy.typing import ArrayLike
 from fabula.core.collection import Collection
 from fabula.core.essence import Floats, normalise
 from fabula.core.fit import Fit
+from fabula.core.segments import normalise_many
 from fabula.errors import InputError, ModelError
+from fabula.models.many.batch import Batch, as_batch
+from fabula.models.many.ordered import OrderedMany
 from fabula.models.sets import network
 from fabula.models.sets.checking import checked, plain
 from fabula.models.sets.inputs import Array, SetInputs, stacked, standardised
-from fabula.models.sets.proposing import propose
+from fabula.models.sets.proposing import RULES, Rule, by_rule, propose
 from fabula.models.sets.spec import SetSpec
 from fabula.models.sets.tables import Tables
 from fabula.models.sets.titles import Title, read_titles
@@ -91,6 +95,8 @@ class SetModel(CardShown):
         titles: Sequence[str] | None = None,
         album: str = "",
         artists: Sequence[str] | None = None,
+        *,
+        raw: bool = False,
     ) -> Floats:
         """The essence of a collection: what an item is among the others, (n, d), z-scored.
 
@@ -101,9 +107,86 @@ class SetModel(CardShown):
             titles is known; or a collection, from which all is taken by name.
         titles, album, artists
             Titles of the items, of the collection, and n names of artists, where known.
+        raw
+            As the encoder gives it, before it is z-scored.
         """
         essence, _ = self.encode_inputs(self.inputs(features, titles, album, artists))
-        return _scaled(essence[0])
+        return essence[0].astype(np.float64) if raw else _scaled(essence[0])
+
+    def encode_many(
+        self,
+        features: ArrayLike | Sequence[Collection] | Batch,
+        offsets: ArrayLike | None = None,
+        *,
+        raw: bool = False,
+    ) -> Floats:
+        """The essence of the items of many collections, those of one length together.
+
+        Parameters
+        ----------
+        features
+            Shape (rows, f): the items of all collections, one collection after the other, columns as in
+            ``feature_names``, NaN where a value is missing. To give titles as well: a batch, or collections, without
+            ``offsets``.
+        offsets
+            Shape (number + 1,), integers: collection i has the rows ``offsets[i]`` to ``offsets[i + 1]``.
+        raw
+            As the encoder gives it, not z-scored within each collection.
+
+        Returns
+        -------
+        Shape (rows, d): for each collection what :meth:`encode` gives.
+        """
+        batch = as_batch(features, offsets)
+        essence = np.empty((batch.rows, self.dimensions))
+        for start, end, inputs in self._each(batch):
+            essence[start:end] = self.encode_inputs(inputs)[0][0]
+        return essence if raw else normalise_many(essence, batch.offsets)
+
+    def order_many(
+        self,
+        features: ArrayLike | Sequence[Collection] | Batch,
+        offsets: ArrayLike | None = None,
+        *,
+        rule: Rule = "likeliest",
+        seconds: float = 1.5,
+    ) -> OrderedMany:
+        """One ordering of each of many collections.
+
+        Parameters
+        ----------
+        features, offsets
+            As :meth:`encode_many` takes them.
+        rule
+            ``"likeliest"``: the first of what :meth:`order` gives. ``"agreeing"``: what is expected to agree best with
+            the true order, as ``fabula order`` proposes it. ``"arcs"``: the likeliest by positions alone, without
+            flow, the quickest. The first two are exact up to 18 items and searched for beyond; arcs are always exact.
+        seconds
+            How long to search for each ordering of more than 18 items, at most.
+
+        Returns
+        -------
+        Orderings, with ``scores`` as :meth:`order` has them: the sum over positions and flow.
+        """
+        if rule not in RULES:
+            raise InputError(f"rule must be one of {', '.join(RULES)}; got {rule!r}")
+        batch = as_batch(features, offsets)
+        orderings, number = np.empty(batch.rows, dtype=np.intp), len(batch)
+        scores, gap, exact = np.empty(number), np.zeros(number), np.ones(number, dtype=bool)
+        for i, (start, end, inputs) in enumerate(self._each(batch)):
+            places, flow = (table[0].astype(np.float64) for table in self.tables_of(inputs))
+            found = by_rule(Tables(places, flow), rule, seconds)
+            orderings[start:end] = found.ordering
+            scores[i], gap[i], exact[i] = Tables(places, flow).score(found.ordering), found.gap, found.exact
+        return OrderedMany(orderings, batch.offsets, scores, exact, gap)
+
+    def _each(self, batch: Batch) -> Iterator[tuple[int, int, SetInputs]]:
+        """Where each collection of a batch begins and ends, and what the network reads of it."""
+        values = batch.picked(self.feature_names)
+        for number, (start, end) in enumerate(pairwise(batch.offsets.tolist())):
+            titles, artists = (None if x is None else x[start:end] for x in (batch.titles, batch.artists))
+            album = "" if batch.names is None else batch.names[number]
+            yield start, end, self.inputs(values[start:end], titles, album, artists)
 
     def encode_all(self, collections: Sequence[ArrayLike | Collection]) -> list[Floats]:
         """The essence of each of many collections, those of one length together."""

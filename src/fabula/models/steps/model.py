@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from fabula.core.collection import Collection
 from fabula.core.essence import Floats
 from fabula.core.sampling.drawing import Scores
-from fabula.errors import ModelError
+from fabula.errors import InputError, ModelError
 from fabula.models.sets.basis import FUNCTIONS, position_basis
 from fabula.models.showing import CardShown
 from fabula.models.steps.evidence import Evidence, Terms
@@ -136,6 +136,12 @@ class StepModel(CardShown):
     def config(self) -> dict[str, Any]:
         """What it is made of."""
         return {"pairs": list(self.pair_names), "words": {language: list(w) for language, w in self.words.items()}}
+
+    def encode_many(self, *given: Any, **options: Any) -> NoReturn:
+        """It has no essence of arrays: it looks into the items and at all pairs of them."""
+        raise InputError("this model looks into the items themselves: order each with fabula.order, not from arrays")
+
+    order_many = encode_many
 
     def lexicon_of(self, language: str) -> tuple[tuple[str, ...], Floats]:
         """The terms of a language, w, and what they say of the position, (w, 4); none where it does not know it."""
