@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Protocol
@@ -15,6 +15,7 @@ from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
 from fabula.errors import ModelError
 from fabula.media.medium import Medium
+from fabula.media.steps import Steps
 from fabula.models.file import AnyModel
 from fabula.models.sets.agreement import MOST_EXPECTED
 from fabula.models.sets.model import SetModel
@@ -24,6 +25,9 @@ from fabula.models.steps.model import StepModel
 from fabula.models.steps.posterior import Posterior
 from fabula.models.steps.reasons import parts_of
 from fabula.models.steps.tables import closeness
+
+
+_MANY = 1000  # items beyond which tables of pairs are measured when they are asked for, and not kept
 
 
 class Judge(Protocol):
@@ -40,6 +44,14 @@ class Judge(Protocol):
 
     def flow(self) -> Floats:
         """How good it is to have each item followed by each other: shape (n, n)."""
+
+    @property
+    def places(self) -> bool:
+        """Whether it has a say in positions; else neighbours count alone."""
+
+    @property
+    def tabled(self) -> bool:
+        """Whether its tables say how likely an ordering is, so that their best is the likeliest."""
 
     @property
     def expects(self) -> bool:
@@ -67,6 +79,7 @@ class SetJudge:
 
     model: SetModel
     collection: Collection
+    places = tabled = True
 
     @property
     def expects(self) -> bool:
@@ -119,7 +132,7 @@ class StepJudge:
     collection: Collection
     medium: Medium
     constraints: Constraints | None = None
-    expects = False  # its tables are what likely orderings have in common
+    expects = tabled = False  # its tables are what likely orderings have in common
 
     @cached_property
     def evidence(self) -> Evidence:
@@ -127,8 +140,12 @@ class StepJudge:
         found = self.medium.look(self.collection)(range(len(self.collection)))
         if found.pairs:
             return found
-        steps = self.medium.steps(self.collection, np.zeros(len(self.collection)))
-        return Evidence({part.name: closeness(part.distance) for part in steps.parts})
+        return Evidence(_Closeness(self.medium.steps(self.collection, np.zeros(len(self.collection)))))
+
+    @property
+    def places(self) -> bool:
+        """Whether arcs, or more than neighbours, have a say."""
+        return self.model.reaches or bool(self.model.tensors["arcs"].any())
 
     @cached_property
     def posterior(self) -> Posterior:
@@ -179,6 +196,31 @@ class StepJudge:
     def contributions(self, ordering: Ints) -> Contributions:
         """What each feature and each table of pairs adds."""
         return parts_of(self.model, ordering, self.collection, self.evidence)
+
+
+class _Closeness(Mapping[str, Floats]):
+    """How close items are in each of the medium's steps, measured when it is asked for; kept of few items."""
+
+    def __init__(self, steps: Steps) -> None:
+        self._parts = {part.name: part for part in steps.parts}
+        self._kept: dict[str, Floats] = {}
+
+    def __getitem__(self, name: str) -> Floats:
+        if name in self._kept:
+            return self._kept[name]
+        table = closeness(self._parts[name].distance)
+        if len(table) <= _MANY:
+            self._kept[name] = table
+        return table
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._parts
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._parts)
+
+    def __len__(self) -> int:
+        return len(self._parts)
 
 
 def judge_of(model: AnyModel, collection: Collection, medium: Medium) -> Judge:

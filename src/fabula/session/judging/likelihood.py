@@ -71,7 +71,7 @@ class Likelihood:
     @property
     def tabled(self) -> bool:
         """Whether its tables say how likely an ordering is, so that their best is the likeliest."""
-        return self.judge.likes() is None
+        return self.judge.tabled
 
     def score(self, ordering: Ints, sides: Sequence[int] = ()) -> float:
         """How likely an ordering of some of the items is: positions count through all sides, neighbours within each."""

@@ -20,6 +20,8 @@ from fabula.models.sets.agreement import neighbour_agreement, position_agreement
 from fabula.session.judging.likelihood import Likelihood
 
 _FIRST, _OTHERS = 1.5, 0.4  # seconds to search for the first proposal and for each alternative, beyond few items
+_EACH = 1000  # items from which more have more time
+_LONGEST = 4.0  # times as much, at most
 _LEANING = 0.5  # how much a squared deviation from a template counts against the likelihood of an alternative
 
 
@@ -66,8 +68,9 @@ class Task:
     seconds: float | None = None
 
     def time_for(self, usual: float) -> float:
-        """Seconds for a search that usually takes so many."""
-        return usual if self.seconds is None else min(usual, self.seconds)
+        """Seconds for a search that usually takes so many; of very many items it takes longer."""
+        worth = usual * min(max(1.0, len(self.essence) / _EACH), _LONGEST)
+        return worth if self.seconds is None else min(worth, self.seconds)
 
     @property
     def plain(self) -> bool:
@@ -134,7 +137,7 @@ def by_likelihood(task: Task, templates: Sequence[Template], most: int) -> list[
     for lean in [None, *templates[: max(0, 2 * (most - 1))]]:
         if len(found) == most:
             break
-        goal = Goal.table(_leaning(task, lean), len(task.essence), whole=lambda m: -likelihood.positions(m))
+        goal = _liked(likelihood, _leaning(task, lean))
         arranged = _arranged(task, goal, likelihood.flow, _FIRST if lean is None else _OTHERS)
         _keep(
             found,
@@ -145,6 +148,14 @@ def by_likelihood(task: Task, templates: Sequence[Template], most: int) -> list[
         )
     best, *others = found.values()
     return [best, *sorted(others, key=lambda proposal: -(proposal.fit.score or 0.0))]
+
+
+def _liked(likelihood: Likelihood, leaning: Callable[[int], Floats] | None) -> Goal:
+    """What positions cost by likelihood, and by what leaning towards a template costs."""
+    n = len(likelihood.collection)
+    if leaning is None and not likelihood.judge.places:
+        return Goal(n)
+    return Goal.table(leaning, n, whole=(lambda m: -likelihood.positions(m)) if likelihood.judge.places else None)
 
 
 def _expected(likelihood: Likelihood) -> Goal:
