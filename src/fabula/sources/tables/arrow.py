@@ -103,13 +103,15 @@ class ArrowColumn(Column):
         """The cells as the details of items, made when asked for."""
         return ArrowCells(self.chunks, None) if self.is_nested else self.texts()
 
-    def distinct(self) -> tuple[Ints, list[str]]:
+    @cached_property
+    def distinct(self) -> tuple[Ints, Cells]:
         """The number of each cell's text (rows,), counted in the order in which they first stand, and the texts."""
         if not (self.is_text or self.is_number):
-            return super().distinct()
+            return super().distinct
         coded = _joined(self.arrow, self._bare).dictionary_encode(null_encoding="encode")
-        texts = ["" if _is_none(cell) else text_of(cell) for cell in coded.dictionary.to_pylist()]
-        return coded.indices.to_numpy().astype(np.intp, copy=False), texts
+        known = self.arrow.chunked_array([coded.dictionary])
+        texts = _texts(self.arrow, known) if self.is_text else ArrowCells(known, text_of)
+        return coded.indices.to_numpy(), texts
 
     @property
     def _bare(self) -> Any:

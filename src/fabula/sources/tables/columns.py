@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -87,11 +88,12 @@ class Column:
             return self.texts()
         return as_objects("" if absent else cell for cell, absent in zip(self.values, self.missing, strict=True))
 
-    def distinct(self) -> tuple[Ints, list[str]]:
+    @cached_property
+    def distinct(self) -> tuple[Ints, Cells]:
         """The number of each cell's text (rows,), counted in the order in which they first stand, and the texts."""
         seen: dict[str, int] = {}
         codes = [seen.setdefault(cell, len(seen)) for cell in self.texts().tolist()]
-        return np.array(codes, dtype=np.intp), list(seen)
+        return np.array(codes, dtype=np.intp), as_objects(seen)
 
     def numbers(self) -> Numbers | None:
         """The cells as numbers, NaN where missing or said to be; None when they are not all numbers, or all missing."""
