@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -159,6 +160,24 @@ class Table:
         return FileError(
             f"{self.path}: {self.row(index)}, column {column.name!r}: {rule}; got {brief(column.cell(index))}"
         )
+
+
+def table_of(path: str | os.PathLike[str], columns: Iterable[Column], count: int, lines: Sequence[int] = ()) -> Table:
+    """A table of columns.
+
+    Raises
+    ------
+    FileError
+        When two have one name, or there are rows and no column.
+    """
+    found: dict[str, Column] = {}
+    for column in columns:
+        if column.name in found:
+            raise FileError(f"{path}: column {column.name!r} is named twice")
+        found[column.name] = column
+    if count and not found:
+        raise FileError(f"{path}: the table has no columns")
+    return Table(str(path), found, count, lines)
 
 
 def column_of(name: str, cells: Sequence[Any], *, written: bool = False, decimal_comma: bool = False) -> Column:

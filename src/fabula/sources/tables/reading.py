@@ -186,9 +186,7 @@ def _is_list_position(table: Table, column: Column, kept: Ints) -> bool:
 
 def _all_addresses(column: Column) -> bool:
     cells = column.texts()
-    return all(
-        not cell or is_address(cell) for part in (slice(_FEW), slice(None)) for cell in cells[part].tolist()
-    )
+    return all(not cell or is_address(cell) for part in (slice(_FEW), slice(None)) for cell in cells[part].tolist())
 
 
 def _collections(
