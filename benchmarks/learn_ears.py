@@ -17,7 +17,7 @@ import numpy as np
 import torch
 from safetensors.numpy import save_file
 
-from fabula.media.music.decoding import open_sound
+from fabula.media.music.decoding.sound import open_sound
 from fabula.media.music.hearing import keys, tempo
 from fabula.media.music.hearing.ears import Ears
 from fabula.media.music.hearing.pitches import chroma, tuning

@@ -9,8 +9,8 @@ import soundfile
 from fabula.core.collection import Collection, Item
 from fabula.errors import InputError
 from fabula.media.music.facts import camelot, key_name, music_doubts, music_ends, music_facts
-from fabula.media.music.tagging import write_gain
-from fabula.media.music.tags import key_and_mode, read_item
+from fabula.media.music.tags.reading import key_and_mode, read_item
+from fabula.media.music.tags.writing import write_gain
 from fabula.media.telling import chosen_facts
 
 

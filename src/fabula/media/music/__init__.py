@@ -9,11 +9,11 @@ import numpy as np
 from fabula.core.collection import Collection
 from fabula.core.essence import Floats
 from fabula.media.medium import Medium, Preview, Wave, Words
-from fabula.media.music.covers import cover_of
 from fabula.media.music.facts import music_doubts, music_ends, music_facts, track_gains
-from fabula.media.music.sheets import write_cue, write_timing
-from fabula.media.music.tagging import write_gain, write_numbers
-from fabula.media.music.tags import AUDIO_ENDINGS, COMPANION_ENDINGS, read_item, shared_title, track_number
+from fabula.media.music.tags.covers import cover_of
+from fabula.media.music.tags.reading import AUDIO_ENDINGS, COMPANION_ENDINGS, read_item, shared_title, track_number
+from fabula.media.music.tags.sheets import write_cue, write_timing
+from fabula.media.music.tags.writing import write_gain, write_numbers
 from fabula.media.music.transitions import music_steps
 from fabula.media.spec import Spec, Stop
 from fabula.media.telling import Levelling, Preset, Telling
@@ -86,7 +86,7 @@ def level_gains(collection: Collection) -> Floats:
 
 
 def _wave(path: str, stop: Stop) -> Wave:
-    from fabula.media.music.waves import wave_of
+    from fabula.media.music.decoding.waves import wave_of
 
     return wave_of(path, stop)
 

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabula.errors import FileError, InputError, shown
-from fabula.media.music.decoding import Sound, open_sound
+from fabula.media.music.decoding.sound import Sound, open_sound
 from fabula.media.music.hearing.ears import Ears, Heard
-from fabula.media.music.loudness import Meter
+from fabula.media.music.loudness.meter import Meter
 from fabula.media.spec import Spec, Stop, Stopped
 
 

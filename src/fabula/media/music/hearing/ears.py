@@ -8,13 +8,13 @@ import numpy as np
 
 from fabula.core.essence import Floats
 from fabula.media.music.hearing.keys import Key, find_key
-from fabula.media.music.hearing.levels import EDGE_SECONDS, Edges, edges, loudness_range
 from fabula.media.music.hearing.mixing import Mix, Width
-from fabula.media.music.hearing.peaks import Peak
 from fabula.media.music.hearing.pitches import Pitches, chroma, tuning
 from fabula.media.music.hearing.spectra import ShortSpectra, bass_share, brightness
 from fabula.media.music.hearing.tempo import Tempo, find_tempo, onset_density
-from fabula.media.music.weighting import Samples
+from fabula.media.music.loudness.levels import EDGE_SECONDS, Edges, edges, loudness_range
+from fabula.media.music.loudness.peaks import Peak
+from fabula.media.music.loudness.weighting import Samples
 
 _KEY_SECONDS = 30.0  # of each end in which its key is heard
 
