@@ -1,8 +1,8 @@
 """The posteriors of many collections of one length: the sums of :mod:`fabula.models.sets.posterior`, side by side.
 
 Subsets of as many items stand in one table, so that a step of the programme is one matrix product for each collection
-and one rearrangement for all. In single precision: scaled as they are, the sums reach from about 1 to n!, and what they
-lose is beyond the seventh digit. Where a sum is so small that this would not hold, it is done again in double precision.
+and one rearrangement for all. In single precision: scaled as they are, the sums reach from about 1 to n!, and what
+they lose is beyond the sixth digit. Where a sum is so small that this would not hold, it is done again in double.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ def _scaled(positions: Floats, flow: Floats) -> tuple[Array, Array]:
 
 
 def _prices(tables: Floats) -> tuple[Floats, Floats]:
-    """Prices of rows and columns, (B, n) each: no cell is worth more than both, those of the best assignment as much."""
+    """Prices of rows and columns, (B, n) each: no cell is worth more than both, the best assignment's as much."""
     count, n, _ = tables.shape
     item_at = assigned(-tables)
     assignment = np.empty_like(item_at)
