@@ -24,8 +24,8 @@ from fabula.media.images.measures import MEASURES, SIZE, SPEC, measure_picture
 from fabula.media.images.opening import open_picture
 from fabula.media.registry import find_medium
 from fabula.models.file import load_model
-from fabula.session.judges import judge_of
-from fabula.session.likelihood import Likelihood
+from fabula.session.judging.judges import judge_of
+from fabula.session.judging.likelihood import Likelihood
 
 
 def synthesised(folder: Path, count: int, megapixels: float) -> list[str]:

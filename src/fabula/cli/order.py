@@ -119,8 +119,8 @@ def command(*, paths: tuple[str, ...], restore: str | None, number: int | None, 
     from fabula.cli.printing import Printing, print_ordered
     from fabula.cli.progress import counting_bar
     from fabula.media.extraction import Measuring
-    from fabula.session.answer import facts_of
     from fabula.session.session import check_template, open_session
+    from fabula.session.telling.answer import facts_of
     from fabula.sources.registry import Opening
 
     if restore is not None:

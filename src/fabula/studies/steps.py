@@ -24,6 +24,7 @@ from fabula.models.steps.tables import standing
 from fabula.studies.gathering import gather
 from fabula.studies.recipe import Recipe
 from fabula.studies.splits import Split, divided, split_of
+from fabula.training.ranks import processes
 from fabula.training.steps.examples import Example, noise, shuffled, spans
 from fabula.training.steps.learning import StepRecipe, Weights, bits_of, learn_weights
 from fabula.training.steps.lexicon import Lexicon, learn_lexicon
@@ -122,6 +123,8 @@ def _information(held_out: Sequence[Example], weights: Weights) -> Interval:
 
 
 def _posed(recipe: Recipe, measuring: Measuring | None, progress: Report | None) -> _Posed:
+    if processes() > 1:
+        raise InputError("a step model is trained by processes of its own (jobs): start it without torchrun")
     changes = dict(recipe.changes or {})
     wanted, logged = changes.pop("features", ()), changes.pop("logged", None)
     unknown = set(changes) - {one.name for one in fields(StepRecipe)}

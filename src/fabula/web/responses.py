@@ -15,9 +15,9 @@ from fabula.core.template import Template
 from fabula.media.medium import Medium, Wave
 from fabula.media.registry import item_endings
 from fabula.media.units import total
-from fabula.session.answer import given_name
 from fabula.session.ordered import Ordered
 from fabula.session.session import Session
+from fabula.session.telling.answer import given_name
 from fabula.sources.registry import list_endings
 from fabula.web.guard.files import ItemFile
 from fabula.web.guard.strict import write_json

@@ -189,6 +189,7 @@ def test_a_decoder_ends_with_the_server(stuck, start):
     assert gone(stuck)
 
 
+@pytest.mark.slow
 def test_a_long_silence_ends_with_the_job(tmp_path):
     """A few hundred kB that hold hours: measured in one go before, whatever was cancelled."""
     path = tmp_path / "x.flac"

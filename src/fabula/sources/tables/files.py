@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 from collections.abc import Callable, Iterable, Sequence
@@ -11,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from fabula.errors import FileError, InputError, import_extra
+from fabula.sources.tables.arrow import ArrowColumn
 from fabula.sources.tables.columns import Column, Table, column_of
 from fabula.sources.tables.csv_text import records_of, separator_of
-from fabula.sources.text_files import read_bytes, read_text
+from fabula.sources.text_files import read_bytes, read_text, readable_file
 
 
 def read_columns(path: str | os.PathLike[str]) -> Table:
@@ -123,37 +123,19 @@ def _table_of_objects(path: str | os.PathLike[str], rows: list[Any], lines: Sequ
 
 
 def _read_parquet(path: str | os.PathLike[str]) -> Table:
-    data = read_bytes(path)
-    if not data:
+    file = readable_file(path)
+    if not file.stat().st_size:
         raise FileError(f"{path}: the file is empty")
     arrow = import_extra("pyarrow", extra="tables", purpose="reading Parquet tables")
     parquet = import_extra("pyarrow.parquet", extra="tables", purpose="reading Parquet tables")
     try:
-        content = parquet.ParquetFile(io.BytesIO(data)).read()
-        columns = [_arrow_column(arrow, *pair) for pair in zip(content.column_names, content.columns, strict=True)]
+        with arrow.OSFile(os.fsencode(path)) as data:
+            content = parquet.ParquetFile(data).read()
+        columns = [ArrowColumn(*pair) for pair in zip(content.column_names, content.columns, strict=True)]
     except (arrow.ArrowException, OSError) as error:
         reason = str(error).partition("\n")[0].rstrip(".")
         raise FileError(f"{path}: is not a Parquet file that can be read ({reason})") from error
     return replace(_table(path, columns, content.num_rows), content=content)
-
-
-def _arrow_column(arrow: Any, name: str, chunks: Any) -> Column:
-    """One Parquet column: numbers and booleans as arrays at once, dates as text, what is nested as it is."""
-    types = arrow.types
-    if types.is_dictionary(chunks.type):
-        chunks = chunks.cast(chunks.type.value_type)
-    if types.is_decimal(chunks.type):
-        chunks = chunks.cast(arrow.float64())
-    kind = chunks.type
-    if types.is_nested(kind) or types.is_binary(kind) or types.is_large_binary(kind):
-        return column_of(name, chunks.to_pylist())
-    if types.is_boolean(kind) or types.is_integer(kind) or types.is_floating(kind):
-        missing = chunks.is_null(nan_is_null=True).to_numpy()
-        filled = chunks.fill_null(False if types.is_boolean(kind) else 0)
-        return Column(name, filled.to_numpy(), missing)
-    if not (types.is_string(kind) or types.is_large_string(kind)):
-        chunks = chunks.cast(arrow.large_string())
-    return column_of(name, chunks.to_numpy(zero_copy_only=False))
 
 
 def _table(path: str | os.PathLike[str], columns: Iterable[Column], count: int, lines: Sequence[int] = ()) -> Table:
