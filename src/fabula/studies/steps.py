@@ -119,7 +119,7 @@ def audit_steps_of(
 
 def _information(held_out: Sequence[Example], weights: Weights) -> Interval:
     bits = bits_of(held_out, weights, negatives=NEGATIVES, rng=np.random.default_rng(0))
-    return mean_interval(bits, np.random.default_rng(0))
+    return mean_interval(bits, np.random.default_rng(0), [one.group for one in held_out])
 
 
 def _posed(recipe: Recipe, measuring: Measuring | None, progress: Report | None) -> _Posed:
