@@ -26,7 +26,6 @@ from fabula.models.steps.posterior import Posterior
 from fabula.models.steps.reasons import parts_of
 from fabula.models.steps.tables import closeness
 
-
 _MANY = 1000  # items beyond which tables of pairs are measured when they are asked for, and not kept
 
 

@@ -13,7 +13,6 @@ from fabula.core.arranging.goal import Goal
 from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
 
-
 MOST_SORTED = 1000  # items beyond which rows of flow are added up as they are listed, but for rounding
 DIGITS = 4
 

@@ -9,6 +9,7 @@ import * as pinning from "./pinning.js";
 import * as player from "./player.js";
 import { commit, state, titleOf } from "./state.js";
 import { say } from "./voice.js";
+import { colours } from "./tiles.js";
 import * as wave from "./wave.js";
 
 export function start() {
@@ -59,6 +60,7 @@ export function inspect() {
   $("one-edit").hidden = many || state.before || !$("one-name").hidden;
   $("one-edit").setAttribute("aria-label", `Edit the title of ${title}`);
   picture(many ? null : item);
+  $("one-colours").replaceChildren(...(many ? [] : [colours(item)]));
   wave.inspect(many ? null : item);
   likes.bars(many ? -1 : item, row);
   buttons(many ? together() : alone(item, row));
