@@ -45,7 +45,8 @@ def swatches(colours: str) -> str:
 
 def _cell(ordered: Ordered, row: Row, colours: str, why: str) -> str:
     cover = ordered.session.medium.preview.cover
-    path = str(ordered.session.source.folder / row.item.path) if row.item.path else ""
+    file = ordered.readable.items[row.position].path  # where it really lies
+    path = str(ordered.session.source.folder / file) if file else ""
     found = cover(path, _SIZE) if cover is not None and path else None
     label = escape(row.item.label)
     image = "" if found is None else f"data:{found.type};base64,{b64encode(found.data).decode()}"

@@ -10,6 +10,7 @@ export function start() {
   $("sides").addEventListener("change", (event) => setSides(event.target.value));
   $("side-limit").addEventListener("change", (event) => commit({ sideLimit: event.target.value.trim() }));
   $("limit").addEventListener("change", (event) => commit({ limit: event.target.value.trim() }));
+  $("spreads").addEventListener("change", (event) => commit({ spreads: event.target.value }));
   $("smoothness").addEventListener("change", (event) => commit({ smoothness: Number(event.target.value) }));
   $("gap").addEventListener("input", (event) => ($("gap-text").textContent = gapText(Number(event.target.value))));
   $("gap").addEventListener("change", (event) => commit({ gap: Number(event.target.value), hand: state.wishes.hand }));
@@ -38,6 +39,7 @@ export function fillWords({ medium, items, length_text: length }) {
   }
   $("apart").disabled = new Set(items.map((item) => item.creator).filter(Boolean)).size < 2;
   $("gap-field").hidden = preview.kind !== "sound";
+  $("spreads-field").hidden = !medium.faces;
 }
 
 export function notes(lines) {
@@ -58,6 +60,7 @@ export function controls() {
   $("side-limit").disabled = wishes.sides < 2 || !collection.length_text;
   $("limit").value = wishes.limit;
   $("smoothness").value = wishes.smoothness;
+  $("spreads").value = wishes.spreads;
   $("gap").value = wishes.gap;
   $("gap-text").textContent = gapText(wishes.gap);
   $("by").value = wishes.by || "";
@@ -73,7 +76,7 @@ export function controls() {
 }
 
 // A wish that could not hold is marked where it is set, until something else is asked for.
-const FIELDS = { limit: "limit", side_limit: "side-limit", sides: "sides", apart: "apart" };
+const FIELDS = { limit: "limit", side_limit: "side-limit", sides: "sides", apart: "apart", spreads: "spreads" };
 function marks() {
   const named = new Set([state.refused?.field, ...(state.refused?.wishes || []).map(({ field }) => field)]);
   for (const [field, id] of Object.entries(FIELDS)) {

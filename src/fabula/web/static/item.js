@@ -11,6 +11,7 @@ import { commit, state, titleOf } from "./state.js";
 import { say } from "./voice.js";
 import { colours } from "./tiles.js";
 import * as wave from "./wave.js";
+import { open as zoom } from "./zoom.js";
 
 export function start() {
   $("one-edit").addEventListener("click", edit);
@@ -87,6 +88,7 @@ function alone(item, row) {
     ["Last", () => pinning.pin(item, last), free && (next || !here)],
     ...ends(item, free),
     [linked ? "Let the next go" : "Keep with next", () => pinning.toggleLink(item), free && here && (next || linked)],
+    ...(preview && state.covers && state.collection.medium.preview.kind === "picture" ? [["Show large", () => zoom(item), true]] : []),
     ...(plays ? [["Play", () => player.playItem(item), here], ["Play transition", () => player.playTransition(item), next]] : []),
   ];
 }

@@ -43,7 +43,7 @@ export function laySpreads(rows, items, width) {
 
 // A light table: equal squares, as many as fit side by side; a new side begins a new line.
 export function layTable(rows, width, many) {
-  const least = width < 420 ? 96 : many ? 124 : 150, gap = width < 420 ? 6 : 10;
+  const least = width < 420 ? 96 : many ? 108 : 150, gap = width < 420 ? 6 : 10;
   const columns = Math.max(3, Math.floor((width + gap) / (least + gap))), cell = (width - gap * (columns - 1)) / columns;
   const slots = [];
   let line = -1, column = columns, side = null;
