@@ -19,7 +19,7 @@ def mixture(rng, k, d=1, interpolation="cubic"):
     return Arcs(TemplateSet(templates), rng.normal(size=k))
 
 
-def collections(rng, d=1, tied=False):
+def collections(rng, d=1, *, tied=False):
     parts = [rng.integers(0, 3, (n, d)) if tied else rng.normal(size=(n, d)) for n in SIZES]
     return [normalise(part).reshape(-1, d) for part in parts]
 
@@ -34,7 +34,7 @@ def both(arcs, parts):
 @pytest.mark.parametrize("k", [1, 2, 4])
 @pytest.mark.parametrize("tied", [False, True])
 def test_the_same_as_one_by_one(rng, k, d, tied):
-    arcs, parts = mixture(rng, k, d), collections(rng, d, tied)
+    arcs, parts = mixture(rng, k, d), collections(rng, d, tied=tied)
     orderings, scores = both(arcs, parts)
     for part, ordering, score in zip(parts, orderings, scores, strict=True):
         first = arcs.order(part, alternatives=1)[0]
