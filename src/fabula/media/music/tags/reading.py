@@ -99,7 +99,8 @@ def _tags(file: str) -> dict[str, Any]:
     texts = {"title": tag.title, "artist": tag.artist or tag.albumartist}
     found = {name: _clean(value) for name, value in {**texts, **known}.items() if value}
     found |= _tempo(_other(tag, "bpm")) | _key(_other(tag, "initial_key"))
-    return found | _gain(_other(tag, *_GAIN)) | _recording(_other(tag, *_RECORDING))
+    found |= _r128_gain(_other(tag, "r128_track_gain")) | _gain(_other(tag, *_GAIN))
+    return found | _recording(_other(tag, *_RECORDING))
 
 
 def _other(tag: Any, *names: str) -> str:
@@ -126,6 +127,12 @@ def _gain(text: str) -> dict[str, float]:
     found = re.fullmatch(r"([-+]?\d+(?:[.,]\d+)?)\s*(?:dB)?", text, re.IGNORECASE)
     gain = float(found[1].replace(",", ".")) if found else math.nan
     return {"replaygain": gain} if abs(gain) <= _MOST_GAIN else {}
+
+
+def _r128_gain(text: str) -> dict[str, float]:
+    """What Opus files have: 1/256 dB to -23 LUFS."""
+    whole = re.fullmatch(r"[-+]?\d+", text)
+    return _gain(f"{int(text) / 256 + 5:.2f}") if whole else {}
 
 
 def _recording(text: str) -> dict[str, str]:
