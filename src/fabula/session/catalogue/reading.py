@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fabula.core.cells import Cells, Numbered
 from fabula.core.collections import Collections
 from fabula.core.ordering import Ints
 from fabula.errors import FileError, InputError, import_extra
@@ -46,6 +47,8 @@ class Piece:
         In one block.
     rows
         Shape (rows,): the row of the file that each item came from, from 1.
+    ids
+        The id of each item; the number of its row where the file has none.
     medium
         What kind of media they are.
     total
@@ -54,6 +57,7 @@ class Piece:
 
     collections: Collections
     rows: Ints
+    ids: Cells
     medium: Medium
     total: int
 
@@ -77,7 +81,8 @@ def pieces_of(
         source = open_source([path], how)
         source = measured(source, measuring or Measuring()) if source.files else source
         count = len(source.collection)
-        yield Piece(Collections.of([source.collection]), np.arange(1, count + 1), source.medium, count)
+        block = Collections.of([source.collection])
+        yield Piece(block, np.arange(1, count + 1), block.texts("id"), source.medium, count)
         return
     columns = columns_named(dict(how.columns))
     rows = _large(path)
@@ -88,11 +93,10 @@ def pieces_of(
         yield _piece(reading, np.concatenate(reading.rows) + 1, reading.table.count)
 
 
-def _piece(reading: TableReading, rows: Ints, total: int) -> Piece:
-    first, medium = measured_where_held(reading.collections[0])
-    if first is not reading.collections[0] and len(reading.collections) > 1:
-        return Piece(Collections.of([measured_where_held(c)[0] for c in reading.collections]), rows, medium, total)
-    return Piece(Collections.of(reading.collections), rows, medium, total)
+def _piece(reading: TableReading, rows: Ints, total: int, *, named: bool = True) -> Piece:
+    block = Collections.of(reading.collections)
+    medium = measured_where_held(block[0])[1]
+    return Piece(block, rows, block.texts("id") if named else Numbered(rows), medium, total)
 
 
 def _large(path: str | Path) -> int:
@@ -175,4 +179,5 @@ def _read(table: pa.Table, columns: Columns, begun: int, total: int) -> Piece:
         place = Path(folder) / "rows.parquet"
         pq.write_table(table, place)
         reading = open_table(place, columns)
-    return _piece(reading, np.concatenate(reading.rows) + 1 + begun, total)
+    rows = np.concatenate(reading.rows) + 1 + begun
+    return _piece(reading, rows, total, named=bool(columns.id or columns.path))
