@@ -248,9 +248,7 @@ def test_the_steps_that_count_are_chosen_and_stay_in_the_session(visit, tmp_path
     assert says.count("Steps in") == says.count("Steps in loudness") == 1
     other = visit()
     file = saved(page, tmp_path, "session")
-    other.set_input_files(
-        "#files", {"name": "s.json", "mimeType": "application/json", "buffer": file.encode()}
-    )
+    other.set_input_files("#files", {"name": "s.json", "mimeType": "application/json", "buffer": file.encode()})
     settled(other)
     assert other.locator("#steps input:checked").evaluate_all("found => found.map(({value}) => value)") == ["loudness"]
     assert titles(other) == titles(page)
