@@ -192,6 +192,8 @@ class Medium:
     proposer
         The shipped model that proposes orders where no template is asked for, a set model or a step model, which takes
         what the medium's ``look`` gives by name; None where there is none.
+    neighbours
+        Whether it is by their steps alone that orders of such items are learned.
     columns, codes
         Features by which a table is known to be of this medium, those worth an arc first; and features that stand for
         something else than how much there is of it, which no arc is drawn over.
@@ -236,6 +238,7 @@ class Medium:
     look: Callable[[Collection], Look] = no_look
     models: tuple[str, ...] = ()
     proposer: str | None = None
+    neighbours: bool = False
     columns: tuple[str, ...] = ()
     codes: frozenset[str] = frozenset()
     preview: Preview = Preview()

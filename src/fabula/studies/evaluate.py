@@ -20,10 +20,12 @@ from fabula.evaluation.comparison import Comparison, ComparisonSettings, compare
 from fabula.evaluation.information import Information, makers, mutual_information, told_elsewhere
 from fabula.evaluation.intervals import Interval, mean_interval
 from fabula.evaluation.metrics import METRICS
+from fabula.media.registry import medium_of_columns
 from fabula.models.file import load_essence_model, load_model
 from fabula.models.model import Model
 from fabula.models.sets.model import SetModel
-from fabula.studies.judged import judged_bits
+from fabula.models.steps.model import StepModel
+from fabula.studies.judged import Neighbours, judged_bits
 from fabula.studies.recovery import CHANCE, METHODS, Methods, Orderings, Report, recover
 from fabula.studies.splits import Side, Split, asked_for, read_split
 
@@ -174,7 +176,7 @@ def evaluate_table(request: EvaluationRequest, *, progress: Report | None = None
 
 
 def _seen_notes(
-    request: EvaluationRequest, split: Split, model: Model | SetModel | None, templates: TemplateSet | None
+    request: EvaluationRequest, split: Split, model: Model | SetModel | Neighbours | None, templates: TemplateSet | None
 ) -> Iterator[str]:
     """What a model, templates, or the methods that learn here, have seen of what is measured."""
     held_out = split.held_out
@@ -192,7 +194,7 @@ def _seen_notes(
 
 
 def _bits(
-    model: Model | SetModel | None, collections: Sequence[Collection], seed: int, progress: Report | None
+    model: Model | SetModel | Neighbours | None, collections: Sequence[Collection], seed: int, progress: Report | None
 ) -> Mapping[str, Information]:
     """What a model tells about the order, by each of its scorers."""
     if model is None:
@@ -200,23 +202,26 @@ def _bits(
     if progress is not None:
         progress("bits")
     with told_elsewhere():
-        if isinstance(model, SetModel):
+        if isinstance(model, SetModel | Neighbours):
             return judged_bits(model, collections, seed)
         return {kind: mutual_information(model, collections, seed=seed, scorer=kind) for kind in model.scorers}
 
 
-def _told(split: Split, names: Sequence[str], model: Model | SetModel | None) -> tuple[str, ...]:
+def _told(split: Split, names: Sequence[str], model: Model | SetModel | Neighbours | None) -> tuple[str, ...]:
     """What gives the order away of what is looked at; titles where the model reads them."""
     return asked_for(split.held_out, names, titles=isinstance(model, SetModel) and model.spec.titles)
 
 
-def _features(model: Model | SetModel | None, split: Split, by: str) -> Sequence[str]:
+def _features(model: Model | SetModel | Neighbours | None, split: Split, by: str) -> Sequence[str]:
     """The columns to sort by: the column, or what the model takes; of a set model any may be missing."""
     if model is None:
         return (by,)
+    there = split.held_out[0].feature_names
+    if isinstance(model, Neighbours):
+        columns = medium_of_columns(there).columns
+        return [name for name in columns if name in there and _known(split.held_out, name)]
     if not isinstance(model, SetModel):
         return model.feature_names
-    there = split.held_out[0].feature_names
     return [name for name in model.feature_names if name in there and _known(split.held_out, name)]
 
 
@@ -224,17 +229,19 @@ def _known(collections: Sequence[Collection], name: str) -> bool:
     return all(np.isfinite(c.column(name)).all() for c in collections)
 
 
-def _load_model(request: EvaluationRequest) -> Model | SetModel | None:
-    """The model that was asked for; a set model gives orders, on which no template is laid and no search is made."""
+def _load_model(request: EvaluationRequest) -> Model | SetModel | Neighbours | None:
+    """The model that was asked for; others give orders, on which no template is laid and no search is made."""
     if request.model is None:
         return None
     model = load_model(request.model)
-    if not isinstance(model, SetModel):
+    by_steps = isinstance(model, StepModel) and not model.reaches and not model.feature_names
+    if not isinstance(model, SetModel) and not by_steps:
         return load_essence_model(request.model)
     for name, given in (("templates", request.templates), ("search", request.search)):
         if given:
-            raise InputError(f"goes with a model that gives an essence; {request.model} is a set model", field=name)
-    return model
+            kind = "a set model" if isinstance(model, SetModel) else "a model of neighbours"
+            raise InputError(f"goes with a model that gives an essence; {request.model} is {kind}", field=name)
+    return Neighbours(model) if isinstance(model, StepModel) else model
 
 
 def tabulate(

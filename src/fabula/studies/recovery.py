@@ -25,7 +25,7 @@ from fabula.models.local_search import search_orderings
 from fabula.models.model import Model
 from fabula.models.scorers import SCORERS
 from fabula.models.sets.model import SetModel
-from fabula.studies.judged import LIKELIEST, PROPOSED, judged_orderings
+from fabula.studies.judged import LIKELIEST, PROPOSED, Neighbours, judged_orderings
 from fabula.studies.splits import Split
 from fabula.templates.contrastive import learn_arcs
 from fabula.templates.learning import learn_templates
@@ -73,7 +73,7 @@ class Methods:
         How many templates, and arcs where there is no model, are learned.
     """
 
-    model: Model | SetModel | None = None
+    model: Model | SetModel | Neighbours | None = None
     by: str | None = None
     templates: TemplateSet | None = None
     sequencer: Sequencer | None = None
@@ -112,7 +112,7 @@ def recover(
     rng = np.random.default_rng(seed)
     report("features")
     found = sorted_features(split.held_out, features, rng)
-    if isinstance(methods.model, SetModel):
+    if isinstance(methods.model, SetModel | Neighbours):
         report(PROPOSED)
         found |= judged_orderings(methods.model, split.held_out, rng)
     else:

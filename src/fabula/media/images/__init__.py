@@ -158,6 +158,7 @@ MEDIUM = Medium(
     complete=_complete,
     steps=_steps,
     proposer="pictures",
+    neighbours=True,
     columns=_COLUMNS,
     codes=frozenset(("hash_a", "hash_b", "duplicates", *(f"palette_{k}" for k in range(1, 6)))),
     preview=Preview("picture", _SHOWN, cover=_thumbnail),
