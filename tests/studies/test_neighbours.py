@@ -77,7 +77,7 @@ def test_a_folder_of_numbered_folders_gives_a_model_that_orders(tmp_path: Path) 
     from click.testing import CliRunner
     from PIL import Image
 
-    from fabula.cli import main
+    from fabula.cli import cli
 
     rng = np.random.default_rng(0)
     for number in range(4):
@@ -86,7 +86,7 @@ def test_a_folder_of_numbered_folders_gives_a_model_that_orders(tmp_path: Path) 
             colour = tuple(int(value) for value in rng.integers(0, 255, 3))
             Image.new("RGB", (30, 20 + 5 * k), colour).save(tmp_path / "shows" / f"show {number}" / f"{k + 1:02d}.png")
     out = tmp_path / "mine.safetensors"
-    done = CliRunner().invoke(main, ["train", str(tmp_path / "shows"), "-o", str(out)])
+    done = CliRunner().invoke(cli, ["train", str(tmp_path / "shows"), "-o", str(out)])
     assert done.exit_code == 0, done.output
     assert "trained on 4 collections by 4 makers" in done.output
     assert "over pictures" in done.output

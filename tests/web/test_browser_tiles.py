@@ -24,9 +24,7 @@ def pictures(server) -> str:
 def desk(visit, pictures):
     def opened(width=1280, scheme="light"):
         page = visit(width, 860, scheme)
-        page.evaluate(
-            "(id) => sessionStorage.setItem('fabula-page', JSON.stringify({ collection: id }))", pictures
-        )
+        page.evaluate("(id) => sessionStorage.setItem('fabula-page', JSON.stringify({ collection: id }))", pictures)
         page.reload()
         page.wait_for_selector("html[data-ready]")
         still(page)

@@ -205,8 +205,9 @@ class Medium:
         Ending -> how a collection is written in a format of this medium's own.
     sheets
         Ending -> how a collection is written in a format that says when each item begins, with a gap between two.
-    write_numbers
-        Writes the number of a position, and of a side where there are several, into a file.
+    write_numbers, numbered
+        Writes the number of a position, and of a side where there are several, into a file, or beside it; and from a
+        file to what is written then, which is the file itself or one beside it that may be replaced.
     telling
         What can be told of items besides their titles.
     levelling
@@ -246,6 +247,7 @@ class Medium:
     outputs: Mapping[str, Output] = field(default_factory=dict)
     sheets: Mapping[str, Sheet] = field(default_factory=dict)
     write_numbers: Callable[[Path, Numbers, Numbers | None], None] | None = None
+    numbered: Callable[[Path], Path] = lambda path: path
     telling: Telling = field(default_factory=Telling)
     levelling: Levelling | None = None
     presets: Mapping[str, Preset] = field(default_factory=dict)

@@ -20,6 +20,7 @@ from fabula.sources.source import Source
 GROUP = "fabula.sources"
 _HOME = ("fabula.sources.tables.reader:READER", "fabula.sources.playlists.reader:READER")
 _FOLDERS = "fabula.sources.folders_reader:READER"  # whatever no other reader takes
+_LISTS = "fabula.sources.lists:READER"  # texts that are lists of files
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://")
 
 
@@ -61,6 +62,8 @@ class Reader:
         Of addresses it opens, such as ``"subsonic"`` for ``subsonic://...``.
     several
         Whether what it opens may hold several collections.
+    takes
+        Whether a file of an ending that others have, too, is for this reader.
     """
 
     name: str
@@ -68,6 +71,7 @@ class Reader:
     endings: tuple[str, ...] = ()
     schemes: tuple[str, ...] = ()
     several: bool = False
+    takes: Callable[[str], bool] = lambda path: True
 
 
 @cache
@@ -142,6 +146,9 @@ def _reader_of(name: str) -> Reader | None:
         raise InputError(f"{shown(name)}: nothing here opens {scheme[1]}:// addresses{hint}")
     if Path(name).is_dir():
         return None
+    if Path(name).suffix.lower() == ".txt":
+        lists = _loaded(_LISTS)
+        return lists if lists.takes(name) else None
     return next((reader for reader in readers() if Path(name).suffix.lower() in reader.endings), None)
 
 

@@ -43,7 +43,7 @@ class Neighbours:
     @property
     def feature_names(self) -> tuple[str, ...]:
         """None of its own: the medium's steps have their measures."""
-        return self.model.feature_names
+        return tuple(self.model.feature_names)
 
     def tables_all(self, collections: Sequence[Collection]) -> list[tuple[Floats, Floats]]:
         """Of each collection what positions are worth, which is nothing, and what neighbours are: (n, n) each."""

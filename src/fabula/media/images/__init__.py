@@ -10,7 +10,7 @@ from fabula.core.collection import Collection
 from fabula.core.essence import Floats
 from fabula.core.files.writing import write_whole
 from fabula.media.images.files import COMPANION_ENDINGS, PICTURE_ENDINGS, read_item
-from fabula.media.images.sidecars import write_numbers
+from fabula.media.images.sidecars import numbered, write_numbers
 from fabula.media.medium import Cover, Facing, Medium, Output, Preview, Words
 from fabula.media.spec import Spec
 from fabula.media.steps import Steps
@@ -165,6 +165,7 @@ MEDIUM = Medium(
     facing=_facing,
     outputs=OUTPUTS,
     write_numbers=write_numbers,
+    numbered=numbered,
     telling=Telling(facts=_facts, joins=_joins),
 )
 

@@ -1,13 +1,16 @@
-"""Tables as a source: one collection of a table with one row an item."""
+"""Tables as a source: one collection of a table with one row an item. One that only names files is a list of them."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
-from fabula.core.collection import Collection
+from fabula.core.collection import Collection, Item
 from fabula.errors import InputError
-from fabula.media.registry import measured_where_held
+from fabula.media.medium import Medium
+from fabula.media.registry import ITEMS, measured_where_held, medium_of_file
 from fabula.sources.registry import Opening, Reader
 from fabula.sources.source import Choice, SeveralCollectionsError, Source
 from fabula.sources.tables.files import TABLE_ENDINGS
@@ -21,15 +24,44 @@ def open_collection(paths: Sequence[str], opening: Opening) -> Source:
     reading = open_table(path, columns_named(dict(opening.columns)))
     number = _one_of(reading.collections, opening.collection, path)
     collection, medium = measured_where_held(reading.collections[number])
+    rows = tuple(reading.rows[number].tolist())
+    listed = _listed(collection, path.parent) if medium is ITEMS else None
+    if listed is not None:
+        own, medium = listed
+        return Source(path, own, medium, files=True, table=reading.table, rows=rows, notes=reading.notes)
     return Source(
         path,
         collection,
         medium,
         path.parent,
         table=reading.table,
-        rows=tuple(reading.rows[number].tolist()),
+        rows=rows,
         notes=reading.notes,
     )
+
+
+def _listed(collection: Collection, folder: Path) -> tuple[Collection, Medium] | None:
+    """Items that are files of one medium, of which nothing is measured yet, each where it lies; None for others."""
+    media = [medium_of_file(Path(item.path).suffix) if item.path else None for item in collection.items]
+    medium = media[0]
+    if medium is None or not medium.specs or any(one is not medium for one in media):
+        return None
+    beside = [os.path.normpath(folder / item.path) for item in collection.items]
+    there = [name if os.path.isfile(name) else item.path for name, item in zip(beside, collection.items, strict=True)]
+    if not any(map(os.path.isfile, there)):
+        return None
+    tagged = [medium.read_item(name) if os.path.isfile(name) else None for name in there]
+    items = [_told(item, name, tags) for item, name, tags in zip(collection.items, there, tagged, strict=True)]
+    return replace(collection, items=tuple(items)), medium
+
+
+def _told(item: Item, name: str, tags: Item | None) -> Item:
+    """An item where it lies, with what its file says of itself where the table does not."""
+    if tags is None:
+        return replace(item, path=name)
+    title = tags.title if item.title in ("", Path(name).name) else item.title
+    details = {**tags.details, **item.details}
+    return replace(item, path=name, title=title, artist=item.artist or tags.artist, details=details)
 
 
 def _one_of(collections: Sequence[Collection], wanted: str | None, path: Path) -> int:

@@ -14,7 +14,6 @@ from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
 from fabula.models.sets.basis import FUNCTIONS, position_basis
 
-
 RIDGE = 1e-4  # on weights that nothing holds
 
 

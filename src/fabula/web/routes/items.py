@@ -14,7 +14,6 @@ from fabula.web.guard.ranges import file_response
 from fabula.web.responses import json_response, media_type, wave_body
 from fabula.web.store import OpenCollection, Store
 
-
 _COVER = 640  # pixels of a picture's longer side, where nothing else is asked for
 Size = Annotated[int, Query(ge=16, le=4096, description="Pixels of its longer side, as far as it can be made smaller.")]
 
