@@ -1,4 +1,4 @@
-"""Training what follows what from a folder of numbered folders: what is planted is found, controls are none, cards say it."""
+"""Training what follows what from folders: what is planted is found, controls are none, cards say it."""
 
 from __future__ import annotations
 

@@ -68,7 +68,8 @@ def test_each_is_ordered_or_told_in_a_line_and_none_is_touched(odd: Path, tmp_pa
         told = [note for note in session.notes if name in note]
         assert len(told) == 1, (name, session.notes)
         assert "\n" not in told[0]
-    aspects = dict(zip((Path(i.path).name for i in session.collection.items), session.collection.column("aspect")))
+    order = [Path(item.path).name for item in session.collection.items]
+    aspects = dict(zip(order, session.collection.column("aspect"), strict=True))
     for turn in range(1, 9):
         assert aspects[f"turned {turn}.jpg"] == pytest.approx(1.5 if turn < 5 else 2 / 3, abs=0.01)
     for name in ("a.png", "a.html", "a.csv", "a.json"):

@@ -25,7 +25,7 @@ def open_collection(paths: Sequence[str], opening: Opening) -> Source:
     number = _one_of(reading.collections, opening.collection, path)
     collection, medium = measured_where_held(reading.collections[number])
     rows = tuple(reading.rows[number].tolist())
-    listed = _listed(collection, path.parent) if medium is ITEMS else None
+    listed = _listed(collection, path.parent, opening) if medium is ITEMS else None
     if listed is not None:
         own, medium = listed
         return Source(path, own, medium, files=True, table=reading.table, rows=rows, notes=reading.notes)
@@ -40,25 +40,26 @@ def open_collection(paths: Sequence[str], opening: Opening) -> Source:
     )
 
 
-def _listed(collection: Collection, folder: Path) -> tuple[Collection, Medium] | None:
-    """Items that are files of one medium, of which nothing is measured yet, each where it lies; None for others."""
+def _listed(collection: Collection, folder: Path, opening: Opening) -> tuple[Collection, Medium] | None:
+    """Items that are files of one medium, of which nothing is measured yet, each where it lies; None for others.
+
+    Files that may not be read are not looked for.
+    """
     media = [medium_of_file(Path(item.path).suffix) if item.path else None for item in collection.items]
     medium = media[0]
     if medium is None or not medium.specs or any(one is not medium for one in media):
         return None
-    beside = [os.path.normpath(folder / item.path) for item in collection.items]
-    there = [name if os.path.isfile(name) else item.path for name, item in zip(beside, collection.items, strict=True)]
-    if not any(map(os.path.isfile, there)):
-        return None
-    tagged = [medium.read_item(name) if os.path.isfile(name) else None for name in there]
-    items = [_told(item, name, tags) for item, name, tags in zip(collection.items, there, tagged, strict=True)]
-    return replace(collection, items=tuple(items)), medium
+    items, count = [], 0
+    for item in collection.items:
+        beside = os.path.normpath(folder / item.path)
+        name = next((one for one in (beside, item.path) if opening.may_read(one)), None)
+        count += name is not None
+        items.append(replace(item, path=beside) if name is None else _told(item, name, medium.read_item(name)))
+    return (replace(collection, items=tuple(items)), medium) if count else None
 
 
-def _told(item: Item, name: str, tags: Item | None) -> Item:
+def _told(item: Item, name: str, tags: Item) -> Item:
     """An item where it lies, with what its file says of itself where the table does not."""
-    if tags is None:
-        return replace(item, path=name)
     title = tags.title if item.title in ("", Path(name).name) else item.title
     details = {**tags.details, **item.details}
     return replace(item, path=name, title=title, artist=item.artist or tags.artist, details=details)
