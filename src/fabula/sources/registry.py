@@ -61,6 +61,8 @@ class Reader:
         Of addresses it opens, such as ``"subsonic"`` for ``subsonic://...``.
     several
         Whether what it opens may hold several collections.
+    folders
+        Whether a folder is one of its own, and none of items.
     """
 
     name: str
@@ -68,6 +70,7 @@ class Reader:
     endings: tuple[str, ...] = ()
     schemes: tuple[str, ...] = ()
     several: bool = False
+    folders: Callable[[str], bool] | None = None
 
 
 @cache
@@ -141,7 +144,7 @@ def _reader_of(name: str) -> Reader | None:
         hint = f"; there are: {', '.join(known)}" if known else ""
         raise InputError(f"{shown(name)}: nothing here opens {scheme[1]}:// addresses{hint}")
     if Path(name).is_dir():
-        return None
+        return next((reader for reader in readers() if reader.folders is not None and reader.folders(name)), None)
     return next((reader for reader in readers() if Path(name).suffix.lower() in reader.endings), None)
 
 
