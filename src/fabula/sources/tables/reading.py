@@ -1,7 +1,7 @@
 """Tables with one row an item, read into collections.
 
-CSV (separated by commas, semicolons or tabs), TSV, JSON, JSON lines; with the extra ``tables`` Parquet, in one file or a
-folder of them, and frames in memory; with the extra ``remote`` any of these files at an address.
+CSV (separated by commas, semicolons or tabs), TSV, JSON, JSON lines; with the extra ``tables`` Parquet, in one file or
+a folder of them, and frames in memory; with the extra ``remote`` any of these files at an address.
 """
 
 from __future__ import annotations
@@ -78,7 +78,8 @@ def read_table(
     it ``""`` to say that no column has this role. Numeric columns without a role become features, booleans as 0 and 1
     and ``Duration (ms)`` as ``duration_ms``; text columns become the details of the items. Columns without a name,
     and columns without a value, are left out. A column of lists with as many numbers in every row, such as embeddings,
-    is a feature per number, ``embedding_0``, ``embedding_1``, ..., as models take them. A playlist that a streaming service exported is one collection, in the
+    is a feature per number, ``embedding_0``, ``embedding_1``, ..., as models take them. A playlist that a
+    streaming service exported is one collection, in the
     order of its rows, though its tracks come from several albums.
 
     Parameters
