@@ -9,6 +9,7 @@ intervals by author, for N = 32, 1,024 and 4,096.
 from __future__ import annotations
 
 import argparse
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +19,7 @@ import numpy as np
 
 from benchmarks.recover_texts import books, windows
 from fabula.core.collection import Collection, Item
-from fabula.evaluation.intervals import mean_interval
+from fabula.evaluation.intervals import Interval, mean_interval
 from fabula.media.registry import measured_where_held
 from fabula.models.file import load_model
 from fabula.models.steps.model import StepModel
@@ -62,14 +63,11 @@ def weights_of(model: StepModel, part: str) -> Weights:
     return Weights(arcs * (part != "pairs"), reach * (part != "arcs"))
 
 
-def told(found: Sequence[Measured], weights: Weights, negatives: int) -> str:
+def measured(found: Sequence[Measured], weights: Weights, negatives: int) -> Interval:
     """The mean of some bits, with its interval by author."""
-    if not found:
-        return "none"
     examples = [one.example for one in found]
     bits = bits_of(examples, weights, negatives=negatives, rng=np.random.default_rng(0))
-    one = mean_interval(bits, np.random.default_rng(0), [example.group for example in examples])
-    return f"{one.mean:.2f} ({one.low:.2f} to {one.high:.2f}), {len(bits)} by {len({e.group for e in examples})}"
+    return mean_interval(bits, np.random.default_rng(0), [example.group for example in examples])
 
 
 def groups_of(found: Sequence[Measured], sizes: Sequence[int]) -> dict[str, list[Measured]]:
@@ -96,6 +94,7 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=0, help="characters that each part keeps; all by default")
     parser.add_argument("--of", nargs="*", choices=["all", "arcs", "pairs"], default=["all", "arcs", "pairs"])
     parser.add_argument("--negatives", type=int, nargs="*", default=[31, 1023, 4095])
+    parser.add_argument("--out", type=Path, help="write what is printed as JSON")
     asked = parser.parse_args()
     model = load_model(asked.model)
     if not isinstance(model, StepModel):
@@ -103,11 +102,17 @@ def main() -> None:
     rows = [book for book in books(asked.table, asked.split) if len(book) >= FEWEST]
     rows = [book for book in rows if asked.language in (None, book[0]["lang"])]
     found = [one for book in rows for one in look(book, model, asked.windows, asked.first)]
+    kept: dict[str, dict[str, float]] = {}
     for part in asked.of:
-        for name, some in groups_of(found, asked.windows).items():
-            if part == "all" or ", " not in name:
-                bits = [told(some, weights_of(model, part), negatives) for negatives in asked.negatives]
-                print(f"{part}: {name}:", "; ".join(bits), flush=True)
+        groups = {name: some for name, some in groups_of(found, asked.windows).items() if some}
+        for name in groups if part == "all" else [name for name in groups if "," not in name]:
+            for negatives in asked.negatives:
+                one = measured(groups[name], weights_of(model, part), negatives)
+                label = f"{name}, N = {negatives + 1}" + ("" if part == "all" else f", {part} alone")
+                kept[label] = {"bits": one.mean, "low": one.low, "high": one.high, "collections": one.n}
+                print(f"{label}: {one.mean:.2f} ({one.low:.2f} to {one.high:.2f}), {one.n}", flush=True)
+    if asked.out is not None:
+        asked.out.write_text(json.dumps(kept, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -72,6 +72,9 @@ def main() -> None:
     parser.add_argument("--model", default="prose")
     parser.add_argument("--split", default="validation")
     parser.add_argument("--windows", type=int, nargs="*", default=[20, 10])
+    parser.add_argument(
+        "--most", type=int, default=0, help="books and windows of each size, evenly spread; all by default"
+    )
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
     found, report = books(options.table, options.split), {}
@@ -79,6 +82,8 @@ def main() -> None:
         parts = [
             part for book in found for part in ([book] if not size else windows(book, size)) if len(part) >= FEWEST
         ]
+        if options.most and len(parts) > options.most:
+            parts = [parts[k] for k in np.linspace(0, len(parts) - 1, options.most).round().astype(int)]
         begun = time.monotonic()
         orders = [put_back(part, options.model, number) for number, part in enumerate(parts)]
         name = f"windows of {size}" if size else "whole books"
