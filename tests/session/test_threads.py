@@ -12,7 +12,7 @@ from fabula.media.threads import Threads
 from fabula.report.figures.threads import threads_figure
 from fabula.report.page import order_page
 from fabula.session.session import open_session
-from fabula.session.threads import threads_told
+from fabula.session.telling.threads import threads_told
 
 
 def texts_of(*texts):

@@ -14,7 +14,7 @@ from fabula.core.collection import Collection, Item
 from fabula.errors import FileError, InputError, ModelError
 from fabula.media.extraction import Measuring
 from fabula.media.registry import find_medium, medium_of_columns
-from fabula.session.essence import usable_columns
+from fabula.session.opening.essence import usable_columns
 from fabula.session.session import Asked, Session, source_session
 from fabula.sources.source import Source
 

@@ -195,11 +195,12 @@ class StepModel(CardShown):
 
     def weighed(self, evidence: Evidence, n: int, kernel: Floats) -> Floats:
         """What each two of n items add where the functions of the distance have these values, (7,): shape (n, n)."""
-        total = np.zeros((n, n))
+        total = None
         for name, weight in zip(self.pair_names, self.tensors["reach"] @ kernel, strict=True):
             if name in evidence.pairs and weight:
-                total += weight * evidence.pairs[name]
-        return total
+                part = evidence.pairs[name] * float(weight)
+                total = part if total is None else np.add(total, part, out=total)
+        return np.zeros((n, n)) if total is None else np.asarray(total)
 
     def scores_of(self, collection: Collection, evidence: Evidence) -> Scores:
         """What every ordering of a collection scores; it takes memory for n^3 numbers."""

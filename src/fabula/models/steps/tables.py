@@ -56,7 +56,10 @@ def closeness(distance: NDArray[np.floating]) -> NDArray[np.floating]:
     near -= (((n - 1) * columns + rows) / (n * (n - 2))).astype(near.dtype)
     np.fill_diagonal(near, 0.0)
     spread = float(np.linalg.norm(near)) / np.sqrt(n * (n - 1))
-    return near / near.dtype.type(spread) if spread > 1e-6 * _size(distance) else np.zeros_like(near)
+    if spread <= 1e-6 * _size(distance):
+        return np.zeros_like(near)
+    near /= near.dtype.type(spread)
+    return near
 
 
 def _size(distance: NDArray[np.floating]) -> float:
