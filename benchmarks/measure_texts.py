@@ -19,7 +19,6 @@ import numpy as np
 
 from benchmarks.recover_texts import books, windows
 from fabula.core.collection import Collection, Item
-from fabula.evaluation.intervals import Interval, mean_interval
 from fabula.media.registry import measured_where_held
 from fabula.models.file import load_model
 from fabula.models.steps.model import StepModel
@@ -27,6 +26,7 @@ from fabula.training.steps.examples import LONGEST, Example
 from fabula.training.steps.learning import Weights, bits_of
 
 FEWEST = 6
+RESAMPLES = 2000
 LENGTHS = ((6, 15), (16, 30), (31, LONGEST))
 
 
@@ -63,11 +63,18 @@ def weights_of(model: StepModel, part: str) -> Weights:
     return Weights(arcs * (part != "pairs"), reach * (part != "arcs"))
 
 
-def measured(found: Sequence[Measured], weights: Weights, negatives: int) -> Interval:
-    """The mean of some bits, with its interval by author."""
+def measured(found: Sequence[Measured], weights: Weights, negatives: int) -> dict[str, float]:
+    """The mean of some bits, with its interval: authors drawn again.
+
+    Bits near their ceiling have hardly any spread, so that an interval in units of it would have no bound.
+    """
     examples = [one.example for one in found]
     bits = bits_of(examples, weights, negatives=negatives, rng=np.random.default_rng(0))
-    return mean_interval(bits, np.random.default_rng(0), [example.group for example in examples])
+    authors = np.unique([example.group for example in examples], return_inverse=True)[1]
+    sums, counts = np.bincount(authors, bits), np.bincount(authors)
+    drawn = np.random.default_rng(0).integers(0, len(sums), (RESAMPLES, len(sums)))
+    low, high = np.quantile(sums[drawn].sum(axis=1) / counts[drawn].sum(axis=1), [0.025, 0.975])
+    return {"bits": float(bits.mean()), "low": float(low), "high": float(high), "collections": len(bits)}
 
 
 def groups_of(found: Sequence[Measured], sizes: Sequence[int]) -> dict[str, list[Measured]]:
@@ -109,8 +116,8 @@ def main() -> None:
             for negatives in asked.negatives:
                 one = measured(groups[name], weights_of(model, part), negatives)
                 label = f"{name}, N = {negatives + 1}" + ("" if part == "all" else f", {part} alone")
-                kept[label] = {"bits": one.mean, "low": one.low, "high": one.high, "collections": one.n}
-                print(f"{label}: {one.mean:.2f} ({one.low:.2f} to {one.high:.2f}), {one.n}", flush=True)
+                kept[label] = one
+                print(f"{label}: {one['bits']:.2f} ({one['low']:.2f} to {one['high']:.2f}), {one['collections']}")
     if asked.out is not None:
         asked.out.write_text(json.dumps(kept, indent=1) + "\n")
 
