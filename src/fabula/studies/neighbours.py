@@ -1,7 +1,7 @@
 """Training and auditing what neighbours have in common: the weights of a medium's steps, from a folder of collections.
 
-There are as many weights as a medium has steps. They are held near to those of the model that the medium comes with, the
-more firmly the fewer collections there are. What is told of them is told of collections whose makers they have not
+There are as many weights as a medium has steps. They are held near to those of the model that the medium comes with,
+the more firmly the fewer collections there are. What is told of them is told of collections whose makers they have not
 seen: each maker's are set aside in turn.
 """
 

@@ -34,10 +34,11 @@ def standing(features: Floats, logged: NDArray[np.bool_]) -> Floats:
     return np.clip(np.where(said, centred / np.where(said, spread, 1.0), 0.0), -_FAR, _FAR)
 
 
-def closeness(distance: Floats) -> Floats:
+def closeness(distance: Floats, *, own: bool = False) -> Floats:
     """How much closer each pair is than its two items are to others, in deviations: shape (n, n), 0 on the diagonal.
 
-    Centred by row and by column, so that an item that is close to all is not close to any.
+    Centred by row and by column, so that an item that is close to all is not close to any. With ``own`` the table of
+    distances is overwritten, which of very many items saves much memory.
 
     Examples
     --------
@@ -47,7 +48,7 @@ def closeness(distance: Floats) -> Floats:
     n = len(distance)
     if n < 3:
         return np.zeros((n, n))
-    near = -distance
+    near = np.negative(distance, out=distance if own else None)
     np.fill_diagonal(near, 0.0)
     rows, columns = near.sum(axis=1, dtype=np.float64), near.sum(axis=0, dtype=np.float64)
     mean = rows.sum() / (n * (n - 1))
