@@ -95,7 +95,8 @@ class Preview:
     wave
         From a file, and a function that says whether to give up, to what it looks like over its length.
     cover
-        From a file to the picture that stands for it; None where there is none.
+        From a file, and the most pixels that its longer side needs, to the picture that stands for it; None where there
+        is none. One that is in the file already may be larger.
     gains
         From a collection to what brings its items to one level, in dB, shape (n,), none above 0; NaN where it is
         not known.
@@ -107,7 +108,7 @@ class Preview:
     kind: str = ""
     types: Mapping[str, str] = field(default_factory=dict)
     wave: Callable[[str, Stop], Wave] | None = None
-    cover: Callable[[str], Cover | None] | None = None
+    cover: Callable[[str, int], Cover | None] | None = None
     gains: Lengths | None = None
     ends: Callable[[Item], tuple[str, str] | None] | None = None
 
@@ -118,17 +119,15 @@ class Facing:
 
     Attributes
     ----------
-    unlike
-        Shape (n, n), symmetric: how far two items are from each other, about 1 on average.
-    odd
-        Shape (n, n): what it costs besides that these two face each other, whether they match or contrast.
     alone
         Shape (n,), bool: which items need both pages.
+    costs
+        Measures two tables (n, n): how far two items are from each other, symmetric, about 1 on average; and what it
+        costs besides that these two face each other, whether they match or contrast.
     """
 
-    unlike: Floats
-    odd: Floats
     alone: NDArray[np.bool_]
+    costs: Callable[[], tuple[Floats, Floats]]
 
 
 Numbers = tuple[int, int]  # which, and of how many
@@ -193,8 +192,11 @@ class Medium:
     proposer
         The shipped model that proposes orders where no template is asked for, a set model or a step model, which takes
         what the medium's ``look`` gives by name; None where there is none.
-    columns
-        Features by which a table is known to be of this medium, those worth an arc first.
+    neighbours
+        Whether it is by their steps alone that orders of such items are learned.
+    columns, codes
+        Features by which a table is known to be of this medium, those worth an arc first; and features that stand for
+        something else than how much there is of it, which no arc is drawn over.
     preview
         How an item is shown on the page.
     facing
@@ -203,8 +205,9 @@ class Medium:
         Ending -> how a collection is written in a format of this medium's own.
     sheets
         Ending -> how a collection is written in a format that says when each item begins, with a gap between two.
-    write_numbers
-        Writes the number of a position, and of a side where there are several, into a file.
+    write_numbers, numbered
+        Writes the number of a position, and of a side where there are several, into a file, or beside it; and from a
+        file to what is written then, which is the file itself or one beside it that may be replaced.
     telling
         What can be told of items besides their titles.
     levelling
@@ -236,12 +239,15 @@ class Medium:
     look: Callable[[Collection], Look] = no_look
     models: tuple[str, ...] = ()
     proposer: str | None = None
+    neighbours: bool = False
     columns: tuple[str, ...] = ()
+    codes: frozenset[str] = frozenset()
     preview: Preview = Preview()
     facing: Callable[[Collection], Facing] | None = None
     outputs: Mapping[str, Output] = field(default_factory=dict)
     sheets: Mapping[str, Sheet] = field(default_factory=dict)
     write_numbers: Callable[[Path, Numbers, Numbers | None], None] | None = None
+    numbered: Callable[[Path], Path] = lambda path: path
     telling: Telling = field(default_factory=Telling)
     levelling: Levelling | None = None
     presets: Mapping[str, Preset] = field(default_factory=dict)

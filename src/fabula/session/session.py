@@ -127,7 +127,7 @@ class Session:
     @property
     def columns(self) -> list[str]:
         """The features that can be the essence."""
-        return usable_columns(self.collection)
+        return [name for name in usable_columns(self.collection) if name not in self.medium.codes]
 
     @property
     def templates(self) -> list[Template]:

@@ -110,7 +110,18 @@ def read_text(
     most
         How many bytes it may have.
     """
-    data = read_bytes(path, most=most)
+    return decoded(read_bytes(path, most=most), path, what, encodings, any_bytes=any_bytes)
+
+
+def decoded(
+    data: bytes,
+    path: str | os.PathLike[str],
+    what: str,
+    encodings: Sequence[str] = ("utf-8", "cp1252"),
+    *,
+    any_bytes: bool = False,
+) -> tuple[str, Script]:
+    """The text that bytes are, and how it was encoded; takes what :func:`read_text` takes."""
     mark, encoding = next(((m, name) for m, name in _MARKS if data.startswith(m)), (b"", ""))
     body = data[len(mark) :]
     if not encoding and b"\0" in body:

@@ -38,7 +38,7 @@ def collection_body(opened: OpenCollection, *, knows_model: bool) -> dict[str, A
     return {
         "id": opened.id,
         "title": session.title,
-        "medium": _medium(medium, opened.files),
+        "medium": {**_medium(medium, opened.files), "faces": medium.facing is not None},
         "by": session.column,
         "model": _model(session),
         "knows_model": knows_model,
@@ -89,6 +89,8 @@ def _label(feature: str, medium: Medium) -> str:
 def _items(opened: OpenCollection) -> list[dict[str, Any]]:
     session = opened.session
     facts = session.medium.telling.facts(session.collection)
+    coloured = next((fact for fact in facts if fact.coloured), None)
+    both = None if session.medium.facing is None else session.medium.facing(session.collection).alone
     heights = (session.essence if session.essence.ndim == 1 else session.essence[:, 0]).tolist()
     gains = session.medium.preview.gains
     levels = gains(session.collection) if gains is not None else np.full(len(heights), np.nan)
@@ -103,7 +105,9 @@ def _items(opened: OpenCollection) -> list[dict[str, Any]]:
             "essence": height,
             "preview": file is not None,
             "gain": round(float(level), 2) if np.isfinite(level) else None,
-            "facts": {fact.name: fact.texts[index] for fact in facts},
+            "facts": {fact.name: fact.texts[index] for fact in facts if not fact.coloured},
+            "colours": [] if coloured is None else coloured.texts[index].split(),
+            "both_pages": both is not None and bool(both[index]),
         }
         for index, (item, height, file, level) in enumerate(
             zip(session.collection.items, heights, opened.files, levels, strict=True)

@@ -84,7 +84,7 @@ class Walk:
         drawn = np.where(k < self.size[:, np.newaxis], score + rng.gumbel(size=score.shape), -np.inf)
         to = drawn.argmax(axis=1)[:, np.newaxis]
         source = np.minimum(k - (k > to), n - 2)
-        return np.where(k == to, item[:, np.newaxis], others[rows, source])
+        return np.asarray(np.where(k == to, item[:, np.newaxis], others[rows, source]))
 
     def _by_position(self, item: Ints, others: Ints) -> Floats:
         """What the ordering scores with the item at each position, but for a constant: shape (r, n)."""

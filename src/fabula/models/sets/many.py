@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import starmap
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fabula.core.arranging.batched.solve import ArrangedMany, arrange_many, cost_of
 from fabula.core.essence import Floats
 from fabula.core.segments import Alike, by_length
 from fabula.errors import InputError
 from fabula.models.many.batch import Batch
 from fabula.models.many.ordered import OrderedMany
+from fabula.models.sets.agreement import MOST_EXPECTED, neighbour_agreement, position_agreement
 from fabula.models.sets.inputs import Array, SetInputs, set_inputs
-from fabula.models.sets.proposing import RULES, Rule, by_rule
-from fabula.models.sets.tables import Tables
+from fabula.models.sets.posterior import Posterior
+from fabula.models.sets.posteriors import posteriors
+from fabula.models.sets.proposing import RULES, Rule
 from fabula.models.sets.titles import Title, read_titles
 
 if TYPE_CHECKING:
@@ -65,9 +69,20 @@ def order_many(model: SetModel, batch: Batch, rule: Rule, seconds: float) -> Ord
     orderings, number = np.empty(batch.rows, dtype=np.intp), len(batch)
     scores, gap, exact = np.empty(number), np.zeros(number), np.ones(number, dtype=bool)
     for some, *both in tables_many(model, batch):
-        for i, rows, places, flow in zip(some.numbers, some.rows, *both, strict=True):
-            tables = Tables(places.astype(np.float64), flow.astype(np.float64))
-            found = by_rule(tables, rule, seconds)
-            orderings[rows] = found.ordering
-            scores[i], gap[i], exact[i] = tables.score(found.ordering), found.gap, found.exact
+        places, flow = (table.astype(np.float64) for table in both)
+        found = _arranged(places, flow, rule, seconds)
+        orderings[some.rows], gap[some.numbers], exact[some.numbers] = found.orderings, found.gap, found.exact
+        scores[some.numbers] = -cost_of(-places, -flow, found.orderings)
     return OrderedMany(orderings, batch.offsets, scores, exact, gap)
+
+
+def _arranged(places: Floats, flow: Floats, rule: Rule, seconds: float) -> ArrangedMany:
+    """One ordering of each of B collections of one length by their tables (B, n, n), as :func:`by_rule` finds one."""
+    if rule == "arcs":
+        return arrange_many(-places)
+    if rule == "agreeing" and places.shape[1] <= MOST_EXPECTED:
+        expected = posteriors(places, flow)
+        both = zip(*expected, strict=True)
+        agreeing = [(position_agreement(one), neighbour_agreement(one)) for one in starmap(Posterior, both)]
+        places, flow = (np.stack(tables) for tables in zip(*agreeing, strict=True))
+    return arrange_many(-places, -flow, seconds=seconds)

@@ -23,7 +23,7 @@ from fabula.sources.tables.headings import feature_name
 from fabula.sources.tables.reading import read_table
 
 _FEW = 0.25  # share of the items of which a measure may be missing
-_FAR = 4.0  # deviations from what a model was trained on
+FAR = 4.0  # deviations from what a model was trained on
 
 
 @dataclass(frozen=True, eq=False)
@@ -257,7 +257,7 @@ def brought_near(features: Floats, transform: Transform) -> tuple[Floats, list[s
     distance = plain.apply(features)
     constants = dict(log_parts(text, transform.feature_names) for text in transform.logged)
     for column, name in enumerate(transform.feature_names):
-        share = float((np.abs(distance[:, column]) > _FAR).mean())
+        share = float((np.abs(distance[:, column]) > FAR).mean())
         if share < 0.5:
             continue
         shift = -float(np.median(distance[:, column])) * float(transform.deviation[column])

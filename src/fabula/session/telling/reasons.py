@@ -29,8 +29,9 @@ def reasons(ordered: Ordered) -> list[str]:
 
     With sides, each side has an opener, a close, a height and a depth of its own.
     """
-    told = _threads(ordered)
-    return [f"{one}; {thread}" if thread else one for one, thread in zip(_plain(ordered), told, strict=True)]
+    joined = ordered.session.medium.telling.joins(ordered.collection, ordered.breaks)
+    parts = zip(_plain(ordered), joined, _threads(ordered), strict=True)
+    return ["; ".join(filter(None, said)) for said in parts]
 
 
 def _threads(ordered: Ordered) -> list[str]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -12,10 +13,30 @@ from numpy.typing import NDArray
 from fabula.core.cells import Cells, Lazy, Texts
 from fabula.core.item_columns import as_objects
 from fabula.core.ordering import Ints
-from fabula.errors import import_extra
+from fabula.errors import FileError, import_extra
 from fabula.sources.tables.cells import text_of
-from fabula.sources.tables.columns import Column
+from fabula.sources.tables.columns import Column, Table, table_of
 from fabula.sources.tables.numbers import Numbers
+
+
+def table_of_arrow(path: str, content: Any, parts: Sequence[tuple[str, int]] = ()) -> Table:
+    """The table of an Arrow table, which it keeps.
+
+    Parameters
+    ----------
+    path
+        What errors call it.
+    content
+        A ``pyarrow.Table``.
+    parts
+        The names of the files of a folder, each with the row at which it begins.
+    """
+    pa = import_extra("pyarrow", extra="tables", purpose="reading Arrow tables")
+    try:
+        columns = [ArrowColumn(*pair) for pair in zip(content.column_names, content.columns, strict=True)]
+    except pa.ArrowException as error:
+        raise FileError(f"{path}: cannot be read ({str(error).partition(chr(10))[0].rstrip('.')})") from error
+    return replace(table_of(path, columns, content.num_rows), content=content, parts=tuple(parts))
 
 
 class ArrowColumn(Column):
@@ -103,13 +124,15 @@ class ArrowColumn(Column):
         """The cells as the details of items, made when asked for."""
         return ArrowCells(self.chunks, None) if self.is_nested else self.texts()
 
-    def distinct(self) -> tuple[Ints, list[str]]:
+    @cached_property
+    def distinct(self) -> tuple[Ints, Cells]:
         """The number of each cell's text (rows,), counted in the order in which they first stand, and the texts."""
         if not (self.is_text or self.is_number):
-            return super().distinct()
+            return super().distinct
         coded = _joined(self.arrow, self._bare).dictionary_encode(null_encoding="encode")
-        texts = ["" if _is_none(cell) else text_of(cell) for cell in coded.dictionary.to_pylist()]
-        return coded.indices.to_numpy().astype(np.intp, copy=False), texts
+        known = self.arrow.chunked_array([coded.dictionary])
+        texts = _texts(self.arrow, known) if self.is_text else ArrowCells(known, text_of)
+        return coded.indices.to_numpy(), texts
 
     @property
     def _bare(self) -> Any:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -87,11 +89,12 @@ class Column:
             return self.texts()
         return as_objects("" if absent else cell for cell, absent in zip(self.values, self.missing, strict=True))
 
-    def distinct(self) -> tuple[Ints, list[str]]:
+    @cached_property
+    def distinct(self) -> tuple[Ints, Cells]:
         """The number of each cell's text (rows,), counted in the order in which they first stand, and the texts."""
         seen: dict[str, int] = {}
         codes = [seen.setdefault(cell, len(seen)) for cell in self.texts().tolist()]
-        return np.array(codes, dtype=np.intp), list(seen)
+        return np.array(codes, dtype=np.intp), as_objects(seen)
 
     def numbers(self) -> Numbers | None:
         """The cells as numbers, NaN where missing or said to be; None when they are not all numbers, or all missing."""
@@ -157,6 +160,24 @@ class Table:
         return FileError(
             f"{self.path}: {self.row(index)}, column {column.name!r}: {rule}; got {brief(column.cell(index))}"
         )
+
+
+def table_of(path: str | os.PathLike[str], columns: Iterable[Column], count: int, lines: Sequence[int] = ()) -> Table:
+    """A table of columns.
+
+    Raises
+    ------
+    FileError
+        When two have one name, or there are rows and no column.
+    """
+    found: dict[str, Column] = {}
+    for column in columns:
+        if column.name in found:
+            raise FileError(f"{path}: column {column.name!r} is named twice")
+        found[column.name] = column
+    if count and not found:
+        raise FileError(f"{path}: the table has no columns")
+    return Table(str(path), found, count, lines)
 
 
 def column_of(name: str, cells: Sequence[Any], *, written: bool = False, decimal_comma: bool = False) -> Column:

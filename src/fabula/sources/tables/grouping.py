@@ -35,8 +35,8 @@ def rows_where(table: Table, where: Mapping[str, Any]) -> Ints:
         if numbers is not None:
             keep &= numbers == wanted
             continue
-        codes, texts = column.distinct()
-        same = [(cell.lower() == text.lower() if truth else cell == text) for cell in texts]
+        codes, texts = column.distinct
+        same = [(cell.lower() == text.lower() if truth else cell == text) for cell in texts.tolist()]
         keep &= np.array(same, dtype=bool)[codes]
     if not keep.any():
         wish = ", ".join(f"{name} = {text_of(value)!r}" for name, value in where.items())
@@ -52,8 +52,9 @@ def is_one_playlist(table: Table, roles: Mapping[str, Column], kept: Ints) -> bo
     together. Otherwise, and where the table says when a track was added, the album is only a detail of the track.
     """
     column = roles["collection"]
-    codes, texts = column.distinct()
-    if len({texts[code] for code in np.unique(codes[kept])[:3]} - {""}) < 2:
+    codes, texts = column.distinct
+    named = np.unique(codes[kept])[:3] if len(kept) < len(codes) else np.arange(min(3, len(texts)))
+    if len({*texts[named].tolist()} - {""}) < 2:
         return False
     names = {plain(name) for name in table.columns}
     if plain(column.name) not in ALBUMS:
@@ -109,7 +110,7 @@ def laid_out(table: Table, roles: Mapping[str, Column], kept: Ints) -> tuple[Int
     if "collection" in roles:
         column = roles["collection"]
         _check_present(table, column, kept[column.missing[kept]], "must name the collection")
-        codes = _by_first(column.distinct()[0], kept)
+        codes = _by_first(column.distinct[0], kept)
     positions = np.arange(len(kept), dtype=np.float64)
     if "position" in roles:
         positions = _positions(table, roles["position"], kept)

@@ -67,19 +67,16 @@ def features_of(columns: Sequence[Numbers], order: Ints | None, count: int) -> F
     count
         The number of rows.
     """
-    width = sum(1 if column.width is None else column.width for column in columns)
-    block = np.empty((count if order is None else len(order), width))
-    at = 0
-    narrow: list[tuple[int, Numbers]] = []
-    for column in columns:
-        if column.width is None and order is None:
-            narrow.append((at, column))
-        elif column.width is None:
-            block[:, at] = column.whole()[order]
-        else:
+    begins = np.cumsum([0, *(column.width or 1 for column in columns)]).tolist()
+    block = np.empty((count if order is None else len(order), begins[-1]))
+    for at, column in zip(begins, columns, strict=False):
+        if column.width is not None:
             block[:, at : at + column.width] = column.whole() if order is None else column.whole()[order]
-        at += 1 if column.width is None else column.width
-    _lay_side_by_side(block, narrow)
+    narrow = [(at, column) for at, column in zip(begins, columns, strict=False) if column.width is None]
+    if order is None:
+        _lay_side_by_side(block, narrow)
+    else:
+        _gather(block, narrow, order)
     return block
 
 
@@ -92,6 +89,12 @@ def _lay_side_by_side(block: Floats, columns: Sequence[tuple[int, Numbers]]) -> 
         for (at, column), starts, of in zip(columns, begun, found, strict=True):
             start = starts[of[k]]
             block[first:last, at] = column.pieces[of[k]][first - start : last - start]
+
+
+def _gather(block: Floats, columns: Sequence[tuple[int, Numbers]], order: Ints) -> None:
+    """Copy rows of columns into a block in another order, column by column: each is joined for its turn alone."""
+    for at, column in columns:
+        block[:, at] = column.whole()[order]
 
 
 def as_vectors(cells: Sequence[Any], missing: NDArray[np.bool_]) -> Numbers | None:

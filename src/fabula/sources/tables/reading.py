@@ -186,9 +186,7 @@ def _is_list_position(table: Table, column: Column, kept: Ints) -> bool:
 
 def _all_addresses(column: Column) -> bool:
     cells = column.texts()
-    return all(not cell or is_address(cell) for cell in cells[:_FEW].tolist()) and all(
-        not cell or is_address(cell) for cell in column.distinct()[1]
-    )
+    return all(not cell or is_address(cell) for part in (slice(_FEW), slice(None)) for cell in cells[part].tolist())
 
 
 def _collections(
@@ -211,5 +209,5 @@ def _collections(
 
 def _is_constant(column: Column, order: Ints, offsets: Ints) -> bool:
     """Whether every collection has one value: a playlist whose items come from many albums is called by none."""
-    codes = column.distinct()[0][order]
+    codes = column.distinct[0][order]
     return bool((codes == np.repeat(codes[offsets[:-1]], np.diff(offsets))).all())

@@ -10,6 +10,7 @@ export function start() {
   $("sides").addEventListener("change", (event) => setSides(event.target.value));
   $("side-limit").addEventListener("change", (event) => commit({ sideLimit: event.target.value.trim() }));
   $("limit").addEventListener("change", (event) => commit({ limit: event.target.value.trim() }));
+  $("spreads").addEventListener("change", (event) => commit({ spreads: event.target.value }));
   $("smoothness").addEventListener("change", (event) => commit({ smoothness: Number(event.target.value) }));
   $("steps").addEventListener("change", () => commit({ smoothBy: [...$("steps").querySelectorAll("input:checked")].map(({ value }) => value) }));
   $("gap").addEventListener("input", (event) => ($("gap-text").textContent = gapText(Number(event.target.value))));
@@ -39,6 +40,7 @@ export function fillWords({ medium, items, length_text: length }) {
   }
   $("apart").disabled = new Set(items.map((item) => item.creator).filter(Boolean)).size < 2;
   $("gap-field").hidden = preview.kind !== "sound";
+  $("spreads-field").hidden = !medium.faces;
 }
 
 export function notes(lines) {
@@ -60,6 +62,7 @@ export function controls() {
   $("limit").value = wishes.limit;
   $("smoothness").value = wishes.smoothness;
   stepBoxes(wishes, answer?.steps || []);
+  $("spreads").value = wishes.spreads;
   $("gap").value = wishes.gap;
   $("gap-text").textContent = gapText(wishes.gap);
   $("by").value = wishes.by || "";
@@ -89,7 +92,7 @@ function stepBoxes({ smoothness, smoothBy }, steps) {
 }
 
 // A wish that could not hold is marked where it is set, until something else is asked for.
-const FIELDS = { limit: "limit", side_limit: "side-limit", sides: "sides", apart: "apart" };
+const FIELDS = { limit: "limit", side_limit: "side-limit", sides: "sides", apart: "apart", spreads: "spreads" };
 function marks() {
   const named = new Set([state.refused?.field, ...(state.refused?.wishes || []).map(({ field }) => field)]);
   for (const [field, id] of Object.entries(FIELDS)) {

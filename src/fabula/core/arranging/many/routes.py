@@ -1,8 +1,8 @@
 """Routes: a short way through very many items where neighbours count alone, either way round.
 
 Greedy pieces are joined to a circle with a dummy item in it, which is improved by turning stretches (2-opt) and by
-moving short ones (Or-opt) among near neighbours; then shaken in one spot at a time, improved there, and kept where it is
-no longer than before. The way begins and ends at the dummy, which is as near to all items as nothing else is: two links
+moving short ones (Or-opt) among near neighbours; then shaken in one spot at a time, improved there, and kept where it
+is no longer than before. The way begins and ends at the dummy, which is nearer to all items than any other: two links
 to it are in every circle, so that what they cost decides nothing.
 """
 
@@ -127,7 +127,7 @@ class _Circle:
     """A circle through all items, that can be improved; the tour and where each item stands in it change."""
 
     def __init__(self, link: Floats, near: Ints, tour: list[int]) -> None:
-        self.link = memoryview(link)  # single entries in a third of the time
+        self.link = link.data  # a memoryview: single entries in a third of the time
         dummy = len(near)
         near = np.concatenate([np.full((dummy, 1), dummy), near], axis=1)
         self.near = [*near.tolist(), []]

@@ -17,8 +17,8 @@ _MAGIC = ((b"\xff\xd8\xff", "image/jpeg"), (b"\x89PNG\r\n\x1a\n", "image/png"), 
 _ENDINGS = (".jpg", ".jpeg", ".png", ".webp", ".gif")
 
 
-def cover_of(path: str) -> Cover | None:
-    """The cover of an audio file; None where there is none, or none that a page should show.
+def cover_of(path: str, size: int = 0) -> Cover | None:
+    """The cover of an audio file, as large as it is; None where there is none, or none that a page should show.
 
     What says it is a picture is believed by its first bytes alone: JPEG, PNG, GIF or WebP. Links beside the file are
     not followed.

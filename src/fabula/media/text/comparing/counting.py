@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -11,12 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
 from fabula.media.text.comparing.articles import DETERMINERS
+from fabula.media.text.measuring.form import form_of
 from fabula.media.text.measuring.languages import LANGUAGES, language_of
 from fabula.media.text.measuring.words import without_spaces, words_of
 
 _TOKEN = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")  # an apostrophe parts words: l'homme, Tom's
+_STEM = 5  # letters with which words begin that are taken for one
 _FACTS = ("first", "last", "inside", "capital", "capital_inside", "determined", "indefinite", "full", "comma")
 
 Facts = NDArray[np.float32]
@@ -40,6 +43,10 @@ class Counted:
         Shape (n,): the words of each text.
     language
         Of most of them, as :mod:`fabula.media.text.measuring.languages` has it; empty where it is not known.
+    stems
+        Shape (w,): the same number for words that begin with the same five letters.
+    forms
+        Shape (n, 10): the form of each text.
     """
 
     words: tuple[str, ...]
@@ -47,13 +54,16 @@ class Counted:
     facts: dict[str, Facts]
     totals: Ints
     language: str
+    stems: Ints
+    forms: Floats
 
     def only(self, rows: Sequence[int]) -> Counted:
         """Those of some of the texts."""
         chosen, starts = np.asarray(rows, dtype=np.intp), self.counts.indptr
         entries = np.concatenate([np.arange(starts[row], starts[row + 1]) for row in chosen])
         facts = {name: values[entries] for name, values in self.facts.items()}
-        return Counted(self.words, self.counts[chosen], facts, self.totals[chosen], self.language)
+        totals, forms = self.totals[chosen], self.forms[chosen]
+        return Counted(self.words, self.counts[chosen], facts, totals, self.language, self.stems, forms)
 
     @cached_property
     def row(self) -> Ints:
@@ -97,7 +107,13 @@ def counted(texts: Sequence[str]) -> Counted:
     counts = np.concatenate([one["count"] for one in found]).astype(np.float64)
     table = sparse.csr_array((counts, columns, indptr), shape=(len(texts), len(known)))
     facts = {name: np.concatenate([one[name] for one in found]).astype(np.float32) for name in _FACTS}
-    return Counted(tuple(known), table, facts, np.array([len(words) for words in low]), language)
+    totals, forms = np.array([len(words) for words in low]), np.stack([form_of(text) for text in texts])
+    return Counted(tuple(known), table, facts, totals, language, _stems(known), forms)
+
+
+def _stems(words: Iterable[str]) -> Ints:
+    known: dict[str, int] = {}
+    return np.array([known.setdefault(word[:_STEM], len(known)) for word in words], dtype=np.intp)
 
 
 def _tokens(text: str) -> tuple[list[str], Ints, Ints]:

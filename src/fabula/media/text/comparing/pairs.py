@@ -10,22 +10,29 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from fabula.core.essence import Floats
 from fabula.media.text.comparing.counting import Counted
 from fabula.media.text.comparing.products import Layout, Parts, Table
-from fabula.models.steps.tables import closeness
+from fabula.models.steps.tables import closeness, standing
 
-LIKENESS = ("wording", "cast", "everyday", "common", "company")
-JOINS = ("join", "passage", "carried")  # the end of the first with the beginning of the second: these have a direction
+LIKENESS = ("wording", "cast", "everyday", "common", "company", "stems", "rare", "form", "manner")
+JOINS = (
+    "join",
+    "passage",
+    "carried",
+    "met",
+)  # the end of the first with the beginning of the second: these have a direction
 PRECEDENCE = (
     "cast_weight", "cast_end", "cast_full", "cast_comma", "words_end", "words_start", "rare_end", "rare_start",
-    "new_words", "owned",
+    "new_words", "owned", "words_weight", "rare_weight", "cast_start",
 )  # fmt: skip
 PAIRS = (*LIKENESS, *JOINS, *PRECEDENCE)
 
 _NAMED = 0.7  # share of capitals inside sentences from which on a word is a name, or in some languages a noun
 _KNOWN = 0.1  # share behind articles from which on it is no name
+_FEW = 3  # texts up to which a word is one of few
 _FAR = 4.0  # deviations beyond which more is no more
 
 
@@ -40,13 +47,15 @@ class _Weights:
     layout: Layout
 
 
-def pair_tables(found: Counted) -> dict[str, Table]:
+def pair_tables(found: Counted, manner: Floats | None = None) -> dict[str, Table]:
     """All tables by name, shape (n, n) each.
 
     Parameters
     ----------
     found
         The words of n texts.
+    manner
+        Shape (n, f): how they are written, in deviations; None where that is not known.
 
     Examples
     --------
@@ -56,7 +65,7 @@ def pair_tables(found: Counted) -> dict[str, Table]:
     (True, (3, 3))
     """
     weights = _weights(found)
-    tables = _likeness(found, weights) | _joins(found, weights) | _precedence(found, weights)
+    tables = _likeness(found, weights) | _styles(found, manner) | _joins(found, weights) | _precedence(found, weights)
     return {name: tables[name] for name in PAIRS}
 
 
@@ -75,6 +84,7 @@ def _likeness(found: Counted, weights: _Weights) -> dict[str, Table]:
     columns, layout, tf = found.counts.indices, weights.layout, 1 + np.log(found.counts.data)
     everyday = weights.rarity * ~weights.capital
     common = everyday * (weights.texts > n / 3)
+    rare = weights.rarity * ((weights.texts >= 2) & (weights.texts <= _FEW))
     wording = _cosines(layout, found, tf * weights.rarity[columns])
     names = np.where(found.facts["capital_inside"] > 0, 1 + np.log(np.maximum(found.facts["capital_inside"], 1)), 0.0)
     profile = np.where(np.eye(n, dtype=bool), wording.sum(axis=1) / n, wording)
@@ -84,15 +94,30 @@ def _likeness(found: Counted, weights: _Weights) -> dict[str, Table]:
         "everyday": closeness(-_cosines(layout, found, tf * everyday[columns])),
         "common": closeness(-_cosines(layout, found, tf * common[columns])),
         "company": closeness(-_correlations(profile)),
+        "stems": closeness(-_stem_cosines(found)),
+        "rare": closeness(-_cosines(layout, found, tf * rare[columns])),
     }
+
+
+def _styles(found: Counted, manner: Floats | None) -> dict[str, Table]:
+    """How alike texts are in form, and in the manner in which they are written."""
+    n = len(found.totals)
+    forms = standing(found.forms, np.zeros(found.forms.shape[1], dtype=bool))
+    told = np.zeros((n, 1)) if manner is None else manner
+    return {"form": closeness(_distances(forms)), "manner": closeness(_distances(told))}
 
 
 def _joins(found: Counted, weights: _Weights) -> dict[str, Table]:
     """Words near the end of the first text, and near the beginning of the second."""
     columns, left = found.counts.indices, found.totals[found.row] - 1 - found.facts["last"]
-    tables = {}
-    for name, reach, kept in (("join", 100, None), ("passage", 500, None), ("carried", 2000, weights.capital)):
-        rarity = (weights.rarity if kept is None else weights.rarity * kept)[columns]
+    tables, names = {}, weights.capital
+    for name, reach, kept in (
+        ("join", 100, True),
+        ("passage", 500, True),
+        ("carried", 2000, names),
+        ("met", 150, names),
+    ):
+        rarity = (weights.rarity * kept)[columns]
         ends, starts = (rarity * np.exp(-place / reach) for place in (left, found.facts["first"]))
         tables[name] = closeness(-_cosines(weights.layout, found, ends, starts))
     return tables
@@ -115,6 +140,9 @@ def _precedence(found: Counted, weights: _Weights) -> dict[str, Table]:
         "rare_start": (rare, start),
         "new_words": (words, (found.facts["indefinite"] > 0).astype(np.float64)),
         "owned": (words, found.facts["determined"] / counts),
+        "words_weight": (words, np.log(counts)),
+        "rare_weight": (rare, np.log(counts)),
+        "cast_start": (weights.cast, start),
     }
     bases: dict[bytes, _Base] = {}
     for kept, _ in seen.values():
@@ -155,6 +183,27 @@ def _cosines(layout: Layout, found: Counted, one: Table, other: Table | None = N
     """Cosines of the rows of two tables of words, or of one with itself: shape (n, n)."""
     rows = layout.parts(_of_length_one(found, one))
     return rows.times(rows if other is None else layout.parts(_of_length_one(found, other)))
+
+
+def _stem_cosines(found: Counted) -> Table:
+    """Cosines of how often words that begin alike stand in texts: shape (n, n)."""
+    n, width = len(found.totals), int(found.stems.max(initial=0)) + 1
+    place = found.row * width + found.stems[found.counts.indices]
+    entries, inverse = np.unique(place, return_inverse=True)
+    rows, columns = np.divmod(entries, width)
+    rarity = np.log(n / np.maximum(np.bincount(columns, minlength=width), 1))
+    values = (1 + np.log(np.bincount(inverse, found.counts.data))) * rarity[columns]
+    length = np.sqrt(np.bincount(rows, values * values, n))
+    starts = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=n))])
+    table = sparse.csr_array((values / np.where(length > 0, length, 1.0)[rows], columns, starts), shape=(n, width))
+    parts = Layout(table).parts(table.data)
+    return parts.times(parts)
+
+
+def _distances(rows: Floats) -> Table:
+    """Euclidean distances of rows (n, f): shape (n, n)."""
+    size = (rows**2).sum(axis=1)
+    return np.asarray(np.sqrt(np.maximum(size[:, np.newaxis] + size - 2 * rows @ rows.T, 0.0)), dtype=np.float32)
 
 
 def _of_length_one(found: Counted, values: Table) -> Table:

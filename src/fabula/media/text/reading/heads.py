@@ -43,6 +43,7 @@ _THE_END = re.compile(
     re.IGNORECASE,
 )
 _COUNTED = re.compile(r"\d+|\b[IVXLCDM]{2,9}\b|^[IVXLCDM]\b")
+_GAPS = re.compile(r"\n\s*\n\s*")
 _RUNNING = 3  # times that a line of capitals or with a number stands alone before it is a running head
 _SHORT = 80  # characters of a line that may be a head
 
@@ -102,8 +103,10 @@ def without_common_heads(texts: Sequence[str]) -> list[str]:
     running = {shape for shape, numbers in found.items() if len(numbers) >= _RUNNING}
     if not running:
         return list(texts)
-    return ["\n".join(line for line, shape in own if shape not in running).strip() or text
-            for own, text in zip(lines, texts, strict=True)]  # fmt: skip
+    bare = ["\n".join(line for line, shape in own if shape not in running) for own in lines]
+    return [
+        _GAPS.sub("\n\n", cut).strip() or text if cut != text else text for cut, text in zip(bare, texts, strict=True)
+    ]
 
 
 def _shape(line: str) -> str:
