@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fabula.core.files.writing import check_target, write_whole
-from fabula.errors import FileError, InputError, import_extra
+from fabula.errors import FileError, InputError
 from fabula.jobs.job import Job, open_job
 from fabula.jobs.parts import FAILURE, Manifest, manifests, rows_of_parts, total_digest
 
@@ -64,9 +64,10 @@ def gather_table(job: Job, target: Path, *, partial: bool = False) -> dict[str, 
 
 def _schema(job: Job, parts: Sequence[Manifest]) -> pa.Schema:
     """One schema for all parts: a column that one part lacks is empty there; failures come last."""
-    pa = import_extra("pyarrow", extra="tables", purpose="gathering parts")
+    import pyarrow as pa
+
     known = {part.schema: None for part in rows_of_parts(job.store, parts)}
-    found = pa.unify_schemas(list(known), promote_options="permissive")
+    found: pa.Schema = pa.unify_schemas(list(known), promote_options="permissive")
     if FAILURE not in found.names:
         return found
     at = found.get_field_index(FAILURE)
@@ -87,7 +88,8 @@ def _fitted(table: pa.Table, schema: pa.Schema) -> pa.Table:
 
 def _write_parquet(job: Job, parts: Sequence[Manifest], schema: pa.Schema, target: Path) -> None:
     """Write a part at a time, so that the result may be larger than memory."""
-    pq = import_extra("pyarrow.parquet", extra="tables", purpose="gathering parts")
+    import pyarrow.parquet as pq
+
     aside = target.with_name(f".{target.name}.{uuid.uuid4().hex[:8]}.part")
     try:
         with pq.ParquetWriter(aside, schema) as writer:
@@ -101,7 +103,8 @@ def _write_parquet(job: Job, parts: Sequence[Manifest], schema: pa.Schema, targe
 
 
 def _write_csv(job: Job, parts: Sequence[Manifest], schema: pa.Schema, target: Path) -> None:
-    csv = import_extra("pyarrow.csv", extra="tables", purpose="gathering parts")
+    import pyarrow.csv as csv
+
     buffer = io.BytesIO()
     with csv.CSVWriter(buffer, schema) as writer:
         for table in rows_of_parts(job.store, parts):

@@ -25,7 +25,8 @@ class Input:
     size
         Its bytes.
     digest
-        SHA-256 of its content; of a file at an address, what the file system says instead of reading it all.
+        SHA-256 of its content; of a file at an address, what the file system says instead of reading it all. A folder
+        has none: what of it is read stands in the shards.
     """
 
     path: str
@@ -50,6 +51,11 @@ class Input:
         except OSError as error:
             raise FileError(f"{shown(text)}: cannot be read ({error.strerror or error})") from error
 
+    @classmethod
+    def folder(cls, path: str | os.PathLike[str]) -> Input:
+        """A folder whose files are read."""
+        return cls(str(Path(path).resolve()), 0, "")
+
     def to_dict(self) -> dict[str, Any]:
         """As JSON has it."""
         return asdict(self)
@@ -73,8 +79,10 @@ def found_again(inputs: Sequence[Input], elsewhere: Sequence[str] = ()) -> list[
     if elsewhere and len(elsewhere) != len(inputs):
         raise InputError(f"the job reads {len(inputs)} file(s); got {len(elsewhere)}", field="inputs")
     paths = elsewhere or [given.path for given in inputs]
-    found = [Input.of(path) for path in paths]
+    found = [Input.of(path) if given.digest else Input.folder(path) for given, path in zip(inputs, paths, strict=True)]
     for given, now in zip(inputs, found, strict=True):
+        if not given.digest and not Path(now.path).is_dir():
+            raise InputError(f"{shown(now.path)}: the folder that the job reads is not there")
         if (given.size, given.digest) != (now.size, now.digest):
             raise InputError(f"{shown(now.path)}: is not the file that the job was planned with; plan another job")
     return found

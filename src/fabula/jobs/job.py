@@ -10,13 +10,13 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from fabula.errors import InputError, shown
+from fabula.errors import InputError, import_extra, shown
 from fabula.jobs.inputs import Input, found_again
 from fabula.jobs.parts import done_shards
-from fabula.jobs.plan import Plan, check_plan, digest, read_plan, write_plan
+from fabula.jobs.plan import MODEL, Plan, check_plan, digest, read_plan, write_plan
 from fabula.jobs.store import Store, open_store
-from fabula.jobs.tasks import find_task
 from fabula.jobs.task import Asked, Round, Task
+from fabula.jobs.tasks import find_task
 from fabula.models.file import load_model, shipped_models
 
 ROUNDS = "rounds"
@@ -61,7 +61,7 @@ class Job:
             When one has another size, or is gone.
         """
         for given in self.inputs:
-            if "://" in given.path:
+            if "://" in given.path or not given.digest:
                 continue
             try:
                 same = Path(given.path).stat().st_size == given.size
@@ -72,33 +72,28 @@ class Job:
 
     def round(self) -> Round | None:
         """The round that is under way; None where the last one is complete."""
-        found = self.rounds()
-        last = found[-1]
-        if last is None:
+        last = self.latest()
+        if last.shards == 0 or (not self.task.rounds and len(done_shards(self.store, 0)) >= last.shards):
             return None
-        if len(found) == 1 and len(done_shards(self.store, 0)) >= last.shards:
-            return last if self._goes_on else None
         return last
 
-    def rounds(self) -> list[Round | None]:
-        """The rounds that were begun, in order; None behind the last where all are done."""
-        found: list[Round | None] = [Round(0, len(self.plan.shards))]
-        for name in self.store.list(ROUNDS):
-            data = json.loads(self.store.read(f"{ROUNDS}/{name}") or b"null")
-            found.append(None if data is None or data["finished"] else Round(len(found), data["shards"], data["state"]))
-        return found
+    def latest(self) -> Round:
+        """The round that was begun last; one without shards where all is done."""
+        names = self.store.list(ROUNDS) if self.task.rounds else []
+        return self.round_of(len(names))
+
+    def round_of(self, number: int) -> Round:
+        """A round that was begun."""
+        if number == 0:
+            return Round(0, len(self.plan.shards))
+        data = json.loads(self.store.read(_round_file(number)) or b"{}")
+        return Round(number, data.get("shards", 0), data.get("state", {}))
 
     def advance(self, complete: Round) -> None:
         """Plan the round after one that is complete; of several who do it one succeeds, all with the same."""
         after = self.task.following(self, complete)
-        document = {"finished": after is None, "shards": after.shards if after else 0}
-        document |= {"state": dict(after.state) if after else {}}
-        self.store.create(f"{ROUNDS}/{complete.number + 1:03d}.json", json.dumps(document).encode())
-
-    @property
-    def _goes_on(self) -> bool:
-        """Whether the task has rounds beyond the first."""
-        return type(self.task).following is not Task.following
+        document: dict[str, Any] = {"shards": after.shards, "state": dict(after.state)}
+        self.store.create(_round_file(after.number), json.dumps(document).encode())
 
 
 def plan_job(
@@ -131,6 +126,7 @@ def plan_job(
     -------
     The plan, and whether it is new.
     """
+    import_extra("pyarrow", extra="tables", purpose="a job")
     kind = find_task(task)
     if not inputs:
         raise InputError(f"name what {task} is to read")
@@ -144,7 +140,8 @@ def plan_job(
     cut = kind.cut(Asked(tuple(inputs), {**kind.options, **given}, shards, model or ""))
     about = {"name": str(model), "digest": digest(data)} if data is not None else {}
     plan = Plan(task, cut.options, cut.inputs, cut.shards, cut.items, about)
-    return plan, write_plan(open_store(address), plan, data)
+    beside = dict(cut.beside) if data is None else {**cut.beside, MODEL: data}
+    return plan, write_plan(open_store(address), plan, beside)
 
 
 def open_job(address: str, inputs: Sequence[str] = (), *, check: bool = True) -> Job:
@@ -159,6 +156,7 @@ def open_job(address: str, inputs: Sequence[str] = (), *, check: bool = True) ->
     check
         Whether to see that version, model and inputs are those of the plan; who only looks need not.
     """
+    import_extra("pyarrow", extra="tables", purpose="a job")
     store = open_store(address)
     plan = read_plan(store)
     if not check:
@@ -171,6 +169,10 @@ def open_job(address: str, inputs: Sequence[str] = (), *, check: bool = True) ->
 def kept_job(address: str, inputs: tuple[str, ...] = ()) -> Job:
     """The same, opened once in a process."""
     return open_job(address, inputs)
+
+
+def _round_file(number: int) -> str:
+    return f"{ROUNDS}/{number:03d}.json"
 
 
 def _model_of(task: Task, model: str | None) -> bytes | None:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fabula.errors import FileError, InputError, import_extra
+from fabula.errors import FileError, InputError
 from fabula.jobs.store import Store
 
 if TYPE_CHECKING:
@@ -98,7 +98,8 @@ def write_part(store: Store, where: tuple[int, int], table: pa.Table, **about: A
     -------
     The manifest of the shard: another's where that was there first.
     """
-    pq = import_extra("pyarrow.parquet", extra="tables", purpose="a job's parts")
+    import pyarrow.parquet as pq
+
     name = shard_name(*where)
     digest = rows_digest(table)
     file = f"{name}.{digest[:16]}.parquet"
@@ -143,8 +144,9 @@ def read_part(store: Store, manifest: Manifest) -> pa.Table:
     FileError
         When they are missing or are not those that the manifest tells of.
     """
-    pa = import_extra("pyarrow", extra="tables", purpose="a job's parts")
-    pq = import_extra("pyarrow.parquet", extra="tables", purpose="a job's parts")
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     where = f"{store.address}/{FOLDER}/{manifest.file}"
     again = f"remove {shard_name(manifest.round, manifest.shard)}.json beside it and let the shard be done again"
     data = store.read(f"{FOLDER}/{manifest.file}")
@@ -193,14 +195,20 @@ def rows_digest(table: pa.Table) -> str:
     Examples
     --------
     >>> import pyarrow as pa
-    >>> rows_digest(pa.table({"a": [1, None]})) == rows_digest(pa.table({"a": pa.chunked_array([[1], [None]], pa.int64())}))
+    >>> whole, cut = pa.array([1, None]), pa.chunked_array([[1], [None]], pa.int64())
+    >>> rows_digest(pa.table({"a": whole})) == rows_digest(pa.table({"a": cut}))
     True
     """
     digest = hashlib.sha256()
     for name, column in zip(table.column_names, table.columns, strict=True):
-        digest.update(f"{name}\0{column.type}\0{len(column)}\0".encode())
+        digest.update(f"{name}\0{_kind(column.type)}\0{len(column)}\0".encode())
         _add(digest, column.combine_chunks())
     return digest.hexdigest()
+
+
+def _kind(type_: Any) -> str:
+    """A type in words; Parquet does not keep what Arrow calls the inside of a list."""
+    return f"list of {_kind(type_.value_type)}" if str(type_).startswith("list<") else str(type_)
 
 
 def _add(digest: Any, array: Any) -> None:

@@ -10,6 +10,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 from fabula.errors import FileError, InputError
@@ -68,7 +69,7 @@ class Plan:
         return (json.dumps(document, ensure_ascii=False) + "\n").encode()
 
 
-def write_plan(store: Store, plan: Plan, model: bytes | None = None) -> bool:
+def write_plan(store: Store, plan: Plan, beside: Mapping[str, bytes]) -> bool:
     """Keep a plan where there is none: True where it is new, False where the same one is there already.
 
     Parameters
@@ -77,8 +78,8 @@ def write_plan(store: Store, plan: Plan, model: bytes | None = None) -> bool:
         Where the job lies.
     plan
         What to do.
-    model
-        The model file, kept beside the plan, so that a worker needs nothing else.
+    beside
+        Name -> content of the files kept beside it, so that a worker needs nothing else: the model, lists of files.
 
     Raises
     ------
@@ -86,8 +87,8 @@ def write_plan(store: Store, plan: Plan, model: bytes | None = None) -> bool:
         When another job is planned there.
     """
     if store.read(PLAN) is None:
-        if model is not None:
-            store.write(MODEL, model)
+        for name, data in beside.items():
+            store.write(name, data)
         if store.create(PLAN, plan.to_json()):
             return True
     there = read_plan(store)
@@ -161,7 +162,7 @@ def ranges(count: int, shards: int) -> list[tuple[int, int]]:
     """
     parts = max(1, min(shards, count))
     edges = [count * i // parts for i in range(parts + 1)]
-    return list(zip(edges[:-1], edges[1:], strict=True))
+    return list(pairwise(edges))
 
 
 def default_shards(items: int, each: int, most: int = 4096) -> int:

@@ -52,15 +52,31 @@ def layout_of(path: str, given: Mapping[str, str | None]) -> tuple[Layout, Ints]
         return Layout(names), _starts(path, file, names["collection"])
 
 
-def read_layout(path: str, layout: Layout, rows: tuple[int, int], names: Sequence[str]) -> pa.Table:
+def read_layout(
+    path: str, layout: Layout, rows: tuple[int, int], names: Sequence[str], where: Mapping[str, str]
+) -> tuple[pa.Table, Ints]:
     """Rows of a table, the columns of the layout and of the named features alone; reads the row groups they lie in.
+
+    Parameters
+    ----------
+    path, layout
+        The table.
+    rows
+        The first, and the one behind the last.
+    names
+        The features.
+    where
+        Column -> value: keep the rows that have it; ``""`` is a missing value.
+
+    Returns
+    -------
+    The rows, and the number of each in the file, from 0.
 
     Raises
     ------
     InputError
         When the table lacks a feature.
     """
-    pa = import_extra("pyarrow", extra="tables", purpose="reading Parquet tables")
     with opened(path) as file:
         known = file.schema_arrow.names
         called = {feature_name(heading): heading for heading in reversed(known)}
@@ -68,11 +84,34 @@ def read_layout(path: str, layout: Layout, rows: tuple[int, int], names: Sequenc
         missing = [name for name, heading in wanted.items() if not heading]
         if missing:
             raise InputError(f"{path}: lacks the column(s) {', '.join(missing)}")
+        headings = dict.fromkeys([*layout.headings, *wanted.values(), *where])
+        absent = [name for name in headings if name not in known]
+        if absent:
+            raise InputError(f"{path}: lacks the column(s) {', '.join(absent)}")
         groups, begun = _groups(file, rows)
-        table = file.read_row_groups(groups, columns=[*layout.headings, *wanted.values()])
-        piece = table.slice(rows[0] - begun, rows[1] - rows[0])
-        back = {heading: name for name, heading in wanted.items()}
-        return pa.table(piece.columns, names=[back.get(name, name) for name in piece.column_names])
+        piece = file.read_row_groups(groups, columns=list(headings)).slice(rows[0] - begun, rows[1] - rows[0])
+    kept = _kept(piece, where)
+    back = {heading: name for name, heading in wanted.items()}
+    chosen = piece.select([*layout.headings, *wanted.values()]).take(kept)
+    return chosen.rename_columns([back.get(name, name) for name in chosen.column_names]), kept + rows[0]
+
+
+def has_column(path: str, name: str) -> bool:
+    """Whether a table has a column."""
+    with opened(path) as file:
+        return name in file.schema_arrow.names
+
+
+def _kept(piece: pa.Table, where: Mapping[str, str]) -> Ints:
+    """The rows that have the wanted values."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    keep = np.ones(piece.num_rows, dtype=bool)
+    for name, wanted in where.items():
+        cells: Any = piece.column(name).cast(pa.string())
+        keep &= pc.equal(cells.fill_null(""), pa.scalar(wanted)).to_numpy()
+    return np.flatnonzero(keep)
 
 
 @contextmanager

@@ -27,7 +27,8 @@ from fabula.sources.tables.roles import columns_named
 if TYPE_CHECKING:
     import pyarrow as pa
 
-OPTIONS: Mapping[str, Any] = {"collection": None, "position": None}
+ROLES = ("collection", "position")
+OPTIONS: Mapping[str, Any] = {"collection": None, "position": None, "where": {}}
 _EACH = 10_000  # collections in a shard
 
 
@@ -65,14 +66,14 @@ def cut_table(asked: Asked, each: int = _EACH) -> Cut:
     if len(asked.inputs) != 1:
         raise InputError(f"one table at a time; got {len(asked.inputs)}")
     given = Input.of(asked.inputs[0])
-    names = {role: asked.options.get(role) for role in OPTIONS}
+    names = {role: asked.options.get(role) for role in ROLES}
     if given.path.lower().endswith(".parquet"):
         layout, starts = layout_of(given.path, names)
         count = len(starts) - 1
         shards = ranges(count, asked.shards or default_shards(count, each))
         cut = tuple([int(starts[a]), int(starts[b]), b - a] for a, b in shards)
         return Cut((given,), cut, count, {**asked.options, **layout.names})
-    count = len(_whole(given.path, tuple(sorted(names.items()))).collections)
+    count = len(_whole(given.path, _asked(asked.options)).collections)
     shards = ranges(count, asked.shards or default_shards(count, each))
     return Cut((given,), tuple([a, b, b - a] for a, b in shards), count, dict(asked.options))
 
@@ -87,21 +88,29 @@ def rows_of(path: str, options: Mapping[str, Any], shard: Sequence[int], names: 
     """
     first, behind = shard[:2]
     if path.lower().endswith(".parquet"):
-        layout = Layout({role: options.get(role) for role in OPTIONS})
-        return rows_in(read_layout(path, layout, (first, behind), names), layout, names, first)
-    reading = _whole(path, tuple(sorted((role, options.get(role)) for role in OPTIONS)))
+        layout = Layout({role: options.get(role) for role in ROLES})
+        table, numbers = read_layout(path, layout, (first, behind), names, options["where"])
+        return rows_in(table, layout, names, numbers)
+    reading = _whole(path, _asked(options))
     chosen = reading.collections[first:behind]
-    numbers = reading.rows[first:behind]
     missing = [name for name in names if name not in chosen[0].feature_names]
     if missing:
         raise InputError(f"{path}: lacks the column(s) {', '.join(missing)}")
     features = np.concatenate([one.columns(tuple(names)) for one in chosen])
-    return Rows([one.id for one in chosen], _offsets([len(one) for one in chosen]), features, np.concatenate(numbers))
+    return Rows(
+        [one.id for one in chosen],
+        _offsets([len(one) for one in chosen]),
+        features,
+        np.concatenate(reading.rows[first:behind]),
+    )
 
 
-def rows_in(table: pa.Table, layout: Layout, names: Sequence[str], first: int) -> Rows:
-    """The collections of a piece of a Parquet table that begins at row ``first`` of it."""
+def rows_in(table: pa.Table, layout: Layout, names: Sequence[str], numbers: Ints) -> Rows:
+    """The collections of some rows of a Parquet table, which have these numbers in it."""
     import tempfile
+
+    if not table.num_rows:
+        return Rows([], np.zeros(1, dtype=np.intp), np.empty((0, len(names))), numbers)
 
     pq = import_extra("pyarrow.parquet", extra="tables", purpose="reading Parquet tables")
     roles = {**layout.names, "title": "", "artist": "", "path": "", "id": ""}
@@ -115,15 +124,23 @@ def rows_in(table: pa.Table, layout: Layout, names: Sequence[str], first: int) -
         if name in collections[0].feature_names:  # else no row of this piece has a value
             features[:, column] = np.concatenate([one.column(name) for one in collections])
     offsets = _offsets([len(one) for one in collections])
-    return Rows([one.id for one in collections], offsets, features, np.concatenate(reading.rows) + first)
+    return Rows([one.id for one in collections], offsets, features, numbers[np.concatenate(reading.rows)])
 
 
 def _offsets(lengths: Sequence[int]) -> Ints:
     return np.concatenate([[0], np.cumsum(lengths)]).astype(np.intp)
 
 
+def _asked(options: Mapping[str, Any]) -> tuple[tuple[str, str | None], ...]:
+    """Roles and conditions as a key that can be looked up; conditions have a mark that no role has."""
+    roles = [(role, options.get(role)) for role in ROLES]
+    return (*roles, *((f"={name}", value) for name, value in sorted(options["where"].items())))
+
+
 @lru_cache(maxsize=1)
-def _whole(path: str, names: tuple[tuple[str, str | None], ...]) -> Any:
+def _whole(path: str, asked: tuple[tuple[str, str | None], ...]) -> Any:
     if "://" in path:
         raise FileError(f"{path}: of tables at an address, Parquet alone can be read in pieces")
-    return open_table(path, columns_named(dict(names)))
+    roles = {name: value for name, value in asked if not name.startswith("=")}
+    where = {name[1:]: value for name, value in asked if name.startswith("=")}
+    return open_table(path, columns_named(roles), where=where)

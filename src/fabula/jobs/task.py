@@ -39,12 +39,21 @@ class Asked:
 
 @dataclass(frozen=True)
 class Cut:
-    """How a job is cut: what it reads, its shards in the task's own terms, and how many items they have together."""
+    """How a job is cut.
+
+    Attributes
+    ----------
+    inputs, shards, items, options
+        As :class:`fabula.jobs.plan.Plan` has them.
+    beside
+        Name -> content of files to keep beside the plan.
+    """
 
     inputs: tuple[Input, ...]
     shards: tuple[Any, ...]
     items: int
     options: Mapping[str, Any] = field(default_factory=dict)
+    beside: Mapping[str, bytes] = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True)
@@ -56,7 +65,7 @@ class Round:
     number
         From 0.
     shards
-        How many it has.
+        How many it has; none: the rounds before were all.
     state
         What the rounds before came to, as JSON holds it.
     """
@@ -81,12 +90,15 @@ class Task:
         Whether it needs a model (True), takes one (None) or has none (False).
     items
         What its items are called.
+    rounds
+        Whether there are rounds beyond the first.
     """
 
     name: ClassVar[str]
     options: ClassVar[Mapping[str, Any]] = {}
     model: ClassVar[bool | None] = False
     items: ClassVar[str] = "items"
+    rounds: ClassVar[bool] = False
 
     def cut(self, asked: Asked) -> Cut:
         """Look at the inputs and cut the work into shards."""
@@ -100,9 +112,9 @@ class Task:
         """Do one shard: its rows, and how many items that were."""
         raise NotImplementedError
 
-    def following(self, job: Job, now: Round) -> Round | None:
-        """The round after one that is complete; None where it was the last. Same parts, same answer."""
-        return None
+    def following(self, job: Job, now: Round) -> Round:
+        """The round after one that is complete, without shards where that was the last. Same parts, same answer."""
+        return Round(now.number + 1, 0)
 
     def gather(self, job: Job, output: Path) -> dict[str, Any] | None:
         """Write what the parts of a complete job come to, and say what to tell of it; None: the rows of all parts."""

@@ -108,10 +108,7 @@ def attempt(job: Job, now: Round, shard: int, owner: Owner, expiry: float = EXPI
 def attempt_at(address: str, inputs: tuple[str, ...], number: int, shard: int, expiry: float) -> tuple[Outcome, str]:
     """The same, for a process that is told nothing but where the job lies."""
     job = kept_job(address, inputs)
-    now = job.rounds()[number]
-    if now is None:
-        return "was done", ""
-    return attempt(job, now, shard, Owner(), expiry)
+    return attempt(job, job.round_of(number), shard, Owner(), expiry)
 
 
 def forget_failures(job: Job, names: Sequence[str]) -> None:
@@ -179,7 +176,7 @@ class _Worker:
         lease = Lease(self.job.store, f"after-{now.number:03d}", self.owner, self.expiry)
         if lease.take():
             with lease:
-                if len(self.job.rounds()) == now.number + 1:
+                if self.job.latest().number == now.number:
                     self.job.advance(now)
         else:
             time.sleep(min(_POLL, self.expiry / 4))

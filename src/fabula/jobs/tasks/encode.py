@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from fabula.core.essence import Floats
-from fabula.errors import FabulaError, InputError, import_extra
+from fabula.errors import FabulaError, InputError
 from fabula.jobs.tables import OPTIONS, Rows, cut_table, rows_of
 from fabula.jobs.task import Asked, Cut, Round, Task
 from fabula.models.file import model_from_bytes
@@ -38,13 +38,14 @@ class Encode(Task):
 
     def do(self, job: Job, now: Round, shard: int) -> tuple[pa.Table, int]:
         """Encode the collections of a shard."""
-        pa = import_extra("pyarrow", extra="tables", purpose="a job's parts")
+        import pyarrow as pa
+
         model: Model = job.opened
         rows = rows_of(job.inputs[0].path, job.options, job.plan.shards[shard], model.feature_names)
         essence, failures = encoded(model, rows)
         names = ["essence"] if model.dimensions == 1 else [f"essence.{i + 1}" for i in range(model.dimensions)]
         owner = np.repeat(np.arange(len(rows)), np.diff(rows.offsets))
-        columns = {"collection": pa.array(rows.ids).take(pa.array(owner)), "row": pa.array(rows.numbers)}
+        columns = {"collection": pa.array(rows.ids).take(owner), "row": pa.array(rows.numbers)}
         columns |= {name: pa.array(essence[:, i], from_pandas=True) for i, name in enumerate(names)}
         told = [failures.get(i) for i in owner.tolist()] if failures else [None] * len(owner)
         return pa.table({**columns, "failure": pa.array(told, pa.string())}), len(rows)

@@ -9,10 +9,10 @@ import numpy as np
 
 from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
-from fabula.errors import FabulaError, InputError, import_extra
+from fabula.errors import FabulaError, InputError
 from fabula.jobs.tables import OPTIONS, Rows, cut_table, rows_of
-from fabula.jobs.tasks.encode import essence_model
 from fabula.jobs.task import Asked, Cut, Round, Task
+from fabula.jobs.tasks.encode import essence_model
 from fabula.models.model import Model
 
 if TYPE_CHECKING:
@@ -44,7 +44,8 @@ class Order(Task):
 
     def do(self, job: Job, now: Round, shard: int) -> tuple[pa.Table, int]:
         """Order the collections of a shard."""
-        pa = import_extra("pyarrow", extra="tables", purpose="a job's parts")
+        import pyarrow as pa
+
         model: Model = job.opened
         rows = rows_of(job.inputs[0].path, job.options, job.plan.shards[shard], model.feature_names)
         found, failures = ordered(model, rows, int(job.options["alternatives"]))
@@ -53,7 +54,7 @@ class Order(Task):
         position = np.concatenate([np.arange(1, n + 1) for n in lengths] or [np.empty(0, dtype=np.int64)])
         order = np.concatenate([order for _, _, order in found] or [np.empty(0, dtype=np.intp)])
         good = {
-            "collection": pa.array(rows.ids).take(pa.array(which)),
+            "collection": pa.array(rows.ids).take(which),
             "alternative": pa.array(np.repeat([one for _, one, _ in found], lengths).astype(np.int64)),
             "position": pa.array(position.astype(np.int64)),
             "row": pa.array(rows.numbers[order].astype(np.int64)),
