@@ -15,6 +15,7 @@ import threading
 import time
 import uuid
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
@@ -147,13 +148,14 @@ def _read(store: Store, name: str) -> Claim | None:
 
 
 def _lives(pid: int) -> bool:
-    """Whether a process of this machine is there, as far as can be asked."""
+    """Whether a process of this machine is there, as far as can be asked; one that only waits to be buried is not."""
     if os.name == "nt":  # there, asking would end it
         return True
     try:
         os.kill(pid, 0)
+        state = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
     except ProcessLookupError:
         return False
     except OSError:
         return True
-    return True
+    return not state or state[0] != b"Z"

@@ -51,7 +51,7 @@ def work_side_by_side(
             process.start()
             theirs.close()
             running.append((process, ours))
-        while any(process.is_alive() for process, _ in running):
+        while any([process.is_alive() for process, _ in running]):  # asks all: who is asked is buried
             now = job.round()
             if report is not None and now is not None:
                 report(len(done_shards(job.store, now.number)), now.shards, f"round {now.number}" if now.number else "")
