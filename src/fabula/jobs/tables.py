@@ -7,12 +7,13 @@ table may be larger than memory; its collections must stand together. Other tabl
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
@@ -46,12 +47,15 @@ class Rows:
         Shape (rows, f), in the order of the positions where the table has any; NaN where a value is missing.
     numbers
         Shape (rows,): which row of the file each is, from 0.
+    failures
+        Index of a collection -> what is wrong with its values.
     """
 
     ids: list[str]
     offsets: Ints
     features: Floats
     numbers: Ints
+    failures: Mapping[int, str] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -114,6 +118,7 @@ def rows_in(table: pa.Table, layout: Layout, names: Sequence[str], numbers: Ints
 
     pq = import_extra("pyarrow.parquet", extra="tables", purpose="reading Parquet tables")
     roles = {**layout.names, "title": "", "artist": "", "path": "", "id": ""}
+    table, infinite = _finite(table, names)
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder) / "rows.parquet"
         pq.write_table(table, place)
@@ -124,7 +129,26 @@ def rows_in(table: pa.Table, layout: Layout, names: Sequence[str], numbers: Ints
         if name in collections[0].feature_names:  # else no row of this piece has a value
             features[:, column] = np.concatenate([one.column(name) for one in collections])
     offsets = _offsets([len(one) for one in collections])
-    return Rows([one.id for one in collections], offsets, features, numbers[np.concatenate(reading.rows)])
+    order = np.concatenate(reading.rows)
+    wrong = np.unique(np.searchsorted(offsets, np.flatnonzero(infinite[order]), side="right") - 1).tolist()
+    why = dict.fromkeys(wrong, "holds a value that is infinite")
+    return Rows([one.id for one in collections], offsets, features, numbers[order], why)
+
+
+def _finite(table: pa.Table, names: Sequence[str]) -> tuple[pa.Table, NDArray[np.bool_]]:
+    """The table with infinite values as missing ones, and which rows (rows,) have any."""
+    import pyarrow as pa
+
+    found = np.zeros(table.num_rows, dtype=bool)
+    for name in names:
+        column = table.column(name)
+        if pa.types.is_floating(column.type):
+            infinite = np.isinf(column.to_numpy())
+            if infinite.any():
+                found |= infinite
+                at = table.column_names.index(name)
+                table = table.set_column(at, name, pa.array(column.to_numpy(), mask=infinite))
+    return table, found
 
 
 def _offsets(lengths: Sequence[int]) -> Ints:

@@ -62,18 +62,21 @@ def essence_model(job: Job) -> Model:
 def encoded(model: Model, rows: Rows) -> tuple[Floats, dict[int, str]]:
     """The essence of all rows (rows, d), NaN where a collection has none, and why it has none."""
     parts = [rows.features[rows.of(i)] for i in range(len(rows))]
+    failures = dict(rows.failures)
+    if not parts:
+        return np.empty((0, model.dimensions)), failures
     try:
-        return np.concatenate(model.encode_all(parts)), {}
+        essence = np.concatenate(model.encode_all(parts))
     except FabulaError:  # one of them; which one, and why
-        return _one_by_one(model, parts)
+        essence = np.concatenate([_one(model, part, i, failures) for i, part in enumerate(parts)])
+    for i in failures:
+        essence[rows.of(i)] = np.nan
+    return essence, failures
 
 
-def _one_by_one(model: Model, parts: list[Floats]) -> tuple[Floats, dict[int, str]]:
-    found, failures = [], {}
-    for i, part in enumerate(parts):
-        try:
-            found.append(model.encode(part))
-        except FabulaError as error:
-            failures[i] = str(error)
-            found.append(np.full((len(part), model.dimensions), np.nan))
-    return np.concatenate(found), failures
+def _one(model: Model, part: Floats, number: int, failures: dict[int, str]) -> Floats:
+    try:
+        return model.encode(part)
+    except FabulaError as error:
+        failures.setdefault(number, str(error))
+        return np.full((len(part), model.dimensions), np.nan)

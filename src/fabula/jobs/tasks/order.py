@@ -70,8 +70,8 @@ class Order(Task):
 def ordered(model: Model, rows: Rows, alternatives: int) -> tuple[Orderings, dict[int, str]]:
     """The orderings of every collection, and why those that have none have none."""
     found: Orderings = []
-    failures: dict[int, str] = {}
-    for i in range(len(rows)):
+    failures = dict(rows.failures)
+    for i in (i for i in range(len(rows)) if i not in rows.failures):
         part: Floats = rows.features[rows.of(i)]
         try:
             fits = model.order(part, alternatives=alternatives)

@@ -140,8 +140,8 @@ def _forms(job: Job, shard: int) -> tuple[pa.Table, int]:
 
 def _by_column(rows: Rows) -> tuple[Floats, dict[int, str]]:
     """A column as the essence (rows, 1), z-scored in each collection; one that lacks a value has none."""
-    essence, failures = np.full((len(rows.features), 1), np.nan), {}
-    for i in range(len(rows)):
+    essence, failures = np.full((len(rows.features), 1), np.nan), dict(rows.failures)
+    for i in (i for i in range(len(rows)) if i not in rows.failures):
         values = rows.features[rows.of(i), 0]
         if np.isfinite(values).all():
             essence[rows.of(i), 0] = normalise(values)
