@@ -47,6 +47,7 @@ def test_files_are_measured_and_what_cannot_be_is_a_row(music, tmp_path):
     assert rows["one/02 Song.wav"]["failure"] is None
 
 
+@pytest.mark.slow
 def test_a_folder_may_lie_elsewhere_for_another_worker(music, tmp_path):
     job = str(tmp_path / "job")
     plan_job(job, "extract", [str(music)], shards=2)

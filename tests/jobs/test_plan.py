@@ -34,7 +34,7 @@ def test_the_same_plan_is_found_again(place):
 def test_a_plan_refuses_another_model(table, tmp_path):
     job = str(tmp_path / "job")
     plan_job(job, "encode", [table], model="albums")
-    with pytest.raises(InputError, match="another job is planned there .its model: albums .*, not audio"):
+    with pytest.raises(InputError, match=r"another job is planned there .its model: albums .*, not audio"):
         plan_job(job, "encode", [table], model="audio")
     other = load_model("albums")
     other.card["note"] = "another"

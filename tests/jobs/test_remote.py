@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 pytest.importorskip("s3fs")
-moto = pytest.importorskip("moto.server")
+pytest.importorskip("moto.server")
 
 from fabula.errors import FileError
 from fabula.jobs.gather import gather
@@ -33,6 +33,7 @@ def bucket():
     """
     import boto3
     from moto.s3.responses import S3Response
+    from moto.server import ThreadedMotoServer
 
     turn, put = threading.Lock(), S3Response.put_object
 
@@ -45,7 +46,7 @@ def bucket():
         patch.setenv("AWS_ACCESS_KEY_ID", "test")
         patch.setenv("AWS_SECRET_ACCESS_KEY", "test")
         patch.setenv("AWS_DEFAULT_REGION", "us-east-1")
-        server = moto.ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+        server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
         server.start()
         host, port = server.get_host_and_port()
         patch.setenv("AWS_ENDPOINT_URL", f"http://{host}:{port}")

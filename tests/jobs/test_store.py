@@ -68,7 +68,7 @@ def test_what_cannot_be_written_leaves_nothing(tmp_path, monkeypatch):
 
     monkeypatch.setattr("fabula.jobs.store.os.fsync", full)
     for action in (store.write, store.create):
-        with pytest.raises(FileError, match="cannot be written .No space left on device"):
+        with pytest.raises(FileError, match=r"cannot be written .No space left on device"):
             action("parts/x", b"data")
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
 

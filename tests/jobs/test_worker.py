@@ -75,6 +75,7 @@ def test_a_stale_lease_of_a_lost_machine_is_taken_over(place, undisturbed):
     assert store.list(LEASES) == []
 
 
+@pytest.mark.slow
 def test_a_live_lease_is_waited_for(place, undisturbed):
     store = open_job(place.address).store
     about = {"host": "elsewhere", "pid": 1, "token": "x", "begun": time.time(), "beat": time.time(), "expiry": 0.3}
@@ -107,11 +108,11 @@ def test_a_corrupt_input_fails_its_shard_alone_and_is_told(place, undisturbed):
 def test_a_full_disk_ends_the_worker_and_loses_nothing(place, undisturbed, monkeypatch, room, twice):
     whole, writes = stores.FolderStore._aside, []
 
-    def fills_up(self, data):
+    def fills_up(self, name, data):
         writes.append(data)
         if len(writes) > room:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        return whole(self, data)
+        return whole(self, name, data)
 
     with monkeypatch.context() as patch:
         patch.setattr(stores.FolderStore, "_aside", fills_up)
@@ -129,7 +130,7 @@ def test_a_part_that_is_damaged_is_found_and_named(place):
     work(place.address)
     part = next(Path(place.address).glob("parts/000-00004.*.parquet"))
     part.write_bytes(part.read_bytes()[:-20])
-    with pytest.raises(FileError, match="no Parquet file any more; remove 000-00004.json"):
+    with pytest.raises(FileError, match=r"no Parquet file any more; remove 000-00004.json"):
         place.digest()
     other = next(Path(place.address).glob("parts/000-00003.*.parquet"))
     part.write_bytes(other.read_bytes())

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from fabula.core.files.writing import check_target, write_whole
 from fabula.errors import FileError, InputError
 from fabula.jobs.job import Job, open_job
-from fabula.jobs.parts import FAILURE, Manifest, manifests, rows_of_parts, total_digest
+from fabula.jobs.parts import FAILURE, Manifest, manifests, part_schema, rows_of_parts, total_digest
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -66,7 +66,7 @@ def _schema(job: Job, parts: Sequence[Manifest]) -> pa.Schema:
     """One schema for all parts: a column that one part lacks is empty there; failures come last."""
     import pyarrow as pa
 
-    known = {part.schema: None for part in rows_of_parts(job.store, parts)}
+    known = {part_schema(job.store, part): None for part in parts}
     found: pa.Schema = pa.unify_schemas(list(known), promote_options="permissive")
     if FAILURE not in found.names:
         return found

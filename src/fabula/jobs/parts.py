@@ -178,6 +178,17 @@ def manifests(store: Store, number: int, shards: int, *, partial: bool = False) 
     return [manifest for manifest in found if manifest is not None]
 
 
+def part_schema(store: Store, manifest: Manifest) -> pa.Schema:
+    """Names and types of a part's columns; its rows are not read."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        return pq.read_schema(io.BytesIO(store.read(f"{FOLDER}/{manifest.file}") or b""))
+    except (pa.ArrowException, OSError):
+        return read_part(store, manifest).schema  # says what is wrong
+
+
 def rows_of_parts(store: Store, parts: Sequence[Manifest]) -> Iterator[pa.Table]:
     """The rows of each part, checked."""
     for manifest in parts:

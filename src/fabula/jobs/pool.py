@@ -51,11 +51,11 @@ def work_side_by_side(
             process.start()
             theirs.close()
             running.append((process, ours))
-        while any([process.is_alive() for process, _ in running]):  # asks all: who is asked is buried
+        while alive := [process for process, _ in running if process.is_alive()]:  # asks all: who is asked is buried
             now = job.round()
             if report is not None and now is not None:
                 report(len(done_shards(job.store, now.number)), now.shards, f"round {now.number}" if now.number else "")
-            running[0][0].join(_LOOK) if running[0][0].is_alive() else time.sleep(_LOOK / 5)
+            alive[0].join(_LOOK)
     finally:
         _restore(before)
         for process, _ in running:

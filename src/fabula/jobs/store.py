@@ -15,6 +15,7 @@ from typing import Protocol
 from fabula.errors import FileError, shown
 
 _ASIDE = "temporary"  # files under way; nobody lists them
+_FLEETING = "leases/"  # what may be lost with the machine that wrote it, and so need not be forced onto the disk
 
 
 class Store(Protocol):
@@ -77,7 +78,7 @@ class FolderStore:
     def write(self, name: str, data: bytes) -> None:
         """Write under a temporary name elsewhere in the folder, then rename."""
         try:
-            aside = self._aside(data)
+            aside = self._aside(name, data)
             try:
                 aside.replace(self._place(name))
             finally:
@@ -92,7 +93,7 @@ class FolderStore:
             place = self._place(name)
             if place.exists():
                 return False
-            aside = self._aside(data)
+            aside = self._aside(name, data)
             try:
                 return _linked(aside, place, data)
             finally:
@@ -124,14 +125,15 @@ class FolderStore:
             self._made.add(place.parent)
         return place
 
-    def _aside(self, data: bytes) -> Path:
-        """The data in a file of its own, on the disk."""
+    def _aside(self, name: str, data: bytes) -> Path:
+        """The data of a name in a file of its own, on the disk."""
         aside = self._place(f"{_ASIDE}/{uuid.uuid4().hex}")
         try:
             with aside.open("xb") as file:
                 file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
+                if not name.startswith(_FLEETING):
+                    file.flush()
+                    os.fsync(file.fileno())
         except BaseException:
             with contextlib.suppress(OSError):
                 aside.unlink(missing_ok=True)
