@@ -24,8 +24,8 @@ from fabula.media.images.measures import MEASURES, SIZE, SPEC, measure_picture
 from fabula.media.images.opening import open_picture
 from fabula.media.registry import find_medium
 from fabula.models.file import load_model
-from fabula.session.judges import judge_of
-from fabula.session.likelihood import Likelihood
+from fabula.session.judging.judges import judge_of
+from fabula.session.judging.likelihood import Likelihood
 
 
 def synthesised(folder: Path, count: int, megapixels: float) -> list[str]:
@@ -60,9 +60,10 @@ def ordered_many(n: int) -> tuple[float, float | None]:
     from fabula.sources.source import Source
 
     rng = np.random.default_rng(1)
-    rows = rng.standard_normal((n, len(MEASURES)))
-    rows[:, MEASURES.index("aspect")] = rng.choice([0.667, 1.5], n)
-    series = Collection("many", [Item(str(i)) for i in range(n)], rows[:, :-2], MEASURES[:-2])
+    names = [name for name in MEASURES if not name.startswith(("hash", "palette"))]
+    rows = rng.standard_normal((n, len(names)))
+    rows[:, names.index("aspect")] = rng.choice([0.667, 1.5], n)
+    series = Collection("many", [Item(str(i)) for i in range(n)], rows, names)
     medium = find_medium("images")
     begun = time.perf_counter()
     likelihood = Likelihood(judge_of(load_model("pictures"), series, medium), series)

@@ -9,10 +9,10 @@ from pathlib import Path
 from benchmarks.timing import best_of, report
 from fabula.core.collection import Item
 from fabula.media.extraction import Measuring, extract
-from fabula.media.text.files import read_text
-from fabula.media.text.inner import pieces_of
-from fabula.media.text.measures import SPEC, measure_text
-from fabula.media.text.words import words_of
+from fabula.media.text.measuring.inner import pieces_of
+from fabula.media.text.measuring.measures import SPEC, measure_text
+from fabula.media.text.measuring.words import words_of
+from fabula.media.text.reading.files import read_text
 from fabula.session.demo import demo_folder
 
 CHAPTERS, WORDS = 200, 4000  # a thousand take five times as long, and so does splitting them

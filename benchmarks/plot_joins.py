@@ -15,8 +15,8 @@ from pathlib import Path
 
 import numpy as np
 
-from fabula.media.music.decoding import open_sound
-from fabula.media.music.loudness import FLOOR, Meter
+from fabula.media.music.decoding.sound import open_sound
+from fabula.media.music.loudness.meter import FLOOR, Meter
 
 STEPS = 100  # of 100 ms
 ACROSS = 6

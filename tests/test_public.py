@@ -11,6 +11,7 @@ import fabula
 
 PUBLIC = [
     "Collection",
+    "Collections",
     "Encoder",
     "EpochLog",
     "FabulaError",

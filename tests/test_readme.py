@@ -44,6 +44,7 @@ def test_the_demo_lies_where_the_readme_says():
     assert "fabula demo --to out" in (ROOT / "Makefile").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_the_commands_run_one_after_the_other_as_pasted(clone):
     commands = [line for block in blocks("README.md", "sh") for line in block.splitlines()]
     assert len(commands) == 3

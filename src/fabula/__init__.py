@@ -13,6 +13,7 @@ from fabula.version import __version__ as __version__
 if TYPE_CHECKING:
     from fabula.core.builtin import template, template_names
     from fabula.core.collection import Collection, Item
+    from fabula.core.collections import Collections
     from fabula.core.essence import normalise
     from fabula.core.fit import Fit, fit
     from fabula.core.template import Template
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "Collection": "core.collection",
+    "Collections": "core.collections",
     "Encoder": "models.own",
     "EpochLog": "studies.logs",
     "FabulaError": "errors",
@@ -69,6 +71,7 @@ _HOMES = {
 
 __all__ = [
     "Collection",
+    "Collections",
     "Encoder",
     "EpochLog",
     "FabulaError",

@@ -69,6 +69,7 @@ def test_templates_of_the_test_side_are_recognised(fabula, tmp_path):
     assert any("was learned from 30 of these 30 collections" in note for note in notes["test"])
 
 
+@pytest.mark.slow
 def test_templates_by_hand_say_that_nothing_is_recorded(fabula, albums, tmp_path):
     mine = tmp_path / "mine.json"
     text = '{"format": "fabula-templates", "version": 1, "templates": [{"knots": [0, 1], "values": [0, 1]}]}'
@@ -94,6 +95,7 @@ def test_the_letter_of_the_paper(fabula, albums, tmp_path, monkeypatch):
     assert "the letter of the paper is that of its evolution" in refused.err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("more", "found"),
     [("j + 1", "it follows the order itself"), ("j % 3 + 1", "it follows the order itself")],

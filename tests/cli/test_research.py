@@ -45,6 +45,7 @@ QUICK = (
 )
 
 
+@pytest.mark.slow
 def test_train_info_and_use(fabula, albums, tmp_path):
     out = tmp_path / "mine.safetensors"
     done = fabula("train", albums, *QUICK, "-o", out)
@@ -60,6 +61,7 @@ def test_train_info_and_use(fabula, albums, tmp_path):
     assert np.corrcoef(told["ordering"], range(6))[0, 1] > 0.5
 
 
+@pytest.mark.slow
 def test_training_goes_on_where_it_stopped(fabula, albums, tmp_path, monkeypatch):
     """Interrupted after some epochs, the same command ends with the model of one go."""
     whole, parts = tmp_path / "whole.safetensors", tmp_path / "parts.safetensors"
@@ -86,6 +88,7 @@ def test_training_goes_on_where_it_stopped(fabula, albums, tmp_path, monkeypatch
     assert all(np.array_equal(a.tensors[name], b.tensors[name]) for name in a.tensors)
 
 
+@pytest.mark.slow
 def test_audit_is_clean_and_exits_0(fabula, albums):
     done = fabula("audit", albums, *QUICK, "--json")
     assert done.code == 0, done.err
@@ -144,11 +147,13 @@ def test_compare_writes_table_json_and_figure(fabula, albums, tmp_path):
     assert len(rows[0]["seeds"]) == 2
 
 
+@pytest.mark.slow
 def test_sweep_over_dimensions(fabula, albums):
     rows = fabula("compare", albums, *QUICK, "--seeds", "1", "--sweep", "1,2", "--json").json
     assert [row["dimensions"] for row in rows] == [1, 2]
 
 
+@pytest.mark.slow
 def test_templates_learn_compare_count_genealogy(fabula, albums, tmp_path):
     files = {}
     for method in ("refined", "contrastive", "evolution"):

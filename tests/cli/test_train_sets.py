@@ -54,6 +54,7 @@ def shelf(tmp_path_factory) -> Path:
     return root
 
 
+@pytest.mark.slow
 def test_titles_make_a_set_model(fabula, table, tmp_path):
     out = tmp_path / "mine.safetensors"
     done = fabula("train", table, "--titles", "name", "--features", "weight,noise", *QUICK, "-o", out)

@@ -56,6 +56,7 @@ def test_best_pair_of_template_and_ordering_is_found(rng):
         assert found == pytest.approx(joint)
 
 
+@pytest.mark.slow
 def test_the_first_is_the_likeliest_of_all_under_the_mixture(rng):
     """Climbing is not proved to reach the top; it does in nearly every case."""
     missed = 0

@@ -60,6 +60,7 @@ def test_many_negatives_find_the_exact_information(n):
     assert info.high - info.low < 0.3
 
 
+@pytest.mark.slow
 def test_few_negatives_give_less_and_never_more():
     essences, truth = draw_family(5, 4000, np.random.default_rng(7))
     few = information_of(gibbs(slope), essences, negatives=3, draws=4)

@@ -22,6 +22,7 @@ def programs() -> list[tuple[str, str]]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("page", "program"), programs(), ids=[page for page, _ in programs()])
 def test_the_program_runs(page, program, tmp_path, monkeypatch):
     monkeypatch.setenv("FABULA_CACHE_DIR", str(tmp_path / "cache"))

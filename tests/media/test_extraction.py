@@ -170,6 +170,7 @@ except KeyboardInterrupt:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="signals are sent another way there")
 def test_ctrl_c_in_a_process_of_its_own(sound: Sounds, counted: list[str]) -> None:
     paths = [sound(f"{i}.wav", level=-10.0 - i) for i in range(4)]

@@ -14,7 +14,7 @@ from fabula.media.extraction import Measuring
 from fabula.media.music import audio
 from fabula.models.file import load_model
 from fabula.session.demo import demo_folder
-from fabula.session.essence import brought_near
+from fabula.session.opening.essence import brought_near
 from fabula.session.session import open_session
 
 TITLES = {
@@ -136,6 +136,7 @@ def test_wishes_are_kept(table):
     assert ordered.pinned == (0, 2, 11)
 
 
+@pytest.mark.slow
 def test_a_wish_that_holds_already_changes_nothing(demo, table):
     for session in (demo, open_session(table)):
         free = session.order()
@@ -301,6 +302,7 @@ def test_an_ordering_is_taken_as_it_is(table):
         session.order(ordering=[0, 0])
 
 
+@pytest.mark.slow
 def test_the_second_run_measures_nothing(monkeypatch, tmp_path):
     monkeypatch.setenv("FABULA_CACHE_DIR", str(tmp_path))
     measured = []

@@ -213,6 +213,7 @@ def test_words_of_refusal(make: Callable[[Path], object], words: str, tmp_path: 
         read_folder(make(tmp_path))  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 @given(st.lists(st.text(), max_size=6))
 def test_natural_order_takes_any_text(texts: list[str]) -> None:
     assert sorted(map(natural_key, texts)) == sorted(map(natural_key, reversed(texts)))

@@ -124,6 +124,7 @@ def test_the_search_is_asked_about_some_collections_evenly():
     assert [o is not None for o in found] == [i in (0, 4, 9) for i in range(10)]
 
 
+@pytest.mark.slow
 def test_a_table_by_a_column_or_a_model(tmp_path):
     path = table(tmp_path / "t.csv", collections(80, rise=2.0))
     by_column = evaluate_table(EvaluationRequest(path, by="energy", held_out=0.3))
@@ -214,5 +215,5 @@ def test_a_set_model_is_evaluated_by_what_it_proposes(tmp_path):
     assert list(done.bits) == ["arcs + flow", "arcs", "flow"]
     assert done.bits["arcs + flow"].bits > 1
     assert done.to_dict()["bits"]["arcs"]["collections"] == 6
-    with pytest.raises(InputError, match="music is a set model"):
+    with pytest.raises(InputError, match="music gives orders"):
         evaluate_table(EvaluationRequest(path, model="music", search=3))

@@ -23,6 +23,7 @@ VALUE = st.recursive(
 HEAD = 'format = "fabula-recipe"\nversion = 1\n'
 
 
+@pytest.mark.slow
 @given(
     table=TEXT.filter(lambda text: str(Path(text)) == text and text != "."),
     where=st.dictionaries(TEXT, TEXT, max_size=3),

@@ -90,6 +90,7 @@ def test_gradient():
         assert check_grad(loss, slope, rng.normal(size=k * 8)) < 1e-6
 
 
+@pytest.mark.slow
 def test_planted_arcs_are_found_and_noise_has_no_information():
     rng = np.random.default_rng(3)
     truth = Arcs(TemplateSet([Template([0, 0.5, 1], [-1, 0, 1]), Template([0, 0.5, 1], [1.5, -1.5, 1.5])]), [0.0, 0.0])

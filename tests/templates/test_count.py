@@ -20,6 +20,7 @@ def make(rng, m, *, shaped):
     return [normalise(pull * shapes[i % 2].samples(n) + 0.7 * rng.normal(size=n)) for i, n in enumerate(lengths)]
 
 
+@pytest.mark.slow
 def test_shapes_inform_and_noise_does_not_although_both_fit_better_with_more_templates():
     rng = np.random.default_rng(0)
     shaped = choose_count(make(rng, 400, shaped=True), (1, 2, 3), rng=rng)

@@ -34,6 +34,7 @@ def test_published_costs_are_reproduced(costs, published):
     assert costs.of(published[9]).min() == pytest.approx(0.7699, abs=5e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("k", "best_known"), [(1, 0.93121), (4, 0.82113), (9, 0.75769)])
 def test_refined_templates_beat_every_published_set(costs, published, k, best_known):
     found = refine(costs, k, rng=np.random.default_rng(0))

@@ -19,6 +19,7 @@ LEAKY = preset(
 )
 
 
+@pytest.mark.slow
 def test_an_honest_recipe_passes_its_audit(make):
     seen = []
     report = audit(Parts(make(240), make(120, seed=1)), QUICK, device="cpu", progress=lambda data, _: seen.append(data))

@@ -13,6 +13,7 @@ from fabula.training.trainer import train
 QUICK = {"widths": (16,), "batch": 64, "learning_rate": 2e-2, "epochs": 6, "scorer_hidden": 8, "scorer_layers": 1}
 
 
+@pytest.mark.slow
 def test_a_rising_feature_is_learned_and_the_model_says_so(make, tmp_path):
     collections, validation, unseen = make(240), make(60, seed=1), make(60, seed=2)
     done = train(Parts(collections, validation), TrainingConfig(**QUICK), device="cpu", card={"for": "a test"})

@@ -22,6 +22,7 @@ def put(served, collection, revision, state):
     )
 
 
+@pytest.mark.slow
 def test_the_same_collection_has_the_same_id_and_its_desk_after_a_restart(root):
     ids, states = [], []
     for wishes in ({"first": 3}, {"first": 4}):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fabula.media.text.files import read_document
+from fabula.media.text.reading.files import read_document
 from fabula.web.settings import Settings
 
 from .conftest import serving
@@ -73,6 +73,7 @@ def test_texts_that_are_sent_are_read_where_they_are_stored(served, tmp_path, mo
     assert "Zed" not in written
 
 
+@pytest.mark.slow
 def test_texts_are_saved_as_one(served, tmp_path, tmp_path_factory):
     files = [(f"{name}.txt", BODY.format(name, "Tom").encode()) for name in ("Ann", "Bob", "Carl")]
     opened = served.opened(served.upload(*files))

@@ -40,10 +40,15 @@ def command() -> None:
 )
 @click.option("--shards", type=click.IntRange(1), help="Into how many pieces; by default as suits the task.")
 @click.option("--model", metavar="NAME|FILE", help="The model that gives the essence.")
-@click.option("--collection", metavar="COLUMN", help="The column that tells collections apart.")
-@click.option("--position", metavar="COLUMN", help="The column with the true order.")
+@click.option(
+    "--columns",
+    metavar="ROLE=NAME",
+    multiple=True,
+    help="Name a table's column, such as collection=Platte; repeatable.",
+)
 @click.option("--where", multiple=True, metavar="COLUMN=VALUE", help="Keep the rows that have it; repeatable.")
-@click.option("--alternatives", type=click.IntRange(1), help="order: how many orderings of each.")
+@click.option("--raw", is_flag=True, default=None, help="encode: not z-scored within each collection.")
+@click.option("--likeliest", is_flag=True, default=None, help="order: the likeliest ordering, not the best guess.")
 @click.option("--spec", metavar="NAME", help="extract: what to measure.")
 @click.option("--by", metavar="COLUMN", help="templates-learn: the column to use as the essence.")
 @click.option("-k", type=click.IntRange(1, 1000), help="templates-learn: how many.")
@@ -71,7 +76,7 @@ def plan_(*, task: str, inputs: tuple[str, ...], address: str, model: str | None
     TASK is one of
       extract          measure files: a row a file
       encode           the essence of every item of a table of collections
-      order            likely orderings of every collection of a table
+      order            an ordering of every collection of a table
       templates-learn  templates from a table of ordered collections
       reproduce        every table and figure of the paper
       compare          what each feature tells about the order
@@ -209,9 +214,12 @@ def _items(task: str) -> str:
 
 def _options(task: str, given: dict[str, Any]) -> dict[str, Any]:
     """What the options say, as the task takes them; those not given are left out."""
+    from fabula.cli.order import as_columns
     from fabula.cli.research.recipe import as_setting, as_where, listed
 
     options = {name: value for name, value in given.items() if value is not None and value != ()}
+    if "columns" in options:
+        options["columns"] = dict(as_columns(options["columns"]))
     if "where" in options:
         options["where"] = as_where(options["where"])
     if "sweep" in options:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
@@ -117,8 +117,38 @@ class Collection:
         ):
             object.__setattr__(self, attribute, value)
 
+    @classmethod
+    def view(
+        cls,
+        id: str,  # noqa: A002 - the design's word
+        make_items: Callable[[], tuple[Item, ...]],
+        features: NDArray[np.floating[Any]],
+        feature_names: tuple[str, ...],
+        *,
+        ordered: bool = True,
+        title: str = "",
+    ) -> Collection:
+        """A collection whose items are made when they are first asked for; nothing is checked or copied.
+
+        :class:`fabula.Collections` makes these of its block.
+        """
+        made = object.__new__(cls)
+        made.__dict__.update(id=id, features=features, feature_names=feature_names, ordered=ordered, title=title)
+        made.__dict__["_make_items"] = make_items
+        return made
+
+    def __getattr__(self, name: str) -> Any:
+        make = self.__dict__.get("_make_items") if name == "items" else None
+        if make is None:
+            raise AttributeError(f"a Collection has no attribute {name!r}")
+        self.__dict__["items"] = items = make()
+        return items
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in ("id", "items", "features", "feature_names", "ordered", "title")}
+
     def __len__(self) -> int:
-        return len(self.items)
+        return len(self.features)
 
     def __repr__(self) -> str:
         what = f"{len(self)} item{'' if len(self) == 1 else 's'}{', in their true order' if self.ordered else ''}"

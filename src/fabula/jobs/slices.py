@@ -1,99 +1,45 @@
-"""Pieces of a Parquet table: which column says what, where collections begin, and the rows of a piece."""
+"""Pieces of a Parquet table: where collections begin, and the rows of a piece."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fabula.core.ordering import Ints
-from fabula.errors import FileError, InputError, import_extra
-from fabula.sources.tables.columns import Table, column_of
-from fabula.sources.tables.headings import feature_name
-from fabula.sources.tables.roles import roles_of
+from fabula.errors import FileError, InputError
+from fabula.sources.tables.remote import Place, address_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-_SAMPLE = 1000  # rows by which columns are recognised
 
-
-@dataclass(frozen=True)
-class Layout:
-    """Role -> heading of the column, None or "" where no column has it: ``collection`` and ``position``."""
-
-    names: Mapping[str, str | None]
-
-    @property
-    def headings(self) -> list[str]:
-        """The columns that have a role."""
-        return [name for name in self.names.values() if name]
-
-
-def layout_of(path: str, given: Mapping[str, str | None]) -> tuple[Layout, Ints]:
-    """Recognise the columns of a table and find where its collections begin: (collections + 1,), the last its rows.
+@contextmanager
+def opened(path: str) -> Iterator[pq.ParquetFile]:
+    """A Parquet file on a disk or at an address, to be read in pieces.
 
     Raises
     ------
-    InputError
-        When no column names the collection, or the rows of one do not stand together.
+    FileError
+        When it is none.
     """
-    with opened(path) as file:
-        if not file.metadata.num_rows:
-            raise FileError(f"{path}: the table has no rows")
-        roles = roles_of(_sample(path, file), dict(given))
-        if "collection" not in roles:
-            raise InputError(f"{path}: no column is known to name the collection; say which", field="collection")
-        names = {role: roles[role].name if role in roles else "" for role in ("collection", "position")}
-        return Layout(names), _starts(path, file, names["collection"])
+    import pyarrow as pa
+    import pyarrow.parquet as pq
 
-
-def read_layout(
-    path: str, layout: Layout, rows: tuple[int, int], names: Sequence[str], where: Mapping[str, str]
-) -> tuple[pa.Table, Ints]:
-    """Rows of a table, the columns of the layout and of the named features alone; reads the row groups they lie in.
-
-    Parameters
-    ----------
-    path, layout
-        The table.
-    rows
-        The first, and the one behind the last.
-    names
-        The features.
-    where
-        Column -> value: keep the rows that have it; ``""`` is a missing value.
-
-    Returns
-    -------
-    The rows, and the number of each in the file, from 0.
-
-    Raises
-    ------
-    InputError
-        When the table lacks a feature.
-    """
-    with opened(path) as file:
-        known = file.schema_arrow.names
-        called = {feature_name(heading): heading for heading in reversed(known)}
-        wanted = {name: name if name in known else called.get(name, "") for name in names}
-        missing = [name for name, heading in wanted.items() if not heading]
-        if missing:
-            raise InputError(f"{path}: lacks the column(s) {', '.join(missing)}")
-        headings = dict.fromkeys([*layout.headings, *wanted.values(), *where])
-        absent = [name for name in headings if name not in known]
-        if absent:
-            raise InputError(f"{path}: lacks the column(s) {', '.join(absent)}")
-        groups, begun = _groups(file, rows)
-        piece = file.read_row_groups(groups, columns=list(headings)).slice(rows[0] - begun, rows[1] - rows[0])
-    kept = _kept(piece, where)
-    back = {heading: name for name, heading in wanted.items()}
-    chosen = piece.select([*layout.headings, *wanted.values()]).take(kept)
-    return chosen.rename_columns([back.get(name, name) for name in chosen.column_names]), kept + rows[0]
+    try:
+        if address_of(path) is not None:
+            with Place(path).open() as content:
+                yield pq.ParquetFile(content)
+            return
+        with pq.ParquetFile(path, memory_map=True) as file:
+            yield file
+    except (pa.ArrowException, OSError) as error:
+        reason = str(error).partition("\n")[0].rstrip(".")
+        raise FileError(f"{path}: is not a Parquet file that can be read ({reason})") from error
 
 
 def has_column(path: str, name: str) -> bool:
@@ -102,44 +48,14 @@ def has_column(path: str, name: str) -> bool:
         return name in file.schema_arrow.names
 
 
-def _kept(piece: pa.Table, where: Mapping[str, str]) -> Ints:
-    """The rows that have the wanted values."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
+def starts_of(path: str, file: Any, column: str) -> Ints:
+    """The rows at which collections begin, and the number of rows; reads one column, a batch at a time.
 
-    keep = np.ones(piece.num_rows, dtype=bool)
-    for name, wanted in where.items():
-        cells: Any = piece.column(name).cast(pa.string())
-        keep &= pc.equal(cells.fill_null(""), pa.scalar(wanted)).to_numpy()
-    return np.flatnonzero(keep)
-
-
-@contextmanager
-def opened(path: str) -> Iterator[pq.ParquetFile]:
-    """A Parquet file on a disk or at an address."""
-    parquet = import_extra("pyarrow.parquet", extra="tables", purpose="reading Parquet tables")
-    arrow = import_extra("pyarrow", extra="tables", purpose="reading Parquet tables")
-    try:
-        if "://" in path:
-            fsspec = import_extra("fsspec", extra="remote", purpose="reading an address")
-            with fsspec.open(path, "rb") as content:
-                yield parquet.ParquetFile(content)
-            return
-        with parquet.ParquetFile(path, memory_map=True) as file:
-            yield file
-    except (arrow.ArrowException, OSError) as error:
-        reason = str(error).partition("\n")[0].rstrip(".")
-        raise FileError(f"{path}: is not a Parquet file that can be read ({reason})") from error
-
-
-def _sample(path: str, file: Any) -> Table:
-    batch = next(file.iter_batches(batch_size=_SAMPLE))
-    columns = {name: column_of(name, batch.column(name).to_pylist()) for name in batch.schema.names}
-    return Table(path, columns, batch.num_rows)
-
-
-def _starts(path: str, file: Any, column: str) -> Ints:
-    """The rows at which collections begin, and the number of rows; reads one column, a batch at a time."""
+    Raises
+    ------
+    InputError
+        When the rows of a collection do not stand together.
+    """
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -166,6 +82,71 @@ def _starts(path: str, file: Any, column: str) -> Ints:
             f"{path}: the rows of collection {twice!r} do not stand together; sort the table by {column!r} first"
         )
     return np.concatenate([*starts, [begun]]).astype(np.intp)
+
+
+def read_rows(
+    file: Any, rows: tuple[int, int], headings: Sequence[str], where: Mapping[str, str]
+) -> tuple[pa.Table, Ints]:
+    """Rows of an open table, some columns of them; reads the row groups they lie in.
+
+    Parameters
+    ----------
+    file
+        Open, see :func:`opened`.
+    rows
+        The first, and the one behind the last.
+    headings
+        The columns.
+    where
+        Column -> value: keep the rows that have it; ``""`` is a missing value.
+
+    Returns
+    -------
+    The rows, and the number of each in the file, from 0.
+
+    Raises
+    ------
+    InputError
+        When a column is not there.
+    """
+    wanted = dict.fromkeys([*headings, *where])
+    absent = [name for name in wanted if name not in file.schema_arrow.names]
+    if absent:
+        raise InputError(f"the table lacks the column(s) {', '.join(absent)}")
+    groups, begun = _groups(file, rows)
+    piece = file.read_row_groups(groups, columns=list(wanted), use_threads=False)
+    piece = piece.slice(rows[0] - begun, rows[1] - rows[0])
+    if not where:
+        return piece, np.arange(*rows)
+    kept = _kept(piece, where)
+    return piece.select(list(headings)).take(kept), kept + rows[0]
+
+
+def finite(table: pa.Table) -> tuple[Any, NDArray[np.bool_]]:
+    """The table with infinite numbers as missing ones, and which rows (rows,) have any."""
+    import pyarrow as pa
+
+    found = np.zeros(table.num_rows, dtype=bool)
+    for at, name in enumerate(table.column_names):
+        column = table.column(name)
+        if pa.types.is_floating(column.type):
+            infinite = np.isinf(column.to_numpy())
+            if infinite.any():
+                found |= infinite
+                table = table.set_column(at, name, pa.array(column.to_numpy(), mask=infinite))
+    return table, found
+
+
+def _kept(piece: pa.Table, where: Mapping[str, str]) -> Ints:
+    """The rows that have the wanted values."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    keep = np.ones(piece.num_rows, dtype=bool)
+    for name, wanted in where.items():
+        cells: Any = piece.column(name).cast(pa.string())
+        keep &= pc.equal(cells.fill_null(""), pa.scalar(wanted)).to_numpy()
+    return np.flatnonzero(keep)
 
 
 def _groups(file: Any, rows: tuple[int, int]) -> tuple[list[int], int]:

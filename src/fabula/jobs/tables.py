@@ -6,63 +6,53 @@ table may be larger than memory; its collections must stand together. Other tabl
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from fabula.core.essence import Floats
+from fabula.core.collections import Collections
 from fabula.core.ordering import Ints
-from fabula.errors import FileError, InputError, import_extra
+from fabula.errors import FileError, InputError
 from fabula.jobs.inputs import Input
 from fabula.jobs.plan import default_shards, ranges
-from fabula.jobs.slices import Layout, layout_of, read_layout
+from fabula.jobs.slices import finite, opened, read_rows, starts_of
 from fabula.jobs.task import Asked, Cut
-from fabula.sources.tables.reading import open_table
-from fabula.sources.tables.roles import columns_named
+from fabula.media.medium import Medium
+from fabula.session.catalogue.reading import Piece, layout_of, piece_of
+from fabula.session.catalogue.running import parts_of
+from fabula.sources.tables.reading import TableReading, open_table
+from fabula.sources.tables.roles import Columns, columns_named
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-ROLES = ("collection", "position")
-OPTIONS: Mapping[str, Any] = {"collection": None, "position": None, "where": {}}
+OPTIONS: Mapping[str, Any] = {"columns": {}, "where": {}}
 _EACH = 10_000  # collections in a shard
+
+Do = Callable[[Collections, Ints, Medium], Mapping[str, Any]]  # collections, their rows from 1, medium -> columns
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
-    """Some collections of a table, laid end to end.
+class Shard:
+    """Some collections of a table.
 
     Attributes
     ----------
-    ids
-        m ids.
-    offsets
-        Shape (m + 1,): collection i has the rows ``offsets[i]:offsets[i + 1]`` of what follows.
-    features
-        Shape (rows, f), in the order of the positions where the table has any; NaN where a value is missing.
-    numbers
-        Shape (rows,): which row of the file each is, from 0.
+    piece
+        The collections, with the row of the file (from 1) that each item came from; None where no row was kept.
     failures
         Index of a collection -> what is wrong with its values.
     """
 
-    ids: list[str]
-    offsets: Ints
-    features: Floats
-    numbers: Ints
+    piece: Piece | None
     failures: Mapping[int, str] = field(default_factory=dict)
 
     def __len__(self) -> int:
-        return len(self.ids)
-
-    def of(self, index: int) -> slice:
-        """The rows of one collection."""
-        return slice(int(self.offsets[index]), int(self.offsets[index + 1]))
+        return 0 if self.piece is None else len(self.piece.collections)
 
 
 def cut_table(asked: Asked, each: int = _EACH) -> Cut:
@@ -70,101 +60,109 @@ def cut_table(asked: Asked, each: int = _EACH) -> Cut:
     if len(asked.inputs) != 1:
         raise InputError(f"one table at a time; got {len(asked.inputs)}")
     given = Input.of(asked.inputs[0])
-    names = {role: asked.options.get(role) for role in ROLES}
-    if given.path.lower().endswith(".parquet"):
-        layout, starts = layout_of(given.path, names)
+    if _is_parquet(given.path):
+        with opened(given.path) as file:
+            if not file.metadata.num_rows:
+                raise FileError(f"{given.path}: the table has no rows")
+            columns, _ = layout_of(given.path, file, columns_named(asked.options["columns"]), ())
+            starts = starts_of(given.path, file, str(columns.collection))
         count = len(starts) - 1
         shards = ranges(count, asked.shards or default_shards(count, each))
         cut = tuple([int(starts[a]), int(starts[b]), b - a] for a, b in shards)
-        return Cut((given,), cut, count, {**asked.options, **layout.names})
-    count = len(_whole(given.path, _asked(asked.options)).collections)
+        return Cut((given,), cut, count, {**asked.options, "columns": _as_dict(columns)})
+    count = len(_whole(given.path, _key(asked.options)).collections)
     shards = ranges(count, asked.shards or default_shards(count, each))
     return Cut((given,), tuple([a, b, b - a] for a, b in shards), count, dict(asked.options))
 
 
-def rows_of(path: str, options: Mapping[str, Any], shard: Sequence[int], names: Sequence[str]) -> Rows:
-    """The collections of a shard, with the features of those names.
+def read_shard(path: str, options: Mapping[str, Any], shard: Sequence[int], names: Sequence[str]) -> Shard:
+    """The collections of a shard, with the features of those names at least.
 
     Raises
     ------
     InputError
-        When the table lacks a feature.
+        When the table lacks a column.
     """
     first, behind = shard[:2]
-    if path.lower().endswith(".parquet"):
-        layout = Layout({role: options.get(role) for role in ROLES})
-        table, numbers = read_layout(path, layout, (first, behind), names, options["where"])
-        return rows_in(table, layout, names, numbers)
-    reading = _whole(path, _asked(options))
+    if _is_parquet(path):
+        with opened(path) as file:
+            columns, headings = layout_of(path, file, columns_named(options["columns"]), names)
+            table, numbers = read_rows(file, (first, behind), headings, options["where"])
+            return _read(table, numbers, columns, file.metadata.num_rows)
+    reading = _whole(path, _key(options))
     chosen = reading.collections[first:behind]
-    missing = [name for name in names if name not in chosen[0].feature_names]
-    if missing:
-        raise InputError(f"{path}: lacks the column(s) {', '.join(missing)}")
-    features = np.concatenate([one.columns(tuple(names)) for one in chosen])
-    return Rows(
-        [one.id for one in chosen],
-        _offsets([len(one) for one in chosen]),
-        features,
-        np.concatenate(reading.rows[first:behind]),
-    )
+    begun, end = (int(reading.collections.offsets[i]) for i in (first, behind))
+    part = TableReading(reading.table, chosen, reading.order[begun:end])
+    return Shard(piece_of(part, part.order + 1, reading.table.count))
 
 
-def rows_in(table: pa.Table, layout: Layout, names: Sequence[str], numbers: Ints) -> Rows:
-    """The collections of some rows of a Parquet table, which have these numbers in it."""
-    import tempfile
-
-    if not table.num_rows:
-        return Rows([], np.zeros(1, dtype=np.intp), np.empty((0, len(names))), numbers)
-
-    pq = import_extra("pyarrow.parquet", extra="tables", purpose="reading Parquet tables")
-    roles = {**layout.names, "title": "", "artist": "", "path": "", "id": ""}
-    table, infinite = _finite(table, names)
-    with tempfile.TemporaryDirectory() as folder:
-        place = Path(folder) / "rows.parquet"
-        pq.write_table(table, place)
-        reading = open_table(place, columns_named({role: name or "" for role, name in roles.items()}))
-    collections = reading.collections
-    features = np.full((table.num_rows, len(names)), np.nan)
-    for column, name in enumerate(names):
-        if name in collections[0].feature_names:  # else no row of this piece has a value
-            features[:, column] = np.concatenate([one.column(name) for one in collections])
-    offsets = _offsets([len(one) for one in collections])
-    order = np.concatenate(reading.rows)
-    wrong = np.unique(np.searchsorted(offsets, np.flatnonzero(infinite[order]), side="right") - 1).tolist()
-    why = dict.fromkeys(wrong, "holds a value that is infinite")
-    return Rows([one.id for one in collections], offsets, features, numbers[order], why)
-
-
-def _finite(table: pa.Table, names: Sequence[str]) -> tuple[pa.Table, NDArray[np.bool_]]:
-    """The table with infinite values as missing ones, and which rows (rows,) have any."""
+def rows_of_shard(shard: Shard, do: Do) -> pa.Table:
+    """What a function makes of the collections of a shard, some at a time; those it refuses are rows of failures."""
     import pyarrow as pa
 
-    found = np.zeros(table.num_rows, dtype=bool)
-    for name in names:
-        column = table.column(name)
-        if pa.types.is_floating(column.type):
-            infinite = np.isinf(column.to_numpy())
-            if infinite.any():
-                found |= infinite
-                at = table.column_names.index(name)
-                table = table.set_column(at, name, pa.array(column.to_numpy(), mask=infinite))
-    return table, found
+    failures = dict(shard.failures)
+    made = list(_made(shard, do, failures)) if shard.piece is not None else []
+    tables = [pa.table({name: pa.array(values) for name, values in columns.items()}) for columns in made]
+    table = pa.concat_tables(tables) if tables else pa.table({"collection": pa.array([], pa.string())})
+    table = table.append_column("failure", pa.nulls(table.num_rows, pa.string()))
+    if not failures or shard.piece is None:
+        return table
+    many, rows = shard.piece.collections, shard.piece.rows
+    lost = [
+        {"collection": str(many.ids[i]), "row": int(rows[many.offsets[i]]), "failure": failures[i]}
+        for i in sorted(failures)
+    ]
+    return pa.concat_tables([table, pa.Table.from_pylist(lost)], promote_options="default")
 
 
-def _offsets(lengths: Sequence[int]) -> Ints:
-    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.intp)
+def _made(shard: Shard, do: Do, failures: dict[int, str]) -> Iterator[Mapping[str, Any]]:
+    piece = shard.piece
+    number = 0
+    for part, rows in parts_of(piece) if piece is not None else ():
+        numbers = range(number, number + len(part))
+        number += len(part)
+        if not any(i in failures for i in numbers):
+            try:
+                yield do(part, rows, piece.medium)  # type: ignore[union-attr]
+                continue
+            except InputError:  # one of them; which one, and why
+                pass
+        for i, at in enumerate(numbers):
+            if at not in failures:
+                own = rows[int(part.offsets[i]) : int(part.offsets[i + 1])]
+                try:
+                    yield do(part[i : i + 1], own, piece.medium)  # type: ignore[union-attr]
+                except InputError as error:
+                    failures[at] = str(error)
 
 
-def _asked(options: Mapping[str, Any]) -> tuple[tuple[str, str | None], ...]:
-    """Roles and conditions as a key that can be looked up; conditions have a mark that no role has."""
-    roles = [(role, options.get(role)) for role in ROLES]
-    return (*roles, *((f"={name}", value) for name, value in sorted(options["where"].items())))
+def _read(table: pa.Table, numbers: Ints, columns: Columns, total: int) -> Shard:
+    """Rows of a Parquet table as collections; one with a number that is infinite has failed."""
+    if not table.num_rows:
+        return Shard(None)
+    held, infinite = finite(table)
+    reading = open_table(held, columns)
+    offsets, order = reading.collections.offsets, reading.order
+    wrong = np.unique(np.searchsorted(offsets, np.flatnonzero(infinite[order]), side="right") - 1)
+    failures = dict.fromkeys(wrong.tolist(), "holds a number that is infinite")
+    return Shard(piece_of(reading, numbers[order] + 1, total), failures)
+
+
+def _is_parquet(path: str) -> bool:
+    return path.lower().endswith(".parquet")
+
+
+def _as_dict(columns: Columns) -> dict[str, str]:
+    """Columns as :func:`fabula.sources.tables.roles.columns_named` takes them."""
+    named = {**columns.roles, **columns.others, "duration": columns.duration}
+    return {role: heading for role, heading in named.items() if heading is not None}
+
+
+def _key(options: Mapping[str, Any]) -> str:
+    return json.dumps([options["columns"], options["where"]], sort_keys=True)
 
 
 @lru_cache(maxsize=1)
-def _whole(path: str, asked: tuple[tuple[str, str | None], ...]) -> Any:
-    if "://" in path:
-        raise FileError(f"{path}: of tables at an address, Parquet alone can be read in pieces")
-    roles = {name: value for name, value in asked if not name.startswith("=")}
-    where = {name[1:]: value for name, value in asked if name.startswith("=")}
-    return open_table(path, columns_named(roles), where=where)
+def _whole(path: str, asked: str) -> TableReading:
+    columns, where = json.loads(asked)
+    return open_table(path, columns_named(columns), where=where)

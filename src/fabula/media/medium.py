@@ -95,7 +95,8 @@ class Preview:
     wave
         From a file, and a function that says whether to give up, to what it looks like over its length.
     cover
-        From a file to the picture that stands for it; None where there is none.
+        From a file, and the most pixels that its longer side needs, to the picture that stands for it; None where there
+        is none. One that is in the file already may be larger.
     gains
         From a collection to what brings its items to one level, in dB, shape (n,), none above 0; NaN where it is
         not known.
@@ -107,7 +108,7 @@ class Preview:
     kind: str = ""
     types: Mapping[str, str] = field(default_factory=dict)
     wave: Callable[[str, Stop], Wave] | None = None
-    cover: Callable[[str], Cover | None] | None = None
+    cover: Callable[[str, int], Cover | None] | None = None
     gains: Lengths | None = None
     ends: Callable[[Item], tuple[str, str] | None] | None = None
 
@@ -118,17 +119,15 @@ class Facing:
 
     Attributes
     ----------
-    unlike
-        Shape (n, n), symmetric: how far two items are from each other, about 1 on average.
-    odd
-        Shape (n, n): what it costs besides that these two face each other, whether they match or contrast.
     alone
         Shape (n,), bool: which items need both pages.
+    costs
+        Measures two tables (n, n): how far two items are from each other, symmetric, about 1 on average; and what it
+        costs besides that these two face each other, whether they match or contrast.
     """
 
-    unlike: Floats
-    odd: Floats
     alone: NDArray[np.bool_]
+    costs: Callable[[], tuple[Floats, Floats]]
 
 
 Numbers = tuple[int, int]  # which, and of how many
@@ -193,8 +192,9 @@ class Medium:
     proposer
         The shipped model that proposes orders where no template is asked for, a set model or a step model, which takes
         what the medium's ``look`` gives by name; None where there is none.
-    columns
-        Features by which a table is known to be of this medium, those worth an arc first.
+    columns, codes
+        Features by which a table is known to be of this medium, those worth an arc first; and features that stand for
+        something else than how much there is of it, which no arc is drawn over.
     preview
         How an item is shown on the page.
     facing
@@ -237,6 +237,7 @@ class Medium:
     models: tuple[str, ...] = ()
     proposer: str | None = None
     columns: tuple[str, ...] = ()
+    codes: frozenset[str] = frozenset()
     preview: Preview = Preview()
     facing: Callable[[Collection], Facing] | None = None
     outputs: Mapping[str, Output] = field(default_factory=dict)

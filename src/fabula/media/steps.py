@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -21,8 +21,9 @@ class Step:
     ----------
     name, unit
         What is compared, and in what.
-    distance
-        Shape (n, n), not negative: from each item to each as its follower.
+    measured
+        Shape (n, n), not negative: from each item to each as its follower; or a function that measures it, each time it
+        is asked for, where many items make many large tables.
     weight
         How much it counts beside the others; 0: only where it is asked for by name.
     certainty
@@ -31,16 +32,22 @@ class Step:
 
     name: str
     unit: str
-    distance: Floats
+    measured: Floats | Callable[[], Floats]
     weight: float = 1.0
     certainty: Floats | None = None
 
     @property
+    def distance(self) -> Floats:
+        """From each item to each as its follower: shape (n, n)."""
+        return self.measured() if callable(self.measured) else self.measured
+
+    @property
     def expected(self) -> Floats:
         """The distances as they count, about 1 on average: one that is not sure counts as an average one in part."""
-        mean = _mean(self.distance)
+        distance = self.distance
+        mean = _mean(distance)
         sure = 1.0 if self.certainty is None else self.certainty
-        expected = sure * self.distance + (1.0 - sure) * mean
+        expected = sure * distance + (1.0 - sure) * mean
         return np.asarray(expected / mean if mean > 0 else expected)
 
 
@@ -65,7 +72,8 @@ class Steps:
     def table(self) -> Floats:
         """The weighted mean of the parts, each about 1 on average: shape (n, n)."""
         weights = [part.weight or 1.0 for part in self.counted]
-        return np.asarray(np.average([part.expected for part in self.counted], axis=0, weights=weights))
+        total = sum(weight * part.expected for weight, part in zip(weights, self.counted, strict=True))
+        return np.asarray(total / sum(weights))
 
     def weighted(self, by: Mapping[str, float]) -> Steps:
         """The same steps, of which these count, with these weights.
@@ -117,7 +125,8 @@ def changes(steps: Steps, before: Ints, after: Ints, breaks: Sequence[int] = ())
     """
     found = []
     for part in steps.counted:
-        was, now = _taken(part.distance, before), np.delete(_taken(part.distance, after), [b - 1 for b in breaks])
+        distance = part.distance
+        was, now = _taken(distance, before), np.delete(_taken(distance, after), [b - 1 for b in breaks])
         if len(was) and len(now):
             mean, worst = (float(was.mean()), float(now.mean())), (float(was.max()), float(now.max()))
             found.append(Change(part.name, part.unit, mean, worst))

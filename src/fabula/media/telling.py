@@ -25,11 +25,14 @@ class Fact:
         What is shown of each item; "" where nothing is known.
     cells
         Name of a column -> one value per item: what a table gets of it, besides the features.
+    coloured
+        Whether the texts are colours as pages write them, ``#rrggbb``, with a space between two.
     """
 
     name: str
     texts: tuple[str, ...]
     cells: Mapping[str, Sequence[str | float]] = field(default_factory=dict)
+    coloured: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,11 +118,15 @@ class Telling:
         From a collection to how its items begin and end; None where that is not known.
     doubts
         From a collection that was measured to sentences about what the user should know.
+    joins
+        From a collection in its new order, and the positions at which a side begins, to what joins each item to those
+        before it, in words; "" where nothing does.
     """
 
     facts: Callable[[Collection], tuple[Fact, ...]] = lambda collection: ()
     ends: Callable[[Collection], Ends | None] = lambda collection: None
     doubts: Callable[[Collection], tuple[str, ...]] = lambda collection: ()
+    joins: Callable[[Collection, Sequence[int]], list[str]] = lambda collection, breaks: [""] * len(collection)
 
 
 def chosen_facts(facts: Sequence[Fact], names: Sequence[str] | None) -> tuple[Fact, ...]:

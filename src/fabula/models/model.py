@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -11,16 +12,21 @@ from numpy.typing import ArrayLike
 
 from fabula.core.arcs import Arcs
 from fabula.core.collection import Collection
-from fabula.core.essence import Floats, normalise
+from fabula.core.essence import Floats
 from fabula.core.fit import Fit
+from fabula.core.segments import normalise_many
 from fabula.errors import InputError, ModelError
 from fabula.models.config import dtype_of, tensor_shapes
 from fabula.models.encoders import encoder_kind
 from fabula.models.layers import Array
+from fabula.models.many.batch import Batch, as_batch
+from fabula.models.many.ordered import OrderedMany, ordered_many
 from fabula.models.scorers import most_detailed, scorer_kind
 from fabula.models.scorers.kind import Scorer
 from fabula.models.showing import CardShown
 from fabula.models.transform import Transform
+
+_ROWS = 8192  # items at a time, so that memory does not grow with how many there are
 
 
 class Model(CardShown):
@@ -105,7 +111,7 @@ class Model(CardShown):
         """The kind of its scorers that sees most of a sequence, and so measures information; None without any."""
         return most_detailed(self.scorers)
 
-    def encode(self, features: ArrayLike | Collection) -> Floats:
+    def encode(self, features: ArrayLike | Collection, *, raw: bool = False) -> Floats:
         """The essence of a collection, z-scored within it.
 
         Parameters
@@ -113,14 +119,56 @@ class Model(CardShown):
         features
             Shape (n, f) or (n, f, s), columns as in ``feature_names``, NaN where a value is missing; or a
             collection, from which they are picked by name.
+        raw
+            As the encoder gives it, before it is z-scored: what an item is by itself, whatever stands beside it.
 
         Returns
         -------
         Shape (n, d). A dimension in which all items are alike is zero, so a single item gets zeros.
         """
-        return self.encode_all([features])[0]
+        return self.encode_all([features], raw=raw)[0]
 
-    def encode_all(self, collections: Sequence[ArrayLike | Collection]) -> list[Floats]:
+    def encode_many(
+        self,
+        features: ArrayLike | Sequence[Collection] | Batch,
+        offsets: ArrayLike | None = None,
+        *,
+        raw: bool = False,
+    ) -> Floats:
+        """The essence of the items of many collections, in one pass over all of them.
+
+        Parameters
+        ----------
+        features
+            Shape (rows, f) or (rows, f, s): the items of all collections, one collection after the other, columns as
+            in ``feature_names``, NaN where a value is missing; or a batch, or collections, without ``offsets``.
+        offsets
+            Shape (number + 1,), integers: collection i has the rows ``offsets[i]`` to ``offsets[i + 1]``.
+        raw
+            As the encoder gives it, not z-scored within each collection.
+
+        Returns
+        -------
+        Shape (rows, d): for each collection what :meth:`encode` gives.
+
+        Examples
+        --------
+        >>> transform = Transform(("energy",), (), [0.0], [1.0])
+        >>> model = Model({"dimensions": 1, "encoder": {"kind": "identity"}, "scorers": []}, {}, transform)
+        >>> model.encode_many([[0.5], [1.0], [2.0]], [0, 2, 3]).ravel().tolist()
+        [-1.0, 1.0, 0.0]
+        >>> model.encode_many([[0.5], [1.0], [2.0]], [0, 2, 3], raw=True).ravel().tolist()
+        [0.5, 1.0, 2.0]
+        """
+        batch = self._batch(features, offsets)
+        try:
+            essence = self._raw(self._checked_shape(batch.picked(self.feature_names)))
+        except InputError:
+            self._blame(batch)
+            raise
+        return essence if raw else normalise_many(essence, batch.offsets)
+
+    def encode_all(self, collections: Sequence[ArrayLike | Collection], *, raw: bool = False) -> list[Floats]:
         """The essence of each of many collections, in one pass over all their items.
 
         Takes what :meth:`encode` takes, once per collection; gives an array of shape (n, d) for each.
@@ -128,14 +176,13 @@ class Model(CardShown):
         features = [self._pick(collection) for collection in collections]
         if not features:
             return []
-        try:
-            inputs = self.transform.apply(np.concatenate(features))
-        except InputError:
-            self._blame(collections, features)
-            raise
-        raw = self._encode_items(inputs)  # (items, d)
-        ends = np.cumsum([len(block) for block in features])[:-1]
-        return [normalise(part).reshape(part.shape) for part in np.split(raw, ends)]
+        ids = [each.id for each in collections if isinstance(each, Collection)]
+        batch = Batch(
+            np.concatenate(features),
+            np.cumsum([0, *map(len, features)]),
+            ids=ids if len(ids) == len(features) else None,
+        )
+        return np.split(self.encode_many(batch, raw=raw), batch.offsets[1:-1])
 
     def score(self, sequence: ArrayLike, scorer: str | None = None) -> float | Floats:
         """How likely an essence sequence is; higher is likelier.
@@ -177,6 +224,47 @@ class Model(CardShown):
         """
         return self._scorer(None).order(self.encode(features), alternatives=alternatives, fixed=fixed)
 
+    def order_many(
+        self, features: ArrayLike | Sequence[Collection] | Batch, offsets: ArrayLike | None = None
+    ) -> OrderedMany:
+        """The likeliest ordering of each of many collections: the first of what :meth:`order` gives.
+
+        Parameters
+        ----------
+        features, offsets
+            As :meth:`encode_many` takes them.
+
+        Examples
+        --------
+        >>> transform = Transform(("energy",), (), [0.0], [1.0])
+        >>> config = {"dimensions": 1, "encoder": {"kind": "identity"}}
+        >>> config["scorers"] = [{"kind": "arcs", "k": 1, "knots": 2}]
+        >>> rise = {"arcs.values": [[[-1], [1]]], "arcs.weights": [0], "arcs.knots": [0, 1]}
+        >>> ordered = Model(config, rise, transform).order_many([[0.9], [0.1], [0.3], [0.4]], [0, 2, 4])
+        >>> ordered.orderings
+        array([1, 0, 0, 1])
+        """
+        batch = self._batch(features, offsets)
+        essence = self.encode_many(batch)
+        scorer = self._scorer(None)
+        if isinstance(scorer, Arcs):
+            orderings, scores = scorer.order_many(essence, batch.offsets)
+            exact, gap = np.ones(len(batch), dtype=bool), np.zeros(len(batch))
+            return OrderedMany(orderings, batch.offsets, scores, exact, gap)
+        fits = [scorer.order(part, alternatives=1)[0] for part in np.split(essence, batch.offsets[1:-1])]
+        return ordered_many(fits, batch.offsets)
+
+    def _batch(self, features: ArrayLike | Sequence[Collection] | Batch, offsets: ArrayLike | None) -> Batch:
+        """What :meth:`encode_many` is given as a batch that has every feature."""
+        return as_batch(features, offsets, self.feature_names)
+
+    def _raw(self, features: Floats) -> Floats:
+        """Features (rows, f[, s]) to essence (rows, d), not z-scored, some rows at a time."""
+        found = np.empty((len(features), self.dimensions))
+        for at in range(0, len(features), _ROWS):
+            found[at : at + _ROWS] = self._encode_items(self.transform.apply(features[at : at + _ROWS]))
+        return found
+
     def _encode_items(self, x: Floats) -> Floats:
         """Transformed features (n, f[, s]) to essence (n, d), each item by itself."""
         settings = self.config["encoder"]
@@ -194,19 +282,23 @@ class Model(CardShown):
             array = features.columns(self.feature_names)
         else:
             array = _as_numbers(features, "features")
-        shape = self.transform.item_shape
-        if array.ndim != 1 + len(shape) or array.shape[1:] != shape or not len(array):
-            expected = ", ".join(map(str, shape))
-            raise ModelError(f"this model takes features of shape (n, {expected}), n at least 1; got {array.shape}")
-        return array
+        return self._checked_shape(array, least=1)
 
-    def _blame(self, collections: Sequence[ArrayLike | Collection], features: list[Floats]) -> None:
+    def _checked_shape(self, features: Floats, least: int = 0) -> Floats:
+        shape = self.transform.item_shape
+        if features.ndim != 1 + len(shape) or features.shape[1:] != shape or len(features) < least:
+            expected = ", ".join(map(str, shape))
+            raise ModelError(f"this model takes features of shape (n, {expected}), n at least 1; got {features.shape}")
+        return features
+
+    def _blame(self, batch: Batch) -> None:
         """Name the collection whose features the transform refuses."""
-        for number, (collection, block) in enumerate(zip(collections, features, strict=True)):
+        features = batch.picked(self.feature_names)
+        for number, (start, end) in enumerate(pairwise(batch.offsets.tolist())):
             try:
-                self.transform.apply(block)
+                self.transform.apply(features[start:end])
             except InputError as error:
-                name = collection.id if isinstance(collection, Collection) else number
+                name = number if batch.ids is None else batch.ids[number]
                 raise InputError(f"collection {name!r}: {error}") from error
 
     def _scorer(self, kind: str | None) -> Scorer:

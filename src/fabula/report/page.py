@@ -10,6 +10,7 @@ import numpy as np
 
 from fabula.core.files.writing import write_whole
 from fabula.core.fit import Fit
+from fabula.media.telling import Fact
 from fabula.media.threads import Threads
 from fabula.report import svg
 from fabula.report.figures.colours import STYLE as COLOURS
@@ -18,11 +19,20 @@ from fabula.report.figures.inner import whole_figure
 from fabula.report.figures.likes import MOST_ROWS, likes_figure
 from fabula.report.figures.threads import threads_figure
 from fabula.report.light_table import STYLE as LIGHT
-from fabula.report.light_table import light_table
-from fabula.session.answer import beside_text, facts_of, gap_text, headline, likely_text, model_name, rows_of, side_line
+from fabula.report.light_table import light_table, swatches
 from fabula.session.ordered import Ordered
-from fabula.session.pieces import whole_arc
-from fabula.session.reasons import story
+from fabula.session.telling.answer import (
+    beside_text,
+    facts_of,
+    gap_text,
+    headline,
+    likely_text,
+    model_name,
+    rows_of,
+    side_line,
+)
+from fabula.session.telling.pieces import whole_arc
+from fabula.session.telling.reasons import story
 
 STYLE = """
 :root{color-scheme:light dark;--ink:#1d2330;--soft:#6b7280;--line:#e1e5ec;--page:#fff;--card:#f7f8fa;--dot:#2f6fde}
@@ -133,7 +143,7 @@ def _table(ordered: Ordered) -> str:
         cells = [f'<td class="n">{row.label}</td><td dir="auto">{escape(row.item.label)}</td>']
         cells += [f'<td dir="auto">{escape(row.item.creator)}</td>'] if creators else []
         cells += [f'<td class="n">{row.length}</td>'] if timed else []
-        cells += [f'<td class="n">{escape(fact.texts[row.position])}</td>' for fact in facts]
+        cells += [f'<td class="n">{_fact(fact, row.position)}</td>' for fact in facts]
         cells.append(
             f'<td class="n">{row.index + 1}</td><td class="n">{_number(ordered.session.essence[row.index])}</td>'
         )
@@ -143,6 +153,11 @@ def _table(ordered: Ordered) -> str:
         )
         body.append(f"<tr>{''.join(cells)}</tr>")
     return f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{"".join(body)}</tbody></table></div>'
+
+
+def _fact(fact: Fact, position: int) -> str:
+    text = fact.texts[position]
+    return swatches(text) if fact.coloured else escape(text)
 
 
 def _changes(ordered: Ordered) -> list[str]:

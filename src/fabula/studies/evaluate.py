@@ -20,12 +20,13 @@ from fabula.evaluation.comparison import Comparison, ComparisonSettings, compare
 from fabula.evaluation.information import Information, makers, mutual_information, told_elsewhere
 from fabula.evaluation.intervals import Interval, mean_interval
 from fabula.evaluation.metrics import METRICS
-from fabula.models.file import load_essence_model, load_model
-from fabula.models.model import Model
+from fabula.models.file import AnyModel, load_essence_model, load_model
 from fabula.models.sets.model import SetModel
+from fabula.models.steps.model import StepModel
 from fabula.studies.judged import judged_bits
 from fabula.studies.recovery import CHANCE, METHODS, Methods, Orderings, Report, recover
 from fabula.studies.splits import Side, Split, asked_for, read_split
+from fabula.studies.stepped import measured_split, step_bits
 
 if TYPE_CHECKING:
     from fabula.training.sequencer.sequencer import Sequencer
@@ -160,6 +161,8 @@ def evaluate_table(request: EvaluationRequest, *, progress: Report | None = None
         model, request.by, templates, _load_sequencer(request.sequencer), search=request.search, k=request.k
     )
     split = read_split(request.table, where=request.where, held_out=request.held_out, side=request.split)
+    if isinstance(model, StepModel):
+        split = measured_split(split)
     names = tuple(request.features or _features(model, split, str(request.by)))
     orderings = recover(split, names, methods, seed=request.seed, progress=progress)
     found = tabulate(
@@ -174,7 +177,7 @@ def evaluate_table(request: EvaluationRequest, *, progress: Report | None = None
 
 
 def _seen_notes(
-    request: EvaluationRequest, split: Split, model: Model | SetModel | None, templates: TemplateSet | None
+    request: EvaluationRequest, split: Split, model: AnyModel | None, templates: TemplateSet | None
 ) -> Iterator[str]:
     """What a model, templates, or the methods that learn here, have seen of what is measured."""
     held_out = split.held_out
@@ -192,7 +195,7 @@ def _seen_notes(
 
 
 def _bits(
-    model: Model | SetModel | None, collections: Sequence[Collection], seed: int, progress: Report | None
+    model: AnyModel | None, collections: Sequence[Collection], seed: int, progress: Report | None
 ) -> Mapping[str, Information]:
     """What a model tells about the order, by each of its scorers."""
     if model is None:
@@ -202,19 +205,21 @@ def _bits(
     with told_elsewhere():
         if isinstance(model, SetModel):
             return judged_bits(model, collections, seed)
+        if isinstance(model, StepModel):
+            return step_bits(model, collections, seed)
         return {kind: mutual_information(model, collections, seed=seed, scorer=kind) for kind in model.scorers}
 
 
-def _told(split: Split, names: Sequence[str], model: Model | SetModel | None) -> tuple[str, ...]:
+def _told(split: Split, names: Sequence[str], model: AnyModel | None) -> tuple[str, ...]:
     """What gives the order away of what is looked at; titles where the model reads them."""
     return asked_for(split.held_out, names, titles=isinstance(model, SetModel) and model.spec.titles)
 
 
-def _features(model: Model | SetModel | None, split: Split, by: str) -> Sequence[str]:
+def _features(model: AnyModel | None, split: Split, by: str) -> Sequence[str]:
     """The columns to sort by: the column, or what the model takes; of a set model any may be missing."""
     if model is None:
         return (by,)
-    if not isinstance(model, SetModel):
+    if not isinstance(model, SetModel | StepModel):
         return model.feature_names
     there = split.held_out[0].feature_names
     return [name for name in model.feature_names if name in there and _known(split.held_out, name)]
@@ -224,16 +229,16 @@ def _known(collections: Sequence[Collection], name: str) -> bool:
     return all(np.isfinite(c.column(name)).all() for c in collections)
 
 
-def _load_model(request: EvaluationRequest) -> Model | SetModel | None:
-    """The model that was asked for; a set model gives orders, on which no template is laid and no search is made."""
+def _load_model(request: EvaluationRequest) -> AnyModel | None:
+    """The model that was asked for; one that gives orders takes no template, and no search is made by it."""
     if request.model is None:
         return None
     model = load_model(request.model)
-    if not isinstance(model, SetModel):
+    if not isinstance(model, SetModel | StepModel):
         return load_essence_model(request.model)
     for name, given in (("templates", request.templates), ("search", request.search)):
         if given:
-            raise InputError(f"goes with a model that gives an essence; {request.model} is a set model", field=name)
+            raise InputError(f"goes with a model that gives an essence; {request.model} gives orders", field=name)
     return model
 
 

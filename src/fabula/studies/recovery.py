@@ -25,8 +25,10 @@ from fabula.models.local_search import search_orderings
 from fabula.models.model import Model
 from fabula.models.scorers import SCORERS
 from fabula.models.sets.model import SetModel
+from fabula.models.steps.model import StepModel
 from fabula.studies.judged import LIKELIEST, PROPOSED, judged_orderings
 from fabula.studies.splits import Split
+from fabula.studies.stepped import step_orderings
 from fabula.templates.contrastive import learn_arcs
 from fabula.templates.learning import learn_templates
 
@@ -62,7 +64,7 @@ class Methods:
     Attributes
     ----------
     model, by
-        What gives the essence: a model or a column. One of them. A set model gives orders instead.
+        What gives the essence: a model or a column. One of them. A set or step model gives orders instead.
     templates
         In place of the squared-error templates, which are otherwise learned from the training collections.
     sequencer
@@ -73,7 +75,7 @@ class Methods:
         How many templates, and arcs where there is no model, are learned.
     """
 
-    model: Model | SetModel | None = None
+    model: Model | SetModel | StepModel | None = None
     by: str | None = None
     templates: TemplateSet | None = None
     sequencer: Sequencer | None = None
@@ -115,6 +117,9 @@ def recover(
     if isinstance(methods.model, SetModel):
         report(PROPOSED)
         found |= judged_orderings(methods.model, split.held_out, rng)
+    elif isinstance(methods.model, StepModel):
+        report(PROPOSED)
+        found |= step_orderings(methods.model, split.held_out, rng)
     else:
         found |= _by_essence(split, methods, rng, seed, report)
     if methods.sequencer is not None:

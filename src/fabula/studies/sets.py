@@ -20,7 +20,7 @@ from fabula.studies.gathering import gather
 from fabula.studies.logs import compact
 from fabula.studies.recipe import Recipe
 from fabula.studies.splits import Split, asked_for, divided, overlap, split_of, usable_features
-from fabula.studies.train import MEASURED, check_logged, tell_all
+from fabula.studies.train import MEASURED, check_logged, read_everywhere, tell_all
 
 if TYPE_CHECKING:
     from fabula.models.sets.spec import SetSpec
@@ -48,6 +48,8 @@ class TrainedSets:
         How many bits it has there more than the model it went on from; None where it began anew.
     kept
         Whether nothing better was found than the model it went on from.
+    first
+        Whether this process is the one that wrote the model and may print; all but one of torchrun's are not.
     settings
         Every setting, as a recipe takes it.
     """
@@ -57,6 +59,7 @@ class TrainedSets:
     information: Information
     gained: Interval | None = None
     kept: bool = False
+    first: bool = True
     settings: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
 
@@ -82,7 +85,10 @@ def train_sets_of(
 
     What is held out decides nothing: when to stop is decided on others, which are set aside from training.
     """
-    check_target(output)
+    from fabula.training.ranks import is_first
+
+    if is_first():
+        check_target(output)
     posed = _posed(recipe, measuring)
     from fabula.training.sets.training import train_sets
 
@@ -102,8 +108,9 @@ def train_sets_of(
     gained = None if posed.start is None else information_gained(model, posed.start, held_out)
     model.card = _card(recipe, posed.split, info, gained)
     model.training["history"] = compact(done.epochs)
-    save_model(output, model)
-    return TrainedSets(model, posed.split, info, gained, kept, _settings(posed))
+    if is_first():
+        save_model(output, model)
+    return TrainedSets(model, posed.split, info, gained, kept, is_first(), _settings(posed))
 
 
 def audit_sets_of(
@@ -149,7 +156,7 @@ def _posed(recipe: Recipe, measuring: Measuring | None = None, *, least: int = 0
     if "scorers" in changes:
         raise InputError("a set model always has the scorers arcs and flow: they cannot be chosen")
     start = _start(recipe.start)
-    split = _split(recipe, measuring, least)
+    split = read_everywhere(recipe, lambda: _split(recipe, measuring, least))
     names, logged = changes.pop("features", ()), changes.pop("logged", None)
     sizes = {name: changes.pop(name) for name in _SIZES if name in changes}
     parts = split.parts

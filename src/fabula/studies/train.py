@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from fabula.core.collection import Collection
 from fabula.core.files.writing import check_target
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from fabula.training.loop.run import Progress
     from fabula.training.trainer import Trained
 
-
+T = TypeVar("T")
 MEASURED = 40  # collections that an audit of a small table holds out, where it can
 
 
@@ -85,11 +85,11 @@ def train_table(
     """Train a model on a table and write it, where that is asked for.
 
     An existing ``checkpoint`` is taken up where it stopped; it is removed when the model is written. Of several
-    processes (torchrun) the first alone looks for a checkpoint, reports and writes.
+    processes (torchrun) the first alone reports and writes; table and checkpoint may lie on the disk of any.
     """
     config, split = prepared(recipe)
     from fabula.training.loop.checkpoint import Checkpoint
-    from fabula.training.loop.distributed import is_first
+    from fabula.training.ranks import is_first
     from fabula.training.trainer import train
 
     for target in (output, onnx):
@@ -107,8 +107,8 @@ def train_table(
     )
     if is_first():
         _write(done, output, onnx)
-        if kept is not None:
-            kept.unlink(missing_ok=True)
+    if kept is not None:
+        kept.unlink(missing_ok=True)
     return TrainedTable(done, split, is_first())
 
 
@@ -181,16 +181,16 @@ def tell_all(split: Split, tell: Callable[[str], None] | None) -> None:
         tell(note)  # type: ignore[misc]
 
 
-def first_process() -> bool:
-    """Whether this process is the one that writes and prints; all but one of torchrun's are not."""
-    from fabula.training.loop.distributed import is_first
-
-    return is_first()
-
-
 def compared_json(rows: Sequence[Compared]) -> list[dict[str, Any]]:
     """Rows of :func:`compare_table` as JSON can hold them."""
     return [asdict(row) for row in rows]
+
+
+def read_everywhere(recipe: Recipe, read: Callable[[], T]) -> T:
+    """What is read of a recipe's table; under torchrun it may lie on the disk of any process."""
+    from fabula.training.loop.distributed import read_by_any
+
+    return read_by_any(recipe.table, read, recipe.device) if isinstance(recipe.table, Path) else read()
 
 
 def prepared(recipe: Recipe, *, least: int = 0) -> tuple[TrainingConfig, Split]:
@@ -199,7 +199,7 @@ def prepared(recipe: Recipe, *, least: int = 0) -> tuple[TrainingConfig, Split]:
     from fabula.training.config import preset
 
     config = preset(recipe.preset, **(recipe.changes or {}))
-    split = split_of(recipe, least=least)
+    split = read_everywhere(recipe, lambda: split_of(recipe, least=least))
     if config.logged != preset(recipe.preset).logged:
         check_logged(config.logged, split.training)
     if config.features:

@@ -16,7 +16,7 @@ from fabula.training.config import TrainingConfig, resolved
 from fabula.training.data.dataset import check_parts, chosen_features, fingerprint, fit_transform, make_pool
 from fabula.training.export import build_model, essence_signs
 from fabula.training.loop.checkpoint import Checkpoint
-from fabula.training.loop.distributed import World, join
+from fabula.training.loop.distributed import World, join, same_everywhere
 from fabula.training.loop.epochs import Task, optimise
 from fabula.training.loop.measurement import calibrate, encode_pool, information
 from fabula.training.loop.optimiser import precision
@@ -63,7 +63,7 @@ def train(
     """Train an encoder and its scorers to tell the true order of collections from others.
 
     Under ``torchrun`` every process calls this with the same arguments; all get the same result, and the first alone
-    reads and writes the checkpoint and calls ``progress``.
+    writes the checkpoint and calls ``progress``.
 
     Parameters
     ----------
@@ -100,9 +100,8 @@ def train(
     check_twins(settings, transform.item_shape)
     with join(device) as world:
         pool, validation = (make_pool(part, transform, world.device) for part in (parts.training, parts.validation))
-        task = Task(
-            lambda: EssenceNet(settings, transform.item_shape), pool, validation, fingerprint(parts.training, names)
-        )
+        data = same_everywhere(world, fingerprint(parts.training, names))
+        task = Task(lambda: EssenceNet(settings, transform.item_shape), pool, validation, data)
         run = optimise(task, settings, world, checkpoint=checkpoint, progress=progress)
         best = best_net(run)
         with precision("none", world.device):

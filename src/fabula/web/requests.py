@@ -101,7 +101,7 @@ class ExportRequest(_Body):
     result: str = Field(description="The id that POST /api/order answered as `result`.", max_length=100)
     format: Literal[
         "m3u8", "m3u", "pls", "xspf", "jspf", "csv", "json", "html", "svg", "zip", "cue", "txt",
-        "md", "docx", "png", "pdf",
+        "md", "docx", "png", "pdf", "book.pdf",
     ]  # fmt: skip
     gap_s: Number = Field(0.0, ge=0, le=60, description="Between two items, for formats that say when each begins.")
 

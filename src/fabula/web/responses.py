@@ -15,9 +15,9 @@ from fabula.core.template import Template
 from fabula.media.medium import Medium, Wave
 from fabula.media.registry import item_endings
 from fabula.media.units import total
-from fabula.session.answer import given_name
 from fabula.session.ordered import Ordered
 from fabula.session.session import Session
+from fabula.session.telling.answer import given_name
 from fabula.sources.registry import list_endings
 from fabula.web.guard.files import ItemFile
 from fabula.web.guard.strict import write_json
@@ -38,7 +38,7 @@ def collection_body(opened: OpenCollection, *, knows_model: bool) -> dict[str, A
     return {
         "id": opened.id,
         "title": session.title,
-        "medium": _medium(medium, opened.files),
+        "medium": {**_medium(medium, opened.files), "faces": medium.facing is not None},
         "by": session.column,
         "model": _model(session),
         "knows_model": knows_model,
@@ -89,6 +89,8 @@ def _label(feature: str, medium: Medium) -> str:
 def _items(opened: OpenCollection) -> list[dict[str, Any]]:
     session = opened.session
     facts = session.medium.telling.facts(session.collection)
+    coloured = next((fact for fact in facts if fact.coloured), None)
+    both = None if session.medium.facing is None else session.medium.facing(session.collection).alone
     heights = (session.essence if session.essence.ndim == 1 else session.essence[:, 0]).tolist()
     gains = session.medium.preview.gains
     levels = gains(session.collection) if gains is not None else np.full(len(heights), np.nan)
@@ -103,7 +105,9 @@ def _items(opened: OpenCollection) -> list[dict[str, Any]]:
             "essence": height,
             "preview": file is not None,
             "gain": round(float(level), 2) if np.isfinite(level) else None,
-            "facts": {fact.name: fact.texts[index] for fact in facts},
+            "facts": {fact.name: fact.texts[index] for fact in facts if not fact.coloured},
+            "colours": [] if coloured is None else coloured.texts[index].split(),
+            "both_pages": both is not None and bool(both[index]),
         }
         for index, (item, height, file, level) in enumerate(
             zip(session.collection.items, heights, opened.files, levels, strict=True)
@@ -118,12 +122,21 @@ def order_body(ordered: Ordered, result: str | None, *, explain: bool) -> dict[s
         **ordered.to_json(explain=explain),
         "result": result,
         "given_name": given_name(ordered),
+        "steps": _steps(ordered),
         "length_texts": {
             "sides": [unit.text(length) for length in ordered.lengths],
             "all": unit.text(total(ordered.lengths)),
             "left_out": unit.text(total([items[i].length for i in ordered.left_out])),
         },
     }
+
+
+def _steps(ordered: Ordered) -> list[dict[str, Any]]:
+    """What lies between neighbours, and which of it counts, where smoothness was asked for."""
+    if ordered.steps is None:
+        return []
+    counted = {part.name for part in ordered.steps.counted}
+    return [{"name": part.name, "counts": part.name in counted} for part in ordered.steps.parts]
 
 
 def format_body() -> dict[str, list[str]]:

@@ -51,6 +51,7 @@ def test_sixteen_hundred_more_cases_are_arranged_as_by_brute_force():
         compare(seed, 7)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(250))
 def test_a_wish_that_holds_already_changes_nothing(seed):
     try:
@@ -99,6 +100,7 @@ def test_without_wishes_and_with_fixed_items_it_is_the_fit(seed):
     assert arrange(Goal.template(rows, template), constraints=held).ordering.tolist() == order
 
 
+@pytest.mark.slow
 def test_a_million_items_without_wishes_are_sorted():
     rows = np.random.default_rng(0).normal(size=1_000_000)
     start = time.perf_counter()

@@ -146,6 +146,7 @@ def test_the_search_is_near_the_exact_solution_and_its_bounds_are_true(sides, we
             assert bounds.worst <= best.worst + 1e-9
 
 
+@pytest.mark.slow
 def test_sides_and_limits_hold_for_many_items(rng):
     n = 30
     lengths = rng.uniform(120, 400, size=n)
@@ -160,6 +161,7 @@ def test_sides_and_limits_hold_for_many_items(rng):
         assert max(lengths[part].sum() for part in side) <= 1.15 * kept.limit / 2 * (1 + 1e-9)
 
 
+@pytest.mark.slow
 def test_a_wish_that_the_free_ordering_keeps_changes_nothing_with_many_items(rng):
     goal, flow = Goal.template(rng.normal(size=25), HILL), 0.1 * rng.random((25, 25))
     for table in (None, flow):

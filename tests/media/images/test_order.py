@@ -77,12 +77,12 @@ def test_a_column_and_a_template_give_an_arc(folder: Path) -> None:
 
 def test_facing_pages_match_or_contrast(folder: Path) -> None:
     session = fabula.open(folder)
-    found = session.medium.facing(session.collection)
+    unlike, _ = session.medium.facing(session.collection).costs()
     means = {}
     for how in ("match", "contrast"):
         order = session.order(spreads=how, first="01 red").ordering
         assert order[0] == 0
-        means[how] = np.mean([found.unlike[order[k], order[k + 1]] for k in range(1, 7, 2)])
+        means[how] = np.mean([unlike[order[k], order[k + 1]] for k in range(1, 7, 2)])
     assert means["match"] < means["contrast"]
     with pytest.raises(InputError, match="goes without sides"):
         session.order(spreads="match", sides=2)

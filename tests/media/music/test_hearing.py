@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from scipy.signal import resample_poly
 
 from fabula.media.music.audio import AudioFeatures, measure
-from fabula.media.music.hearing.levels import edges, loudness_range
 from fabula.media.music.hearing.mixing import Mix
-from fabula.media.music.hearing.peaks import Peak
 from fabula.media.music.hearing.pitches import Pitches, tuning
+from fabula.media.music.loudness.levels import edges, loudness_range
+from fabula.media.music.loudness.peaks import Peak
 
 RATE = 22050
 Samples = NDArray[np.float64]

@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 
-from fabula.media.text.languages import language_of
-from fabula.media.text.measures import MEASURES, measure_text
-from fabula.media.text.plain import plain_document
-from fabula.media.text.words import names_of, paragraphs_of, sentences_of, without_spaces, words_of
+from fabula.media.text.measuring.languages import language_of
+from fabula.media.text.measuring.measures import MEASURES, measure_text
+from fabula.media.text.measuring.words import names_of, paragraphs_of, sentences_of, without_spaces, words_of
+from fabula.media.text.reading.plain import plain_document
 
 
 @pytest.mark.parametrize(

@@ -244,6 +244,7 @@ entries = st.builds(Entry, locations, line, line, durations, numbers)
 playlists = st.builds(Playlist, st.lists(entries, min_size=1, max_size=5).map(tuple), line)
 
 
+@pytest.mark.slow
 @given(playlists, st.sampled_from(PLAYLIST_ENDINGS), st.randoms())
 @settings(max_examples=120, deadline=None)
 def test_what_is_written_reads_back(tmp_path_factory, playlist, ending, random):

@@ -333,6 +333,7 @@ def collections(draw: st.DrawFn) -> Collection:
     return Collection("new", items, features, ("energy", "ü, tempo"))
 
 
+@pytest.mark.slow
 @given(collections(), st.sampled_from([".csv", ".json"]))
 @settings(max_examples=100, deadline=None)
 def test_what_is_written_reads_back(tmp_path_factory, collection, ending):

@@ -55,6 +55,7 @@ def test_a_program_is_asked_everything(task, method):
     assert all(order.tolist() == list(range(5)) for order in found.found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "reasons"),
     [

@@ -58,6 +58,7 @@ def test_fma_keeps_its_own_splits(archive, tmp_path):
     assert any("fewer than 3" in note for note in study.notes)
 
 
+@pytest.mark.slow
 def test_the_whole_path_without_plain_features(archive, tmp_path):
     (tmp_path / "fma_metadata.zip").write_bytes(archive.zipped())
     study = reproduce(tmp_path / "fma_metadata.zip", tmp_path / "out", plan=PLAN)
@@ -69,6 +70,7 @@ def test_the_whole_path_without_plain_features(archive, tmp_path):
     assert "Figure 2" in page
 
 
+@pytest.mark.slow
 def test_plain_features_where_echonest_has_them(archive, tmp_path):
     archive.with_echonest = {track["id"] for track in archive.tracks}
     study = reproduce(archive.write(tmp_path), tmp_path / "out", plan=replace(PLAN, counts=(1,)))

@@ -12,7 +12,7 @@ from fabula.errors import InputError
 from fabula.models.file import load_model
 from fabula.studies.reproduce.run import reproduce
 from fabula.studies.train import Recipe, train_table
-from fabula.training.loop.distributed import World, pick_device
+from fabula.training.loop.distributed import World, pick_device, same_everywhere
 
 SCRIPT = """
 import os, sys
@@ -54,6 +54,25 @@ sys.exit(run(sys.argv[2:]))
 """
 
 
+SETS = """
+import os, sys
+from fabula.cli import run
+from fabula.models.file import save_model
+from fabula.training.sets import training
+
+rank, plain = int(os.environ["RANK"]), training.train_sets
+
+def train_sets(*arguments, **options):
+    done = plain(*arguments, **options)
+    save_model(f"{sys.argv[1]}/rank{rank}.safetensors", done.model)
+    return done
+
+training.train_sets = train_sets
+os.chdir(f"{sys.argv[1]}/disk{rank}")
+sys.exit(run(sys.argv[2:]))
+"""
+
+
 def under_torchrun(script, folder, *arguments):
     """Run a script in two processes on the CPU; its output."""
     path = folder / "script.py"
@@ -82,7 +101,7 @@ def test_two_processes_train_one_model(tmp_path):
 @pytest.mark.slow
 @pytest.mark.timeout(240)
 def test_the_first_process_alone_resumes_writes_and_prints(tmp_path, monkeypatch):
-    """The checkpoint lies on the disk of the first process; the second has a disk of its own, and nothing on it."""
+    """The checkpoint lies on the disk of the last process, the table on that of the first; neither has both."""
     rng = np.random.default_rng(0)
     lines = ["album_id,position,rise,noise"]
     for album in range(60):
@@ -90,7 +109,7 @@ def test_the_first_process_alone_resumes_writes_and_prints(tmp_path, monkeypatch
         lines += [f"{album},{j + 1},{rise[j]:.4f},{rng.normal():.4f}" for j in range(5)]
     for rank in range(2):
         (tmp_path / f"disk{rank}").mkdir()
-        (tmp_path / f"disk{rank}" / "t.csv").write_text("\n".join(lines) + "\n")
+    (tmp_path / "disk0" / "t.csv").write_text("\n".join(lines) + "\n")
     monkeypatch.chdir(tmp_path / "disk0")
     changes = {"scorers": ("arcs",), "epochs": 6, "batch": 16, "features": ("rise", "noise"), "logged": ()}
 
@@ -100,13 +119,13 @@ def test_the_first_process_alone_resumes_writes_and_prints(tmp_path, monkeypatch
 
     with pytest.raises(KeyboardInterrupt):
         train_table(Recipe(Path("t.csv"), {}, changes=changes, device="cpu"), "m.safetensors", progress=interrupt)
-    assert Path("m.checkpoint").exists()
+    Path("m.checkpoint").rename(tmp_path / "disk1" / "m.checkpoint")
     options = ["--features", "rise,noise", "--set", "logged=[]", "--scorers", "arcs", "--epochs", 6, "--batch", 16]
     out = under_torchrun(COMMAND, tmp_path, "train", "t.csv", *options, "--device", "cpu", "-o", "m.safetensors")
     assert out.count("written: m.safetensors") == 1
     assert out.count("trained on") == 1
     assert sorted(path.name for path in (tmp_path / "disk0").iterdir()) == ["m.safetensors", "t.csv"]
-    assert [path.name for path in (tmp_path / "disk1").iterdir()] == ["t.csv"]
+    assert not list((tmp_path / "disk1").iterdir())
     one, two = (load_model(tmp_path / f"rank{rank}-6.safetensors") for rank in range(2))
     assert one.training["processes"] == 2
     assert one.training == two.training
@@ -117,6 +136,35 @@ def test_the_first_process_alone_resumes_writes_and_prints(tmp_path, monkeypatch
     assert out.count("95 % interval") == 1
     assert (tmp_path / "disk0" / "c.csv").exists()
     assert not (tmp_path / "disk1" / "c.csv").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(240)
+def test_two_processes_train_one_set_model(tmp_path):
+    rng = np.random.default_rng(0)
+    lines = ["album_id,position,track_name,rise"]
+    for album in range(60):
+        rise = np.sort(rng.normal(size=5))
+        lines += [f"{album},{j + 1},{'Intro' if j == 0 else f'Song {album}'},{rise[j]:.4f}" for j in range(5)]
+    for rank in range(2):
+        (tmp_path / f"disk{rank}").mkdir()
+    (tmp_path / "disk1" / "t.csv").write_text("\n".join(lines) + "\n")
+    sizes = [f"--set={name}={size}" for name, size in (("dimensions", 4), ("width", 16), ("layers", 1), ("heads", 2))]
+    options = ["--titles", "track_name", "--features", "rise", "--epochs", 8, "--batch", 15, *sizes, "--device", "cpu"]
+    out = under_torchrun(SETS, tmp_path, "train", "t.csv", *options, "-o", "m.safetensors")
+    assert out.count("written: m.safetensors") == 1
+    one, two = (load_model(tmp_path / f"rank{rank}.safetensors") for rank in range(2))
+    assert one.training["processes"] == 2
+    assert all(np.array_equal(one.tensors[name], two.tensors[name]) for name in one.tensors)
+    assert one.training["best epoch"]["bits"] > 0.5
+    assert [path.name for path in (tmp_path / "disk0").iterdir()] == ["m.safetensors"]
+
+
+def test_all_processes_must_read_the_same(monkeypatch):
+    world = World(0, 2, torch.device("cpu"))
+    monkeypatch.setattr(World, "told", lambda self, value: [value, "other"])
+    with pytest.raises(InputError, match="processes 0 and 1 have read different collections"):
+        same_everywhere(world, "mine")
 
 
 def test_alone_a_process_asks_itself():

@@ -48,6 +48,7 @@ def flip(weights, signs):
 KIND = ScorerKind(lambda settings, d: {"slope.weight": (d,)}, Slope)
 
 
+@pytest.mark.slow
 def test_it_is_trained_written_and_read(monkeypatch, tmp_path, make):
     monkeypatch.setitem(MODEL_SCORERS, "slope", KIND)
     monkeypatch.setitem(SCORERS, "slope", TrainableScorer(SlopeNet, lambda config: {"kind": "slope"}, flip))

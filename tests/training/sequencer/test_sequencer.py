@@ -60,6 +60,7 @@ def test_a_step_sees_what_was_placed_and_nothing_after_it():
     assert one[2].isneginf().tolist() == [False, True, True, False, False]
 
 
+@pytest.mark.slow
 def test_it_learns_a_rise_and_orders_collections_given_in_any_order(make):
     albums = make(120, rise=2.0)
     made = train_sequencer(albums[:90], albums[90:], SMALL, device="cpu")

@@ -24,6 +24,7 @@ NAMES = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_name_stays_a_name(server, sound):
     data = sound("01 Embers.ogg")
     files = [(name.encode("utf-8", "replace").decode(), data) for name in NAMES]

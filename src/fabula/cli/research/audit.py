@@ -40,7 +40,8 @@ def command(ctx: click.Context, /, *, controls_only: bool, published_bug: bool, 
     from dataclasses import asdict
 
     from fabula.cli.progress import training_bar
-    from fabula.studies.train import audit_table, first_process
+    from fabula.studies.train import audit_table
+    from fabula.training.ranks import is_first
 
     recipe = named_recipe(**options)
     if recipe.kind == "steps":
@@ -52,11 +53,11 @@ def command(ctx: click.Context, /, *, controls_only: bool, published_bug: bool, 
             report = audit_table(
                 recipe, controls_only=controls_only, published_bug=published_bug, progress=lambda name, p: bar(p, name)
             )
-    if as_json and first_process():
+    if as_json and is_first():
         rows = [{**asdict(row), "verdict": _verdict(report, row)} for row in report.rows]
         about = {"ok": report.ok, "judged": report.judged, "needed": report.needed, "notes": list(report.notes)}
         click.echo(json.dumps({**about, "rows": rows}))
-    elif first_process():
+    elif is_first():
         _show(report)
     ctx.exit(1 if not report.ok else 0 if report.judged else 3)
 

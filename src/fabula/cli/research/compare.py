@@ -39,7 +39,8 @@ def command(*, seeds: int, sweep: str | None, output: Path | None, as_json: bool
     from fabula.cli.progress import counting_bar
     from fabula.core.files.writing import check_target
     from fabula.studies.sets import compare_sets_of
-    from fabula.studies.train import compare_table, compared_json, first_process
+    from fabula.studies.train import compare_table, compared_json
+    from fabula.training.ranks import is_first
 
     if output is not None and check_target(output).suffix.lower() not in (".json", ".csv", ".svg"):
         raise InputError(f"{output}: the ending must be one of .json, .csv, .svg")
@@ -56,7 +57,7 @@ def command(*, seeds: int, sweep: str | None, output: Path | None, as_json: bool
 
         compare = compare_sets_of if recipe.kind == "set" else compare_table
         rows = compare(recipe, seeds=seeds, dimensions=dimensions, progress=report, tell=notes.append)
-    if not first_process():
+    if not is_first():
         return
     for note in notes:
         click.echo(f"note: {note}", err=True)

@@ -40,7 +40,7 @@ def command(*, output: Path | None, show_recipe: bool, jobs: int, **options: Any
     They come from a table, or from a folder of numbered folders and playlists, each in its order.
     With --titles, --from or a folder it is a set model, which reads titles and sees the whole collection.
     An interrupted run goes on from its last epoch when the same command is given again.
-    Several GPUs: torchrun --nproc-per-node 4 -m fabula train ...
+    Several GPUs: torchrun --nproc-per-node 4 -m fabula train ...; the table may lie on the disk of any machine.
 
     \b
     Examples:
@@ -159,6 +159,8 @@ def _train_sets(recipe: Recipe, output: Path, kept: _Kept) -> None:
         logging(bar, log=kept.history, tensorboard=kept.tensorboard) as report,
     ):
         found = train_sets_of(recipe, output, measuring=Measuring(progress=measured), progress=report)
+    if not found.first:
+        return
     out, split, info = console(), found.split, found.information
     out.print(f"trained on {len(split.training):,} collections, held out {len(split.held_out):,} ({split.rule})")
     for note in split.notes:

@@ -17,7 +17,7 @@ from fabula.errors import InputError
 class Goal:
     """What positions cost n items: deviations from a template, or tables by the position on a side and in the whole.
 
-    Made by :meth:`template` or :meth:`table`.
+    Made by :meth:`template` or :meth:`table`; of a number of items alone, positions cost nothing.
 
     Examples
     --------
@@ -76,6 +76,11 @@ class Goal:
             raise InputError("a goal needs a table by the position on a side, in the whole, or both")
         return cls(np.shape(known(1))[0] if n is None else n, function=function, whole=whole)
 
+    @property
+    def nothing(self) -> bool:
+        """Whether positions cost nothing."""
+        return self.follows is None and self.function is None and self.whole is None
+
     def costs(self, m: int) -> Floats:
         """The deviation, or the tables' cost, of each item at each of m positions that are all there are: (n, m)."""
         return self.alone(m) if self.whole is None else self.alone(m) + self.shared(m)
@@ -123,6 +128,8 @@ class Goal:
     def taken(self, items: ArrayLike) -> Goal:
         """The goal of some items, in the order they are named."""
         chosen = np.asarray(items, dtype=np.intp)
+        if self.nothing:
+            return Goal(len(chosen))
         if self.follows is not None:
             return Goal(
                 len(chosen), essence=None if self.essence is None else self.essence[chosen], follows=self.follows

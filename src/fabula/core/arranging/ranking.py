@@ -13,6 +13,9 @@ from fabula.core.arranging.goal import Goal
 from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
 
+MOST_SORTED = 1000  # items beyond which rows of flow are added up as they are listed, but for rounding
+DIGITS = 4
+
 
 def canonical_order(goal: Goal, flow: Floats | None, constraints: Constraints) -> Ints:
     """The items by value, or by cost; then by flow; then by length; as they are listed where nothing tells them apart.
@@ -27,9 +30,11 @@ def canonical_order(goal: Goal, flow: Floats | None, constraints: Constraints) -
     >>> canonical_order(Goal.template([3, 1, 2, 1], Template([0, 1], [0, 1])), None, Constraints(4))
     array([1, 3, 2, 0])
     """
-    known = goal.costs(goal.n) if goal.follows is None else goal.rows
+    known = np.zeros((goal.n, 0)) if goal.nothing else goal.costs(goal.n) if goal.follows is None else goal.rows
     keys = list((known + 0.0).T)
-    if flow is not None:
+    if flow is not None and goal.n > MOST_SORTED:
+        keys += [flow.sum(axis=axis, dtype=np.float64).round(DIGITS) for axis in (1, 0)]
+    elif flow is not None:
         out, into = (np.sort(table, axis=1) for table in (_without_self(flow), _without_self(flow.T)))
         keys += [out.sum(axis=1), into.sum(axis=1), out[:, 0], into[:, 0]]
     if constraints.lengths is not None and not constraints.one_side:

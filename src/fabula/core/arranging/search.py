@@ -129,12 +129,13 @@ def _as_flow(flow: ArrayLike | None, n: int) -> Floats | None:
     if flow is None:
         return None
     try:
-        table = np.asarray(flow, dtype=np.float64)
+        given = np.asarray(flow)
+        table = given.astype(given.dtype if given.dtype == np.float32 else np.float64)  # a copy
     except (TypeError, ValueError) as error:
         raise InputError("flow must be numbers, one row and one column per item") from error
     if table.shape != (n, n):
         raise InputError(f"flow must have shape ({n}, {n}), one row and one column per item; got {table.shape}")
-    table = np.where(np.eye(n, dtype=bool), 0.0, table)  # no item follows itself
+    np.fill_diagonal(table, 0.0)  # no item follows itself
     if not np.isfinite(table).all():
         i, k = np.argwhere(~np.isfinite(table))[0]
         raise InputError(f"flow must be finite; got {table[i, k]} from item {i} to item {k}")

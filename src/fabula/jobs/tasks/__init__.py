@@ -11,7 +11,7 @@ from fabula.jobs.task import Task
 TASKS = {  # name: (where it lies, what it does)
     "extract": ("extract:Extract", "Measure files: a row a file."),
     "encode": ("encode:Encode", "The essence of every item of a table of collections."),
-    "order": ("order:Order", "Likely orderings of every collection of a table."),
+    "order": ("order:Order", "An ordering of every collection of a table."),
     "templates-learn": ("templates_learn:TemplatesLearn", "Learn templates from a table of ordered collections."),
     "reproduce": ("reproduce:Reproduce", "Reproduce every table and figure of the paper."),
     "compare": ("compare:Compare", "Bits of each feature and of the essence, with several seeds."),

@@ -1,18 +1,18 @@
-"""``encode``: the essence of every item of a table of collections."""
+"""``encode``: the essence of every item of a table of collections, as ``fabula encode`` writes it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import numpy as np
-
-from fabula.core.essence import Floats
-from fabula.errors import FabulaError, InputError
-from fabula.jobs.tables import OPTIONS, Rows, cut_table, rows_of
+from fabula.errors import InputError
+from fabula.jobs.tables import OPTIONS, cut_table, read_shard, rows_of_shard
 from fabula.jobs.task import Asked, Cut, Round, Task
-from fabula.models.file import model_from_bytes
-from fabula.models.model import Model
+from fabula.models.file import load_model, model_from_bytes
+from fabula.session.catalogue.judging import ArrayModel, array_model
+from fabula.session.catalogue.running import essence_rows
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -21,62 +21,39 @@ if TYPE_CHECKING:
 
 
 class Encode(Task):
-    """Rows: collection, row of the table, essence (one column a dimension), failure."""
+    """Rows: collection, row of the table from 1, id, essence (one column a dimension), failure."""
 
     name: ClassVar[str] = "encode"
-    options: ClassVar[Mapping[str, Any]] = OPTIONS
+    options: ClassVar[Mapping[str, Any]] = {**OPTIONS, "raw": False}
     model: ClassVar[bool | None] = True
     items: ClassVar[str] = "collections"
 
     def cut(self, asked: Asked) -> Cut:
         """Ranges of rows."""
-        return cut_table(asked)
+        return fitting(asked, cut_table(asked))
 
-    def open(self, job: Job) -> Model:
+    def open(self, job: Job) -> ArrayModel:
         """The model."""
-        return essence_model(job)
+        return model_of(job)
 
     def do(self, job: Job, now: Round, shard: int) -> tuple[pa.Table, int]:
         """Encode the collections of a shard."""
-        import pyarrow as pa
-
-        model: Model = job.opened
-        rows = rows_of(job.inputs[0].path, job.options, job.plan.shards[shard], model.feature_names)
-        essence, failures = encoded(model, rows)
-        names = ["essence"] if model.dimensions == 1 else [f"essence.{i + 1}" for i in range(model.dimensions)]
-        owner = np.repeat(np.arange(len(rows)), np.diff(rows.offsets))
-        columns = {"collection": pa.array(rows.ids).take(owner), "row": pa.array(rows.numbers)}
-        columns |= {name: pa.array(essence[:, i], from_pandas=True) for i, name in enumerate(names)}
-        told = [failures.get(i) for i in owner.tolist()] if failures else [None] * len(owner)
-        return pa.table({**columns, "failure": pa.array(told, pa.string())}), len(rows)
+        model: ArrayModel = job.opened
+        found = read_shard(job.inputs[0].path, job.options, job.plan.shards[shard], model.feature_names)
+        return rows_of_shard(found, partial(essence_rows, model, raw=job.options["raw"])), len(found)
 
 
-def essence_model(job: Job) -> Model:
-    """The model of a job, which must give each item an essence by itself."""
-    model = model_from_bytes(job.model or b"", job.plan.model["name"])
-    if not isinstance(model, Model):
-        raise InputError(f"{job.plan.model['name']}: sees whole collections; a job takes a model such as albums")
-    return model
+def fitting(asked: Asked, cut: Cut) -> Cut:
+    """The cut of a table, whose first collection the model was asked about: a table it cannot take is told at once."""
+    model = array_model(load_model(asked.model), asked.model)
+    first = read_shard(cut.inputs[0].path, cut.options, cut.shards[0], model.feature_names).piece
+    if first is not None:
+        with suppress(InputError):  # of its values; such a collection is a row of failure
+            essence_rows(model, first.collections[:1], first.rows[: int(first.collections.offsets[1])], first.medium)
+    return cut
 
 
-def encoded(model: Model, rows: Rows) -> tuple[Floats, dict[int, str]]:
-    """The essence of all rows (rows, d), NaN where a collection has none, and why it has none."""
-    parts = [rows.features[rows.of(i)] for i in range(len(rows))]
-    failures = dict(rows.failures)
-    if not parts:
-        return np.empty((0, model.dimensions)), failures
-    try:
-        essence = np.concatenate(model.encode_all(parts))
-    except FabulaError:  # one of them; which one, and why
-        essence = np.concatenate([_one(model, part, i, failures) for i, part in enumerate(parts)])
-    for i in failures:
-        essence[rows.of(i)] = np.nan
-    return essence, failures
-
-
-def _one(model: Model, part: Floats, number: int, failures: dict[int, str]) -> Floats:
-    try:
-        return model.encode(part)
-    except FabulaError as error:
-        failures.setdefault(number, str(error))
-        return np.full((len(part), model.dimensions), np.nan)
+def model_of(job: Job) -> ArrayModel:
+    """The model of a job, which must work on arrays."""
+    name = job.plan.model["name"]
+    return array_model(model_from_bytes(job.model or b"", name), name)

@@ -18,7 +18,7 @@ from fabula.jobs.task import Asked, Cut, Round, Task
 from fabula.media.extraction import Measuring, extract
 from fabula.media.medium import Medium
 from fabula.media.registry import find_medium
-from fabula.session.measure import joined
+from fabula.session.opening.measure import joined
 from fabula.sources.folders import files_of
 from fabula.sources.folders_reader import medium_of
 from fabula.sources.registry import Opening

@@ -16,20 +16,24 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from fabula.core.essence import Floats, normalise
+from fabula.core.collections import Collections
+from fabula.core.essence import Floats
 from fabula.core.naming import named
 from fabula.core.ordering import Ints
 from fabula.core.ordering import positions as even_positions
+from fabula.core.segments import normalise_many
 from fabula.core.template import PAPER_KNOTS
 from fabula.core.template_set import TemplateSet
 from fabula.errors import InputError
 from fabula.jobs.parts import Manifest, manifests, read_manifest, read_part, total_digest
 from fabula.jobs.plan import default_shards, ranges
 from fabula.jobs.slices import has_column
-from fabula.jobs.tables import OPTIONS, Rows, cut_table, rows_of
+from fabula.jobs.tables import OPTIONS, Shard, cut_table, read_shard, rows_of_shard
 from fabula.jobs.task import Asked, Cut, Round, Task
-from fabula.jobs.tasks.encode import encoded, essence_model
+from fabula.jobs.tasks.encode import fitting, model_of
+from fabula.media.medium import Medium
 from fabula.models.model import Model
+from fabula.session.catalogue.judging import completed
 from fabula.templates.costs import Costs, as_count, joined_costs, kept_costs
 from fabula.templates.descent import Descent, StepSums, step_sums
 from fabula.templates.refinement import RefinementSettings, race, sampled_rows
@@ -41,6 +45,7 @@ if TYPE_CHECKING:
 
 _EACH = 50_000  # collections that a shard of a step takes, from several of round 0's parts
 _SPLIT = "split"
+_Q = len(PAPER_KNOTS)
 
 
 class TemplatesLearn(Task):
@@ -62,15 +67,16 @@ class TemplatesLearn(Task):
         if _SPLIT not in where and path.lower().endswith(".parquet") and has_column(path, _SPLIT):
             where[_SPLIT] = "train"
         as_count(int(asked.options["k"]), cut.items)
-        return Cut(cut.inputs, cut.shards, cut.items, {**cut.options, "where": where})
+        kept = Cut(cut.inputs, cut.shards, cut.items, {**cut.options, "where": where})
+        return fitting(asked, kept) if asked.model else kept
 
     def open(self, job: Job) -> Model | None:
         """The model, where the essence comes from one."""
         if not job.plan.model:
             return None
-        model = essence_model(job)
-        if model.dimensions != 1:
-            raise InputError(f"templates are learned from one number per item; this model gives {model.dimensions}")
+        model = model_of(job)
+        if not isinstance(model, Model) or model.dimensions != 1:
+            raise InputError(f"{job.plan.model['name']}: templates are learned from one number per item")
         return model
 
     def do(self, job: Job, now: Round, shard: int) -> tuple[pa.Table, int]:
@@ -109,45 +115,42 @@ class TemplatesLearn(Task):
 
 
 def _forms(job: Job, shard: int) -> tuple[pa.Table, int]:
-    """B and c of every collection of two items and more; one that lacks a value is a failure."""
-    import pyarrow as pa
-
+    """What is kept of every collection of two items and more: b and c; one that lacks a value is a failure."""
     model: Model | None = job.opened
-    names = [job.options["by"]] if model is None else model.feature_names
-    rows = rows_of(job.inputs[0].path, job.options, job.plan.shards[shard], names)
-    essence, failures = _by_column(rows) if model is None else encoded(model, rows)
-    lengths = np.diff(rows.offsets)
-    good = np.array([i for i in np.flatnonzero(lengths > 1).tolist() if i not in failures], dtype=np.intp)
-    linear, constant = np.empty((0, len(PAPER_KNOTS))), np.empty(0)
-    if len(good):
-        cells = np.concatenate([np.arange(rows.offsets[i], rows.offsets[i + 1]) for i in good.tolist()])
-        even = {n: even_positions(n) for n in np.unique(lengths[good]).tolist()}
-        u = np.concatenate([even[n] for n in lengths[good].tolist()])
-        costs = joined_costs(essence[cells, 0], u, lengths[good])
-        linear, constant = costs.linear, costs.constant
-    table = pa.table(
-        {
-            "collection": pa.array([rows.ids[i] for i in good.tolist()], pa.string()),
-            "length": pa.array(lengths[good].astype(np.int64)),
-            "linear": _lists(linear),
-            "constant": pa.array(constant),
-            "failure": pa.nulls(len(good), pa.string()),
-        }
-    )
-    lost = [{"collection": rows.ids[i], "failure": why} for i, why in failures.items()]
-    return pa.concat_tables([table, pa.Table.from_pylist(lost, schema=table.schema)]), len(rows)
+    names = (str(job.options["by"]),) if model is None else model.feature_names
+    found = read_shard(job.inputs[0].path, job.options, job.plan.shards[shard], names)
+    if model is None and found.piece is not None:
+        found = _without_gaps(found, found.piece.collections.column(names[0]))
 
-
-def _by_column(rows: Rows) -> tuple[Floats, dict[int, str]]:
-    """A column as the essence (rows, 1), z-scored in each collection; one that lacks a value has none."""
-    essence, failures = np.full((len(rows.features), 1), np.nan), dict(rows.failures)
-    for i in (i for i in range(len(rows)) if i not in rows.failures):
-        values = rows.features[rows.of(i), 0]
-        if np.isfinite(values).all():
-            essence[rows.of(i), 0] = normalise(values)
+    def rows(part: Collections, numbers: Ints, medium: Medium) -> dict[str, Any]:
+        if model is None:
+            essence = normalise_many(part.column(names[0])[:, np.newaxis], part.offsets)
         else:
-            failures[i] = "lacks a value"
-    return essence, failures
+            essence = model.encode_many(completed(part, medium))
+        return _kept_rows(essence[:, 0], part)
+
+    return rows_of_shard(found, rows), len(found)
+
+
+def _without_gaps(shard: Shard, values: Floats) -> Shard:
+    """The shard, in which a collection that lacks a value has failed."""
+    offsets = shard.piece.collections.offsets if shard.piece is not None else np.zeros(1, dtype=np.intp)
+    missing = np.flatnonzero(np.add.reduceat(~np.isfinite(values), offsets[:-1], dtype=np.intp))
+    return Shard(shard.piece, {**dict.fromkeys(missing.tolist(), "lacks a value"), **shard.failures})
+
+
+def _kept_rows(essence: Floats, part: Collections) -> dict[str, Any]:
+    """A row for each collection of two items and more."""
+    several = part.sizes > 1
+    lengths = part.sizes[several].astype(np.int64)
+    linear, constant = np.empty((0, _Q)), np.empty(0)
+    if len(lengths):
+        even = {n: even_positions(n) for n in np.unique(lengths).tolist()}
+        u = np.concatenate([even[n] for n in lengths.tolist()])
+        costs = joined_costs(essence[np.repeat(several, part.sizes)], u, lengths)
+        linear, constant = costs.linear, costs.constant
+    ids = np.array(part.ids[several].tolist(), dtype=str)
+    return {"collection": ids, "length": lengths, "linear": lists(linear), "constant": constant}
 
 
 def _start(job: Job, done: Sequence[Manifest]) -> Descent:
@@ -166,7 +169,7 @@ def _start(job: Job, done: Sequence[Manifest]) -> Descent:
         picked.append(kept)
         begun += size
     how = RefinementSettings(int(job.options["starts"]), int(job.options["steps"]))
-    values, cost, _ = race(_costs(picked), k, rng, how, np.empty((0, k, len(PAPER_KNOTS))))
+    values, cost, _ = race(_costs(picked), k, rng, how, np.empty((0, k, _Q)))
     return Descent(values[int(np.argmin(cost))], how.steps)
 
 
@@ -178,7 +181,7 @@ def _kept(job: Job, part: Manifest) -> Kept:
     table = read_part(job.store, part)
     table = table.filter(table.column("failure").is_null())
     length, constant = (table.column(name).to_numpy() for name in ("length", "constant"))
-    return length, _arrays(table.column("linear"), len(PAPER_KNOTS)), constant
+    return length, _arrays(table.column("linear"), _Q), constant
 
 
 def _costs(kept: Sequence[Kept]) -> Costs:
@@ -197,8 +200,8 @@ def _as_table(sums: StepSums) -> pa.Table:
             "kind": pa.array(["template"] * k + ["worst"] * worst),
             "members": pa.array(np.concatenate([sums.members, np.zeros(worst)])),
             "error": pa.array(np.concatenate([[sums.error], np.zeros(k - 1), sums.worst])),
-            "linear": _lists(np.concatenate([sums.linear, sums.fits])),
-            "quadratic": _lists(quadratic),
+            "linear": lists(np.concatenate([sums.linear, sums.fits])),
+            "quadratic": lists(quadratic),
         }
     )
 
@@ -206,12 +209,12 @@ def _as_table(sums: StepSums) -> pa.Table:
 def _as_sums(table: pa.Table) -> StepSums:
     k = table.column("kind").to_pylist().count("template")
     members, error = (table.column(name).to_numpy() for name in ("members", "error"))
-    linear = _arrays(table.column("linear"), len(PAPER_KNOTS))
-    quadratic = _arrays(table.column("quadratic"), len(PAPER_KNOTS) ** 2)[:k].reshape(k, *[len(PAPER_KNOTS)] * 2)
+    linear = _arrays(table.column("linear"), _Q)
+    quadratic = _arrays(table.column("quadratic"), _Q**2)[:k].reshape(k, *[_Q] * 2)
     return StepSums(quadratic, linear[:k], members[:k], float(error[0]), error[k:], linear[k:])
 
 
-def _lists(array: Floats) -> Any:
+def lists(array: Floats) -> Any:
     """Rows (m, w) as a column of lists."""
     import pyarrow as pa
 

@@ -14,6 +14,7 @@ from fabula.media.images.sidecars import write_numbers
 from fabula.media.medium import Cover, Facing, Medium, Output, Preview, Words
 from fabula.media.spec import Spec
 from fabula.media.steps import Steps
+from fabula.media.telling import Fact, Telling
 
 _TRAITS = {  # feature: (much, little)
     "brightness": ("light", "dark"),
@@ -74,10 +75,28 @@ def _complete(collection: Collection) -> Collection:
     return with_duplicates(collection)
 
 
-def _thumbnail(path: str) -> Cover | None:
+def _thumbnail(path: str, size: int) -> Cover | None:
     from fabula.media.images.thumbnails import thumbnail
 
-    return thumbnail(path)
+    return thumbnail(path, size)
+
+
+def _facts(collection: Collection) -> tuple[Fact, ...]:
+    """The palette, where it is known."""
+    from fabula.media.images.palette import as_hex, palettes
+
+    found = palettes(collection)
+    if not any(found):
+        return ()
+    texts = tuple(" ".join(as_hex(colour) for colour, _ in one) for one in found)
+    lab = [" ".join(f"{light:.0f},{a:.0f},{b:.0f}:{share:.2f}" for (light, a, b), share in one) for one in found]
+    return (Fact("palette", texts, {"palette": texts, "palette_lab": lab}, coloured=True),)
+
+
+def _joins(collection: Collection, breaks: Sequence[int]) -> list[str]:
+    from fabula.media.images.words import joins
+
+    return joins(collection, breaks)
 
 
 def _parts(path: str) -> Collection | None:
@@ -140,10 +159,12 @@ MEDIUM = Medium(
     steps=_steps,
     proposer="pictures",
     columns=_COLUMNS,
+    codes=frozenset(("hash_a", "hash_b", "duplicates", *(f"palette_{k}" for k in range(1, 6)))),
     preview=Preview("picture", _SHOWN, cover=_thumbnail),
     facing=_facing,
     outputs=OUTPUTS,
     write_numbers=write_numbers,
+    telling=Telling(facts=_facts, joins=_joins),
 )
 
 __all__ = ["MEDIUM"]

@@ -53,3 +53,19 @@ def _roots() -> NDArray[np.float32]:
     """The cube root that lightness follows, tabled: a look-up takes a tenth of the time."""
     light: Floats = np.arange(_STEPS * 16 + 1) / (_STEPS * 16)
     return np.where(light > _CUBIC, np.cbrt(light), light / (3 * (6 / 29) ** 2) + 4 / 29).astype(np.float32)
+
+
+def srgb(colour: Floats) -> NDArray[np.uint8]:
+    """The way back: bytes of sRGB of one colour (3,), the nearest there are.
+
+    Examples
+    --------
+    >>> srgb(np.array([100.0, 0.0, 0.0])).tolist()
+    [255, 255, 255]
+    """
+    y = (colour[0] + 16) / 116
+    root = np.array([y + colour[1] / 500, y, y - colour[2] / 200])
+    xyz = np.where(root > 6 / 29, root**3, 3 * (6 / 29) ** 2 * (root - 4 / 29)) * _WHITE
+    linear = np.clip(np.linalg.solve(_TO_XYZ, xyz), 0.0, 1.0)
+    value = np.where(linear <= 0.0031308, 12.92 * linear, 1.055 * linear ** (1 / 2.4) - 0.055)
+    return np.asarray(np.rint(255 * value), dtype=np.uint8)

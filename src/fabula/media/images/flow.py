@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
+from typing import cast
 
 import numpy as np
 from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components
+from scipy.spatial.distance import cdist
 
 from fabula.core.collection import Collection
 from fabula.core.essence import Floats
 from fabula.media.steps import Step, Steps, essence_steps
 
 _ROWS = 512  # compared with all at a time
+_MANY = 1000  # pictures from which single precision will do
 SAME = "duplicates"  # the column that numbers groups of pictures that are nearly the same
 _BITS = 10  # of 64 in which the hashes of two shots of one thing differ at most
 _LOOKS = {"brightness": 12.0, "warmth": 12.0, "green_red": 12.0}  # and how far they are apart in light and colour
@@ -44,10 +48,10 @@ def picture_steps(collection: Collection, essence: Floats) -> Steps:
         there = [feature for feature in scales if feature in collection.feature_names]
         if there and collection.features.ndim == 2:
             columns = collection.columns(there) / np.array([scales[feature] for feature in there])
-            parts.append(Step(name, "deviations", _distance(columns)))
+            parts.append(Step(name, "deviations", partial(_distance, columns)))
     if "aspect" in collection.feature_names and collection.features.ndim == 2:
         octaves = np.log2(np.maximum(collection.column("aspect"), 1e-3))[:, np.newaxis]
-        parts.append(Step("format", "octaves", _distance(octaves)))
+        parts.append(Step("format", "octaves", partial(_distance, octaves)))
     return Steps(tuple(parts)) if parts else essence_steps(collection, essence)
 
 
@@ -56,8 +60,10 @@ def _distance(columns: Floats) -> Floats:
     known = np.isfinite(columns)
     centre = np.where(known, columns, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
     rows = np.where(known, columns, centre)
-    squares = (rows**2).sum(axis=1)
-    return np.asarray(np.sqrt(np.maximum(squares[:, np.newaxis] + squares - 2 * rows @ rows.T, 0.0)))
+    table = np.empty((len(rows), len(rows)), dtype=np.float32 if len(rows) >= _MANY else np.float64)
+    for start in range(0, len(rows), _ROWS):
+        table[start : start + _ROWS] = cdist(rows[start : start + _ROWS], rows)
+    return cast(Floats, table)
 
 
 def with_duplicates(collection: Collection) -> Collection:

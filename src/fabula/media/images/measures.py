@@ -11,6 +11,7 @@ from scipy import ndimage
 from fabula.core.essence import Floats
 from fabula.media.images.colours import lab
 from fabula.media.images.opening import open_picture, pillow
+from fabula.media.images.palette import COLOURS, palette_codes
 from fabula.media.spec import Spec, Stop, Stopped
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ _HASH = 8
 MEASURES = (
     "aspect", "brightness", "contrast", "key_low", "key_high", "warmth", "green_red", "chroma", "hue", "hue_agreement",
     "bw", "colourfulness", "edge_density", "horizontality", "sharpness", "entropy", "symmetry", "top_bottom",
-    "subject_x", "subject_y", "subject_spread", "subject_size", "hash_a", "hash_b",
+    "subject_x", "subject_y", "subject_spread", "subject_size", "hash_a", "hash_b", *COLOURS,
 )  # fmt: skip
 
 
@@ -43,7 +44,7 @@ def measure_picture(path: str, stop: Stop = lambda: False) -> Floats:
 
     Returns
     -------
-    Shape (24,), as `MEASURES` names them.
+    Shape (29,), as `MEASURES` names them.
     """
     if stop():
         raise Stopped
@@ -55,12 +56,12 @@ def measures_of(picture: Image) -> Floats:
 
     Returns
     -------
-    Shape (24,): ``aspect`` is width by height; ``brightness`` and ``contrast`` mean and deviation of L*; ``key_low``
+    Shape (29,): ``aspect`` is width by height; ``brightness`` and ``contrast`` mean and deviation of L*; ``key_low``
     and ``key_high`` the shares of shadows and highlights; ``warmth`` and ``green_red`` the means of b* and a*;
     ``chroma`` and ``colourfulness`` (Hasler and Suesstrunk); ``hue`` in radians and how much the pixels agree on it;
     ``bw`` 1 for black and white; ``edge_density``, ``horizontality``, ``sharpness``, ``entropy``; ``symmetry`` left to
-    right; ``top_bottom`` how much lighter the top is; where the ``subject`` is, how spread and how large; and a 64-bit
-    hash of the picture's gradients, as two numbers.
+    right; ``top_bottom`` how much lighter the top is; where the ``subject`` is, how spread and how large; a 64-bit
+    hash of the picture's gradients, as two numbers; and its palette of at most five colours, 0 where there are fewer.
 
     Examples
     --------
@@ -86,7 +87,7 @@ def measures_of(picture: Image) -> Floats:
         np.log((np.abs(down).mean() + 1e-3) / (np.abs(across).mean() + 1e-3)),
         np.log1p(ndimage.laplace(light).var()), _entropy(light), _symmetry(light),
         grey[:half].mean() - grey[-half:].mean(),
-        *_subject(picture), *_hashed(picture),
+        *_subject(picture), *_hashed(picture), *palette_codes(rgb),
     ]  # fmt: skip
     return np.array(values, dtype=np.float64)
 
@@ -154,4 +155,4 @@ def _prepare() -> None:
     pillow()
 
 
-SPEC = Spec("images", version=1, feature_names=MEASURES, measure=_row, shape=(len(MEASURES),), prepare=_prepare)
+SPEC = Spec("images", version=2, feature_names=MEASURES, measure=_row, shape=(len(MEASURES),), prepare=_prepare)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from fabula.core.collection import Collection
+from fabula.core.essence import Floats
 from fabula.media.images.flow import picture_steps
 from fabula.media.medium import Facing
 
@@ -21,11 +22,13 @@ def facing_pages(collection: Collection) -> Facing:
         n pictures, measured.
     """
     n = len(collection)
-    table = picture_steps(collection, np.zeros(n)).table
-    unlike = (table + table.T) / 2
-    if "aspect" not in collection.feature_names:
-        return Facing(unlike, np.zeros((n, n)), np.zeros(n, dtype=bool))
-    aspect = collection.column("aspect")
-    lies = np.sign(np.log(np.where(np.isfinite(aspect), aspect, 1.0)).round(2))
-    odd = _UPRIGHT * (lies[:, np.newaxis] * lies < 0)
-    return Facing(unlike, odd.astype(np.float64), aspect >= WIDE)
+    known = "aspect" in collection.feature_names and collection.features.ndim == 2
+    aspect = collection.column("aspect") if known else np.ones(n)
+
+    def costs() -> tuple[Floats, Floats]:
+        table = picture_steps(collection, np.zeros(n)).table
+        lies = np.sign(np.log(np.where(np.isfinite(aspect), aspect, 1.0)).round(2))
+        odd = _UPRIGHT * (lies[:, np.newaxis] * lies < 0)
+        return (table + table.T) / 2, odd.astype(np.float64)
+
+    return Facing(aspect >= WIDE, costs)

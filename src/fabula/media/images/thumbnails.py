@@ -8,13 +8,13 @@ from fabula.errors import FabulaError
 from fabula.media.images.opening import open_picture
 from fabula.media.medium import Cover
 
-_SIZE, _QUALITY = 640, 80  # pixels of the longer side; as JPEG counts
+_QUALITY = 80  # as JPEG counts
 
 
-def thumbnail(path: str) -> Cover | None:
-    """A picture of at most 640 pixels, upright, as JPEG; None where it cannot be read."""
+def thumbnail(path: str, size: int) -> Cover | None:
+    """A picture of at most so many pixels, upright, as JPEG; None where it cannot be read."""
     try:
-        picture = open_picture(path, _SIZE)
+        picture = open_picture(path, size)
     except FabulaError:
         return None
     content = BytesIO()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import product
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -13,8 +14,12 @@ from fabula.core.essence import Floats
 from fabula.core.fit import Fit, lay
 from fabula.core.template import Template, from_arc
 from fabula.errors import ConflictError, InputError
+from fabula.models.sets.agreement import MOST_EXPECTED, most_agreeing
+from fabula.models.sets.posterior import posterior
 from fabula.models.sets.tables import Tables
 
+Rule = Literal["likeliest", "agreeing", "arcs"]  # what to propose first
+RULES: tuple[Rule, ...] = get_args(Rule)
 _SECONDS = 1.5  # to search in, where the items are too many to be solved
 
 
@@ -29,6 +34,18 @@ def likeliest(tables: Tables, constraints: Constraints | None = None, *, seconds
     n = len(tables.positions)
     goal = Goal.table(n=n, whole=lambda m: -tables.at(m))
     return arrange(goal, constraints=constraints, flow=-tables.flow, seconds=seconds)
+
+
+def by_rule(tables: Tables, rule: Rule, seconds: float = _SECONDS) -> Arrangement:
+    """The likeliest ordering, the one expected to agree best with the true one, or the likeliest by positions alone.
+
+    Of more than 200 items nothing is expected: then the likeliest.
+    """
+    if rule == "arcs":
+        return likeliest(Tables(tables.positions, np.zeros_like(tables.flow)), seconds=seconds)
+    if rule == "agreeing" and len(tables.positions) <= MOST_EXPECTED:
+        return most_agreeing(posterior(tables.positions, tables.flow), seconds=seconds)
+    return likeliest(tables, seconds=seconds)
 
 
 def propose(

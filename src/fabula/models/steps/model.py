@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from fabula.core.collection import Collection
 from fabula.core.essence import Floats
-from fabula.core.sampling.drawing import Scores
-from fabula.errors import ModelError
+from fabula.core.sampling.scores import Scores
+from fabula.errors import InputError, ModelError
 from fabula.models.sets.basis import FUNCTIONS, position_basis
 from fabula.models.showing import CardShown
 from fabula.models.steps.evidence import Evidence, Terms
@@ -137,6 +137,12 @@ class StepModel(CardShown):
         """What it is made of."""
         return {"pairs": list(self.pair_names), "words": {language: list(w) for language, w in self.words.items()}}
 
+    def encode_many(self, *given: Any, **options: Any) -> NoReturn:
+        """It has no essence of arrays: it looks into the items and at all pairs of them."""
+        raise InputError("this model looks into the items themselves: order each with fabula.order, not from arrays")
+
+    order_many = encode_many
+
     def lexicon_of(self, language: str) -> tuple[tuple[str, ...], Floats]:
         """The terms of a language, w, and what they say of the position, (w, 4); none where it does not know it."""
         start = 0
@@ -189,11 +195,12 @@ class StepModel(CardShown):
 
     def weighed(self, evidence: Evidence, n: int, kernel: Floats) -> Floats:
         """What each two of n items add where the functions of the distance have these values, (7,): shape (n, n)."""
-        total = np.zeros((n, n))
+        total = None
         for name, weight in zip(self.pair_names, self.tensors["reach"] @ kernel, strict=True):
             if name in evidence.pairs and weight:
-                total += weight * evidence.pairs[name]
-        return total
+                part = evidence.pairs[name] * float(weight)
+                total = part if total is None else np.add(total, part, out=total)
+        return np.zeros((n, n)) if total is None else total
 
     def scores_of(self, collection: Collection, evidence: Evidence) -> Scores:
         """What every ordering of a collection scores; it takes memory for n^3 numbers."""

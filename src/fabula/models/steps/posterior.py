@@ -14,7 +14,8 @@ from fabula.core.collection import Collection
 from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
 from fabula.core.sampling.consensus import Consensus
-from fabula.core.sampling.drawing import Scores, draw_orderings
+from fabula.core.sampling.drawing import draw_orderings
+from fabula.core.sampling.scores import Scores
 from fabula.models.sets.basis import position_basis
 from fabula.models.steps.evidence import Evidence
 from fabula.models.steps.kernel import distance_basis
@@ -94,6 +95,14 @@ class Posterior:
         arcs = self.standing @ self.model.tensors["arcs"] @ position_basis(m).astype(np.float64)
         return np.asarray(arcs + np.outer(self._lead, (m - 1) / 2 - np.arange(m)))
 
+    def _standing_at(self, ordering: Ints) -> float:
+        """What `positions` says along an ordering, without the whole table."""
+        m = len(ordering)
+        if self.consensus is not None:
+            return float(self.positions(m)[ordering, np.arange(m)].sum())
+        arcs = self.standing[ordering] @ self.model.tensors["arcs"] * position_basis(m).T
+        return float(arcs.sum() + self._lead[ordering] @ ((m - 1) / 2 - np.arange(m)))
+
     @cached_property
     def _lead(self) -> Floats:
         """How much speaks for each item before all others, over the distances they can have: shape (n,)."""
@@ -121,8 +130,8 @@ class Posterior:
         """
         m = len(ordering)
         if len(self.collection) > MOST_DRAWN or not self.model.reaches:
-            flow = self.flow()[ordering[:-1], ordering[1:]].sum()
-            return float(self.positions(m)[ordering, np.arange(m)].sum() + flow)
+            flow = self.flow()[ordering[:-1], ordering[1:]].sum(dtype=np.float64)
+            return float(self._standing_at(ordering) + flow)
         if m == len(self.collection):
             return float(self.scores.of(ordering[np.newaxis])[0])
         at = self.standing[ordering] @ self.model.tensors["arcs"] @ position_basis(m).astype(np.float64)

@@ -34,7 +34,7 @@ def standing(features: Floats, logged: NDArray[np.bool_]) -> Floats:
     return np.clip(np.where(said, centred / np.where(said, spread, 1.0), 0.0), -_FAR, _FAR)
 
 
-def closeness(distance: Floats) -> Floats:
+def closeness(distance: NDArray[np.floating]) -> NDArray[np.floating]:
     """How much closer each pair is than its two items are to others, in deviations: shape (n, n), 0 on the diagonal.
 
     Centred by row and by column, so that an item that is close to all is not close to any.
@@ -46,14 +46,22 @@ def closeness(distance: Floats) -> Floats:
     """
     n = len(distance)
     if n < 3:
-        return np.zeros((n, n))
-    others = ~np.eye(n, dtype=bool)
-    near = np.where(others, -distance, 0.0)
-    near = np.where(others, near - near.sum() / (n * (n - 1)), 0.0)
+        return np.zeros_like(distance)
+    near = -distance
+    near -= (near.sum(dtype=np.float64) - np.trace(near)) / (n * (n - 1))
+    np.fill_diagonal(near, 0.0)
     # Without the diagonal the two kinds of means are not independent: this is the least-squares fit of both.
-    rows, columns = near.sum(axis=1), near.sum(axis=0)
-    of_row = ((n - 1) * rows + columns) / (n * (n - 2))
-    of_column = ((n - 1) * columns + rows) / (n * (n - 2))
-    near = np.where(others, near - of_row[:, np.newaxis] - of_column, 0.0)
-    spread = np.sqrt((near**2).sum() / (n * (n - 1)))
-    return near / spread if spread > 1e-9 else np.zeros((n, n))
+    rows, columns = near.sum(axis=1, dtype=np.float64), near.sum(axis=0, dtype=np.float64)
+    near -= (((n - 1) * rows + columns) / (n * (n - 2)))[:, np.newaxis].astype(near.dtype)
+    near -= (((n - 1) * columns + rows) / (n * (n - 2))).astype(near.dtype)
+    np.fill_diagonal(near, 0.0)
+    spread = float(np.linalg.norm(near)) / np.sqrt(n * (n - 1))
+    if spread <= 1e-6 * _size(distance):
+        return np.zeros_like(near)
+    near /= near.dtype.type(spread)
+    return near
+
+
+def _size(distance: NDArray[np.floating]) -> float:
+    """How large distances are, of which rounding leaves a small part."""
+    return float(np.abs(distance).max()) + 1e-9

@@ -50,9 +50,10 @@ def with_spreads(request: Request, collection: Collection, medium: Medium, plain
     found = medium.facing(collection)
     taken = {cover, *(one for run in runs for one in run)}
     free = [i for i in range(len(items)) if i not in taken and not found.alone[i]]
-    free, alone = _even(free, _costs(found, request.spreads), last)
+    costs = _costs(found, request.spreads)
+    free, alone = _even(free, costs, last)
     place = np.argsort(plain)
-    pairs = [[free[i], free[j]] for i, j in pair_up(_costs(found, request.spreads)[np.ix_(free, free)])]
+    pairs = [[free[i], free[j]] for i, j in pair_up(costs[np.ix_(free, free)])]
     turned = [sorted(pair, key=lambda i: (i == last, place[i])) for pair in pairs]
     end = last if alone is None else alone
     return replace(request, first=cover, last=end, together=[*runs, *turned], spreads="")
@@ -60,7 +61,8 @@ def with_spreads(request: Request, collection: Collection, medium: Medium, plain
 
 def _costs(found: Facing, how: str) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
     """What it costs that two face each other."""
-    return found.unlike + found.odd if how == "match" else found.odd - found.unlike
+    unlike, odd = found.costs()
+    return odd + unlike if how == "match" else odd - unlike
 
 
 def _even(free: Sequence[int], costs: np.ndarray, last: int | None) -> tuple[list[int], int | None]:

@@ -28,7 +28,8 @@ VERSION = 1
 class Checkpoint:
     """Where a run is kept after each epoch, and whether it is taken up from there.
 
-    With several processes the file is the first one's: it alone looks for it, reads and writes it.
+    With several processes the first alone writes it, and all look for it: after a restart another machine may be
+    first, and the file lies where the last first one was.
 
     Attributes
     ----------
@@ -52,18 +53,30 @@ class Checkpoint:
 
 
 def take_up(checkpoint: Checkpoint, run: Run, config: TrainingConfig, data: str, world: World) -> None:
-    """Bring a fresh run to the state in a checkpoint, where there is one to take up.
+    """Bring a fresh run to the state in a checkpoint, where there is one to take up on the disk of any process.
 
-    Every process gets the first one's file, so all go on from the same state.
+    Every process gets the same file, that with the most epochs, so all go on from the same state.
 
     Raises
     ------
     FileError
         When the file is no checkpoint, or one of other settings or other collections.
     """
-    content = world.of_first(checkpoint.content)
+    epochs = world.told(_epochs(checkpoint, alone=world.size == 1))
+    content = world.made_by(epochs.index(max(epochs)), checkpoint.content)
     if content is not None:
         read_checkpoint(content, run, config, data, where=checkpoint.path)
+
+
+def _epochs(checkpoint: Checkpoint, *, alone: bool) -> int:
+    """How far the run in a file is; -1 where there is none, 0 where it does not say."""
+    if alone or not checkpoint.path.exists():
+        return -1
+    try:
+        header, _ = _read(checkpoint.path.read_bytes(), checkpoint.path)
+        return int(json.loads(header["state"])["epoch"])
+    except (FileError, OSError, KeyError, ValueError):
+        return 0
 
 
 def write_checkpoint(path: Path, run: Run, config: TrainingConfig, data: str) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import atexit
 import os
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, TypeVar
 
 import torch
@@ -14,6 +15,7 @@ from torch import Tensor
 from torch import distributed as dist
 
 from fabula.errors import FabulaError, InputError
+from fabula.training.ranks import processes
 
 T = TypeVar("T")
 
@@ -62,29 +64,66 @@ class World:
 
     def of_first(self, make: Callable[[], T]) -> T:
         """What the first process makes, for all; where it raises an error of fabula's, all raise it."""
+        return self.made_by(0, make)
+
+    def made_by(self, rank: int, make: Callable[[], T]) -> T:
+        """What one process makes, for all; where it raises an error of fabula's, all raise it."""
         if self.size == 1:
             return make()
         made: list[Any] = [None, None]
-        if self.first:
+        if self.rank == rank:
             try:
                 made[0] = make()
             except FabulaError as error:
                 made[1] = error
-        dist.broadcast_object_list(made, src=0, device=self.device)
+        dist.broadcast_object_list(made, src=rank, device=self.device)
         if made[1] is not None:
             raise made[1]
         value: T = made[0]
         return value
 
+    def told(self, value: T) -> list[T]:
+        """What each process says, in the order of their ranks."""
+        if self.size == 1:
+            return [value]
+        said: list[Any] = [None] * self.size
+        with torch.cuda.device(self.device) if self.device.type == "cuda" else nullcontext():
+            dist.all_gather_object(said, value)
+        return said
 
-def processes() -> int:
-    """How many processes torchrun started; 1 without it."""
-    return int(os.environ.get("WORLD_SIZE", "1"))
+
+def same_everywhere(world: World, data: str) -> str:
+    """The fingerprint of the collections, which must be the same in all processes.
+
+    Raises
+    ------
+    InputError
+        When two processes have read different ones: each would pull the net another way.
+    """
+    said = world.told(data)
+    other = next((rank for rank, one in enumerate(said) if one != said[0]), None)
+    if other is not None:
+        raise InputError(f"processes 0 and {other} have read different collections; give all the same table")
+    return data
 
 
-def is_first() -> bool:
-    """Whether this process is the one that decides, writes and prints."""
-    return int(os.environ.get("RANK", "0")) == 0
+def read_by_any(path: Path, read: Callable[[], T], device: str) -> T:
+    """What is read of a file: by each process for itself, or for all by the first that has it on its disk.
+
+    Parameters
+    ----------
+    path
+        What is read; under torchrun not every machine needs it.
+    read
+        Reads it.
+    device
+        As :func:`join` takes it.
+    """
+    if processes() == 1:
+        return read()
+    with join(device) as world:
+        there = world.told(path.exists())
+        return read() if all(there) or not any(there) else world.made_by(there.index(True), read)
 
 
 @contextmanager

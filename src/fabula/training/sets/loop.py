@@ -11,6 +11,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from fabula.training.loop.distributed import World
+from fabula.training.loop.run import seed_of
 from fabula.training.sets.data import Batch, SetData
 from fabula.training.sets.loss import contrast, info_nce, permutations, taught
 from fabula.training.sets.masking import Masking
@@ -38,6 +40,7 @@ def fit_net(
     aside: SetData,
     recipe: SetRecipe,
     *,
+    world: World | None = None,
     teachers: Sequence[SetNet] = (),
     report: Report | None = None,
     least: float | None = None,
@@ -50,14 +53,18 @@ def fit_net(
         On the device of the data; its weights change.
     train, aside
         What is learned from, and what decides when it was best.
+    world
+        The processes that share each batch; this one alone by default.
     teachers
         Nets whose mean opinion it learns from as well.
     least
         Bits below which the net is kept as it came.
     """
     device, began = train.values.device, time.monotonic()
-    torch.manual_seed(recipe.seed)  # dropout has no generator of its own
-    generator = torch.Generator(device).manual_seed(recipe.seed)
+    world = world or World(0, 1, device)
+    own = recipe.seed if world.size == 1 else seed_of(recipe.seed, world.rank)
+    torch.manual_seed(own)  # dropout has no generator of its own
+    generator = torch.Generator(device).manual_seed(own)
     masking = Masking(recipe, net.spec.features, device)
     plan = np.random.default_rng(recipe.seed)
     total = recipe.epochs * sum(-(-len(group) // recipe.batch) for group in train.by_length().values())
@@ -67,23 +74,27 @@ def fit_net(
     for number in range(1, recipe.epochs + 1):
         net.train()
         losses = torch.zeros((), device=device)
-        for chosen, steps in _batches(train, recipe, plan):
-            x = masking(train.gather(chosen, steps), generator)
-            orderings = permutations(recipe.negatives, steps.shape[1], generator)
-            loss = _loss(net, x, orderings, teachers, recipe.taught)
+        for drawn, taken in _batches(train, recipe, plan):
+            chosen, steps = world.share(drawn), world.share(taken)
             optimiser.zero_grad(set_to_none=True)
-            torch.autograd.backward(loss * (len(chosen) / recipe.batch))
+            if len(chosen):  # a batch may have fewer collections than there are processes
+                x = masking(train.gather(chosen, steps), generator)
+                orderings = permutations(recipe.negatives, steps.shape[1], generator)
+                loss = _loss(net, x, orderings, teachers, recipe.taught)
+                torch.autograd.backward(loss * (len(chosen) / recipe.batch))
+                losses += loss.detach() * len(chosen)
+            world.sum_gradients(net.parameters())
             torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0, foreach=True)
             optimiser.step()
             schedule.step()
             step += 1
             _follow(average, net, min(recipe.averaging, step / (step + 10)))
-            losses += loss.detach() * len(chosen)
-        bits = float(collection_bits(average, aside, draws=4).mean())
+        [bits] = world.agree([float(collection_bits(average, aside, draws=4).mean())])
         if bits > most:
             best, most = copy.deepcopy(average), bits
-        epochs.append(Epoch(number, recipe.epochs, float(losses) / len(train), bits, time.monotonic() - began))
-        if report:
+        mean = float(world.sum(losses)) / len(train)
+        epochs.append(Epoch(number, recipe.epochs, mean, bits, time.monotonic() - began))
+        if report and world.first:
             report(epochs[-1])
     return best, epochs
 

@@ -8,13 +8,13 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-import torch
 
 from fabula.core.collection import Collection
 from fabula.core.seen import Seen, seen_by
 from fabula.errors import InputError
 from fabula.models.sets.model import SetModel
 from fabula.models.sets.spec import SetSpec
+from fabula.training.loop.distributed import join, same_everywhere
 from fabula.training.sets.controls import Control, controlled
 from fabula.training.sets.data import SetData
 from fabula.training.sets.export import as_model, as_net
@@ -70,6 +70,9 @@ def train_sets(
 ) -> TrainedSet:
     """Train a set model.
 
+    Under ``torchrun`` every process calls this with the same arguments: each takes its share of every batch, all get
+    the same result, and the first alone calls ``report``.
+
     Parameters
     ----------
     train
@@ -87,14 +90,13 @@ def train_sets(
     control
         Train on data in which nothing is to be learned, instead.
     device
-        ``"cpu"``, ``"cuda"``, or ``"auto"`` for the best there is.
+        ``"auto"`` (a GPU if there is one), ``"cpu"``, ``"cuda"`` or ``"cuda:1"``.
     """
     recipe = recipe or SetRecipe()
     if not train:
         raise InputError("at least one collection is needed to train")
     if aside is None:
         train, aside = set_aside(train, recipe.seed)
-    where = torch.device(("cuda" if torch.cuda.is_available() else "cpu") if device == "auto" else device)
     dropout = Dropout(recipe.dropout, recipe.title_dropout, recipe.word_dropout)
     if start is not None:
         read = (start.spec, start.tensors["transform.mean"], start.tensors["transform.deviation"], start.vocabulary)
@@ -102,14 +104,20 @@ def train_sets(
     else:
         read = learn_inputs(train, spec or SetSpec(train[0].feature_names), tokens=recipe.tokens, grams=recipe.grams)
         net = SetNet(read[0], recipe.seed, dropout)
-    parts: list[SetData] = [prepare(part, *read).to(where) for part in (train, aside)]
-    if control:
-        parts = [controlled(part, control, recipe.seed + i) for i, part in enumerate(parts)]
-    net = net.to(where)
-    before = float(collection_bits(net.eval(), parts[1], draws=4).mean()) if start is not None else None
-    taught_by = [as_net(teacher).to(where).eval() for teacher in teachers]
-    best, epochs = fit_net(net, parts[0], parts[1], recipe, teachers=taught_by, report=report, least=before)
+    with join(device) as world:
+        same_everywhere(world, fingerprint(train))
+        parts: list[SetData] = [prepare(part, *read).to(world.device) for part in (train, aside)]
+        if control:
+            parts = [controlled(part, control, recipe.seed + i) for i, part in enumerate(parts)]
+        net = net.to(world.device)
+        before = float(collection_bits(net.eval(), parts[1], draws=4).mean()) if start is not None else None
+        taught_by = [as_net(teacher).to(world.device).eval() for teacher in teachers]
+        best, epochs = fit_net(
+            net, parts[0], parts[1], recipe, world=world, teachers=taught_by, report=report, least=before
+        )
     record = _record(train, aside, recipe, epochs, start, control)
+    if world.size > 1:
+        record["processes"] = world.size
     return TrainedSet(as_model(best, *read[1:], training=record), tuple(epochs), before)
 
 

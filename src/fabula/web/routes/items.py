@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 
 from fabula.errors import FileError
@@ -13,6 +13,9 @@ from fabula.web.guard.files import ItemFile
 from fabula.web.guard.ranges import file_response
 from fabula.web.responses import json_response, media_type, wave_body
 from fabula.web.store import OpenCollection, Store
+
+_COVER = 640  # pixels of a picture's longer side, where nothing else is asked for
+Size = Annotated[int, Query(ge=16, le=4096, description="Pixels of its longer side, as far as it can be made smaller.")]
 
 
 def add_items(router: APIRouter, store: Store) -> None:
@@ -48,11 +51,11 @@ def add_items(router: APIRouter, store: Store) -> None:
                 raise FileError(str(error).replace(path, label)) from error
 
     @router.get("/collections/{collection}/items/{item}/cover", tags=["items"], response_class=Response)
-    def cover(collection: str, item: int, *, empty: bool = False) -> Response:
+    def cover(collection: str, item: int, *, empty: bool = False, size: Size = _COVER) -> Response:
         """The picture that stands for an item; 404 where there is none, or 204 with `empty`."""
         opened, file = file_of(collection, item)
         find = opened.session.medium.preview.cover
-        found = find(str(file.path)) if find is not None and file.there else None
+        found = find(str(file.path), size) if find is not None and file.there else None
         if found is None or not file.there:
             if empty:
                 return Response(status_code=204)

@@ -45,8 +45,8 @@ export const getVersion = (id, name) => json("GET", version(id, name));
 export const putVersion = (id, name, body) => json("PUT", version(id, name), body);
 export const dropVersion = (id, name) => ask("DELETE", version(id, name));
 export const wave = (id, item) => json("GET", `collections/${id}/items/${item}/wave`);
-export const cover = (id, item) => `/api/collections/${id}/items/${item}/cover?empty=true`;
-export const hasCover = async (id, item) => (await ask("GET", `collections/${id}/items/${item}/cover?empty=true`)).status === 200;
+export const cover = (id, item, size = 320) => `/api/collections/${id}/items/${item}/cover?empty=true&size=${size}`;
+export const hasCover = async (id, item) => (await ask("GET", `collections/${id}/items/${item}/cover?empty=true&size=320`)).status === 200;
 export const preview = (id, item) => `/api/collections/${id}/preview/${item}`;
 // The first lines of a text.
 export const beginning = async (address) => (await (await fetch(address, { headers: { Range: "bytes=0-1500" } })).text()).slice(0, 700);

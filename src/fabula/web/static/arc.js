@@ -8,6 +8,7 @@ import { at, handles } from "./template.js";
 
 const SAMPLES = 120;
 const MANY = 100; // from here on the points are painted: cheap to move, all at once
+const MOST_PICTURES = 500; // that are drawn in place of points
 const PATHS = new Set(["area", "template", "line", "arc"]);
 export const nodes = { points: new Map(), handles: [], focus: 0 };
 
@@ -95,6 +96,7 @@ function drawItems(rows) {
   nodes.root.classList.toggle("many", many);
   nodes.canvas.hidden = !many;
   if (many) return paint(rows);
+  const size = Math.min(44, Math.max(18, (1.5 * view.width) / rows.length));
   nodes.arc.setAttribute("d", rows.map(({ position, number, value }) => `${number === 1 ? "M" : "L"}${across(position).toFixed(1)},${y(value).toFixed(1)}`).join(""));
   const missing = nodes.points.size !== rows.length || rows.some(({ item }) => !nodes.points.has(item));
   if (missing || nodes.owner !== state.collection.id) makePoints(rows);
@@ -104,9 +106,38 @@ function drawItems(rows) {
     node.group.style.transform = `translate(${across(position).toFixed(1)}px, ${py.toFixed(1)}px)`;
     node.stem.setAttribute("y2", (y(target) - py).toFixed(1));
     const on = item === state.chosen || state.several.has(item);
-    const kind = `point${pinned.has(item) ? " pinned" : ""}${on ? " chosen" : ""}`;
+    if (state.covers && node.covered !== size) cover(node, item, size);
+    const kind = `point${pinned.has(item) ? " pinned" : ""}${on ? " chosen" : ""}${node.image ? " covered" : ""}`;
     if (node.kind !== kind) node.group.setAttribute("class", (node.kind = kind));
   }
+}
+
+// An item that has a picture is drawn as it.
+function cover(node, item, size) {
+  node.covered = size;
+  node.image ??= node.group.appendChild(svg("image", { href: state.covers(item), class: "point-image" }));
+  for (const [name, value] of Object.entries({ x: -size / 2, y: -size / 2, width: size, height: size })) node.image.setAttribute(name, value);
+}
+
+// Pictures of items that are painted, as they come in.
+const images = new Map();
+function imageOf(item) {
+  const address = state.covers(item);
+  if (!images.has(address)) {
+    if (images.size > 2000) images.clear();
+    const image = new Image();
+    image.onload = () => (images.due ||= requestAnimationFrame(() => ((images.due = 0), state.collection && render())));
+    image.src = address;
+    images.set(address, image);
+  }
+  const image = images.get(address);
+  return image.complete && image.naturalWidth ? image : null;
+}
+
+// Where a picture of this height lies around a point, in its own format.
+function frame(image, size) {
+  const scale = size / Math.max(image.naturalWidth, image.naturalHeight);
+  return [image.naturalWidth * scale, image.naturalHeight * scale];
 }
 
 // Many points are painted: one picture a frame.
@@ -122,13 +153,25 @@ function paint(rows) {
   pen.clearRect(0, 0, view.width, view.height);
   pen.fillStyle = style.color;
   const size = rows.length > 600 ? 3 : 4;
-  for (const { position, value } of rows) pen.fillRect(across(position) - size / 2, y(value) - size / 2, size, size);
+  const pictured = state.covers && rows.length <= MOST_PICTURES;
+  for (const { item, position, value } of rows) {
+    const image = pictured ? imageOf(item) : null;
+    if (!image) pen.fillRect(across(position) - size / 2, y(value) - size / 2, size, size);
+    else draw(pen, image, across(position), y(value), 20);
+  }
   for (const { item, position, value } of rows) {
     const on = item === state.chosen || state.several.has(item);
     if (!on && !pinned.has(item)) continue;
+    const image = pictured ? imageOf(item) : null, [wide, high] = image ? frame(image, on ? 54 : 26) : [4, 4];
     pen.fillStyle = on ? style.borderTopColor : style.outlineColor;
-    pen.fillRect(across(position) - 4, y(value) - 4, 8, 8);
+    pen.fillRect(across(position) - wide / 2 - 2, y(value) - high / 2 - 2, wide + 4, high + 4);
+    if (image) draw(pen, image, across(position), y(value), on ? 54 : 26);
   }
+}
+
+function draw(pen, image, px, py, size) {
+  const [wide, high] = frame(image, size);
+  pen.drawImage(image, px - wide / 2, py - high / 2, wide, high);
 }
 
 function makePoints(rows) {

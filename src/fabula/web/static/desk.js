@@ -10,7 +10,9 @@ export function start() {
   $("sides").addEventListener("change", (event) => setSides(event.target.value));
   $("side-limit").addEventListener("change", (event) => commit({ sideLimit: event.target.value.trim() }));
   $("limit").addEventListener("change", (event) => commit({ limit: event.target.value.trim() }));
+  $("spreads").addEventListener("change", (event) => commit({ spreads: event.target.value }));
   $("smoothness").addEventListener("change", (event) => commit({ smoothness: Number(event.target.value) }));
+  $("steps").addEventListener("change", () => commit({ smoothBy: [...$("steps").querySelectorAll("input:checked")].map(({ value }) => value) }));
   $("gap").addEventListener("input", (event) => ($("gap-text").textContent = gapText(Number(event.target.value))));
   $("gap").addEventListener("change", (event) => commit({ gap: Number(event.target.value), hand: state.wishes.hand }));
   $("by").addEventListener("change", (event) => commit({ by: event.target.value || null, template: null, arc: null, pick: 0 }));
@@ -38,6 +40,7 @@ export function fillWords({ medium, items, length_text: length }) {
   }
   $("apart").disabled = new Set(items.map((item) => item.creator).filter(Boolean)).size < 2;
   $("gap-field").hidden = preview.kind !== "sound";
+  $("spreads-field").hidden = !medium.faces;
 }
 
 export function notes(lines) {
@@ -58,6 +61,8 @@ export function controls() {
   $("side-limit").disabled = wishes.sides < 2 || !collection.length_text;
   $("limit").value = wishes.limit;
   $("smoothness").value = wishes.smoothness;
+  stepBoxes(wishes, answer?.steps || []);
+  $("spreads").value = wishes.spreads;
   $("gap").value = wishes.gap;
   $("gap-text").textContent = gapText(wishes.gap);
   $("by").value = wishes.by || "";
@@ -72,8 +77,22 @@ export function controls() {
   marks();
 }
 
+// Which steps count, once there is an answer that has some; a box that was just ticked keeps the focus.
+function stepBoxes({ smoothness, smoothBy }, steps) {
+  const box = $("steps"), known = [...box.querySelectorAll("input")], names = steps.map(({ name }) => name);
+  box.hidden = !smoothness || steps.length < 2;
+  if (box.hidden) return;
+  if (known.map(({ value }) => value).join() !== names.join()) {
+    const made = names.map((value) => el("label", { class: "check" }, el("input", { type: "checkbox", value }), ` ${value}`));
+    box.replaceChildren(box.querySelector("legend"), ...made);
+  }
+  for (const input of box.querySelectorAll("input")) {
+    input.checked = smoothBy.length ? smoothBy.includes(input.value) : steps.find(({ name }) => name === input.value).counts;
+  }
+}
+
 // A wish that could not hold is marked where it is set, until something else is asked for.
-const FIELDS = { limit: "limit", side_limit: "side-limit", sides: "sides", apart: "apart" };
+const FIELDS = { limit: "limit", side_limit: "side-limit", sides: "sides", apart: "apart", spreads: "spreads" };
 function marks() {
   const named = new Set([state.refused?.field, ...(state.refused?.wishes || []).map(({ field }) => field)]);
   for (const [field, id] of Object.entries(FIELDS)) {

@@ -1,4 +1,4 @@
-// The list under a hand: keys, clicks, several rows at once, and rows dragged to a position.
+// Items under a hand, as rows or as tiles: keys, clicks, several at once, and one dragged to a position.
 
 import { $ } from "./dom.js";
 import { follow, holdStill } from "./drag.js";
@@ -9,23 +9,40 @@ import { isIn, moveByHand, pin, placed, standing, toggleLink, toggleLock } from 
 import { playItem, playTransition } from "./player.js";
 import { changed, commit, state, titleOf } from "./state.js";
 import { tell } from "./voice.js";
+import { open as zoom } from "./zoom.js";
 
 let anchor = null;
 
+// The rows: a step of the arrows is one up or down, and what drags is the number.
+const ROWS = {
+  steps: (at, last) => ({ ArrowUp: at - 1, ArrowDown: at + 1, Home: 0, End: last, PageUp: at - 8, PageDown: at + 8 }),
+  drags: (event) => event.target.closest(".grip"),
+  lift: liftRow,
+};
+
 export function start() {
-  const list = $("rows");
-  list.addEventListener("keydown", onKey);
-  list.addEventListener("click", onClick);
-  list.addEventListener("pointerdown", onDown);
-  list.addEventListener("focusin", (event) => itemOf(event) !== null && choose(itemOf(event), { focus: false }));
-  holdStill(list, () => ".grip");
+  hold($("rows"), ROWS);
   $("select").addEventListener("click", () => setSelecting($("select").getAttribute("aria-pressed") !== "true"));
 }
 
+// Items in an element: steps(position, last) says where keys lead, drags(event) whether a press may drag, and lift(item,
+// event) gives what follows the pointer: at({x, y}) the position there, drop() when it is let go.
+export function hold(root, surface) {
+  root.addEventListener("keydown", (event) => onKey(event, surface));
+  root.addEventListener("click", onClick);
+  root.addEventListener("dblclick", (event) => itemOf(event) !== null && show(itemOf(event)));
+  root.addEventListener("pointerdown", (event) => onDown(event, surface));
+  root.addEventListener("focusin", (event) => itemOf(event) !== null && choose(itemOf(event), { focus: false }));
+  holdStill(root, () => ".grip");
+}
+
 const itemOf = (event) => {
-  const row = event.target.closest(".row");
-  return row ? Number(row.dataset.item) : null;
+  const node = event.target.closest("[data-item]");
+  return node ? Number(node.dataset.item) : null;
 };
+
+// What there is to hear or to see of an item.
+const show = (item) => (state.collection.medium.preview.kind === "picture" ? zoom(item) : null);
 
 // With a finger: every touch adds a row to those chosen, or takes it out.
 function setSelecting(on) {
@@ -70,20 +87,20 @@ function onClick(event) {
   choose(item);
 }
 
-function onKey(event) {
+function onKey(event, surface) {
   const item = itemOf(event);
   if (item === null) return;
   if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "a") take(new Set(state.ordering), item);
   else if (event.ctrlKey || event.metaKey) return;
   else if (event.key === "Escape" && state.several.size) clear();
-  else if (!moves(event, item) && !acts(event, item)) return;
+  else if (!moves(event, item, surface) && !acts(event, item)) return;
   event.preventDefault();
   event.stopPropagation();
 }
 
-function moves(event, item) {
+function moves(event, item, surface) {
   const all = withLeftOut(), position = all.findIndex((row) => row.item === item), last = all.length - 1;
-  const to = { ArrowUp: position - 1, ArrowDown: position + 1, Home: 0, End: last, PageUp: position - 8, PageDown: position + 8 }[event.key];
+  const to = surface.steps(position, last)[event.key];
   if (to === undefined) return false;
   const next = all[Math.min(last, Math.max(0, to))].item;
   if (event.altKey) {
@@ -105,7 +122,8 @@ function acts(event, item) {
   const { key, altKey } = event, free = !state.before;
   if (altKey) return false;
   if (key === "Enter" && event.target.closest("button")) return false;
-  if (key === "Enter") playItem(item);
+  if (key === "Enter" && state.collection.medium.preview.kind === "picture") zoom(item);
+  else if (key === "Enter") playItem(item);
   else if (key.toLowerCase() === "l" && free) toggleLock(item);
   else if (key.toLowerCase() === "k" && free) toggleLink(item);
   else if (key.toLowerCase() === "t") playTransition(item);
@@ -118,24 +136,21 @@ function told(item) {
   tell(`${titleOf(item)}: position ${label(row)}.`);
 }
 
-function onDown(event) {
-  const grip = event.target.closest(".grip");
-  if (!grip || event.button || state.before || isFinding()) return;
+function onDown(event, surface) {
+  if (!surface.drags(event) || event.button || state.before || isFinding()) return;
   event.preventDefault();
-  const item = itemOf(event), parts = partsOf(item), list = $("rows"), shown = snapshot(), from = standing(item), sizes = sides();
-  const hand = event.clientY - parts.row.getBoundingClientRect().top;
-  let ghost = null, to = null;
-  const move = ({ y }) => {
-    ghost ??= lift(item, parts);
-    const top = y - hand - list.getBoundingClientRect().top;
-    ghost.style.transform = `translateY(${top}px)`;
-    const position = positionAt(top, sizes);
+  const item = itemOf(event), shown = snapshot(), from = standing(item), sizes = sides();
+  let held = null, to = null;
+  const move = (now) => {
+    held ??= surface.lift(item, event);
+    state.dragged = item;
+    const position = held.at(now, sizes);
     if (position !== to) preview(placed(item, (to = position), from, sizes));
   };
   const end = (kept, { shift, moved }) => {
-    ghost?.remove();
+    held?.drop();
     state.dragged = null;
-    if (!moved) return;
+    if (!moved) return event.pointerType === "mouse" ? null : choose(item);
     if (!kept || to === null) return restore(shown);
     if (shift && isIn(item)) {
       Object.assign(state, shown); // nothing but this one moves
@@ -143,19 +158,27 @@ function onDown(event) {
     } else commit(placed(item, to, from, sizes));
     told(item);
   };
-  choose(item);
+  if (!event.shiftKey && !event.ctrlKey && !event.metaKey) choose(item);
   follow(event, { move, end, each: ({ y }) => scrollNear(y) });
 }
 
 // The row in the hand; its place in the list stays where it would be put.
-function lift(item, parts) {
-  const ghost = parts.row.cloneNode(true);
+function liftRow(item, { clientY }) {
+  const parts = partsOf(item), hand = clientY - parts.row.getBoundingClientRect().top, ghost = ghostOf(parts.row);
+  const at = ({ y }, sizes) => {
+    const top = y - hand - $("rows").getBoundingClientRect().top;
+    ghost.style.transform = `translateY(${top}px)`;
+    return positionAt(top, sizes);
+  };
+  return { at, drop: () => ghost.remove() };
+}
+
+export function ghostOf(node) {
+  const ghost = node.cloneNode(true);
   ghost.classList.add("ghost");
-  ghost.removeAttribute("tabindex");
+  for (const name of ["tabindex", "data-item", "role", "aria-selected"]) ghost.removeAttribute(name);
   ghost.setAttribute("aria-hidden", "true");
-  ghost.removeAttribute("data-item");
   $("ghosts").append(ghost);
-  state.dragged = item;
   return ghost;
 }
 

@@ -9,7 +9,9 @@ import * as pinning from "./pinning.js";
 import * as player from "./player.js";
 import { commit, state, titleOf } from "./state.js";
 import { say } from "./voice.js";
+import { colours } from "./tiles.js";
 import * as wave from "./wave.js";
+import { open as zoom } from "./zoom.js";
 
 export function start() {
   $("one-edit").addEventListener("click", edit);
@@ -59,6 +61,7 @@ export function inspect() {
   $("one-edit").hidden = many || state.before || !$("one-name").hidden;
   $("one-edit").setAttribute("aria-label", `Edit the title of ${title}`);
   picture(many ? null : item);
+  $("one-colours").replaceChildren(...(many ? [] : [colours(item)]));
   wave.inspect(many ? null : item);
   likes.bars(many ? -1 : item, row);
   buttons(many ? together() : alone(item, row));
@@ -85,6 +88,7 @@ function alone(item, row) {
     ["Last", () => pinning.pin(item, last), free && (next || !here)],
     ...ends(item, free),
     [linked ? "Let the next go" : "Keep with next", () => pinning.toggleLink(item), free && here && (next || linked)],
+    ...(preview && state.covers && state.collection.medium.preview.kind === "picture" ? [["Show large", () => zoom(item), true]] : []),
     ...(plays ? [["Play", () => player.playItem(item), here], ["Play transition", () => player.playTransition(item), next]] : []),
   ];
 }

@@ -40,14 +40,19 @@ async function render() {
   if (wanted === asked) $("joins").replaceChildren(...made);
 }
 
-// Texts can be saved as one, and not be played.
+// What is read or seen can be saved as one, and not be played.
+const WHOLE = {
+  text: [["docx", "One text", "Word"], ["md", "One text", "Markdown"]],
+  picture: [["png", "Contact sheet", "PNG"], ["pdf", "Contact sheet", "PDF"], ["book.pdf", "Facing pages", "PDF"]],
+};
 function joined() {
-  const sheet = document.querySelector("#save .sheet"), text = state.collection?.medium.preview.kind === "text";
-  $("rows").classList.toggle("unheard", Boolean(text));
-  if (!text) return sheet.querySelectorAll(".joined").forEach((button) => button.remove());
-  if (sheet.querySelector(".joined")) return;
-  const kinds = [["docx", "Word"], ["md", "Markdown"]];
-  sheet.prepend(...kinds.map(([form, name]) => el("button", { class: "joined", "data-format": form }, "One text ", el("small", {}, name))));
+  const sheet = document.querySelector("#save .sheet"), kind = state.collection?.medium.preview.kind, kinds = WHOLE[kind] ?? [];
+  $("rows").classList.toggle("unheard", kinds.length > 0);
+  if (sheet.dataset.kind === kind) return;
+  sheet.dataset.kind = kind;
+  sheet.querySelectorAll(".joined").forEach((button) => button.remove());
+  sheet.prepend(...kinds.map(([form, name, short]) => el("button", { class: "joined", "data-format": form }, `${name} `, el("small", {}, short))));
+  for (const form of ["cue", "txt", "xspf"]) sheet.querySelector(`[data-format="${form}"]`).hidden = kind === "picture";
 }
 
 onChange(joined);

@@ -9,7 +9,16 @@ import { changed, essence, state, titleOf } from "./state.js";
 const MANY = 120, SPARE = 4, LEAST = 12;
 export const size = { row: 56, side: 30 }; // pixels; they grow with the text
 const rows = new Map(); // item, or number of the slot where they are many -> parts of a row
-let shown = [], scale = () => 1, several = false, moving = 0;
+let shown = [], scale = () => 1, several = false, moving = 0, other = null;
+
+// Another way to see the same items, in place of rows: {render, build, nodeOf, topOf}; null for rows.
+export function setLook(look) {
+  other = look;
+  $("rows").hidden = $("heads").hidden = look !== null;
+  document.querySelector(".columns").hidden = look !== null;
+  if (state.collection) render();
+}
+const nodeOf = (item) => (other ? other.nodeOf(item) : partsOf(item)?.row);
 
 export const partsOf = (item) => [...rows.values()].find((parts) => parts.item === item);
 const isMany = () => state.collection.items.length > MANY;
@@ -21,7 +30,7 @@ export function start() {
 function soon() {
   moving ||= requestAnimationFrame(() => {
     moving = 0;
-    if (state.collection && isMany()) render();
+    if (state.collection && (other || isMany())) render({ settle: !other });
   });
 }
 
@@ -29,6 +38,7 @@ function soon() {
 export function build() {
   rows.clear();
   $("rows").replaceChildren();
+  other?.build();
   const values = essence(), creator = state.collection.items[0].creator;
   const low = values.reduce((a, b) => Math.min(a, b)), span = values.reduce((a, b) => Math.max(a, b)) - low;
   scale = (value) => (span ? (0.06 + (0.94 * (value - low)) / span).toFixed(3) : "0.5");
@@ -41,14 +51,20 @@ export function build() {
 const covers = (item) => (state.covers && state.collection.items[item].preview ? state.covers(item) : "");
 export const isFinding = () => $("find").value.trim() !== "";
 
-// The rows there are, each with its height; while one is looked for by its name, only those found.
-function lay() {
+// The items there are; while one is looked for by its name, only those found.
+function found() {
   const wanted = $("find").value.trim().toLowerCase(), all = withLeftOut();
-  const found = ({ item }) => `${titleOf(item)}\n${state.collection.items[item].creator}`.toLowerCase().includes(wanted);
-  const kept = wanted ? all.filter(found) : all, heads = wanted ? 0 : headCount();
+  const named = ({ item }) => `${titleOf(item)}\n${state.collection.items[item].creator}`.toLowerCase().includes(wanted);
+  const kept = wanted ? all.filter(named) : all;
+  $("find-count").textContent = wanted ? `${kept.length} of ${all.length}` : "";
+  return kept;
+}
+
+// The rows of these, each with its height.
+function lay() {
+  const wanted = isFinding(), kept = found(), heads = wanted ? 0 : headCount();
   const gap = sides().length > 1 && !wanted ? size.side : 0;
   kept.forEach((row, k) => (row.top = k * size.row + (row.off === null ? heads * size.side : gap * (row.side + 1))));
-  $("find-count").textContent = wanted ? `${kept.length} of ${all.length}` : "";
   return { kept, height: kept.length * size.row + heads * size.side };
 }
 const leftOut = () => (state.before ? 0 : state.out.length);
@@ -62,6 +78,7 @@ function measure() {
 // settle: also for those who read them one after the other. Without it only what is seen moves.
 export function render({ settle = true } = {}) {
   if (!state.collection || $("desk").hidden) return;
+  if (other) return other.render(found(), { settle });
   if (settle) measure();
   const { kept, height } = lay(), list = $("rows"), many = isMany(), now = { pinned: pins(), scale, covers };
   shown = kept;
@@ -150,15 +167,15 @@ export function choose(item, { focus = true, scroll = false } = {}) {
   state.chosen = item;
   if (scroll) scrollTo(item);
   if (!same) changed("chosen");
-  if (focus) partsOf(item)?.row.focus({ preventScroll: true });
+  if (focus) nodeOf(item)?.focus({ preventScroll: true });
 }
 
 function scrollTo(item) {
-  const row = shown.find((one) => one.item === item), box = $("scroller");
+  const row = other ? other.topOf(item) : shown.find((one) => one.item === item), box = $("scroller"), tall = row?.height ?? size.row;
   if (!row) return;
   const own = box.scrollHeight > box.clientHeight + 2 && getComputedStyle(box).overflowY !== "visible";
-  const [height, now, offset] = own ? [box.clientHeight, box.scrollTop, 0] : [innerHeight - 160, scrollY, $("rows").getBoundingClientRect().top + scrollY];
-  const top = row.top + offset, to = top < now ? top : top + size.row > now + height ? top + size.row - height : now;
+  const [height, now, offset] = own ? [box.clientHeight, box.scrollTop, 0] : [innerHeight - 160, scrollY, (other?.root ?? $("rows")).getBoundingClientRect().top + scrollY];
+  const top = row.top + offset, to = top < now ? top : top + tall > now + height ? top + tall - height : now;
   if (to !== now) (own ? box : window).scrollTo(0, to);
-  if (isMany()) render();
+  if (other || isMany()) render();
 }

@@ -21,16 +21,19 @@ import * as saving from "./saving.js";
 import { show } from "./screens.js";
 import { changed, commit, onChange, open, redo, state, undo } from "./state.js";
 import * as templates from "./templates.js";
+import * as tiles from "./tiles.js";
 import * as versions from "./versions.js";
 import { say, tell } from "./voice.js";
 import * as wave from "./wave.js";
 import { NO_WISHES } from "./wishes.js";
+import * as zoom from "./zoom.js";
 
 // A collection comes onto the desk: with what a file says, else with what was made of it before.
 async function opened(collection, saved = null) {
   const before = await keeping.find(collection.id);
   player.reset();
   open(collection, saved ?? before?.desk ?? {});
+  tiles.offer();
   keeping.opened({ fromFile: saved !== null });
   document.title = `${collection.title} · fabula`;
   $("title").textContent = collection.title;
@@ -145,7 +148,7 @@ function setBefore(before) {
 }
 
 function wire() {
-  for (const [id, name] of [["undo", "undo"], ["redo", "redo"], ["play-all", "play"], ["one-edit", "edit"]]) setIcon($(id), name);
+  for (const [id, name] of [["undo", "undo"], ["redo", "redo"], ["play-all", "play"], ["one-edit", "edit"], ["zoom-prev", "back"], ["zoom-next", "on"], ["zoom-close", "close"]]) setIcon($(id), name);
   $("play-all").addEventListener("click", player.toggle);
   $("undo").addEventListener("click", undo);
   $("redo").addEventListener("click", redo);
@@ -166,7 +169,7 @@ async function resume() {
 }
 
 wire();
-for (const part of [arc, knots, list, hands, item, likes, desk, player, saving, versions, keeping]) part.start();
+for (const part of [arc, knots, list, hands, tiles, zoom, item, likes, desk, player, saving, versions, keeping]) part.start();
 keys.start({ d: () => knots.setDrawing(!knots.isDrawing()), f: templates.flip, b: () => setBefore(!state.before), " ": player.toggle });
 show("start");
 await Promise.all([templates.start(), opening.start(opened)]);

@@ -169,7 +169,7 @@ function refuse(error) {
   changed("undone");
 }
 
-const LABELS = { limit: "Longest in all", side_limit: "Longest side", sides: "Sides", apart: "Twice in a row" };
+const LABELS = { limit: "Longest in all", side_limit: "Longest side", sides: "Sides", apart: "Twice in a row", spreads: "Facing pages" };
 function spoken(error) {
   const label = LABELS[error.field], text = label ? `${label}: ${error.message.slice(error.field.length + 2)}` : error.message;
   return `${text[0].toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? "" : "."}`;

@@ -16,6 +16,7 @@ from fabula.core.arranging.many.choosing import Pool, smallest_sum, smallest_wor
 from fabula.core.arranging.many.line import Ranks, ranks_between, ranks_of
 from fabula.core.arranging.many.potentials import Pinned, worth_bound
 from fabula.core.arranging.many.sizes import judged_sizes
+from fabula.core.arranging.many.trees import tree_bound
 from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
 from fabula.core.template import Template, replace_values
@@ -168,15 +169,31 @@ def _run_at_best(goal: Goal, run: tuple[int, ...], size: int) -> float:
     return float(np.max([costs[o, o : last + o] for o in range(len(run))], axis=0).min())
 
 
-def flow_floor(flow: Floats, constraints: Constraints, kept: int, *, until: float) -> float:
-    """What neighbours cost at least, positions aside: all but the last of each side are followed."""
+def flow_floor(
+    flow: Floats, constraints: Constraints, kept: int, *, until: float, reached: float | None = None
+) -> float:
+    """What neighbours cost at least, positions aside: all but the last of each side are followed.
+
+    ``reached`` is what an ordering of all items has, where links cost the same either way.
+    """
     n, sides = len(flow), constraints.sides
+    if reached is not None and kept == n:
+        return tree_bound(_framed(flow, sides), reached, until=until)
     table = flow + np.diag(np.full(n, np.inf))
     links = kept - sides
     floor = max(float(np.sort(table.min(axis=axis))[:links].sum()) for axis in (0, 1))
     if kept == n and time.monotonic() < until:
-        framed = np.zeros((n + sides - 1, n + sides - 1))
-        framed[:n, :n] = flow
+        framed = _framed(flow, sides).astype(np.float64)
         np.fill_diagonal(framed, np.inf)
         floor = max(floor, link_bound(framed, rounds=int(np.clip(3_000 / n, 5, 60)), until=until))
     return floor
+
+
+def _framed(flow: Floats, sides: int) -> Floats:
+    """The links with a dummy item between two sides, at no cost beside any."""
+    if sides == 1:
+        return flow
+    n = len(flow)
+    framed = np.zeros((n + sides - 1, n + sides - 1), dtype=flow.dtype)
+    framed[:n, :n] = flow
+    return framed

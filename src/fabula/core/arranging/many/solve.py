@@ -14,18 +14,25 @@ from fabula.core.arranging.many.assigned import assigned_draft
 from fabula.core.arranging.many.bounds import flow_floor, line_bounds, table_floor, wishes_floor
 from fabula.core.arranging.many.draft import Draft, line_draft
 from fabula.core.arranging.many.refine import refined
+from fabula.core.arranging.many.routes import route
+from fabula.core.arranging.many.sizes import even_sizes
 from fabula.core.ordering import Ints
 
 MANY = 300  # items beyond which a search by tables takes too long
 MANY_ON_SIDES = 100  # the same where sides have many sizes, or items are left out
+MANY_ROUTED = 20  # the same where neighbours count alone and nothing is wished for: a short way is better than tables
 ROOMIER = 1.1  # how much more sides hold where no even ones were found
 ATTEMPTS = 8
+ROUTED = 0.65  # of the time, for the route where neighbours count alone; the rest is the bound's
 LATE = 1.0  # seconds after which no ordering is looked for
 
 
 def takes(task: Task) -> bool:
     """Whether there are so many items that a search by tables takes too long."""
-    return task.constraints.n > (MANY if task.constraints.one_side else MANY_ON_SIDES)
+    c = task.constraints
+    if c.n > MANY_ROUTED and c.one_side and not c.wishes and _routed(task, c.n):
+        return True
+    return c.n > (MANY if c.one_side else MANY_ON_SIDES)
 
 
 def searched(task: Task) -> Found | None:
@@ -46,12 +53,15 @@ def searched(task: Task) -> Found | None:
 
 def _in_room(task: Task, kept: int, room: float, begun: float) -> Found | None:
     """An ordering of so many items in which no side holds more than its room."""
-    drafted = _drafted(task, kept, room, until=begun + 0.4 * (task.until - begun))
+    routed = _routed(task, kept)
+    alone = routed and task.constraints.sides == 1 and not task.constraints.wishes
+    share = ROUTED if alone else 0.4
+    drafted = _drafted(task, kept, room, routed=routed, until=begun + share * (task.until - begun))
     if drafted is None:
         return None
     draft, floor = drafted
-    if draft.fits and task.sorted_alone:
-        return _bounded(task, draft.ordering, draft.sizes, room, floor)
+    if draft.fits and (task.sorted_alone or alone):
+        return _bounded(task, draft.ordering, draft.sizes, room, floor, routed=routed)
     now = time.monotonic()
     least = 0.0
     if task.counts_worst:
@@ -63,12 +73,26 @@ def _in_room(task: Task, kept: int, room: float, begun: float) -> Found | None:
         late = now + 0.3 * (task.until - now) if soft and price == np.inf else task.until + LATE
         ordering = refined(task, draft, room, least, alike=price, until=until, late=late)
         if ordering is not None:
-            return _bounded(task, ordering, draft.sizes, room, floor, least)
+            return _bounded(task, ordering, draft.sizes, room, floor, least, routed=routed)
     return None
 
 
-def _drafted(task: Task, kept: int, room: float, *, until: float) -> tuple[Draft, float] | None:
+def _routed(task: Task, kept: int) -> bool:
+    """Whether a short way through all items is the draft: positions cost nothing, and links the same either way."""
+    if not task.goal.nothing or task.flow is None or kept < task.constraints.n:
+        return False
+    rows = range(0, kept, 256)
+    return all(np.allclose(task.flow[k : k + 256], task.flow[:, k : k + 256].T, rtol=0, atol=1e-4) for k in rows)
+
+
+def _drafted(task: Task, kept: int, room: float, *, routed: bool, until: float) -> tuple[Draft, float] | None:
     """A draft, and a bound of its sum where one came with it."""
+    if routed and task.flow is not None:
+        c, sizes = task.constraints, even_sizes(kept, task.constraints.sides)
+        ordering = route(task.flow, np.random.default_rng(task.seed), until=until)
+        side = np.repeat(np.arange(len(sizes)), sizes)
+        fits = bool((np.bincount(side, c.counted[ordering]) <= room).all())
+        return Draft(ordering, sizes, fits=fits), 0.0
     follows = task.goal.follows
     if follows is None or not task.on_line:
         return assigned_draft(task, kept, room, until=until)
@@ -77,7 +101,7 @@ def _drafted(task: Task, kept: int, room: float, *, until: float) -> tuple[Draft
 
 
 def _bounded(
-    task: Task, ordering: Ints, sizes: tuple[int, ...], room: float, floor: float, least: float = 0.0
+    task: Task, ordering: Ints, sizes: tuple[int, ...], room: float, floor: float, least: float = 0.0, *, routed: bool
 ) -> Found:
     """What was found, with its bounds: ``floor`` of the position costs, ``least`` of the largest deviation."""
     found = Found(ordering, sizes, task.key(ordering, sizes), Bounds(-np.inf), room)
@@ -85,10 +109,12 @@ def _bounded(
     until = max(task.until, now + 0.1)
     standing = floor if len(sizes) == 1 else -np.inf
     if task.goal.follows is None:
-        standing = max(standing, table_floor(task, kept, room, until=until))
+        standing = 0.0 if task.goal.nothing else max(standing, table_floor(task, kept, room, until=until))
     flowing = 0.0
     if task.flow is not None:
-        flowing = flow_floor(task.flow, task.constraints, kept, until=now + 0.5 * (until - now))
+        reached = found.key[-1] if routed else None
+        share = 1.0 if routed else 0.5
+        flowing = flow_floor(task.flow, task.constraints, kept, until=now + share * (until - now), reached=reached)
     bounds = Bounds(standing + flowing, least if task.counts_worst else None)
     return replace(found, bounds=tightened(task, found, bounds, flowing))
 

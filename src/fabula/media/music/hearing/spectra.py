@@ -7,7 +7,7 @@ import scipy.fft
 from scipy.signal.windows import hann
 
 from fabula.core.essence import Floats
-from fabula.media.music.weighting import Samples
+from fabula.media.music.loudness.weighting import Samples
 
 WINDOW = 512  # samples of the mix: about 46 ms
 GROUPS = 3  # of bands whose onsets are told apart: bass, middle, treble

@@ -1,0 +1,147 @@
+"""What joins a picture to those before it, in words, each of them a fact that was measured."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from fabula.core.collection import Collection
+from fabula.core.essence import Floats
+from fabula.media.images.flow import SAME
+
+_LIGHT, _WARM = 6.0, 5.0  # of L* and b*: nearer than that two pictures have the same light
+_LEAP = 22.0  # of L*: from here on one is much lighter or darker than the other
+_TURN = 18.0  # of b*: the same of warm and cold
+_DIM, _BRIGHT = 35.0, 68.0  # of L*: below and above, light has a name
+_COLD, _HOT = -4.0, 12.0  # of b*: the same of warmth
+_BUSY = 0.24  # of edge density: what is a leap in detail
+_SQUARE = 1.08  # by which a side must be longer for a picture not to be square
+_RUN = 3  # pictures alike in a row that are worth a word
+_NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+_MOST = 2  # things said of one picture
+
+Known = Mapping[str, Floats]
+
+
+def joins(collection: Collection, breaks: Sequence[int] = ()) -> list[str]:
+    """What is to be said of each picture beside the one before it, and those before that; "" where nothing stands out.
+
+    Parameters
+    ----------
+    collection
+        n pictures in their order.
+    breaks
+        Positions at which a new side begins: nothing goes on across.
+
+    Examples
+    --------
+    >>> from fabula.core.collection import Item
+    >>> rows = np.array([[60.0, 14, 0.7], [62, 15, 0.7], [30, 14, 0.7], [31, 12, 2.1]])
+    >>> series = Collection("c", [Item(str(i)) for i in range(4)], rows, ("brightness", "warmth", "aspect"))
+    >>> joins(series)
+    ['', 'same warm light as the one before', 'much darker than the one before', 'the widest, after three uprights']
+    """
+    names = ("brightness", "warmth", "aspect", "bw", "edge_density", SAME)
+    there = [name for name in names if name in collection.feature_names] if collection.features.ndim == 2 else []
+    known = {name: collection.column(name) for name in there}
+    starts = {0, *breaks}
+    begun, said = 0, []
+    for position in range(len(collection)):
+        begun = position if position in starts else begun
+        found = [tell(known, begun, position) for tell in _TELLERS] if position > begun else []
+        said.append(", ".join([words for words in found if words][:_MOST]))
+    return said
+
+
+def _near_copy(known: Known, begun: int, at: int) -> str:
+    group = known.get(SAME)
+    same = group is not None and np.isfinite(group[at]) and group[at] == group[at - 1]
+    return "nearly the same picture as the one before" if same else ""
+
+
+def _format(known: Known, begun: int, at: int) -> str:
+    """Where the format changes after several of one kind, and whether it is the widest or the tallest of all."""
+    aspect = known.get("aspect")
+    if aspect is None or not np.isfinite(aspect[at]):
+        return ""
+    kinds = [_kind(value) for value in aspect[begun : at + 1]]
+    run = _run(kinds[:-1])
+    if kinds[-1] == kinds[-2]:
+        return ""
+    after = f"after {_count(run)} {_KINDS[kinds[-2]]}" if run >= _RUN and kinds[-2] else ""
+    whole = aspect[np.isfinite(aspect)]
+    if aspect[at] > 1 and aspect[at] == whole.max() > np.partition(whole, -2)[-2]:
+        return f"the widest, {after}" if after else "the widest of all"
+    if aspect[at] < 1 and aspect[at] == whole.min() < np.partition(whole, 1)[1]:
+        return f"the tallest, {after}" if after else "the tallest of all"
+    return f"{_ONE[kinds[-1]]} {after}" if after and kinds[-1] else ""
+
+
+def _grey(known: Known, begun: int, at: int) -> str:
+    grey = known.get("bw")
+    if grey is None or not grey[begun : at + 1].any() or np.isnan(grey[begun : at + 1]).any():
+        return ""
+    if grey[at] == grey[at - 1]:
+        return "black and white like the one before" if grey[at] else ""
+    run = _run(list(grey[begun:at]))
+    after = f" after {_count(run)} {'in colour' if grey[at] else 'in black and white'}" if run >= _RUN else ""
+    return f"{'black and white' if grey[at] else 'in colour again'}{after}"
+
+
+def _light(known: Known, begun: int, at: int) -> str:
+    """The same light, or a leap in it."""
+    light, warmth = known.get("brightness"), known.get("warmth")
+    if light is None or not np.isfinite(light[at] - light[at - 1]):
+        return ""
+    step = float(light[at] - light[at - 1])
+    if abs(step) >= _LEAP:
+        return f"much {'lighter' if step > 0 else 'darker'} than the one before"
+    if warmth is None or not np.isfinite(warmth[at] - warmth[at - 1]):
+        return ""
+    turn = float(warmth[at] - warmth[at - 1])
+    if abs(turn) >= _TURN:
+        return f"{'warm after cold' if turn > 0 else 'cold after warm'}"
+    if abs(step) > _LIGHT or abs(turn) > _WARM:
+        return ""
+    return f"same {_called(float(light[at]), float(warmth[at]))}light as the one before"
+
+
+def _detail(known: Known, begun: int, at: int) -> str:
+    detail = known.get("edge_density")
+    if detail is None or not np.isfinite(detail[at] - detail[at - 1]):
+        return ""
+    step = float(detail[at] - detail[at - 1])
+    if abs(step) < _BUSY:
+        return ""
+    return "busy after a calm one" if step > 0 else "calm after a busy one"
+
+
+_TELLERS: tuple[Callable[[Known, int, int], str], ...] = (_near_copy, _format, _grey, _light, _detail)
+_KINDS = {1: "wide ones", -1: "uprights", 0: ""}
+_ONE = {1: "wide", -1: "upright", 0: ""}
+
+
+def _called(light: float, warmth: float) -> str:
+    """What light of this brightness and warmth is called, with a space behind it."""
+    warm = "warm" if warmth >= _HOT else "cold" if warmth <= _COLD else ""
+    bright = "bright" if light >= _BRIGHT else "dim" if light <= _DIM else ""
+    words = " ".join(word for word in (bright, warm) if word)
+    return f"{words} " if words else ""
+
+
+def _kind(aspect: float) -> int:
+    """1 for wide, -1 for upright, 0 for square."""
+    return 0 if not np.isfinite(aspect) or 1 / _SQUARE < aspect < _SQUARE else 1 if aspect > 1 else -1
+
+
+def _run(kinds: Sequence[object]) -> int:
+    """How many at the end are alike."""
+    count = 0
+    while count < len(kinds) and kinds[-1 - count] == kinds[-1]:
+        count += 1
+    return count
+
+
+def _count(number: int) -> str:
+    return _NUMBERS[number] if number < len(_NUMBERS) else str(number)

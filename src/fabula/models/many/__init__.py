@@ -1,0 +1,1 @@
+"""Many collections at once: arrays in, arrays out."""

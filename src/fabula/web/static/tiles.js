@@ -1,0 +1,177 @@
+// The order as pictures: a light table, or pages that face each other. The same items as in the list, under the same hands.
+
+import * as api from "./api.js";
+import { $, el, icon } from "./dom.js";
+import { ghostOf, hold } from "./hands.js";
+import { label, pins } from "./laid.js";
+import { setLook } from "./list.js";
+import { laySpreads, layTable } from "./spreads.js";
+import { onChange, state, titleOf } from "./state.js";
+import { tell } from "./voice.js";
+
+const KEY = "fabula-look", SPARE = 500; // pixels beyond what is seen
+const tiles = new Map(); // item -> parts of a tile
+let look = "rows", laid = { slots: [], papers: [], columns: 1, height: 0 }, rows = [], width = 0;
+
+const root = () => $("tiles");
+const isPictures = () => state.collection?.medium.preview.kind === "picture" && state.covers !== null;
+
+export function start() {
+  hold(root(), { steps, drags, lift });
+  for (const button of document.querySelectorAll("#looks button")) button.addEventListener("click", () => choose(button.dataset.look, true));
+  new ResizeObserver(() => look !== "rows" && root().clientWidth !== width && LOOK.render(rows, {})).observe(root());
+  onChange((what) => what === "chosen" && offer());
+}
+
+// Whether there is anything to see is known when the first picture came.
+let offered = null;
+export function offer() {
+  const seen = isPictures(), key = seen ? state.collection.id : null;
+  $("looks").hidden = !seen;
+  document.querySelector('[data-look="spreads"]').hidden = !state.collection?.medium.faces;
+  if (offered === key) return;
+  offered = key;
+  choose(seen ? localStorage.getItem(KEY) || "table" : "rows");
+}
+
+function choose(name, asked = false) {
+  look = name === "spreads" && !state.collection.medium.faces ? "table" : ["table", "spreads"].includes(name) ? name : "rows";
+  if (asked) localStorage.setItem(KEY, look);
+  for (const button of document.querySelectorAll("#looks button")) button.setAttribute("aria-pressed", button.dataset.look === look);
+  root().hidden = $("papers").hidden = look === "rows";
+  root().setAttribute("aria-label", look === "spreads" ? "The order on facing pages" : "The order as a light table");
+  $("desk").classList.toggle("seen", look !== "rows");
+  LOOK.build();
+  setLook(look === "rows" ? null : LOOK);
+  if (asked) tell(`Shown as ${{ rows: "a list", table: "a light table", spreads: "facing pages" }[look]}.`);
+}
+
+const LOOK = {
+  get root() {
+    return root();
+  },
+  build() {
+    tiles.clear();
+    root().replaceChildren();
+    $("papers").replaceChildren();
+  },
+  nodeOf: (item) => tiles.get(item)?.tile,
+  topOf: (item) => laid.slots[rows.findIndex((row) => row.item === item)],
+  render(now, { settle = true } = {}) {
+    rows = now;
+    width = root().clientWidth;
+    const { items } = state.collection;
+    laid = look === "spreads" ? laySpreads(rows.filter((row) => row.off !== null), items, width) : layTable(rows, width, rows.length > 60);
+    root().style.height = `${laid.height}px`;
+    root().classList.toggle("still", rows.length > 400 || width === 0);
+    if (settle) papers();
+    place(settle);
+  },
+};
+
+function papers() {
+  $("papers").replaceChildren(...laid.papers.map(({ left, top, width: wide, height, kind }) => {
+    const paper = el("i", { class: `paper ${kind}` });
+    Object.assign(paper.style, { transform: `translate(${left}px, ${top}px)`, width: `${wide}px`, height: `${height}px` });
+    return paper;
+  }));
+}
+
+function place(settle) {
+  const pinned = pins(), kept = new Set(), [from, to] = seen(), stop = rows.some(({ item }) => item === state.chosen) ? state.chosen : rows[0]?.item;
+  rows.forEach((row, index) => {
+    const slot = laid.slots[index], here = slot && slot.top + slot.height > from && slot.top < to;
+    if (!here && row.item !== stop) return;
+    if (!slot) return;
+    kept.add(row.item);
+    fill(tiles.get(row.item) ?? made(row.item), row, slot, { held: pinned.has(row.item), stop: stop === row.item, settle });
+  });
+  for (const [item, { tile }] of tiles) if (!kept.has(item)) tiles.delete(item), tile.remove();
+  if (settle) sort(kept);
+}
+
+function seen() {
+  const box = $("scroller").getBoundingClientRect(), top = root().getBoundingClientRect().top;
+  return [Math.max(box.top, 0) - top - SPARE, Math.min(box.bottom, innerHeight) - top + SPARE];
+}
+
+// The tiles in the document follow those on the screen.
+function sort(kept) {
+  const list = root(), focused = document.activeElement;
+  let current = list.firstElementChild;
+  for (const { item } of rows) {
+    if (!kept.has(item)) continue;
+    const { tile } = tiles.get(item);
+    if (tile === current) current = current.nextElementSibling;
+    else list.insertBefore(tile, current);
+  }
+  if (list.contains(focused) && document.activeElement !== focused) focused.focus({ preventScroll: true });
+}
+
+function made(item) {
+  const image = el("img", { alt: "", draggable: "false", src: api.cover(state.collection.id, item), onerror: () => (image.hidden = true) });
+  const number = el("span", { class: "tile-number grip", "aria-hidden": "true" }), held = el("span", { class: "tile-held", "aria-hidden": "true" }, icon("lock"));
+  const tile = el("div", { class: "tile", role: "option", tabindex: -1, "data-item": item }, image, number, held, colours(item));
+  const parts = { tile, number, was: "" };
+  tiles.set(item, parts);
+  root().append(tile);
+  return parts;
+}
+
+// The few colours of an item, as the medium tells them.
+export function colours(item) {
+  const strip = el("span", { class: "colours", "aria-hidden": "true" });
+  for (const colour of state.collection.items[item].colours) strip.append(Object.assign(el("i"), { title: colour }));
+  [...strip.children].forEach((one, k) => (one.style.background = state.collection.items[item].colours[k]));
+  return strip;
+}
+
+function fill(parts, row, slot, { held, stop, settle }) {
+  const { tile, number } = parts, { item } = row, out = row.off === null;
+  const on = item === state.chosen || state.several.has(item), text = out ? "+" : label(row);
+  const kind = `tile${held ? " pinned" : ""}${on ? " chosen" : ""}${out ? " out" : ""}${item === state.dragged ? " lifted" : ""}`;
+  const key = [slot.left, slot.top, slot.width, slot.height].map(Math.round).join();
+  if (parts.was !== key) {
+    parts.was = key;
+    Object.assign(tile.style, { transform: `translate(${slot.left.toFixed(1)}px, ${slot.top.toFixed(1)}px)`, width: `${slot.width.toFixed(1)}px`, height: `${slot.height.toFixed(1)}px` });
+  }
+  if (tile.className !== kind) tile.className = kind;
+  if (number.textContent !== text) number.textContent = text;
+  if (!settle) return;
+  const why = out || state.before ? "" : state.why.get(item) || "", title = titleOf(item);
+  tile.tabIndex = stop ? 0 : -1;
+  tile.setAttribute("aria-selected", on);
+  tile.setAttribute("aria-label", [out ? "left out" : `position ${text}`, title, why, held ? "pinned" : ""].filter(Boolean).join(", "));
+  tile.title = [title, why, state.collection.items[item].colours.join(" ")].filter(Boolean).join("\n");
+}
+
+// Arrows go where they point; a line up or down is as many items as stand in one.
+function steps(at, last) {
+  const line = laid.columns;
+  return { ArrowLeft: at - 1, ArrowRight: at + 1, ArrowUp: Math.max(0, at - line), ArrowDown: Math.min(last, at + line), Home: 0, End: last, PageUp: at - 4 * line, PageDown: at + 4 * line };
+}
+
+// With a mouse the whole picture drags; a finger drags the number, so that it can scroll by the rest.
+const drags = (event) => event.target.closest(event.pointerType === "mouse" ? ".tile" : ".grip");
+
+function lift(item, event) {
+  const { tile } = tiles.get(item), from = tile.getBoundingClientRect(), ghost = ghostOf(tile);
+  const hand = { x: event.clientX - from.left, y: event.clientY - from.top };
+  const at = ({ x, y }) => {
+    const box = root().getBoundingClientRect(), px = x - box.left, py = y - box.top;
+    ghost.style.transform = `translate(${(px - hand.x).toFixed(1)}px, ${(py - hand.y).toFixed(1)}px)`;
+    return nearest(px, py);
+  };
+  return { at, drop: () => ghost.remove() };
+}
+
+// The position whose slot is nearest to a point.
+function nearest(px, py) {
+  let best = 0, least = Infinity;
+  laid.slots.forEach(({ left, top, width: wide, height }, position) => {
+    if (position >= state.ordering.length) return;
+    const far = Math.hypot(left + wide / 2 - px, (top + height / 2 - py) * 1.4);
+    if (far < least) [best, least] = [position, far];
+  });
+  return best;
+}
