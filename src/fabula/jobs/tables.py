@@ -21,7 +21,6 @@ from fabula.jobs.inputs import Input
 from fabula.jobs.plan import default_shards, ranges
 from fabula.jobs.slices import finite, opened, read_rows, starts_of
 from fabula.jobs.task import Asked, Cut
-from fabula.media.medium import Medium
 from fabula.session.catalogue.reading import Piece, layout_of, piece_of
 from fabula.session.catalogue.running import parts_of
 from fabula.sources.tables.reading import TableReading, open_table
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
 OPTIONS: Mapping[str, Any] = {"columns": {}, "where": {}}
 _EACH = 10_000  # collections in a shard
 
-Do = Callable[[Collections, Ints, Medium], Mapping[str, Any]]  # collections, their rows from 1, medium -> columns
+Do = Callable[[Piece, Collections, slice], Mapping[str, Any]]  # a piece, some of its collections, their rows in it
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +100,7 @@ def rows_of_shard(shard: Shard, do: Do) -> pa.Table:
     import pyarrow as pa
 
     failures = dict(shard.failures)
-    made = list(_made(shard, do, failures)) if shard.piece is not None else []
+    made = list(_made(shard.piece, do, failures)) if shard.piece is not None else []
     tables = [pa.table({name: pa.array(values) for name, values in columns.items()}) for columns in made]
     table = pa.concat_tables(tables) if tables else pa.table({"collection": pa.array([], pa.string())})
     table = table.append_column("failure", pa.nulls(table.num_rows, pa.string()))
@@ -115,25 +114,24 @@ def rows_of_shard(shard: Shard, do: Do) -> pa.Table:
     return pa.concat_tables([table, pa.Table.from_pylist(lost)], promote_options="default")
 
 
-def _made(shard: Shard, do: Do, failures: dict[int, str]) -> Iterator[Mapping[str, Any]]:
-    piece = shard.piece
+def _made(piece: Piece, do: Do, failures: dict[int, str]) -> Iterator[Mapping[str, Any]]:
+    """The columns that a function makes, of some collections at a time, or one by one where one is refused."""
     number = 0
-    for part, rows in parts_of(piece) if piece is not None else ():
+    for part, at in parts_of(piece):
         numbers = range(number, number + len(part))
         number += len(part)
         if not any(i in failures for i in numbers):
             try:
-                yield do(part, rows, piece.medium)  # type: ignore[union-attr]
+                yield do(piece, part, at)
                 continue
             except InputError:  # one of them; which one, and why
                 pass
-        for i, at in enumerate(numbers):
-            if at not in failures:
-                own = rows[int(part.offsets[i]) : int(part.offsets[i + 1])]
-                try:
-                    yield do(part[i : i + 1], own, piece.medium)  # type: ignore[union-attr]
-                except InputError as error:
-                    failures[at] = str(error)
+        for i in (i for i in numbers if i not in failures):
+            own = slice(*(int(piece.collections.offsets[j]) for j in (i, i + 1)))
+            try:
+                yield do(piece, piece.collections[i : i + 1], own)
+            except InputError as error:
+                failures[i] = str(error)
 
 
 def _read(table: pa.Table, numbers: Ints, columns: Columns, total: int) -> Shard:
@@ -145,7 +143,8 @@ def _read(table: pa.Table, numbers: Ints, columns: Columns, total: int) -> Shard
     offsets, order = reading.collections.offsets, reading.order
     wrong = np.unique(np.searchsorted(offsets, np.flatnonzero(infinite[order]), side="right") - 1)
     failures = dict.fromkeys(wrong.tolist(), "holds a number that is infinite")
-    return Shard(piece_of(reading, numbers[order] + 1, total), failures)
+    named = bool(columns.id or columns.path)
+    return Shard(piece_of(reading, numbers[order] + 1, total, named=named), failures)
 
 
 def _is_parquet(path: str) -> bool:

@@ -49,7 +49,7 @@ def fitting(asked: Asked, cut: Cut) -> Cut:
     first = read_shard(cut.inputs[0].path, cut.options, cut.shards[0], model.feature_names).piece
     if first is not None:
         with suppress(InputError):  # of its values; such a collection is a row of failure
-            essence_rows(model, first.collections[:1], first.rows[: int(first.collections.offsets[1])], first.medium)
+            essence_rows(model, first, first.collections[:1], slice(int(first.collections.offsets[1])))
     return cut
 
 

@@ -6,12 +6,11 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from fabula.core.collections import Collections
-from fabula.core.ordering import Ints
 from fabula.jobs.tables import OPTIONS, cut_table, read_shard, rows_of_shard
 from fabula.jobs.task import Asked, Cut, Round, Task
 from fabula.jobs.tasks.encode import fitting, model_of
-from fabula.media.medium import Medium
 from fabula.session.catalogue.judging import ArrayModel
+from fabula.session.catalogue.reading import Piece
 from fabula.session.catalogue.running import order_rows
 
 if TYPE_CHECKING:
@@ -41,7 +40,7 @@ class Order(Task):
         model: ArrayModel = job.opened
         found = read_shard(job.inputs[0].path, job.options, job.plan.shards[shard], model.feature_names)
 
-        def rows(part: Collections, numbers: Ints, medium: Medium) -> dict[str, Any]:
-            return order_rows(model, part, numbers, medium, likeliest=job.options["likeliest"])[0]
+        def rows(piece: Piece, part: Collections, at: slice) -> dict[str, Any]:
+            return order_rows(model, piece, part, at, likeliest=job.options["likeliest"])[0]
 
         return rows_of_shard(found, rows), len(found)

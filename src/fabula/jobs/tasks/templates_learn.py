@@ -31,9 +31,9 @@ from fabula.jobs.slices import has_column
 from fabula.jobs.tables import OPTIONS, Shard, cut_table, read_shard, rows_of_shard
 from fabula.jobs.task import Asked, Cut, Round, Task
 from fabula.jobs.tasks.encode import fitting, model_of
-from fabula.media.medium import Medium
 from fabula.models.model import Model
 from fabula.session.catalogue.judging import completed
+from fabula.session.catalogue.reading import Piece
 from fabula.templates.costs import Costs, as_count, joined_costs, kept_costs
 from fabula.templates.descent import Descent, StepSums, step_sums
 from fabula.templates.refinement import RefinementSettings, race, sampled_rows
@@ -122,11 +122,11 @@ def _forms(job: Job, shard: int) -> tuple[pa.Table, int]:
     if model is None and found.piece is not None:
         found = _without_gaps(found, found.piece.collections.column(names[0]))
 
-    def rows(part: Collections, numbers: Ints, medium: Medium) -> dict[str, Any]:
+    def rows(piece: Piece, part: Collections, at: slice) -> dict[str, Any]:
         if model is None:
             essence = normalise_many(part.column(names[0])[:, np.newaxis], part.offsets)
         else:
-            essence = model.encode_many(completed(part, medium))
+            essence = model.encode_many(completed(part, piece.medium))
         return _kept_rows(essence[:, 0], part)
 
     return rows_of_shard(found, rows), len(found)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fabula.core.cells import Cells, Numbered
 from fabula.core.collections import Collections
 from fabula.core.ordering import Ints
 from fabula.errors import FileError, InputError, import_extra
@@ -45,6 +46,8 @@ class Piece:
         In one block.
     rows
         Shape (rows,): the row of the file that each item came from, from 1.
+    ids
+        The id of each item; the number of its row where the file has none.
     medium
         What kind of media they are.
     total
@@ -53,6 +56,7 @@ class Piece:
 
     collections: Collections
     rows: Ints
+    ids: Cells
     medium: Medium
     total: int
 
@@ -76,7 +80,8 @@ def pieces_of(
         source = open_source([path], how)
         source = measured(source, measuring or Measuring()) if source.files else source
         count = len(source.collection)
-        yield Piece(Collections.of([source.collection]), np.arange(1, count + 1), source.medium, count)
+        block = Collections.of([source.collection])
+        yield Piece(block, np.arange(1, count + 1), block.texts("id"), source.medium, count)
         return
     columns = columns_named(dict(how.columns))
     rows = _large(path)
@@ -87,12 +92,14 @@ def pieces_of(
         yield piece_of(reading, reading.order + 1, reading.table.count)
 
 
-def piece_of(reading: TableReading, rows: Ints, total: int) -> Piece:
-    """What was read of a table as a piece of a catalogue, with the rows (from 1) that its items came from."""
-    first, medium = measured_where_held(reading.collections[0])
-    if first is not reading.collections[0] and len(reading.collections) > 1:
-        return Piece(Collections.of([measured_where_held(c)[0] for c in reading.collections]), rows, medium, total)
-    return Piece(Collections.of(reading.collections), rows, medium, total)
+def piece_of(reading: TableReading, rows: Ints, total: int, *, named: bool = True) -> Piece:
+    """What was read of a table as a piece of a catalogue, with the rows (from 1) that its items came from.
+
+    Items are called by these rows where the table does not name them.
+    """
+    block = Collections.of(reading.collections)
+    medium = measured_where_held(block[0])[1]
+    return Piece(block, rows, block.texts("id") if named else Numbered(rows), medium, total)
 
 
 def _large(path: str | Path) -> int:
@@ -171,4 +178,4 @@ def _read(table: pa.Table, columns: Columns, begun: int, total: int) -> Piece:
     """Some rows of a table as its collections."""
     held: Any = table
     reading = open_table(held, columns)
-    return piece_of(reading, reading.order + 1 + begun, total)
+    return piece_of(reading, reading.order + 1 + begun, total, named=bool(columns.id or columns.path))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,9 +10,7 @@ from typing import Any
 import numpy as np
 
 from fabula.core.collections import Collections
-from fabula.core.ordering import Ints
 from fabula.media.extraction import Measuring
-from fabula.media.medium import Medium
 from fabula.models.file import load_model
 from fabula.models.many.batch import Batch
 from fabula.models.many.ordered import OrderedMany
@@ -82,9 +80,9 @@ def encode_catalogue(asked: Asked, output: str | Path, *, raw: bool = False) -> 
     with rows_file(target) as write:
         for piece in pieces_of(asked.path, _wanted(model), asked.opening, asked.measuring):
             model = model or encoder_of(piece.medium, completed(piece.collections, piece.medium).feature_names or ())
-            for part, rows in parts_of(piece):
-                write(essence_rows(model, part, rows, piece.medium, raw=raw))
-                collections, items = collections + len(part), items + len(rows)
+            for part, at in parts_of(piece):
+                write(essence_rows(model, piece, part, at, raw=raw))
+                collections, items = collections + len(part), items + len(part.features)
                 _tell(asked, items, piece.total, part)
     return Done(collections, items, target)
 
@@ -109,32 +107,30 @@ def order_catalogue(asked: Asked, output: str | Path, *, likeliest: bool = False
     with rows_file(target) as write:
         for piece in pieces_of(asked.path, _wanted(model), asked.opening, asked.measuring):
             model = model or proposer_of(piece.medium, piece.collections.feature_names)
-            for part, rows in parts_of(piece):
-                columns, sure = order_rows(model, part, rows, piece.medium, likeliest=likeliest)
+            for part, at in parts_of(piece):
+                columns, sure = order_rows(model, piece, part, at, likeliest=likeliest)
                 write(columns)
                 exact += sure
-                collections, items = collections + len(part), items + len(rows)
+                collections, items = collections + len(part), items + len(part.features)
                 _tell(asked, items, piece.total, part)
     return Done(collections, items, target, exact)
 
 
-def essence_rows(
-    model: ArrayModel, part: Collections, rows: Ints, medium: Medium, *, raw: bool = False
-) -> dict[str, Any]:
-    """The essence of some collections, whose items came from these rows (from 1): the columns of a table."""
-    essence = model.encode_many(completed(part, medium), raw=raw)
+def essence_rows(model: ArrayModel, piece: Piece, part: Collections, at: slice, *, raw: bool = False) -> dict[str, Any]:
+    """The essence of some collections of a piece, which have these rows of it: the columns of a table."""
+    essence = model.encode_many(completed(part, piece.medium), raw=raw)
     d = essence.shape[1]
     names = ["essence"] if d == 1 else [f"essence.{i + 1}" for i in range(d)]
-    return _known(part, rows) | {name: essence[:, i] for i, name in enumerate(names)}
+    return _known(piece, part, at) | {name: essence[:, i] for i, name in enumerate(names)}
 
 
 def order_rows(
-    model: ArrayModel, part: Collections, rows: Ints, medium: Medium, *, likeliest: bool = False
+    model: ArrayModel, piece: Piece, part: Collections, at: slice, *, likeliest: bool = False
 ) -> tuple[dict[str, Any], int]:
-    """One ordering of each of some collections: the columns of a table, and how many are surely the best."""
-    batch = brought_near_each(completed(part, medium), medium, model)
+    """An ordering of each of some collections of a piece: the columns of a table, and how many are surely the best."""
+    batch = brought_near_each(completed(part, piece.medium), piece.medium, model)
     found = _ordered(model, batch, likeliest=likeliest)
-    return _in_order(part, rows, found), int(found.exact.sum())
+    return _in_order(_known(piece, part, at), part, found), int(found.exact.sum())
 
 
 def _ordered(model: ArrayModel, batch: Batch, *, likeliest: bool) -> OrderedMany:
@@ -143,13 +139,12 @@ def _ordered(model: ArrayModel, batch: Batch, *, likeliest: bool) -> OrderedMany
     return model.order_many(batch, rule="likeliest" if likeliest else "agreeing")
 
 
-def parts_of(piece: Piece) -> list[tuple[Collections, Ints]]:
-    """A piece some collections at a time, with the rows of each."""
-    starts = range(0, len(piece.collections), _PART)
-    offsets = piece.collections.offsets
-    parts = [piece.collections[at : at + _PART] for at in starts]
-    ends = [int(offsets[min(at + _PART, len(piece.collections))]) for at in starts]
-    return [(part, piece.rows[end - len(part.features) : end]) for part, end in zip(parts, ends, strict=True)]
+def parts_of(piece: Piece) -> Iterator[tuple[Collections, slice]]:
+    """A piece some collections at a time, and where their rows stand in it."""
+    for at in range(0, len(piece.collections), _PART):
+        part = piece.collections[at : at + _PART]
+        begun = int(piece.collections.offsets[at])
+        yield part, slice(begun, begun + len(part.features))
 
 
 def _wanted(model: ArrayModel | None) -> tuple[str, ...]:
@@ -162,20 +157,17 @@ def _wanted(model: ArrayModel | None) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
-def _known(part: Collections, rows: Ints) -> dict[str, Any]:
-    """What every row says: its collection, its row of the file, its id."""
+def _known(piece: Piece, part: Collections, at: slice) -> dict[str, Any]:
+    """What is known of every item: its collection, its row of the file, its id."""
     owner = np.repeat(np.arange(len(part)), part.sizes)
-    return {"collection": part.ids[owner].tolist(), "row": rows, "id": part.texts("id").tolist()}
+    return {"collection": part.ids[owner], "row": piece.rows[at], "id": np.array(piece.ids[at].tolist(), dtype=object)}
 
 
-def _in_order(part: Collections, rows: Ints, found: OrderedMany) -> dict[str, Any]:
+def _in_order(known: dict[str, Any], part: Collections, found: OrderedMany) -> dict[str, Any]:
     order, sizes = found.rows, part.sizes
     position = np.arange(len(order)) - np.repeat(part.offsets[:-1], sizes) + 1
-    known = _known(part, rows)
-    columns: dict[str, Any] = {"collection": known["collection"], "position": position, "row": rows[order]}
-    for name in ("id", "title"):
-        cells = part.texts(name)[order].tolist()
-        columns |= {name: cells} if name == "id" or any(cells) else {name: [""] * len(order)}
+    columns = {"collection": known["collection"], "position": position, "row": known["row"][order]}
+    columns |= {"id": known["id"][order], "title": part.texts("title")[order].tolist()}
     return columns | {"score": np.repeat(found.scores, sizes), "gap": np.repeat(found.gap, sizes)}
 
 

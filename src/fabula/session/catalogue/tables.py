@@ -84,11 +84,17 @@ def _npz(file: BinaryIO) -> Iterator[Write]:
 
     def write(columns: Columns) -> None:
         for name, values in columns.items():
-            parts.setdefault(name, []).append(np.asarray(values))
+            parts.setdefault(name, []).append(_plain(values))
 
     yield write
     arrays = {name: np.concatenate(each) for name, each in parts.items()}
     np.savez(file, **_grouped(arrays))
+
+
+def _plain(values: Any) -> Any:
+    """An array that can be read without unpickling."""
+    array = np.asarray(values)
+    return array.astype(np.str_) if array.dtype == object else array
 
 
 def _grouped(arrays: Mapping[str, Any]) -> dict[str, Any]:
