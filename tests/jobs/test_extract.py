@@ -23,6 +23,7 @@ def music(tmp_path):
             soundfile.write(root / album / f"{number + 1:02d} Song.wav", wave, 8000)
     (root / "two" / "02 Song.wav").write_bytes(b"no sound at all")
     (root / "cover.txt").write_text("not an item")
+    (root / "again.wav").symlink_to(root / "one" / "01 Song.wav")
     return root
 
 

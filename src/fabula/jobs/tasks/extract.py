@@ -47,7 +47,7 @@ class Extract(Task):
         names = [name for name in files_of(asked.inputs) if Path(name).suffix.lower() in medium.endings]
         if not names:
             raise FileError(f"{shown(asked.inputs[0])}: holds no {medium.words.files}")
-        places = [Path(name).resolve() for name in names]
+        places = list(dict.fromkeys(Path(name).resolve() for name in names))  # one that links lead to counts once
         root = Path(os.path.commonpath([place.parent for place in places]))
         files = [[os.fspath(place.relative_to(root)), place.stat().st_size] for place in places]
         beside, shards = {}, []
