@@ -134,7 +134,9 @@ def _threads(place: str, folder: str, threads: int) -> float:
     )
     command: list[Any] = [sys.executable, "-c", code, folder, str(threads)]
     began = time.perf_counter()
-    out = subprocess.run(command, check=True, capture_output=True, text=True, env=os.environ | {"FABULA_CACHE_DIR": place})
+    out = subprocess.run(
+        command, check=True, capture_output=True, text=True, env=os.environ | {"FABULA_CACHE_DIR": place}
+    )
     return float(out.stdout) if out.stdout else time.perf_counter() - began
 
 
@@ -144,9 +146,7 @@ def _lines(path: str) -> list[str]:
 
 def _rows(lines: Sequence[str]) -> pa.Table:
     """The plain loop."""
-    counts = []
-    for line in lines:
-        counts.append(sum(line.count(vowel) for vowel in "aeiou"))
+    counts = [sum(line.count(vowel) for vowel in "aeiou") for line in lines]
     return pa.table({"line": list(lines), "vowels": counts})
 
 

@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("s3fs")
 pytest.importorskip("moto.server")
 
-from fabula.errors import FileError
+from fabula.errors import FileError, InputError
 from fabula.jobs.gather import gather
 from fabula.jobs.job import plan_job
 from fabula.jobs.leases import Lease, Owner, claims
@@ -103,3 +103,27 @@ def test_leases_and_listings_in_a_bucket(bucket):
     store.delete("nothing")
     with pytest.raises(FileError, match="cannot be"):
         open_store("s3://no-such-bucket-here/job").write("x", b"")
+
+
+@pytest.mark.slow
+def test_a_table_in_a_bucket_is_read_in_pieces_and_known_again(bucket, tmp_path):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    ids = [i // 3 for i in range(60)]
+    table = pa.table(
+        {"album_id": ids, "track_number": [i % 3 for i in range(60)], "energy": [i % 7 / 7 for i in range(60)]}
+    )
+    pq.write_table(table, tmp_path / "t.parquet", row_group_size=10)
+    store = open_store(f"{bucket}/tables")
+    store.write("t.parquet", (tmp_path / "t.parquet").read_bytes())
+    digests = []
+    for name, source in (("there", f"{bucket}/tables/t.parquet"), ("here", str(tmp_path / "t.parquet"))):
+        address = f"{bucket}/{name}"
+        plan_job(address, "templates-learn", [source], options={"by": "energy", "k": 2}, shards=3)
+        assert work(address).complete
+        digests.append(gather(address, tmp_path / "t.json")["digest"])
+    assert digests[0] == digests[1]
+    store.write("t.parquet", b"other")
+    with pytest.raises(InputError, match="is not the file that the job was planned with"):
+        work(f"{bucket}/there")
