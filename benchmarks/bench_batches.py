@@ -26,7 +26,25 @@ from fabula.models.sets.model import SetModel
 
 # How many of 16,227 real albums have 3, 4, ... 18 tracks.
 LENGTHS = (851, 1033, 820, 713, 732, 1016, 1108, 2200, 1721, 2291, 1131, 1006, 679, 456, 261, 209)
-WORDS = ["love", "night", "the", "of", "in", "rain", "intro", "you", "song", "part", "1", "2", "my", "blue", "heart", "outro", "light"]
+WORDS = [
+    "love",
+    "night",
+    "the",
+    "of",
+    "in",
+    "rain",
+    "intro",
+    "you",
+    "song",
+    "part",
+    "1",
+    "2",
+    "my",
+    "blue",
+    "heart",
+    "outro",
+    "light",
+]
 ONE_BY_ONE = 200  # collections that are ordered one at a time, to compare
 
 

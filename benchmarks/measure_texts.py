@@ -1,14 +1,14 @@
 """What a step model knows of the order of texts: ``python -m benchmarks.measure_texts novels.parquet --model prose``.
 
-The table has one row a part in its true order: ``collection_id``, ``position``, ``text``, ``author``, ``lang``, ``split``.
-Bits of whole books and of windows, each as if there were nothing else, with intervals by author; by language and length.
+The table has one row a part in its true order: ``collection_id``, ``position``, ``text``, ``author``, ``lang``,
+``split``. Bits of whole books and of windows, each as if there were nothing else, by language and length, with
+intervals by author, for N = 32, 1,024 and 4,096.
 ``--first 200`` leaves each part its first 200 characters, ``--of arcs`` and ``--of pairs`` take one half of the model.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,7 +27,6 @@ from fabula.training.steps.learning import Weights, bits_of
 
 FEWEST = 6
 LENGTHS = ((6, 15), (16, 30), (31, LONGEST))
-MOST = 4096
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +72,19 @@ def told(found: Sequence[Measured], weights: Weights, negatives: int) -> str:
     return f"{one.mean:.2f} ({one.low:.2f} to {one.high:.2f}), {len(bits)} by {len({e.group for e in examples})}"
 
 
+def groups_of(found: Sequence[Measured], sizes: Sequence[int]) -> dict[str, list[Measured]]:
+    """What is measured by name: windows and whole books, these by language, whole books by length."""
+    named = {f"windows of {size}" if size else "whole books": size for size in (*sizes, 0)}
+    groups = {name: [one for one in found if one.size == size] for name, size in named.items()}
+    languages = sorted({one.language for one in found})
+    for name in named if len(languages) > 1 else ():
+        groups |= {f"{name}, {own}": [one for one in groups[name] if one.language == own] for own in languages}
+    for low, high in LENGTHS:
+        some = [one for one in found if not one.size and low <= len(one.example) <= high]
+        groups[f"whole books of {low} to {high}"] = some
+    return groups
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -82,9 +94,8 @@ def main() -> None:
     parser.add_argument("--language", help="of the books that are measured; all by default")
     parser.add_argument("--windows", type=int, nargs="*", default=[20, 10])
     parser.add_argument("--first", type=int, default=0, help="characters that each part keeps; all by default")
-    parser.add_argument("--of", choices=["all", "arcs", "pairs"], default="all")
-    parser.add_argument("--negatives", type=int, nargs="*", default=[31, 1023, MOST - 1])
-    parser.add_argument("--out", type=Path)
+    parser.add_argument("--of", nargs="*", choices=["all", "arcs", "pairs"], default=["all", "arcs", "pairs"])
+    parser.add_argument("--negatives", type=int, nargs="*", default=[31, 1023, 4095])
     asked = parser.parse_args()
     model = load_model(asked.model)
     if not isinstance(model, StepModel):
@@ -92,21 +103,11 @@ def main() -> None:
     rows = [book for book in books(asked.table, asked.split) if len(book) >= FEWEST]
     rows = [book for book in rows if asked.language in (None, book[0]["lang"])]
     found = [one for book in rows for one in look(book, model, asked.windows, asked.first)]
-    weights, report = weights_of(model, asked.of), {}
-    groups = {f"windows of {size}" if size else "whole books": size for size in (*asked.windows, 0)}
-    parts = {name: [one for one in found if one.size == size] for name, size in groups.items()}
-    for name in list(parts):
-        for language in sorted({one.language for one in parts[name]}) if asked.language is None else ():
-            parts[f"{name}, {language}"] = [one for one in parts[name] if one.language == language]
-    for low, high in LENGTHS:
-        parts[f"whole books of {low} to {high}"] = [
-            one for one in found if not one.size and low <= len(one.example) <= high
-        ]
-    for name, some in parts.items():
-        report[name] = {f"N = {negatives + 1}": told(some, weights, negatives) for negatives in asked.negatives}
-        print(name, json.dumps(report[name]), flush=True)
-    if asked.out is not None:
-        asked.out.write_text(json.dumps(report, indent=1) + "\n")
+    for part in asked.of:
+        for name, some in groups_of(found, asked.windows).items():
+            if part == "all" or ", " not in name:
+                bits = [told(some, weights_of(model, part), negatives) for negatives in asked.negatives]
+                print(f"{part}: {name}:", "; ".join(bits), flush=True)
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ def command(
     jobs: int | None,
     cache: bool,
 ) -> None:
-    """Write the essence of every item: of a table of any number of collections, or of a folder.
+    """Write the essence of every item of a table of collections, or of a folder.
 
     \b
     Out comes one row an item: collection, row of the table, id, essence. A Parquet file of more than a million rows is

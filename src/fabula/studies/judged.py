@@ -9,14 +9,13 @@ import numpy as np
 from fabula.core.collection import Collection
 from fabula.core.ordering import Ints
 from fabula.evaluation.information import Information, mutual_information
-from fabula.models.sets.agreement import MOST_EXPECTED, most_agreeing
+from fabula.models.many.batch import batch_of
 from fabula.models.sets.model import SetModel
-from fabula.models.sets.posterior import posterior
-from fabula.models.sets.proposing import likeliest
-from fabula.models.sets.tables import Tables
+from fabula.models.sets.proposing import Rule
 
 PROPOSED = "proposed order"
 LIKELIEST = "likeliest order"
+_RULES: dict[str, Rule] = {PROPOSED: "agreeing", LIKELIEST: "likeliest"}
 _SECONDS = 0.5  # to search in, where a collection has too many items to be solved
 
 
@@ -25,15 +24,11 @@ def judged_orderings(
 ) -> dict[str, list[Ints | None]]:
     """Both orderings of each collection in the true numbering, its items shuffled before the model sees them."""
     mixed = [rng.permutation(len(c)) for c in collections]
-    tables = model.tables_all([c.reordered(order) for c, order in zip(collections, mixed, strict=True)])
-    found: dict[str, list[Ints | None]] = {PROPOSED: [], LIKELIEST: []}
-    for order, (positions, flow) in zip(mixed, tables, strict=True):
-        likely = likeliest(Tables(positions, flow), seconds=_SECONDS).ordering
-        expected = likely
-        if len(order) <= MOST_EXPECTED:
-            expected = most_agreeing(posterior(positions, flow), seconds=_SECONDS).ordering
-        found[PROPOSED].append(order[expected])
-        found[LIKELIEST].append(order[likely])
+    batch = batch_of([c.reordered(order) for c, order in zip(collections, mixed, strict=True)])
+    found: dict[str, list[Ints | None]] = {}
+    for name, rule in _RULES.items():
+        ordered = model.order_many(batch, rule=rule, seconds=_SECONDS)
+        found[name] = [order[ordering] for order, ordering in zip(mixed, ordered, strict=True)]
     return found
 
 

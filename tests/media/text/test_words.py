@@ -50,6 +50,9 @@ def test_scripts_without_spaces_are_known():
         ("Er war in den Garten gegangen und sie sah ihn nicht", "de"),
         ("Il était dans la maison et elle ne le savait pas", "fr"),
         ("No se sabe lo que pasó en la casa de su padre", "es"),
+        ("Já jsem byl v tom lese a už se mi to zdá jak sen", "cs"),
+        ("Jeg gik til stranden og det var en aften som ingen", "no"),
+        ("Hij was niet thuis en het regende op de straat van zijn dorp", "nl"),
         ("Lorem ipsum dolor sit amet consectetur", ""),
     ],
 )

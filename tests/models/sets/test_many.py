@@ -1,5 +1,7 @@
 """Many collections through a set model: what each gives by itself."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
@@ -124,3 +126,15 @@ def test_no_collection_gives_nothing(model):
     assert model.encode_many(np.zeros((0, 4)), [0]).shape == (0, model.dimensions)
     assert len(model.order_many(np.zeros((0, 4)), np.array([0]))) == 0
     assert model.encode_all([]) == []
+
+
+def test_memory_does_not_grow_with_the_number_of_collections(model, rng, monkeypatch):
+    monkeypatch.setattr(many, "_TOGETHER", 2000)
+    features = np.stack([rng.normal(-8, 3, 3600), *rng.integers(0, 2, (2, 3600)), rng.uniform(9e4, 4e5, 3600)], axis=1)
+    peaks = []
+    for count in (50, 150, 600):  # the first to load what is loaded once
+        tracemalloc.start()
+        model.order_many(features[: 6 * count], np.arange(0, 6 * count + 1, 6), rule="arcs")
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[2] < 1.5 * peaks[1]

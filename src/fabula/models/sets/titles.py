@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
+from typing import NamedTuple
 
 from fabula.models.sets.cleaning import clean_titles
 from fabula.models.sets.numbers import Number, fold, numbers
@@ -54,8 +54,7 @@ _SAME = {
 }
 
 
-@dataclass(frozen=True)
-class Title:
+class Title(NamedTuple):
     """One title, taken apart.
 
     Attributes

@@ -17,8 +17,8 @@ import numpy as np
 from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
 
-_ROUNDS = 60  # of raising the prices; the bound hardly rises after
-_FIRST_STEP, _SHRINK = 1.6, 0.955  # as a part of what Polyak's step would be, and from one round to the next
+_ROUNDS, _MORE_ROUNDS, _FEW = 30, 100, 13  # of raising the prices; more where more than a few items make it worth it
+_FIRST_STEP, _LAST_STEP = 1.4, 0.08  # as a part of what Polyak's step would be
 NEVER = 1e30  # what it costs an item to follow itself
 
 
@@ -84,7 +84,8 @@ def raised(costs: Costs, orderings: Ints) -> Bounds:
     n, count = costs.n, len(costs)
     found = Bounds(np.full(count, -np.inf), np.zeros((n, count)), orderings.copy(), costs.of(orderings))
     here, left, prices = costs, np.arange(count), np.zeros((n, count))
-    for turn in range(_ROUNDS):
+    rounds = _ROUNDS if n <= _FEW else _MORE_ROUNDS
+    for part in np.geomspace(_FIRST_STEP, _LAST_STEP, rounds).tolist():
         least, paths = _cheapest(here, prices)
         higher = least > found.least[left]
         found.least[left[higher]] = least[higher]
@@ -99,7 +100,7 @@ def raised(costs: Costs, orderings: Ints) -> Bounds:
         if not len(left):
             break
         missing = 1.0 - held
-        step = _FIRST_STEP * _SHRINK**turn * (found.upper[left] - least) / (missing**2).sum(axis=0)
+        step = part * (found.upper[left] - least) / (missing**2).sum(axis=0)
         prices = prices + step * missing
     return found
 

@@ -16,7 +16,7 @@ from fabula.core.ordering import Ints
 from fabula.errors import InputError
 
 _TOGETHER = 300_000  # cells of flow at a time: what they need stays in the cache
-MOST_ITEMS = 45  # whose subsets, with the number of a problem, go into 64 bits
+MOST_ITEMS = 32  # beyond which too many ways are left for it to be worth it
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +34,7 @@ def arrange_many(places: ArrayLike, flow: ArrayLike | None = None, *, seconds: f
 
     Without flow it is an assignment each. With flow, a lower bound is raised for all at once, which settles many;
     of the others only those ways are followed that can lead to the best. It is exact wherever few enough are left:
-    up to 18 items always, and mostly up to 30. Of more, and of those left, an ordering is searched for.
+    up to 18 items always, and mostly up to 30. Of more than 32, and of those left, an ordering is searched for.
     Where several orderings cost the same, any of them may come out; items that nothing tells apart keep their order.
 
     Parameters

@@ -75,20 +75,21 @@ class Ears:
         """
         ends = edges(powers, loudness)
         spans, blocks, onsets = self.spectra.spans, self.pitches.blocks, self.spectra.onsets
+        rate, strength = self.spectra.rate, self.spectra.strengths / max(1, len(onsets))
         cents, tuned = tuning(blocks)
         classes = chroma(blocks, cents)
         colour_ends = _ends(spans, self.spectra.span_seconds, ends, EDGE_SECONDS)
         key_ends = _ends(classes, self.pitches.block_seconds, ends, _SECONDS)
-        beat_ends = _ends(onsets, 1 / self.spectra.rate, ends, _SECONDS)
+        beat_ends = _ends(onsets, 1 / rate, ends, _SECONDS)
         return Heard(
-            tempo=find_tempo(onsets, self.spectra.rate),
-            start_tempo=find_tempo(beat_ends[0], self.spectra.rate),
-            end_tempo=find_tempo(beat_ends[1], self.spectra.rate),
+            tempo=find_tempo(onsets, rate, strength),
+            start_tempo=find_tempo(beat_ends[0], rate, strength),
+            end_tempo=find_tempo(beat_ends[1], rate, strength),
             key=find_key(classes, tuned),
             start_key=find_key(key_ends[0], tuned),
             end_key=find_key(key_ends[1], tuned),
             tuning=cents,
-            onset_density=onset_density(onsets, self.spectra.rate),
+            onset_density=onset_density(onsets, rate),
             brightness=brightness(spans),
             start_brightness=brightness(colour_ends[0]),
             end_brightness=brightness(colour_ends[1]),

@@ -28,6 +28,7 @@ _RATES = (1 / 2, 2 / 3, 1.0, 3 / 2, 2.0, 3.0, 4.0)  # of the beats' frequency
 _CENTRES = np.linspace(np.log(36), np.log(250), 12)
 _CLOSE = 1.04  # tempi within 4 % are one
 _FAINTEST = 1e-4  # onset strength; the least change of a 16-bit sample is a hundred times that
+_LIVELY = 0.08  # of what sounds: onsets that even calm music has; those of a swelling tone are weaker
 _FEWEST = 2.0  # s of onsets below which there is nothing to repeat
 
 
@@ -39,7 +40,7 @@ class Tempo:
     confidence: float
 
 
-def find_tempo(onsets: Floats, rate: float) -> Tempo:
+def find_tempo(onsets: Floats, rate: float, strength: float) -> Tempo:
     """The tempo.
 
     Parameters
@@ -48,16 +49,19 @@ def find_tempo(onsets: Floats, rate: float) -> Tempo:
         Shape (moments, 3), as `ShortSpectra` gives them.
     rate
         Moments per second.
+    strength
+        What sounds at a moment, on average: onsets far below it are no beats.
     """
     if len(onsets) < _FEWEST * rate or not onsets.max() > _FAINTEST:
         return Tempo(NO_TEMPO, 0.0)
-    repeats, strength = repetition(onsets, rate)
-    shares = _shares(_judged_by(repeats, strength, rate, onset_density(onsets, rate)))
+    repeats, frequencies = repetition(onsets, rate)
+    shares = _shares(_judged_by(repeats, frequencies, rate, onset_density(onsets, rate)))
     merged = np.convolve(shares, np.ones(7), mode="same")  # candidates within 3 % speak for each other
     best = TEMPI[int(merged.argmax())]
     near = np.abs(np.log(TEMPI / best)) < np.log(_CLOSE)
     clear = min(1.0, _clarity(repeats[0], rate, best) / learned("tempo.clear").item())
-    return Tempo(_refined(repeats[0], rate, best), float(shares[near].sum()) * clear)
+    lively = min(1.0, float(np.quantile(onsets.sum(axis=1), 0.99)) / (_LIVELY * max(strength, _FAINTEST)))
+    return Tempo(_refined(repeats[0], rate, best), float(shares[near].sum()) * clear * lively)
 
 
 def onset_density(onsets: Floats, rate: float) -> float:
