@@ -61,4 +61,4 @@ def closeness(distance: NDArray[np.floating], *, own: bool = False) -> NDArray[n
     if spread <= 1e-6 * size:
         return np.zeros_like(near)
     near /= near.dtype.type(spread)
-    return near
+    return np.asarray(near)
