@@ -132,7 +132,7 @@ def _rows(collection: Collection, names: tuple[str, ...]) -> list[bytes]:
 
 def _titles(collection: Collection) -> list[bytes]:
     """The titles, sorted; none where all but their numbers are alike, as in "Track 1", "Track 2"."""
-    titles = sorted(_folded(item.title) for item in collection.items)
+    titles = sorted(map(_folded, collection.texts("title")))
     wordings = {_DIGITS.sub("", title) for title in titles} - {""}
     return [title.encode() for title in titles] if len(wordings) > 1 else []
 
@@ -154,6 +154,8 @@ def _surprise(rows: list[bytes], counts: Counter[bytes], total: int) -> float:
 
 
 def _folded(text: str) -> str:
+    if text.isascii():
+        return " ".join(text.casefold().split())
     return " ".join(unicodedata.normalize("NFKC", text.encode("utf-8", "replace").decode()).casefold().split())
 
 
