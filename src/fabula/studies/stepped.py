@@ -47,7 +47,7 @@ def looked_at(model: StepModel, collection: Collection) -> Evidence:
         steps = medium.steps(collection, np.zeros(len(collection)))
         found = Evidence({part.name: closeness(part.distance) for part in steps.parts})
     if not any(name in found.pairs for name in model.pair_names):
-        raise InputError(f"{collection.id}: a step model needs items that can be looked at, such as texts")
+        raise InputError(f"{collection.id}: the model needs items that can be looked at, such as texts")
     return found
 
 
