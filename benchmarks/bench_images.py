@@ -24,8 +24,8 @@ from fabula.media.images.measures import MEASURES, SIZE, SPEC, measure_picture
 from fabula.media.images.opening import open_picture
 from fabula.media.registry import find_medium
 from fabula.models.file import load_model
-from fabula.session.judges import judge_of
-from fabula.session.likelihood import Likelihood
+from fabula.session.judging.judges import judge_of
+from fabula.session.judging.likelihood import Likelihood
 
 
 def synthesised(folder: Path, count: int, megapixels: float) -> list[str]:
@@ -73,7 +73,7 @@ def ordered_many(n: int) -> tuple[float, float | None]:
 
 
 def dragged(n: int, steps: int = 200) -> float:
-    """Milliseconds in which 95 of 100 questions of a drag of a knot among n pictures are answered, inside the server."""
+    """Milliseconds in which 95 of 100 questions of a dragged knot, among n pictures, are answered inside the server."""
     from fastapi.testclient import TestClient
 
     from fabula.web.app import create_app
@@ -114,7 +114,9 @@ def main() -> None:
         start = time.perf_counter()
         extract(paths, SPEC, Measuring())
         print(f"{count} files: the second time {100 * (time.perf_counter() - start) / first:.1f} % of the first")
-    print(f"300 pictures on the page, a knot dragged: 95 of 100 answers within {min(dragged(300) for _ in range(3)):.1f} ms (target 16)")
+    print(
+        f"300 pictures on the page, a knot dragged: 95 of 100 answers within {min(dragged(300) for _ in range(3)):.1f} ms (target 16)"
+    )
     for n in (500, 2000, 5000):
         seconds, gap = ordered_many(n)
         told = "not known" if gap is None else f"{100 * gap:.1f} %"

@@ -17,14 +17,15 @@ import numpy as np
 import torch
 from safetensors.numpy import save_file
 
-from fabula.media.music.decoding import open_sound
+from fabula.media.music.decoding.sound import open_sound
 from fabula.media.music.hearing import keys, tempo
 from fabula.media.music.hearing.ears import Ears
-from fabula.media.music.hearing.pitches import chroma, tuning
+from fabula.media.music.hearing.pitches import SECONDS, chroma, tuning
 
 TARGET = Path(tempo.__file__).with_name("ears.safetensors")
 HIDDEN, DECAY, EPOCHS = 16, 3e-4, 80
-KEY_DECAY = 0.1
+KEY_DECAY = 0.01
+CUTS = (0.0, 10.0)  # seconds left out at the start, so that little depends on where a piece begins
 STRETCHES = (1.0, 0.93, 1.08)  # of the onsets in time, so that no tempo is known by heart
 Piece = tuple[np.ndarray, float, np.ndarray, dict[str, float]]
 
@@ -44,14 +45,22 @@ def folds(count: int, parts: int = 4) -> np.ndarray:
 
 
 def tempo_data(pieces: Sequence[Piece]) -> tuple[torch.Tensor, torch.Tensor]:
-    """Features (pieces, stretches, tempi, f) and what share of the truth each tempo has."""
+    """Features (pieces, cuts * stretches, tempi, f) and what share of the truth each tempo has."""
     rows, truths = [], []
     for onsets, rate, _, truth in pieces:
-        rows.append([tempo.judged_by(onsets, rate * stretch) for stretch in STRETCHES])
+        cuts = [onsets[round(cut * rate) :] for cut in CUTS]
+        rows.append([tempo.judged_by(part, rate * stretch) for part in cuts for stretch in STRETCHES])
         gap = np.log(tempo.TEMPI[None] / (truth["tempo"] * np.array(STRETCHES)[:, None]))
         share = np.exp(-0.5 * (gap / 0.015) ** 2)
-        truths.append(share / share.sum(axis=1, keepdims=True))
+        truths.append(np.tile(share / share.sum(axis=1, keepdims=True), (len(CUTS), 1)))
     return torch.tensor(np.array(rows), dtype=torch.float32), torch.tensor(np.array(truths), dtype=torch.float32)
+
+
+def key_data(keyed: Sequence[tuple[np.ndarray, dict[str, float]]]) -> tuple[torch.Tensor, torch.Tensor]:
+    """Features (pieces, cuts, 12, f) and the right one of twelve major keys, then twelve minor ones (pieces, cuts)."""
+    rows = [[keys.heard_by(classes[round(cut / SECONDS) :]) for cut in CUTS] for classes, _ in keyed]
+    truths = [[truth["key"] + 12 * (1 - truth["mode"])] * len(CUTS) for _, truth in keyed]
+    return torch.tensor(np.array(rows), dtype=torch.float32), torch.tensor(truths)
 
 
 def learn_tempo(x: torch.Tensor, y: torch.Tensor, seed: int = 0) -> dict[str, np.ndarray]:
@@ -83,7 +92,8 @@ def chosen_tempi(x: np.ndarray, known: dict[str, np.ndarray]) -> np.ndarray:
 
 
 def learn_keys(x: torch.Tensor, y: torch.Tensor) -> dict[str, np.ndarray]:
-    """`x` (pieces, 12, f), `y` the right one of twelve major keys, then twelve minor ones."""
+    """From what `key_data` gives."""
+    x, y = x.flatten(0, 1), y.flatten()
     profiles = torch.zeros(x.shape[2], 2, requires_grad=True)
     bias = torch.zeros(2, requires_grad=True)
     optimiser = torch.optim.LBFGS([profiles, bias], max_iter=300, line_search_fn="strong_wolfe")
@@ -124,13 +134,13 @@ def learn(heard: Sequence[Piece]) -> None:
     ]
     known["tempo.clear"] = np.array(np.quantile(clear, 0.2))
     keyed = [(classes, truth) for _, _, classes, truth in heard if truth["key"] is not None]
-    x = torch.tensor(np.array([keys.heard_by(classes) for classes, _ in keyed]), dtype=torch.float32)
-    y = torch.tensor([truth["key"] + 12 * (1 - truth["mode"]) for _, truth in keyed])
+    x, y = key_data(keyed)
     which, right = folds(len(keyed)), np.zeros(len(keyed), bool)
     for fold in range(4):
         part = learn_keys(x[which != fold], y[which != fold])
-        scores = (x[which == fold].numpy() @ part["key.profiles"] + part["key.bias"]).transpose(0, 2, 1).reshape(-1, 24)
-        right[which == fold] = scores.argmax(axis=1) == y[which == fold].numpy()
+        scores = x[which == fold, 0].numpy() @ part["key.profiles"] + part["key.bias"]
+        chosen = scores.transpose(0, 2, 1).reshape(-1, 24).argmax(axis=1)
+        right[which == fold] = chosen == y[which == fold, 0].numpy()
     print(f"key, cross-validated on {len(keyed)} pieces: right {right.mean():.3f}")
     known |= learn_keys(x, y)
     save_file({name: np.ascontiguousarray(value, dtype=np.float32) for name, value in known.items()}, TARGET)

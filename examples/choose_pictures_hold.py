@@ -49,7 +49,12 @@ def main() -> None:
             for hold in HOLDS:
                 firm = hold / count if hold else RIDGE
                 weights = train_steps(
-                    own, negatives=127, penalty=0.0, rng=np.random.default_rng(1), near=known if hold else None, hold=firm
+                    own,
+                    negatives=127,
+                    penalty=0.0,
+                    rng=np.random.default_rng(1),
+                    near=known if hold else None,
+                    hold=firm,
                 )
                 found.setdefault(f"{hold:g} / n", []).append(bits(others, weights))
             found.setdefault("as they are", []).append(bits(others, known))

@@ -10,6 +10,7 @@ import pytest
 import fabula
 
 PUBLIC = [
+    "Batch",
     "Collection",
     "Collections",
     "Encoder",

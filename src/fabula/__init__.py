@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from fabula.evaluation.information import information_of, mutual_information
     from fabula.evaluation.metrics import evaluate
     from fabula.models.file import load_model, save_model
+    from fabula.models.many.batch import Batch
     from fabula.models.model import Model
     from fabula.models.own import Encoder, Scorer, register
     from fabula.session.ordered import Ordered
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from fabula.templates.learning import learn_templates
 
 _HOMES = {
+    "Batch": "models.many.batch",
     "Collection": "core.collection",
     "Collections": "core.collections",
     "Encoder": "models.own",
@@ -70,6 +72,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "Batch",
     "Collection",
     "Collections",
     "Encoder",

@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from fabula.core.sampling.consensus import Consensus
-from fabula.core.sampling.drawing import Scores, Walk, draw_orderings
+from fabula.core.sampling.drawing import draw_orderings
+from fabula.core.sampling.scores import Scores
+from fabula.core.sampling.walking import Walk
 
 
 @pytest.fixture
@@ -31,7 +33,7 @@ def test_scores_are_those_of_a_double_loop(scores, rng):
 def test_an_item_put_back_is_scored_at_every_position(scores):
     order = np.array([3, 0, 4, 1, 2])
     others = np.delete(order, 2)
-    found = Walk(scores)._by_position(np.array([4]), others[np.newaxis])[0]
+    found = Walk([scores], 1)._by_position(np.array([4]), others[np.newaxis])[0]
     true = np.array([by_hand(scores, np.insert(others, p, 4)) for p in range(5)])
     assert found - found[0] == pytest.approx(true - true[0], abs=1e-5)
 
@@ -64,3 +66,20 @@ def test_sureness_is_the_share_that_runs_the_same_way():
     drawn = np.array([[0, 1, 2, 3]] * 3 + [[3, 2, 1, 0]])
     assert Consensus(drawn).sureness(np.array([0, 1, 2, 3])) == 0.75
     assert Consensus(drawn).sureness(np.array([3, 1, 0])) == 0.25
+
+
+def test_collections_of_different_sizes_walk_together_each_by_its_own_scores(scores, rng):
+    small = Scores(rng.normal(size=(3, 3)), rng.normal(size=(3, 3, 3)))
+    walk = Walk([scores, small], 200)
+    orders = walk.start(rng)
+    drawn = []
+    for _ in range(40):
+        orders = walk.round(orders, 1.0, rng)
+        drawn.append(orders[200:])
+    assert (orders[200:, 3:] == [3, 4]).all()  # what fills up stays where it is
+    assert walk.scores(orders)[200:] == pytest.approx(small.of(orders[200:, :3]), abs=1e-5)
+    every = np.array(list(permutations(range(3))))
+    likely = np.exp(small.of(every)) / np.exp(small.of(every)).sum()
+    found = np.concatenate(drawn[5:])[:, :3]
+    shares = (found[:, np.newaxis] == every).all(axis=2).mean(axis=0)
+    assert np.abs(shares - likely).sum() / 2 < 0.05

@@ -13,7 +13,7 @@ from fabula.errors import FileError, InputError
 from fabula.evaluation.shapes import fit_shapes, smooth
 from fabula.report.inner import write_inner
 from fabula.session.demo import demo_folder
-from fabula.session.inner import SIX, Windows, inner_arcs
+from fabula.session.telling.inner import SIX, Windows, inner_arcs
 
 GLAD, SAD = ["happy", "good", "love", "joy"], ["dead", "bad", "hate", "grief"]
 

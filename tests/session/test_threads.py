@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 
 from fabula.core.collection import Collection, Item
-from fabula.media.text.people import names_along
+from fabula.errors import InputError
+from fabula.media.text.comparing.people import names_along
 from fabula.media.threads import Threads
 from fabula.report.figures.threads import threads_figure
 from fabula.report.page import order_page
 from fabula.session.session import open_session
-from fabula.session.threads import threads_told
+from fabula.session.telling.threads import threads_told
 
 
 def texts_of(*texts):
@@ -79,3 +80,31 @@ def test_what_a_session_only_names_is_not_read(folder):
     session, _ = open_saved(as_saved(open_session(folder, by="words"), {}))
     assert session.threads is None
     assert "<h2>The arc of the whole</h2>" not in order_page(session.order())
+
+
+def test_a_model_reads_nothing_that_a_saved_session_names(folder, tmp_path, monkeypatch):
+    from fabula.media.text.reading import files
+    from fabula.session.saved import as_saved, open_saved
+
+    saved = as_saved(open_session(folder, by="words"), {})
+    saved["by"] = None
+    secret = tmp_path / "secret.txt"
+    secret.write_text("Nobody may read this.")
+    for item in saved["items"]:
+        item["path"] = str(secret)
+    monkeypatch.setattr(files, "read_document", lambda path: pytest.fail(f"{path} was read"))
+    session, _ = open_saved(saved, model="prose")
+    assert len(session.order(alternatives=1).ordering) == len(saved["items"])
+    assert session.likelihood is None
+    with pytest.raises(InputError, match="say which column"):
+        session.by(model="prose")
+
+
+def test_the_essence_of_what_is_stored_is_found_again(folder):
+    from dataclasses import replace
+
+    session = open_session(folder)
+    items = [replace(item, path=f"shown/{number}.txt") for number, item in enumerate(session.collection.items)]
+    source = replace(session.source, files=False, collection=replace(session.collection, items=tuple(items)))
+    again = replace(session, source=source).by(model="prose")  # as the page asks: what is shown is not to be opened
+    assert again.order(alternatives=1).ordering.tolist() == session.order(alternatives=1).ordering.tolist()

@@ -215,5 +215,5 @@ def test_a_set_model_is_evaluated_by_what_it_proposes(tmp_path):
     assert list(done.bits) == ["arcs + flow", "arcs", "flow"]
     assert done.bits["arcs + flow"].bits > 1
     assert done.to_dict()["bits"]["arcs"]["collections"] == 6
-    with pytest.raises(InputError, match="music is a set model"):
+    with pytest.raises(InputError, match="music gives orders"):
         evaluate_table(EvaluationRequest(path, model="music", search=3))

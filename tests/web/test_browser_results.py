@@ -232,6 +232,28 @@ def test_the_model_speaks_in_a_sentence_and_in_the_words_of_the_medium(visit):
     assert page.get_by_role("button", name="Play transition").count() == 0
 
 
+def test_the_steps_that_count_are_chosen_and_stay_in_the_session(visit, tmp_path):
+    page = visit()
+    open_demo(page)
+    assert page.locator("#steps").is_hidden()
+    page.locator("#smoothness").fill("1")
+    settled(page)
+    ticked = {box.get_attribute("value"): box.is_checked() for box in page.locator("#steps input").all()}
+    assert {name for name, counts in ticked.items() if not counts} == {"silence"}
+    for name, counts in ticked.items():
+        if counts and name != "loudness":
+            page.locator(f"#steps input[value={name}]").uncheck()
+            settled(page)
+    says = page.locator("#says").text_content()
+    assert says.count("Steps in") == says.count("Steps in loudness") == 1
+    other = visit()
+    file = saved(page, tmp_path, "session")
+    other.set_input_files("#files", {"name": "s.json", "mimeType": "application/json", "buffer": file.encode()})
+    settled(other)
+    assert other.locator("#steps input:checked").evaluate_all("found => found.map(({value}) => value)") == ["loudness"]
+    assert titles(other) == titles(page)
+
+
 def test_where_each_likes_to_stand_is_a_table_that_follows_the_order(visit):
     page = visit()
     open_demo(page)

@@ -11,7 +11,14 @@ import pytest
 
 from fabula.sources.playlists.playlist import read_playlist
 
-PAGE_ONLY = ("result", "given_name", "length_texts", "sequence", "final")  # of the answer: what an export does not have
+PAGE_ONLY = (
+    "result",
+    "given_name",
+    "length_texts",
+    "sequence",
+    "final",
+    "steps",
+)  # of the answer: what an export does not have
 
 
 @pytest.fixture(scope="module")

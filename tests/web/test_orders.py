@@ -19,6 +19,7 @@ def test_the_answer_is_what_the_command_line_prints(server, demo, capsys):
     printed = json.loads(capsys.readouterr().out)
     answered = server.order(collection=demo, template="man-in-a-hole")
     assert answered.pop("result")
+    assert answered.pop("steps") == []
     assert answered.pop("given_name") in ("the order given", "the order of the file names")
     assert answered.pop("length_texts") == {"sides": ["1:43"], "all": "1:43", "left_out": "0:00"}
     assert (answered.pop("sequence"), answered.pop("final")) == (None, True)
@@ -41,6 +42,15 @@ def test_wishes_are_answered_as_the_command_line_answers_them(server, demo, caps
     answered = server.order(collection=demo, **asked)
     assert {name: answered[name] for name in printed} == printed
     assert answered["knots"][-1] == 1.0
+
+
+def test_the_steps_that_count_are_told_and_chosen(server, demo):
+    plain = server.order(collection=demo, template="wave", smoothness=1)
+    named = [step["name"] for step in plain["steps"]]
+    assert [step["name"] for step in plain["steps"] if step["counts"]] == [one["name"] for one in plain["changes"]]
+    chosen = server.order(collection=demo, template="wave", smoothness=1, smooth_by={"silence": 1})
+    assert [step["name"] for step in chosen["steps"]] == named
+    assert [one["name"] for one in chosen["changes"]] == ["silence"]
 
 
 @pytest.mark.parametrize("fixed", [{}, {0: 4}, {0: 4, -1: 1, 3: 2}])

@@ -43,6 +43,8 @@ _PRESETS = {"sort_into_mix": "mix"}  # option: the preset of the medium that it 
 @click.option("--embedding", metavar="COLUMN|FILE.onnx",
               help="Vectors of your own, for --smooth and --by embedding: a list column or a model.")  # fmt: skip
 @click.option("--collection", metavar="ID", help="Which collection of a table that holds several.")
+@click.option("--all", "every", is_flag=True,
+              help="Order each collection of a table by itself; -o is then a .csv or .parquet table.")  # fmt: skip
 @click.option(
     "--columns", metavar="ROLE=NAME", multiple=True, help="Name a table's column, such as title=Titel; repeatable."
 )
@@ -115,13 +117,15 @@ def command(*, paths: tuple[str, ...], restore: str | None, number: int | None, 
       fabula order mix.m3u8 --first "Intro" --apart artist -o mix-ordered.m3u8
       fabula order ~/Music/new-album --sides 2 --side-limit 22:00 --report new-album.html
       fabula order album.csv --by energy --template "0:0.2,0.5:1,1:0" --json
+      fabula order catalogue.parquet --all -o orders.parquet
     """
     from fabula.cli.printing import Printing, print_ordered
     from fabula.cli.progress import counting_bar
     from fabula.media.extraction import Measuring
-    from fabula.session.answer import facts_of
     from fabula.session.session import check_template, open_session
+    from fabula.session.telling.answer import facts_of
     from fabula.sources.registry import Opening
+    from fabula.sources.source import SeveralCollectionsError
 
     if restore is not None:
         _restore(restore, number, paths)
@@ -130,22 +134,28 @@ def command(*, paths: tuple[str, ...], restore: str | None, number: int | None, 
         raise InputError("goes with a file to restore", field="version")
     if not paths:
         raise click.UsageError("Missing argument 'PATH...'.")
+    if options.pop("every"):
+        _order_all(paths, options)
+        return
     outputs = _Outputs(**{name: options.pop(name) for name in _Outputs.__dataclass_fields__})
     outputs.check()
     request = _as_request(options)
     if options["template"] is not None:
         check_template(options["template"], options["model"])
-    opening = Opening(options["collection"], _as_columns(options["columns"]), options["recursive"])
+    opening = Opening(options["collection"], as_columns(options["columns"]), options["recursive"])
     with counting_bar("measuring") as progress:
         measuring = Measuring(options["jobs"], options["cache"], progress)
-        session = open_session(
-            paths,
-            by=options["by"],
-            model=options["model"],
-            opening=opening,
-            measuring=measuring,
-            embedding=options["embedding"],
-        )
+        try:
+            session = open_session(
+                paths,
+                by=options["by"],
+                model=options["model"],
+                opening=opening,
+                measuring=measuring,
+                embedding=options["embedding"],
+            )
+        except SeveralCollectionsError as error:
+            raise InputError(f"{error.message}, or order each with --all", field=error.field) from error
         for option, preset in _PRESETS.items():
             if options[option]:
                 session, request = session.preset(preset, request, measuring)
@@ -216,6 +226,33 @@ class _Outputs:
         with counting_bar("copying") as progress:
             copy_numbered(ordered, self.copy_to, Copying(self.link, self.tags, self.gain, progress))
         return [Path(self.copy_to)]
+
+
+_WITH_ALL = ("model", "likeliest", "columns", "output", "jobs", "cache")  # options that --all takes
+
+
+def _order_all(paths: tuple[str, ...], options: dict[str, Any]) -> None:
+    """Order every collection of a table."""
+    from fabula.cli.printing import console
+    from fabula.cli.progress import counting_bar
+    from fabula.media.extraction import Measuring
+    from fabula.session.catalogue.running import Asked, order_catalogue
+    from fabula.sources.registry import Opening
+
+    source = click.get_current_context().get_parameter_source
+    others = [n for n in options if n not in _WITH_ALL and source(n) is click.core.ParameterSource.COMMANDLINE]
+    if others:
+        raise InputError("goes with one collection, not with --all", field=others[0])
+    if len(paths) != 1 or options["output"] is None:
+        raise InputError("--all takes one table and -o, where the orderings go (.csv or .parquet)")
+    with counting_bar("ordering") as report:
+        opening = Opening(columns=as_columns(options["columns"]))
+        asked = Asked(paths[0], options["model"], opening, Measuring(options["jobs"], options["cache"]), report)
+        done = order_catalogue(asked, options["output"], likeliest=options["likeliest"])
+    out = console()
+    sure = "each the best there is" if done.exact == done.collections else f"{done.exact:,} surely the best there is"
+    out.print(f"ordered: {done.collections:,} collections of {done.items:,} items; {sure}", markup=False)
+    out.print(f"written: {done.path}", markup=False, soft_wrap=True)
 
 
 def _restore(path: str, number: int | None, paths: tuple[str, ...]) -> None:
@@ -303,7 +340,7 @@ def _as_positions(at: tuple[str, ...]) -> dict[int, str]:
     return positions
 
 
-def _as_columns(given: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+def as_columns(given: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
     """From ``title=Titel`` to role and column."""
     pairs = [text.partition("=") for text in given]
     for role, _, name in pairs:

@@ -17,11 +17,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
+from fabula.core.climbing import order_many as climb_many
 from fabula.core.essence import Floats, as_essence
 from fabula.core.fit import Fit, as_fixed, lay
 from fabula.core.interpolation import CUBIC
 from fabula.core.matching import match_sorted
 from fabula.core.ordering import Ints, inverse
+from fabula.core.segments import as_offsets
 from fabula.core.template import Template, replace_values
 from fabula.core.template_set import TemplateSet
 from fabula.core.ties import Ties, mixing
@@ -119,8 +121,7 @@ class Arcs:
             raise InputError(f"alternatives must be at least 1; got {alternatives}")
         values = as_essence(essence)
         rows = values.reshape(len(values), -1)
-        if rows.shape[1] != self.dimensions:
-            raise InputError(f"essence has {rows.shape[1]} dimension(s), the arcs have {self.dimensions}")
+        self._check_dimensions(rows)
         pinned = as_fixed(fixed or {}, len(rows))
         mixed = mixing(rows) if ties == "random" else None
         if mixed is not None:
@@ -138,6 +139,49 @@ class Arcs:
                 break
         return sorted(found.values(), key=_by_score)
 
+    def order_many(self, essence: ArrayLike, offsets: ArrayLike) -> tuple[Ints, Floats]:
+        """The likeliest ordering of each of many collections: the first of what :meth:`order` gives, all at once.
+
+        Parameters
+        ----------
+        essence
+            Shape (rows,) or (rows, d): the items of all collections, one after the other, z-scored within each.
+        offsets
+            Shape (number + 1,): collection i has the rows ``offsets[i]`` to ``offsets[i + 1]``.
+
+        Returns
+        -------
+        orderings : shape (rows,), ``ordering[position] = item``, counted within each collection
+        scores : shape (number,)
+
+        Examples
+        --------
+        >>> arcs = Arcs(TemplateSet([Template([0, 1], [-1, 1])]), [0.0])
+        >>> arcs.order_many([1.0, -1.0, -1.0, 1.0], [0, 2, 4])
+        (array([1, 0, 0, 1]), array([2., 2.]))
+        """
+        rows = np.asarray(essence, dtype=np.float64)
+        where = as_offsets(offsets, len(rows))
+        if not len(rows):
+            return np.empty(0, dtype=np.intp), np.empty(0)
+        values = as_essence(rows)
+        rows = values.reshape(len(values), -1)
+        self._check_dimensions(rows)
+        return climb_many(self, rows, where)
+
+    def starts(self) -> tuple[Floats, bool]:
+        """Where to climb from: shares of each template (s, k), each alone and each two; and whether they can blend."""
+        shares = np.eye(len(self.templates))
+        kinds = {(t.knots.tobytes(), t.interpolation) for t in self.templates}
+        if len(self.templates) == 1 or kinds != {(self.templates[0].knots.tobytes(), CUBIC)}:
+            return shares, False
+        middles = [(shares[i] + shares[j]) / 2 for i in range(len(shares)) for j in range(i)]
+        return np.stack([*shares, *middles[:_MOST_MIDDLES]]), True
+
+    def _check_dimensions(self, rows: Floats) -> None:
+        if rows.shape[1] != self.dimensions:
+            raise InputError(f"essence has {rows.shape[1]} dimension(s), the arcs have {self.dimensions}")
+
     def _rounds(self, rows: Floats, pinned: dict[int, int]) -> Iterator[list[tuple[Template, Ints]]]:
         """Orderings with the template each is best for, in the order in which they are to be considered."""
         yield self._climbed(rows, pinned)
@@ -151,13 +195,8 @@ class Arcs:
 
     def _climbed(self, rows: Floats, pinned: dict[int, int]) -> list[tuple[Template, Ints]]:
         """What is climbed to from each template and from the middle of each two; nothing where they cannot blend."""
-        kinds = {(t.knots.tobytes(), t.interpolation) for t in self.templates}
-        if len(self.templates) == 1 or kinds != {(self.templates[0].knots.tobytes(), CUBIC)}:
-            return []
-        values = self.templates.values  # (k, knots[, d])
-        shares = np.eye(len(values))
-        middles = [(shares[i] + shares[j]) / 2 for i in range(len(shares)) for j in range(i)]
-        return [self._climb(rows, pinned, start) for start in (*shares, *middles[:_MOST_MIDDLES])]
+        starts, blended = self.starts()
+        return [self._climb(rows, pinned, start) for start in starts] if blended else []
 
     def _climb(self, rows: Floats, pinned: dict[int, int], share: Floats) -> tuple[Template, Ints]:
         ordering = np.empty(0, dtype=np.intp)

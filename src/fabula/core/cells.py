@@ -7,7 +7,7 @@ values by ``tolist``. An object array of NumPy is one; so are the classes here, 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Protocol, Self, overload
+from typing import Any, Protocol, Self, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,36 +27,40 @@ class Cells(Protocol):
         ...
 
 
-class _Lazy(Sequence[str]):
-    """A sequence of texts that are made when asked for; its parts by a slice or an array of rows are of its kind."""
+T = TypeVar("T")
 
-    def tolist(self) -> list[str]:
-        """The texts."""
+
+class Lazy(Sequence[T]):
+    """A sequence whose values are made when asked for; for a slice or an array of rows it gives a part of its kind."""
+
+    def tolist(self) -> list[T]:
+        """The values as Python has them."""
         raise NotImplementedError
 
-    def _part(self, rows: slice | Ints) -> Self:
+    def part(self, rows: slice | Ints) -> Self:
+        """Some rows."""
         raise NotImplementedError
 
     @overload
-    def __getitem__(self, rows: int) -> str: ...
+    def __getitem__(self, rows: int) -> T: ...
     @overload
     def __getitem__(self, rows: slice | Ints) -> Self: ...
 
-    def __getitem__(self, rows: int | slice | Ints) -> str | Self:
+    def __getitem__(self, rows: int | slice | Ints) -> T | Self:
         if isinstance(rows, (slice, np.ndarray)):
-            return self._part(rows)
+            return self.part(rows)
         index = range(len(self))[rows]
-        return self._part(slice(index, index + 1)).tolist()[0]
+        return self.part(slice(index, index + 1)).tolist()[0]
 
-    def __iter__(self) -> Iterator[str]:
+    def __iter__(self) -> Iterator[T]:
         for start in range(0, len(self), _AT_A_TIME):
-            yield from self._part(slice(start, start + _AT_A_TIME)).tolist()
+            yield from self.part(slice(start, start + _AT_A_TIME)).tolist()
 
 
 _AT_A_TIME = 8192
 
 
-class Texts(_Lazy):
+class Texts(Lazy[str]):
     """Texts of many rows in one block of UTF-8, as Arrow keeps them.
 
     Parameters
@@ -97,7 +101,8 @@ class Texts(_Lazy):
         pairs = zip((self.starts - low).tolist(), (self.ends - low).tolist(), strict=True)
         return [str(block[a:b], "utf-8", "surrogatepass") for a, b in pairs]
 
-    def _part(self, rows: slice | Ints) -> Texts:
+    def part(self, rows: slice | Ints) -> Texts:
+        """The texts of some rows."""
         return Texts(self.data, self.starts[rows], self.ends[rows])
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -108,7 +113,7 @@ class Texts(_Lazy):
         return Texts, (np.frombuffer(block, dtype=np.uint8), ends - lengths, ends)
 
 
-class Numbered(_Lazy):
+class Numbered(Lazy[str]):
     """Rows called by their number.
 
     Examples
@@ -129,5 +134,6 @@ class Numbered(_Lazy):
         """The texts."""
         return list(map(str, self.numbers.tolist()))
 
-    def _part(self, rows: slice | Ints) -> Numbered:
+    def part(self, rows: slice | Ints) -> Numbered:
+        """The numbers of some rows."""
         return Numbered(self.numbers[rows])

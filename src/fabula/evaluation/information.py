@@ -214,7 +214,7 @@ def information_of(
         bits[lengths == n] = _bits_of_length(
             score, np.stack([s for s in sequences if len(s) == n]), negatives=negatives, draws=draws, rng=rng
         )
-    return _summed_up(bits, lengths, groups, rng, negatives, draws)
+    return summed_up(bits, lengths, groups, rng, negatives, draws)
 
 
 def _of_tables(
@@ -235,7 +235,7 @@ def _of_tables(
     rng = np.random.default_rng(seed)
     bits = table_bits(tables, negatives=negatives, draws=draws, rng=rng)
     lengths = np.array([len(c) for c in collections])
-    return _summed_up(bits, lengths, makers(collections), rng, negatives, draws)
+    return summed_up(bits, lengths, makers(collections), rng, negatives, draws)
 
 
 def makers(collections: Sequence[Collection]) -> list[str]:
@@ -247,7 +247,7 @@ def makers(collections: Sequence[Collection]) -> list[str]:
     >>> makers([Collection("1", [Item("a", artist="Ana")]), Collection("2", [Item("b", artist="ANA")])])
     ['ana', 'ana']
     """
-    return [next((i.creator.casefold() for i in c.items if i.creator), f"\0{c.id}") for c in collections]
+    return [next((who.casefold() for who in c.texts("artist") if who), f"\0{c.id}") for c in collections]
 
 
 def _check(negatives: int, draws: int, collections: int) -> None:
@@ -257,7 +257,7 @@ def _check(negatives: int, draws: int, collections: int) -> None:
         raise InputError("information needs at least one collection; got none")
 
 
-def _summed_up(
+def summed_up(
     bits: Floats,
     lengths: Ints,
     groups: Sequence[Hashable] | None,
@@ -265,6 +265,7 @@ def _summed_up(
     negatives: int,
     draws: int,
 ) -> Information:
+    """Information from the bits of each collection, (c,), of so many items each, (c,)."""
     interval = mean_interval(bits, rng, groups)
     ceilings = np.minimum(math.log2(negatives + 1), [math.lgamma(n + 1) / math.log(2) for n in lengths])
     per_length = {

@@ -16,9 +16,9 @@ from fabula.core.fit import Fit
 from fabula.core.ordering import Ints
 from fabula.media.steps import Change, Steps, changes
 from fabula.media.units import total
-from fabula.session import reasons as why
-from fabula.session.proposals import Proposal, Task, laid
+from fabula.session.judging.proposals import Proposal, Task, laid
 from fabula.session.requests.request import Request
+from fabula.session.telling import reasons as why
 
 if TYPE_CHECKING:
     from fabula.session.session import Session
@@ -157,7 +157,7 @@ class Ordered:
 
     def to_json(self, *, explain: bool = True) -> dict[str, Any]:
         """Everything about it as JSON can hold it: what ``fabula order --json`` prints and the page shows."""
-        from fabula.session.answer import as_json
+        from fabula.session.telling.answer import as_json
 
         return as_json(self, explain=explain)
 
@@ -168,16 +168,16 @@ class Ordered:
         return write_ordered(self, path)
 
     def __repr__(self) -> str:
-        from fabula.session.answer import headline
+        from fabula.session.telling.answer import headline
 
         return f"<Ordered {headline(self)}; {named(self.titles, 4)}>"
 
     def __str__(self) -> str:
-        from fabula.session.answer import as_text
+        from fabula.session.telling.answer import as_text
 
         return as_text(self)
 
     def _repr_html_(self) -> str:
-        from fabula.session.answer import as_html
+        from fabula.session.telling.answer import as_html
 
         return as_html(self)

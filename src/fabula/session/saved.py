@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from fabula.core.collection import Collection, Item
-from fabula.errors import FileError, InputError
+from fabula.errors import FileError, InputError, ModelError
 from fabula.media.extraction import Measuring
 from fabula.media.registry import find_medium, medium_of_columns
-from fabula.session.essence import usable_columns
+from fabula.session.opening.essence import usable_columns
 from fabula.session.session import Asked, Session, source_session
 from fabula.sources.source import Source
 
@@ -81,11 +81,21 @@ def open_saved(data: Any, *, model: str | None = None) -> tuple[Session, dict[st
         reason = f": {error}" if isinstance(error, InputError) else ""
         raise FileError(f"the session file is broken{reason}") from error
     asked = Asked(by, model if by is None else None)
-    session = source_session(source, Measuring(cache=False), asked, guess=True)
+    session = _found(source, asked)
     if session.essence.shape != stored.shape or not np.allclose(session.essence, stored, atol=1e-6):
         note = "the model is not the one the session was kept with: the essence was found anew"
         session = replace(session, notes=(*session.notes, note))
     return session, state
+
+
+def _found(source: Source, asked: Asked) -> Session:
+    """The session by what was asked for; where the model needs more than numbers, by what is known without it."""
+    try:
+        return source_session(source, Measuring(cache=False), asked, guess=True)
+    except (InputError, ModelError):
+        if asked.model is None:
+            raise
+        return source_session(source, Measuring(cache=False), Asked(), guess=True)
 
 
 def _source(data: Mapping[str, Any]) -> Source:

@@ -21,18 +21,18 @@ from fabula.media.steps import Steps
 from fabula.media.threads import Threads
 from fabula.models.file import load_model
 from fabula.models.model import Model
-from fabula.session import proposals as propose
-from fabula.session.embedding import embedded, with_embedding
-from fabula.session.essence import Essence, find_essence, usable_columns
-from fabula.session.likelihood import Likelihood
+from fabula.session.judging import proposals as propose
+from fabula.session.judging.likelihood import Likelihood
+from fabula.session.judging.proposals import Proposal, Task
+from fabula.session.opening.embedding import embedded, with_embedding
+from fabula.session.opening.essence import Essence, find_essence, usable_columns
 from fabula.session.ordered import Ordered
-from fabula.session.proposals import Proposal, Task
 from fabula.session.requests.naming import named_template
 from fabula.session.requests.request import Request
 from fabula.session.requests.spreads import with_spreads
 from fabula.session.requests.strands import kept_together
 from fabula.session.requests.wishes import constraints_of, labels, readable
-from fabula.session.threads import MOST_ITEMS
+from fabula.session.telling.threads import MOST_ITEMS
 from fabula.sources.registry import Opening, open_source
 from fabula.sources.source import SeveralCollectionsError, Source
 
@@ -151,7 +151,7 @@ class Session:
 
     def by(self, column: str | None = None, model: str | None = None, measuring: Measuring | None = None) -> Session:
         """The same collection with another essence: a column, or a model's; nothing is measured twice."""
-        found = find_essence(self.source, measuring or Measuring(), by=column, model=model)
+        found = find_essence(self.source, measuring or Measuring(), by=column, model=model, readable=self.stored)
         made = _session(found, Asked(column, model))
         rows = {item.id: row for row, item in enumerate(self.collection.items)}
         kept = [rows[item.id] for item in made.collection.items]  # some may be left out when they are measured

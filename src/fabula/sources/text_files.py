@@ -47,6 +47,27 @@ class Script:
             return mark + text.encode("utf-8", "surrogateescape")
 
 
+def readable_file(path: str | os.PathLike[str]) -> Path:
+    """The path of a file that is there.
+
+    Raises
+    ------
+    FileError
+        When there is no such file, or it is none.
+    """
+    file = Path(path)
+    try:
+        if file.is_dir():
+            raise FileError(f"{path}: is a folder; give the name of a file")
+        if not file.exists():
+            raise FileError(f"{path}: does not exist")
+        if not file.is_file():
+            raise FileError(f"{path}: is not a file")
+    except (OSError, ValueError) as error:
+        raise FileError(f"{path}: cannot be read ({getattr(error, 'strerror', None) or error})") from error
+    return file
+
+
 def read_bytes(path: str | os.PathLike[str], *, most: int | None = None) -> bytes:
     """All the bytes of a file, which may have a size at most.
 
@@ -55,12 +76,8 @@ def read_bytes(path: str | os.PathLike[str], *, most: int | None = None) -> byte
     FileError
         When there is no such file, it cannot be read, or it is too large.
     """
-    file = Path(path)
+    file = readable_file(path)
     try:
-        if file.is_dir():
-            raise FileError(f"{path}: is a folder; give the name of a file")
-        if file.exists() and not file.is_file():
-            raise FileError(f"{path}: is not a file")
         if most is not None and file.stat().st_size > most:
             raise FileError(f"{path}: is too large: it has {file.stat().st_size:,} bytes, and may have {most:,}")
         return file.read_bytes()
@@ -93,7 +110,18 @@ def read_text(
     most
         How many bytes it may have.
     """
-    data = read_bytes(path, most=most)
+    return decoded(read_bytes(path, most=most), path, what, encodings, any_bytes=any_bytes)
+
+
+def decoded(
+    data: bytes,
+    path: str | os.PathLike[str],
+    what: str,
+    encodings: Sequence[str] = ("utf-8", "cp1252"),
+    *,
+    any_bytes: bool = False,
+) -> tuple[str, Script]:
+    """The text that bytes are, and how it was encoded; takes what :func:`read_text` takes."""
     mark, encoding = next(((m, name) for m, name in _MARKS if data.startswith(m)), (b"", ""))
     body = data[len(mark) :]
     if not encoding and b"\0" in body:

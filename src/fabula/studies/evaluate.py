@@ -19,15 +19,15 @@ from fabula.evaluation.baselines import random_orderings
 from fabula.evaluation.comparison import Comparison, ComparisonSettings, compare_scores
 from fabula.evaluation.information import Information, makers, mutual_information, told_elsewhere
 from fabula.evaluation.intervals import Interval, mean_interval
-from fabula.evaluation.metrics import METRICS
+from fabula.evaluation.metrics import METRICS, score_all
 from fabula.media.registry import medium_of_columns
-from fabula.models.file import load_essence_model, load_model
-from fabula.models.model import Model
+from fabula.models.file import AnyModel, load_essence_model, load_model
 from fabula.models.sets.model import SetModel
 from fabula.models.steps.model import StepModel
-from fabula.studies.judged import Neighbours, judged_bits
+from fabula.studies.judged import judged_bits
 from fabula.studies.recovery import CHANCE, METHODS, Methods, Orderings, Report, recover
 from fabula.studies.splits import Side, Split, asked_for, read_split
+from fabula.studies.stepped import measured_split, step_bits
 
 if TYPE_CHECKING:
     from fabula.training.sequencer.sequencer import Sequencer
@@ -162,6 +162,8 @@ def evaluate_table(request: EvaluationRequest, *, progress: Report | None = None
         model, request.by, templates, _load_sequencer(request.sequencer), search=request.search, k=request.k
     )
     split = read_split(request.table, where=request.where, held_out=request.held_out, side=request.split)
+    if isinstance(model, StepModel):
+        split = measured_split(split)
     names = tuple(request.features or _features(model, split, str(request.by)))
     orderings = recover(split, names, methods, seed=request.seed, progress=progress)
     found = tabulate(
@@ -176,7 +178,7 @@ def evaluate_table(request: EvaluationRequest, *, progress: Report | None = None
 
 
 def _seen_notes(
-    request: EvaluationRequest, split: Split, model: Model | SetModel | Neighbours | None, templates: TemplateSet | None
+    request: EvaluationRequest, split: Split, model: AnyModel | None, templates: TemplateSet | None
 ) -> Iterator[str]:
     """What a model, templates, or the methods that learn here, have seen of what is measured."""
     held_out = split.held_out
@@ -194,7 +196,7 @@ def _seen_notes(
 
 
 def _bits(
-    model: Model | SetModel | Neighbours | None, collections: Sequence[Collection], seed: int, progress: Report | None
+    model: AnyModel | None, collections: Sequence[Collection], seed: int, progress: Report | None
 ) -> Mapping[str, Information]:
     """What a model tells about the order, by each of its scorers."""
     if model is None:
@@ -202,46 +204,44 @@ def _bits(
     if progress is not None:
         progress("bits")
     with told_elsewhere():
-        if isinstance(model, SetModel | Neighbours):
+        if isinstance(model, SetModel):
             return judged_bits(model, collections, seed)
+        if isinstance(model, StepModel):
+            return step_bits(model, collections, seed)
         return {kind: mutual_information(model, collections, seed=seed, scorer=kind) for kind in model.scorers}
 
 
-def _told(split: Split, names: Sequence[str], model: Model | SetModel | Neighbours | None) -> tuple[str, ...]:
+def _told(split: Split, names: Sequence[str], model: AnyModel | None) -> tuple[str, ...]:
     """What gives the order away of what is looked at; titles where the model reads them."""
     return asked_for(split.held_out, names, titles=isinstance(model, SetModel) and model.spec.titles)
 
 
-def _features(model: Model | SetModel | Neighbours | None, split: Split, by: str) -> Sequence[str]:
-    """The columns to sort by: the column, or what the model takes; of a set model any may be missing."""
+def _features(model: AnyModel | None, split: Split, by: str) -> Sequence[str]:
+    """The columns to sort by: the column, or what the model takes; of one that gives orders any may be missing."""
     if model is None:
         return (by,)
-    there = split.held_out[0].feature_names
-    if isinstance(model, Neighbours):
-        columns = medium_of_columns(there).columns
-        return [name for name in columns if name in there and _known(split.held_out, name)]
-    if not isinstance(model, SetModel):
+    if not isinstance(model, SetModel | StepModel):
         return model.feature_names
-    return [name for name in model.feature_names if name in there and _known(split.held_out, name)]
+    there = split.held_out[0].feature_names
+    wanted = model.feature_names or medium_of_columns(there).columns  # a model of neighbours has none of its own
+    return [name for name in wanted if name in there and _known(split.held_out, name)]
 
 
 def _known(collections: Sequence[Collection], name: str) -> bool:
     return all(np.isfinite(c.column(name)).all() for c in collections)
 
 
-def _load_model(request: EvaluationRequest) -> Model | SetModel | Neighbours | None:
-    """The model that was asked for; others give orders, on which no template is laid and no search is made."""
+def _load_model(request: EvaluationRequest) -> AnyModel | None:
+    """The model that was asked for; one that gives orders takes no template, and no search is made by it."""
     if request.model is None:
         return None
     model = load_model(request.model)
-    by_steps = isinstance(model, StepModel) and not model.reaches and not model.feature_names
-    if not isinstance(model, SetModel) and not by_steps:
+    if not isinstance(model, SetModel | StepModel):
         return load_essence_model(request.model)
     for name, given in (("templates", request.templates), ("search", request.search)):
         if given:
-            kind = "a set model" if isinstance(model, SetModel) else "a model of neighbours"
-            raise InputError(f"goes with a model that gives an essence; {request.model} is {kind}", field=name)
-    return Neighbours(model) if isinstance(model, StepModel) else model
+            raise InputError(f"goes with a model that gives an essence; {request.model} gives orders", field=name)
+    return model
 
 
 def tabulate(
@@ -275,7 +275,7 @@ def tabulate(
     (['chance', 'rise'], 1.0)
     """
     scores = {CHANCE: _chance_scores(lengths, np.random.default_rng((seed, 1)))}
-    scores |= {method: _scores(found) for method, found in orderings.items()}
+    scores |= {method: score_all(found) for method, found in orderings.items()}
     rows = [_row(method, of, seed, resamples, groups) for method, of in scores.items()]
     learned = [row for row in rows if row.method in METHODS]
     plain = [row for row in rows[1:] if row.method not in METHODS]
@@ -321,17 +321,9 @@ def _row(
     return MethodRow(method, intervals["first"].n, intervals)
 
 
-def _scores(orderings: Orderings) -> dict[str, Floats]:
-    """Metric -> score of each collection, NaN where there is no ordering."""
-    return {
-        name: np.array([np.nan if order is None else metric(order) for order in orderings])
-        for name, metric in METRICS.items()
-    }
-
-
 def _chance_scores(lengths: Sequence[int], rng: np.random.Generator) -> dict[str, Floats]:
     """Mean score over some random orderings of each collection."""
-    draws = [_scores(list(random_orderings(lengths, rng))) for _ in range(_DRAWS)]
+    draws = [score_all(list(random_orderings(lengths, rng))) for _ in range(_DRAWS)]
     return {name: np.mean([draw[name] for draw in draws], axis=0) for name in METRICS}
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fabula.core.collection import Collection
 from fabula.core.essence import Floats
@@ -191,7 +192,7 @@ def _maker(collection: Collection) -> str:
     return collection.items[0].creator or collection.id
 
 
-def _closeness(collection: Collection, medium: Medium) -> dict[str, Floats]:
+def _closeness(collection: Collection, medium: Medium) -> dict[str, NDArray[np.floating]]:
     """How close each two items are, by each of the medium's steps; empty where it knows none of these items."""
     steps = medium.steps(collection, np.zeros(len(collection)))
     found = {part.name: closeness(part.distance) for part in steps.parts}

@@ -12,6 +12,7 @@ import numpy as np
 from fabula.core.collection import Collection
 from fabula.core.essence import Floats
 from fabula.core.files.writing import check_target
+from fabula.core.seen import Seen
 from fabula.errors import InputError
 from fabula.evaluation.intervals import Interval, mean_interval
 from fabula.media.extraction import Measuring
@@ -21,6 +22,7 @@ from fabula.models.file import save_model
 from fabula.models.steps.evidence import Evidence
 from fabula.models.steps.model import StepModel
 from fabula.models.steps.tables import standing
+from fabula.sources.tables.files import is_table_folder
 from fabula.studies.gathering import gather
 from fabula.studies.recipe import Recipe
 from fabula.studies.splits import Split, divided, split_of
@@ -90,13 +92,19 @@ def train_steps_of(
     card: dict[str, Any] = {"data": recipe.table.name, "collections": len(posed.split.training), rule: bits}
     tensors = {"arcs": weights.arcs, "reach": weights.reach, "lexicon": posed.lexicon.tensor}
     settings = {one.name: getattr(posed.how, one.name) for one in fields(posed.how)}
+    seen = Seen.of(posed.split.training, posed.names)
     model = StepModel(
         posed.names,
         posed.logged,
         posed.pairs,
         {name: tensor.astype(np.float32) for name, tensor in tensors.items()},
         words=posed.lexicon.words,
-        training={"examples": len(posed.examples), "settings": settings},
+        training={
+            "collections": len(posed.split.training),
+            "examples": len(posed.examples),
+            "settings": settings,
+            "seen": seen.to_dict(),
+        },
         card=card,
     )
     save_model(output, model)
@@ -119,7 +127,7 @@ def audit_steps_of(
 
 def _information(held_out: Sequence[Example], weights: Weights) -> Interval:
     bits = bits_of(held_out, weights, negatives=NEGATIVES, rng=np.random.default_rng(0))
-    return mean_interval(bits, np.random.default_rng(0))
+    return mean_interval(bits, np.random.default_rng(0), [one.group for one in held_out])
 
 
 def _posed(recipe: Recipe, measuring: Measuring | None, progress: Report | None) -> _Posed:
@@ -148,7 +156,7 @@ def _posed(recipe: Recipe, measuring: Measuring | None, progress: Report | None)
 
 
 def _split(recipe: Recipe, measuring: Measuring | None) -> tuple[Split, Medium]:
-    if isinstance(recipe.table, Path) and recipe.table.is_dir():
+    if isinstance(recipe.table, Path) and recipe.table.is_dir() and not is_table_folder(recipe.table):
         found = gather(recipe.table, measuring)
         medium = medium_of_file(Path(found.collections[0].items[0].path).suffix.lower())
         training, held_out = divided(found.collections, recipe.held_out)
@@ -185,8 +193,8 @@ def _looked(
 
 def _logged(looked: Sequence[_Looked], names: Sequence[str]) -> tuple[str, ...]:
     """Features that are no shares: never below zero, and above 2 somewhere."""
-    low, high = (np.array([getattr(np, f"nan{end}")(one.features, axis=0) for one in looked]) for end in ("min", "max"))
-    kept = (low.min(axis=0) >= 0) & (high.max(axis=0) > 2)
+    values = np.nan_to_num(np.concatenate([one.features for one in looked]))  # what is not known is neither
+    kept = (values.min(axis=0) >= 0) & (values.max(axis=0) > 2)
     return tuple(name for name, taken in zip(names, kept, strict=True) if taken)
 
 

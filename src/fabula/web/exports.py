@@ -16,8 +16,8 @@ from typing import Any
 from fabula.errors import FileError, InputError
 from fabula.report.page import write_page
 from fabula.report.pictures import write_picture
-from fabula.session.answer import rows_of
 from fabula.session.ordered import Ordered
+from fabula.session.telling.answer import rows_of
 from fabula.session.writing.copies import numbered_names
 from fabula.session.writing.outputs import write_ordered
 from fabula.web.guard.files import ItemFile

@@ -155,7 +155,8 @@ def _few(session: Session) -> Session:
     gaps = np.isnan(known.features).sum(axis=1) if known.features.ndim == 2 else np.zeros(len(known))
     rows = np.sort(np.argsort(-gaps, kind="stable")[:_FEW])
     source = replace(session.source, collection=known.only(rows), playlist=None, rows=())
-    return replace(session, source=source, essence=session.essence[rows])
+    stored = tuple(session.stored[row] for row in rows if session.stored)
+    return replace(session, source=source, essence=session.essence[rows], stored=stored)
 
 
 def _by_model(session: Session, model: str | None) -> Session:

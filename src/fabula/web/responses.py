@@ -15,9 +15,9 @@ from fabula.core.template import Template
 from fabula.media.medium import Medium, Wave
 from fabula.media.registry import item_endings
 from fabula.media.units import total
-from fabula.session.answer import given_name
 from fabula.session.ordered import Ordered
 from fabula.session.session import Session
+from fabula.session.telling.answer import given_name
 from fabula.sources.registry import list_endings
 from fabula.web.guard.files import ItemFile
 from fabula.web.guard.strict import write_json
@@ -122,12 +122,21 @@ def order_body(ordered: Ordered, result: str | None, *, explain: bool) -> dict[s
         **ordered.to_json(explain=explain),
         "result": result,
         "given_name": given_name(ordered),
+        "steps": _steps(ordered),
         "length_texts": {
             "sides": [unit.text(length) for length in ordered.lengths],
             "all": unit.text(total(ordered.lengths)),
             "left_out": unit.text(total([items[i].length for i in ordered.left_out])),
         },
     }
+
+
+def _steps(ordered: Ordered) -> list[dict[str, Any]]:
+    """What lies between neighbours, and which of it counts, where smoothness was asked for."""
+    if ordered.steps is None:
+        return []
+    counted = {part.name for part in ordered.steps.counted}
+    return [{"name": part.name, "counts": part.name in counted} for part in ordered.steps.parts]
 
 
 def format_body() -> dict[str, list[str]]:

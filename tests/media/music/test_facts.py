@@ -8,9 +8,10 @@ import soundfile
 
 from fabula.core.collection import Collection, Item
 from fabula.errors import InputError
-from fabula.media.music.facts import camelot, key_name, music_doubts, music_ends, music_facts
-from fabula.media.music.tagging import write_gain
-from fabula.media.music.tags import key_and_mode, read_item
+from fabula.media.music import level_gains
+from fabula.media.music.facts import camelot, key_name, music_doubts, music_ends, music_facts, track_gains
+from fabula.media.music.tags.reading import key_and_mode, read_item
+from fabula.media.music.tags.writing import write_gain
 from fabula.media.telling import chosen_facts
 
 
@@ -45,9 +46,17 @@ def test_tags_are_told_beside_what_was_heard_where_they_disagree():
     assert music_doubts(tracks(said, [{"replaygain": -9.0}, {"replaygain": -9.0}])) == (
         "'track 0': its tag says 100 beats per minute, heard are 124",
         "'track 0': its tag says C, heard is Am",
-        "'track 1': its ReplayGain tag says -9.0 dB, measured are +2.2 dB",
+        "'track 1': its ReplayGain tag says -9.0 LUFS, measured are -20.2",
     )
+    told = {fact.name: fact.texts for fact in music_facts(tracks(said, [{}, {"replaygain": -9.0}]))}
+    assert told == {"tempo": ("100 (124)", "45"), "key": ("C 8B (Am)", "C 8B"), "loudness": ("-9.0", "-9.0 (-20.2)")}
     assert music_doubts(tracks(HEARD | {"tempo": [62.0, 10.0]})) == ()  # half as fast is no other tempo
+
+
+def test_a_gain_that_a_tag_has_wins():
+    tagged = tracks(HEARD, [{"replaygain": -5.0}, {}])
+    assert track_gains(tagged)[0].tolist() == [-5.0, 2.25]
+    assert level_gains(tagged).tolist() == [-7.25, 0.0]  # as loud as the second
 
 
 def test_edges_are_known_only_where_they_were_measured():
@@ -91,7 +100,11 @@ def test_gain_and_recording_are_read(tmp_path):
     details = read_item(path).details
     assert details["replaygain"] == -7.25
     assert details["musicbrainz"] == "f27ec8db-af05-4f36-916e-3d57f91ecf5e"
+    file["r128_track_gain"] = "-1280"
     file["replaygain_track_gain"] = "loud"
+    file.save()
+    assert read_item(path).details["replaygain"] == 0.0  # 5 dB down from -23 LUFS
+    file["r128_track_gain"] = "x"
     file["musicbrainz_trackid"] = "no id"
     file.save()
     assert not {"replaygain", "musicbrainz"} & set(read_item(path).details)

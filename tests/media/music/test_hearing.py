@@ -6,57 +6,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import soundfile
-from numpy.typing import NDArray
 from scipy.signal import resample_poly
 
-from fabula.media.music.audio import AudioFeatures, measure
-from fabula.media.music.hearing.levels import edges, loudness_range
 from fabula.media.music.hearing.mixing import Mix
-from fabula.media.music.hearing.peaks import Peak
 from fabula.media.music.hearing.pitches import Pitches, tuning
+from fabula.media.music.loudness.levels import edges, loudness_range
+from fabula.media.music.loudness.peaks import Peak
 
-RATE = 22050
-Samples = NDArray[np.float64]
-
-
-def clicks(tempo: float, seconds: float = 20.0, rate: int = RATE) -> Samples:
-    """Short bursts of noise on every beat, every fourth stronger."""
-    out = np.zeros(round(seconds * rate))
-    burst = np.random.default_rng(0).normal(size=rate // 20) * np.exp(-np.arange(rate // 20) / (rate / 150))
-    for beat, at in enumerate(np.arange(0, seconds - 0.1, 60 / tempo)):
-        start = round(at * rate)
-        out[start : start + len(burst)] += burst * (0.3 if beat % 4 == 0 else 0.2)
-    return out
-
-
-def notes(
-    degrees: list[list[int]], tonic: float, seconds: float = 0.5, rate: int = RATE, cents: float = 0.0
-) -> Samples:
-    """Chords of plain tones with two overtones; degrees in semitones above the tonic (MIDI number)."""
-    t = np.arange(round(seconds * rate)) / rate
-    fade = np.minimum(1, np.minimum(t, t[::-1]) * 50) * 0.05
-
-    def chord(numbers: list[int]) -> Samples:
-        hertz = [440 * 2 ** ((tonic + n - 69 + cents / 100) / 12) for n in numbers]
-        return np.sum([np.sin(2 * np.pi * f * k * t) / k for f in hertz for k in (1, 2, 3)], axis=0) * fade
-
-    return np.concatenate([chord(numbers) for numbers in degrees])
-
-
-MAJOR = [[-12, 0, 4, 7], [-7, 5, 9, 12], [-5, 7, 11, 14], [-12, 0, 4, 7]] * 5
-MINOR = [[-12, 0, 3, 7], [-7, 5, 8, 12], [-5, 7, 11, 14], [-12, 0, 3, 7]] * 5
-
-
-def heard(tmp_path: Path, samples: Samples, rate: int = RATE) -> AudioFeatures:
-    soundfile.write(tmp_path / "x.wav", samples, rate, subtype="FLOAT")
-    return measure(tmp_path / "x.wav")
-
-
-@pytest.mark.parametrize("tempo", [60, 120, 200])
-def test_a_click_track_is_at_its_tempo_half_or_double(tmp_path: Path, tempo: float) -> None:
-    found = heard(tmp_path, clicks(tempo)).heard_tempo
-    assert min(abs(found / (tempo * factor) - 1) for factor in (0.5, 1, 2)) < 0.01
+from .sounds import MAJOR, MINOR, RATE, clicks, heard, notes
 
 
 @pytest.mark.parametrize(("chords", "mode"), [(MAJOR, 1), (MINOR, 0)])
@@ -71,36 +28,6 @@ def test_the_tuning_is_heard_and_taken_out(tmp_path: Path) -> None:
     found = heard(tmp_path, notes(MAJOR, 62, cents=35))
     assert found.tuning == pytest.approx(35, abs=6)
     assert (found.heard_key, found.heard_mode) == (2, 1)
-
-
-def odd(name: str) -> tuple[Samples, int]:
-    rng, t = np.random.default_rng(1), np.arange(6 * RATE) / RATE
-    return {
-        "silence": (np.zeros((3 * RATE, 2)), RATE),
-        "noise": (rng.normal(size=10 * RATE) * 0.1, RATE),
-        "constant": (np.full(3 * RATE, 0.5), RATE),
-        "clipped": (np.clip(3 * np.sin(2 * np.pi * 220 * t), -1, 1), RATE),
-        "telephone": (clicks(100, 8, 8000), 8000),
-        "fast rate": (rng.normal(size=(192000, 2)) * 0.01, 192000),
-        "one second": (np.sin(2 * np.pi * 440 * t[:RATE]) * 0.1, RATE),
-        "short": (rng.normal(size=300) * 0.1, RATE),
-        "drone": (np.sin(2 * np.pi * 110 * t) * 0.2, RATE),
-    }[name]
-
-
-@pytest.mark.parametrize(
-    "name",
-    ["silence", "noise", "constant", "clipped", "telephone", "fast rate", "one second", "short", "drone"],
-)
-def test_odd_sounds_have_defined_values_and_what_has_no_beat_says_so(tmp_path: Path, name: str) -> None:
-    found = heard(tmp_path, *odd(name))
-    assert np.isfinite([getattr(found, field) for field in AudioFeatures.__dataclass_fields__]).all()
-    if name != "telephone":
-        assert found.tempo_confidence < 0.5
-    if name in ("silence", "noise", "constant", "short"):
-        assert found.key_confidence < 0.5
-    if name == "silence":
-        assert (found.silence_start, found.heard_tempo, found.true_peak) == (3.0, 0.0, -100.0)
 
 
 def test_the_mix_is_a_low_pass_and_chunks_do_not_matter() -> None:

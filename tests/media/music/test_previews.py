@@ -12,9 +12,9 @@ import soundfile
 
 from fabula.core.collection import Collection, Item
 from fabula.errors import FileError, InputError
-from fabula.media.music.covers import MOST_BYTES, cover_of
-from fabula.media.music.sheets import write_cue, write_timing
-from fabula.media.music.waves import PARTS, wave_of
+from fabula.media.music.decoding.waves import PARTS, wave_of
+from fabula.media.music.tags.covers import MOST_BYTES, cover_of
+from fabula.media.music.tags.sheets import write_cue, write_timing
 from fabula.media.spec import Stopped
 
 RATE = 8000

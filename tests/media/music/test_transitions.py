@@ -76,6 +76,8 @@ def measured(**columns):
         "end_brightness": 500,
     }
     plain |= {"heard_tempo": 120, "tempo_confidence": 1, "silence_start": 0.5, "silence_end": 2}
+    for edge in ("start", "end"):
+        plain |= {f"{edge}_tempo": 120, f"{edge}_tempo_confidence": 1}
     for edge in ("heard", "start", "end"):
         plain |= {f"{edge}_key": 0, f"{edge}_mode": 1, f"{edge}_key_confidence": 1}
     plain["key_confidence"] = 1
@@ -99,8 +101,19 @@ def test_steps_go_from_the_end_of_one_to_the_start_of_the_next():
     assert "silence" not in [one.name for one in steps.counted]
 
 
+def test_the_tempo_of_an_edge_counts_where_it_is_another_and_sure():
+    steps = music_steps(
+        measured(start_tempo=[122, 90], end_tempo=[60, 150], start_tempo_confidence=[1, 0.6],
+                 end_tempo_confidence=[1, 0.4]),
+        np.zeros(2),
+    )  # fmt: skip
+    # 122 and 60 are the whole's 120 and its half; 150 is not sure enough: only the start of the second is another.
+    np.testing.assert_allclose(part(steps, "tempo").distance, [[0, 100 / 3], [0, 100 / 3]], atol=1e-9)
+    assert part(steps, "tempo").certainty[0, 1] == pytest.approx(np.sqrt(0.6))
+
+
 def test_what_a_tag_says_wins_over_what_was_heard():
-    heard = measured(heard_tempo=[100, 150])
+    heard = measured(heard_tempo=[100, 150], start_tempo=[100, 150], end_tempo=[100, 150])
     said = Collection(
         "c", heard.items, np.column_stack([heard.features, [100.0, np.nan]]), (*heard.feature_names, "tempo")
     )

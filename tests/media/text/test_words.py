@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 
-from fabula.media.text.languages import language_of
-from fabula.media.text.measures import MEASURES, measure_text
-from fabula.media.text.plain import plain_document
-from fabula.media.text.words import names_of, paragraphs_of, sentences_of, without_spaces, words_of
+from fabula.media.text.measuring.languages import language_of
+from fabula.media.text.measuring.measures import MEASURES, measure_text
+from fabula.media.text.measuring.words import names_of, paragraphs_of, sentences_of, without_spaces, words_of
+from fabula.media.text.reading.plain import plain_document
 
 
 @pytest.mark.parametrize(
@@ -50,6 +50,9 @@ def test_scripts_without_spaces_are_known():
         ("Er war in den Garten gegangen und sie sah ihn nicht", "de"),
         ("Il était dans la maison et elle ne le savait pas", "fr"),
         ("No se sabe lo que pasó en la casa de su padre", "es"),
+        ("Já jsem byl v tom lese a už se mi to zdá jak sen", "cs"),
+        ("Jeg gik til stranden og det var en aften som ingen", "no"),
+        ("Hij was niet thuis en het regende op de straat van zijn dorp", "nl"),
         ("Lorem ipsum dolor sit amet consectetur", ""),
     ],
 )

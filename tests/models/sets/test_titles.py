@@ -47,7 +47,7 @@ def test_what_belongs_to_the_song_stays(kept):
 def test_roman_numerals():
     assert [roman(word) for word in ("i", "iv", "ix", "xiv", "xxxix", "mix", "civil", "")] == [1, 4, 9, 14, 39, 0, 0, 0]
     assert [number.value for number in numbers("hope pt. ii")] == [2]
-    assert numbers("i love you") == []
+    assert numbers("i love you") == ()
 
 
 def test_words_are_folded_and_digits_hidden():

@@ -11,9 +11,9 @@ import pytest
 from fabula.core.collection import Item
 from fabula.errors import FileError, InputError
 from fabula.media.units import as_clock, as_seconds
-from fabula.session.answer import Row, rows_of
 from fabula.session.demo import demo_folder
 from fabula.session.session import open_session, session_of
+from fabula.session.telling.answer import Row, rows_of
 from fabula.session.writing.copies import Copying, copy_numbered, number_in_place, numbered_names
 from fabula.session.writing.history import MOST_KEPT, restore, versions
 from fabula.sources.playlists.playlist import read_playlist

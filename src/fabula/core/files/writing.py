@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import os
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 from fabula.errors import FileError
 
@@ -31,15 +33,31 @@ def write_whole(path: str | os.PathLike[str], data: str | bytes) -> Path:
     FileError
         When the folder is missing, is not writable, or the path is a folder.
     """
-    target = check_target(path)
     content = data.encode() if isinstance(data, str) else data
+    with whole_file(path) as file:
+        file.write(content)
+    return Path(path)
+
+
+@contextlib.contextmanager
+def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """A file to write some at a time, under a temporary name until all is written; :func:`write_whole` for one go.
+
+    Whatever interrupts the writing, a file that was there before stays as it was, and nothing else is left behind.
+
+    Raises
+    ------
+    FileError
+        When the folder is missing, is not writable, or the path is a folder.
+    """
+    target = check_target(path)
     temporary = ""
     try:
         # A link is followed, so that the file it points to is replaced and the link stays.
         place = target.resolve()
         handle, temporary = tempfile.mkstemp(prefix=f".{target.name[:40]}.", suffix=".part", dir=place.parent)
         with os.fdopen(handle, "wb") as file:
-            file.write(content)
+            yield file
             file.flush()
             os.fsync(file.fileno())
         Path(temporary).chmod(_mode(place))
@@ -50,7 +68,6 @@ def write_whole(path: str | os.PathLike[str], data: str | bytes) -> Path:
     except BaseException:
         _remove(temporary)
         raise
-    return target
 
 
 def check_target(path: str | os.PathLike[str]) -> Path:

@@ -9,11 +9,12 @@ import numpy as np
 from fabula.core.collection import Collection
 from fabula.core.essence import Floats
 from fabula.media.medium import Medium, Preview, Wave, Words
-from fabula.media.music.covers import cover_of
 from fabula.media.music.facts import music_doubts, music_ends, music_facts, track_gains
-from fabula.media.music.sheets import write_cue, write_timing
-from fabula.media.music.tagging import write_gain, write_numbers
-from fabula.media.music.tags import AUDIO_ENDINGS, COMPANION_ENDINGS, read_item, shared_title, track_number
+from fabula.media.music.known import levels
+from fabula.media.music.tags.covers import cover_of
+from fabula.media.music.tags.reading import AUDIO_ENDINGS, COMPANION_ENDINGS, read_item, shared_title, track_number
+from fabula.media.music.tags.sheets import write_cue, write_timing
+from fabula.media.music.tags.writing import write_gain, write_numbers
 from fabula.media.music.transitions import music_steps
 from fabula.media.spec import Spec, Stop
 from fabula.media.telling import Levelling, Preset, Telling
@@ -71,22 +72,22 @@ def with_milliseconds(collection: Collection) -> Collection:
 def level_gains(collection: Collection) -> Floats:
     """What brings tracks to one loudness, in dB, shape (n,): down to the quietest, or to -23 LUFS if that is quieter.
 
+    NaN where the loudness is not known.
+
     Examples
     --------
     >>> from fabula.core.collection import Item
     >>> level_gains(Collection("c", (Item("a"), Item("b"), Item("c")), [[-8.0], [-14.0], [-40.0]], ("loudness",)))
     array([-15.,  -9.,   0.])
     """
-    if "loudness" not in collection.feature_names or collection.features.ndim != 2:
-        return np.full(len(collection), np.nan)
-    levels = collection.column("loudness")
-    known = levels[np.isfinite(levels)]
+    loudness = levels(collection)
+    known = loudness[np.isfinite(loudness)]
     target = max(_R128, float(known.min())) if len(known) else _R128
-    return np.asarray(np.minimum(0.0, target - levels))
+    return np.asarray(np.minimum(0.0, target - loudness))
 
 
 def _wave(path: str, stop: Stop) -> Wave:
-    from fabula.media.music.waves import wave_of
+    from fabula.media.music.decoding.waves import wave_of
 
     return wave_of(path, stop)
 

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabula.errors import FileError, InputError, shown
-from fabula.media.music.decoding import Sound, open_sound
+from fabula.media.music.decoding.sound import Sound, open_sound
 from fabula.media.music.hearing.ears import Ears, Heard
-from fabula.media.music.loudness import Meter
+from fabula.media.music.loudness.meter import Meter
 from fabula.media.spec import Spec, Stop, Stopped
 
 
@@ -49,6 +49,8 @@ class AudioFeatures:
         Seconds from the first sound until a second of it is within 6 LU of the loudness; the same from the end.
     start_loudness, end_loudness, start_brightness, end_brightness
         Of the first and last 15 seconds that sound.
+    start_tempo, start_tempo_confidence, end_tempo, end_tempo_confidence
+        Of the first and last 30 seconds that sound.
     start_key, start_mode, start_key_confidence, end_key, end_mode, end_key_confidence
         Of the first and last 30 seconds that sound.
     """
@@ -75,6 +77,10 @@ class AudioFeatures:
     end_loudness: float
     start_brightness: float
     end_brightness: float
+    start_tempo: float
+    start_tempo_confidence: float
+    end_tempo: float
+    end_tempo_confidence: float
     start_key: float
     start_mode: float
     start_key_confidence: float
@@ -145,6 +151,10 @@ def _features(seconds: float, loudness: float, heard: Heard) -> AudioFeatures:
         end_loudness=edges.end_loudness,
         start_brightness=heard.start_brightness,
         end_brightness=heard.end_brightness,
+        start_tempo=heard.start_tempo.beats,
+        start_tempo_confidence=heard.start_tempo.confidence,
+        end_tempo=heard.end_tempo.beats,
+        end_tempo_confidence=heard.end_tempo.confidence,
         start_key=start.tonic,
         start_mode=start.mode,
         start_key_confidence=start.confidence,
@@ -162,4 +172,4 @@ def _row(path: str, stop: Stop) -> NDArray[np.float64]:
     return np.array([getattr(measured, name) for name in FEATURES], dtype=np.float64)
 
 
-SPEC = Spec("audio", version=2, feature_names=FEATURES, measure=_row, shape=(len(FEATURES),))
+SPEC = Spec("audio", version=3, feature_names=FEATURES, measure=_row, shape=(len(FEATURES),))

@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 
 import numpy as np
 
 from fabula.core.collection import Collection
 from fabula.core.essence import Floats
-from fabula.media.music.known import SURE, Known, column, keys, tempi
-from fabula.media.music.transitions import camelot_distance, camelot_hour, tempo_distance
+from fabula.media.music.known import REFERENCE, SAME_TEMPO, SURE, Known, column, keys, levels, tempi, tempo_octaves
+from fabula.media.music.transitions import camelot_distance, camelot_hour
 from fabula.media.telling import Ends, Fact
 
-REFERENCE = -18.0  # LUFS: what ReplayGain 2.0 brings a track to
-
 _NOTES = ("C", "C#", "D", "Eb", "E", "F", "F#", "G", "Ab", "A", "Bb", "B")
-_SAME_TEMPO = 0.06  # octaves: about 4 %
 _SAME_LEVEL = 2.0  # dB
 _MOST_TOLD = 3  # disagreements of a kind that are told one by one
 
 
 def music_facts(collection: Collection) -> tuple[Fact, ...]:
-    """Tempo, key and loudness of each track, as far as they are known; what is not sure begins with ``~``.
+    """Tempo, key and loudness of each track, as far as they are known.
+
+    What is not sure begins with ``~``; where a tag says other than what was heard, that follows in brackets.
 
     Examples
     --------
@@ -35,16 +34,19 @@ def music_facts(collection: Collection) -> tuple[Fact, ...]:
     tempo, (key, mode) = tempi(collection), keys(collection)
     found = []
     if tempo.any:
-        found.append(Fact("tempo", _texts(tempo, lambda i: f"{tempo.values[i]:.1f}".removesuffix(".0"))))
+        found.append(Fact("tempo", _texts(tempo, _beats(tempo), _tempo_doubts(collection))))
     if key.any:
         there = np.isfinite(key.values) & np.isfinite(mode)
         names = [key_name(key.values[i], mode[i]) if there[i] else "" for i in range(len(there))]
         wheel = [camelot(key.values[i], mode[i]) if there[i] else "" for i in range(len(there))]
-        shown = _texts(key, lambda i: f"{names[i]} {wheel[i]}")
+        shown = _texts(
+            key, [f"{name} {hour}" for name, hour in zip(names, wheel, strict=True)], _key_doubts(collection)
+        )
         found.append(Fact("key", shown, {"key_name": names, "camelot": wheel}))
-    loudness = column(collection, "loudness")
-    if np.isfinite(loudness).any():
-        found.append(Fact("loudness", tuple(f"{one:.1f}" if np.isfinite(one) else "" for one in loudness)))
+    level = levels(collection)
+    if np.isfinite(level).any():
+        sure = Known(level, np.ones(len(level)))
+        found.append(Fact("loudness", _texts(sure, [f"{one:.1f}" for one in level], _level_doubts(collection))))
     return tuple(found)
 
 
@@ -80,42 +82,45 @@ def music_ends(collection: Collection) -> Ends | None:
 
 def music_doubts(collection: Collection) -> tuple[str, ...]:
     """Where tags say other than what was heard for sure, or measured: the tag counts, and both are told."""
+    kinds = (
+        ("tempo", "its tag says {} beats per minute, heard are {}", _tempo_doubts(collection)),
+        ("key", "its tag says {}, heard is {}", _key_doubts(collection)),
+        ("gain", "its ReplayGain tag says {} LUFS, measured are {}", _level_doubts(collection)),
+    )
     labels = [item.label for item in collection.items]
-    return (
-        *_told([f"{labels[i]!r}: {text}" for i, text in _tempo_doubts(collection)], "tempo"),
-        *_told([f"{labels[i]!r}: {text}" for i, text in _key_doubts(collection)], "key"),
-        *_told([f"{labels[i]!r}: {text}" for i, text in _gain_doubts(collection)], "gain"),
+    return tuple(
+        line
+        for what, words, doubts in kinds
+        for line in _told([f"{labels[i]!r}: {words.format(*both)}" for i, both in doubts.items()], what)
     )
 
 
-def _tempo_doubts(collection: Collection) -> list[tuple[int, str]]:
+_Doubts = dict[int, tuple[str, str]]  # index of a track -> what its tag says, what was heard
+
+
+def _tempo_doubts(collection: Collection) -> _Doubts:
     said, heard, sure = (column(collection, name) for name in ("tempo", "heard_tempo", "tempo_confidence"))
-    return [
-        (int(i), f"its tag says {said[i]:g} beats per minute, heard are {heard[i]:.0f}")
+    return {
+        int(i): (f"{said[i]:g}", f"{heard[i]:.0f}")
         for i in np.flatnonzero((said > 0) & (heard > 0) & (sure >= SURE))
-        if tempo_distance(np.array([said[i], heard[i]]))[0, 1] > _SAME_TEMPO
-    ]
+        if tempo_octaves(said[i], heard[i]) > SAME_TEMPO
+    }
 
 
-def _key_doubts(collection: Collection) -> list[tuple[int, str]]:
+def _key_doubts(collection: Collection) -> _Doubts:
     names = ("key", "mode", "heard_key", "heard_mode", "key_confidence")
     key, mode, heard, heard_mode, sure = (column(collection, name) for name in names)
-    found = []
-    for i in np.flatnonzero(np.isfinite(key) & np.isfinite(mode) & (sure >= SURE)):
-        if camelot_distance(np.array([key[i], heard[i]]), np.array([mode[i], heard_mode[i]]))[0, 1] > 0:
-            text = f"its tag says {key_name(key[i], mode[i])}, heard is {key_name(heard[i], heard_mode[i])}"
-            found.append((int(i), text))
-    return found
+    return {
+        int(i): (key_name(key[i], mode[i]), key_name(heard[i], heard_mode[i]))
+        for i in np.flatnonzero(np.isfinite(key) & np.isfinite(mode) & (sure >= SURE))
+        if camelot_distance(np.array([key[i], heard[i]]), np.array([mode[i], heard_mode[i]]))[0, 1] > 0
+    }
 
 
-def _gain_doubts(collection: Collection) -> list[tuple[int, str]]:
-    loudness = column(collection, "loudness")
-    found = []
-    for i, item in enumerate(collection.items):
-        gain = item.details.get("replaygain")
-        if isinstance(gain, float) and np.isfinite(loudness[i]) and abs(REFERENCE - gain - loudness[i]) > _SAME_LEVEL:
-            found.append((i, f"its ReplayGain tag says {gain:+.1f} dB, measured are {REFERENCE - loudness[i]:+.1f} dB"))
-    return found
+def _level_doubts(collection: Collection) -> _Doubts:
+    said, measured = levels(collection), column(collection, "loudness")
+    apart = np.flatnonzero(np.abs(said - measured) > _SAME_LEVEL)
+    return {int(i): (f"{said[i]:.1f}", f"{measured[i]:.1f}") for i in apart}
 
 
 def _told(notes: list[str], what: str) -> list[str]:
@@ -123,15 +128,23 @@ def _told(notes: list[str], what: str) -> list[str]:
     return notes[:_MOST_TOLD] + ([f"{more} more whose tag says another {what} than was heard"] if more > 0 else [])
 
 
-def _texts(known: Known, text: Callable[[int], str]) -> tuple[str, ...]:
+def _beats(tempo: Known) -> list[str]:
+    return [f"{one:.1f}".removesuffix(".0") for one in tempo.values]
+
+
+def _texts(known: Known, texts: Sequence[str], doubts: _Doubts) -> tuple[str, ...]:
     def one(i: int) -> str:
         if not np.isfinite(known.values[i]):
             return ""
-        return text(i) if known.sure[i] >= SURE else f"~{text(i)}"
+        doubt = f" ({doubts[i][1]})" if i in doubts else ""
+        return ("" if known.sure[i] >= SURE else "~") + texts[i] + doubt
 
     return tuple(one(i) for i in range(len(known.values)))
 
 
 def track_gains(collection: Collection) -> tuple[Floats, str]:
-    """What brings every track to -18 LUFS, as ReplayGain 2.0 does, in dB: shape (n,), NaN where it is not known."""
-    return REFERENCE - column(collection, "loudness"), f"to {REFERENCE:g} LUFS, as ReplayGain 2.0"
+    """What brings every track to -18 LUFS, as ReplayGain 2.0 does, in dB: shape (n,), NaN where it is not known.
+
+    A track that has a ReplayGain tag keeps its gain.
+    """
+    return REFERENCE - levels(collection), f"to {REFERENCE:g} LUFS, as ReplayGain 2.0"

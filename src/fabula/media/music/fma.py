@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from fabula.core.essence import Floats
 from fabula.errors import FileError, import_extra, shown
-from fabula.media.music.decoding import open_sound
-from fabula.media.music.weighting import Samples
+from fabula.media.music.decoding.sound import open_sound
+from fabula.media.music.loudness.weighting import Samples
 from fabula.media.spec import Spec, Stop, Stopped
 
 STATISTICS = ("mean", "std", "skew", "kurtosis", "median", "min", "max")  # the paper's order, Appendix A.1

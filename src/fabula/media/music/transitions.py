@@ -7,19 +7,17 @@ import numpy as np
 from fabula.core.collection import Collection
 from fabula.core.essence import Floats
 from fabula.errors import InputError
-from fabula.media.music.known import Known, column, keys, tempi
+from fabula.media.music.known import Known, column, keys, tempi, tempo_octaves
 from fabula.media.steps import Step, Steps, essence_steps
-
-_HALF_OR_DOUBLE = 1.0  # octaves: a tempo twice as fast is no change
 
 
 def music_steps(collection: Collection, essence: Floats) -> Steps:
     """Steps between tracks: loudness, energy, tempo, key, brightness and silence, as far as known; else the essence.
 
     Where files were measured, the step is from the end of one to the start of the next: the last and first 15 seconds
-    that sound (loudness, brightness), the last and first 30 (key). Tempo counts half and double time as equal; key goes
-    by the Camelot wheel. What tags or a table say wins over what was heard; what is not sure counts as an average step
-    in part. Silence counts only where it is asked for.
+    that sound (loudness, brightness), the last and first 30 (tempo, key). Tempo counts half and double time as equal;
+    key goes by the Camelot wheel. What tags or a table say wins over what was heard; what is not sure counts as an
+    average step in part. Silence counts only where it is asked for.
 
     Parameters
     ----------
@@ -49,11 +47,11 @@ def _energy(collection: Collection) -> list[Step]:
 
 
 def _tempo(collection: Collection) -> list[Step]:
-    known = tempi(collection)
-    if not known.any:
+    end, start = tempi(collection, "end"), tempi(collection, "start")
+    if not end.any:
         return []
-    percent = 100 * (2 ** tempo_distance(_filled(known.values)) - 1)
-    return [Step("tempo", "%", percent, certainty=_both(known, known))]
+    percent = 100 * (2 ** tempo_distance(_filled(end.values), _filled(start.values)) - 1)
+    return [Step("tempo", "%", percent, certainty=_both(end, start))]
 
 
 def _key(collection: Collection) -> list[Step]:
@@ -77,17 +75,22 @@ def _silence(collection: Collection) -> list[Step]:
     return [Step("silence", "s", between, weight=0.0)]
 
 
-def tempo_distance(tempo: Floats) -> Floats:
+def tempo_distance(tempo: Floats, next_tempo: Floats | None = None) -> Floats:
     """Octaves between tempi, half and double time counted as equal, shape (n, n).
+
+    Parameters
+    ----------
+    tempo
+        Beats per minute, shape (n,).
+    next_tempo
+        Those of the follower; by default the same.
 
     Examples
     --------
     >>> tempo_distance(np.array([60.0, 120.0, 90.0])).round(3).tolist()
     [[0.0, 0.0, 0.415], [0.0, 0.0, 0.415], [0.415, 0.415, 0.0]]
     """
-    octaves = np.log2(tempo)
-    gap = np.abs(octaves[:, np.newaxis] - octaves) % _HALF_OR_DOUBLE
-    return np.asarray(np.minimum(gap, _HALF_OR_DOUBLE - gap))
+    return tempo_octaves(tempo[:, np.newaxis], tempo if next_tempo is None else next_tempo)
 
 
 def camelot_distance(

@@ -14,7 +14,7 @@ from fabula.media.evidence import Look
 from fabula.media.medium import Medium, Preview, Words
 from fabula.media.spec import Spec
 from fabula.media.steps import Steps
-from fabula.media.text.files import COMPANION_ENDINGS, TEXT_ENDINGS, read_item, text_of, unnumbered
+from fabula.media.text.reading.files import COMPANION_ENDINGS, TEXT_ENDINGS, read_item, text_of, unnumbered
 from fabula.media.threads import Threads
 from fabula.media.units import Unit, as_number
 
@@ -55,6 +55,11 @@ _NAMES = {
     "company": "likeness to others",
     "passage": "first pages",
     "carried": "people and places taken over",
+    "stems": "choice of words",
+    "rare": "rare words",
+    "form": "form",
+    "manner": "manner",
+    "met": "people and places taken over",
     "cast_weight": "people, who are known by then",
     "cast_end": "people, who came in before",
     "cast_full": "short names",
@@ -65,6 +70,9 @@ _NAMES = {
     "rare_start": "rare words taken up",
     "new_words": "things that are known by then",
     "owned": "things that are known by then",
+    "words_weight": "things that are known by then",
+    "rare_weight": "things that are known by then",
+    "cast_start": "people, who came in before",
     "leaning": "words of beginnings and ends",
     "middle": "words of middles",
     "opening": "words of openings",
@@ -115,7 +123,7 @@ def words_read(text: str) -> float:
 
 
 def _text() -> Spec:
-    from fabula.media.text.measures import SPEC
+    from fabula.media.text.measuring.measures import SPEC
 
     return SPEC
 
@@ -133,37 +141,37 @@ def _held(collection: Collection) -> Collection | None:
 
 
 def _inner(item: Item, count: int) -> Collection | None:
-    from fabula.media.text.inner import pieces_of
+    from fabula.media.text.measuring.inner import pieces_of
 
     return pieces_of(item, count)
 
 
 def _ends(item: Item) -> tuple[str, str] | None:
-    from fabula.media.text.excerpts import ends_of
+    from fabula.media.text.reading.excerpts import ends_of
 
     return ends_of(item)
 
 
 def _joined(collection: Collection, target: Path, sides: Sequence[int]) -> Path:
-    from fabula.media.text.joining import write_docx, write_markdown
+    from fabula.media.text.writing.joining import write_docx, write_markdown
 
     return (write_docx if target.suffix.lower() == ".docx" else write_markdown)(collection, target, sides)
 
 
 def _threads(collection: Collection) -> Threads | None:
-    from fabula.media.text.people import names_along
+    from fabula.media.text.comparing.people import names_along
 
     return names_along(collection)
 
 
 def _steps(collection: Collection, essence: Floats) -> Steps:
-    from fabula.media.text.flow import text_steps
+    from fabula.media.text.comparing.flow import text_steps
 
     return text_steps(collection, essence)
 
 
 def _look(collection: Collection) -> Look:
-    from fabula.media.text.evidence import text_look
+    from fabula.media.text.comparing.evidence import text_look
 
     return text_look(collection)
 

@@ -9,10 +9,10 @@ import numpy as np
 
 from fabula.core.collection import Collection, Item
 from fabula.errors import shown
-from fabula.media.text.document import Document, cut
-from fabula.media.text.files import TEXT, read_document, text_of
-from fabula.media.text.measures import MEASURES, measure_text
-from fabula.media.text.words import words_of
+from fabula.media.text.measuring.measures import MEASURES, measure_text
+from fabula.media.text.measuring.words import words_of
+from fabula.media.text.reading.document import Document, cut
+from fabula.media.text.reading.files import TEXT, read_document, text_of
 
 _FEW = 6  # words below which most cells of a column are names of things, no texts
 _SHOWN = 48  # characters of a part that stand for its title where it has none

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Sized
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from fabula.core.cells import Cells
 from fabula.core.collection import Collection
+from fabula.core.collections import Collections
 from fabula.core.essence import Floats
+from fabula.core.item_columns import as_objects
 from fabula.core.ordering import Ints
 from fabula.core.segments import as_offsets
 from fabula.errors import InputError, ModelError
+
+Texts = Cells | Sequence[str]
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,10 +48,10 @@ class Batch:
     features: Floats | None = field(repr=False)
     offsets: Ints
     feature_names: tuple[str, ...] | None = None
-    titles: Sequence[str] | None = field(default=None, repr=False)
-    artists: Sequence[str] | None = field(default=None, repr=False)
-    names: Sequence[str] | None = field(default=None, repr=False)
-    ids: Sequence[str] | None = field(default=None, repr=False)
+    titles: Cells | None = field(default=None, repr=False)
+    artists: Cells | None = field(default=None, repr=False)
+    names: Cells | None = field(default=None, repr=False)
+    ids: Cells | None = field(default=None, repr=False)
 
     def __init__(
         self,
@@ -54,10 +59,10 @@ class Batch:
         offsets: ArrayLike,
         *,
         feature_names: Sequence[str] | None = None,
-        titles: Sequence[str] | None = None,
-        artists: Sequence[str] | None = None,
-        names: Sequence[str] | None = None,
-        ids: Sequence[str] | None = None,
+        titles: Texts | None = None,
+        artists: Texts | None = None,
+        names: Texts | None = None,
+        ids: Texts | None = None,
     ) -> None:
         array = None if features is None else _numbers(features)
         rows = next((len(given) for given in (array, titles) if given is not None), None)
@@ -69,7 +74,7 @@ class Batch:
         known = None if feature_names is None else tuple(feature_names)
         if known is not None and array is not None:
             _check({"feature_names": known}, array.shape[1], "column")
-        values = (array, where, known, titles, artists, names, ids)
+        values = (array, where, known, *map(_cells, (titles, artists, names, ids)))
         for attribute, value in zip(self.__dataclass_fields__, values, strict=True):
             object.__setattr__(self, attribute, value)
 
@@ -131,10 +136,10 @@ def batch_of(collections: Sequence[Collection], needed: Sequence[str] = ()) -> B
     Examples
     --------
     >>> from fabula.core.collection import Item
-    >>> batch_of([Collection("1", (Item("a", title="Rain"),), [[0.5]], ("energy",))]).titles
+    >>> batch_of([Collection("1", (Item("a", title="Rain"),), [[0.5]], ("energy",))]).titles.tolist()
     ['Rain']
     """
-    if all(hasattr(collections, name) for name in ("features", "offsets", "texts")):
+    if isinstance(collections, Collections):
         return _of_columns(collections, needed)
     known = {each.feature_names: each for each in collections}
     for names, first in known.items():
@@ -153,7 +158,7 @@ def batch_of(collections: Sequence[Collection], needed: Sequence[str] = ()) -> B
     )
 
 
-def _of_columns(collections: Any, needed: Sequence[str]) -> Batch:
+def _of_columns(collections: Collections, needed: Sequence[str]) -> Batch:
     """A batch of collections that are columns already."""
     if len(collections):
         _check_needed(f"collection {collections.ids[0]!r}", needed, collections.feature_names)
@@ -177,7 +182,7 @@ def _under(collection: Collection, names: Sequence[str]) -> Floats:
     return found
 
 
-def _check(given: Mapping[str, Sequence[str] | None], count: int, of: str) -> None:
+def _check(given: Mapping[str, Sized | None], count: int, of: str) -> None:
     for what, values in given.items():
         if values is not None and len(values) != count:
             raise InputError(f"{what} must be one per {of}: {count}; got {len(values)}")
@@ -189,6 +194,11 @@ def _check_needed(what: str, needed: Sequence[str], names: Sequence[str]) -> Non
         raise ModelError(
             f"{what} lacks {len(missing)} of the {len(needed)} features this model needs: {', '.join(missing)}"
         )
+
+
+def _cells(given: Texts | None) -> Cells | None:
+    """A column of texts that gives parts of itself for an array of rows."""
+    return as_objects(given) if isinstance(given, (list, tuple)) else cast("Cells | None", given)
 
 
 def _numbers(features: ArrayLike) -> Floats:

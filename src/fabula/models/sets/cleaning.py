@@ -26,6 +26,8 @@ _TRACK = re.compile(
 )
 _BEFORE = re.compile(r"(?:\b(?:no|nr|n|num|numero|nummer|track|pista)\b)?[\s#.(\[º°-]*$", re.IGNORECASE)
 _AFTER = re.compile(r"^[-–—.:)_\s\]]+")
+_SAYS = re.compile(r"[^\W_]")  # a letter or a digit
+_FEWEST = 3  # titles that a numbering runs through
 
 
 def clean_titles(titles: Sequence[str]) -> list[str]:
@@ -50,9 +52,10 @@ def clean_titles(titles: Sequence[str]) -> list[str]:
     cleaned = [_LEADING.sub("", _TRACK.sub("", " ".join(title.split()))) for title in titles]
     if _most(sum(bool(_SIDE.match(title)) for title in cleaned), cleaned):
         cleaned = [_SIDE.sub("", title) for title in cleaned]
-    # From either end of the titles, for as long as a numbering is found: "Suite 1: I", "Suite 1: II", ...
-    for place in (0, -1, 0, -1):
-        cleaned = _without_numbering(cleaned, place)
+    if sum(bool(numbers(fold(title))) for title in cleaned) >= _FEWEST:
+        # From either end of the titles, for as long as a numbering is found: "Suite 1: I", "Suite 1: II", ...
+        for place in (0, -1, 0, -1):
+            cleaned = _without_numbering(cleaned, place)
     return [left if _says(left, given) else "" for left, given in zip(cleaned, titles, strict=True)]
 
 
@@ -77,7 +80,7 @@ def _number(title: str, place: int) -> Number | None:
 
 def _runs(values: list[int]) -> bool:
     """Whether values, in whatever order, are a numbering: distinct, and hardly any left out."""
-    return len(values) >= 3 and len(set(values)) == len(values) and max(values) - min(values) < 1.5 * len(values)
+    return len(values) >= _FEWEST and len(set(values)) == len(values) and max(values) - min(values) < 1.5 * len(values)
 
 
 def _cut(title: str, number: Number) -> str:
@@ -90,4 +93,4 @@ def _cut(title: str, number: Number) -> str:
 
 def _says(left: str, given: str) -> bool:
     """Whether what is left of a title is a title: it has letters, or is made of signs on purpose ("...", "?")."""
-    return any(c.isalnum() for c in left) or not any(c.isdecimal() or roman(c) for c in fold(given))
+    return bool(_SAYS.search(left)) or not any(c.isdecimal() or roman(c) for c in fold(given))

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fabula.errors import InputError
-from fabula.models.sets.pairs import TITLE_PAIRS, title_pairs
+from fabula.models.sets.pairs import TITLE_PAIRS, all_title_pairs
 from fabula.models.sets.spec import SetSpec
 from fabula.models.sets.titles import MARKS, Title
 from fabula.models.sets.vocabulary import MOST_GRAMS, MOST_TOKENS, Vocabulary
@@ -80,39 +80,37 @@ def standardised(features: ArrayLike, spec: SetSpec, mean: Array, deviation: Arr
     return np.where(known, z, 0.0).astype(np.float32), known.astype(np.float32)
 
 
-def stacked(
-    values: Sequence[tuple[Array, Array]],
-    titles: Sequence[Sequence[Title]] | None,
-    vocabulary: Vocabulary,
+def set_inputs(
+    values: Array, known: Array, titles: Sequence[Sequence[Title]] | None, vocabulary: Vocabulary
 ) -> SetInputs:
     """Collections of one length as arrays.
 
     Parameters
     ----------
-    values
-        Of each collection what :func:`standardised` gives.
+    values, known
+        Shape (B, n, f): what :func:`standardised` gives.
     titles
         Of each collection its titles, taken apart; None where there are none.
     """
-    count, n = len(values), len(values[0][0])
-    read = [title_arrays(group, vocabulary) for group in titles] if titles is not None else []
-    if not read:
-        read = [untitled(n)] * count
-    titled, tokens, grams, marks, pairs = (np.stack(part) for part in zip(*read, strict=True))
-    z, known = (np.stack(part) for part in zip(*values, strict=True))
-    return SetInputs(z, known, titled, tokens, grams, marks, pairs)
+    count, n = values.shape[:2]
+    parts = untitled(count, n) if titles is None else title_arrays(titles, vocabulary)
+    return SetInputs(values, known, *parts)
 
 
-def title_arrays(titles: Sequence[Title], vocabulary: Vocabulary) -> tuple[Array, Ids, Ids, Array, Array]:
-    """Of the titles of one collection: known (n,), tokens, grams, marks (n, ...) and pairs (n, n, ...)."""
-    titled = np.array([title.known for title in titles], dtype=np.float32)
-    tokens, grams = vocabulary.numbered(titles)
-    marks = np.stack([title.marks for title in titles]) * titled[:, np.newaxis]
-    return titled, tokens, grams, marks, title_pairs(titles)
+def title_arrays(titles: Sequence[Sequence[Title]], vocabulary: Vocabulary) -> tuple[Array, Ids, Ids, Array, Array]:
+    """Of the titles of B collections: known (B, n), tokens, grams, marks (B, n, ...) and pairs (B, n, n, ...)."""
+    count, n = len(titles), len(titles[0])
+    flat = [title for own in titles for title in own]
+    titled = np.array([title.known for title in flat], dtype=np.float32)
+    tokens, grams = vocabulary.numbered(flat)
+    marks: Array = np.array([title.marks for title in flat], dtype=np.float32) * titled[:, np.newaxis]
+    ids = tokens.reshape(count, n, -1), grams.reshape(count, n, -1)
+    return titled.reshape(count, n), *ids, marks.reshape(count, n, -1), all_title_pairs(titles)
 
 
-def untitled(n: int) -> tuple[Array, Ids, Ids, Array, Array]:
-    """What :func:`title_arrays` gives for n items without titles."""
-    ids = np.zeros((n, MOST_TOKENS), dtype=np.int32), np.zeros((n, MOST_GRAMS), dtype=np.int32)
-    marks, pairs = np.zeros((n, len(MARKS)), np.float32), np.zeros((n, n, len(TITLE_PAIRS)), np.float32)
-    return np.zeros(n, dtype=np.float32), *ids, marks, pairs
+def untitled(count: int, n: int) -> tuple[Array, Ids, Ids, Array, Array]:
+    """What :func:`title_arrays` gives for ``count`` collections of n items without titles."""
+    rows = (count, n)
+    ids = np.zeros((*rows, MOST_TOKENS), dtype=np.int32), np.zeros((*rows, MOST_GRAMS), dtype=np.int32)
+    pairs = np.zeros((count, n, n, len(TITLE_PAIRS)), dtype=np.float32)
+    return np.zeros(rows, dtype=np.float32), *ids, np.zeros((*rows, len(MARKS)), dtype=np.float32), pairs

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,19 +13,17 @@ from fabula.core.essence import Floats, normalise
 from fabula.core.fit import Fit
 from fabula.core.segments import normalise_many
 from fabula.errors import InputError, ModelError
-from fabula.models.many.batch import Batch, as_batch
+from fabula.models.many.batch import Batch, as_batch, batch_of
 from fabula.models.many.ordered import OrderedMany
-from fabula.models.sets import network
+from fabula.models.sets import many, network
 from fabula.models.sets.checking import checked, plain
-from fabula.models.sets.inputs import Array, SetInputs, stacked, standardised
-from fabula.models.sets.proposing import RULES, Rule, by_rule, propose
+from fabula.models.sets.inputs import Array, SetInputs, set_inputs, standardised
+from fabula.models.sets.proposing import Rule, propose
 from fabula.models.sets.spec import SetSpec
 from fabula.models.sets.tables import Tables
 from fabula.models.sets.titles import Title, read_titles
 from fabula.models.sets.vocabulary import Vocabulary
 from fabula.models.showing import CardShown
-
-_TOGETHER = 60_000  # cells of pairs that are computed at a time, so that they stay in the processor's cache
 
 
 class SetModel(CardShown):
@@ -138,9 +135,7 @@ class SetModel(CardShown):
         Shape (rows, d): for each collection what :meth:`encode` gives.
         """
         batch = as_batch(features, offsets)
-        essence = np.empty((batch.rows, self.dimensions))
-        for start, end, inputs in self._each(batch):
-            essence[start:end] = self.encode_inputs(inputs)[0][0]
+        essence = many.encode_many(self, batch)
         return essence if raw else normalise_many(essence, batch.offsets)
 
     def order_many(
@@ -168,30 +163,12 @@ class SetModel(CardShown):
         -------
         Orderings, with ``scores`` as :meth:`order` has them: the sum over positions and flow.
         """
-        if rule not in RULES:
-            raise InputError(f"rule must be one of {', '.join(RULES)}; got {rule!r}")
-        batch = as_batch(features, offsets)
-        orderings, number = np.empty(batch.rows, dtype=np.intp), len(batch)
-        scores, gap, exact = np.empty(number), np.zeros(number), np.ones(number, dtype=bool)
-        for i, (start, end, inputs) in enumerate(self._each(batch)):
-            places, flow = (table[0].astype(np.float64) for table in self.tables_of(inputs))
-            found = by_rule(Tables(places, flow), rule, seconds)
-            orderings[start:end] = found.ordering
-            scores[i], gap[i], exact[i] = Tables(places, flow).score(found.ordering), found.gap, found.exact
-        return OrderedMany(orderings, batch.offsets, scores, exact, gap)
-
-    def _each(self, batch: Batch) -> Iterator[tuple[int, int, SetInputs]]:
-        """Where each collection of a batch begins and ends, and what the network reads of it."""
-        values = batch.picked(self.feature_names)
-        for number, (start, end) in enumerate(pairwise(batch.offsets.tolist())):
-            titles, artists = (None if x is None else x[start:end] for x in (batch.titles, batch.artists))
-            album = "" if batch.names is None else batch.names[number]
-            yield start, end, self.inputs(values[start:end], titles, album, artists)
+        return many.order_many(self, as_batch(features, offsets), rule, seconds)
 
     def encode_all(self, collections: Sequence[ArrayLike | Collection]) -> list[Floats]:
         """The essence of each of many collections, those of one length together."""
-        inputs = [self.inputs(collection) for collection in collections]
-        return [_scaled(essence) for essence in self.encode_inputs_all(inputs)]
+        batch = self._joined(collections)
+        return np.split(self.encode_many(batch), batch.offsets[1:-1]) if len(batch) else []
 
     def tables(
         self,
@@ -220,12 +197,11 @@ class SetModel(CardShown):
 
     def tables_all(self, collections: Sequence[ArrayLike | Collection]) -> list[tuple[Floats, Floats]]:
         """Position scores and flow scores, (n, n) each, of each of many collections, those of one length together."""
-        inputs = [self.inputs(collection) for collection in collections]
-        found: list[tuple[Floats, Floats]] = [(np.zeros((0, 0)), np.zeros((0, 0)))] * len(inputs)
-        for chosen in _batches([x.values.shape[1] for x in inputs]):
-            positions, flow = self.tables_of(joined([inputs[i] for i in chosen]))
-            for row, number in enumerate(chosen):
-                found[number] = positions[row].astype(np.float64), flow[row].astype(np.float64)
+        batch = self._joined(collections)
+        found: list[tuple[Floats, Floats]] = [(np.zeros((0, 0)), np.zeros((0, 0)))] * len(batch)
+        for some, *tables in many.tables_many(self, batch):
+            for number, positions, flow in zip(some.numbers, *tables, strict=True):
+                found[number] = positions.astype(np.float64), flow.astype(np.float64)
         return found
 
     def score(
@@ -281,27 +257,22 @@ class SetModel(CardShown):
             if titles is None:
                 raise InputError("a collection needs features, titles or both to be encoded")
             features = np.full((len(titles), len(self.feature_names)), np.nan)
-        values = standardised(features, self.spec, self.tensors["transform.mean"], self.tensors["transform.deviation"])
+        values, known = self.standardised(features)
         for what, given in (("titles", titles), ("artists", artists)):
-            if given is not None and len(given) != len(values[0]):
-                raise InputError(f"{what} must be one per item: {len(values[0])}; got {len(given)}")
+            if given is not None and len(given) != len(values):
+                raise InputError(f"{what} must be one per item: {len(values)}; got {len(given)}")
         read: list[list[Title]] | None = None
         if titles is not None and self.spec.titles:
             read = [read_titles([title or "" for title in titles], album, artists)]
-        return stacked([values], read, self.vocabulary)
+        return set_inputs(values[np.newaxis], known[np.newaxis], read, self.vocabulary)
+
+    def standardised(self, features: ArrayLike) -> tuple[Array, Array]:
+        """Features (n, f) as z-scores of the training items (n, f), and 1 where one is known, else 0 (n, f)."""
+        return standardised(features, self.spec, self.tensors["transform.mean"], self.tensors["transform.deviation"])
 
     def encode_inputs(self, inputs: SetInputs) -> tuple[Array, Array]:
         """Essence (B, n, d) and pairs (B, n, n, ...) of inputs."""
         return network.encode(self.tensors, inputs, self.spec)
-
-    def encode_inputs_all(self, inputs: Sequence[SetInputs]) -> list[Array]:
-        """Essence (n, d) of each of many collections, given as inputs of B = 1."""
-        found: list[Array] = [np.zeros((0, self.dimensions), np.float32)] * len(inputs)
-        for chosen in _batches([x.values.shape[1] for x in inputs]):
-            essence, _ = self.encode_inputs(joined([inputs[i] for i in chosen]))
-            for number, rows in zip(chosen, essence, strict=True):
-                found[number] = rows
-        return found
 
     def tables_of(self, inputs: SetInputs) -> tuple[Array, Array]:
         """Position scores and flow scores (B, n, n) of inputs."""
@@ -310,6 +281,16 @@ class SetModel(CardShown):
 
     def _flow(self, essence: Array, pair: Array) -> Array:
         return network.flow_scores(self.tensors, essence, pair, self.spec)
+
+    def _joined(self, collections: Sequence[ArrayLike | Collection]) -> Batch:
+        """Collections, or the features of some (n, f) each, as a batch."""
+        given = [each for each in collections if isinstance(each, Collection)]
+        if len(given) == len(collections):
+            return batch_of(given)
+        if given:
+            raise InputError("give collections, or arrays of features, not both at once")
+        blocks = [np.asarray(each) for each in collections]
+        return Batch(np.concatenate(blocks), np.cumsum([0, *map(len, blocks)]))
 
     def _of_collection(
         self, given: Collection, titles: Sequence[str] | None, album: str, artists: Sequence[str] | None
@@ -332,15 +313,3 @@ def _scaled(essence: Array) -> Floats:
 def joined(inputs: Sequence[SetInputs]) -> SetInputs:
     """Inputs of collections of one length as one."""
     return SetInputs(*(np.concatenate([getattr(x, name) for x in inputs]) for name in SetInputs.__dataclass_fields__))
-
-
-def _batches(lengths: Sequence[int]) -> list[list[int]]:
-    """Numbers of collections of one length, as many at a time as is quick."""
-    by_length: dict[int, list[int]] = {}
-    for number, n in enumerate(lengths):
-        by_length.setdefault(n, []).append(number)
-    batches: list[list[int]] = []
-    for n, chosen in by_length.items():
-        size = max(1, _TOGETHER // n**2)
-        batches.extend(chosen[i : i + size] for i in range(0, len(chosen), size))
-    return batches

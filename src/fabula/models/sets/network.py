@@ -88,11 +88,16 @@ def _titles(t: Tensors, x: SetInputs) -> tuple[Array, Array]:
 
 def pooled(vectors: Array, ids: Ids, weights: Array | None = None) -> Array:
     """The mean of the vectors (v, s) of each item's ids (B, n, k), weighed where there are weights (v,)."""
+    from scipy.sparse import csr_array
+
     flat = ids.reshape(-1, ids.shape[-1])
-    flat = flat[:, : max(int((flat > 0).sum(axis=1).max(initial=0)), 1)]  # ids stand first, then zeros
-    weight = (flat > 0).astype(np.float32) if weights is None else np.exp(weights)[flat] * (flat > 0)
-    total = np.maximum(weight.sum(axis=1, keepdims=True), np.float32(1e-6))
-    mean = np.matmul((weight / total)[:, np.newaxis], vectors[flat])[:, 0]
+    there = flat > 0
+    entries = flat[there]
+    count = there.sum(axis=1)
+    weight = np.ones(len(entries), np.float32) if weights is None else np.exp(weights[entries])
+    table = csr_array((weight, entries, np.concatenate([[0], np.cumsum(count)])), shape=(len(flat), len(vectors)))
+    total = table @ np.ones(len(vectors), np.float32)
+    mean = (table @ vectors) / np.maximum(total, np.float32(1e-6))[:, np.newaxis]
     return np.asarray(mean.reshape(*ids.shape[:-1], -1), dtype=np.float32)
 
 

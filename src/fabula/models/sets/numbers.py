@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 import unicodedata
 from dataclasses import dataclass
+from functools import lru_cache
 
+_KEPT = 1 << 14  # texts whose reading is remembered: each title is asked for several times in a row
 _ROMAN = re.compile(r"x{0,3}(ix|iv|v?i{0,3})")
 _VALUES = {"i": 1, "v": 5, "x": 10}
 _SPELT = {
@@ -21,6 +23,7 @@ _SPELT = {
 }
 _PART_WORDS = frozenset(("part", "parts", "pt", "pts", "parte", "partes", "pte", "partie", "parties", "teil"))
 _TOKEN = re.compile(r"\d+|[^\W\d_]+")
+_DIGIT = re.compile(r"\d")
 
 
 @dataclass(frozen=True)
@@ -33,6 +36,7 @@ class Number:
     part: bool
 
 
+@lru_cache(maxsize=_KEPT)
 def fold(text: str) -> str:
     """A text in lower case, without accents, in plain forms of its characters.
 
@@ -41,6 +45,8 @@ def fold(text: str) -> str:
     >>> fold("Canción  Ⅳ")
     'cancion iv'
     """
+    if text.isascii():
+        return " ".join(text.lower().split())
     decomposed = unicodedata.normalize("NFKD", text)
     return " ".join("".join(c for c in decomposed if not unicodedata.combining(c)).lower().split())
 
@@ -59,7 +65,8 @@ def roman(word: str) -> int:
     return sum(-v if v < after else v for v, after in zip(values, [*values[1:], 0], strict=True))
 
 
-def numbers(folded: str) -> list[Number]:
+@lru_cache(maxsize=_KEPT)
+def numbers(folded: str) -> tuple[Number, ...]:
     """The numbers of a folded title, from left to right.
 
     A number spelt out, and a roman numeral of one letter, count only where they can hardly be a word: behind a word
@@ -70,6 +77,8 @@ def numbers(folded: str) -> list[Number]:
     >>> [n.value for n in numbers("part two: 4 songs, i love you, xii")]
     [2, 4, 12]
     """
+    if not _DIGIT.search(folded) and _NUMBER_WORDS.isdisjoint(_TOKEN.findall(folded)):
+        return ()
     found: list[Number] = []
     before = ""
     for match in _TOKEN.finditer(folded):
@@ -83,9 +92,14 @@ def numbers(folded: str) -> list[Number]:
         if value:
             found.append(Number(value, match.start(), match.end(), part))
         before = word
-    return found
+    return tuple(found)
 
 
 def _closes(rest: str) -> bool:
     """Whether nothing, or a mark, follows."""
     return not rest.strip() or rest[0] in ".):]-/," or rest[:2] == " -"
+
+
+_ONES = ("", "i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix")
+_ROMANS = (f"{tens}{ones}" for tens in ("", "x", "xx", "xxx") for ones in _ONES)
+_NUMBER_WORDS = frozenset((*_SPELT, *_ROMANS))  # a title without any of them, and without digits, has no number

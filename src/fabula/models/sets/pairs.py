@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import permutations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,15 +29,36 @@ def title_pairs(titles: Sequence[Title]) -> NDArray[np.float32]:
     >>> table[0, 1, TITLE_PAIRS.index("next part")], table[0, 2].any()
     (np.float32(1.0), np.False_)
     """
-    n = len(titles)
-    table = np.zeros((n, n, len(TITLE_PAIRS)), dtype=np.float32)
-    words = [frozenset(title.words) for title in titles]
-    parts = _parts(titles)
-    for i in range(n):
-        for k in range(n):
-            if i != k and words[i] & words[k]:
-                table[i, k] = _related(words[i], words[k], *_steps(titles, parts, i, k))
+    return np.asarray(all_title_pairs([titles])[0])
+
+
+def all_title_pairs(titles: Sequence[Sequence[Title]]) -> NDArray[np.float32]:
+    """The same for B collections of n items each: shape (B, n, n, len(TITLE_PAIRS))."""
+    n = len(titles[0])
+    table = np.zeros((len(titles), n, n, len(TITLE_PAIRS)), dtype=np.float32)
+    cells = [(b, i, k, related) for b, own in enumerate(titles) for i, k, related in _relations(own)]
+    if cells:
+        which = np.array([cell[:3] for cell in cells])
+        table[which[:, 0], which[:, 1], which[:, 2]] = [cell[3] for cell in cells]
     return table
+
+
+def _relations(titles: Sequence[Title]) -> Iterator[tuple[int, int, tuple[float, ...]]]:
+    """Every two items whose titles have a word in common, and what relates them."""
+    words = [frozenset(title.words) for title in titles]
+    shared = _sharing(words)
+    parts = _parts(titles) if shared else []
+    for i, k in shared:
+        yield i, k, _related(words[i], words[k], *_steps(titles, parts, i, k))
+
+
+def _sharing(words: Sequence[frozenset[str]]) -> set[tuple[int, int]]:
+    """Every two items that have a word in common, both ways round."""
+    having: dict[str, list[int]] = {}
+    for item, own in enumerate(words):
+        for word in own:
+            having.setdefault(word, []).append(item)
+    return {pair for items in having.values() if len(items) > 1 for pair in permutations(items, 2)}
 
 
 def _parts(titles: Sequence[Title]) -> list[int]:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import NamedTuple
 
 from fabula.models.sets.cleaning import clean_titles
 from fabula.models.sets.numbers import Number, fold, numbers
@@ -35,6 +33,9 @@ _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _DIGITS = re.compile(r"\d+")
 _GUEST = re.compile(r"\b(?:feat|ft|featuring|con|with)\b")
 _DASH = re.compile(r"\s[-–—]\s")
+_BRACKET = re.compile(r"[(\[{]")
+_ASKED = re.compile(r"[?!¿¡]")
+_LETTER = re.compile(r"[^\W_]")  # or a digit
 _MOST_PARTS = 40
 # Words too rare to be learned that say what a common one says: in training albums most of their titles open or close.
 _SAME = {
@@ -53,8 +54,7 @@ _SAME = {
 }
 
 
-@dataclass(frozen=True)
-class Title:
+class Title(NamedTuple):
     """One title, taken apart.
 
     Attributes
@@ -64,14 +64,14 @@ class Title:
     words
         Its words, folded, digits as ``#``.
     marks
-        Shape (len(MARKS),).
+        One number for each of MARKS.
     base, part
         What it is a part of, and which; part 0 where it names none.
     """
 
     known: bool
     words: tuple[str, ...]
-    marks: NDArray[np.float32]
+    marks: tuple[float, ...]
     base: str
     part: int
 
@@ -99,6 +99,7 @@ def read_titles(titles: Sequence[str], album: str = "", artists: Sequence[str] |
     return [_read(text, album_words, name) for text, name in zip(clean_titles(titles), names, strict=True)]
 
 
+@lru_cache(maxsize=1 << 14)
 def words_of(text: str) -> tuple[str, ...]:
     """The words of a text, folded, numbers as ``#``; rare words for a beginning or an end as common ones.
 
@@ -107,8 +108,11 @@ def words_of(text: str) -> tuple[str, ...]:
     >>> words_of("L'Été 42 (Don't Stop)"), words_of("Obertura")
     (("l'ete", '#', "don't", 'stop'), ('overture',))
     """
-    found = (_DIGITS.sub("#", word.replace("’", "'")) for word in _WORD.findall(fold(text)))
-    return tuple(_SAME.get(word, word) for word in found)
+    folded = fold(text)
+    found = _WORD.findall(folded)
+    if "’" in folded or _DIGITS.search(folded):
+        found = [_DIGITS.sub("#", word.replace("’", "'")) for word in found]
+    return tuple([_SAME.get(word, word) for word in found])
 
 
 def tokens_of(words: Sequence[str]) -> list[str]:
@@ -146,44 +150,50 @@ def _read(text: str, album_words: frozenset[str], artist: str) -> Title:
     return Title(bool(text), words, _marks(text, words, album_words, artist, part), base, part)
 
 
-def _part(text: str, found: list[Number]) -> tuple[str, int]:
+def _part(text: str, found: tuple[Number, ...]) -> tuple[str, int]:
     """What a title is a part of, and which: the number behind a word such as part, else one that ends it."""
+    whole = " ".join(words_of(text))
+    if not found:
+        return whole, 0
     folded = fold(text)
-    number = next((n for n in reversed(found) if n.part), found[-1] if found else None)
-    rest = folded if number is None else f"{folded[: number.start]} {folded[number.end :]}"
+    number = next((n for n in reversed(found) if n.part), found[-1])
+    rest = f"{folded[: number.start]} {folded[number.end :]}"
     base = " ".join(word for word in words_of(rest) if word not in ("part", "pt", "parte", "pte", "partie", "teil"))
-    if number is None or not 0 < number.value <= _MOST_PARTS:
-        return " ".join(words_of(text)), 0
-    ends = not any(c.isalnum() for c in folded[number.end :])
-    if not number.part and not (ends and base):
-        return " ".join(words_of(text)), 0
+    ends = not _LETTER.search(folded, number.end)
+    if not 0 < number.value <= _MOST_PARTS or not (number.part or (ends and base)):
+        return whole, 0
     return base, number.value
 
 
-def _marks(
-    text: str, words: tuple[str, ...], album_words: frozenset[str], artist: str, part: int
-) -> NDArray[np.float32]:
-    """Shape (len(MARKS),), each about 0 to 1."""
+def _marks(text: str, words: tuple[str, ...], album_words: frozenset[str], artist: str, part: int) -> tuple[float, ...]:
+    """One number for each of MARKS, each about 0 to 1."""
     folded, own = fold(text), frozenset(words)
-    letters = [c for c in text if c.isalpha()]
-    shared = len(own & album_words)
-    artist_words = frozenset(words_of(artist))
-    values = (
-        any(c in text for c in "([{"),
-        bool(_DASH.search(text)),
-        bool(_GUEST.search(folded)),
-        any(c.isdecimal() for c in text),
-        any(c in text for c in "?!¿¡"),
+    capitals, small = _cases(text)
+    artist_words = words_of(artist)
+    return (
+        _BRACKET.search(text) is not None,
+        _DASH.search(text) is not None,
+        _GUEST.search(folded) is not None,
+        _DIGITS.search(text) is not None,
+        _ASKED.search(text) is not None,
         ".." in text or "…" in text,
-        len(letters) > 1 and all(c.isupper() for c in letters if c.lower() != c.upper()),
-        bool(letters) and not any(c.isupper() for c in letters),
+        capitals,
+        small,
         min(len(words), 12) / 6,
         min(len(folded), 60) / 30,
-        shared / len(own) if own else 0.0,
+        len(own & album_words) / len(own) if own else 0.0,
         bool(album_words) and album_words <= own,
-        bool(artist_words) and artist_words <= own,
+        bool(artist_words) and own.issuperset(artist_words),
         part > 0,
         part == 1,
         min(part, 8) / 8,
     )
-    return np.array(values, dtype=np.float32)
+
+
+def _cases(text: str) -> tuple[bool, bool]:
+    """Whether two letters or more are all capitals, and whether some are all small; letters without case are either."""
+    if text.isascii():
+        return text.isupper() and sum(map(str.isalpha, text)) > 1, text.islower()
+    letters = [c for c in text if c.isalpha()]
+    capitals = len(letters) > 1 and all(c.isupper() for c in letters if c.lower() != c.upper())
+    return capitals, bool(letters) and not any(c.isupper() for c in letters)

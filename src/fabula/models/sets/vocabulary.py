@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,7 @@ from fabula.models.sets.titles import Title, grams_of, tokens_of
 Ids = NDArray[np.int32]
 MOST_TOKENS = 24  # of one title; what is beyond is left out
 MOST_GRAMS = 48
+_MOST_WORDS = 100_000  # whose grams are remembered
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,7 @@ class Vocabulary:
     grams: tuple[str, ...]
     _token: dict[str, int] = field(init=False, repr=False, compare=False)
     _gram: dict[str, int] = field(init=False, repr=False, compare=False)
+    _known_words: dict[str, tuple[int, ...]] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         for name, entries in (("tokens", self.tokens), ("grams", self.grams)):
@@ -41,15 +44,28 @@ class Vocabulary:
                 raise ModelError(f"a vocabulary's {name} must be distinct texts")
         object.__setattr__(self, "_token", {text: i for i, text in enumerate(self.tokens, start=1)})
         object.__setattr__(self, "_gram", {text: i for i, text in enumerate(self.grams, start=1)})
+        object.__setattr__(self, "_known_words", {})
 
     def numbered(self, titles: Sequence[Title]) -> tuple[Ids, Ids]:
         """Numbers of the tokens (n, MOST_TOKENS) and of the grams (n, MOST_GRAMS) of titles, 0 behind the last."""
-        tokens = np.zeros((len(titles), MOST_TOKENS), dtype=np.int32)
-        grams = np.zeros((len(titles), MOST_GRAMS), dtype=np.int32)
-        for row, title in enumerate(titles):
-            _fill(tokens[row], (self._token.get(token, 0) for token in tokens_of(title.words)))
-            _fill(grams[row], (self._gram.get(gram, 0) for gram in grams_of(title.words)))
-        return tokens, grams
+        both = [self.ids_of(title.words) for title in titles]
+        return _padded([ids[0] for ids in both], MOST_TOKENS), _padded([ids[1] for ids in both], MOST_GRAMS)
+
+    def ids_of(self, words: Sequence[str]) -> tuple[list[int], list[int]]:
+        """Numbers of the known tokens and of the known grams of a title's words, as many as are read of one."""
+        token, found = self._token.get, tokens_of(words)
+        tokens = [number for number in map(token, found) if number]
+        grams = [number for word in words for number in self._word_grams(word)]
+        return tokens[:MOST_TOKENS], grams[:MOST_GRAMS]
+
+    def _word_grams(self, word: str) -> tuple[int, ...]:
+        """Numbers of the known grams of one word; remembered, since most words come again."""
+        known = self._known_words.get(word)
+        if known is None:
+            known = tuple(number for number in map(self._gram.get, grams_of((word,))) if number)
+            if len(self._known_words) < _MOST_WORDS:
+                self._known_words[word] = known
+        return known
 
 
 def learn_vocabulary(titles: Iterable[tuple[str, Sequence[Title]]], *, tokens: int, grams: int) -> Vocabulary:
@@ -84,6 +100,9 @@ def _kept(users: Counter[str], least: int) -> tuple[str, ...]:
     return tuple(sorted((text for text, count in users.items() if count >= least), key=lambda t: (-users[t], t)))
 
 
-def _fill(row: Ids, found: Iterable[int]) -> None:
-    known = [number for number in found if number][: len(row)]
-    row[: len(known)] = known
+def _padded(ids: Sequence[Sequence[int]], width: int) -> Ids:
+    """Lists of numbers as rows (n, width), zeros behind the last."""
+    lengths = np.fromiter(map(len, ids), dtype=np.intp, count=len(ids))
+    rows = np.zeros((len(ids), width), dtype=np.int32)
+    rows[np.arange(width) < lengths[:, np.newaxis]] = np.fromiter(chain.from_iterable(ids), dtype=np.int32)
+    return rows

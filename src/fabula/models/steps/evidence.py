@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from fabula.core.essence import Floats
@@ -62,5 +63,5 @@ class Evidence:
         What they hold; None where that is not known.
     """
 
-    pairs: Mapping[str, Floats] = field(default_factory=dict)
+    pairs: Mapping[str, NDArray[np.floating]] = field(default_factory=dict)
     terms: Terms | None = None

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from fabula.core.collection import Collection
 from fabula.core.essence import Floats
-from fabula.core.sampling.drawing import Scores
+from fabula.core.sampling.scores import Scores
 from fabula.errors import InputError, ModelError
 from fabula.models.sets.basis import FUNCTIONS, position_basis
 from fabula.models.showing import CardShown
@@ -202,7 +202,7 @@ class StepModel(CardShown):
                 total = np.zeros((n, n), dtype=part.dtype) if total is None else total
                 for row, own in zip(total, part, strict=True):  # row by row: tables of very many items are large
                     row += float(weight) * own
-        return np.zeros((n, n)) if total is None else total
+        return np.zeros((n, n)) if total is None else np.asarray(total)
 
     def scores_of(self, collection: Collection, evidence: Evidence) -> Scores:
         """What every ordering of a collection scores; it takes memory for n^3 numbers."""

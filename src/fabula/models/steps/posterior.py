@@ -14,7 +14,8 @@ from fabula.core.collection import Collection
 from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
 from fabula.core.sampling.consensus import Consensus
-from fabula.core.sampling.drawing import Scores, draw_orderings
+from fabula.core.sampling.drawing import draw_orderings
+from fabula.core.sampling.scores import Scores
 from fabula.models.sets.basis import position_basis
 from fabula.models.steps.evidence import Evidence
 from fabula.models.steps.kernel import distance_basis

@@ -34,7 +34,7 @@ def standing(features: Floats, logged: NDArray[np.bool_]) -> Floats:
     return np.clip(np.where(said, centred / np.where(said, spread, 1.0), 0.0), -_FAR, _FAR)
 
 
-def closeness(distance: Floats, *, own: bool = False) -> Floats:
+def closeness(distance: NDArray[np.floating], *, own: bool = False) -> NDArray[np.floating]:
     """How much closer each pair is than its two items are to others, in deviations: shape (n, n), 0 on the diagonal.
 
     Centred by row and by column, so that an item that is close to all is not close to any. With ``own`` the table of
@@ -47,20 +47,18 @@ def closeness(distance: Floats, *, own: bool = False) -> Floats:
     """
     n = len(distance)
     if n < 3:
-        return np.zeros((n, n))
+        return np.zeros_like(distance)
+    size = max(float(distance.max()), -float(distance.min())) + 1e-9  # of distances; rounding leaves a small part of it
     near = np.negative(distance, out=distance if own else None)
+    near -= (near.sum(dtype=np.float64) - np.trace(near)) / (n * (n - 1))
     np.fill_diagonal(near, 0.0)
-    rows, columns = near.sum(axis=1, dtype=np.float64), near.sum(axis=0, dtype=np.float64)
-    mean = rows.sum() / (n * (n - 1))
-    rows, columns = rows - (n - 1) * mean, columns - (n - 1) * mean
     # Without the diagonal the two kinds of means are not independent: this is the least-squares fit of both.
-    of_row = ((n - 1) * rows + columns) / (n * (n - 2)) + mean
-    of_column = ((n - 1) * columns + rows) / (n * (n - 2))
-    near -= of_row[:, np.newaxis].astype(near.dtype)
-    near -= of_column.astype(near.dtype)
+    rows, columns = near.sum(axis=1, dtype=np.float64), near.sum(axis=0, dtype=np.float64)
+    near -= (((n - 1) * rows + columns) / (n * (n - 2)))[:, np.newaxis].astype(near.dtype)
+    near -= (((n - 1) * columns + rows) / (n * (n - 2))).astype(near.dtype)
     np.fill_diagonal(near, 0.0)
-    spread = np.sqrt(sum(float(np.dot(row, row)) for row in near) / (n * (n - 1)))
-    if spread <= 1e-9:
-        return np.zeros((n, n))
+    spread = float(np.linalg.norm(near)) / np.sqrt(n * (n - 1))
+    if spread <= 1e-6 * size:
+        return np.zeros_like(near)
     near /= near.dtype.type(spread)
-    return near
+    return np.asarray(near)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fabula.errors import FileError, InputError, shown
-from fabula.session.answer import Row, rows_of
+from fabula.session.telling.answer import Row, rows_of
 from fabula.session.writing import history
 from fabula.session.writing.outputs import gain_texts
 

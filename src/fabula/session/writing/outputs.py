@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from fabula.core.collection import Collection
 from fabula.core.files.writing import check_target, write_whole
 from fabula.errors import InputError
-from fabula.session.answer import as_json, facts_of, rows_of, side_line
+from fabula.session.telling.answer import as_json, facts_of, rows_of, side_line
 from fabula.session.writing import history
 from fabula.sources.playlists.locations import moved
 from fabula.sources.playlists.playlist import PLAYLIST_ENDINGS, playlist_of, write_playlist

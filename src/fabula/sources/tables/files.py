@@ -1,23 +1,26 @@
-"""Table files: CSV, TSV, JSON, JSON lines and Parquet, each read into columns."""
+"""Where a table lies: a file by its ending, a folder of Parquet files, either at an address, or memory."""
 
 from __future__ import annotations
 
-import io
-import json
 import os
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from fabula.errors import FileError, InputError, import_extra
-from fabula.sources.tables.columns import Column, Table, column_of
-from fabula.sources.tables.csv_text import records_of, separator_of
-from fabula.sources.text_files import read_bytes, read_text
+from fabula.errors import FileError, InputError
+from fabula.media.registry import item_endings
+from fabula.sources.tables.columns import Table
+from fabula.sources.tables.frames import read_frame
+from fabula.sources.tables.parquet import ENDING as PARQUET
+from fabula.sources.tables.parquet import parts_of, read_parquet, read_parquet_at, read_parquet_folder
+from fabula.sources.tables.remote import Place, address_of
+from fabula.sources.tables.text_tables import TEXT_READERS
+from fabula.sources.text_files import read_bytes, readable_file
+
+TABLE_ENDINGS = (*TEXT_READERS, PARQUET)
 
 
-def read_columns(path: str | os.PathLike[str]) -> Table:
-    """Read a table by the ending of its name.
+def read_columns(path: str | os.PathLike[str] | Any) -> Table:
+    """Read a table: a file by the ending of its name, a folder of Parquet files, either at an address, or a frame.
 
     Raises
     ------
@@ -26,153 +29,34 @@ def read_columns(path: str | os.PathLike[str]) -> Table:
     InputError
         When the ending is unknown.
     """
-    ending = Path(path).suffix.lower()
-    if ending not in _READERS:
-        read_bytes(path)
-        raise InputError(f"{path}: a table must end in one of {', '.join(TABLE_ENDINGS)}; got {ending or 'no ending'}")
-    table = _READERS[ending](path)
+    table = _read(path) if isinstance(path, (str, os.PathLike)) else read_frame(path)
     if not table.count:
-        raise FileError(f"{path}: the table has no rows")
+        raise FileError(f"{table.path}: the table has no rows")
     return table
 
 
-def _read_csv(path: str | os.PathLike[str], delimiter: str = "") -> Table:
-    text, script = read_text(path, "a table")
-    separator = delimiter or separator_of(text)
-    records = records_of(text, separator, os.fspath(path))
-    if not records:
-        raise FileError(f"{path}: the file is empty")
-    header = [name.strip() for name in records.pop(0).cells]
-    rows, lines = [record.cells for record in records], [record.line for record in records]
-    _check_width(path, header, rows, lines)
-    cells = list(zip(*rows, strict=True)) or [()] * len(header)
-    columns = [
-        column_of(name, column, written=True, decimal_comma=separator == ";")
-        for name, column in zip(header, cells, strict=True)
-        if name  # a column without a name is the row number that some programs write
-    ]
-    table = _table(path, columns, len(rows), lines)
-    return replace(table, text=text, separator=separator, script=script)
+def is_table_folder(path: str | os.PathLike[str]) -> bool:
+    """Whether a folder holds a table in Parquet files, and no file that is an item of a medium."""
+    if not parts_of(path):
+        return False
+    endings = item_endings() - set(TABLE_ENDINGS)
+    return not any(file.suffix.lower() in endings for file in Path(path).iterdir())
 
 
-def _check_width(path: str | os.PathLike[str], header: Sequence[str], rows: list[list[str]], lines: list[int]) -> None:
-    wrong = [i for i, row in enumerate(rows) if len(row) != len(header)]
-    if wrong:
-        more = f" (and {len(wrong) - 1} more such rows)" if len(wrong) > 1 else ""
-        raise FileError(
-            f"{path}: line {lines[wrong[0]]} has {len(rows[wrong[0]])} cells, the header has {len(header)}{more}"
-        )
-
-
-def _read_tsv(path: str | os.PathLike[str]) -> Table:
-    return _read_csv(path, "\t")
-
-
-def _read_json(path: str | os.PathLike[str]) -> Table:
-    text, script = read_text(path, "a table", ["utf-8"])
-    if not text.strip():
-        raise FileError(f"{path}: the file is empty")
-    document = _parse(path, text)
-    rows = document.get("items") if isinstance(document, dict) else document
-    if not isinstance(rows, list):
-        raise FileError(f'{path}: is not a table (a list of objects, or an object with such a list as "items")')
-    return replace(_table_of_objects(path, rows), text=text, script=script)
-
-
-def _read_jsonl(path: str | os.PathLike[str]) -> Table:
-    text, script = read_text(path, "a table", ["utf-8"])
-    lines = [(number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
-    if not lines:
-        raise FileError(f"{path}: the file is empty")
-    rows = [_parse(path, line, f"line {number}: ") for number, line in lines]
-    table = _table_of_objects(path, rows, [number for number, _ in lines])
-    return replace(table, text=text, script=script)
-
-
-def _parse(path: str | os.PathLike[str], text: str, where: str = "") -> Any:
-    try:
-        return json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse_constant)
-    except FileError as error:
-        raise FileError(f"{path}: {where}{error}") from None
-    except json.JSONDecodeError as error:
-        line = "" if where else f"line {error.lineno}: "
-        raise FileError(f"{path}: {where}{line}is not JSON ({error.msg})") from error
-    except (RecursionError, ValueError) as error:  # ValueError: a number of more than 4300 digits
-        raise FileError(f"{path}: {where}is not JSON that can be read ({error})") from error
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    row = dict(pairs)
-    if len(row) < len(pairs):
-        names = [name for name, _ in pairs]
-        raise FileError(f"column {next(name for name in names if names.count(name) > 1)!r} is named twice in one row")
-    return row
-
-
-def _refuse_constant(name: str) -> Any:
-    raise FileError(f"is not JSON ({name} is no JSON number; write null where there is none)")
-
-
-def _table_of_objects(path: str | os.PathLike[str], rows: list[Any], lines: Sequence[int] = ()) -> Table:
-    for number, row in enumerate(rows):
-        if not isinstance(row, dict):
-            where = f"line {lines[number]}" if lines else f"row {number + 1}"
-            raise FileError(f"{path}: {where}: must be an object with one value per column; got {type(row).__name__}")
-    names = dict.fromkeys(name for row in rows for name in row)
-    return _table(path, [column_of(name, [row.get(name) for row in rows]) for name in names], len(rows), lines)
-
-
-def _read_parquet(path: str | os.PathLike[str]) -> Table:
-    data = read_bytes(path)
-    if not data:
-        raise FileError(f"{path}: the file is empty")
-    arrow = import_extra("pyarrow", extra="tables", purpose="reading Parquet tables")
-    parquet = import_extra("pyarrow.parquet", extra="tables", purpose="reading Parquet tables")
-    try:
-        content = parquet.ParquetFile(io.BytesIO(data)).read()
-        columns = [_arrow_column(arrow, *pair) for pair in zip(content.column_names, content.columns, strict=True)]
-    except (arrow.ArrowException, OSError) as error:
-        reason = str(error).partition("\n")[0].rstrip(".")
-        raise FileError(f"{path}: is not a Parquet file that can be read ({reason})") from error
-    return replace(_table(path, columns, content.num_rows), content=content)
-
-
-def _arrow_column(arrow: Any, name: str, chunks: Any) -> Column:
-    """One Parquet column: numbers and booleans as arrays at once, dates as text, what is nested as it is."""
-    types = arrow.types
-    if types.is_dictionary(chunks.type):
-        chunks = chunks.cast(chunks.type.value_type)
-    if types.is_decimal(chunks.type):
-        chunks = chunks.cast(arrow.float64())
-    kind = chunks.type
-    if types.is_nested(kind) or types.is_binary(kind) or types.is_large_binary(kind):
-        return column_of(name, chunks.to_pylist())
-    if types.is_boolean(kind) or types.is_integer(kind) or types.is_floating(kind):
-        missing = chunks.is_null(nan_is_null=True).to_numpy()
-        filled = chunks.fill_null(False if types.is_boolean(kind) else 0)
-        return Column(name, filled.to_numpy(), missing)
-    if not (types.is_string(kind) or types.is_large_string(kind)):
-        chunks = chunks.cast(arrow.large_string())
-    return column_of(name, chunks.to_numpy(zero_copy_only=False))
-
-
-def _table(path: str | os.PathLike[str], columns: Iterable[Column], count: int, lines: Sequence[int] = ()) -> Table:
-    found: dict[str, Column] = {}
-    for column in columns:
-        if column.name in found:
-            raise FileError(f"{path}: column {column.name!r} is named twice")
-        found[column.name] = column
-    if count and not found:
-        raise FileError(f"{path}: the table has no columns")
-    return Table(str(path), found, count, lines)
-
-
-_READERS: dict[str, Callable[[str | os.PathLike[str]], Table]] = {
-    ".csv": _read_csv,
-    ".tsv": _read_tsv,
-    ".json": _read_json,
-    ".jsonl": _read_jsonl,
-    ".parquet": _read_parquet,
-}
-
-TABLE_ENDINGS = tuple(_READERS)
+def _read(path: str | os.PathLike[str]) -> Table:
+    address, ending = address_of(path), Path(path).suffix.lower()
+    if address is not None:
+        place = Place(address)
+        if ending in TEXT_READERS:
+            return TEXT_READERS[ending](address, place.bytes())
+        if ending == PARQUET or place.names(PARQUET):
+            return read_parquet_at(place)
+    elif parts_of(path):
+        return read_parquet_folder(path)
+    elif ending == PARQUET:
+        return read_parquet(path)
+    elif ending in TEXT_READERS:
+        return TEXT_READERS[ending](path, read_bytes(path))
+    else:
+        readable_file(path)
+    raise InputError(f"{path}: a table must end in one of {', '.join(TABLE_ENDINGS)}; got {ending or 'no ending'}")

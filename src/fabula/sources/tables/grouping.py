@@ -11,7 +11,7 @@ from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
 from fabula.errors import FileError
 from fabula.sources.tables.cells import text_of
-from fabula.sources.tables.columns import Column, Table, first_wrong, numbers_of, texts_of
+from fabula.sources.tables.columns import Column, Table, first_wrong, numbers_of
 from fabula.sources.tables.headings import ADDED, ALBUMS, DISCS, plain
 from fabula.sources.tables.roles import named
 
@@ -34,10 +34,10 @@ def rows_where(table: Table, where: Mapping[str, Any]) -> Ints:
         numbers = numbers_of(table, column) if isinstance(wanted, (int, float)) and not truth else None
         if numbers is not None:
             keep &= numbers == wanted
-        elif truth:
-            keep &= np.array([cell.lower() == text.lower() for cell in texts_of(column)])
-        else:
-            keep &= np.array([cell == text for cell in texts_of(column)])
+            continue
+        codes, texts = column.distinct
+        same = [(cell.lower() == text.lower() if truth else cell == text) for cell in texts.tolist()]
+        keep &= np.array(same, dtype=bool)[codes]
     if not keep.any():
         wish = ", ".join(f"{name} = {text_of(value)!r}" for name, value in where.items())
         raise FileError(f"{table.path}: no row has {wish}")
@@ -52,11 +52,9 @@ def is_one_playlist(table: Table, roles: Mapping[str, Column], kept: Ints) -> bo
     together. Otherwise, and where the table says when a track was added, the album is only a detail of the track.
     """
     column = roles["collection"]
-    cells = texts_of(column)
-    albums: dict[str, list[int]] = {}
-    for index, row in enumerate(kept.tolist()):
-        albums.setdefault(cells[row], []).append(index)
-    if len(albums.keys() - {""}) < 2:
+    codes, texts = column.distinct
+    named = np.unique(codes[kept])[:3] if len(kept) < len(codes) else np.arange(min(3, len(texts)))
+    if len({*texts[named].tolist()} - {""}) < 2:
         return False
     names = {plain(name) for name in table.columns}
     if plain(column.name) not in ALBUMS:
@@ -66,20 +64,42 @@ def is_one_playlist(table: Table, roles: Mapping[str, Column], kept: Ints) -> bo
     positions = numbers_of(table, roles["position"]) if "position" in roles else None
     if positions is not None:
         positions = positions[kept] + _DISC * (_discs(table)[kept] - 1)
-    whole = sum(len(rows) for rows in albums.values() if _reads_as_album(np.array(rows), positions))
+    whole = _rows_in_albums(codes[kept], positions)
     return 2 * whole < len(kept)
 
 
-def _reads_as_album(rows: Ints, positions: Floats | None) -> bool:
+def _rows_in_albums(codes: Ints, positions: Floats | None) -> int:
+    """How many rows are of collections that read as albums."""
+    where = np.arange(len(codes), dtype=np.float64) if positions is None else positions
+    order = np.lexsort((where, codes))
+    starts = np.flatnonzero(np.diff(codes[order], prepend=-1))
+    sizes = np.diff(starts, append=len(codes))
+    sorted_by = where[order]  # rising within each album, what is not known last
     if positions is None:
-        return len(rows) >= 3 and int(rows.max() - rows.min()) == len(rows) - 1
-    found = positions[rows]
-    distinct = len(np.unique(found)) == len(rows)
-    return len(rows) >= 2 and distinct and bool(found.min() <= 1) and bool(np.median(found % _DISC) <= len(rows) + 1)
+        together = sorted_by[starts + sizes - 1] - sorted_by[starts] == sizes - 1
+        return int(sizes[(sizes >= 3) & together].sum())
+    twice = np.add.reduceat(np.diff(sorted_by, prepend=np.nan) == 0, starts)
+    twice -= np.diff(sorted_by, prepend=np.nan)[starts] == 0  # beside the last of the album before
+    unknown = np.isnan(sorted_by[starts + sizes - 1])
+    typical = _medians(positions % _DISC, codes, starts, sizes)
+    album = (sizes >= 2) & (twice == 0) & ~unknown & (sorted_by[starts] <= 1) & (typical <= sizes + 1)
+    return int(sizes[album].sum())
 
 
-def laid_out(table: Table, roles: Mapping[str, Column], kept: Ints) -> list[Ints]:
-    """The kept rows of each collection in its order; collections in the order in which the file first names them.
+def _medians(values: Floats, codes: Ints, starts: Ints, sizes: Ints) -> Floats:
+    """The median of each group; groups stand in the order of their codes."""
+    ranked = values[np.lexsort((values, codes))]
+    return np.asarray((ranked[starts + (sizes - 1) // 2] + ranked[starts + sizes // 2]) / 2)
+
+
+def laid_out(table: Table, roles: Mapping[str, Column], kept: Ints) -> tuple[Ints, Ints]:
+    """The kept rows, collection after collection, each in its order, and where each collection begins.
+
+    Collections stand in the order in which the file first names them.
+
+    Returns
+    -------
+    Rows of shape (kept,), and offsets of shape (collections + 1,).
 
     Raises
     ------
@@ -90,24 +110,37 @@ def laid_out(table: Table, roles: Mapping[str, Column], kept: Ints) -> list[Ints
     if "collection" in roles:
         column = roles["collection"]
         _check_present(table, column, kept[column.missing[kept]], "must name the collection")
-        cells, seen = texts_of(column), dict[str, int]()
-        codes = np.array([seen.setdefault(cells[i], len(seen)) for i in kept.tolist()], dtype=np.intp)
+        codes = _by_first(column.distinct[0], kept)
     positions = np.arange(len(kept), dtype=np.float64)
     if "position" in roles:
         positions = _positions(table, roles["position"], kept)
-        if _repeated(codes, positions):  # the numbers start again on each disc
-            positions = positions + (positions.max() + 1) * _discs(table)[kept]
-        for one, other in _repeated(codes, positions):
-            raise _same_position(table, roles["position"], int(kept[one]), int(kept[other]))
-    order = np.lexsort((positions, codes))
-    return np.split(kept[order], np.flatnonzero(np.diff(codes[order])) + 1)
+    order, repeated = _sorted(codes, positions)
+    if repeated is not None and "position" in roles:  # the numbers start again on each disc
+        positions = positions + (positions.max() + 1) * _discs(table)[kept]
+        order, repeated = _sorted(codes, positions)
+    if repeated is not None:
+        raise _same_position(table, roles["position"], int(kept[repeated[0]]), int(kept[repeated[1]]))
+    starts = np.flatnonzero(np.diff(codes[order], prepend=-1))
+    return kept[order], np.append(starts, len(kept))
 
 
-def _repeated(codes: Ints, positions: Floats) -> list[tuple[int, int]]:
-    """Pairs of indices with one collection and one position."""
-    order = np.lexsort((positions, codes))
-    same = np.flatnonzero((np.diff(codes[order]) == 0) & (np.diff(positions[order]) == 0))
-    return [(int(order[i]), int(order[i + 1])) for i in same]
+def _by_first(codes: Ints, kept: Ints) -> Ints:
+    """Codes of the kept rows, counted in the order in which these first have them."""
+    if len(kept) == len(codes):
+        return codes
+    _, first, inverse = np.unique(codes[kept], return_index=True, return_inverse=True)
+    return np.asarray(np.argsort(np.argsort(first))[inverse])
+
+
+def _sorted(codes: Ints, positions: Floats) -> tuple[Ints, tuple[int, int] | None]:
+    """Rows by collection and position, and the first two with one collection and one position."""
+    order = np.arange(len(codes))
+    steps, rises = np.diff(codes), np.diff(positions)
+    if not ((steps > 0) | ((steps == 0) & (rises > 0))).all():  # most files are sorted already
+        order = np.lexsort((positions, codes))
+        steps, rises = np.diff(codes[order]), np.diff(positions[order])
+    same = np.flatnonzero((steps == 0) & (rises == 0))
+    return order, (int(order[same[0]]), int(order[same[0] + 1])) if same.size else None
 
 
 def _same_position(table: Table, column: Column, one: int, other: int) -> FileError:
@@ -129,7 +162,7 @@ def _discs(table: Table) -> Floats:
 
 def _positions(table: Table, column: Column, kept: Ints) -> Floats:
     numbers = numbers_of(table, column)
-    if numbers is None and not column.missing.all():
+    if numbers is None and not column.empty:
         raise table.error(first_wrong(column), column, "must be a number, the position of the item")
     values = np.full(table.count, np.nan) if numbers is None else numbers
     _check_present(table, column, kept[np.isnan(values[kept])], "must be the position of the item")

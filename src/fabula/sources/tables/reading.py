@@ -1,6 +1,7 @@
 """Tables with one row an item, read into collections.
 
-CSV (separated by commas, semicolons or tabs), TSV, JSON, JSON lines, and Parquet with the extra ``tables``.
+CSV (separated by commas, semicolons or tabs), TSV, JSON, JSON lines; with the extra ``tables`` Parquet, in one file or
+a folder of them, and frames in memory; with the extra ``remote`` any of these files at an address.
 """
 
 from __future__ import annotations
@@ -13,17 +14,20 @@ from typing import Any
 
 import numpy as np
 
-from fabula.core.collection import Collection
+from fabula.core.collections import Collections
 from fabula.core.ordering import Ints
 from fabula.sources.playlists.locations import is_address
-from fabula.sources.tables.columns import Column, Table, numbers_of, texts_of
+from fabula.sources.tables.columns import Column, Table, numbers_of
 from fabula.sources.tables.contents import Contents, chosen, contents_of, items_of
 from fabula.sources.tables.files import TABLE_ENDINGS, read_columns
 from fabula.sources.tables.grouping import is_one_playlist, laid_out, rows_where
 from fabula.sources.tables.headings import ALBUMS, LIST_POSITIONS, plain
+from fabula.sources.tables.numbers import features_of
 from fabula.sources.tables.roles import Columns, columns_named, named, roles_of
 from fabula.sources.tables.rows import write_rows
 from fabula.sources.tables.writing import write_table
+
+_FEW = 100  # cells that are looked at before all are
 
 __all__ = ["TABLE_ENDINGS", "Columns", "TableReading", "open_table", "read_table", "write_rows", "write_table"]
 
@@ -38,20 +42,25 @@ class TableReading:
         The file with all its columns, as :func:`write_rows` takes it.
     collections
         In the order in which the file first names them.
-    rows
-        One array (n,) per collection: the row of the table that each of its items came from.
+    order
+        Shape (rows,): the row of the table that each row of the collections came from.
     notes
         What a person should know of the reading.
     """
 
     table: Table
-    collections: tuple[Collection, ...]
-    rows: tuple[Ints, ...]
+    collections: Collections
+    order: Ints
     notes: tuple[str, ...] = ()
+
+    @property
+    def rows(self) -> list[Ints]:
+        """One array (n,) per collection: the row of the table that each of its items came from."""
+        return np.split(self.order, self.collections.offsets[1:-1])
 
 
 def read_table(
-    path: str | os.PathLike[str],
+    path: str | os.PathLike[str] | Any,
     *,
     collection: str | None = None,
     position: str | None = None,
@@ -62,20 +71,24 @@ def read_table(
     features: Sequence[str] | None = None,
     where: Mapping[str, Any] | None = None,
     columns: Mapping[str, str] | None = None,
-) -> list[Collection]:
+) -> Collections:
     """Read the collections of a table that has one row an item.
 
     A column that is not named is recognised by its heading (``album_id``, ``Track Number``, ``Künstler``, ...); name
     it ``""`` to say that no column has this role. Numeric columns without a role become features, booleans as 0 and 1
     and ``Duration (ms)`` as ``duration_ms``; text columns become the details of the items. Columns without a name,
-    and columns without a value, are left out. A playlist that a streaming service exported is one collection, in the
+    and columns without a value, are left out. A column of lists with as many numbers in every row, such as embeddings,
+    is a feature per number, ``embedding_0``, ``embedding_1``, ..., as models take them. A playlist that a
+    streaming service exported is one collection, in the
     order of its rows, though its tracks come from several albums.
 
     Parameters
     ----------
     path
-        A .csv, .tsv, .json, .jsonl or .parquet file. JSON is a list of objects, or an object with such a list
-        as ``items``.
+        A .csv, .tsv, .json, .jsonl or .parquet file; JSON is a list of objects, or an object with such a list as
+        ``items``. Or a folder: the Parquet files that lie in it are one table, in the order of their names. Or an
+        address of either, such as ``s3://bucket/songs.parquet`` (extra ``remote``). Or a table in memory (extra
+        ``tables``): an Arrow table or reader of batches, a frame of pandas or polars, a Hugging Face dataset.
     collection
         The column that tells the collections apart; without one the file is one collection, called by its name.
     position
@@ -93,7 +106,9 @@ def read_table(
 
     Returns
     -------
-    Collections in the order in which the file first names them: features (n, f) as float64, NaN where missing.
+    Collections in the order in which the file first names them: features (n, f) as float64, NaN where missing. They
+    are a sequence in which each collection, and each of its items, is made when asked for; ``features`` (rows, f),
+    ``offsets`` (number + 1,), ``ids``, ``column`` and ``texts`` are all of them at once.
 
     Raises
     ------
@@ -109,15 +124,18 @@ def read_table(
     >>> [c] = read_table(file)
     >>> c.id, [item.title for item in c.items], c.column("energy")
     ('A', ['Open', 'Close'], array([0.2, 0.9]))
+    >>> read_table(file).features
+    array([[0.2],
+           [0.9]])
     >>> folder.cleanup()
     """
     given = {"collection": collection, "position": position, "title": title}
     given |= {"artist": artist, "path": item_path, "id": item_id}
-    return list(open_table(path, columns_named(given, columns or {}), features=features, where=where).collections)
+    return open_table(path, columns_named(given, columns or {}), features=features, where=where).collections
 
 
 def open_table(
-    path: str | os.PathLike[str],
+    path: str | os.PathLike[str] | Any,
     columns: Columns | None = None,
     *,
     features: Sequence[str] | None = None,
@@ -128,7 +146,7 @@ def open_table(
     Parameters
     ----------
     path
-        The file.
+        What :func:`read_table` takes.
     columns
         Which columns say what; by default all are recognised by their headings.
     features, where
@@ -141,16 +159,16 @@ def open_table(
     roles = roles_of(table, asked.roles, {*(features or ()), *asked.renamed})
     kept = rows_where(table, where or {})
     renamed = dict(asked.renamed) | _settle(table, roles, asked, kept)
-    groups = laid_out(table, roles, kept)
+    order, offsets = laid_out(table, roles, kept)
     called = roles.get("collection title")
-    if called and not ("collection" in roles and _is_constant(called, groups)):
+    if called and not ("collection" in roles and _is_constant(called, order, offsets)):
         del roles["collection title"]
     busy = {column.name for column in roles.values()} | set(features or ())
     contents = contents_of(table, busy, renamed)
     if features is not None:
         contents.features = chosen(table, features, kept, asked.renamed)
-    collections = _collections(table, roles, contents, groups)
-    return TableReading(table, collections, tuple(groups), tuple(contents.notes))
+    collections = _collections(table, roles, contents, order, offsets)
+    return TableReading(table, collections, order, tuple(contents.notes))
 
 
 def _settle(table: Table, roles: dict[str, Column], asked: Columns, kept: Ints) -> dict[str, str]:
@@ -177,29 +195,29 @@ def _is_list_position(table: Table, column: Column, kept: Ints) -> bool:
 
 
 def _all_addresses(column: Column) -> bool:
-    return all(not cell or is_address(cell) for cell in texts_of(column))
+    cells = column.texts()
+    return all(not cell or is_address(cell) for part in (slice(_FEW), slice(None)) for cell in cells[part].tolist())
 
 
 def _collections(
-    table: Table, roles: Mapping[str, Column], contents: Contents, groups: Sequence[Ints]
-) -> tuple[Collection, ...]:
+    table: Table, roles: Mapping[str, Column], contents: Contents, order: Ints, offsets: Ints
+) -> Collections:
     items = items_of(table, roles, contents.texts)
-    matrix = contents.matrix(table.count)
-    ids = texts_of(roles["collection"], identity=True) if "collection" in roles else None
-    titles = texts_of(roles["collection title"]) if "collection title" in roles else None
-    return tuple(
-        Collection(
-            ids[group[0]] if ids else Path(table.path).stem,
-            [items[i] for i in group.tolist()],
-            matrix[group],
-            list(contents.features),
-            title=titles[group[0]] if titles else "",
-        )
-        for group in groups
+    firsts = order[offsets[:-1]]
+    as_they_stand = len(order) == table.count and bool((order == np.arange(table.count)).all())
+    ids = roles["collection"].texts(identity=True)[firsts].tolist() if "collection" in roles else None
+    titles = roles["collection title"].texts()[firsts].tolist() if "collection title" in roles else None
+    return Collections(
+        features_of(list(contents.features.values()), None if as_they_stand else order, table.count),
+        offsets,
+        contents.names,
+        ids=ids or [Path(table.path).stem],
+        titles=titles,
+        items=items if as_they_stand else items.part(order),
     )
 
 
-def _is_constant(column: Column, groups: Sequence[Ints]) -> bool:
+def _is_constant(column: Column, order: Ints, offsets: Ints) -> bool:
     """Whether every collection has one value: a playlist whose items come from many albums is called by none."""
-    cells = texts_of(column)
-    return all(len({cells[i] for i in group.tolist()}) == 1 for group in groups)
+    codes = column.distinct[0][order]
+    return bool((codes == np.repeat(codes[offsets[:-1]], np.diff(offsets))).all())

@@ -16,8 +16,7 @@ import numpy as np
 from fabula.core.collection import Collection, Item
 from fabula.core.essence import Floats
 from fabula.errors import FileError
-from fabula.sources.tables.cells import is_nested
-from fabula.sources.tables.columns import Column, Table, texts_of
+from fabula.sources.tables.columns import Column, Table
 from fabula.sources.tables.files import read_columns
 from fabula.sources.tables.grouping import rows_where
 from fabula.sources.tables.roles import named
@@ -44,11 +43,11 @@ def read_sequences(
     """
     table = read_columns(path)
     first = table.columns.get(columns[0])
-    if first is None or not any(map(is_nested, first.values)):
+    if first is None or not first.nested().size:
         return None
     lists = [named(table, name) for name in columns]
-    called = next((c for c in table.columns.values() if not any(map(is_nested, c.values))), None)
-    ids = texts_of(called) if called is not None else [""] * table.count
+    called = next((c for c in table.columns.values() if not c.nested().size), None)
+    ids = called.texts().tolist() if called is not None else [""] * table.count
     return [_collection(table, lists, int(row), ids[row]) for row in rows_where(table, where or {})]
 
 
@@ -67,7 +66,7 @@ def _collection(table: Table, lists: Sequence[Column], row: int, called: str) ->
 
 def _split_of(table: Table, row: int) -> str:
     """What a column ``split`` says of a collection."""
-    return texts_of(table.columns["split"])[row] if "split" in table.columns else ""
+    return str(table.columns["split"].texts()[row]) if "split" in table.columns else ""
 
 
 def _numbers(table: Table, column: Column, row: int) -> Floats:

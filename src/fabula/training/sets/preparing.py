@@ -11,7 +11,7 @@ import numpy as np
 from fabula.core.collection import Collection
 from fabula.core.essence import Floats
 from fabula.errors import InputError
-from fabula.models.sets.inputs import OFFSET, Array, SetInputs, standardised, title_arrays, untitled
+from fabula.models.sets.inputs import OFFSET, Array, SetInputs, set_inputs, standardised
 from fabula.models.sets.numbers import fold
 from fabula.models.sets.spec import SetSpec
 from fabula.models.sets.titles import Title, read_titles
@@ -103,6 +103,4 @@ def as_inputs(
 ) -> SetInputs:
     """One collection as inputs of B = 1."""
     z, known = standardised(picked(collection, spec.features), spec, mean, deviation)
-    parts = title_arrays(titles_of(collection), vocabulary) if spec.titles else untitled(len(collection))
-    titled, tokens, grams, marks, pairs = parts
-    return SetInputs(z[None], known[None], titled[None], tokens[None], grams[None], marks[None], pairs[None])
+    return set_inputs(z[None], known[None], [titles_of(collection)] if spec.titles else None, vocabulary)

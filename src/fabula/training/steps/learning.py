@@ -7,7 +7,7 @@ the model have on average, and those come from Markov chains that walk on from s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from multiprocessing import Pipe, Process
 from multiprocessing.connection import Connection
@@ -15,11 +15,16 @@ from multiprocessing.connection import Connection
 import numpy as np
 
 from fabula.core.essence import Floats
-from fabula.core.sampling.drawing import Scores, Walk
+from fabula.core.ordering import Ints
+from fabula.core.sampling.scores import Scores
+from fabula.core.sampling.walking import Walk
 from fabula.models.sets.basis import FUNCTIONS, position_basis
 from fabula.models.steps.kernel import ALWAYS, KERNELS, summed_pairs
 from fabula.models.steps.model import apart_of
 from fabula.training.steps.examples import Example
+
+_NEARLY = 0.8  # of the size of the largest, for an example to walk with it
+_TOGETHER = 1_500_000  # numbers in the tables of what walks together
 
 
 @dataclass(frozen=True)
@@ -172,18 +177,40 @@ class _Chains:
     """The walks of some examples, and the slopes they give."""
 
     def __init__(self, examples: Sequence[Example], recipe: StepRecipe, seed: int) -> None:
-        self.examples, self.rng = examples, np.random.default_rng((recipe.seed, seed))
+        self.examples, self.chains = examples, recipe.chains
+        self.rng = np.random.default_rng((recipe.seed, seed))
         self.orders = [np.argsort(self.rng.random((recipe.chains, len(one))), axis=1) for one in examples]
         self.true = [sums_of(one, np.arange(len(one))[np.newaxis])[0] for one in examples]
 
     def slope(self, weights: Weights, chosen: Sequence[int]) -> Floats:
         """The sum over some examples of what the true order has more than those drawn."""
         total = np.zeros(weights.arcs.size + weights.reach.size)
-        for i in chosen:
-            one = self.examples[i]
-            self.orders[i] = Walk(weights.scores_of(one)).round(self.orders[i], 1.0, self.rng)
-            total += self.true[i] - sums_of(one, self.orders[i]).mean(axis=0)
+        for pack in _packs(chosen, [len(one) for one in self.examples]):
+            walk = Walk([weights.scores_of(self.examples[i]) for i in pack], self.chains)
+            walked = walk.round(np.concatenate([_filled(self.orders[i], walk.n) for i in pack]), 1.0, self.rng)
+            for i, orders in zip(pack, walked.reshape(len(pack), self.chains, walk.n), strict=True):
+                self.orders[i] = orders[:, : len(self.examples[i])]
+                total += self.true[i] - sums_of(self.examples[i], self.orders[i]).mean(axis=0)
         return total
+
+
+def _packs(chosen: Sequence[int], sizes: Sequence[int]) -> Iterator[list[int]]:
+    """Examples that walk together: of nearly the same size, and not too many for the memory."""
+    pack: list[int] = []
+    for i in sorted(chosen, key=lambda i: -sizes[i]):
+        most = sizes[pack[0]] if pack else 0
+        if pack and (sizes[i] < _NEARLY * most or (len(pack) + 1) * most**3 > _TOGETHER):
+            yield pack
+            pack = []
+        pack.append(i)
+    if pack:
+        yield pack
+
+
+def _filled(orders: Ints, n: int) -> Ints:
+    """Orderings filled up to n items with some that stay at the end."""
+    more = np.arange(orders.shape[1], n)
+    return np.concatenate([orders, np.broadcast_to(more, (len(orders), len(more)))], axis=1)
 
 
 class _Workers:

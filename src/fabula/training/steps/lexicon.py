@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -68,16 +68,11 @@ def learn_lexicon(collections: Sequence[tuple[str, Terms]], *, seed: int = 0) ->
         if len(own) < FEWEST:
             continue
         words[language] = frequent([terms for _, terms in own])
-        rows = [_rows(terms, words[language]) for _, terms in own]
-        goals = [_goals(len(one)) for one in rows]
-        of = np.concatenate([np.full(len(one), k) for k, one in enumerate(rows)])
         groups = sorted({group for group, _ in own})
         fold = dict(zip(np.random.default_rng(seed).permutation(groups).tolist(), _cycle(len(groups)), strict=True))
-        folds = np.array([fold[group] for group, _ in own])[of]
-        table, wanted = np.concatenate(rows), np.concatenate(goals)
-        kernel = table @ table.T
-        weights[language] = _ridge(table, wanted, kernel, folds >= 0)
-        parts = [_ridge(table, wanted, kernel, folds != k) for k in range(FOLDS)]
+        sums = _fold_sums([(fold[group], terms) for group, terms in own], words[language])
+        weights[language] = _ridge(sum(sums.values(), _Sums.none(len(words[language]))))
+        parts = {k: _ridge(_without(sums, k)) for k in sums}
         for group in groups:
             without.setdefault(group, {})[language] = parts[fold[group]]
     for group in without:
@@ -106,10 +101,40 @@ def _goals(n: int) -> Floats:
     return np.asarray(goals - goals.mean(axis=0))
 
 
-def _ridge(rows: Floats, goals: Floats, kernel: Floats, kept: np.ndarray) -> Floats:
-    """Ridge regression in its dual form, for more terms than rows: shape (w, 4)."""
-    dual = np.linalg.solve(kernel[np.ix_(kept, kept)] + PENALTY * np.eye(int(kept.sum())), goals[kept])
-    return np.asarray(rows[kept].T @ dual)
+@dataclass(frozen=True, eq=False)
+class _Sums:
+    """What ridge regression needs of rows (r, w) and goals (r, 4): their products, (w, w) and (w, 4)."""
+
+    rows: Floats
+    goals: Floats
+
+    @classmethod
+    def none(cls, width: int) -> _Sums:
+        return cls(np.zeros((width, width)), np.zeros((width, 4)))
+
+    def __add__(self, other: _Sums) -> _Sums:
+        return _Sums(self.rows + other.rows, self.goals + other.goals)
+
+
+def _fold_sums(collections: Sequence[tuple[int, Terms]], words: Sequence[str]) -> dict[int, _Sums]:
+    """Fold -> the sums of its collections; the rows of all of them are never held at once."""
+    found: dict[int, _Sums] = {}
+    for fold, terms in collections:
+        rows = _rows(terms, words)
+        sums = found.setdefault(fold, _Sums.none(len(words)))
+        sums.rows[...] += rows.T @ rows
+        sums.goals[...] += rows.T @ _goals(len(rows))
+    return found
+
+
+def _without(sums: Mapping[int, _Sums], fold: int) -> _Sums:
+    width = len(sums[fold].rows)
+    return sum((one for k, one in sums.items() if k != fold), _Sums.none(width))
+
+
+def _ridge(sums: _Sums) -> Floats:
+    """Ridge regression: shape (w, 4)."""
+    return np.asarray(np.linalg.solve(sums.rows + PENALTY * np.eye(len(sums.rows)), sums.goals))
 
 
 def _cycle(count: int) -> list[int]:

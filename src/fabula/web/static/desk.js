@@ -12,6 +12,7 @@ export function start() {
   $("limit").addEventListener("change", (event) => commit({ limit: event.target.value.trim() }));
   $("spreads").addEventListener("change", (event) => commit({ spreads: event.target.value }));
   $("smoothness").addEventListener("change", (event) => commit({ smoothness: Number(event.target.value) }));
+  $("steps").addEventListener("change", () => commit({ smoothBy: [...$("steps").querySelectorAll("input:checked")].map(({ value }) => value) }));
   $("gap").addEventListener("input", (event) => ($("gap-text").textContent = gapText(Number(event.target.value))));
   $("gap").addEventListener("change", (event) => commit({ gap: Number(event.target.value), hand: state.wishes.hand }));
   $("by").addEventListener("change", (event) => commit({ by: event.target.value || null, template: null, arc: null, pick: 0 }));
@@ -60,6 +61,7 @@ export function controls() {
   $("side-limit").disabled = wishes.sides < 2 || !collection.length_text;
   $("limit").value = wishes.limit;
   $("smoothness").value = wishes.smoothness;
+  stepBoxes(wishes, answer?.steps || []);
   $("spreads").value = wishes.spreads;
   $("gap").value = wishes.gap;
   $("gap-text").textContent = gapText(wishes.gap);
@@ -73,6 +75,20 @@ export function controls() {
   const several = `${count() < all ? `${count()} of ${all}` : all} ${all === 1 ? words.item : words.items}`;
   $("total").textContent = [several, length].filter(Boolean).join(" · ");
   marks();
+}
+
+// Which steps count, once there is an answer that has some; a box that was just ticked keeps the focus.
+function stepBoxes({ smoothness, smoothBy }, steps) {
+  const box = $("steps"), known = [...box.querySelectorAll("input")], names = steps.map(({ name }) => name);
+  box.hidden = !smoothness || steps.length < 2;
+  if (box.hidden) return;
+  if (known.map(({ value }) => value).join() !== names.join()) {
+    const made = names.map((value) => el("label", { class: "check" }, el("input", { type: "checkbox", value }), ` ${value}`));
+    box.replaceChildren(box.querySelector("legend"), ...made);
+  }
+  for (const input of box.querySelectorAll("input")) {
+    input.checked = smoothBy.length ? smoothBy.includes(input.value) : steps.find(({ name }) => name === input.value).counts;
+  }
 }
 
 // A wish that could not hold is marked where it is set, until something else is asked for.

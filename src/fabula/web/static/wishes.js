@@ -14,6 +14,7 @@ export const NO_WISHES = Object.freeze({
   sideLimit: "", // a length as people write it
   limit: "", // of all
   smoothness: 0,
+  smoothBy: [], // the steps that count, by name; none: those that the medium counts
   spreads: "", // whether what faces on two pages is to "match" or to "contrast"
   titles: {}, // item -> what it is called now
   gap: 0, // seconds of silence between two items; below 0 they overlap
@@ -49,7 +50,7 @@ export function checked(wishes, { items: { length: n }, by: now, columns }) {
   const item = (v) => Number.isInteger(v) && v >= 0 && v < n;
   const items = (given, most) => Object.fromEntries(entries(given).filter(([key, value]) => Number(key) >= 0 && Number(key) < most && item(value)));
   const length = (v) => (typeof v === "string" ? v.slice(0, 40) : number(v) && v > 0 ? `${v}m` : "");
-  const { hand, fixed, ends, together, apart, sides, smoothness, spreads, by, pick, titles, gap } = wishes;
+  const { hand, fixed, ends, together, apart, sides, smoothness, smoothBy, spreads, by, pick, titles, gap } = wishes;
   return {
     template: asTemplate(wishes.template ?? wishes.curve),
     arc: asTemplate(wishes.arc),
@@ -64,6 +65,7 @@ export function checked(wishes, { items: { length: n }, by: now, columns }) {
     sideLimit: length(wishes.sideLimit),
     limit: length(wishes.limit),
     smoothness: number(smoothness) ? smoothness : 0,
+    smoothBy: Array.isArray(smoothBy) ? smoothBy.filter((name) => typeof name === "string" && name).slice(0, 20) : [],
     spreads: ["match", "contrast"].includes(spreads) ? spreads : "",
     titles: Object.fromEntries(entries(titles).filter(([key, text]) => item(Number(key)) && typeof text === "string" && text).map(([key, text]) => [key, text.slice(0, 400)])),
     gap: number(gap) ? Math.min(30, Math.max(-12, gap)) : 0,
@@ -92,7 +94,10 @@ export function request(wishes, collection) {
   }
   if (wishes.together.length) asked.together = wishes.together;
   if (wishes.apart) asked.apart = "creator";
-  if (wishes.smoothness) asked.smoothness = wishes.smoothness;
+  if (wishes.smoothness) {
+    asked.smoothness = wishes.smoothness;
+    if (wishes.smoothBy.length) asked.smooth_by = Object.fromEntries(wishes.smoothBy.map((name) => [name, 1]));
+  }
   if (wishes.spreads) asked.spreads = wishes.spreads;
   if (wishes.limit) asked.limit = wishes.limit;
   if (wishes.sides > 1) {

@@ -8,15 +8,15 @@ import numpy as np
 
 from fabula.core.essence import Floats
 from fabula.media.music.hearing.keys import Key, find_key
-from fabula.media.music.hearing.levels import EDGE_SECONDS, Edges, edges, loudness_range
 from fabula.media.music.hearing.mixing import Mix, Width
-from fabula.media.music.hearing.peaks import Peak
 from fabula.media.music.hearing.pitches import Pitches, chroma, tuning
 from fabula.media.music.hearing.spectra import ShortSpectra, bass_share, brightness
 from fabula.media.music.hearing.tempo import Tempo, find_tempo, onset_density
-from fabula.media.music.weighting import Samples
+from fabula.media.music.loudness.levels import EDGE_SECONDS, Edges, edges, loudness_range
+from fabula.media.music.loudness.peaks import Peak
+from fabula.media.music.loudness.weighting import Samples
 
-_KEY_SECONDS = 30.0  # of each end in which its key is heard
+_SECONDS = 30.0  # of each end in which its tempo and key are heard
 
 
 @dataclass(frozen=True)
@@ -24,6 +24,8 @@ class Heard:
     """What was heard; units as in `AudioFeatures`."""
 
     tempo: Tempo
+    start_tempo: Tempo
+    end_tempo: Tempo
     key: Key
     start_key: Key
     end_key: Key
@@ -73,17 +75,21 @@ class Ears:
         """
         ends = edges(powers, loudness)
         spans, blocks, onsets = self.spectra.spans, self.pitches.blocks, self.spectra.onsets
+        rate, strength = self.spectra.rate, self.spectra.strengths / max(1, len(onsets))
         cents, tuned = tuning(blocks)
         classes = chroma(blocks, cents)
         colour_ends = _ends(spans, self.spectra.span_seconds, ends, EDGE_SECONDS)
-        key_ends = _ends(classes, self.pitches.block_seconds, ends, _KEY_SECONDS)
+        key_ends = _ends(classes, self.pitches.block_seconds, ends, _SECONDS)
+        beat_ends = _ends(onsets, 1 / rate, ends, _SECONDS)
         return Heard(
-            tempo=find_tempo(onsets, self.spectra.rate),
+            tempo=find_tempo(onsets, rate, strength),
+            start_tempo=find_tempo(beat_ends[0], rate, strength),
+            end_tempo=find_tempo(beat_ends[1], rate, strength),
             key=find_key(classes, tuned),
             start_key=find_key(key_ends[0], tuned),
             end_key=find_key(key_ends[1], tuned),
             tuning=cents,
-            onset_density=onset_density(onsets, self.spectra.rate),
+            onset_density=onset_density(onsets, rate),
             brightness=brightness(spans),
             start_brightness=brightness(colour_ends[0]),
             end_brightness=brightness(colour_ends[1]),

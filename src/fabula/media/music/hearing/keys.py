@@ -12,7 +12,7 @@ import numpy as np
 from fabula.core.essence import Floats
 from fabula.media.music.hearing.learned import learned
 
-_END_BLOCKS = 3  # of about 3 s: a piece tends to end on its tonic
+_FEWEST = 3  # blocks of about 3 s; a key of fewer is less sure
 _TUNED = 0.12  # pitches that keep less to a scale say less of a key
 _CLASSES = 3.0  # pitch classes besides the first that a key needs
 
@@ -40,7 +40,7 @@ def find_key(classes: Floats, tuned: float) -> Key:
         return Key(0, 1, 0.0)
     shares = _shares(heard_by(classes))
     best = int(shares.argmax())
-    tonal = min(1.0, tuned / _TUNED) * min(1.0, (_count(classes) - 1) / _CLASSES) * min(1.0, len(classes) / _END_BLOCKS)
+    tonal = min(1.0, tuned / _TUNED) * min(1.0, (_count(classes) - 1) / _CLASSES) * min(1.0, len(classes) / _FEWEST)
     return Key(best % 12, 1 - best // 12, float(shares[best]) * tonal)
 
 
@@ -52,15 +52,13 @@ def _count(classes: Floats) -> float:
 
 
 def heard_by(classes: Floats) -> Floats:
-    """What keys are told by, seen from each of the twelve tonics: shape (12, features)."""
+    """What keys are told by, seen from each of the twelve tonics: shape (12, features).
+
+    The pitch classes above middle C, below and of both; every block counts alike, wherever it stands.
+    """
     sums = classes.sum(axis=(1, 2), keepdims=True)
-    even = classes / np.maximum(sums, 1e-12)
-    mean = even.mean(axis=0)
-    high, low = _share(mean[0]), _share(mean[1])
-    both = _share(mean.sum(axis=0))
-    end = _share(even[-_END_BLOCKS:].sum(axis=(0, 1)))
-    start = _share(even[:_END_BLOCKS].sum(axis=(0, 1)))
-    rows = np.stack([both, np.sqrt(high), np.sqrt(low), np.sqrt(both), np.sqrt(end), np.sqrt(start)])
+    high, low = (classes / np.maximum(sums, 1e-12)).mean(axis=0)
+    rows = np.sqrt(np.stack([_share(high), _share(low), _share(high + low)]))
     return np.stack([np.roll(rows, -tonic, axis=1).reshape(-1) for tonic in range(12)])
 
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 import numpy as np
 from scipy.signal import firwin
 
 from fabula.core.essence import Floats
-from fabula.media.music.weighting import Samples
+from fabula.media.music.loudness.weighting import Samples
 
 TARGET_RATE = 11025.0  # Hz: beats and keys lie below 5.5 kHz
-_OUTPUTS = 32  # samples of the mix per matrix row
+_OUTPUTS = 16  # samples of the mix per matrix row
 _EVERY = 11  # frames, of which one counts for the width
 _ZEROS = 12  # zero crossings of the low pass within its taps
 
@@ -60,10 +61,11 @@ def _mono(chunk: Samples) -> Samples:
     mono = chunk[:, 0] + chunk[:, 1]
     for channel in range(2, chunk.shape[1]):
         mono += chunk[:, channel]
-    mono /= chunk.shape[1]
+    mono *= np.float32(1 / chunk.shape[1])
     return np.asarray(mono)
 
 
+@lru_cache(maxsize=16)
 def _products(factor: int, taps: int) -> tuple[Samples, Samples]:
     """Matrices (row, outputs) and (taps - 1, outputs): what a row and the end of the row before it add to the mix."""
     response = firwin(taps, 0.9 / factor) if factor > 1 else np.ones(1)

@@ -8,7 +8,7 @@ import scipy.fft
 from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
 from fabula.media.music.hearing.spectra import Frames
-from fabula.media.music.weighting import Samples
+from fabula.media.music.loudness.weighting import Samples
 
 FINE = 120  # classes of 10 cents in an octave
 SECONDS = 3.0  # of a block
@@ -44,11 +44,12 @@ class Pitches:
         self._seen += len(windows)
         while len(self._blocks) * self._per_block < self._seen:
             self._blocks.append(np.zeros((2, FINE)))
-        bass = (pitch < FINE * np.log2(_BASS / _REFERENCE)).astype(np.intp)
-        for one in np.unique(block):
-            here = block == one
-            which = bass[here] * FINE + np.round(pitch[here]).astype(np.intp) % FINE
-            self._blocks[one] += np.bincount(which, weight[here], 2 * FINE).reshape(2, FINE)
+        low = pitch < FINE * np.log2(_BASS / _REFERENCE)
+        first = (self._seen - len(windows)) // self._per_block
+        which = ((block - first) * 2 + low) * FINE + np.round(pitch).astype(np.intp) % FINE
+        found = np.bincount(which, weight, (len(self._blocks) - first) * 2 * FINE).reshape(-1, 2, FINE)
+        for one, more in zip(self._blocks[first:], found, strict=True):
+            one += more
 
     @property
     def blocks(self) -> Floats:

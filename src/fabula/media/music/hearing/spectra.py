@@ -7,7 +7,7 @@ import scipy.fft
 from scipy.signal.windows import hann
 
 from fabula.core.essence import Floats
-from fabula.media.music.weighting import Samples
+from fabula.media.music.loudness.weighting import Samples
 
 WINDOW = 512  # samples of the mix: about 46 ms
 GROUPS = 3  # of bands whose onsets are told apart: bass, middle, treble
@@ -48,6 +48,8 @@ class ShortSpectra:
     ----------
     rate
         Onset strengths per second.
+    strengths
+        The sum over all moments of what sounds at each, in the unit of the onsets.
     """
 
     def __init__(self, rate: float) -> None:
@@ -57,6 +59,7 @@ class ShortSpectra:
         self._bands, self._groups = _bands(rate)
         self._last: Samples = np.full((1, _BANDS), _LEAST**_COMPRESSION)
         self._colours = _colours(rate)
+        self.strengths = 0.0
         self._onsets: list[Samples] = []
         self._spans: list[Floats] = []
         self._open = np.empty((0, self._colours.shape[1]), np.float32)
@@ -71,6 +74,7 @@ class ShortSpectra:
         strengths = np.exp(np.log(powers @ self._bands + _LEAST) * _COMPRESSION)  # quicker than a power
         rises = np.diff(np.concatenate([self._last, strengths]), axis=0)
         self._last = strengths[-1:]
+        self.strengths += float((strengths.sum(axis=0) @ self._groups).sum())
         self._onsets.append(np.maximum(rises, 0) @ self._groups)
         colours = np.concatenate([self._open, powers @ self._colours])
         whole = len(colours) // SPAN

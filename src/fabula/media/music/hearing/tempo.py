@@ -9,20 +9,26 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import scipy.fft
+from scipy.ndimage import uniform_filter1d
 
 from fabula.core.essence import Floats
 from fabula.media.music.hearing.learned import learned
+from fabula.media.music.loudness.weighting import Samples
 
 TEMPI = 36.0 * 1.01 ** np.arange(196)  # beats per minute that are judged, 36 to 250
 NO_TEMPO = 0.0
 
 _SEGMENT = 12.0  # s over which repetition is measured
+_OVERLAP = 4  # segments begin every fourth of one
+_AT_ONCE = 64  # segments
 _LONGEST = 6.0  # s between two onsets that are compared
 _MULTIPLES = (1 / 4, 1 / 3, 1 / 2, 2 / 3, 3 / 4, 1.0, 3 / 2, 2.0, 3.0, 4.0)  # of a beat
 _RATES = (1 / 2, 2 / 3, 1.0, 3 / 2, 2.0, 3.0, 4.0)  # of the beats' frequency
 _CENTRES = np.linspace(np.log(36), np.log(250), 12)
 _CLOSE = 1.04  # tempi within 4 % are one
 _FAINTEST = 1e-4  # onset strength; the least change of a 16-bit sample is a hundred times that
+_LIVELY = 0.08  # of what sounds: onsets that even calm music has; those of a swelling tone are weaker
 _FEWEST = 2.0  # s of onsets below which there is nothing to repeat
 
 
@@ -34,7 +40,7 @@ class Tempo:
     confidence: float
 
 
-def find_tempo(onsets: Floats, rate: float) -> Tempo:
+def find_tempo(onsets: Floats, rate: float, strength: float) -> Tempo:
     """The tempo.
 
     Parameters
@@ -43,16 +49,19 @@ def find_tempo(onsets: Floats, rate: float) -> Tempo:
         Shape (moments, 3), as `ShortSpectra` gives them.
     rate
         Moments per second.
+    strength
+        What sounds at a moment, on average: onsets far below it are no beats.
     """
     if len(onsets) < _FEWEST * rate or not onsets.max() > _FAINTEST:
         return Tempo(NO_TEMPO, 0.0)
-    repeats, strength = repetition(onsets, rate)
-    shares = _shares(_judged_by(repeats, strength, rate, onset_density(onsets, rate)))
+    repeats, frequencies = repetition(onsets, rate)
+    shares = _shares(_judged_by(repeats, frequencies, rate, onset_density(onsets, rate)))
     merged = np.convolve(shares, np.ones(7), mode="same")  # candidates within 3 % speak for each other
     best = TEMPI[int(merged.argmax())]
     near = np.abs(np.log(TEMPI / best)) < np.log(_CLOSE)
     clear = min(1.0, _clarity(repeats[0], rate, best) / learned("tempo.clear").item())
-    return Tempo(_refined(repeats[0], rate, best), float(shares[near].sum()) * clear)
+    lively = min(1.0, float(np.quantile(onsets.sum(axis=1), 0.99)) / (_LIVELY * max(strength, _FAINTEST)))
+    return Tempo(_refined(repeats[0], rate, best), float(shares[near].sum()) * clear * lively)
 
 
 def onset_density(onsets: Floats, rate: float) -> float:
@@ -69,28 +78,39 @@ def onset_density(onsets: Floats, rate: float) -> float:
 def repetition(onsets: Floats, rate: float) -> tuple[Floats, Floats]:
     """How alike the onsets are after every lag, and how strong every frequency is in them.
 
+    Measured in segments of 12 s that overlap by three quarters. Each counts by the root of its energy, so that no loud
+    part speaks for the whole, and where the first begins matters little.
+
     Returns
     -------
     Autocorrelation of all onsets and of those in the bass, shape (2, lags), 1 at lag 0; and the strength of frequencies
     from 0 to half the rate, shape (2, frequencies), 1 on average.
     """
-    both = np.stack([onsets.sum(axis=1), onsets[:, 0]])
-    size = min(both.shape[1], round(_SEGMENT * rate))
-    starts = range(0, both.shape[1] - size + 1, max(1, size // 2))
-    length = 4 * round(_SEGMENT * rate)
-    likeness, strength = np.zeros((2, length)), np.zeros((2, length // 2 + 1))
-    for start in starts:
-        part = _lively(both[:, start : start + size], rate)
-        spectrum = np.abs(np.fft.rfft(part, length)) ** 2
-        likeness += np.fft.irfft(spectrum, length)
-        strength += np.sqrt(np.abs(np.fft.rfft(part * np.hanning(size), length)))
-    lags = min(round(_LONGEST * rate) + 2, size)
-    overlap = np.maximum(0.25, 1 - np.arange(lags) / size)
-    likeness = likeness[:, :lags] / overlap
+    lively = _lively(np.stack([onsets.sum(axis=1), onsets[:, 0]]), rate)
+    size = min(lively.shape[1], round(_SEGMENT * rate))
+    segments = np.lib.stride_tricks.sliding_window_view(lively, size, axis=1)[:, :: max(1, size // _OVERLAP)]
+    lags, longest = min(round(_LONGEST * rate) + 2, size), round(_LONGEST * rate) + 2
+    length = scipy.fft.next_fast_len(4 * round(_SEGMENT * rate), real=True)
+    likeness, strength = np.zeros((2, longest)), np.zeros((2, length // 2 + 1))
+    for first in range(0, segments.shape[1], _AT_ONCE):
+        more = _repeats(segments[:, first : first + _AT_ONCE], length, lags)
+        likeness[:, :lags] += more[0]
+        strength += more[1]
+    likeness[:, :lags] /= np.maximum(0.25, 1 - np.arange(lags) / size)
     likeness /= np.maximum(likeness[:, :1], 1e-12)
-    padded = np.zeros((2, round(_LONGEST * rate) + 2))
-    padded[:, :lags] = likeness
-    return padded, strength / np.maximum(strength.mean(axis=1, keepdims=True), 1e-12)
+    return likeness, strength / np.maximum(strength.mean(axis=1, keepdims=True), 1e-12)
+
+
+def _repeats(segments: Samples, length: int, lags: int) -> tuple[Floats, Floats]:
+    """Autocorrelations (2, lags) and strengths (2, frequencies) of segments (2, n, size), summed up."""
+    enough = scipy.fft.next_fast_len(segments.shape[2] + lags, real=True)
+    spectra = scipy.fft.rfft(segments, enough, workers=1)
+    likeness = scipy.fft.irfft(spectra.real**2 + spectra.imag**2, enough, workers=1)[:, :, :lags]
+    shaped = np.abs(scipy.fft.rfft(segments * np.hanning(segments.shape[2]).astype(np.float32), length, workers=1))
+    strength = np.sqrt(shaped)
+    energy = np.sqrt(np.maximum(likeness[:, :, :1], 1e-12))
+    mean = np.sqrt(np.maximum(strength.mean(axis=2, keepdims=True), 1e-12))
+    return (likeness / energy).sum(axis=1, dtype=np.float64), (strength / mean).sum(axis=1, dtype=np.float64)
 
 
 def judged_by(onsets: Floats, rate: float) -> Floats:
@@ -117,12 +137,11 @@ def _shares(features: Floats) -> Floats:
     return np.asarray(weights / weights.sum())
 
 
-def _lively(both: Floats, rate: float) -> Floats:
-    """Onsets with their slow changes taken out."""
+def _lively(both: Floats, rate: float) -> Samples:
+    """Onsets with their slow changes taken out: shape (2, moments)."""
     smooth = np.stack([_smooth(row) for row in both])
     wide = min(both.shape[1], int(rate) | 1)
-    slow = np.stack([np.convolve(row, np.full(wide, 1 / wide), mode="same") for row in smooth])
-    return np.asarray(smooth - slow)
+    return np.asarray(smooth - uniform_filter1d(smooth, wide, axis=1, mode="nearest"), dtype=np.float32)
 
 
 def _smooth(values: Floats) -> Floats:

@@ -1,0 +1,121 @@
+"""Markov chains over orderings, of one or of many collections side by side.
+
+A turn takes an item out and puts it back where its conditional distribution says (Gibbs); between turns stretches are
+turned round or moved, and taken as Metropolis and Hastings say. Collections of different sizes walk together: each is
+filled up with items that say nothing and stay at its end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from fabula.core.essence import Floats
+from fabula.core.ordering import Ints
+from fabula.core.sampling.scores import Scores
+
+_TURNED, _WHOLE = 0.3, 0.1  # how many of the stretches that move are turned too, and how many stretches are all
+
+
+class Walk:
+    """Chains that walk by the scores of c collections of at most n items: what their steps look up.
+
+    Parameters
+    ----------
+    scores
+        Of each collection.
+    chains
+        Walks of each collection: rows ``c * chains`` to ``c * chains + chains`` of the orderings are those of the c-th.
+    """
+
+    def __init__(self, scores: Sequence[Scores], chains: int) -> None:
+        n = self.n = max(one.n for one in scores)
+        own = np.repeat(np.arange(len(scores)), chains)
+        self.size = np.array([one.n for one in scores])[own]
+        self.at = np.zeros((len(scores), n, n))
+        apart = np.zeros((len(scores), n, n, n), dtype=np.float32)
+        for number, one in enumerate(scores):
+            self.at[number, : one.n, : one.n] = one.at
+            apart[number, : one.n, : one.n, : one.n] = one.apart
+        further = np.zeros_like(apart)
+        further[:, 1:-1] = apart[:, 2:] - apart[:, 1:-1]  # what one position more between two items adds
+        self.apart, self.further = apart.reshape(-1), further.reshape(-1)
+        # around[c, i, k, n - 1 + s]: item i with item k before it by s positions, or behind it by 1 - s
+        around = np.zeros((len(scores), n, n, 2 * n - 1), dtype=np.float32)
+        around[..., n:] = apart[:, 1:].transpose(0, 3, 2, 1)
+        around[..., 1:n] = apart[:, :0:-1].transpose(0, 2, 3, 1)
+        self.around = around.reshape(-1, 2 * n - 1)
+        self.own, self.rows = own, np.arange(len(own))[:, np.newaxis]
+        self.first_pair = (own * n**3)[:, np.newaxis]  # where the tables of a chain begin
+        k = np.arange(n - 1)
+        self.gap = np.maximum(k - k[:, np.newaxis], 0) * (n * n)  # (n - 1, n - 1), 0 below the diagonal
+        self.pairs = np.triu_indices(n, 1)
+
+    def start(self, rng: np.random.Generator) -> Ints:
+        """Random orderings, what fills a collection up at its end: shape (c * chains, n)."""
+        keys = np.where(np.arange(self.n) < self.size[:, np.newaxis], rng.random((len(self.own), self.n)), np.inf)
+        return np.argsort(keys, axis=1, kind="stable")
+
+    def round(self, orders: Ints, heat: float, rng: np.random.Generator) -> Ints:
+        """Every item taken out once, on average; stretches turned and moved."""
+        for turn in range(self.n):
+            orders = self._put_back(orders, heat, rng)
+            if turn % 3 == 0:
+                orders = self._rearranged(orders, heat, rng)
+        return orders
+
+    def scores(self, orders: Ints) -> Floats:
+        """The score of each ordering: shape (c * chains,)."""
+        n, (first, second) = self.n, self.pairs
+        here = self.first_pair + ((second - first) * n + orders[:, first]) * n + orders[:, second]
+        standing = self.at[self.own[:, np.newaxis], orders, np.arange(n)].sum(axis=1)
+        return np.asarray(standing + self.apart.take(here, mode="clip").sum(axis=1, dtype=np.float64))
+
+    def _put_back(self, orders: Ints, heat: float, rng: np.random.Generator) -> Ints:
+        """One item of each chain taken out, and put where its conditional distribution says."""
+        n, rows = self.n, self.rows
+        out = (rng.random(len(orders)) * self.size).astype(np.intp)
+        item = orders[rows[:, 0], out]
+        k = np.arange(n - 1)
+        others = orders[rows, k + (k >= out[:, np.newaxis])]  # (r, n - 1)
+        score = self._by_position(item, others) / heat
+        k = np.arange(n)
+        drawn = np.where(k < self.size[:, np.newaxis], score + rng.gumbel(size=score.shape), -np.inf)
+        to = drawn.argmax(axis=1)[:, np.newaxis]
+        source = np.minimum(k - (k > to), n - 2)
+        return np.asarray(np.where(k == to, item[:, np.newaxis], others[rows, source]))
+
+    def _by_position(self, item: Ints, others: Ints) -> Floats:
+        """What the ordering scores with the item at each position, but for a constant: shape (r, n)."""
+        n, at, own, k = self.n, self.at, self.own[:, np.newaxis], np.arange(self.n - 1)
+        places = self.gap + (self.first_pair + others * n)[:, :, np.newaxis] + others[:, np.newaxis]
+        pairs = self.further.take(places, mode="clip")
+        moved = pairs.sum(axis=2) - pairs.sum(axis=1)  # (r, n - 1): from behind the item to before it
+        total = np.zeros((len(item), n))
+        np.cumsum(moved + at[own, others, k] - at[own, others, k + 1], axis=1, out=total[:, 1:])
+        near = self.around.take((own * n + item[:, np.newaxis]) * n + others, axis=0, mode="clip")
+        one, row, last = near.strides  # of (r, n - 1, 2 n - 1)
+        # the k-th of the others is seen from position p at p - k
+        seen = np.lib.stride_tricks.as_strided(near[:, :, n - 1 :], (len(item), n - 1, n), (one, row - last, last))
+        return np.asarray(total + seen.sum(axis=1) + at[self.own, item])
+
+    def _rearranged(self, orders: Ints, heat: float, rng: np.random.Generator) -> Ints:
+        """A stretch of each chain turned round, moved, or both; kept by Metropolis and Hastings."""
+        r, k, size = len(orders), np.arange(self.n), self.size[:, np.newaxis]
+        ends = np.sort((rng.random((r, 2)) * size).astype(np.intp), axis=1)
+        whole = rng.random((r, 1)) < _WHOLE
+        first, last = np.where(whole, 0, ends[:, :1]), np.where(whole, size - 1, ends[:, 1:])
+        length = last - first + 1
+        moves = (rng.random((r, 1)) < 0.5) & ~whole
+        to = np.where(moves, (rng.random((r, 1)) * (size - length + 1)).astype(np.intp), first)
+        turned = ~moves | (rng.random((r, 1)) < _TURNED)
+        inside = (k >= to) & (k < to + length)
+        within = np.where(turned, last - (k - to), first + (k - to))
+        rest = np.where(k < to, k, k - length)  # number among those outside the stretch
+        outside = np.where(rest < first, rest, rest + length)
+        source = np.where(inside, within, np.clip(outside, 0, self.n - 1))
+        trial = np.take_along_axis(orders, source, axis=1)
+        gained = (self.scores(trial) - self.scores(orders)) / heat
+        taken = np.log(rng.random(r)) < gained
+        return np.where(taken[:, np.newaxis], trial, orders)

@@ -1,0 +1,1 @@
+"""Words, languages, and what is measured of one text."""

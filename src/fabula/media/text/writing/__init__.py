@@ -1,0 +1,1 @@
+"""Texts in their new order as one file."""

@@ -1,0 +1,1 @@
+"""What is told of an order: rows, reasons, threads and inner arcs."""

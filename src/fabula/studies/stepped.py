@@ -1,0 +1,85 @@
+"""Order recovery by a step model, which looks into the items themselves: what it proposes, and its bits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from fabula.core.arranging import arrange
+from fabula.core.arranging.goal import Goal
+from fabula.core.collection import Collection
+from fabula.core.ordering import Ints
+from fabula.errors import InputError
+from fabula.evaluation.information import Information, makers, summed_up
+from fabula.media.registry import measured_where_held
+from fabula.models.steps.evidence import Evidence
+from fabula.models.steps.model import StepModel
+from fabula.models.steps.posterior import MOST_DRAWN, Posterior
+from fabula.models.steps.tables import closeness
+from fabula.studies.judged import PROPOSED
+from fabula.studies.splits import Split
+
+_SECONDS = 0.5  # to search in, where a collection has too many items to be solved
+_NEGATIVES = 31
+
+
+def measured_split(split: Split) -> Split:
+    """A split whose collections hold their texts or the like, measured."""
+    same = split.training is split.held_out
+    held_out = [measured_where_held(c)[0] for c in split.held_out]
+    training = held_out if same else [measured_where_held(c)[0] for c in split.training]
+    return replace(split, training=training, held_out=held_out)
+
+
+def looked_at(collection: Collection) -> Evidence:
+    """What a collection's medium finds in its items, or else in the steps between what was measured of them.
+
+    Raises
+    ------
+    InputError
+        When its items cannot be looked at.
+    """
+    medium = measured_where_held(collection)[1]
+    found = medium.look(collection)(range(len(collection)))
+    if found.pairs:
+        return found
+    steps = medium.steps(collection, np.zeros(len(collection)))
+    if not steps.parts:
+        raise InputError(f"{collection.id}: a step model needs items that can be looked at, such as texts")
+    return Evidence({part.name: closeness(part.distance) for part in steps.parts})
+
+
+def step_orderings(
+    model: StepModel, collections: Sequence[Collection], rng: np.random.Generator
+) -> dict[str, list[Ints | None]]:
+    """The ordering proposed for each collection in the true numbering, its items shuffled before they are looked at."""
+    found: list[Ints | None] = []
+    for collection in collections:
+        mixed = rng.permutation(len(collection))
+        shown = collection.reordered(mixed)
+        found.append(mixed[_proposed(Posterior(model, shown, looked_at(shown)))])
+    return {PROPOSED: found}
+
+
+def _proposed(posterior: Posterior) -> Ints:
+    goal = Goal.table(n=len(posterior.collection), whole=lambda m: -posterior.positions(m))
+    return arrange(goal, flow=-posterior.flow(), seconds=_SECONDS).ordering
+
+
+def step_bits(model: StepModel, collections: Sequence[Collection], seed: int) -> dict[str, Information]:
+    """What a step model tells about the order of collections of up to 90 items."""
+    some = [c for c in collections if len(c) <= MOST_DRAWN]
+    if not some:
+        return {}
+    rng, leads = np.random.default_rng(seed), []
+    for collection in some:
+        n, scores = len(collection), model.scores_of(collection, looked_at(collection))
+        others = scores.of(np.argsort(rng.random((_NEGATIVES, n)), axis=1))
+        leads.append(others - scores.of(np.arange(n)[np.newaxis]))
+    total = np.logaddexp(0.0, np.logaddexp.reduce(np.stack(leads), axis=1))
+    bits = np.log2(_NEGATIVES + 1) - total / np.log(2)
+    lengths = np.array([len(c) for c in some])
+    name = " + ".join(model.scorers) if model.reaches else "flow"
+    return {name: summed_up(bits, lengths, makers(some), rng, _NEGATIVES, 1)}
