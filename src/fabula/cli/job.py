@@ -52,6 +52,8 @@ def command() -> None:
 @click.option("--spec", metavar="NAME", help="extract: what to measure.")
 @click.option("--by", metavar="COLUMN", help="templates-learn: the column to use as the essence.")
 @click.option("-k", type=click.IntRange(1, 1000), help="templates-learn: how many.")
+@click.option("--method", type=click.Choice(["refined", "evolution"]), help="templates-learn: refined by default.")
+@click.option("--paper", is_flag=True, default=None, help="With --method evolution: Algorithm 1 to the letter.")
 @click.option("--seed", type=int, help="For the same result again.")
 @click.option("--features", metavar="A,B,...", help="Trainings: the columns to train on.")
 @click.option("--preset", help="Trainings: settings to start from.")
