@@ -58,6 +58,7 @@ def as_recipe(
     *, table: Path | None, recipe_file: Path | None = None, where: tuple[str, ...] = (), **options: Any
 ) -> Recipe:
     """What the options say; those that are not named here are numbers of the preset to change, None where not given."""
+    from fabula.sources.tables.files import is_table_folder
     from fabula.studies.recipe import Recipe
     from fabula.studies.recipe_files import NOWHERE, read_recipe
 
@@ -67,7 +68,7 @@ def as_recipe(
     if recipe_file is not None and preset is not None:
         raise InputError(f"{recipe_file} has its preset: leave --preset out")
     source = base.table if table is None else table
-    folder = isinstance(source, Path) and source != NOWHERE and source.is_dir()
+    folder = isinstance(source, Path) and source != NOWHERE and source.is_dir() and not is_table_folder(source)
     implied = titles is not None or start is not None or folder
     if kind == "essence" and implied:
         raise InputError("--kind essence reads one table, without --titles and without --from")
