@@ -132,6 +132,24 @@ def test_templates_are_those_learned_from_all_at_once(tmp_path, monkeypatch, met
     assert found["cost"] == pytest.approx(whole.cost(essences), abs=1e-12)
 
 
+@pytest.mark.parametrize("method", ["refined", "evolution"])
+def test_a_shard_of_which_nothing_is_learned_adds_nothing(tmp_path, monkeypatch, method):
+    monkeypatch.setattr(templates_learn, "EvolutionSettings", lambda: EvolutionSettings(generations=3))
+    monkeypatch.setattr(templates_learn, "_EACH", 10)
+    rows = albums(40, seed=4, names=("energy",))
+    side = np.where(np.arange(rows.num_rows) < rows.num_rows // 2, "train", "test")
+    pq.write_table(rows.append_column("split", pa.array(side)), tmp_path / "t.parquet")
+    found = run(
+        tmp_path, "templates-learn", str(tmp_path / "t.parquet"), shards=4, output="t.json",
+        options={"by": "energy", "k": 2, "method": method},
+    )  # fmt: skip
+    train = [c for c in fabula.read_table(tmp_path / "t.parquet", where={"split": "train"}) if len(c) > 1]
+    few = {"generations": 3} if method == "evolution" else {}
+    whole = fabula.learn_templates([fabula.normalise(c.column("energy")) for c in train], 2, method=method, **few)
+    np.testing.assert_allclose(TemplateSet.load(tmp_path / "t.json").values, whole.values, rtol=0, atol=1e-9)
+    assert found["collections"] == len(train)
+
+
 def test_templates_by_a_model_learn_from_the_side_to_train_on(tmp_path):
     rows = albums(60, seed=1)
     ids = rows.column("album_id").to_pylist()

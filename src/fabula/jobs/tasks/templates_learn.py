@@ -95,7 +95,8 @@ class TemplatesLearn(Task):
         parts = [read_manifest(job.store, 0, part) for part in range(first, behind)]
         costs = _costs([_kept(job, part) for part in parts if part is not None])
         if "asked" in now.state:
-            return costs_table(costs.of(now.state["asked"]) * len(costs), len(costs)), len(costs)
+            total = costs.of(now.state["asked"]) * len(costs) if len(costs) else np.zeros(len(now.state["asked"]))
+            return costs_table(total, len(costs)), len(costs)
         return sums_table(step_sums(costs, np.array(now.state["values"]))), len(costs)
 
     def following(self, job: Job, now: Round) -> Round:
@@ -206,6 +207,8 @@ def _kept(job: Job, part: Manifest) -> Kept:
     """What round 0 kept of the collections of a part."""
     table = read_part(job.store, part)
     table = table.filter(table.column("failure").is_null())
+    if not table.num_rows:  # all were left out, or have failed
+        return np.empty(0, dtype=np.int64), np.empty((0, _Q)), np.empty(0)
     length, constant = (table.column(name).to_numpy() for name in ("length", "constant"))
     return length, arrays(table.column("linear"), _Q), constant
 
