@@ -95,8 +95,8 @@ def plan_(*, task: str, inputs: tuple[str, ...], address: str, model: str | None
     from fabula.jobs.job import plan_job
 
     plan, new = plan_job(address, task, inputs, options=_options(task, options), model=model, shards=shards)
-    items = f"{plan.items:,} {_items(task)}"
-    click.echo(f"{'planned' if new else 'planned before'}: {task}, {items} in {len(plan.shards):,} shards, {address}")
+    cut = f"{plan.items:,} {_items(task)} in {len(plan.shards):,} shard{'s' * (len(plan.shards) != 1)}"
+    click.echo(f"{'planned' if new else 'planned before'}: {task}, {cut}, {address}")
     if dict(plan.options).get("where"):
         kept = ", ".join(f"{name} = {value!r}" for name, value in plan.options["where"].items())
         click.echo(f"rows with {kept}")
