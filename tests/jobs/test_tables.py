@@ -15,10 +15,12 @@ from fabula.errors import InputError, ModelError
 from fabula.jobs.gather import gather
 from fabula.jobs.job import plan_job
 from fabula.jobs.tables import read_shard
+from fabula.jobs.tasks import templates_learn
 from fabula.jobs.worker import work
 from fabula.models.file import load_model
 from fabula.session.catalogue.running import Asked, order_catalogue
 from fabula.templates import refinement
+from fabula.templates.evolution import EvolutionSettings
 
 
 def albums(count=40, seed=0, names=None):
@@ -108,24 +110,44 @@ def test_a_collection_that_cannot_be_encoded_is_a_failure_and_the_rest_goes_on(t
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("sample", [8192, 64])
-def test_templates_are_those_learned_from_all_at_once(tmp_path, monkeypatch, sample):
+@pytest.mark.parametrize(("method", "sample"), [("refined", 8192), ("refined", 64), ("evolution", 64)])
+def test_templates_are_those_learned_from_all_at_once(tmp_path, monkeypatch, method, sample):
+    monkeypatch.setattr(templates_learn, "EvolutionSettings", lambda: EvolutionSettings(generations=12))
     monkeypatch.setattr(refinement, "_SAMPLE", sample)  # with 64, the starts race on some of the collections
-    monkeypatch.setattr("fabula.jobs.tasks.templates_learn._EACH", 100)  # several shards in each round
+    monkeypatch.setattr(templates_learn, "_EACH", 100)  # several shards in each round
     rows = albums(400, seed=3, names=("energy",))
     pq.write_table(rows, tmp_path / "t.parquet", row_group_size=300)
     found = run(
         tmp_path, "templates-learn", str(tmp_path / "t.parquet"), shards=5, output="t.json",
-        options={"by": "energy", "k": 3, "seed": 7},
+        options={"by": "energy", "k": 3, "seed": 7, "method": method},
     )  # fmt: skip
     table = fabula.read_table(tmp_path / "t.parquet")
     essences = [fabula.normalise(c.column("energy")) for c in table if len(c) > 1]
-    whole = fabula.learn_templates(essences, 3, seed=7)
+    few = {"generations": 12} if method == "evolution" else {}
+    whole = fabula.learn_templates(essences, 3, seed=7, method=method, **few)
     mine = TemplateSet.load(tmp_path / "t.json")
     np.testing.assert_allclose(mine.values, whole.values, rtol=0, atol=1e-9)
     assert [t.name for t in mine] == [t.name for t in whole]
     assert found["collections"] == len(essences)
     assert found["cost"] == pytest.approx(whole.cost(essences), abs=1e-12)
+
+
+@pytest.mark.parametrize("method", ["refined", "evolution"])
+def test_a_shard_of_which_nothing_is_learned_adds_nothing(tmp_path, monkeypatch, method):
+    monkeypatch.setattr(templates_learn, "EvolutionSettings", lambda: EvolutionSettings(generations=3))
+    monkeypatch.setattr(templates_learn, "_EACH", 10)
+    rows = albums(40, seed=4, names=("energy",))
+    side = np.where(np.arange(rows.num_rows) < rows.num_rows // 2, "train", "test")
+    pq.write_table(rows.append_column("split", pa.array(side)), tmp_path / "t.parquet")
+    found = run(
+        tmp_path, "templates-learn", str(tmp_path / "t.parquet"), shards=4, output="t.json",
+        options={"by": "energy", "k": 2, "method": method},
+    )  # fmt: skip
+    train = [c for c in fabula.read_table(tmp_path / "t.parquet", where={"split": "train"}) if len(c) > 1]
+    few = {"generations": 3} if method == "evolution" else {}
+    whole = fabula.learn_templates([fabula.normalise(c.column("energy")) for c in train], 2, method=method, **few)
+    np.testing.assert_allclose(TemplateSet.load(tmp_path / "t.json").values, whole.values, rtol=0, atol=1e-9)
+    assert found["collections"] == len(train)
 
 
 def test_templates_by_a_model_learn_from_the_side_to_train_on(tmp_path):

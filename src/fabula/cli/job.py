@@ -52,6 +52,8 @@ def command() -> None:
 @click.option("--spec", metavar="NAME", help="extract: what to measure.")
 @click.option("--by", metavar="COLUMN", help="templates-learn: the column to use as the essence.")
 @click.option("-k", type=click.IntRange(1, 1000), help="templates-learn: how many.")
+@click.option("--method", type=click.Choice(["refined", "evolution"]), help="templates-learn: refined by default.")
+@click.option("--paper", is_flag=True, default=None, help="With --method evolution: Algorithm 1 to the letter.")
 @click.option("--seed", type=int, help="For the same result again.")
 @click.option("--features", metavar="A,B,...", help="Trainings: the columns to train on.")
 @click.option("--preset", help="Trainings: settings to start from.")
@@ -93,8 +95,8 @@ def plan_(*, task: str, inputs: tuple[str, ...], address: str, model: str | None
     from fabula.jobs.job import plan_job
 
     plan, new = plan_job(address, task, inputs, options=_options(task, options), model=model, shards=shards)
-    items = f"{plan.items:,} {_items(task)}"
-    click.echo(f"{'planned' if new else 'planned before'}: {task}, {items} in {len(plan.shards):,} shards, {address}")
+    cut = f"{plan.items:,} {_items(task)} in {len(plan.shards):,} shard{'s' * (len(plan.shards) != 1)}"
+    click.echo(f"{'planned' if new else 'planned before'}: {task}, {cut}, {address}")
     if dict(plan.options).get("where"):
         kept = ", ".join(f"{name} = {value!r}" for name, value in plan.options["where"].items())
         click.echo(f"rows with {kept}")

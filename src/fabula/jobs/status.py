@@ -152,7 +152,7 @@ def duration(seconds: float) -> str:
     Examples
     --------
     >>> duration(42), duration(3700)
-    ('42 s', '1 h 2 min')
+    ('42 s', '1 h 1 min')
     """
     if seconds < 120:
         return f"{seconds:.0f} s"

@@ -62,7 +62,7 @@ class FolderStore:
     """A folder on a disk of this machine or one that is shared."""
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
-        self._folder = Path(folder)
+        self._folder = Path(folder).absolute()  # processes elsewhere are told it
         self._made: set[Path] = set()
         self.address = str(self._folder)
 

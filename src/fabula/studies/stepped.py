@@ -39,16 +39,16 @@ def looked_at(model: StepModel, collection: Collection) -> Evidence:
     Raises
     ------
     InputError
-        When nothing is found that the model looks at.
+        When nothing that the model goes by can be seen in them.
     """
     medium = measured_where_held(collection)[1]
     found = medium.look(collection)(range(len(collection)))
-    if found.pairs:
-        return found
-    steps = medium.steps(collection, np.zeros(len(collection)))
-    if not {part.name for part in steps.parts} & set(model.pair_names):
+    if not found.pairs:
+        steps = medium.steps(collection, np.zeros(len(collection)))
+        found = Evidence({part.name: closeness(part.distance) for part in steps.parts})
+    if not any(name in found.pairs for name in model.pair_names):
         raise InputError(f"{collection.id}: the model needs items that can be looked at, such as texts")
-    return Evidence({part.name: closeness(part.distance) for part in steps.parts})
+    return found
 
 
 def step_orderings(

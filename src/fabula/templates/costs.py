@@ -241,7 +241,8 @@ def kept_costs(lengths: Ints, linear: Floats, constant: Floats, *, knots: ArrayL
     x = np.asarray(knots, dtype=np.float64)
     sizes, group = np.unique(lengths, return_inverse=True)
     forms = [form for n in sizes.tolist() for form in _forms(x, positions_of(n), np.zeros(1, dtype=np.intp), n)]
-    return Costs(x, np.concatenate(forms), group, linear, constant)
+    none = np.empty((0, len(x) * (len(x) + 1) // 2))
+    return Costs(x, np.concatenate([none, *forms]), group, linear, constant)
 
 
 def as_count(k: int, collections: int) -> int:

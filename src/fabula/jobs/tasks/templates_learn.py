@@ -4,8 +4,9 @@ The rounds: in round 0 every shard keeps the quadratic forms of its collections,
 length), which is all that is ever needed of them. Who finds a round complete plans the next from its parts alone, so
 that anybody would plan the same. After round 0 a sample of the collections, the one that ``learn_templates`` draws,
 gives the start. Each round from then on is one step of the descent: its shards sum the forms over the collections
-nearest to each template, the sums add up, and the templates move or stand. The result is that of
-:func:`fabula.learn_templates` on all essences at once, but for rounding.
+nearest to each template, the sums add up, and the templates move or stand. By evolution, each round is a generation:
+its shards sum the errors of the sets that were bred. The result is that of :func:`fabula.learn_templates` on all
+essences at once, but for rounding.
 """
 
 from __future__ import annotations
@@ -25,17 +26,19 @@ from fabula.core.segments import normalise_many
 from fabula.core.template import PAPER_KNOTS
 from fabula.core.template_set import TemplateSet
 from fabula.errors import InputError
-from fabula.jobs.parts import Manifest, manifests, read_manifest, read_part, total_digest
+from fabula.jobs.parts import Manifest, manifests, read_manifest, read_part, rows_of_parts, total_digest
 from fabula.jobs.plan import default_shards, ranges
 from fabula.jobs.slices import has_column
 from fabula.jobs.tables import OPTIONS, Shard, cut_table, read_shard, rows_of_shard
 from fabula.jobs.task import Asked, Cut, Round, Task
 from fabula.jobs.tasks.encode import fitting, model_of
+from fabula.jobs.tasks.sums import arrays, costs_of, costs_table, lists, sums_of, sums_table
 from fabula.models.model import Model
 from fabula.session.catalogue.judging import completed
 from fabula.session.catalogue.reading import Piece
 from fabula.templates.costs import Costs, as_count, joined_costs, kept_costs
 from fabula.templates.descent import Descent, StepSums, step_sums
+from fabula.templates.evolution import PAPER_EVOLUTION, EvolutionSettings, Evolving
 from fabula.templates.refinement import RefinementSettings, race, sampled_rows
 
 if TYPE_CHECKING:
@@ -46,13 +49,14 @@ if TYPE_CHECKING:
 _EACH = 50_000  # collections that a shard of a step takes, from several of round 0's parts
 _SPLIT = "split"
 _Q = len(PAPER_KNOTS)
+_METHOD: Mapping[str, Any] = {"method": "refined", "paper": False, "starts": 48, "steps": 300}
 
 
 class TemplatesLearn(Task):
     """Gathered as the JSON of a template set."""
 
     name: ClassVar[str] = "templates-learn"
-    options: ClassVar[Mapping[str, Any]] = {**OPTIONS, "by": None, "k": 4, "seed": 0, "starts": 48, "steps": 300}
+    options: ClassVar[Mapping[str, Any]] = {**OPTIONS, "by": None, "k": 4, "seed": 0, **_METHOD}
     model: ClassVar[bool | None] = None
     items: ClassVar[str] = "collections"
     rounds: ClassVar[bool] = True
@@ -62,6 +66,10 @@ class TemplatesLearn(Task):
         if (asked.options["by"] is None) == (not asked.model):
             raise InputError("say where the essence comes from: a column (by) or a model, one of the two")
         RefinementSettings(asked.options["starts"], asked.options["steps"])
+        if asked.options["method"] not in ("refined", "evolution"):
+            raise InputError("is refined or evolution; contrast learns from 50,000 at most", field="method")
+        if asked.options["paper"] and asked.options["method"] != "evolution":
+            raise InputError("the letter of the paper is that of its evolution", field="paper")
         cut = cut_table(asked)
         path, where = cut.inputs[0].path, dict(asked.options["where"])
         if _SPLIT not in where and path.lower().endswith(".parquet") and has_column(path, _SPLIT):
@@ -86,17 +94,17 @@ class TemplatesLearn(Task):
         first, behind = ranges(len(job.plan.shards), now.shards)[shard]  # parts of round 0
         parts = [read_manifest(job.store, 0, part) for part in range(first, behind)]
         costs = _costs([_kept(job, part) for part in parts if part is not None])
-        sums = step_sums(costs, np.array(now.state["values"]))
-        return _as_table(sums), len(costs)
+        if "asked" in now.state:
+            total = costs.of(now.state["asked"]) * len(costs) if len(costs) else np.zeros(len(now.state["asked"]))
+            return costs_table(total, len(costs)), len(costs)
+        return sums_table(step_sums(costs, np.array(now.state["values"]))), len(costs)
 
     def following(self, job: Job, now: Round) -> Round:
         """The start after round 0, then step after step; the last round's state is the result."""
         done = manifests(job.store, now.number, now.shards)
-        if now.number == 0:
-            way = _start(job, done)
-        else:
-            way = Descent.from_dict(now.state)
-            way.take(StepSums.joined([_as_sums(read_part(job.store, part)) for part in done]))
+        way = _start(job, done) if now.number == 0 else _gone_on(now, list(rows_of_parts(job.store, done)))
+        if isinstance(way, Evolving) and way.finished:
+            way = Descent(way.result().values, 0)  # a round to count who follows which
         shards = 0 if way.finished else min(len(job.plan.shards), default_shards(job.plan.items, _EACH))
         return Round(now.number + 1, shards, way.to_dict())
 
@@ -153,12 +161,33 @@ def _kept_rows(essence: Floats, part: Collections) -> dict[str, Any]:
     return {"collection": ids, "length": lengths, "linear": lists(linear), "constant": constant}
 
 
-def _start(job: Job, done: Sequence[Manifest]) -> Descent:
-    """Race the starts on the sample that :func:`fabula.learn_templates` would draw; the winner is refined on all."""
+def _gone_on(now: Round, parts: list[pa.Table]) -> Descent | Evolving:
+    """The templates after a round, by what its shards found."""
+    if "asked" in now.state:
+        evolving = Evolving.from_dict(now.state)
+        evolving.take(costs_of(parts))
+        return evolving
+    descent = Descent.from_dict(now.state)
+    descent.take(StepSums.joined([sums_of(part) for part in parts]))
+    return descent
+
+
+def _start(job: Job, done: Sequence[Manifest]) -> Descent | Evolving:
+    """The first population; or the winner of a race on the sample that :func:`fabula.learn_templates` would draw."""
     k, rng = int(job.options["k"]), np.random.default_rng(int(job.options["seed"]))
-    count = sum(part.rows - part.failures for part in done)
-    as_count(k, count)
-    rows = sampled_rows(count, k, rng)
+    as_count(k, sum(part.rows - part.failures for part in done))
+    if job.options["method"] == "evolution":
+        how = PAPER_EVOLUTION if job.options["paper"] else EvolutionSettings()
+        return Evolving.begun(k, _Q, how, rng)
+    settings = RefinementSettings(int(job.options["starts"]), int(job.options["steps"]))
+    sample = _sample(job, done, k, rng)
+    values, cost, _ = race(sample, k, rng, settings, np.empty((0, k, _Q)))
+    return Descent(values[int(np.argmin(cost))], settings.steps)
+
+
+def _sample(job: Job, done: Sequence[Manifest], k: int, rng: np.random.Generator) -> Costs:
+    """The collections that starts race on, from all parts, of which one at a time is held."""
+    rows = sampled_rows(sum(part.rows - part.failures for part in done), k, rng)
     picked, begun = [], 0
     for part in done:
         kept = _kept(job, part)
@@ -168,9 +197,7 @@ def _start(job: Job, done: Sequence[Manifest]) -> Descent:
             kept = (kept[0][wanted], kept[1][wanted], kept[2][wanted])
         picked.append(kept)
         begun += size
-    how = RefinementSettings(int(job.options["starts"]), int(job.options["steps"]))
-    values, cost, _ = race(_costs(picked), k, rng, how, np.empty((0, k, _Q)))
-    return Descent(values[int(np.argmin(cost))], how.steps)
+    return _costs(picked)
 
 
 Kept = tuple[Ints, Floats, Floats]  # lengths (m,), b (m, q), c (m,)
@@ -180,49 +207,12 @@ def _kept(job: Job, part: Manifest) -> Kept:
     """What round 0 kept of the collections of a part."""
     table = read_part(job.store, part)
     table = table.filter(table.column("failure").is_null())
+    if not table.num_rows:  # all were left out, or have failed
+        return np.empty(0, dtype=np.int64), np.empty((0, _Q)), np.empty(0)
     length, constant = (table.column(name).to_numpy() for name in ("length", "constant"))
-    return length, _arrays(table.column("linear"), _Q), constant
+    return length, arrays(table.column("linear"), _Q), constant
 
 
 def _costs(kept: Sequence[Kept]) -> Costs:
     lengths, linear, constant = (np.concatenate(arrays) for arrays in zip(*kept, strict=True))
     return kept_costs(lengths, linear, constant)
-
-
-def _as_table(sums: StepSums) -> pa.Table:
-    """Sums as rows: one for each template, then one for each of the worst collections, whose fit is ``linear``."""
-    import pyarrow as pa
-
-    k, worst = len(sums.members), len(sums.worst)
-    quadratic = np.concatenate([sums.quadratic.reshape(k, -1), np.zeros((worst, sums.quadratic[0].size))])
-    return pa.table(
-        {
-            "kind": pa.array(["template"] * k + ["worst"] * worst),
-            "members": pa.array(np.concatenate([sums.members, np.zeros(worst)])),
-            "error": pa.array(np.concatenate([[sums.error], np.zeros(k - 1), sums.worst])),
-            "linear": lists(np.concatenate([sums.linear, sums.fits])),
-            "quadratic": lists(quadratic),
-        }
-    )
-
-
-def _as_sums(table: pa.Table) -> StepSums:
-    k = table.column("kind").to_pylist().count("template")
-    members, error = (table.column(name).to_numpy() for name in ("members", "error"))
-    linear = _arrays(table.column("linear"), _Q)
-    quadratic = _arrays(table.column("quadratic"), _Q**2)[:k].reshape(k, *[_Q] * 2)
-    return StepSums(quadratic, linear[:k], members[:k], float(error[0]), error[k:], linear[k:])
-
-
-def lists(array: Floats) -> Any:
-    """Rows (m, w) as a column of lists."""
-    import pyarrow as pa
-
-    offsets = np.arange(len(array) + 1, dtype=np.int32) * array.shape[1]
-    return pa.ListArray.from_arrays(pa.array(offsets), pa.array(np.ascontiguousarray(array).ravel()))
-
-
-def _arrays(column: Any, width: int) -> Floats:
-    """A column of lists as rows (m, w)."""
-    flat = column.combine_chunks().flatten().to_numpy(zero_copy_only=False)
-    return np.asarray(flat, dtype=np.float64).reshape(-1, width)
