@@ -120,7 +120,7 @@ def _streamed(path: str | Path, asked: Columns, wanted: Sequence[str], total: in
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    with pq.ParquetFile(path) as file:
+    with pq.ParquetFile(path, pre_buffer=False) as file:  # what is read ahead is kept to the end
         columns, headings = layout_of(path, file, asked, wanted)
         seen, begun, left = np.empty(0, dtype=np.int64), 0, None
         for batch in file.iter_batches(batch_size=_PIECE, columns=headings):
