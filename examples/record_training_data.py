@@ -2,6 +2,7 @@
 
     python examples/record_training_data.py FOLDER          # albums, albums-more and titles .parquet
     python examples/record_training_data.py FOLDER --write
+    python examples/record_training_data.py FOLDER --only pictures --write      # images/features.parquet alone
 
 The weights are not touched. A model gets its record only where the fingerprint that its training left in the file is
 that of the collections at hand, read and filtered as its recipe does; else nothing is written and it says so.
@@ -35,7 +36,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--write", action="store_true", help="write the records; else only say what is known")
+    parser.add_argument("--only", choices=["pictures"], help="this model alone")
     chosen = parser.parse_args()
+    _pictures(chosen.folder / "images" / "features.parquet", write=chosen.write)
+    if chosen.only:
+        return
     arrays = shipped.read_parquet(chosen.folder / "albums.parquet")
     usual, all_of_them = (shipped.as_collections(arrays, unusual=unusual)["train"] for unusual in (False, True))
     titled = _titled(chosen.folder)
@@ -50,6 +55,18 @@ def main() -> None:
     _record("music", model, training, same=same, write=chosen.write)
 
 
+def _pictures(path: Path, *, write: bool) -> None:
+    """Trained anew from the same collections, the weights must come out the same."""
+    import numpy as np
+    import train_pictures_model as pictures
+
+    model: Any = load_model("pictures")
+    series = pictures.read_series(path, pictures.PHOTOGRAPHS, "train")
+    weights = pictures.trained([pictures.example(one) for one in series])
+    same = bool(np.allclose(weights, model.tensors["reach"][:, 0], rtol=0, atol=1e-3))
+    _record("pictures", model, series, same=same, write=write, features=series[0].feature_names)
+
+
 def _titled(folder: Path) -> dict[str, Collection]:
     """The albums of the first table with their titles, which the recipe does not read, by id."""
     from fabula.sources.tables.reading import read_table
@@ -57,8 +74,16 @@ def _titled(folder: Path) -> dict[str, Collection]:
     return {c.id: c for c in read_table(folder / "albums.parquet", title="track_name")}
 
 
-def _record(name: str, model: Any, training: Sequence[Collection], *, same: bool, write: bool) -> None:
-    seen = Seen.of(training, model.feature_names)
+def _record(
+    name: str,
+    model: Any,
+    training: Sequence[Collection],
+    *,
+    same: bool,
+    write: bool,
+    features: Sequence[str] | None = None,
+) -> None:
+    seen = Seen.of(training, model.feature_names if features is None else features)
     print(f"{name}: {len(training):,} collections, {'the same' if same else 'NOT the same'} as it was trained on")
     if same and write:
         model.training["seen"] = seen.to_dict()

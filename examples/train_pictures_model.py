@@ -40,7 +40,7 @@ def read_series(path: Path, kinds: Sequence[str], split: str) -> list[Collection
     for row in pq.read_table(path).to_pylist():
         if row["kind"] in kinds and row["split"] == split:
             rows.setdefault(row["collection_id"], []).append(row)
-    names = [name for name in MEASURES if not name.startswith("hash")]
+    names = [name for name in MEASURES if not name.startswith(("hash", "palette"))]
     found = []
     for key, own in rows.items():
         own.sort(key=lambda row: row["position"])

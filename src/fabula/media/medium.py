@@ -192,6 +192,8 @@ class Medium:
     proposer
         The shipped model that proposes orders where no template is asked for, a set model or a step model, which takes
         what the medium's ``look`` gives by name; None where there is none.
+    neighbours
+        Whether it is by their steps alone that orders of such items are learned.
     columns, codes
         Features by which a table is known to be of this medium, those worth an arc first; and features that stand for
         something else than how much there is of it, which no arc is drawn over.
@@ -203,8 +205,9 @@ class Medium:
         Ending -> how a collection is written in a format of this medium's own.
     sheets
         Ending -> how a collection is written in a format that says when each item begins, with a gap between two.
-    write_numbers
-        Writes the number of a position, and of a side where there are several, into a file.
+    write_numbers, numbered
+        Writes the number of a position, and of a side where there are several, into a file, or beside it; and from a
+        file to what is written then, which is the file itself or one beside it that may be replaced.
     telling
         What can be told of items besides their titles.
     levelling
@@ -236,6 +239,7 @@ class Medium:
     look: Callable[[Collection], Look] = no_look
     models: tuple[str, ...] = ()
     proposer: str | None = None
+    neighbours: bool = False
     columns: tuple[str, ...] = ()
     codes: frozenset[str] = frozenset()
     preview: Preview = Preview()
@@ -243,6 +247,7 @@ class Medium:
     outputs: Mapping[str, Output] = field(default_factory=dict)
     sheets: Mapping[str, Sheet] = field(default_factory=dict)
     write_numbers: Callable[[Path, Numbers, Numbers | None], None] | None = None
+    numbered: Callable[[Path], Path] = lambda path: path
     telling: Telling = field(default_factory=Telling)
     levelling: Levelling | None = None
     presets: Mapping[str, Preset] = field(default_factory=dict)

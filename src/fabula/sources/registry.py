@@ -20,6 +20,7 @@ from fabula.sources.source import Source
 GROUP = "fabula.sources"
 _HOME = ("fabula.sources.tables.reader:READER", "fabula.sources.playlists.reader:READER")
 _FOLDERS = "fabula.sources.folders_reader:READER"  # whatever no other reader takes
+_LISTS = "fabula.sources.lists:READER"  # texts that are lists of files
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://")
 
 
@@ -44,6 +45,13 @@ class Opening:
     recursive: bool = True
     within: tuple[Path, ...] | None = None
 
+    def may_read(self, path: str) -> bool:
+        """Whether there is such a file, and it may be read: below the folders named, where some are."""
+        if self.within is None:
+            return Path(path).is_file()
+        real = Path(path).resolve()
+        return any(real.is_relative_to(root) for root in self.within) and real.is_file()
+
 
 @dataclass(frozen=True)
 class Reader:
@@ -63,6 +71,8 @@ class Reader:
         Whether what it opens may hold several collections.
     folders
         Whether a folder is one of its own, and none of items.
+    takes
+        Whether a file of an ending that others have, too, is for this reader.
     """
 
     name: str
@@ -71,6 +81,7 @@ class Reader:
     schemes: tuple[str, ...] = ()
     several: bool = False
     folders: Callable[[str], bool] | None = None
+    takes: Callable[[str], bool] = lambda path: True
 
 
 @cache
@@ -120,7 +131,7 @@ def open_source(paths: Sequence[str | Path], opening: Opening | None = None) -> 
         raise InputError("name a folder, files, a playlist or a table")
     if any(not name.strip() for name in names):
         raise InputError("a path must not be empty; for the current folder say '.'")
-    known = [_reader_of(name) for name in names]
+    known = [_reader_of(name, alone=len(names) == 1) for name in names]
     reader = next((one for one in known if one is not None), None)
     if reader is not None and len(names) > 1:
         raise InputError(f"one {reader.name} at a time, without other files; got {len(names)} paths")
@@ -133,8 +144,8 @@ def open_source(paths: Sequence[str | Path], opening: Opening | None = None) -> 
     return reader.open(names, how)
 
 
-def _reader_of(name: str) -> Reader | None:
-    """The reader of one name; None for folders and files that are items."""
+def _reader_of(name: str, *, alone: bool) -> Reader | None:
+    """The reader of one name; None for folders and files that are items, as a text is among other files."""
     scheme = _SCHEME.match(name)
     if scheme:
         for reader in readers():
@@ -145,6 +156,9 @@ def _reader_of(name: str) -> Reader | None:
         raise InputError(f"{shown(name)}: nothing here opens {scheme[1]}:// addresses{hint}")
     if Path(name).is_dir():
         return next((reader for reader in readers() if reader.folders is not None and reader.folders(name)), None)
+    if Path(name).suffix.lower() == ".txt":
+        lists = _loaded(_LISTS)
+        return lists if alone and lists.takes(name) else None
     return next((reader for reader in readers() if Path(name).suffix.lower() in reader.endings), None)
 
 

@@ -20,6 +20,7 @@ from fabula.evaluation.comparison import Comparison, ComparisonSettings, compare
 from fabula.evaluation.information import Information, makers, mutual_information, told_elsewhere
 from fabula.evaluation.intervals import Interval, mean_interval
 from fabula.evaluation.metrics import METRICS, score_all
+from fabula.media.registry import medium_of_columns
 from fabula.models.file import AnyModel, load_essence_model, load_model
 from fabula.models.sets.model import SetModel
 from fabula.models.steps.model import StepModel
@@ -216,13 +217,14 @@ def _told(split: Split, names: Sequence[str], model: AnyModel | None) -> tuple[s
 
 
 def _features(model: AnyModel | None, split: Split, by: str) -> Sequence[str]:
-    """The columns to sort by: the column, or what the model takes; of a set model any may be missing."""
+    """The columns to sort by: the column, or what the model takes; of one that gives orders any may be missing."""
     if model is None:
         return (by,)
     if not isinstance(model, SetModel | StepModel):
         return model.feature_names
     there = split.held_out[0].feature_names
-    return [name for name in model.feature_names if name in there and _known(split.held_out, name)]
+    wanted = model.feature_names or medium_of_columns(there).columns  # a model of neighbours has none of its own
+    return [name for name in wanted if name in there and _known(split.held_out, name)]
 
 
 def _known(collections: Sequence[Collection], name: str) -> bool:

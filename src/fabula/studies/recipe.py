@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from fabula.core.collection import Collection
 
-Kind = Literal["essence", "set", "steps"]
+Kind = Literal["essence", "set", "steps", "neighbours"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +51,7 @@ class Recipe:
     kind
         ``"essence"``: an encoder that sees each item by itself. ``"set"``: one that sees the whole collection, with
         titles where there are any. ``"steps"``: one that looks into the items, as into texts, and at all pairs of them.
+        ``"neighbours"``: the weights of a medium's steps from one item to the next.
     titles
         The column with the titles, "" for the one that is recognised; None where titles are not to be read.
     start

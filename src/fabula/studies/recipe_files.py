@@ -26,11 +26,11 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from fabula.core.files.writing import write_whole
 from fabula.errors import FileError, InputError, import_extra
-from fabula.studies.recipe import Given, Recipe
+from fabula.studies.recipe import Given, Kind, Recipe
 
 FORMAT = "fabula-recipe"
 VERSION = 1
@@ -136,8 +136,8 @@ def _check_kinds(found: Mapping[str, Any], where: str) -> None:
     for key in _TEXTS:
         if key in found and not isinstance(found[key], str):
             raise FileError(f"{where}: {key} must be text; got {found[key]!r}")
-    if found.get("kind", "essence") not in ("essence", "set"):
-        raise FileError(f'{where}: kind must be "essence" or "set"; got {found["kind"]!r}')
+    if found.get("kind", "essence") not in get_args(Kind):
+        raise FileError(f"{where}: kind must be one of {', '.join(get_args(Kind))}; got {found['kind']!r}")
     share = found.get("held_out", 0.1)
     if isinstance(share, bool) or not isinstance(share, int | float):
         raise FileError(f"{where}: held_out must be a number; got {share!r}")

@@ -17,6 +17,7 @@ from fabula.media.registry import measured_where_held
 from fabula.models.steps.evidence import Evidence
 from fabula.models.steps.model import StepModel
 from fabula.models.steps.posterior import MOST_DRAWN, Posterior
+from fabula.models.steps.tables import closeness
 from fabula.studies.judged import PROPOSED
 from fabula.studies.splits import Split
 
@@ -33,7 +34,7 @@ def measured_split(split: Split) -> Split:
 
 
 def looked_at(collection: Collection) -> Evidence:
-    """What a collection's medium finds in its items.
+    """What a collection's medium finds in its items, or else in the steps between what was measured of them.
 
     Raises
     ------
@@ -41,10 +42,13 @@ def looked_at(collection: Collection) -> Evidence:
         When its items cannot be looked at.
     """
     medium = measured_where_held(collection)[1]
-    found = Evidence() if medium is None else medium.look(collection)(range(len(collection)))
-    if not found.pairs:
+    found = medium.look(collection)(range(len(collection)))
+    if found.pairs:
+        return found
+    steps = medium.steps(collection, np.zeros(len(collection)))
+    if not steps.parts:
         raise InputError(f"{collection.id}: a step model needs items that can be looked at, such as texts")
-    return found
+    return Evidence({part.name: closeness(part.distance) for part in steps.parts})
 
 
 def step_orderings(
@@ -77,5 +81,5 @@ def step_bits(model: StepModel, collections: Sequence[Collection], seed: int) ->
     total = np.logaddexp(0.0, np.logaddexp.reduce(np.stack(leads), axis=1))
     bits = np.log2(_NEGATIVES + 1) - total / np.log(2)
     lengths = np.array([len(c) for c in some])
-    name = " + ".join(model.scorers)
+    name = " + ".join(model.scorers) if model.reaches else "flow"
     return {name: summed_up(bits, lengths, makers(some), rng, _NEGATIVES, 1)}

@@ -38,7 +38,7 @@ def open_upload(
         progress(done, total, str(names.get(file, file)))
 
     try:
-        source = _source_of(files, Opening(origin.collection))
+        source = _source_of(files, Opening(origin.collection, within=(folder.resolve(),)))
         session = open_within(store, source, [folder], Progress(report, progress.stopped), Asked(by))
     except SeveralCollectionsError as error:
         store.drop_upload(upload)

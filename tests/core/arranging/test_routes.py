@@ -83,3 +83,9 @@ def test_the_order_of_the_list_has_no_say(rng):
     one = arrange(Goal(320), flow=table, seconds=30)
     other = arrange(Goal(320), flow=table[np.ix_(shuffled, shuffled)], seconds=30)
     assert other.objective == pytest.approx(one.objective)
+
+
+def test_where_nothing_counts_items_stay_as_they_are():
+    for n in (1, 3, 25):
+        assert arrange(Goal(n)).ordering.tolist() == list(range(n))
+        assert arrange(Goal(n), flow=np.zeros((n, n))).ordering.tolist() == list(range(n))

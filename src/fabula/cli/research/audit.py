@@ -44,7 +44,9 @@ def command(ctx: click.Context, /, *, controls_only: bool, published_bug: bool, 
     from fabula.training.ranks import is_first
 
     recipe = named_recipe(**options)
-    if recipe.kind == "steps":
+    if recipe.kind == "neighbours":
+        report = _audit_neighbours(recipe, controls_only=controls_only)
+    elif recipe.kind == "steps":
         report = _audit_steps(recipe, controls_only=controls_only)
     elif recipe.kind == "set":
         report = _audit_sets(recipe, controls_only=controls_only, published_bug=published_bug)
@@ -82,6 +84,19 @@ def _audit_steps(recipe: Recipe, *, controls_only: bool) -> AuditReport:
             recipe, controls_only=controls_only, progress=lambda name, done, total: bar(done, total, name)
         )
     rows = [AuditRow(name, "arcs + flow + reach", one.mean, one.low, one.high, one.n) for name, one in found.items()]
+    return AuditReport(rows)
+
+
+def _audit_neighbours(recipe: Recipe, *, controls_only: bool) -> AuditReport:
+    from fabula.cli.progress import counting_bar
+    from fabula.studies.neighbours import audit_neighbours_of
+    from fabula.training.audit import AuditReport, AuditRow
+
+    with counting_bar("auditing") as bar:
+        found = audit_neighbours_of(
+            recipe, controls_only=controls_only, progress=lambda name, done, total: bar(done, total, name)
+        )
+    rows = [AuditRow(name, "flow", one.mean, one.low, one.high, one.n) for name, one in found.items()]
     return AuditReport(rows)
 
 

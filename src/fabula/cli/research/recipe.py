@@ -27,9 +27,9 @@ def _options() -> list[Callable[..., Any]]:
         click.option("--where", multiple=True, metavar="COLUMN=VALUE", help="Keep the rows that have it; repeatable."),
         click.option("--features", metavar="A,B,...", help="The columns to train on; by default all numbers."),
         click.option("--titles", metavar="COLUMN", help="Read titles too, from this column: trains a set model."),
-        click.option("--kind", type=click.Choice(["essence", "set", "steps"]),
-                     help="essence: each item by itself; set: among the others; steps: all pairs of texts. "
-                          "By default set with --titles or --from."),
+        click.option("--kind", type=click.Choice(["essence", "set", "steps", "neighbours"]),
+                     help="essence: each item by itself; set: among the others; steps: all pairs of texts; neighbours: "
+                          "what follows what. By default set with --titles or --from; of a folder as its files are."),
         click.option("--log", "logged", metavar="A,...",
                      help="Columns of which the logarithm is taken; by default those of lengths."),
         click.option("--preset", help=f"Settings to start from: {presets}.", show_default="default"),
@@ -72,7 +72,9 @@ def as_recipe(
     implied = titles is not None or start is not None or folder
     if kind == "essence" and implied:
         raise InputError("--kind essence reads one table, without --titles and without --from")
-    chosen: Kind = kind or ("set" if implied else base.kind)
+    plain = folder and titles is None and start is None
+    of_files: Kind = _kind_of(source) if plain and isinstance(source, Path) else "set"
+    chosen: Kind = kind or (of_files if implied else base.kind)
     titles = base.titles if titles is None else titles
     if folder and titles is None:
         titles = ""  # those of the files
@@ -87,6 +89,16 @@ def as_recipe(
         titles,
         start or base.start,
     )
+
+
+def _kind_of(folder: Path) -> Kind:
+    """What is trained of a folder of collections: what the medium of its files says."""
+    from fabula.media.registry import medium_of_file
+    from fabula.sources.folders import files_of
+
+    media = (medium_of_file(Path(file).suffix) for file in files_of([str(folder)]))
+    first = next((medium for medium in media if medium is not None), None)
+    return "neighbours" if first is not None and first.neighbours else "set"
 
 
 def named_recipe(**options: Any) -> Recipe:

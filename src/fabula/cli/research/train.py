@@ -51,6 +51,7 @@ def command(*, output: Path | None, show_recipe: bool, jobs: int, **options: Any
       fabula train --recipe mine.toml --seed 1 -o again.safetensors
       fabula train --preset paper --show-recipe
       fabula train novels.parquet --kind steps --jobs 4 -o mine.safetensors
+      fabula train exhibitions/ --kind neighbours -o mine.safetensors
     """
     if show_recipe:
         _show_recipe(options)
@@ -61,7 +62,9 @@ def command(*, output: Path | None, show_recipe: bool, jobs: int, **options: Any
     recipe = named_recipe(**options)
     if kept.recipe is not None:
         check_target(kept.recipe)
-    if recipe.kind == "steps":
+    if recipe.kind == "neighbours":
+        _train_neighbours(recipe, output)
+    elif recipe.kind == "steps":
         _train_steps(recipe, output, jobs)
     elif recipe.kind == "set":
         if kept.checkpoint is not None or kept.onnx is not None:
@@ -132,6 +135,39 @@ def _train_steps(recipe: Recipe, output: Path, jobs: int) -> None:
         f"{(NEGATIVES + 1).bit_length() - 1} (95 % interval, {NEGATIVES} negatives, held-out collections)",
         markup=False,
     )
+    out.print(f"written: {output}", markup=False, soft_wrap=True)
+
+
+def _train_neighbours(recipe: Recipe, output: Path) -> None:
+    from fabula.cli.printing import console
+    from fabula.cli.progress import counting_bar
+    from fabula.media.extraction import Measuring
+    from fabula.studies.neighbours import NEGATIVES, train_neighbours_of
+
+    with counting_bar("measuring") as measured, counting_bar("training") as bar:
+        found = train_neighbours_of(
+            recipe,
+            output,
+            measuring=Measuring(progress=measured),
+            progress=lambda name, done, total: bar(done, total, name),
+        )
+    out, info, beaten = console(), found.information, found.beaten
+    out.print(f"trained on {found.collections:,} collections by {found.makers:,} makers")
+    for note in found.notes:
+        out.print(f"note: {note}", markup=False, soft_wrap=True)
+    out.print(
+        f"flow: {info.mean:.3f} bits [{info.low:.3f}, {info.high:.3f}] of at most "
+        f"{(NEGATIVES + 1).bit_length() - 1}, the true order beats {100 * beaten.mean:.0f} % "
+        f"[{100 * beaten.low:.0f}, {100 * beaten.high:.0f}] of its shuffles (95 % intervals, each maker set aside)",
+        markup=False,
+        soft_wrap=True,
+    )
+    if found.gained is not None:
+        more = f"{found.gained.mean:+.3f} bits [{found.gained.low:+.3f}, {found.gained.high:+.3f}]"
+        sure = "gained over" if found.gained.low > 0 else "no sure gain over"
+        out.print(f"{sure} {found.start}: {more}", markup=False)
+    if info.low <= 0:
+        out.print("nothing sure about the order is known: the interval of its bits holds zero")
     out.print(f"written: {output}", markup=False, soft_wrap=True)
 
 

@@ -39,7 +39,7 @@ def canonical_order(goal: Goal, flow: Floats | None, constraints: Constraints) -
         keys += [out.sum(axis=1), into.sum(axis=1), out[:, 0], into[:, 0]]
     if constraints.lengths is not None and not constraints.one_side:
         keys.append(constraints.lengths)
-    return np.lexsort(keys[::-1])
+    return np.lexsort(keys[::-1]) if keys else np.arange(goal.n)
 
 
 def _without_self(flow: Floats) -> Floats:

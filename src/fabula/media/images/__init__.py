@@ -10,7 +10,7 @@ from fabula.core.collection import Collection
 from fabula.core.essence import Floats
 from fabula.core.files.writing import write_whole
 from fabula.media.images.files import COMPANION_ENDINGS, PICTURE_ENDINGS, read_item
-from fabula.media.images.sidecars import write_numbers
+from fabula.media.images.sidecars import numbered, write_numbers
 from fabula.media.medium import Cover, Facing, Medium, Output, Preview, Words
 from fabula.media.spec import Spec
 from fabula.media.steps import Steps
@@ -158,12 +158,14 @@ MEDIUM = Medium(
     complete=_complete,
     steps=_steps,
     proposer="pictures",
+    neighbours=True,
     columns=_COLUMNS,
     codes=frozenset(("hash_a", "hash_b", "duplicates", *(f"palette_{k}" for k in range(1, 6)))),
     preview=Preview("picture", _SHOWN, cover=_thumbnail),
     facing=_facing,
     outputs=OUTPUTS,
     write_numbers=write_numbers,
+    numbered=numbered,
     telling=Telling(facts=_facts, joins=_joins),
 )
 

@@ -73,7 +73,7 @@ def as_hex(colour: tuple[float, float, float]) -> str:
 
 
 def _clustered(pixels: Floats, count: int) -> tuple[Floats, Floats]:
-    """Centres (k, 3) and shares (k,) by k-means, begun at pixels far from each other, so that nothing is left to chance."""
+    """Centres (k, 3) and shares (k,) by k-means, begun at pixels far from each other: nothing is left to chance."""
     centres = [pixels[((pixels - pixels.mean(axis=0)) ** 2).sum(axis=1).argmin()]]
     for _ in range(count - 1):
         far = np.min([((pixels - centre) ** 2).sum(axis=1) for centre in centres], axis=0)

@@ -73,8 +73,8 @@ def written(number: tuple[int, int], side: tuple[int, int] | None, *, rating: in
     )
 
 
-def write_numbers(path: Path, number: tuple[int, int], side: tuple[int, int] | None) -> None:
-    """Write the number of a position, and of a side where there are several, into a sidecar beside a picture.
+def numbered(path: Path) -> Path:
+    """The sidecar that says where a picture stands; the picture itself is never written.
 
     Raises
     ------
@@ -84,4 +84,9 @@ def write_numbers(path: Path, number: tuple[int, int], side: tuple[int, int] | N
     target = path.with_name(path.name + ".xmp")
     if target.exists() and _OURS not in target.read_text(encoding="utf-8", errors="replace"):
         raise FileError(f"{shown(target)}: is there already, and is not ours to replace")
-    write_whole(target, written(number, side))
+    return target
+
+
+def write_numbers(path: Path, number: tuple[int, int], side: tuple[int, int] | None) -> None:
+    """Write the number of a position, and of a side where there are several, into a sidecar beside a picture."""
+    write_whole(numbered(path), written(number, side))

@@ -70,10 +70,11 @@ def _format(known: Known, begun: int, at: int) -> str:
     if kinds[-1] == kinds[-2]:
         return ""
     after = f"after {_count(run)} {_KINDS[kinds[-2]]}" if run >= _RUN and kinds[-2] else ""
-    whole = aspect[np.isfinite(aspect)]
-    if aspect[at] > 1 and aspect[at] == whole.max() > np.partition(whole, -2)[-2]:
+    others = np.delete(aspect, at)
+    others = others[np.isfinite(others)]
+    if aspect[at] > 1 and len(others) and aspect[at] > others.max():
         return f"the widest, {after}" if after else "the widest of all"
-    if aspect[at] < 1 and aspect[at] == whole.min() < np.partition(whole, 1)[1]:
+    if aspect[at] < 1 and len(others) and aspect[at] < others.min():
         return f"the tallest, {after}" if after else "the tallest of all"
     return f"{_ONE[kinds[-1]]} {after}" if after and kinds[-1] else ""
 

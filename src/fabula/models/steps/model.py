@@ -200,7 +200,7 @@ class StepModel(CardShown):
             if name in evidence.pairs and weight:
                 part = evidence.pairs[name] * float(weight)
                 total = part if total is None else np.add(total, part, out=total)
-        return np.zeros((n, n)) if total is None else total
+        return np.zeros((n, n)) if total is None else np.asarray(total)
 
     def scores_of(self, collection: Collection, evidence: Evidence) -> Scores:
         """What every ordering of a collection scores; it takes memory for n^3 numbers."""

@@ -6,7 +6,6 @@ so that memory does not grow with it; the rows of each collection must then stan
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,7 +23,7 @@ from fabula.media.registry import measured_where_held
 from fabula.session.opening.measure import measured
 from fabula.sources.registry import Opening, open_source
 from fabula.sources.tables.columns import Table, column_of
-from fabula.sources.tables.files import TABLE_ENDINGS
+from fabula.sources.tables.files import is_table
 from fabula.sources.tables.headings import feature_name
 from fabula.sources.tables.reading import TableReading, open_table
 from fabula.sources.tables.roles import Columns, columns_named, roles_of
@@ -70,14 +69,14 @@ def pieces_of(
     Parameters
     ----------
     path
-        A table, a folder or a playlist.
+        A table, also in the Parquet files of a folder or at an address; a folder of items, or a playlist.
     wanted
         Features that will be asked for; of a table that is read in pieces no others are read.
     opening, measuring
         How it is opened, and how files are measured.
     """
     how = opening or Opening()
-    if Path(path).suffix.lower() not in TABLE_ENDINGS or Path(path).is_dir():
+    if not is_table(path):
         source = open_source([path], how)
         source = measured(source, measuring or Measuring()) if source.files else source
         count = len(source.collection)
@@ -90,7 +89,7 @@ def pieces_of(
         yield from _streamed(path, columns, wanted, rows)
     else:
         reading = open_table(path, columns)
-        yield _piece(reading, np.concatenate(reading.rows) + 1, reading.table.count)
+        yield _piece(reading, reading.order + 1, reading.table.count)
 
 
 def _piece(reading: TableReading, rows: Ints, total: int, *, named: bool = True) -> Piece:
@@ -173,11 +172,5 @@ def _new_ids(path: str | Path, table: pa.Table, columns: Columns, seen: Ints) ->
 
 def _read(table: pa.Table, columns: Columns, begun: int, total: int) -> Piece:
     """Some rows of a table as its collections."""
-    import pyarrow.parquet as pq
-
-    with tempfile.TemporaryDirectory() as folder:
-        place = Path(folder) / "rows.parquet"
-        pq.write_table(table, place)
-        reading = open_table(place, columns)
-    rows = np.concatenate(reading.rows) + 1 + begun
-    return _piece(reading, rows, total, named=bool(columns.id or columns.path))
+    reading = open_table(table, columns)
+    return _piece(reading, reading.order + 1 + begun, total, named=bool(columns.id or columns.path))

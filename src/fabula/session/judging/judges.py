@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fabula.core.arranging.constraints import Constraints
 from fabula.core.collection import Collection
@@ -197,14 +198,14 @@ class StepJudge:
         return parts_of(self.model, ordering, self.collection, self.evidence)
 
 
-class _Closeness(Mapping[str, Floats]):
+class _Closeness(Mapping[str, NDArray[np.floating]]):
     """How close items are in each of the medium's steps, measured when it is asked for; kept of few items."""
 
     def __init__(self, steps: Steps) -> None:
         self._parts = {part.name: part for part in steps.parts}
-        self._kept: dict[str, Floats] = {}
+        self._kept: dict[str, NDArray[np.floating]] = {}
 
-    def __getitem__(self, name: str) -> Floats:
+    def __getitem__(self, name: str) -> NDArray[np.floating]:
         if name in self._kept:
             return self._kept[name]
         table = closeness(self._parts[name].distance)

@@ -92,17 +92,22 @@ def copy_numbered(ordered: Ordered, folder: str | Path, copying: Copying | None 
 
 
 def number_in_place(ordered: Ordered, progress: Progress | None = None) -> list[Path]:
-    """Write the new numbers into the files themselves, where the medium can; each file is kept as a version first."""
-    write_numbers, rows = _numbering(ordered), rows_of(ordered)
+    """Write the new numbers into the files themselves, or beside them, as the medium does it.
+
+    What is replaced is kept as a version first; a file that is not written is not copied either.
+    """
+    write_numbers, rows, medium = _numbering(ordered), rows_of(ordered), ordered.session.medium
     for row in rows:
         if not row.item.path or not (ordered.session.source.folder / row.item.path).is_file():
             raise FileError(f"{row.item.label!r} is not a file that a number could be written into")
+    files = [ordered.session.source.folder / row.item.path for row in rows]
+    targets = [medium.numbered(file) for file in files]  # refuses what must not be replaced before anything is written
     written = []
-    for done, row in enumerate(rows, start=1):
-        file = ordered.session.source.folder / row.item.path
-        history.keep(file)
+    for done, (row, file, target) in enumerate(zip(rows, files, targets, strict=True), start=1):
+        if target.exists():
+            history.keep(target)
         write_numbers(file, row)
-        written.append(file)
+        written.append(target)
         if progress is not None:
             progress(done, len(rows), file.name)
     return written

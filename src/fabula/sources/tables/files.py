@@ -43,6 +43,13 @@ def is_table_folder(path: str | os.PathLike[str]) -> bool:
     return not any(file.suffix.lower() in endings for file in Path(path).iterdir())
 
 
+def is_table(path: str | os.PathLike[str]) -> bool:
+    """Whether a path is that of a table: by its ending, as a folder of Parquet files, or as an address."""
+    if address_of(path) is not None or is_table_folder(path):
+        return True
+    return Path(path).suffix.lower() in TABLE_ENDINGS and not Path(path).is_dir()
+
+
 def _read(path: str | os.PathLike[str]) -> Table:
     address, ending = address_of(path), Path(path).suffix.lower()
     if address is not None:

@@ -1,13 +1,17 @@
-"""Tables as a source: one collection of a table with one row an item."""
+"""Tables as a source: one collection of a table with one row an item. One that only names files is a list of them."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
+from fabula.core.collection import Collection, Item
 from fabula.core.collections import Collections
 from fabula.errors import InputError
-from fabula.media.registry import measured_where_held
+from fabula.media.medium import Medium
+from fabula.media.registry import ITEMS, measured_where_held, medium_of_file
 from fabula.sources.registry import Opening, Reader
 from fabula.sources.source import Choice, SeveralCollectionsError, Source
 from fabula.sources.tables.files import TABLE_ENDINGS, is_table_folder
@@ -22,15 +26,45 @@ def open_collection(paths: Sequence[str], opening: Opening) -> Source:
     reading = open_table(paths[0], columns_named(dict(opening.columns)))
     number = _one_of(reading.collections, opening.collection, path)
     collection, medium = measured_where_held(reading.collections[number])
+    rows = tuple(reading.rows[number].tolist())
+    listed = _listed(collection, path.parent, opening) if medium is ITEMS else None
+    if listed is not None:
+        own, medium = listed
+        return Source(path, own, medium, files=True, table=reading.table, rows=rows, notes=reading.notes)
     return Source(
         path,
         collection,
         medium,
         path.parent,
         table=reading.table,
-        rows=tuple(reading.rows[number].tolist()),
+        rows=rows,
         notes=reading.notes,
     )
+
+
+def _listed(collection: Collection, folder: Path, opening: Opening) -> tuple[Collection, Medium] | None:
+    """Items that are files of one medium, of which nothing is measured yet, each where it lies; None for others.
+
+    Files that may not be read are not looked for.
+    """
+    media = [medium_of_file(Path(item.path).suffix) if item.path else None for item in collection.items]
+    medium = media[0]
+    if medium is None or not medium.specs or any(one is not medium for one in media):
+        return None
+    items, count = [], 0
+    for item in collection.items:
+        beside = os.path.normpath(folder / item.path)
+        name = next((one for one in (beside, item.path) if opening.may_read(one)), None)
+        count += name is not None
+        items.append(replace(item, path=beside) if name is None else _told(item, name, medium.read_item(name)))
+    return (replace(collection, items=tuple(items)), medium) if count else None
+
+
+def _told(item: Item, name: str, tags: Item) -> Item:
+    """An item where it lies, with what its file says of itself where the table does not."""
+    title = tags.title if item.title in ("", Path(name).name) else item.title
+    details = {**tags.details, **item.details}
+    return replace(item, path=name, title=title, artist=item.artist or tags.artist, details=details)
 
 
 def _one_of(collections: Collections, wanted: str | None, path: Path) -> int:

@@ -14,6 +14,8 @@ from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
 from fabula.models.sets.basis import FUNCTIONS, position_basis
 
+RIDGE = 1e-4  # on weights that nothing holds
+
 
 @dataclass(frozen=True, eq=False)
 class Example:
@@ -34,7 +36,15 @@ class Example:
     group: str = ""
 
 
-def train_steps(examples: Sequence[Example], *, negatives: int, penalty: float, rng: np.random.Generator) -> Floats:
+def train_steps(
+    examples: Sequence[Example],
+    *,
+    negatives: int,
+    penalty: float,
+    rng: np.random.Generator,
+    near: Floats | None = None,
+    hold: float = RIDGE,
+) -> Floats:
     """The weights of a step model: shape (f * 12 + k,), arcs first.
 
     They minimise the mean of -log(share of the true order's likelihood among its negatives') plus the penalty times
@@ -47,7 +57,9 @@ def train_steps(examples: Sequence[Example], *, negatives: int, penalty: float, 
     negatives
         Random orderings beside each true one.
     penalty
-        On arcs; flow has so few weights that it needs none.
+        On arcs; flow has so few weights that it needs none where collections are many.
+    near, hold
+        Weights of flow, shape (k,), that the learned ones are held near to, and how firmly; by default hardly, to none.
     rng
         Draws the orderings.
 
@@ -61,17 +73,21 @@ def train_steps(examples: Sequence[Example], *, negatives: int, penalty: float, 
     """
     drawn = np.stack([_differences(one, negatives, rng) for one in examples])  # (c, r, w): false less true
     size = drawn.shape[2]
-    ridge = np.full(size, 1e-4)
-    ridge[: examples[0].standing.shape[1] * FUNCTIONS] = penalty
+    arcs = examples[0].standing.shape[1] * FUNCTIONS
+    ridge, centre = np.full(size, hold), np.zeros(size)
+    ridge[:arcs] = penalty
+    if near is not None:
+        centre[arcs:] = near
 
     def loss(weights: Floats) -> tuple[float, Floats]:
         scores = drawn @ weights.astype(np.float32)  # (c, r), the true order has 0
         total = np.logaddexp(0.0, logsumexp(scores, axis=1))
         shares = np.exp(scores - total[:, np.newaxis]).astype(np.float32)
         slope = np.einsum("cr,crw->w", shares, drawn, optimize=True) / len(drawn)
-        return float(total.mean() + (ridge * weights**2).sum()), slope.astype(np.float64) + 2 * ridge * weights
+        away = weights - centre
+        return float(total.mean() + (ridge * away**2).sum()), slope.astype(np.float64) + 2 * ridge * away
 
-    found = minimize(loss, np.zeros(size), jac=True, method="L-BFGS-B", options={"maxiter": 200})
+    found = minimize(loss, centre, jac=True, method="L-BFGS-B", options={"maxiter": 200})
     return np.asarray(found.x)
 
 

@@ -2,7 +2,7 @@
 
 Greedy pieces are joined to a circle with a dummy item in it, which is improved by turning stretches (2-opt) and by
 moving short ones (Or-opt) among near neighbours; then shaken in one spot at a time, improved there, and kept where it
-is no longer than before. The way begins and ends at the dummy, which is as near to all items as nothing else is: two links
+is no longer than before. The way begins and ends at the dummy, which is nearer to all items than any other: two links
 to it are in every circle, so that what they cost decides nothing.
 """
 

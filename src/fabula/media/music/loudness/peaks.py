@@ -58,7 +58,7 @@ class Peak:
             blocks = samples[:, half + start : half + end].reshape(len(samples), -1, size)
             if blocks.size:
                 self._look_into(samples, start, blocks)
-        return rows * _ROW
+        return int(rows * _ROW)
 
     def _look_into(self, samples: Samples, first: int, blocks: Samples) -> None:
         """Look at blocks (channels, blocks, size), the first of which begins at sample `first`, row by row."""
@@ -86,7 +86,7 @@ class Peak:
 
 def _highest(samples: Samples) -> Samples:
     """The highest absolute value over the last axis."""
-    return np.maximum(samples.max(axis=-1), -samples.min(axis=-1))
+    return np.asarray(np.maximum(samples.max(axis=-1), -samples.min(axis=-1)))
 
 
 def _product(times: int) -> Samples:
