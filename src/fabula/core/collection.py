@@ -164,6 +164,11 @@ class Collection:
         return [item.details.get(name, "") for item in self.items]
 
     @property
+    def creators(self) -> list[str]:
+        """Who made each item, "" where that is not known."""
+        return self.texts("artist")
+
+    @property
     def detail_names(self) -> tuple[str, ...]:
         """The names of the details that items may have."""
         held = self.__dict__.get("_columns")

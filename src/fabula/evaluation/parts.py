@@ -68,7 +68,7 @@ def divided(collections: Sequence[Collection], share: float) -> tuple[list[Colle
     """
     if not 0 < share < 1:
         raise InputError(f"the share to hold out must lie between 0 and 1; got {share}")
-    makers = [c.texts("artist")[0] for c in collections]
+    makers = [c.creators[0] for c in collections]
     by_maker = all(makers) and len(set(makers)) >= _MAKERS
     names = [maker if by_maker else c.id for maker, c in zip(makers, collections, strict=True)]
     wanted = max(round(share * len(names)), min(5, len(names) // 2), 1)

@@ -215,7 +215,7 @@ def _by_share(collections: Sequence[Collection], held_out: float, least: int) ->
 
 def _creators(collections: Sequence[Collection]) -> list[str]:
     """Who made the first item of each collection."""
-    return [c.texts("artist")[0] for c in collections]
+    return [c.creators[0] for c in collections]
 
 
 def overlap(training: Sequence[Collection], held_out: Sequence[Collection]) -> tuple[str, ...]:
