@@ -165,7 +165,7 @@ class Collection:
 
     @property
     def creators(self) -> list[str]:
-        """Who made each item, "" where that is not known."""
+        """Who made each item; "" where that is not known."""
         return self.texts("artist")
 
     @property

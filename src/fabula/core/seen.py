@@ -121,12 +121,13 @@ def shared(ones: Sequence[Collection], others: Sequence[Collection]) -> list[boo
 
 
 def _rows(collection: Collection, names: tuple[str, ...]) -> list[bytes]:
-    """The values of each item, sorted; none where a feature is not there or all are missing."""
+    """The values of each item, sorted; none where a feature is not there, all are missing or all items are alike."""
     if not names or not set(names) <= set(collection.feature_names):
         return []
     rows = np.asarray(collection.columns(sorted(names)), dtype="<f4").reshape(len(collection), -1) + np.float32(0)
     rows[np.isnan(rows)] = np.nan  # one kind of it; and there is no -0.0
-    return [] if np.isnan(rows).all() else sorted(row.tobytes() for row in rows)
+    found = sorted(row.tobytes() for row in rows)  # one year of a whole book is no more than one value
+    return [] if np.isnan(rows).all() or found[0] == found[-1] else found
 
 
 def _titles(collection: Collection) -> list[bytes]:

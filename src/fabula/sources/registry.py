@@ -69,10 +69,10 @@ class Reader:
         Of addresses it opens, such as ``"subsonic"`` for ``subsonic://...``.
     several
         Whether what it opens may hold several collections.
-    folders
-        Whether a folder is one of its own, and none of items.
     takes
         Whether a file of an ending that others have, too, is for this reader.
+    folders
+        Whether a folder is one of its own, and none of items.
     """
 
     name: str
@@ -80,8 +80,8 @@ class Reader:
     endings: tuple[str, ...] = ()
     schemes: tuple[str, ...] = ()
     several: bool = False
-    folders: Callable[[str], bool] | None = None
     takes: Callable[[str], bool] = lambda path: True
+    folders: Callable[[str], bool] | None = None
 
 
 @cache

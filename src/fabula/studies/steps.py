@@ -99,7 +99,12 @@ def train_steps_of(
         posed.pairs,
         {name: tensor.astype(np.float32) for name, tensor in tensors.items()},
         words=posed.lexicon.words,
-        training={"examples": len(posed.examples), "settings": settings, "seen": seen.to_dict()},
+        training={
+            "collections": len(posed.split.training),
+            "examples": len(posed.examples),
+            "settings": settings,
+            "seen": seen.to_dict(),
+        },
         card=card,
     )
     save_model(output, model)

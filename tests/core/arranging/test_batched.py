@@ -89,6 +89,15 @@ def test_items_that_nothing_tells_apart_keep_their_order():
     assert arrange_many(places).orderings.tolist() == [[0, 1, 3, 2]]
 
 
+def test_items_that_flow_alone_tells_apart_are_not_exchanged():
+    steps = np.zeros((1, 4, 4))
+    steps[0, [2, 0, 3], [0, 3, 1]] = -1.0  # 2 0 3 1 is the best; every item has like numbers, in another order
+    steps[0, 1, 2] = -1.0
+    found = arrange_many(np.zeros((1, 4, 4)), steps)
+    assert found.objective[0] == -3.0
+    assert cost_of(np.zeros((1, 4, 4)), steps, found.orderings)[0] == -3.0
+
+
 @pytest.mark.slow
 def test_more_items_than_the_programme_over_all_subsets_takes(rng):
     n = 20

@@ -115,7 +115,7 @@ def _changes(settings: tuple[str, ...], options: dict[str, Any]) -> dict[str, An
     names = {name: options.pop(name) for name in ("features", "logged", "scorers")}
     changes: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
     changes |= {name: tuple(listed(text)) for name, text in names.items() if text is not None}
-    return changes | dict(_setting(text) for text in settings)
+    return changes | dict(as_setting(text) for text in settings)
 
 
 def _over(base: Mapping[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
@@ -135,7 +135,8 @@ def as_where(where: tuple[str, ...]) -> dict[str, str]:
     return kept
 
 
-def _setting(text: str) -> tuple[str, Any]:
+def as_setting(text: str) -> tuple[str, Any]:
+    """From ``NAME=VALUE`` to name and value, which is JSON or text."""
     name, equals, value = text.partition("=")
     if not equals or not name:
         raise InputError(f"--set takes NAME=VALUE, such as learning_rate=0.001; got {text!r}")

@@ -114,7 +114,7 @@ def as_batch(
     if offsets is not None:
         if isinstance(features, Batch):
             raise InputError("a batch has offsets of its own; leave out offsets")
-        return Batch(np.asarray(features), offsets)
+        return Batch(cast("ArrayLike", features), offsets)
     if isinstance(features, Batch):
         known = features.feature_names
         _check_needed("the batch", needed if features.features is None else (), ())

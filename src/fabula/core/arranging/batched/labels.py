@@ -1,8 +1,8 @@
 """The best orderings of many collections, by dynamic programming over those subsets that can still lead to one.
 
 Held and Karp's programme keeps, for each subset of items and each last item of it, the cheapest way to lay it. With a
-lower bound on what is to come, nearly all of them can be seen to be too dear and are never made: of albums, some dozens
-are left of a hundred thousand. What is left of all collections is one list.
+lower bound on what is to come, nearly all of them can be seen to be too dear and are never made: of albums, dozens to
+hundreds are left of a hundred thousand. What is left of all collections is one list.
 """
 
 from __future__ import annotations

@@ -110,14 +110,32 @@ def _keep_order(orderings: Ints, places: Floats, flow: Floats) -> None:
     """Let items that no table tells apart stand in the order in which they are listed, in place."""
     ranked = np.sort(places[:, :, 0], axis=1)
     for number in np.flatnonzero((ranked[:, 1:] == ranked[:, :-1]).any(axis=1)):
-        known: dict[bytes, list[int]] = {}
-        out, into = flow[number], flow[number].T
-        for item, row in enumerate(places[number]):
-            others = np.sort(np.delete(out[item], item)), np.sort(np.delete(into[item], item))
-            known.setdefault(b"".join(part.tobytes() for part in (row, *others)), []).append(item)
         place = np.argsort(orderings[number])
-        for same in known.values():
+        for same in _alike(places[number], flow[number]):
             orderings[number, np.sort(place[same])] = same
+
+
+def _alike(places: Floats, flow: Floats) -> list[list[int]]:
+    """Items that may be exchanged without changing any table, in groups, each as listed."""
+    groups: list[list[int]] = []
+    for item in range(len(places)):
+        own = next((group for group in groups if _exchangeable(places, flow, group[0], item)), None)
+        if own is None:
+            groups.append([item])
+        else:
+            own.append(item)
+    return groups
+
+
+def _exchangeable(places: Floats, flow: Floats, i: int, k: int) -> bool:
+    """Whether the tables stay as they are when two items change places in them."""
+    if not np.array_equal(places[i], places[k]):
+        return False
+    swapped = np.arange(len(places))
+    swapped[[i, k]] = k, i
+    changed = flow[np.ix_(swapped, swapped)] != flow
+    np.fill_diagonal(changed, val=False)  # no item follows itself
+    return not changed.any()
 
 
 def _as_tables(given: ArrayLike) -> Floats:
