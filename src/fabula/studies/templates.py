@@ -16,6 +16,7 @@ from fabula.core.seen import Seen
 from fabula.core.template_set import TemplateSet
 from fabula.errors import InputError
 from fabula.models.file import load_essence_model
+from fabula.sources.tables.files import read_columns
 from fabula.sources.tables.reading import read_table
 from fabula.sources.tables.sequences import read_sequences
 from fabula.studies.splits import Side, sides_of
@@ -83,8 +84,9 @@ def read_corpus(
     if (by is None) == (model is None):
         raise InputError("say where the essence comes from: a column or a model, one of the two")
     listed = [name for name in (by, positions) if name is not None]
-    rows = read_sequences(path, listed, where=where) if by is not None else None
-    collections = [c for c in (read_table(path, where=where) if rows is None else rows) if len(c) > 1]
+    table = read_columns(path)
+    rows = read_sequences(table, listed, where=where) if by is not None else None
+    collections = [c for c in (read_table(table, where=where) if rows is None else rows) if len(c) > 1]
     if not collections:
         raise InputError(f"{path}: holds no collection of two items or more")
     collections, rule = _on_side(collections, str(path), side, chosen="split" in (where or {}))

@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 
 from fabula.core.collection import Item
 from fabula.errors import FileError, InputError
+from fabula.sources.registry import Opening, open_source
+from fabula.sources.tables.files import is_table
 from fabula.sources.tables.grouping import _rows_in_albums
 from fabula.sources.tables.reading import open_table, read_table, write_rows
 
@@ -78,6 +80,16 @@ def test_a_folder_names_the_file_of_a_wrong_row(tmp_path):
     (folder / "part-2.parquet").write_text("none")
     with pytest.raises(FileError, match=r"part-2.parquet: is not a Parquet file that can be read"):
         read_table(folder)
+
+
+def test_a_folder_of_parquet_files_is_opened_as_a_table(tmp_path):
+    folder = _folder(tmp_path / "parts", pa.table(ROWS)[:3], pa.table(ROWS)[3:])
+    source = open_source([folder], Opening(collection="A"))
+    assert [item.title for item in source.collection.items] == ["", "été", "drei"]
+    assert source.rows == (3, 4, 1)
+    assert is_table(folder)
+    (folder / "song.flac").touch()
+    assert not is_table(folder)
 
 
 def test_columns_that_one_file_lacks_are_empty_there_and_those_at_odds_are_told(tmp_path):

@@ -23,7 +23,7 @@ from fabula.media.registry import measured_where_held
 from fabula.session.opening.measure import measured
 from fabula.sources.registry import Opening, open_source
 from fabula.sources.tables.columns import Table, column_of
-from fabula.sources.tables.files import TABLE_ENDINGS
+from fabula.sources.tables.files import is_table
 from fabula.sources.tables.headings import feature_name
 from fabula.sources.tables.reading import TableReading, open_table
 from fabula.sources.tables.roles import Columns, columns_named, roles_of
@@ -69,14 +69,14 @@ def pieces_of(
     Parameters
     ----------
     path
-        A table, a folder or a playlist.
+        A table, also in the Parquet files of a folder or at an address; a folder of items, or a playlist.
     wanted
         Features that will be asked for; of a table that is read in pieces no others are read.
     opening, measuring
         How it is opened, and how files are measured.
     """
     how = opening or Opening()
-    if Path(path).suffix.lower() not in TABLE_ENDINGS or Path(path).is_dir():
+    if not is_table(path):
         source = open_source([path], how)
         source = measured(source, measuring or Measuring()) if source.files else source
         count = len(source.collection)

@@ -22,6 +22,8 @@ TABLE_ENDINGS = (*TEXT_READERS, PARQUET)
 def read_columns(path: str | os.PathLike[str] | Any) -> Table:
     """Read a table: a file by the ending of its name, a folder of Parquet files, either at an address, or a frame.
 
+    A table that was read before is given back, so that it need not be read twice.
+
     Raises
     ------
     FileError
@@ -29,6 +31,8 @@ def read_columns(path: str | os.PathLike[str] | Any) -> Table:
     InputError
         When the ending is unknown.
     """
+    if isinstance(path, Table):
+        return path
     table = _read(path) if isinstance(path, (str, os.PathLike)) else read_frame(path)
     if not table.count:
         raise FileError(f"{table.path}: the table has no rows")
@@ -41,6 +45,13 @@ def is_table_folder(path: str | os.PathLike[str]) -> bool:
         return False
     endings = item_endings() - set(TABLE_ENDINGS)
     return not any(file.suffix.lower() in endings for file in Path(path).iterdir())
+
+
+def is_table(path: str | os.PathLike[str]) -> bool:
+    """Whether a path is that of a table: by its ending, as a folder of Parquet files, or as an address."""
+    if address_of(path) is not None or is_table_folder(path):
+        return True
+    return Path(path).suffix.lower() in TABLE_ENDINGS and not Path(path).is_dir()
 
 
 def _read(path: str | os.PathLike[str]) -> Table:

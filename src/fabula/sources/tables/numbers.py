@@ -71,13 +71,24 @@ def features_of(columns: Sequence[Numbers], order: Ints | None, count: int) -> F
     block = np.empty((count if order is None else len(order), begins[-1]))
     for at, column in zip(begins, columns, strict=False):
         if column.width is not None:
-            block[:, at : at + column.width] = column.whole() if order is None else column.whole()[order]
+            _lay_vectors(block[:, at : at + column.width], column, order)
     narrow = [(at, column) for at, column in zip(begins, columns, strict=False) if column.width is None]
     if order is None:
         _lay_side_by_side(block, narrow)
     else:
         _gather(block, narrow, order)
     return block
+
+
+def _lay_vectors(block: Floats, vectors: Numbers, order: Ints | None) -> None:
+    """Copy vectors into their part of a block."""
+    if order is not None:
+        block[:] = vectors.whole()[order]
+        return
+    start = 0
+    for piece in vectors.pieces:
+        block[start : start + len(piece)] = piece
+        start += len(piece)
 
 
 def _lay_side_by_side(block: Floats, columns: Sequence[tuple[int, Numbers]]) -> None:

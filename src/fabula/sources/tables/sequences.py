@@ -23,14 +23,14 @@ from fabula.sources.tables.roles import named
 
 
 def read_sequences(
-    path: str | os.PathLike[str], columns: Sequence[str], *, where: Mapping[str, Any] | None = None
+    path: str | os.PathLike[str] | Any, columns: Sequence[str], *, where: Mapping[str, Any] | None = None
 ) -> list[Collection] | None:
     """The collections of a table that has one row a collection; None where the first column named holds no lists.
 
     Parameters
     ----------
     path
-        A table.
+        A table, or where one lies.
     columns
         Those that hold lists of numbers; they become the features.
     where
