@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.interpolate import CubicSpline, PchipInterpolator
 
@@ -142,6 +142,7 @@ def test_a_monotone_curve_is_scipys_pchip(q, d, rng):
 
 
 @given(st.lists(st.floats(-5, 5), min_size=2, max_size=12))
+@example([0.0, 2.2e-311, 1.0])
 def test_a_monotone_curve_stays_between_neighbouring_knots(values):
     curve = Template(np.linspace(0, 1, len(values)), values, interpolation="monotone")
     for (left, right), (low, high) in zip(pairwise(curve.knots), pairwise(values), strict=True):

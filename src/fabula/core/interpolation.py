@@ -48,7 +48,7 @@ def _monotone_slopes(dx: Floats, slope: Floats) -> Floats:
     left, right = slope[:-1], slope[1:]
     before, after = 2 * dx[1:] + dx[:-1], dx[1:] + 2 * dx[:-1]
     level = np.sign(left) * np.sign(right) <= 0
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):  # of a slope next to nothing
         inner = np.where(level, 0.0, (before + after) / (before / left + after / right))
     first = _end_slope(dx[0], dx[1], slope[0], slope[1])
     last = _end_slope(dx[-1], dx[-2], slope[-1], slope[-2])
