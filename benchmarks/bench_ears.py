@@ -1,12 +1,14 @@
 """How well tempo and key are heard, beside librosa, essentia and aubio, on pieces whose truth is written down.
 
     python -m benchmarks.bench_ears OUT [--only fabula]
+    python -m benchmarks.bench_ears OUT --edges
 
 OUT is a folder of `render_music`'s pieces; only its test part is looked at. Tempo: accuracy 1 (within 4 %) and
 accuracy 2 (also a half, a third, twice, three times of it). Key: right, and the MIREX score (1 right, 0.5 a fifth off,
 0.3 the relative, 0.2 the parallel key). What each system says is kept in OUT, so that a run that was interrupted goes
-on. librosa comes with the extra ``fma``; essentia from PyPI and the command ``aubio`` (Debian's aubio-tools) are used
-where they are installed.
+on. ``--edges``: the tempo that steps go by, at the start and the end of two pieces of other tempi joined, and of each
+piece by itself, within 4 % or half or twice of it, beside the tempo of the whole. librosa comes with the extra
+``fma``; essentia from PyPI and the command ``aubio`` (Debian's aubio-tools) are used where they are installed.
 """
 
 from __future__ import annotations
@@ -133,16 +135,68 @@ def scores(pieces: list[dict[str, Any]], known: dict[str, Answer]) -> dict[str, 
     }
 
 
+def edges(folder: Path, pieces: list[dict[str, Any]]) -> None:
+    """How often the tempo at an edge is right, and that of the whole."""
+    from fabula.media.music.decoding.sound import open_sound
+    from fabula.media.music.hearing.ears import Ears
+    from fabula.media.music.known import SAME_TEMPO, tempo_octaves
+
+    def onsets(piece: dict[str, Any]) -> tuple[np.ndarray, float, float]:
+        with open_sound(folder / piece["file"]) as sound:
+            ears = Ears(sound.rate)
+            for chunk in sound.chunks:
+                ears.push(chunk)
+        return ears.spectra.onsets, ears.spectra.rate, ears.spectra.strengths
+
+    mixed = [pieces[k] for k in np.random.default_rng(0).permutation(len(pieces))]
+    heard = [onsets(piece) for piece in mixed]
+    right: dict[str, list[list[bool]]] = {"joined": [], "alone": []}
+    for (one, first), (other, second) in zip(
+        zip(mixed[::2], heard[::2], strict=False), zip(mixed[1::2], heard[1::2], strict=False), strict=False
+    ):
+        both = np.concatenate([first[0], second[0]]), first[1], first[2] + second[2]
+        if tempo_octaves(one["tempo"], other["tempo"]) > 2 * SAME_TEMPO:
+            right["joined"] += _edge_tempi(*both, (one["tempo"], other["tempo"]))
+        for piece, sound in ((one, first), (other, second)):
+            right["alone"] += _edge_tempi(*sound, (piece["tempo"], piece["tempo"]))
+    for name, rows in right.items():
+        edge, whole = np.mean(rows, axis=0)
+        print(f"{name}: {len(rows)} edges, tempo right {edge:.3f}, that of the whole {whole:.3f}")
+
+
+def _edge_tempi(onsets: np.ndarray, rate: float, strengths: float, truths: tuple[float, float]) -> list[list[bool]]:
+    from fabula.core.collection import Collection, Item
+    from fabula.media.music.hearing.tempo import find_tempo
+    from fabula.media.music.known import SAME_TEMPO, tempi, tempo_octaves
+
+    length, strength = round(30 * rate), strengths / len(onsets)
+    parts = {"heard": onsets, "start": onsets[:length], "end": onsets[-length:]}
+    found = {name: find_tempo(part, rate, strength) for name, part in parts.items()}
+    columns = {f"{name}_tempo": one.beats for name, one in found.items()}
+    columns |= {f"{name}_tempo_confidence": one.confidence for name, one in found.items()}
+    columns["tempo_confidence"] = found["heard"].confidence
+    track = Collection("c", [Item("a")], [list(columns.values())], tuple(columns))
+    rows = []
+    for where, truth in zip(("start", "end"), truths, strict=True):
+        said = tempi(track, where).values[0], found["heard"].beats
+        rows.append([bool(beats > 0 and tempo_octaves(beats, truth) <= SAME_TEMPO) for beats in said])
+    return rows
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("out", type=Path, nargs="?")
     parser.add_argument("--only", help="ask this system alone; the others as far as they were asked")
+    parser.add_argument("--edges", action="store_true", help="the tempo at the edges alone")
     asked = parser.parse_args()
     if asked.out is None:
         print("needs a folder of benchmarks.render_music: python -m benchmarks.bench_ears OUT")
         return
     truths = [json.loads(path.read_text()) | {"file": _sound(path)} for path in sorted(asked.out.glob("*.json"))]
     pieces = [truth for truth in truths if truth["part"] == "test"]
+    if asked.edges:
+        edges(asked.out, pieces)
+        return
     found = {}
     for name, system in systems().items():
         found[name] = answers(asked.out, name, system, pieces if asked.only in (None, name) else [])

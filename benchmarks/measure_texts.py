@@ -9,6 +9,7 @@ intervals by author, for N = 32, 1,024 and 4,096.
 from __future__ import annotations
 
 import argparse
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +19,6 @@ import numpy as np
 
 from benchmarks.recover_texts import books, windows
 from fabula.core.collection import Collection, Item
-from fabula.evaluation.intervals import mean_interval
 from fabula.media.registry import measured_where_held
 from fabula.models.file import load_model
 from fabula.models.steps.model import StepModel
@@ -26,6 +26,7 @@ from fabula.training.steps.examples import LONGEST, Example
 from fabula.training.steps.learning import Weights, bits_of
 
 FEWEST = 6
+RESAMPLES = 2000
 LENGTHS = ((6, 15), (16, 30), (31, LONGEST))
 
 
@@ -62,14 +63,18 @@ def weights_of(model: StepModel, part: str) -> Weights:
     return Weights(arcs * (part != "pairs"), reach * (part != "arcs"))
 
 
-def told(found: Sequence[Measured], weights: Weights, negatives: int) -> str:
-    """The mean of some bits, with its interval by author."""
-    if not found:
-        return "none"
+def measured(found: Sequence[Measured], weights: Weights, negatives: int) -> dict[str, float]:
+    """The mean of some bits, with its interval: authors drawn again.
+
+    Bits near their ceiling have hardly any spread, so that an interval in units of it would have no bound.
+    """
     examples = [one.example for one in found]
     bits = bits_of(examples, weights, negatives=negatives, rng=np.random.default_rng(0))
-    one = mean_interval(bits, np.random.default_rng(0), [example.group for example in examples])
-    return f"{one.mean:.2f} ({one.low:.2f} to {one.high:.2f}), {len(bits)} by {len({e.group for e in examples})}"
+    authors = np.unique([example.group for example in examples], return_inverse=True)[1]
+    sums, counts = np.bincount(authors, bits), np.bincount(authors)
+    drawn = np.random.default_rng(0).integers(0, len(sums), (RESAMPLES, len(sums)))
+    low, high = np.quantile(sums[drawn].sum(axis=1) / counts[drawn].sum(axis=1), [0.025, 0.975])
+    return {"bits": float(bits.mean()), "low": float(low), "high": float(high), "collections": len(bits)}
 
 
 def groups_of(found: Sequence[Measured], sizes: Sequence[int]) -> dict[str, list[Measured]]:
@@ -96,6 +101,7 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=0, help="characters that each part keeps; all by default")
     parser.add_argument("--of", nargs="*", choices=["all", "arcs", "pairs"], default=["all", "arcs", "pairs"])
     parser.add_argument("--negatives", type=int, nargs="*", default=[31, 1023, 4095])
+    parser.add_argument("--out", type=Path, help="write what is printed as JSON")
     asked = parser.parse_args()
     model = load_model(asked.model)
     if not isinstance(model, StepModel):
@@ -103,11 +109,17 @@ def main() -> None:
     rows = [book for book in books(asked.table, asked.split) if len(book) >= FEWEST]
     rows = [book for book in rows if asked.language in (None, book[0]["lang"])]
     found = [one for book in rows for one in look(book, model, asked.windows, asked.first)]
+    kept: dict[str, dict[str, float]] = {}
     for part in asked.of:
-        for name, some in groups_of(found, asked.windows).items():
-            if part == "all" or ", " not in name:
-                bits = [told(some, weights_of(model, part), negatives) for negatives in asked.negatives]
-                print(f"{part}: {name}:", "; ".join(bits), flush=True)
+        groups = {name: some for name, some in groups_of(found, asked.windows).items() if some}
+        for name in groups if part == "all" else [name for name in groups if "," not in name]:
+            for negatives in asked.negatives:
+                one = measured(groups[name], weights_of(model, part), negatives)
+                label = f"{name}, N = {negatives + 1}" + ("" if part == "all" else f", {part} alone")
+                kept[label] = one
+                print(f"{label}: {one['bits']:.2f} ({one['low']:.2f} to {one['high']:.2f}), {one['collections']}")
+    if asked.out is not None:
+        asked.out.write_text(json.dumps(kept, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -43,13 +43,15 @@ def windows(book: Sequence[dict[str, Any]], size: int) -> Iterator[Sequence[dict
         yield book[start : start + size]
 
 
-def put_back(rows: Sequence[dict[str, Any]], model: str, seed: int) -> Ints:
-    """The ordering that is proposed for shuffled parts, in the true numbering."""
+def put_back(rows: Sequence[dict[str, Any]], model: str, seed: int) -> tuple[Ints, float]:
+    """The ordering proposed for shuffled parts, in the true numbering, and how sure it says it is which end begins."""
     mixed = np.random.default_rng(seed).permutation(len(rows))
     items = [Item(str(k), title=f"part {k}", details={"text": rows[i]["text"]}) for k, i in enumerate(mixed)]
     collection, medium = measured_where_held(Collection("book", items))
     session = source_session(Source(Path("book"), collection, medium), Measuring(), Asked(model=model))
-    return np.asarray(mixed[session.order(alternatives=1).ordering])
+    ordered = session.order(alternatives=1)
+    sure = ordered.sureness
+    return np.asarray(mixed[ordered.ordering]), np.nan if sure is None else sure
 
 
 def told(orders: Sequence[Ints], authors: Sequence[str]) -> dict[str, Any]:
@@ -71,18 +73,25 @@ def main() -> None:
     parser.add_argument("table", type=Path)
     parser.add_argument("--model", default="prose")
     parser.add_argument("--split", default="validation")
-    parser.add_argument("--windows", type=int, nargs="*", default=[20, 10])
+    parser.add_argument("--windows", type=int, nargs="*", default=[0, 20, 10], help="0: whole books")
+    parser.add_argument(
+        "--most", type=int, default=0, help="books and windows of each size, evenly spread; all by default"
+    )
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
     found, report = books(options.table, options.split), {}
-    for size in (0, *options.windows):
+    for size in options.windows:
         parts = [
             part for book in found for part in ([book] if not size else windows(book, size)) if len(part) >= FEWEST
         ]
+        if options.most and len(parts) > options.most:
+            parts = [parts[k] for k in np.linspace(0, len(parts) - 1, options.most).round().astype(int)]
         begun = time.monotonic()
-        orders = [put_back(part, options.model, number) for number, part in enumerate(parts)]
+        found_again = [put_back(part, options.model, number) for number, part in enumerate(parts)]
+        orders, sure = [order for order, _ in found_again], [sure for _, sure in found_again]
         name = f"windows of {size}" if size else "whole books"
-        report[name] = {"count": len(parts), **told(orders, [part[0]["author"] for part in parts])}
+        authors = [part[0]["author"] for part in parts]
+        report[name] = {"count": len(parts), "sure": float(np.nanmean(sure)), **told(orders, authors)}
         some = [k for k, part in enumerate(parts) if not size and 10 <= len(part) <= 30]
         if some:
             kept = [orders[k] for k in some]

@@ -1,6 +1,7 @@
 """Write into the models that come with the package what they were trained on: a digest of every collection.
 
-    python examples/record_training_data.py FOLDER          # albums, albums-more and titles .parquet
+    python examples/record_training_data.py FOLDER          # albums, albums-more and titles .parquet, text/
+    python examples/record_training_data.py FOLDER --only prose poems
     python examples/record_training_data.py FOLDER --write
     python examples/record_training_data.py FOLDER --only pictures --write      # images/features.parquet alone
 
@@ -24,10 +25,14 @@ import train_shipped_models as shipped
 import fabula.models
 from fabula.core.collection import Collection
 from fabula.core.seen import Seen
+from fabula.media.registry import measured_where_held
 from fabula.models.file import load_model, save_model
+from fabula.studies.splits import read_split
+from fabula.studies.steps import FEWEST
 from fabula.training.data.dataset import fingerprint
 from fabula.training.sets.training import fingerprint as set_fingerprint
 
+TEXTS = {"prose": "novels.parquet", "poems": "poems.parquet"}
 FILES = Path(fabula.models.__file__).parent / "shipped"
 
 
@@ -36,11 +41,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--write", action="store_true", help="write the records; else only say what is known")
-    parser.add_argument("--only", choices=["pictures"], help="this model alone")
+    parser.add_argument("--only", nargs="*", choices=["pictures", *TEXTS], help="these models; all by default")
     chosen = parser.parse_args()
-    _pictures(chosen.folder / "images" / "features.parquet", write=chosen.write)
-    if chosen.only:
-        return
+    if chosen.only is None or "pictures" in chosen.only:
+        _pictures(chosen.folder / "images" / "features.parquet", write=chosen.write)
+    for name, table in TEXTS.items():
+        if chosen.only is None or name in chosen.only:
+            _record_texts(name, chosen.folder / "text" / table, write=chosen.write)
+    if chosen.only is None:
+        _record_music(chosen)
+
+
+def _record_music(chosen: argparse.Namespace) -> None:
     arrays = shipped.read_parquet(chosen.folder / "albums.parquet")
     usual, all_of_them = (shipped.as_collections(arrays, unusual=unusual)["train"] for unusual in (False, True))
     titled = _titled(chosen.folder)
@@ -53,6 +65,16 @@ def main() -> None:
     model = load_model("music")
     same = set_fingerprint(training) == model.training["fingerprint"]
     _record("music", model, training, same=same, write=chosen.write)
+
+
+def _record_texts(name: str, table: Path, *, write: bool) -> None:
+    """A step model, whose training leaves how many collections of six items and more it was given."""
+    model: Any = load_model(name)
+    split = read_split(table)
+    training = [c for c in split.training if len(c) >= FEWEST]
+    measured = [measured_where_held(c)[0] for c in training]
+    same = len(measured) == model.training.get("collections")
+    _record(name, model, measured, same=same, write=write)
 
 
 def _pictures(path: Path, *, write: bool) -> None:

@@ -88,3 +88,12 @@ def test_both_of_two():
     first, second = made(30), made(30, seed=1)
     both = Seen.of(first, NAMES) | Seen.of(second, NAMES)
     assert all(both.among([*first, *second]))
+
+
+def test_what_all_items_of_a_collection_share_does_not_tell_it():
+    rows = {"a": (1880.0, 14.0), "b": (1880.0, 14.0), "c": (1901.0, 20.0)}
+    books = {
+        name: Collection(name, [Item(str(k)) for k in range(14)], [row] * 14, ["year", "parts"])
+        for name, row in rows.items()
+    }
+    assert Seen.of([books["a"], books["c"]], ["year", "parts"]).among([books["b"]]) == [False]

@@ -2,12 +2,12 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
 from fabula.errors import InputError
-from fabula.evaluation.metrics import METRICS, Evaluation, evaluate, validate
+from fabula.evaluation.metrics import METRICS, Evaluation, evaluate, score_all, validate
 
 orders = st.integers(2, 12).flatmap(lambda n: st.permutations(range(n)))
 
@@ -118,3 +118,14 @@ def test_random_orderings_come_out_as_the_table_says():
 def test_refuses(orderings, message):
     with pytest.raises(InputError, match=message):
         validate(orderings)
+
+
+@given(st.lists(st.one_of(st.none(), st.integers(1, 9), st.just(70)), max_size=8), st.integers(0, 99))
+@settings(max_examples=60, deadline=None)
+def test_many_are_scored_as_one_by_one(lengths, seed):
+    rng = np.random.default_rng(seed)
+    orderings = [None if n is None else rng.permutation(n) for n in lengths]
+    found = score_all(orderings)
+    for name, metric in METRICS.items():
+        expected = [np.nan if order is None else metric(order) for order in orderings]
+        np.testing.assert_array_equal(found[name], expected)  # to the last bit

@@ -25,6 +25,7 @@ COMMANDS = {
     "templates": ("research.templates", "List, show, learn and compare story templates."),
     "extract": ("extract", "Measure files and write a table, one row a file."),
     "encode": ("encode", "Write the essence of every item of a table of collections, or of a folder."),
+    "job": ("job", "Cut large work into shards that any number of processes and machines do."),
     "cache": ("cache", "Say what is kept of measured files, or forget it."),
     "fetch": ("research.fetch", "Fetch a public dataset of ordered collections."),
     "info": ("research.info", "Say what a model takes, what it was trained on and how it did."),

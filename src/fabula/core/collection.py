@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,6 +14,9 @@ from fabula.core.display import named, number, table_html
 from fabula.core.essence import Floats
 from fabula.core.ordering import as_ordering
 from fabula.errors import InputError
+
+if TYPE_CHECKING:
+    from fabula.core.item_columns import ItemColumns
 
 _HEAD = 8  # items that a collection shows of itself
 _COLUMNS = 8  # features
@@ -121,28 +124,55 @@ class Collection:
     def view(
         cls,
         id: str,  # noqa: A002 - the design's word
-        make_items: Callable[[], tuple[Item, ...]],
+        columns: tuple[ItemColumns, slice],
         features: NDArray[np.floating[Any]],
         feature_names: tuple[str, ...],
         *,
         ordered: bool = True,
         title: str = "",
     ) -> Collection:
-        """A collection whose items are made when they are first asked for; nothing is checked or copied.
+        """A collection whose items are made of some rows of columns when first asked for; nothing is checked or copied.
 
         :class:`fabula.Collections` makes these of its block.
         """
         made = object.__new__(cls)
         made.__dict__.update(id=id, features=features, feature_names=feature_names, ordered=ordered, title=title)
-        made.__dict__["_make_items"] = make_items
+        made.__dict__["_columns"] = columns
         return made
 
     def __getattr__(self, name: str) -> Any:
-        make = self.__dict__.get("_make_items") if name == "items" else None
-        if make is None:
+        held = self.__dict__.get("_columns") if name == "items" else None
+        if held is None:
             raise AttributeError(f"a Collection has no attribute {name!r}")
-        self.__dict__["items"] = items = make()
+        self.__dict__["items"] = items = held[0].part(held[1]).items()
         return items
+
+    def texts(self, name: str) -> list[Any]:
+        """One word of every item: its id, title, path, artist, or a detail by its name; "" where it has none.
+
+        Examples
+        --------
+        >>> Collection("1", (Item("a", "Intro"), Item("b"))).texts("title")
+        ['Intro', '']
+        """
+        held = self.__dict__.get("_columns")
+        if held is not None:
+            cells = held[0].column(name)
+            return [""] * len(self) if cells is None else cells[held[1]].tolist()
+        if name in ("id", "title", "path", "artist"):
+            return [getattr(item, name) for item in self.items]
+        return [item.details.get(name, "") for item in self.items]
+
+    @property
+    def creators(self) -> list[str]:
+        """Who made each item; "" where that is not known."""
+        return self.texts("artist")
+
+    @property
+    def detail_names(self) -> tuple[str, ...]:
+        """The names of the details that items may have."""
+        held = self.__dict__.get("_columns")
+        return tuple(held[0].details if held else dict.fromkeys(name for item in self.items for name in item.details))
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in ("id", "items", "features", "feature_names", "ordered", "title")}

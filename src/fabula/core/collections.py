@@ -207,7 +207,7 @@ class Collections(Sequence[Collection]):
         title = "" if self.titles is None else self.titles[number]
         return Collection.view(
             self.ids[number],
-            lambda: self._items.part(rows).items(),
+            (self._items, rows),
             self.features[rows],
             self.feature_names,
             ordered=self.ordered,

@@ -121,17 +121,18 @@ def shared(ones: Sequence[Collection], others: Sequence[Collection]) -> list[boo
 
 
 def _rows(collection: Collection, names: tuple[str, ...]) -> list[bytes]:
-    """The values of each item, sorted; none where a feature is not there or all are missing."""
+    """The values of each item, sorted; none where a feature is not there, all are missing or all items are alike."""
     if not names or not set(names) <= set(collection.feature_names):
         return []
     rows = np.asarray(collection.columns(sorted(names)), dtype="<f4").reshape(len(collection), -1) + np.float32(0)
     rows[np.isnan(rows)] = np.nan  # one kind of it; and there is no -0.0
-    return [] if np.isnan(rows).all() else sorted(row.tobytes() for row in rows)
+    found = sorted(row.tobytes() for row in rows)  # one year of a whole book is no more than one value
+    return [] if np.isnan(rows).all() or found[0] == found[-1] else found
 
 
 def _titles(collection: Collection) -> list[bytes]:
     """The titles, sorted; none where all but their numbers are alike, as in "Track 1", "Track 2"."""
-    titles = sorted(_folded(item.title) for item in collection.items)
+    titles = sorted(map(_folded, collection.texts("title")))
     wordings = {_DIGITS.sub("", title) for title in titles} - {""}
     return [title.encode() for title in titles] if len(wordings) > 1 else []
 
@@ -153,6 +154,8 @@ def _surprise(rows: list[bytes], counts: Counter[bytes], total: int) -> float:
 
 
 def _folded(text: str) -> str:
+    if text.isascii():
+        return " ".join(text.casefold().split())
     return " ".join(unicodedata.normalize("NFKC", text.encode("utf-8", "replace").decode()).casefold().split())
 
 

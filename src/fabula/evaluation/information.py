@@ -247,7 +247,7 @@ def makers(collections: Sequence[Collection]) -> list[str]:
     >>> makers([Collection("1", [Item("a", artist="Ana")]), Collection("2", [Item("b", artist="ANA")])])
     ['ana', 'ana']
     """
-    return [next((i.creator.casefold() for i in c.items if i.creator), f"\0{c.id}") for c in collections]
+    return [next((who.casefold() for who in c.creators if who), f"\0{c.id}") for c in collections]
 
 
 def _check(negatives: int, draws: int, collections: int) -> None:

@@ -157,8 +157,9 @@ def _student_ends(
     found = []
     for size in batches(resamples, g):
         drawn = rng.integers(g, size=(size, g))
-        means = sums[drawn].sum(axis=1) / counts[drawn].sum(axis=1)
-        errors = _errors(sums[drawn], counts[drawn], means)
+        totals, sizes = sums[drawn], counts[drawn]
+        means = totals.sum(axis=1) / sizes.sum(axis=1)
+        errors = _errors(totals, sizes, means)
         varied = errors > _ALIKE * np.abs(sums).max()
         found.append((means - mean)[varied] / errors[varied])
     low, high = np.quantile(np.concatenate(found), ends)

@@ -22,16 +22,18 @@ lcs           longest subsequence that keeps the true order, by n               
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from fabula.core.essence import Floats
 from fabula.core.ordering import Ints, as_ordering
 from fabula.errors import InputError
 
 _SMALL = 64  # items compared pair by pair
+_AT_A_TIME = 2**22  # pairs
 
 
 @dataclass(frozen=True)
@@ -176,6 +178,51 @@ METRICS = {
     "perfect": perfect,
     "lcs": lcs,
 }
+
+
+def score_all(orderings: Sequence[Ints | None]) -> dict[str, Floats]:
+    """Every metric of many orderings, (number,) each; NaN where there is no ordering.
+
+    What each metric says of one, said of all of one length at once.
+
+    Examples
+    --------
+    >>> score_all([np.array([0, 1, 2]), None, np.array([0, 2, 1])])["position"].round(2)
+    array([1.  ,  nan, 0.33])
+    """
+    found = {name: np.full(len(orderings), np.nan) for name in METRICS}
+    alike: dict[int, list[tuple[int, Ints]]] = {}
+    for number, ordering in enumerate(orderings):
+        if ordering is not None:
+            alike.setdefault(len(ordering), []).append((number, ordering))
+    for n, members in alike.items():
+        size = max(1, _AT_A_TIME // n**2)
+        for start in range(0, len(members), size):
+            numbers, orders = zip(*members[start : start + size], strict=True)
+            for name, scores in _of_length(np.stack(orders)).items():
+                found[name][list(numbers)] = scores
+    return found
+
+
+def _of_length(orders: Ints) -> dict[str, Floats]:
+    """Every metric of orderings of one length, shape (m, n)."""
+    m, n = orders.shape
+    if n < 2 or n > _SMALL:
+        return {name: np.array([metric(order) for order in orders]) for name, metric in METRICS.items()}
+    true = np.arange(n)
+    turned = np.triu(orders[:, :, np.newaxis] > orders[:, np.newaxis], 1).sum(axis=(1, 2))
+    placed = orders == true
+    return {
+        "edit": np.array([edit(order) for order in orders]),
+        "spearman": 1.0 - 6.0 * ((orders - true) ** 2).sum(axis=1).astype(np.float64) / (n * (n**2 - 1)),
+        "kendall": 1.0 - 4.0 * turned / (n * (n - 1)),
+        "first": placed[:, 0].astype(np.float64),
+        "last": placed[:, -1].astype(np.float64),
+        "neighbours": (np.diff(orders, axis=1) == 1).mean(axis=1),
+        "position": placed.mean(axis=1),
+        "perfect": placed.all(axis=1).astype(np.float64),
+        "lcs": np.array([lcs(order) for order in orders]).reshape(m),
+    }
 
 
 def _inversions(items: Ints) -> int:

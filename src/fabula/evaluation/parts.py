@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -67,15 +68,17 @@ def divided(collections: Sequence[Collection], share: float) -> tuple[list[Colle
     """
     if not 0 < share < 1:
         raise InputError(f"the share to hold out must lie between 0 and 1; got {share}")
-    makers = [c.items[0].creator for c in collections]
+    makers = [c.creators[0] for c in collections]
     by_maker = all(makers) and len(set(makers)) >= _MAKERS
     names = [maker if by_maker else c.id for maker, c in zip(makers, collections, strict=True)]
     wanted = max(round(share * len(names)), min(5, len(names) // 2), 1)
     apart: set[str] = set()
-    for name in sorted(set(names), key=share_of):
-        if sum(other in apart for other in names) >= wanted:
+    times, taken = Counter(names), 0
+    for name in sorted(times, key=share_of):
+        if taken >= wanted:
             break
         apart.add(name)
+        taken += times[name]
     sides = [(c, name in apart) for c, name in zip(collections, names, strict=True)]
     return [c for c, out in sides if not out], [c for c, out in sides if out]
 

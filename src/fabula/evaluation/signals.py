@@ -92,7 +92,7 @@ def title_signals(collections: Sequence[Collection]) -> Iterator[Signal]:
     >>> found[0].what, found[0].values, found[1].values
     ('the numbers in them', array([ 2., 10.]), array([0., 1.]))
     """
-    titles = [[item.title.casefold().strip() for item in c.items] for c in collections]
+    titles = [[title.casefold().strip() for title in c.texts("title")] for c in collections]
     if not any(title for own in titles for title in own):
         return
     yield Signal("", "the numbers in them", np.concatenate([_numbers(own) for own in titles]))

@@ -21,7 +21,7 @@ _BESIDE = 0.25  # of a file, is what one counts that may lie beside the items of
 
 def open_files(paths: Sequence[str], opening: Opening) -> Source:
     """Open folders and files: those of the medium that has most of them. One file alone may hold several items."""
-    medium = _medium(paths, opening)
+    medium = medium_of(paths, opening)
     parts = medium.parts(paths[0]) if _is_one_item(paths, medium) else None
     if parts is not None:
         note = f"{shown(paths[0])} was cut into {len(parts)} {medium.words.items}"
@@ -39,7 +39,7 @@ def _is_one_item(paths: Sequence[str], medium: Medium) -> bool:
     return len(paths) == 1 and Path(paths[0]).is_file() and Path(paths[0]).suffix.lower() in medium.endings
 
 
-def _medium(paths: Sequence[str], opening: Opening) -> Medium:
+def medium_of(paths: Sequence[str], opening: Opening) -> Medium:
     """The medium that has most files; where none has any, the first of the house, which says what it looks for.
 
     What may lie beside the items of another medium that is there counts little: the lyrics of an album make no book.

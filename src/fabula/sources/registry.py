@@ -71,6 +71,8 @@ class Reader:
         Whether what it opens may hold several collections.
     takes
         Whether a file of an ending that others have, too, is for this reader.
+    folders
+        Whether a folder is one of its own, and none of items.
     """
 
     name: str
@@ -79,6 +81,7 @@ class Reader:
     schemes: tuple[str, ...] = ()
     several: bool = False
     takes: Callable[[str], bool] = lambda path: True
+    folders: Callable[[str], bool] | None = None
 
 
 @cache
@@ -152,7 +155,7 @@ def _reader_of(name: str, *, alone: bool) -> Reader | None:
         hint = f"; there are: {', '.join(known)}" if known else ""
         raise InputError(f"{shown(name)}: nothing here opens {scheme[1]}:// addresses{hint}")
     if Path(name).is_dir():
-        return None
+        return next((reader for reader in readers() if reader.folders is not None and reader.folders(name)), None)
     if Path(name).suffix.lower() == ".txt":
         lists = _loaded(_LISTS)
         return lists if alone and lists.takes(name) else None

@@ -19,7 +19,7 @@ from fabula.evaluation.baselines import random_orderings
 from fabula.evaluation.comparison import Comparison, ComparisonSettings, compare_scores
 from fabula.evaluation.information import Information, makers, mutual_information, told_elsewhere
 from fabula.evaluation.intervals import Interval, mean_interval
-from fabula.evaluation.metrics import METRICS
+from fabula.evaluation.metrics import METRICS, score_all
 from fabula.media.registry import medium_of_columns
 from fabula.models.file import AnyModel, load_essence_model, load_model
 from fabula.models.sets.model import SetModel
@@ -275,7 +275,7 @@ def tabulate(
     (['chance', 'rise'], 1.0)
     """
     scores = {CHANCE: _chance_scores(lengths, np.random.default_rng((seed, 1)))}
-    scores |= {method: _scores(found) for method, found in orderings.items()}
+    scores |= {method: score_all(found) for method, found in orderings.items()}
     rows = [_row(method, of, seed, resamples, groups) for method, of in scores.items()]
     learned = [row for row in rows if row.method in METHODS]
     plain = [row for row in rows[1:] if row.method not in METHODS]
@@ -321,17 +321,9 @@ def _row(
     return MethodRow(method, intervals["first"].n, intervals)
 
 
-def _scores(orderings: Orderings) -> dict[str, Floats]:
-    """Metric -> score of each collection, NaN where there is no ordering."""
-    return {
-        name: np.array([np.nan if order is None else metric(order) for order in orderings])
-        for name, metric in METRICS.items()
-    }
-
-
 def _chance_scores(lengths: Sequence[int], rng: np.random.Generator) -> dict[str, Floats]:
     """Mean score over some random orderings of each collection."""
-    draws = [_scores(list(random_orderings(lengths, rng))) for _ in range(_DRAWS)]
+    draws = [score_all(list(random_orderings(lengths, rng))) for _ in range(_DRAWS)]
     return {name: np.mean([draw[name] for draw in draws], axis=0) for name in METRICS}
 
 

@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fabula.core.arcs import Arcs
 from fabula.core.collection import Collection
 from fabula.core.essence import Floats, normalise
 from fabula.core.fit import fit
-from fabula.core.ordering import Ints
+from fabula.core.ordering import Ints, inverse
 from fabula.core.template import Template
 from fabula.core.template_set import TemplateSet
 from fabula.evaluation.baselines import single_features
@@ -143,7 +142,7 @@ def _by_essence(
         report(PAPER)
         fitted = methods.templates or (learn_templates(known, k=count, seed=seed) if apart else None)
         if fitted is not None:
-            found[PAPER] = hidden(essences, rng, closest_fit(fitted))
+            found[PAPER] = hidden_many(essences, rng, closest_fits(fitted))
     model = methods.model if isinstance(methods.model, Model) else None
     if model is not None:
         arcs = model.arcs
@@ -151,7 +150,7 @@ def _by_essence(
         arcs = learn_arcs(known, k=count, rng=np.random.default_rng(seed)) if apart else None
     if arcs is not None:
         report(ARCS)
-        found[ARCS] = hidden(essences, rng, likeliest(arcs))
+        found[ARCS] = hidden_many(essences, rng, lambda rows, offsets: arcs.order_many(rows, offsets)[0])
     kind = None if model is None else searchable(model)
     if methods.search and model is not None and kind is not None:
         report(SEARCHES[kind])
@@ -197,6 +196,32 @@ def hidden(values: Sequence[Floats], rng: np.random.Generator, propose: Callable
     return found
 
 
+def hidden_many(
+    values: Sequence[Floats], rng: np.random.Generator, propose: Callable[[Floats, Ints], Ints]
+) -> Orderings:
+    """As :func:`hidden`, of all collections at once.
+
+    Parameters
+    ----------
+    values, rng
+        As for :func:`hidden`; the same seed shuffles alike.
+    propose
+        From shuffled essences, (rows,) or (rows, d), one collection after the other, and where each begins, to the
+        orderings (rows,), counted within each.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> hidden_many([np.array([2.0, 1.0, 3.0])], rng, lambda rows, offsets: np.argsort(rows))
+    [array([1, 0, 2])]
+    """
+    mixed = [rng.permutation(len(each)) for each in values]
+    offsets = np.cumsum([0, *map(len, values)])
+    rows = np.concatenate([each[order] for each, order in zip(values, mixed, strict=True)])
+    placed = np.split(propose(rows, offsets), offsets[1:-1])
+    return [order[where] for order, where in zip(mixed, placed, strict=True)]
+
+
 def sorted_one_way(known: Sequence[Floats]) -> Callable[[Floats], Ints]:
     """Sort by the essence, up or down: whichever is nearer to the true orders of known collections, (n,) each."""
     slope = sum(float(np.linspace(-1, 1, len(each)) @ each) for each in known)
@@ -204,20 +229,38 @@ def sorted_one_way(known: Sequence[Floats]) -> Callable[[Floats], Ints]:
     return lambda essence: np.argsort(sign * essence, kind="stable")
 
 
-def closest_fit(templates: Iterable[Template]) -> Callable[[Floats], Ints]:
+def closest_fits(templates: Iterable[Template]) -> Callable[[Floats, Ints], Ints]:
     """The paper's pipeline with one proposal: of the fits to all templates the one with the least squared error."""
     kept = list(templates)
 
-    def propose(essence: Floats) -> Ints:
-        fits = [fit(essence, template) for template in kept]
-        return min(fits, key=lambda each: float((each.deviations**2).mean())).ordering
+    def propose(rows: Floats, offsets: Ints) -> Ints:
+        placed = np.empty(len(rows), dtype=np.intp)
+        sizes = np.diff(offsets)
+        for n in np.unique(sizes).tolist():
+            where = offsets[:-1][sizes == n, np.newaxis] + np.arange(n)  # (m, n)
+            placed[where] = _closest(rows[where], kept)
+        return placed
 
     return propose
 
 
-def likeliest(arcs: Arcs) -> Callable[[Floats], Ints]:
-    """The likeliest ordering that is climbed to under a mixture of arcs."""
-    return lambda essence: arcs.order(essence, alternatives=1)[0].ordering
+def _closest(essences: Floats, templates: Sequence[Template]) -> Ints:
+    """The ordering of each of m essences (m, n) that is nearest to one of the templates, shape (m, n)."""
+    n = essences.shape[1]
+    ranked = np.argsort(essences, axis=1, kind="stable")
+    rising = np.take_along_axis(essences, ranked, axis=1)
+    best = np.full(len(essences), np.inf)
+    found = np.empty_like(ranked)
+    for template in templates:
+        targets = template.samples(n)
+        place = inverse(np.argsort(targets, kind="stable"))  # position -> rank of its target
+        errors = (np.abs(rising[:, place] - targets) ** 2).mean(axis=1)
+        nearer = errors < best
+        found[nearer], best[nearer] = ranked[nearer][:, place], errors[nearer]
+    for row in np.flatnonzero((rising[:, 1:] == rising[:, :-1]).any(axis=1)):  # equal items are mixed
+        fits = [fit(essences[row], template) for template in templates]
+        found[row] = min(fits, key=lambda each: float((each.deviations**2).mean())).ordering
+    return found
 
 
 def searchable(model: Model) -> str | None:

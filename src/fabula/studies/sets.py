@@ -16,6 +16,7 @@ from fabula.evaluation.parts import Parts
 from fabula.media.extraction import Measuring
 from fabula.models.file import load_model, save_model
 from fabula.models.sets.model import SetModel
+from fabula.sources.tables.files import is_table_folder
 from fabula.studies.gathering import gather
 from fabula.studies.logs import compact
 from fabula.studies.recipe import Recipe
@@ -198,7 +199,7 @@ def _there(names: Sequence[str], split: Split) -> list[str]:
 
 def _split(recipe: Recipe, measuring: Measuring | None, least: int) -> Split:
     """The collections of a table, split as it says; of a folder, split by who made them where many did."""
-    if not isinstance(recipe.table, Path) or not recipe.table.is_dir():
+    if not isinstance(recipe.table, Path) or not recipe.table.is_dir() or is_table_folder(recipe.table):
         return split_of(recipe, least=least)
     if recipe.where:
         raise InputError(f"{recipe.table}: is a folder; rows can be chosen of a table only")

@@ -183,9 +183,10 @@ def sides_of(collections: Sequence[Collection], where: str) -> dict[Side, list[C
 
 def _marks(collection: Collection) -> set[str]:
     """What the column split says of the items of a collection."""
-    name = next((n for n in collection.items[0].details if n.casefold() == _COLUMN), None)
-    if name is not None:
-        return {str(item.details.get(name, "") or "").strip().casefold() for item in collection.items}
+    name = next((n for n in collection.detail_names if n.casefold() == _COLUMN), None)
+    cells = [] if name is None else collection.texts(name)
+    if cells and cells[0] != "":
+        return {str(cell or "").strip().casefold() for cell in cells}
     number = next((n for n in collection.feature_names if n.casefold() == _COLUMN), None)
     return set() if number is None else {f"{value:g}" for value in collection.column(number).ravel()}
 
@@ -204,11 +205,17 @@ def _by_column(sides: dict[Side, list[Collection]], held_out: float, side: Side 
 
 def _by_share(collections: Sequence[Collection], held_out: float, least: int) -> Split:
     share = max(held_out, min(_LARGEST_SHARE, least / len(collections)))
-    by_creator = all(c.items[0].creator for c in collections)
-    out = [share_of(c.items[0].creator if by_creator else c.id) < share for c in collections]
-    rule = f"{share:.0%} held out, by {'creator' if by_creator else 'collection'}"
+    creators = _creators(collections)
+    names = creators if all(creators) else [c.id for c in collections]
+    out = [share_of(name) < share for name in names]
+    rule = f"{share:.0%} held out, by {'creator' if names is creators else 'collection'}"
     kept = [c for c, away in zip(collections, out, strict=True) if not away]
     return Split(kept, [c for c, away in zip(collections, out, strict=True) if away], rule)
+
+
+def _creators(collections: Sequence[Collection]) -> list[str]:
+    """Who made the first item of each collection."""
+    return [c.creators[0] for c in collections]
 
 
 def overlap(training: Sequence[Collection], held_out: Sequence[Collection]) -> tuple[str, ...]:
@@ -227,8 +234,8 @@ def overlap(training: Sequence[Collection], held_out: Sequence[Collection]) -> t
     twice = sum(shared(training, held_out))
     if twice:
         notes.append(f"LEAK: {twice:,} of {len(held_out):,} held-out collections are also among those trained on")
-    known = {c.items[0].creator.casefold() for c in training} - {""}
-    makers = [c.items[0].creator.casefold() for c in held_out]
+    known = {creator.casefold() for creator in _creators(training)} - {""}
+    makers = [creator.casefold() for creator in _creators(held_out)]
     both = [maker for maker in makers if maker in known]
     if both:
         who = f"by {len(set(both)):,} who also made some that are trained on"

@@ -33,22 +33,22 @@ def measured_split(split: Split) -> Split:
     return replace(split, training=training, held_out=held_out)
 
 
-def looked_at(collection: Collection) -> Evidence:
+def looked_at(model: StepModel, collection: Collection) -> Evidence:
     """What a collection's medium finds in its items, or else in the steps between what was measured of them.
 
     Raises
     ------
     InputError
-        When its items cannot be looked at.
+        When nothing that the model goes by can be seen in them.
     """
     medium = measured_where_held(collection)[1]
     found = medium.look(collection)(range(len(collection)))
-    if found.pairs:
-        return found
-    steps = medium.steps(collection, np.zeros(len(collection)))
-    if not steps.parts:
-        raise InputError(f"{collection.id}: a step model needs items that can be looked at, such as texts")
-    return Evidence({part.name: closeness(part.distance) for part in steps.parts})
+    if not found.pairs:
+        steps = medium.steps(collection, np.zeros(len(collection)))
+        found = Evidence({part.name: closeness(part.distance) for part in steps.parts})
+    if not any(name in found.pairs for name in model.pair_names):
+        raise InputError(f"{collection.id}: the model needs items that can be looked at, such as texts")
+    return found
 
 
 def step_orderings(
@@ -59,7 +59,7 @@ def step_orderings(
     for collection in collections:
         mixed = rng.permutation(len(collection))
         shown = collection.reordered(mixed)
-        found.append(mixed[_proposed(Posterior(model, shown, looked_at(shown)))])
+        found.append(mixed[_proposed(Posterior(model, shown, looked_at(model, shown)))])
     return {PROPOSED: found}
 
 
@@ -75,7 +75,7 @@ def step_bits(model: StepModel, collections: Sequence[Collection], seed: int) ->
         return {}
     rng, leads = np.random.default_rng(seed), []
     for collection in some:
-        n, scores = len(collection), model.scores_of(collection, looked_at(collection))
+        n, scores = len(collection), model.scores_of(collection, looked_at(model, collection))
         others = scores.of(np.argsort(rng.random((_NEGATIVES, n)), axis=1))
         leads.append(others - scores.of(np.arange(n)[np.newaxis]))
     total = np.logaddexp(0.0, np.logaddexp.reduce(np.stack(leads), axis=1))

@@ -22,6 +22,7 @@ from fabula.models.file import save_model
 from fabula.models.steps.evidence import Evidence
 from fabula.models.steps.model import StepModel
 from fabula.models.steps.tables import standing
+from fabula.sources.tables.files import is_table_folder
 from fabula.studies.gathering import gather
 from fabula.studies.recipe import Recipe
 from fabula.studies.splits import Split, divided, split_of
@@ -98,7 +99,12 @@ def train_steps_of(
         posed.pairs,
         {name: tensor.astype(np.float32) for name, tensor in tensors.items()},
         words=posed.lexicon.words,
-        training={"examples": len(posed.examples), "settings": settings, "seen": seen.to_dict()},
+        training={
+            "collections": len(posed.split.training),
+            "examples": len(posed.examples),
+            "settings": settings,
+            "seen": seen.to_dict(),
+        },
         card=card,
     )
     save_model(output, model)
@@ -150,7 +156,7 @@ def _posed(recipe: Recipe, measuring: Measuring | None, progress: Report | None)
 
 
 def _split(recipe: Recipe, measuring: Measuring | None) -> tuple[Split, Medium]:
-    if isinstance(recipe.table, Path) and recipe.table.is_dir():
+    if isinstance(recipe.table, Path) and recipe.table.is_dir() and not is_table_folder(recipe.table):
         found = gather(recipe.table, measuring)
         medium = medium_of_file(Path(found.collections[0].items[0].path).suffix.lower())
         training, held_out = divided(found.collections, recipe.held_out)

@@ -87,7 +87,7 @@ def train_table(
     An existing ``checkpoint`` is taken up where it stopped; it is removed when the model is written. Of several
     processes (torchrun) the first alone reports and writes; table and checkpoint may lie on the disk of any.
     """
-    config, split = _prepared(recipe)
+    config, split = prepared(recipe)
     from fabula.training.loop.checkpoint import Checkpoint
     from fabula.training.ranks import is_first
     from fabula.training.trainer import train
@@ -139,7 +139,7 @@ def audit_table(
 
     Of a small table up to a third is held out, so that there is enough to judge by.
     """
-    config, split = _prepared(recipe, least=MEASURED)
+    config, split = prepared(recipe, least=MEASURED)
     from fabula.training.audit import audit
 
     report = audit(
@@ -165,7 +165,7 @@ def compare_table(
 
     ``tell`` is called first with each thing that the user should know of the data.
     """
-    config, split = _prepared(recipe)
+    config, split = prepared(recipe)
     from fabula.training.comparison import compare_dimensions, compare_features
 
     tell_all(split, tell)
@@ -193,7 +193,8 @@ def read_everywhere(recipe: Recipe, read: Callable[[], T]) -> T:
     return read_by_any(recipe.table, read, recipe.device) if isinstance(recipe.table, Path) else read()
 
 
-def _prepared(recipe: Recipe, *, least: int = 0) -> tuple[TrainingConfig, Split]:
+def prepared(recipe: Recipe, *, least: int = 0) -> tuple[TrainingConfig, Split]:
+    """Settings and collections of a recipe, with everything decided; ``least`` collections are held out if they can."""
     import_extra("torch", extra="train", purpose="training")
     from fabula.training.config import preset
 

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 
 from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
+from fabula.core.ordering import positions as positions_of
 from fabula.core.template import PAPER_KNOTS, basis
 from fabula.core.template_set import join_essences
 from fabula.errors import InputError
@@ -182,6 +183,32 @@ def quadratic_costs(
     1
     """
     values, u, lengths = join_essences(essences, positions)
+    return joined_costs(values, u, lengths, knots=knots, even=positions is None)
+
+
+def joined_costs(
+    values: Floats, u: Floats, lengths: Ints, *, knots: ArrayLike = PAPER_KNOTS, even: bool = True
+) -> Costs:
+    """Compute A, b and c of collections that are laid end to end.
+
+    Parameters
+    ----------
+    values, u
+        Shape (items,): essence and positions of all items.
+    lengths
+        Shape (m,): how many items each collection has.
+    knots
+        Shape (q,), rising from 0 to 1.
+    even
+        Whether collections of one length have the same positions.
+
+    Examples
+    --------
+    >>> values, u = np.array([0.0, 1.0, 1.0, 0.0]), np.array([0.0, 1.0, 0.0, 1.0])
+    >>> joined_costs(values, u, np.array([2, 2]), knots=[0, 1]).linear
+    array([[0. , 0.5],
+           [0.5, 0. ]])
+    """
     x = np.asarray(knots, dtype=np.float64)
     q = basis(x, [0.0]).shape[1]  # checks the knots
     starts = np.cumsum(lengths) - lengths
@@ -192,7 +219,7 @@ def quadratic_costs(
     known = 0
     for n in np.unique(lengths).tolist():
         rows = np.flatnonzero(lengths == n)
-        first, which = _distinct(u, starts[rows], n, equal=positions is None)
+        first, which = _distinct(u, starts[rows], n, equal=even)
         group[rows] = known + which
         known += len(first)
         forms.extend(_forms(x, u, starts[rows][first], n))
@@ -207,6 +234,15 @@ def quadratic_costs(
                 linear[part] = (V[:, np.newaxis] @ B)[:, 0] / n
             constant[part] = (V * V).mean(axis=1)
     return Costs(x, np.concatenate(forms), group, linear, constant)
+
+
+def kept_costs(lengths: Ints, linear: Floats, constant: Floats, *, knots: ArrayLike = PAPER_KNOTS) -> Costs:
+    """Costs of collections with even positions, from their lengths (m,) and what was kept of them: b (m, q), c (m,)."""
+    x = np.asarray(knots, dtype=np.float64)
+    sizes, group = np.unique(lengths, return_inverse=True)
+    forms = [form for n in sizes.tolist() for form in _forms(x, positions_of(n), np.zeros(1, dtype=np.intp), n)]
+    none = np.empty((0, len(x) * (len(x) + 1) // 2))
+    return Costs(x, np.concatenate([none, *forms]), group, linear, constant)
 
 
 def as_count(k: int, collections: int) -> int:

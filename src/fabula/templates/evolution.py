@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -119,29 +121,97 @@ def evolve(
     """
     as_count(k, len(costs))
     how = settings or EvolutionSettings()
-    population = how.start * rng.standard_normal((how.parents, k, len(costs.knots)))
-    height = costs.of(population)
-    best, mean, steps = [float(height.min())], [float(height.mean())], []
-    waited = 0
-    for generation in range(1, how.generations + 1):
-        age = (generation - 1) / max(1, how.generations - 1)
-        step = float(np.abs(rng.standard_normal())) * how.cooling**age
-        young = _children(population, how, rng)
-        young += step * rng.standard_normal(young.shape)
-        population = np.concatenate([population, young])
-        height = np.concatenate([height, costs.of(young)])
-        fittest = np.argsort(height, kind="stable")[: how.parents]
-        population, height = population[fittest], height[fittest]
-        waited = 0 if height[0] < best[-1] else waited + 1
-        best.append(float(height[0]))
-        mean.append(float(height.mean()))
-        steps.append(step)
-        if progress is not None:
-            progress(generation, how.generations, best[-1])
-        if how.patience is not None and waited >= how.patience:
-            break
-    first = int(np.argmin(height))  # the population is ordered from the first generation on
-    return Evolution(population[first], best[-1], population, height, np.array(best), np.array(mean), np.array(steps))
+    way = Evolving.begun(k, len(costs.knots), how, rng)
+    while not way.finished:
+        way.take(costs.of(way.asked))
+        if progress is not None and len(way.best) > 1:
+            progress(len(way.best) - 1, how.generations, way.best[-1])
+    return way.result()
+
+
+@dataclass
+class Evolving:
+    """Evolution under way: asks for the costs of sets of templates, and breeds the next from them.
+
+    Costs are means over collections, so those of parts of the collections add up; who has them need not be here.
+
+    Attributes
+    ----------
+    how, rng
+        Settings, and the randomness of what is to come.
+    asked
+        Shape (s, k, q): the sets whose costs are wanted next.
+    population, costs
+        The fittest so far and their costs; empty before the first.
+    best, mean, steps
+        As :class:`Evolution` has them.
+    waited
+        Generations without a better set.
+    finished
+        Whether the last generation is through.
+    """
+
+    how: EvolutionSettings
+    rng: np.random.Generator
+    asked: Floats
+    population: Floats
+    costs: Floats
+    best: list[float] = field(default_factory=list)
+    mean: list[float] = field(default_factory=list)
+    steps: list[float] = field(default_factory=list)
+    waited: int = 0
+    finished: bool = False
+
+    @classmethod
+    def begun(cls, k: int, q: int, how: EvolutionSettings, rng: np.random.Generator) -> Evolving:
+        """The first population of k templates with q knots."""
+        first = how.start * rng.standard_normal((how.parents, k, q))
+        return cls(how, rng, first, np.empty((0, k, q)), np.empty(0))
+
+    def take(self, costs: Floats) -> None:
+        """Go on by the costs (s,) of the sets that were asked for."""
+        population, height = np.concatenate([self.population, self.asked]), np.concatenate([self.costs, costs])
+        if self.best:
+            fittest = np.argsort(height, kind="stable")[: self.how.parents]
+            population, height = population[fittest], height[fittest]
+            self.waited = 0 if height[0] < self.best[-1] else self.waited + 1
+        self.population, self.costs = population, height
+        self.best.append(float(height.min()))
+        self.mean.append(float(height.mean()))
+        tired = self.how.patience is not None and self.waited >= self.how.patience
+        self.finished = tired or len(self.steps) >= self.how.generations
+        if not self.finished:
+            self._breed()
+
+    def _breed(self) -> None:
+        age = len(self.steps) / max(1, self.how.generations - 1)
+        step = float(np.abs(self.rng.standard_normal())) * self.how.cooling**age
+        young = _children(self.population, self.how, self.rng)
+        self.asked = young + step * self.rng.standard_normal(young.shape)
+        self.steps.append(step)
+
+    def result(self) -> Evolution:
+        """The best set, and how it came about."""
+        first = int(np.argmin(self.costs))  # the population is ordered from the first generation on
+        ways = (np.array(way) for way in (self.best, self.mean, self.steps))
+        return Evolution(self.population[first], self.best[-1], self.population, self.costs, *ways)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON holds it, to the last digit."""
+        arrays = {name: getattr(self, name).tolist() for name in ("asked", "population", "costs")}
+        lists = {name: getattr(self, name) for name in ("best", "mean", "steps", "waited")}
+        return {"how": asdict(self.how), "rng": self.rng.bit_generator.state, **arrays, **lists}
+
+    @classmethod
+    def from_dict(cls, document: Mapping[str, Any]) -> Evolving:
+        """What :meth:`to_dict` gave."""
+        rng = np.random.default_rng()
+        rng.bit_generator.state = document["rng"]
+        asked = np.array(document["asked"])
+        population = np.array(document["population"]).reshape(-1, *asked.shape[1:])
+        best, mean, steps = (list(document[name]) for name in ("best", "mean", "steps"))
+        how, costs = EvolutionSettings(**document["how"]), np.array(document["costs"])
+        return cls(how, rng, asked, population, costs, best, mean, steps, document["waited"])
 
 
 def _children(population: Floats, how: EvolutionSettings, rng: np.random.Generator) -> Floats:

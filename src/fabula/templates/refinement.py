@@ -13,13 +13,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fabula.core.essence import Floats
+from fabula.core.ordering import Ints
 from fabula.errors import InputError
 from fabula.templates.costs import Costs, as_count
+from fabula.templates.descent import SEED_RIDGE, descend, solved
 
 Progress = Callable[[int, int, float], None]  # steps done, steps in all (at most), best cost so far
 
-_SEED_RIDGE = 0.05  # on the template of a single collection, whose few items may not determine it
-_HOLD = 1e-8  # weight of a template's old values: decides what its collections leave open
 _RACE_STEPS = 6
 _SAMPLE = 8192  # collections that the starts race on; the winner is refined on all
 
@@ -97,20 +97,25 @@ def refine(
     """
     as_count(k, len(costs))
     how = settings or RefinementSettings()
-    sample = _sample(costs, k, rng)
-    values = scatter(sample, k, how.starts, rng)
+    rows = sampled_rows(len(costs), k, rng)
+    sample = costs if rows is None else costs.take(rows)
     given = _as_initial(initial, k, len(costs.knots))
-    values = np.concatenate([given, values])
-    values, cost, trace = _race(sample, values, how.steps, progress)
+    values, cost, trace = race(sample, k, rng, how, given, progress)
     ranked = np.argsort(cost, kind="stable")
     finalists = np.concatenate([values[ranked[:1]], given])
     winner = int(np.argmin(costs.of(finalists)))
-    best, history = _descend(costs, finalists[winner], how.steps)
+    best, history = descend(costs, finalists[winner], how.steps)
     if sample is costs and winner == 0:
         history = np.concatenate([trace[ranked[0]][:-1], history])
     if progress is not None:
         progress(how.steps, how.steps, float(history[-1]))
     return Refinement(best, float(history[-1]), history, cost[ranked])
+
+
+def sampled_rows(collections: int, k: int, rng: np.random.Generator) -> Ints | None:
+    """The collections that the starts race on, rising; None for all, unless they are very many."""
+    size = max(_SAMPLE, 64 * k)
+    return None if collections <= size else np.sort(rng.choice(collections, size, replace=False))
 
 
 def scatter(costs: Costs, k: int, starts: int, rng: np.random.Generator) -> Floats:
@@ -120,13 +125,13 @@ def scatter(costs: Costs, k: int, starts: int, rng: np.random.Generator) -> Floa
     so far.
     """
     rows = rng.integers(len(costs), size=starts)
-    found = [costs.curve_fits(rows, _SEED_RIDGE)]
+    found = [costs.curve_fits(rows, SEED_RIDGE)]
     error = costs.errors(found[0]).T  # (starts, m)
     for _ in range(1, k):
         height = np.cumsum(error, axis=1)
         aim = rng.random(starts) * height[:, -1]
         rows = np.minimum((height < aim[:, np.newaxis]).sum(axis=1), len(costs) - 1)
-        found.append(costs.curve_fits(rows, _SEED_RIDGE))
+        found.append(costs.curve_fits(rows, SEED_RIDGE))
         error = np.minimum(error, costs.errors(found[-1]).T)
     return np.stack(found, axis=1)
 
@@ -134,34 +139,35 @@ def scatter(costs: Costs, k: int, starts: int, rng: np.random.Generator) -> Floa
 def lloyd_step(costs: Costs, values: Floats) -> tuple[Floats, Floats]:
     """One step for s sets of templates (s, k, q): the moved sets, and the cost (s,) of the sets as they were.
 
-    A template without collections is fitted to the collection that fits worst. A template's old values
-    count a little, so that what its collections do not decide stays as it was; the cost cannot rise by that.
+    A template without collections is fitted to the collection that fits worst.
     """
-    k, q = values.shape[1:]
+    k = values.shape[1]
     label, error = costs.nearest(values)
     A, b, members = costs.sums(label, k)
-    hold = _HOLD * np.maximum(members, 1.0)
-    moved = np.linalg.solve(
-        A + hold[..., np.newaxis, np.newaxis] * np.eye(q), (b + hold[..., np.newaxis] * values)[..., np.newaxis]
-    )[..., 0]
+    moved = solved(A, b, members, values)
     for i in np.flatnonzero((members == 0).any(axis=1)).tolist():
         empty = np.flatnonzero(members[i] == 0)
         worst = np.argsort(-error[i], kind="stable")[: len(empty)]
-        moved[i, empty] = costs.curve_fits(worst, _SEED_RIDGE)
-    return np.asarray(moved, dtype=np.float64), np.asarray(error.mean(axis=1))
+        moved[i, empty] = costs.curve_fits(worst, SEED_RIDGE)
+    return moved, np.asarray(error.mean(axis=1))
 
 
-def _sample(costs: Costs, k: int, rng: np.random.Generator) -> Costs:
-    """The collections that the starts race on: all, unless they are very many."""
-    size = max(_SAMPLE, 64 * k)
-    return costs if len(costs) <= size else costs.take(np.sort(rng.choice(len(costs), size, replace=False)))
-
-
-def _race(
-    costs: Costs, values: Floats, steps: int, progress: Progress | None
+def race(
+    costs: Costs,
+    k: int,
+    rng: np.random.Generator,
+    how: RefinementSettings,
+    given: Floats,
+    progress: Progress | None = None,
 ) -> tuple[Floats, Floats, list[list[float]]]:
-    """Let all starts take a few steps and the better ones go on until they stand: sets, costs, costs on the way."""
-    values = values.copy()
+    """Let many starts, and those given (s, k, q), take a few steps and the better ones go on until they stand.
+
+    Returns
+    -------
+    Sets (starts, k, q), their costs (starts,), and the costs of each on the way.
+    """
+    values = np.concatenate([given, scatter(costs, k, how.starts, rng)])
+    steps = how.steps
     cost = np.full(len(values), np.inf)
     trace: list[list[float]] = [[] for _ in values]
     running = np.arange(len(values))
@@ -180,23 +186,6 @@ def _race(
         if not len(running):
             break
     return values, costs.of(values), trace
-
-
-def _descend(costs: Costs, values: Floats, steps: int) -> tuple[Floats, Floats]:
-    """Take one set (k, q) down until it stands: the best set seen, and its costs on the way."""
-    history: list[float] = []
-    best = values
-    for _ in range(steps + 1):
-        moved, now = lloyd_step(costs, values[np.newaxis])
-        if history and now[0] >= history[-1] * (1 - 1e-9):
-            if now[0] < history[-1]:
-                best = values
-                history.append(float(now[0]))
-            break
-        best = values
-        history.append(float(now[0]))
-        values = moved[0]
-    return best, np.array(history)
 
 
 def _as_initial(initial: ArrayLike | None, k: int, q: int) -> Floats:

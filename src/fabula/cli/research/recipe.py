@@ -58,6 +58,7 @@ def as_recipe(
     *, table: Path | None, recipe_file: Path | None = None, where: tuple[str, ...] = (), **options: Any
 ) -> Recipe:
     """What the options say; those that are not named here are numbers of the preset to change, None where not given."""
+    from fabula.sources.tables.files import is_table_folder
     from fabula.studies.recipe import Recipe
     from fabula.studies.recipe_files import NOWHERE, read_recipe
 
@@ -67,7 +68,7 @@ def as_recipe(
     if recipe_file is not None and preset is not None:
         raise InputError(f"{recipe_file} has its preset: leave --preset out")
     source = base.table if table is None else table
-    folder = isinstance(source, Path) and source != NOWHERE and source.is_dir()
+    folder = isinstance(source, Path) and source != NOWHERE and source.is_dir() and not is_table_folder(source)
     implied = titles is not None or start is not None or folder
     if kind == "essence" and implied:
         raise InputError("--kind essence reads one table, without --titles and without --from")
@@ -114,7 +115,7 @@ def _changes(settings: tuple[str, ...], options: dict[str, Any]) -> dict[str, An
     names = {name: options.pop(name) for name in ("features", "logged", "scorers")}
     changes: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
     changes |= {name: tuple(listed(text)) for name, text in names.items() if text is not None}
-    return changes | dict(_setting(text) for text in settings)
+    return changes | dict(as_setting(text) for text in settings)
 
 
 def _over(base: Mapping[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
@@ -134,7 +135,8 @@ def as_where(where: tuple[str, ...]) -> dict[str, str]:
     return kept
 
 
-def _setting(text: str) -> tuple[str, Any]:
+def as_setting(text: str) -> tuple[str, Any]:
+    """From ``NAME=VALUE`` to name and value, which is JSON or text."""
     name, equals, value = text.partition("=")
     if not equals or not name:
         raise InputError(f"--set takes NAME=VALUE, such as learning_rate=0.001; got {text!r}")

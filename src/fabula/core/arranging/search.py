@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -130,13 +131,16 @@ def _as_flow(flow: ArrayLike | None, n: int) -> Floats | None:
         return None
     try:
         given = np.asarray(flow)
-        table = given.astype(given.dtype if given.dtype == np.float32 else np.float64)  # a copy
+        single = given.dtype == np.float32
+        plain = single and given.shape == (n, n) and not given.diagonal().any()  # of very many items, no copy is made
+        table = cast(Floats, given if plain else given.astype(np.float32 if single else np.float64))
     except (TypeError, ValueError) as error:
         raise InputError("flow must be numbers, one row and one column per item") from error
     if table.shape != (n, n):
         raise InputError(f"flow must have shape ({n}, {n}), one row and one column per item; got {table.shape}")
-    np.fill_diagonal(table, 0.0)  # no item follows itself
-    if not np.isfinite(table).all():
+    if not plain:
+        np.fill_diagonal(table, 0.0)  # no item follows itself
+    if not all(np.isfinite(row).all() for row in table):
         i, k = np.argwhere(~np.isfinite(table))[0]
         raise InputError(f"flow must be finite; got {table[i, k]} from item {i} to item {k}")
     return table if table.any() else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -20,6 +20,7 @@ _SQUARE = 1.08  # by which a side must be longer for a picture not to be square
 _RUN = 3  # pictures alike in a row that are worth a word
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 _MOST = 2  # things said of one picture
+_BACK = 12  # pictures that are looked back at
 
 Known = Mapping[str, Floats]
 
@@ -45,22 +46,33 @@ def joins(collection: Collection, breaks: Sequence[int] = ()) -> list[str]:
     names = ("brightness", "warmth", "aspect", "bw", "edge_density", SAME)
     there = [name for name in names if name in collection.feature_names] if collection.features.ndim == 2 else []
     known = {name: collection.column(name) for name in there}
+    extremes = _extremes(known.get("aspect", np.ones(len(collection))))
     starts = {0, *breaks}
     begun, said = 0, []
     for position in range(len(collection)):
-        begun = position if position in starts else begun
-        found = [tell(known, begun, position) for tell in _TELLERS] if position > begun else []
+        begun = position if position in starts else max(begun, position - _BACK)
+        found = _told(known, begun, position, extremes) if position > begun else []
         said.append(", ".join([words for words in found if words][:_MOST]))
     return said
 
 
-def _near_copy(known: Known, begun: int, at: int) -> str:
+def _near_copy(known: Known, at: int) -> str:
     group = known.get(SAME)
     same = group is not None and np.isfinite(group[at]) and group[at] == group[at - 1]
     return "nearly the same picture as the one before" if same else ""
 
 
-def _format(known: Known, begun: int, at: int) -> str:
+def _extremes(aspect: Floats) -> tuple[int | None, int | None]:
+    """Which is the widest and which the tallest, where one alone is."""
+    known = np.isfinite(aspect)
+    if known.sum() < 2:
+        return None, None
+    rank = np.sort(aspect[known])
+    widest = int(np.nanargmax(aspect)) if rank[-1] > max(rank[-2], 1.0) else None
+    return widest, int(np.nanargmin(aspect)) if rank[0] < min(rank[1], 1.0) else None
+
+
+def _format(known: Known, begun: int, at: int, extremes: tuple[int | None, int | None]) -> str:
     """Where the format changes after several of one kind, and whether it is the widest or the tallest of all."""
     aspect = known.get("aspect")
     if aspect is None or not np.isfinite(aspect[at]):
@@ -70,11 +82,9 @@ def _format(known: Known, begun: int, at: int) -> str:
     if kinds[-1] == kinds[-2]:
         return ""
     after = f"after {_count(run)} {_KINDS[kinds[-2]]}" if run >= _RUN and kinds[-2] else ""
-    others = np.delete(aspect, at)
-    others = others[np.isfinite(others)]
-    if aspect[at] > 1 and len(others) and aspect[at] > others.max():
+    if at == extremes[0]:
         return f"the widest, {after}" if after else "the widest of all"
-    if aspect[at] < 1 and len(others) and aspect[at] < others.min():
+    if at == extremes[1]:
         return f"the tallest, {after}" if after else "the tallest of all"
     return f"{_ONE[kinds[-1]]} {after}" if after and kinds[-1] else ""
 
@@ -118,7 +128,12 @@ def _detail(known: Known, begun: int, at: int) -> str:
     return "busy after a calm one" if step > 0 else "calm after a busy one"
 
 
-_TELLERS: tuple[Callable[[Known, int, int], str], ...] = (_near_copy, _format, _grey, _light, _detail)
+def _told(known: Known, begun: int, at: int, extremes: tuple[int | None, int | None]) -> list[str]:
+    """Everything that can be said of one picture, what matters most first."""
+    rest = [tell(known, begun, at) for tell in (_grey, _light, _detail)]
+    return [_near_copy(known, at), _format(known, begun, at, extremes), *rest]
+
+
 _KINDS = {1: "wide ones", -1: "uprights", 0: ""}
 _ONE = {1: "wide", -1: "upright", 0: ""}
 

@@ -195,11 +195,13 @@ class StepModel(CardShown):
 
     def weighed(self, evidence: Evidence, n: int, kernel: Floats) -> Floats:
         """What each two of n items add where the functions of the distance have these values, (7,): shape (n, n)."""
-        total = None
+        total: Floats | None = None
         for name, weight in zip(self.pair_names, self.tensors["reach"] @ kernel, strict=True):
             if name in evidence.pairs and weight:
-                part = evidence.pairs[name] * float(weight)
-                total = part if total is None else np.add(total, part, out=total)
+                part = evidence.pairs[name]
+                total = np.zeros((n, n), dtype=part.dtype) if total is None else total
+                for row, own in zip(total, part, strict=True):  # row by row: tables of very many items are large
+                    row += float(weight) * own
         return np.zeros((n, n)) if total is None else np.asarray(total)
 
     def scores_of(self, collection: Collection, evidence: Evidence) -> Scores:

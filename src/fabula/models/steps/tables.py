@@ -34,10 +34,11 @@ def standing(features: Floats, logged: NDArray[np.bool_]) -> Floats:
     return np.clip(np.where(said, centred / np.where(said, spread, 1.0), 0.0), -_FAR, _FAR)
 
 
-def closeness(distance: NDArray[np.floating]) -> NDArray[np.floating]:
+def closeness(distance: NDArray[np.floating], *, own: bool = False) -> NDArray[np.floating]:
     """How much closer each pair is than its two items are to others, in deviations: shape (n, n), 0 on the diagonal.
 
-    Centred by row and by column, so that an item that is close to all is not close to any.
+    Centred by row and by column, so that an item that is close to all is not close to any. With ``own`` the table of
+    distances is overwritten, which of very many items saves much memory.
 
     Examples
     --------
@@ -47,7 +48,8 @@ def closeness(distance: NDArray[np.floating]) -> NDArray[np.floating]:
     n = len(distance)
     if n < 3:
         return np.zeros_like(distance)
-    near = -distance
+    size = max(float(distance.max()), -float(distance.min())) + 1e-9  # of distances; rounding leaves a small part of it
+    near = np.negative(distance, out=distance if own else None)
     near -= (near.sum(dtype=np.float64) - np.trace(near)) / (n * (n - 1))
     np.fill_diagonal(near, 0.0)
     # Without the diagonal the two kinds of means are not independent: this is the least-squares fit of both.
@@ -56,12 +58,7 @@ def closeness(distance: NDArray[np.floating]) -> NDArray[np.floating]:
     near -= (((n - 1) * columns + rows) / (n * (n - 2))).astype(near.dtype)
     np.fill_diagonal(near, 0.0)
     spread = float(np.linalg.norm(near)) / np.sqrt(n * (n - 1))
-    if spread <= 1e-6 * _size(distance):
+    if spread <= 1e-6 * size:
         return np.zeros_like(near)
     near /= near.dtype.type(spread)
-    return near
-
-
-def _size(distance: NDArray[np.floating]) -> float:
-    """How large distances are, of which rounding leaves a small part."""
-    return float(np.abs(distance).max()) + 1e-9
+    return np.asarray(near)

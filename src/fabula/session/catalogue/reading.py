@@ -6,7 +6,6 @@ so that memory does not grow with it; the rows of each collection must then stan
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -90,10 +89,14 @@ def pieces_of(
         yield from _streamed(path, columns, wanted, rows)
     else:
         reading = open_table(path, columns)
-        yield _piece(reading, np.concatenate(reading.rows) + 1, reading.table.count)
+        yield piece_of(reading, reading.order + 1, reading.table.count)
 
 
-def _piece(reading: TableReading, rows: Ints, total: int, *, named: bool = True) -> Piece:
+def piece_of(reading: TableReading, rows: Ints, total: int, *, named: bool = True) -> Piece:
+    """What was read of a table as a piece of a catalogue, with the rows (from 1) that its items came from.
+
+    Items are called by these rows where the table does not name them.
+    """
     block = Collections.of(reading.collections)
     medium = measured_where_held(block[0])[1]
     return Piece(block, rows, block.texts("id") if named else Numbered(rows), medium, total)
@@ -118,7 +121,7 @@ def _streamed(path: str | Path, asked: Columns, wanted: Sequence[str], total: in
     import pyarrow.parquet as pq
 
     with pq.ParquetFile(path, pre_buffer=False) as file:  # what is read ahead is kept to the end
-        columns, headings = _layout(path, file, asked, wanted)
+        columns, headings = layout_of(path, file, asked, wanted)
         seen, begun, left = np.empty(0, dtype=np.int64), 0, None
         for batch in file.iter_batches(batch_size=_PIECE, columns=headings):
             table = pa.Table.from_batches([batch])
@@ -134,8 +137,8 @@ def _streamed(path: str | Path, asked: Columns, wanted: Sequence[str], total: in
             yield _read(left, columns, begun, total)
 
 
-def _layout(path: str | Path, file: Any, asked: Columns, wanted: Sequence[str]) -> tuple[Columns, list[str]]:
-    """Which column says what, recognised by the first rows, and the columns to read."""
+def layout_of(path: str | Path, file: Any, asked: Columns, wanted: Sequence[str]) -> tuple[Columns, list[str]]:
+    """Which column says what, recognised by the first rows of an open Parquet file, and the columns to read."""
     batch = next(file.iter_batches(batch_size=_SAMPLE))
     sample = {name: column_of(name, batch.column(name).to_pylist()) for name in batch.schema.names}
     roles = roles_of(Table(str(path), sample, batch.num_rows), asked.roles, asked.renamed)
@@ -173,11 +176,6 @@ def _new_ids(path: str | Path, table: pa.Table, columns: Columns, seen: Ints) ->
 
 def _read(table: pa.Table, columns: Columns, begun: int, total: int) -> Piece:
     """Some rows of a table as its collections."""
-    import pyarrow.parquet as pq
-
-    with tempfile.TemporaryDirectory() as folder:
-        place = Path(folder) / "rows.parquet"
-        pq.write_table(table, place)
-        reading = open_table(place, columns)
-    rows = np.concatenate(reading.rows) + 1 + begun
-    return _piece(reading, rows, total, named=bool(columns.id or columns.path))
+    held: Any = table
+    reading = open_table(held, columns)
+    return piece_of(reading, reading.order + 1 + begun, total, named=bool(columns.id or columns.path))

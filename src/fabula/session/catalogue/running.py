@@ -80,12 +80,9 @@ def encode_catalogue(asked: Asked, output: str | Path, *, raw: bool = False) -> 
     with rows_file(target) as write:
         for piece in pieces_of(asked.path, _wanted(model), asked.opening, asked.measuring):
             model = model or encoder_of(piece.medium, completed(piece.collections, piece.medium).feature_names or ())
-            for part, at in _parts(piece):
-                essence = model.encode_many(completed(part, piece.medium), raw=raw)
-                d = essence.shape[1]
-                names = ["essence"] if d == 1 else [f"essence.{i + 1}" for i in range(d)]
-                write(_known(piece, part, at) | {name: essence[:, i] for i, name in enumerate(names)})
-                collections, items = collections + len(part), items + len(essence)
+            for part, at in parts_of(piece):
+                write(essence_rows(model, piece, part, at, raw=raw))
+                collections, items = collections + len(part), items + len(part.features)
                 _tell(asked, items, piece.total, part)
     return Done(collections, items, target)
 
@@ -110,14 +107,30 @@ def order_catalogue(asked: Asked, output: str | Path, *, likeliest: bool = False
     with rows_file(target) as write:
         for piece in pieces_of(asked.path, _wanted(model), asked.opening, asked.measuring):
             model = model or proposer_of(piece.medium, piece.collections.feature_names)
-            for part, at in _parts(piece):
-                batch = brought_near_each(completed(part, piece.medium), piece.medium, model)
-                found = _ordered(model, batch, likeliest=likeliest)
-                write(_in_order(_known(piece, part, at), part, found))
-                exact += int(found.exact.sum())
-                collections, items = collections + len(part), items + len(found.orderings)
+            for part, at in parts_of(piece):
+                columns, sure = order_rows(model, piece, part, at, likeliest=likeliest)
+                write(columns)
+                exact += sure
+                collections, items = collections + len(part), items + len(part.features)
                 _tell(asked, items, piece.total, part)
     return Done(collections, items, target, exact)
+
+
+def essence_rows(model: ArrayModel, piece: Piece, part: Collections, at: slice, *, raw: bool = False) -> dict[str, Any]:
+    """The essence of some collections of a piece, which have these rows of it: the columns of a table."""
+    essence = model.encode_many(completed(part, piece.medium), raw=raw)
+    d = essence.shape[1]
+    names = ["essence"] if d == 1 else [f"essence.{i + 1}" for i in range(d)]
+    return _known(piece, part, at) | {name: essence[:, i] for i, name in enumerate(names)}
+
+
+def order_rows(
+    model: ArrayModel, piece: Piece, part: Collections, at: slice, *, likeliest: bool = False
+) -> tuple[dict[str, Any], int]:
+    """An ordering of each of some collections of a piece: the columns of a table, and how many are surely the best."""
+    batch = brought_near_each(completed(part, piece.medium), piece.medium, model)
+    found = _ordered(model, batch, likeliest=likeliest)
+    return _in_order(_known(piece, part, at), part, found), int(found.exact.sum())
 
 
 def _ordered(model: ArrayModel, batch: Batch, *, likeliest: bool) -> OrderedMany:
@@ -126,7 +139,7 @@ def _ordered(model: ArrayModel, batch: Batch, *, likeliest: bool) -> OrderedMany
     return model.order_many(batch, rule="likeliest" if likeliest else "agreeing")
 
 
-def _parts(piece: Piece) -> Iterator[tuple[Collections, slice]]:
+def parts_of(piece: Piece) -> Iterator[tuple[Collections, slice]]:
     """A piece some collections at a time, and where their rows stand in it."""
     for at in range(0, len(piece.collections), _PART):
         part = piece.collections[at : at + _PART]

@@ -208,7 +208,8 @@ class _Closeness(Mapping[str, NDArray[np.floating]]):
     def __getitem__(self, name: str) -> NDArray[np.floating]:
         if name in self._kept:
             return self._kept[name]
-        table = closeness(self._parts[name].distance)
+        part = self._parts[name]
+        table = closeness(part.distance, own=callable(part.measured))
         if len(table) <= _MANY:
             self._kept[name] = table
         return table

@@ -21,7 +21,8 @@ from fabula.session.judging.likelihood import Likelihood
 
 _FIRST, _OTHERS = 1.5, 0.4  # seconds to search for the first proposal and for each alternative, beyond few items
 _EACH = 1000  # items from which more have more time
-_LONGEST = 4.0  # times as much, at most
+_LONGEST = 3.0  # times as much, at most
+_MOST_LEANING = 2000  # items beyond which no alternatives lean towards a template: their tables are large
 _LEANING = 0.5  # how much a squared deviation from a template counts against the likelihood of an alternative
 
 
@@ -134,7 +135,8 @@ def by_likelihood(task: Task, templates: Sequence[Template], most: int) -> list[
     if likelihood.judge.expects and not task.likeliest:
         arranged = _arranged(task, _expected(likelihood), neighbour_agreement(likelihood.posterior), _FIRST)
         _keep(found, task, templates, arranged)
-    for lean in [None, *templates[: max(0, 2 * (most - 1))]]:
+    leaning = templates[: max(0, 2 * (most - 1))] if len(task.essence) <= _MOST_LEANING else []
+    for lean in [None, *leaning]:
         if len(found) == most:
             break
         goal = _liked(likelihood, _leaning(task, lean))

@@ -43,12 +43,12 @@ def measured(source: Source, measuring: Measuring, *, spec: str | None = None) -
         raise FileError(_none_usable(source, problems))
     kept = source.only([there[i] for i in found.kept])
     notes = (_note(source, item, why) for item, why in problems)
-    collection = _joined(kept, found)
+    collection = joined(kept, found)
     doubts = source.medium.telling.doubts(collection)
     return replace(kept, collection=collection).noted(*notes, *doubts).with_lengths()
 
 
-def _joined(source: Source, found: Extraction) -> Collection:
+def joined(source: Source, found: Extraction) -> Collection:
     """What was measured, and beside it what the source and the tags of the files say, where all are plain numbers."""
     collection = source.collection
     if found.features.ndim > 2:

@@ -8,20 +8,22 @@ from dataclasses import replace
 from pathlib import Path
 
 from fabula.core.collection import Collection, Item
+from fabula.core.collections import Collections
 from fabula.errors import InputError
 from fabula.media.medium import Medium
 from fabula.media.registry import ITEMS, measured_where_held, medium_of_file
 from fabula.sources.registry import Opening, Reader
 from fabula.sources.source import Choice, SeveralCollectionsError, Source
-from fabula.sources.tables.files import TABLE_ENDINGS
+from fabula.sources.tables.files import TABLE_ENDINGS, is_table_folder
 from fabula.sources.tables.reading import open_table
+from fabula.sources.tables.remote import SCHEMES
 from fabula.sources.tables.roles import columns_named
 
 
 def open_collection(paths: Sequence[str], opening: Opening) -> Source:
     """Open one collection of a table."""
     path = Path(paths[0])
-    reading = open_table(path, columns_named(dict(opening.columns)))
+    reading = open_table(paths[0], columns_named(dict(opening.columns)))
     number = _one_of(reading.collections, opening.collection, path)
     collection, medium = measured_where_held(reading.collections[number])
     rows = tuple(reading.rows[number].tolist())
@@ -65,9 +67,9 @@ def _told(item: Item, name: str, tags: Item) -> Item:
     return replace(item, path=name, title=title, artist=item.artist or tags.artist, details=details)
 
 
-def _one_of(collections: Sequence[Collection], wanted: str | None, path: Path) -> int:
+def _one_of(collections: Collections, wanted: str | None, path: Path) -> int:
     if wanted is not None:
-        hits = [k for k, c in enumerate(collections) if wanted == c.id]
+        hits = [k for k, one in enumerate(collections.ids) if wanted == one]
         hits = hits or [k for k, c in enumerate(collections) if wanted.casefold() == c.title.casefold()]
         if len(hits) == 1:
             return hits[0]
@@ -79,9 +81,9 @@ def _one_of(collections: Sequence[Collection], wanted: str | None, path: Path) -
     return 0
 
 
-def _some(collections: Sequence[Collection]) -> str:
-    shown_ids = ", ".join(c.id for c in collections[:4])
+def _some(collections: Collections) -> str:
+    shown_ids = ", ".join(collections.ids[:4])
     return f"{len(collections)} collection(s): {shown_ids}{', ...' if len(collections) > 4 else ''}"
 
 
-READER = Reader("table", open_collection, TABLE_ENDINGS, several=True)
+READER = Reader("table", open_collection, TABLE_ENDINGS, SCHEMES, several=True, folders=is_table_folder)

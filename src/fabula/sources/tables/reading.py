@@ -1,6 +1,7 @@
 """Tables with one row an item, read into collections.
 
-CSV (separated by commas, semicolons or tabs), TSV, JSON, JSON lines, and Parquet with the extra ``tables``.
+CSV (separated by commas, semicolons or tabs), TSV, JSON, JSON lines; with the extra ``tables`` Parquet, in one file or
+a folder of them, and frames in memory; with the extra ``remote`` any of these files at an address.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ class TableReading:
 
 
 def read_table(
-    path: str | os.PathLike[str],
+    path: str | os.PathLike[str] | Any,
     *,
     collection: str | None = None,
     position: str | None = None,
@@ -76,14 +77,18 @@ def read_table(
     A column that is not named is recognised by its heading (``album_id``, ``Track Number``, ``Künstler``, ...); name
     it ``""`` to say that no column has this role. Numeric columns without a role become features, booleans as 0 and 1
     and ``Duration (ms)`` as ``duration_ms``; text columns become the details of the items. Columns without a name,
-    and columns without a value, are left out. A playlist that a streaming service exported is one collection, in the
+    and columns without a value, are left out. A column of lists with as many numbers in every row, such as embeddings,
+    is a feature per number, ``embedding_0``, ``embedding_1``, ..., as models take them. A playlist that a
+    streaming service exported is one collection, in the
     order of its rows, though its tracks come from several albums.
 
     Parameters
     ----------
     path
-        A .csv, .tsv, .json, .jsonl or .parquet file. JSON is a list of objects, or an object with such a list
-        as ``items``.
+        A .csv, .tsv, .json, .jsonl or .parquet file; JSON is a list of objects, or an object with such a list as
+        ``items``. Or a folder: the Parquet files that lie in it are one table, in the order of their names. Or an
+        address of either, such as ``s3://bucket/songs.parquet`` (extra ``remote``). Or a table in memory (extra
+        ``tables``): an Arrow table or reader of batches, a frame of pandas or polars, a Hugging Face dataset.
     collection
         The column that tells the collections apart; without one the file is one collection, called by its name.
     position
@@ -101,7 +106,9 @@ def read_table(
 
     Returns
     -------
-    Collections in the order in which the file first names them: features (n, f) as float64, NaN where missing.
+    Collections in the order in which the file first names them: features (n, f) as float64, NaN where missing. They
+    are a sequence in which each collection, and each of its items, is made when asked for; ``features`` (rows, f),
+    ``offsets`` (number + 1,), ``ids``, ``column`` and ``texts`` are all of them at once.
 
     Raises
     ------
@@ -117,6 +124,9 @@ def read_table(
     >>> [c] = read_table(file)
     >>> c.id, [item.title for item in c.items], c.column("energy")
     ('A', ['Open', 'Close'], array([0.2, 0.9]))
+    >>> read_table(file).features
+    array([[0.2],
+           [0.9]])
     >>> folder.cleanup()
     """
     given = {"collection": collection, "position": position, "title": title}
@@ -125,7 +135,7 @@ def read_table(
 
 
 def open_table(
-    path: str | os.PathLike[str],
+    path: str | os.PathLike[str] | Any,
     columns: Columns | None = None,
     *,
     features: Sequence[str] | None = None,
@@ -136,7 +146,7 @@ def open_table(
     Parameters
     ----------
     path
-        The file.
+        What :func:`read_table` takes.
     columns
         Which columns say what; by default all are recognised by their headings.
     features, where

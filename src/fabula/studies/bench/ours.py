@@ -20,7 +20,7 @@ from fabula.models.sets.model import SetModel
 from fabula.studies.bench.known import FAMILIES
 from fabula.studies.bench.scoring import Orderings
 from fabula.studies.bench.tasks import BenchTask
-from fabula.studies.recovery import closest_fit, likeliest, spread
+from fabula.studies.recovery import closest_fits, spread
 from fabula.templates.contrastive import learn_arcs
 from fabula.templates.learning import learn_templates
 
@@ -136,14 +136,13 @@ def _of_essence(task: BenchTask, seed: int) -> Iterator[Ours | str]:
 def _paper_row(task: BenchTask, model: Model, seed: int) -> Ours:
     known = [essence[:, 0] for essence in model.encode_all(_some(task.training))]
     templates = learn_templates(known, k=min(K, len(known)), method="evolution", seed=seed)
-    propose = closest_fit(templates)
+    propose = closest_fits(templates)
     about = f"essence by its appendix A ({_PAPER_EPOCHS} epochs at most), {K} templates evolved, the closest fit"
-    return Ours("the paper's method", "paper", about, lambda c: propose(model.encode(c)[:, 0]))
+    return Ours("the paper's method", "paper", about, lambda c: propose(model.encode(c)[:, 0], np.array([0, len(c)])))
 
 
 def _arcs_row(name: str, about: str, arcs: Arcs, essence: Callable[[Collection], Floats]) -> Ours:
-    propose = likeliest(arcs)
-    return Ours(name, "ours", about, lambda c: propose(essence(c)))
+    return Ours(name, "ours", about, lambda c: arcs.order(essence(c), alternatives=1)[0].ordering)
 
 
 def _shipped(task: BenchTask) -> Iterator[Ours | str]:

@@ -15,7 +15,7 @@ from fabula.errors import InputError
 from fabula.evaluation.parts import Parts
 from fabula.media.music.album_tables import FEATURES, KEPT_ROWS
 from fabula.sources.fma.collections import read_fma
-from fabula.sources.tables.files import TABLE_ENDINGS, read_columns
+from fabula.sources.tables.files import TABLE_ENDINGS, is_table_folder, read_columns
 from fabula.studies.splits import read_split, usable_features
 
 _DEVELOPMENT = 10  # one part in so many of a training side decides which epoch is kept
@@ -79,7 +79,7 @@ def read_study_data(path: str | Path, *, features: Sequence[str] | None = None, 
         The share of a table to hold out where it has no column split.
     """
     source = Path(path)
-    if source.suffix.lower() in TABLE_ENDINGS:
+    if source.suffix.lower() in TABLE_ENDINGS or is_table_folder(source):
         return _from_table(source, features, held_out)
     if source.is_dir() or source.suffix.lower() == ".zip":
         return _from_fma(source)

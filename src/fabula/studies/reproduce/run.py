@@ -86,7 +86,7 @@ def reproduce(
 
     if processes() > 1:
         raise InputError("a reproduction shares its trainings out by its own jobs: start it without torchrun")
-    kept_in = _make_folders(Path(folder))
+    kept_in = make_folders(Path(folder))
     study = read_study_data(data, features=features, held_out=held_out)
     workspace = Workspace(kept_in, study, plan or full_plan(), study.fingerprint, lambda stage, note: None)
     return run(workspace if progress is None else replace(workspace, report=_counting(progress, workspace)))
@@ -171,7 +171,8 @@ def _about(study: StudyData) -> dict[str, Any]:
     }
 
 
-def _make_folders(folder: Path) -> Path:
+def make_folders(folder: Path) -> Path:
+    """Make the folders that a workspace has, where they are not there."""
     try:
         for part in (folder, folder / "stages", folder / "models"):
             part.mkdir(parents=True, exist_ok=True)

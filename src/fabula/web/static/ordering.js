@@ -30,13 +30,17 @@ export function preview(changes) {
   const wishes = { ...state.wishes, hand: null, ...changes };
   if (changes.template) state.template = changes.template;
   state.settled = false;
-  if (plain(wishes, state.roomy)) layAll(wishes);
+  if (plain(wishes, state.roomy) && !(changes.fixed && proposed(wishes))) layAll(wishes);
+  else if (plain(wishes, state.roomy)) state.ordering = guessed(wishes); // the rest as a model has put it
   else {
     if (changes.fixed) state.ordering = guessed(wishes);
     searchSoon({ ...wishes, template: templateNow() });
   }
   changed("preview");
 }
+
+// Whether a model has put the items in their order, and no template.
+const proposed = ({ template, by }) => !template && !by && Boolean(state.collection.model);
 
 function layAll({ fixed }) {
   state.ordering = orderAlong(essence(), samples(templateNow(), state.collection.items.length), fixed);

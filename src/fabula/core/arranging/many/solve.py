@@ -20,7 +20,7 @@ from fabula.core.ordering import Ints
 
 MANY = 300  # items beyond which a search by tables takes too long
 MANY_ON_SIDES = 100  # the same where sides have many sizes, or items are left out
-MANY_ROUTED = 20  # the same where neighbours count alone and nothing is wished for: a short way is better than tables
+MANY_ROUTED, MANY_WISHED = 20, 60  # the same where neighbours count alone, without wishes and with some
 ROOMIER = 1.1  # how much more sides hold where no even ones were found
 ATTEMPTS = 8
 ROUTED = 0.65  # of the time, for the route where neighbours count alone; the rest is the bound's
@@ -30,9 +30,9 @@ LATE = 1.0  # seconds after which no ordering is looked for
 def takes(task: Task) -> bool:
     """Whether there are so many items that a search by tables takes too long."""
     c = task.constraints
-    if c.n > MANY_ROUTED and c.one_side and not c.wishes and _routed(task, c.n):
+    if c.n > (MANY if c.one_side else MANY_ON_SIDES):
         return True
-    return c.n > (MANY if c.one_side else MANY_ON_SIDES)
+    return c.one_side and c.n > (MANY_WISHED if c.wishes else MANY_ROUTED) and _routed(task, c.n)
 
 
 def searched(task: Task) -> Found | None:

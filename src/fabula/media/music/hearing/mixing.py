@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 import numpy as np
 from scipy.signal import firwin
@@ -64,6 +65,7 @@ def _mono(chunk: Samples) -> Samples:
     return np.asarray(mono)
 
 
+@lru_cache(maxsize=16)
 def _products(factor: int, taps: int) -> tuple[Samples, Samples]:
     """Matrices (row, outputs) and (taps - 1, outputs): what a row and the end of the row before it add to the mix."""
     response = firwin(taps, 0.9 / factor) if factor > 1 else np.ones(1)

@@ -103,8 +103,9 @@ def repetition(onsets: Floats, rate: float) -> tuple[Floats, Floats]:
 
 def _repeats(segments: Samples, length: int, lags: int) -> tuple[Floats, Floats]:
     """Autocorrelations (2, lags) and strengths (2, frequencies) of segments (2, n, size), summed up."""
-    spectra = scipy.fft.rfft(segments, length, workers=1)
-    likeness = scipy.fft.irfft(spectra.real**2 + spectra.imag**2, length, workers=1)[:, :, :lags]
+    enough = scipy.fft.next_fast_len(segments.shape[2] + lags, real=True)
+    spectra = scipy.fft.rfft(segments, enough, workers=1)
+    likeness = scipy.fft.irfft(spectra.real**2 + spectra.imag**2, enough, workers=1)[:, :, :lags]
     shaped = np.abs(scipy.fft.rfft(segments * np.hanning(segments.shape[2]).astype(np.float32), length, workers=1))
     strength = np.sqrt(shaped)
     energy = np.sqrt(np.maximum(likeness[:, :, :1], 1e-12))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 from scipy.signal import firwin
 
@@ -89,6 +91,7 @@ def _highest(samples: Samples) -> Samples:
     return np.asarray(np.maximum(samples.max(axis=-1), -samples.min(axis=-1)))
 
 
+@lru_cache(maxsize=4)
 def _product(times: int) -> Samples:
     """Matrix (row + taps - 1, row * (times - 1)): samples to the values between them."""
     if times == 1:

@@ -1,0 +1,147 @@
+"""The same shards on a Dask cluster: each is a future that claims, does and keeps it like any other worker."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import CancelledError
+from contextlib import contextmanager
+from typing import Any
+
+from fabula.errors import FabulaError, import_extra
+from fabula.jobs.job import Job, open_job
+from fabula.jobs.leases import EXPIRY, Lease, Owner
+from fabula.jobs.parts import done_shards, shard_name
+from fabula.jobs.task import Round
+from fabula.jobs.worker import Report, Worked, attempt_at, forget_failures
+
+_WAIT = 0.5  # seconds before shards that others are at are asked for again
+_ANSWER = "10s"  # how long a scheduler may take to answer
+
+
+def work_on_cluster(
+    address: str,
+    scheduler: str,
+    *,
+    inputs: Sequence[str] = (),
+    expiry: float = EXPIRY,
+    report: Report | None = None,
+    tell: Callable[[str], None] = lambda line: None,
+) -> Worked:
+    """Work on a job with the workers of a Dask cluster.
+
+    They must see the job's folder or address and its inputs, and have this package in the same version.
+
+    Parameters
+    ----------
+    address, inputs, expiry, report
+        As :func:`fabula.jobs.worker.work` takes them.
+    scheduler
+        ``tcp://host:8786``, or ``local`` for a cluster on this machine, ``local:4`` for one of so many processes.
+    tell
+        Called with the address of the dashboard.
+
+    Raises
+    ------
+    FabulaError
+        When the scheduler cannot be reached or is lost; what is done is kept.
+    """
+    job = open_job(address, inputs)
+    worked = Worked()
+    with _client(scheduler) as client:
+        tell(f"dashboard: {client.dashboard_link}")
+        try:
+            while (now := job.round()) is not None:
+                if not _round(client, job, now, worked, (tuple(inputs), expiry), report):
+                    return worked
+        finally:
+            forget_failures(job, worked.done)
+    worked.complete = True
+    return worked
+
+
+def _round(
+    client: Any, job: Job, now: Round, worked: Worked, how: tuple[tuple[str, ...], float], report: Report | None
+) -> bool:
+    """Submit what is left of a round; False where nothing is left but what failed."""
+    done = done_shards(job.store, now.number)
+    if report is not None:
+        report(len(done), now.shards, "")
+    if len(done) >= now.shards:
+        return _advance(job, now, how[1])
+    left = [s for s in range(now.shards) if s not in done and shard_name(now.number, s) not in worked.failed]
+    distributed = import_extra("distributed", extra="cluster", purpose="working on a cluster")
+    sent = {
+        client.submit(attempt_at, job.store.address, how[0], now.number, shard, how[1], pure=False): shard
+        for shard in left
+    }
+    outcomes = set()
+    for future in distributed.as_completed(sent):
+        name = shard_name(now.number, sent[future])
+        outcome, why = _outcome(future)
+        outcomes.add(outcome)
+        if outcome == "done":
+            worked.done.append(name)
+            done.add(sent[future])
+        elif outcome == "failed":
+            worked.failed[name] = why
+        if report is not None:
+            report(len(done), now.shards, "")
+    if outcomes == {"held"}:
+        time.sleep(_WAIT)
+    return bool(left)
+
+
+def _outcome(future: Any) -> tuple[str, str]:
+    """How a future went; one whose worker died too often is a shard that failed."""
+    if future.status in ("cancelled", "lost"):
+        raise CancelledError
+    if future.status != "error":
+        found: tuple[str, str] = future.result()
+        return found
+    error = future.exception()
+    if isinstance(error, FabulaError):
+        raise error
+    return "failed", f"{type(error).__name__}: {' '.join(str(error).split())}"
+
+
+def _advance(job: Job, now: Round, expiry: float) -> bool:
+    """Plan the round that follows, here: it is little work."""
+    lease = Lease(job.store, f"after-{now.number:03d}", Owner(), expiry)
+    if lease.take():
+        with lease:
+            if job.latest().number == now.number:
+                job.advance(now)
+    else:
+        time.sleep(_WAIT)
+    return True
+
+
+@contextmanager
+def _client(scheduler: str) -> Iterator[Any]:
+    """A client of an existing cluster, or of one that lives as long as the work; a scheduler that is lost is told."""
+    distributed = import_extra("distributed", extra="cluster", purpose="working on a cluster")
+    local = _local(distributed, scheduler)
+    try:
+        client = distributed.Client(local or scheduler, timeout=_ANSWER)
+    except (OSError, ValueError, TimeoutError) as error:
+        raise FabulaError(f"{scheduler}: no Dask scheduler answers there ({error})") from error
+    lost = (CancelledError, OSError, TimeoutError, distributed.client.ClosedClientError)
+    try:
+        yield client
+    except lost as error:
+        raise FabulaError(
+            f"{scheduler}: the Dask scheduler is lost; what is done is kept: give the command again"
+        ) from error
+    finally:
+        client.close(timeout=2)
+        if local is not None:
+            local.close(timeout=10)
+
+
+def _local(distributed: Any, scheduler: str) -> Any:
+    name, _, count = scheduler.partition(":")
+    if name != "local":
+        return None
+    workers = int(count) if count.isdecimal() and int(count) > 0 else None
+    return distributed.LocalCluster(n_workers=workers, threads_per_worker=1, processes=True)

@@ -1,0 +1,209 @@
+"""How a job stands: what is done, by whom, how fast, what failed, and how long the rest will take."""
+
+from __future__ import annotations
+
+import json
+import socket
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from fabula.jobs.job import Job, open_job
+from fabula.jobs.leases import claims
+from fabula.jobs.parts import Manifest, done_shards, read_manifest, shard_name
+from fabula.jobs.worker import FAILURES
+
+_WINDOW = 64  # parts by which the rate is told
+
+
+@dataclass(frozen=True)
+class Busy:
+    """A shard under way: its name, who is at it, for how many seconds, and whether he is lost."""
+
+    shard: str
+    worker: str
+    seconds: float
+    stale: bool
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How a job stands.
+
+    Attributes
+    ----------
+    address, task, items
+        Which job it is, and what its items are called.
+    round
+        The round under way, from 0.
+    shards, done
+        Of that round.
+    states
+        The state of each shard of it: ``done``, ``failures`` (done, with rows that failed), ``busy``, ``stale``,
+        ``failed`` or ``waiting``.
+    done_items, failed_items
+        Of that round: items in finished shards, and rows that tell of a failure.
+    busy
+        Shards under way.
+    failed
+        Shard -> why it failed when it was tried last.
+    rate, seconds_left
+        Items in a second of late, and how long the rest of the round will take at that rate; None where not known.
+    complete
+        Whether everything is done.
+    """
+
+    address: str
+    task: str
+    items: str
+    round: int
+    shards: int
+    done: int
+    states: tuple[str, ...] = field(repr=False)
+    done_items: int
+    failed_items: int
+    busy: tuple[Busy, ...]
+    failed: dict[str, str]
+    rate: float | None
+    seconds_left: float | None
+    complete: bool
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON has it."""
+        return asdict(self)
+
+
+class Watch:
+    """Looks at a job again and again; what is done is read once.
+
+    Parameters
+    ----------
+    address
+        Where the job lies.
+    """
+
+    def __init__(self, address: str) -> None:
+        self._job: Job = open_job(address, check=False)
+        self._known: dict[tuple[int, int], Manifest] = {}
+
+    def look(self) -> Standing:
+        """How the job stands now."""
+        job, now = self._job, time.time()
+        going = job.round()
+        last = going or _last(job)
+        parts = [self._manifest(last.number, shard) for shard in sorted(done_shards(job.store, last.number))]
+        busy = _busy(job, now, {shard_name(last.number, part.shard) for part in parts})
+        failed = _failed(job, {shard_name(last.number, part.shard) for part in parts})
+        rate = _rate(parts, now) if going and any(not one.stale for one in busy) else _rate(parts)
+        items = sum(part.items for part in parts)
+        left = (items / len(parts)) * (last.shards - len(parts)) / rate if parts and rate and going else None
+        return Standing(
+            job.store.address,
+            job.plan.task,
+            job.task.items,
+            last.number,
+            last.shards,
+            len(parts),
+            _states(last.number, last.shards, parts, busy, failed),
+            items,
+            sum(part.failures for part in parts),
+            busy,
+            failed,
+            rate,
+            left if any(not one.stale for one in busy) else None,
+            going is None,
+        )
+
+    def _manifest(self, number: int, shard: int) -> Manifest:
+        key = (number, shard)
+        if key not in self._known:
+            found = read_manifest(self._job.store, number, shard)
+            self._known[key] = found or Manifest(number, shard, "", 0, 0, 0, "", "", 0.0, 0.0)
+        return self._known[key]
+
+
+def told(standing: Standing) -> list[str]:
+    """A standing in words, a line each."""
+    one = standing
+    share = 100 * one.done / one.shards if one.shards else 100.0
+    where = f"round {one.round}, " if one.round else ""
+    lines = [f"{one.task} at {one.address}: {where}{one.done:,} of {one.shards:,} shards done ({share:.0f} %)"]
+    if one.done:
+        failures = f", {one.failed_items:,} rows tell of a failure" if one.failed_items else ""
+        pace = f", {_pace(one.rate)} {one.items} a second" if one.rate else ""
+        lines.append(f"{one.done_items:,} {one.items} done{failures}{pace}")
+    if one.complete:
+        lines.append("complete")
+    elif one.seconds_left is not None:
+        lines.append(f"about {duration(one.seconds_left)} left")
+    for each in one.busy:
+        state = "lost" if each.stale else "at work"
+        lines.append(f"shard {each.shard}: {each.worker}, {state} for {duration(each.seconds)}")
+    if not one.complete and not any(not each.stale for each in one.busy):
+        lines.append(f"nobody is at work; go on with: fabula job work {one.address}")
+    lines += [f"shard {name} failed: {why}" for name, why in one.failed.items()]
+    return lines
+
+
+def duration(seconds: float) -> str:
+    """A time in words.
+
+    Examples
+    --------
+    >>> duration(42), duration(3700)
+    ('42 s', '1 h 1 min')
+    """
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    if seconds < 3600:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds // 3600:.0f} h {seconds % 3600 // 60:.0f} min"
+
+
+def _last(job: Job) -> Any:
+    """The last round of a job that is complete."""
+    return job.round_of(max(0, job.latest().number - 1)) if job.task.rounds else job.round_of(0)
+
+
+def _busy(job: Job, now: float, done: set[str]) -> tuple[Busy, ...]:
+    here = socket.gethostname()
+    found = sorted(claims(job.store).items())
+    return tuple(
+        Busy(name, claim.worker, max(0.0, now - claim.begun), claim.stale(here, now))
+        for name, claim in found
+        if name not in done
+    )
+
+
+def _failed(job: Job, done: set[str]) -> dict[str, str]:
+    found = {}
+    for file in job.store.list(FAILURES):
+        name = file.removesuffix(".json")
+        data = job.store.read(f"{FAILURES}/{file}")
+        if name not in done and data is not None:
+            found[name] = str(json.loads(data).get("failure", ""))
+    return found
+
+
+def _states(
+    number: int, shards: int, parts: Sequence[Manifest], busy: Sequence[Busy], failed: dict[str, str]
+) -> tuple[str, ...]:
+    states = dict.fromkeys(failed, "failed")
+    states |= {one.shard: "stale" if one.stale else "busy" for one in busy}
+    states |= {shard_name(number, part.shard): "failures" if part.failures else "done" for part in parts}
+    return tuple(states.get(shard_name(number, shard), "waiting") for shard in range(shards))
+
+
+def _rate(parts: Sequence[Manifest], now: float | None = None) -> float | None:
+    """Items in a second, by the parts that were finished last; up to now, where somebody is at work."""
+    late = sorted(parts, key=lambda part: part.finished)[-_WINDOW:]
+    if not late:
+        return None
+    begun = min(part.finished - part.seconds for part in late)
+    ended = late[-1].finished if now is None else max(late[-1].finished, now)
+    return sum(part.items for part in late) / max(ended - begun, 1e-9)
+
+
+def _pace(rate: float | None) -> str:
+    return "" if rate is None else f"{rate:,.0f}" if rate >= 10 else f"{rate:.2g}"

@@ -1,0 +1,159 @@
+"""Where a job lies: a folder that all workers see, or an address such as ``s3://bucket/job``.
+
+A store has five operations and no others, so that a folder and a bucket behave alike. Names are relative, with
+slashes. What is written is there whole or not at all; of all who create the same name at once, one succeeds.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import uuid
+from pathlib import Path
+from typing import Protocol
+
+from fabula.errors import FileError, shown
+
+_ASIDE = "temporary"  # files under way; nobody lists them
+_FLEETING = "leases/"  # what may be lost with the machine that wrote it, and so need not be forced onto the disk
+
+
+class Store(Protocol):
+    """The operations of a job's place."""
+
+    address: str
+
+    def read(self, name: str) -> bytes | None:
+        """The content of a file; None where there is none."""
+
+    def write(self, name: str, data: bytes) -> None:
+        """Write a file, whole or not at all; one that is there is replaced."""
+
+    def create(self, name: str, data: bytes) -> bool:
+        """Write a file that is not there yet: True for the one caller who did, False where it is there."""
+
+    def list(self, folder: str) -> list[str]:
+        """The names in a folder, sorted, without the folder; empty where there is none."""
+
+    def delete(self, name: str) -> None:
+        """Remove a file; nothing happens where there is none."""
+
+
+def open_store(address: str | os.PathLike[str]) -> Store:
+    """The store of an address: ``scheme://...`` by fsspec (extra ``remote``), anything else is a folder.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     store = open_store(folder)
+    ...     store.create("claims/1", b"me"), store.create("claims/1", b"you"), store.read("claims/1")
+    (True, False, b'me')
+    """
+    text = os.fspath(address)
+    if "://" in text and not text.startswith("file://"):
+        from fabula.jobs.remote import AddressStore
+
+        return AddressStore(text)
+    return FolderStore(text.removeprefix("file://"))
+
+
+class FolderStore:
+    """A folder on a disk of this machine or one that is shared."""
+
+    def __init__(self, folder: str | os.PathLike[str]) -> None:
+        self._folder = Path(folder).absolute()  # processes elsewhere are told it
+        self._made: set[Path] = set()
+        self.address = str(self._folder)
+
+    def read(self, name: str) -> bytes | None:
+        """The content of a file; None where there is none."""
+        try:
+            return (self._folder / name).read_bytes()
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except OSError as error:
+            raise self._error(name, "read", error) from error
+
+    def write(self, name: str, data: bytes) -> None:
+        """Write under a temporary name elsewhere in the folder, then rename."""
+        try:
+            aside = self._aside(name, data)
+            try:
+                aside.replace(self._place(name))
+            finally:
+                with contextlib.suppress(OSError):
+                    aside.unlink(missing_ok=True)
+        except OSError as error:
+            raise self._error(name, "written", error) from error
+
+    def create(self, name: str, data: bytes) -> bool:
+        """Write elsewhere, then link: a link to a name that is taken fails, for all but one."""
+        try:
+            place = self._place(name)
+            if place.exists():
+                return False
+            aside = self._aside(name, data)
+            try:
+                return _linked(aside, place, data)
+            finally:
+                with contextlib.suppress(OSError):
+                    aside.unlink(missing_ok=True)
+        except OSError as error:
+            raise self._error(name, "written", error) from error
+
+    def list(self, folder: str) -> list[str]:
+        """The names in a folder."""
+        try:
+            return sorted(entry.name for entry in os.scandir(self._folder / folder))
+        except (FileNotFoundError, NotADirectoryError):
+            return []
+        except OSError as error:
+            raise self._error(folder, "listed", error) from error
+
+    def delete(self, name: str) -> None:
+        """Remove a file."""
+        try:
+            (self._folder / name).unlink(missing_ok=True)
+        except OSError as error:
+            raise self._error(name, "removed", error) from error
+
+    def _place(self, name: str) -> Path:
+        place = self._folder / name
+        if place.parent not in self._made:
+            place.parent.mkdir(parents=True, exist_ok=True)
+            self._made.add(place.parent)
+        return place
+
+    def _aside(self, name: str, data: bytes) -> Path:
+        """The data of a name in a file of its own, on the disk."""
+        aside = self._place(f"{_ASIDE}/{uuid.uuid4().hex}")
+        try:
+            with aside.open("xb") as file:
+                file.write(data)
+                if not name.startswith(_FLEETING):
+                    file.flush()
+                    os.fsync(file.fileno())
+        except BaseException:
+            with contextlib.suppress(OSError):
+                aside.unlink(missing_ok=True)
+            raise
+        return aside
+
+    def _error(self, name: str, what: str, error: OSError) -> FileError:
+        return FileError(f"{shown(self._folder / name)}: cannot be {what} ({error.strerror or error})")
+
+
+def _linked(aside: Path, place: Path, data: bytes) -> bool:
+    """Give a file its name unless that is taken."""
+    try:
+        os.link(aside, place)
+    except FileExistsError:
+        return False
+    except OSError:  # a file system without links: made under its name, which one alone can do
+        try:
+            with place.open("xb") as file:
+                file.write(data)
+        except FileExistsError:
+            return False
+    return True

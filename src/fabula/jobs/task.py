@@ -1,0 +1,121 @@
+"""What a kind of work must say of itself to be done in shards."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from fabula.jobs.inputs import Input
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from fabula.jobs.job import Job
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a job is asked to do.
+
+    Attributes
+    ----------
+    inputs
+        Paths or addresses.
+    options
+        Every option of the task, by name.
+    shards
+        Into how many shards to cut it; None: as the task finds good.
+    model
+        The model's name, "" where there is none.
+    """
+
+    inputs: tuple[str, ...]
+    options: Mapping[str, Any]
+    shards: int | None = None
+    model: str = ""
+
+
+@dataclass(frozen=True)
+class Cut:
+    """How a job is cut.
+
+    Attributes
+    ----------
+    inputs, shards, items, options
+        As :class:`fabula.jobs.plan.Plan` has them.
+    beside
+        Name -> content of files to keep beside the plan.
+    """
+
+    inputs: tuple[Input, ...]
+    shards: tuple[Any, ...]
+    items: int
+    options: Mapping[str, Any] = field(default_factory=dict)
+    beside: Mapping[str, bytes] = field(default_factory=dict, repr=False)
+
+
+@dataclass(frozen=True)
+class Round:
+    """One pass over shards that do not wait for each other; most tasks have one.
+
+    Attributes
+    ----------
+    number
+        From 0.
+    shards
+        How many it has; none: the rounds before were all.
+    state
+        What the rounds before came to, as JSON holds it.
+    """
+
+    number: int
+    shards: int
+    state: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Task:
+    """A kind of work.
+
+    A task must give the same rows for the same shard, whoever does it and however often.
+
+    Attributes
+    ----------
+    name
+        As it is called on the command line.
+    options
+        The options it takes, with what they are where nothing is said.
+    model
+        Whether it needs a model (True), takes one (None) or has none (False).
+    items
+        What its items are called.
+    rounds
+        Whether there are rounds beyond the first.
+    """
+
+    name: ClassVar[str]
+    options: ClassVar[Mapping[str, Any]] = {}
+    model: ClassVar[bool | None] = False
+    items: ClassVar[str] = "items"
+    rounds: ClassVar[bool] = False
+
+    def cut(self, asked: Asked) -> Cut:
+        """Look at the inputs and cut the work into shards."""
+        raise NotImplementedError
+
+    def open(self, job: Job) -> Any:
+        """What all shards need, made once in a process."""
+        return None
+
+    def do(self, job: Job, now: Round, shard: int) -> tuple[pa.Table, int]:
+        """Do one shard: its rows, and how many items that were."""
+        raise NotImplementedError
+
+    def following(self, job: Job, now: Round) -> Round:
+        """The round after one that is complete, without shards where that was the last. Same parts, same answer."""
+        return Round(now.number + 1, 0)
+
+    def gather(self, job: Job, output: Path) -> dict[str, Any] | None:
+        """Write what the parts of a complete job come to, and say what to tell of it; None: the rows of all parts."""
+        return None

@@ -1,0 +1,45 @@
+"""The kinds of work that can be a job: those of the house, one line each, or ``module:OBJECT`` of one's own."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+
+from fabula.errors import InputError
+from fabula.jobs.task import Task
+
+TASKS = {  # name: (where it lies, what it does)
+    "extract": ("extract:Extract", "Measure files: a row a file."),
+    "encode": ("encode:Encode", "The essence of every item of a table of collections."),
+    "order": ("order:Order", "An ordering of every collection of a table."),
+    "templates-learn": ("templates_learn:TemplatesLearn", "Learn templates from a table of ordered collections."),
+    "reproduce": ("reproduce:Reproduce", "Reproduce every table and figure of the paper."),
+    "compare": ("compare:Compare", "Bits of each feature and of the essence, with several seeds."),
+    "audit": ("audit:Audit", "The bits of a recipe on real collections and on controls."),
+}
+
+
+@cache
+def find_task(name: str) -> Task:
+    """A task by name.
+
+    Examples
+    --------
+    >>> find_task("encode").items
+    'collections'
+    """
+    if name in TASKS:
+        module, _, attribute = TASKS[name][0].partition(":")
+        found = getattr(import_module(f"{__package__}.{module}"), attribute)
+    elif ":" in name:
+        module, _, attribute = name.partition(":")
+        try:
+            found = getattr(import_module(module), attribute)
+        except (ImportError, AttributeError) as error:
+            raise InputError(f"the task {name!r} cannot be imported ({error})") from error
+    else:
+        raise InputError(f"there is no task {name!r}; there are: {', '.join(TASKS)}")
+    task = found() if isinstance(found, type) else found
+    if not isinstance(task, Task):
+        raise InputError(f"{name!r} must be a fabula.jobs.task.Task; got {type(task).__name__}")
+    return task

@@ -1,0 +1,218 @@
+"""``templates-learn``: templates from a table of ordered collections, as ``fabula templates learn`` finds them.
+
+The rounds: in round 0 every shard keeps the quadratic forms of its collections, b and c of each (A follows from the
+length), which is all that is ever needed of them. Who finds a round complete plans the next from its parts alone, so
+that anybody would plan the same. After round 0 a sample of the collections, the one that ``learn_templates`` draws,
+gives the start. Each round from then on is one step of the descent: its shards sum the forms over the collections
+nearest to each template, the sums add up, and the templates move or stand. By evolution, each round is a generation:
+its shards sum the errors of the sets that were bred. The result is that of :func:`fabula.learn_templates` on all
+essences at once, but for rounding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from fabula.core.collections import Collections
+from fabula.core.essence import Floats
+from fabula.core.naming import named
+from fabula.core.ordering import Ints
+from fabula.core.ordering import positions as even_positions
+from fabula.core.segments import normalise_many
+from fabula.core.template import PAPER_KNOTS
+from fabula.core.template_set import TemplateSet
+from fabula.errors import InputError
+from fabula.jobs.parts import Manifest, manifests, read_manifest, read_part, rows_of_parts, total_digest
+from fabula.jobs.plan import default_shards, ranges
+from fabula.jobs.slices import has_column
+from fabula.jobs.tables import OPTIONS, Shard, cut_table, read_shard, rows_of_shard
+from fabula.jobs.task import Asked, Cut, Round, Task
+from fabula.jobs.tasks.encode import fitting, model_of
+from fabula.jobs.tasks.sums import arrays, costs_of, costs_table, lists, sums_of, sums_table
+from fabula.models.model import Model
+from fabula.session.catalogue.judging import completed
+from fabula.session.catalogue.reading import Piece
+from fabula.templates.costs import Costs, as_count, joined_costs, kept_costs
+from fabula.templates.descent import Descent, StepSums, step_sums
+from fabula.templates.evolution import PAPER_EVOLUTION, EvolutionSettings, Evolving
+from fabula.templates.refinement import RefinementSettings, race, sampled_rows
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from fabula.jobs.job import Job
+
+_EACH = 50_000  # collections that a shard of a step takes, from several of round 0's parts
+_SPLIT = "split"
+_Q = len(PAPER_KNOTS)
+_METHOD: Mapping[str, Any] = {"method": "refined", "paper": False, "starts": 48, "steps": 300}
+
+
+class TemplatesLearn(Task):
+    """Gathered as the JSON of a template set."""
+
+    name: ClassVar[str] = "templates-learn"
+    options: ClassVar[Mapping[str, Any]] = {**OPTIONS, "by": None, "k": 4, "seed": 0, **_METHOD}
+    model: ClassVar[bool | None] = None
+    items: ClassVar[str] = "collections"
+    rounds: ClassVar[bool] = True
+
+    def cut(self, asked: Asked) -> Cut:
+        """Ranges of rows; of a table with a column split, those to train on are learned from."""
+        if (asked.options["by"] is None) == (not asked.model):
+            raise InputError("say where the essence comes from: a column (by) or a model, one of the two")
+        RefinementSettings(asked.options["starts"], asked.options["steps"])
+        if asked.options["method"] not in ("refined", "evolution"):
+            raise InputError("is refined or evolution; contrast learns from 50,000 at most", field="method")
+        if asked.options["paper"] and asked.options["method"] != "evolution":
+            raise InputError("the letter of the paper is that of its evolution", field="paper")
+        cut = cut_table(asked)
+        path, where = cut.inputs[0].path, dict(asked.options["where"])
+        if _SPLIT not in where and path.lower().endswith(".parquet") and has_column(path, _SPLIT):
+            where[_SPLIT] = "train"
+        as_count(int(asked.options["k"]), cut.items)
+        kept = Cut(cut.inputs, cut.shards, cut.items, {**cut.options, "where": where})
+        return fitting(asked, kept) if asked.model else kept
+
+    def open(self, job: Job) -> Model | None:
+        """The model, where the essence comes from one."""
+        if not job.plan.model:
+            return None
+        model = model_of(job)
+        if not isinstance(model, Model) or model.dimensions != 1:
+            raise InputError(f"{job.plan.model['name']}: templates are learned from one number per item")
+        return model
+
+    def do(self, job: Job, now: Round, shard: int) -> tuple[pa.Table, int]:
+        """Keep the forms of a shard's collections, or sum those of some parts under the round's templates."""
+        if now.number == 0:
+            return _forms(job, shard)
+        first, behind = ranges(len(job.plan.shards), now.shards)[shard]  # parts of round 0
+        parts = [read_manifest(job.store, 0, part) for part in range(first, behind)]
+        costs = _costs([_kept(job, part) for part in parts if part is not None])
+        if "asked" in now.state:
+            total = costs.of(now.state["asked"]) * len(costs) if len(costs) else np.zeros(len(now.state["asked"]))
+            return costs_table(total, len(costs)), len(costs)
+        return sums_table(step_sums(costs, np.array(now.state["values"]))), len(costs)
+
+    def following(self, job: Job, now: Round) -> Round:
+        """The start after round 0, then step after step; the last round's state is the result."""
+        done = manifests(job.store, now.number, now.shards)
+        way = _start(job, done) if now.number == 0 else _gone_on(now, list(rows_of_parts(job.store, done)))
+        if isinstance(way, Evolving) and way.finished:
+            way = Descent(way.result().values, 0)  # a round to count who follows which
+        shards = 0 if way.finished else min(len(job.plan.shards), default_shards(job.plan.items, _EACH))
+        return Round(now.number + 1, shards, way.to_dict())
+
+    def gather(self, job: Job, output: Path) -> dict[str, Any]:
+        """Write the templates, those that most collections follow first."""
+        if output.suffix.lower() != ".json":
+            raise InputError(f"{output}: templates are gathered as .json")
+        final = job.latest()
+        values, followers = np.array(final.state["best"]), np.array(final.state["followers"])
+        TemplateSet(named(PAPER_KNOTS, values[np.argsort(-followers, kind="stable")])).save(output)
+        first = manifests(job.store, 0, len(job.plan.shards))
+        about = {"templates": len(values), "cost": final.state["history"][-1], "rounds": final.number}
+        learned = {"collections": int(followers.sum()), "failures": sum(part.failures for part in first)}
+        last = manifests(job.store, final.number - 1, job.round_of(final.number - 1).shards)
+        return {**about, **learned, "digest": total_digest(last)}
+
+
+def _forms(job: Job, shard: int) -> tuple[pa.Table, int]:
+    """What is kept of every collection of two items and more: b and c; one that lacks a value is a failure."""
+    model: Model | None = job.opened
+    names = (str(job.options["by"]),) if model is None else model.feature_names
+    found = read_shard(job.inputs[0].path, job.options, job.plan.shards[shard], names)
+    if model is None and found.piece is not None:
+        found = _without_gaps(found, found.piece.collections.column(names[0]))
+
+    def rows(piece: Piece, part: Collections, at: slice) -> dict[str, Any]:
+        if model is None:
+            essence = normalise_many(part.column(names[0])[:, np.newaxis], part.offsets)
+        else:
+            essence = model.encode_many(completed(part, piece.medium))
+        return _kept_rows(essence[:, 0], part)
+
+    return rows_of_shard(found, rows), len(found)
+
+
+def _without_gaps(shard: Shard, values: Floats) -> Shard:
+    """The shard, in which a collection that lacks a value has failed."""
+    offsets = shard.piece.collections.offsets if shard.piece is not None else np.zeros(1, dtype=np.intp)
+    missing = np.flatnonzero(np.add.reduceat(~np.isfinite(values), offsets[:-1], dtype=np.intp))
+    return Shard(shard.piece, {**dict.fromkeys(missing.tolist(), "lacks a value"), **shard.failures})
+
+
+def _kept_rows(essence: Floats, part: Collections) -> dict[str, Any]:
+    """A row for each collection of two items and more."""
+    several = part.sizes > 1
+    lengths = part.sizes[several].astype(np.int64)
+    linear, constant = np.empty((0, _Q)), np.empty(0)
+    if len(lengths):
+        even = {n: even_positions(n) for n in np.unique(lengths).tolist()}
+        u = np.concatenate([even[n] for n in lengths.tolist()])
+        costs = joined_costs(essence[np.repeat(several, part.sizes)], u, lengths)
+        linear, constant = costs.linear, costs.constant
+    ids = np.array(part.ids[several].tolist(), dtype=str)
+    return {"collection": ids, "length": lengths, "linear": lists(linear), "constant": constant}
+
+
+def _gone_on(now: Round, parts: list[pa.Table]) -> Descent | Evolving:
+    """The templates after a round, by what its shards found."""
+    if "asked" in now.state:
+        evolving = Evolving.from_dict(now.state)
+        evolving.take(costs_of(parts))
+        return evolving
+    descent = Descent.from_dict(now.state)
+    descent.take(StepSums.joined([sums_of(part) for part in parts]))
+    return descent
+
+
+def _start(job: Job, done: Sequence[Manifest]) -> Descent | Evolving:
+    """The first population; or the winner of a race on the sample that :func:`fabula.learn_templates` would draw."""
+    k, rng = int(job.options["k"]), np.random.default_rng(int(job.options["seed"]))
+    as_count(k, sum(part.rows - part.failures for part in done))
+    if job.options["method"] == "evolution":
+        how = PAPER_EVOLUTION if job.options["paper"] else EvolutionSettings()
+        return Evolving.begun(k, _Q, how, rng)
+    settings = RefinementSettings(int(job.options["starts"]), int(job.options["steps"]))
+    sample = _sample(job, done, k, rng)
+    values, cost, _ = race(sample, k, rng, settings, np.empty((0, k, _Q)))
+    return Descent(values[int(np.argmin(cost))], settings.steps)
+
+
+def _sample(job: Job, done: Sequence[Manifest], k: int, rng: np.random.Generator) -> Costs:
+    """The collections that starts race on, from all parts, of which one at a time is held."""
+    rows = sampled_rows(sum(part.rows - part.failures for part in done), k, rng)
+    picked, begun = [], 0
+    for part in done:
+        kept = _kept(job, part)
+        size = len(kept[0])
+        if rows is not None:
+            wanted = rows[(rows >= begun) & (rows < begun + size)] - begun
+            kept = (kept[0][wanted], kept[1][wanted], kept[2][wanted])
+        picked.append(kept)
+        begun += size
+    return _costs(picked)
+
+
+Kept = tuple[Ints, Floats, Floats]  # lengths (m,), b (m, q), c (m,)
+
+
+def _kept(job: Job, part: Manifest) -> Kept:
+    """What round 0 kept of the collections of a part."""
+    table = read_part(job.store, part)
+    table = table.filter(table.column("failure").is_null())
+    if not table.num_rows:  # all were left out, or have failed
+        return np.empty(0, dtype=np.int64), np.empty((0, _Q)), np.empty(0)
+    length, constant = (table.column(name).to_numpy() for name in ("length", "constant"))
+    return length, arrays(table.column("linear"), _Q), constant
+
+
+def _costs(kept: Sequence[Kept]) -> Costs:
+    lengths, linear, constant = (np.concatenate(arrays) for arrays in zip(*kept, strict=True))
+    return kept_costs(lengths, linear, constant)

@@ -1,0 +1,195 @@
+"""Working on a job: claim a shard, do it, keep its part, release it, until the job is complete.
+
+Whatever ends a worker, no half part stays: parts are written whole, and a shard without a manifest is simply done
+again. So a worker needs no farewell; on Ctrl-C and SIGTERM it only gives its claim back, so that nobody waits for it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from fabula.errors import FabulaError, FileError, MissingExtraError
+from fabula.jobs.job import Job, kept_job, open_job
+from fabula.jobs.leases import EXPIRY, Lease, Owner
+from fabula.jobs.parts import done_shards, is_done, shard_name, write_part
+from fabula.jobs.task import Round
+
+FAILURES = "failures"
+_POLL = 0.5  # seconds between two looks at shards that others are at
+
+Report = Callable[[int, int, str], None]  # shards done, shards of the round, a note
+Outcome = Literal["done", "was done", "held", "failed"]
+
+
+@dataclass
+class Worked:
+    """What a worker did.
+
+    Attributes
+    ----------
+    done
+        Shards it did.
+    failed
+        Name of a shard -> why it could not be done.
+    complete
+        Whether the job is complete.
+    """
+
+    done: list[str] = field(default_factory=list)
+    failed: dict[str, str] = field(default_factory=dict)
+    complete: bool = False
+
+
+def work(
+    address: str,
+    *,
+    inputs: Sequence[str] = (),
+    expiry: float = EXPIRY,
+    most: int | None = None,
+    report: Report | None = None,
+) -> Worked:
+    """Work on a job until it is complete, or nothing is left but what failed here.
+
+    Parameters
+    ----------
+    address
+        Where the job lies.
+    inputs
+        Where its inputs lie on this machine, if elsewhere than where it was planned.
+    expiry
+        Seconds of silence after which a worker counts as lost.
+    most
+        Stop after so many shards.
+    report
+        Called after each look at the job.
+    """
+    job = open_job(address, inputs)
+    worker = _Worker(job, Owner(), expiry, most, report or (lambda done, total, note: None))
+    return worker.run()
+
+
+def attempt(job: Job, now: Round, shard: int, owner: Owner, expiry: float = EXPIRY) -> tuple[Outcome, str]:
+    """Claim one shard and do it; says how that went, and why it failed.
+
+    Raises
+    ------
+    FileError
+        When the store cannot be written, such as on a full disk: then no other shard would fare better.
+    """
+    name = shard_name(now.number, shard)
+    lease = Lease(job.store, name, owner, expiry)
+    if not lease.take():
+        return "held", ""
+    with lease:
+        if is_done(job.store, name):
+            return "was done", ""
+        begun = time.monotonic()
+        try:
+            job.check_inputs()
+            table, items = job.task.do(job, now, shard)
+        except MissingExtraError:
+            raise
+        except Exception as error:
+            why = " ".join(str(error).split()) or type(error).__name__
+            told = why if isinstance(error, FabulaError) else f"{type(error).__name__}: {why}"
+            note = {"failure": told, "worker": owner.name, "when": time.time()}
+            job.store.write(f"{FAILURES}/{name}.json", json.dumps(note).encode())
+            return "failed", told
+        seconds = round(time.monotonic() - begun, 6)
+        write_part(job.store, (now.number, shard), table, items=items, worker=owner.name, seconds=seconds)
+        return "done", ""
+
+
+def attempt_at(address: str, inputs: tuple[str, ...], number: int, shard: int, expiry: float) -> tuple[Outcome, str]:
+    """The same, for a process that is told nothing but where the job lies."""
+    job = kept_job(address, inputs)
+    return attempt(job, job.round_of(number), shard, Owner(), expiry)
+
+
+def forget_failures(job: Job, names: Sequence[str]) -> None:
+    """Remove the notes of failures whose shards were done after all."""
+    known = set(job.store.list(FAILURES))
+    for name in names:
+        if f"{name}.json" in known:
+            with contextlib.suppress(FileError):
+                job.store.delete(f"{FAILURES}/{name}.json")
+
+
+@dataclass
+class _Worker:
+    job: Job
+    owner: Owner
+    expiry: float
+    most: int | None
+    report: Report
+    worked: Worked = field(default_factory=Worked)
+
+    def run(self) -> Worked:
+        try:
+            while (now := self.job.round()) is not None and not self._enough():
+                if not self._round(now):
+                    return self.worked
+            self.worked.complete = self.job.round() is None
+            return self.worked
+        finally:
+            forget_failures(self.job, self.worked.done)
+
+    def _round(self, now: Round) -> bool:
+        """Go once over the shards that are left; False where there is nothing more to do here."""
+        done = done_shards(self.job.store, now.number)
+        self.report(len(done), now.shards, _note(now))
+        if len(done) >= now.shards:
+            return self._advance(now)
+        did, held = False, False
+        for shard in self._turned(now.shards):
+            if shard in done or shard_name(now.number, shard) in self.worked.failed:
+                continue
+            outcome = self._attempt(now, shard)
+            did, held = did or outcome != "held", held or outcome == "held"
+            if outcome in ("was done", "held"):
+                done = done_shards(self.job.store, now.number)
+            elif outcome == "done":
+                done.add(shard)
+                self.report(len(done), now.shards, _note(now))
+            if self._enough():
+                return False
+        if not did and held:
+            time.sleep(min(_POLL, self.expiry / 4))
+        return did or held
+
+    def _attempt(self, now: Round, shard: int) -> Outcome:
+        name = shard_name(now.number, shard)
+        outcome, why = attempt(self.job, now, shard, self.owner, self.expiry)
+        if outcome == "done":
+            self.worked.done.append(name)
+        elif outcome == "failed":
+            self.worked.failed[name] = why
+        return outcome
+
+    def _advance(self, now: Round) -> bool:
+        """Let one worker plan the round that follows; the others wait."""
+        lease = Lease(self.job.store, f"after-{now.number:03d}", self.owner, self.expiry)
+        if lease.take():
+            with lease:
+                if self.job.latest().number == now.number:
+                    self.job.advance(now)
+        else:
+            time.sleep(min(_POLL, self.expiry / 4))
+        return True
+
+    def _turned(self, shards: int) -> list[int]:
+        """The shards from one that depends on the worker, so that workers who begin at once do not meet."""
+        first = int(self.owner.token, 16) % shards
+        return [*range(first, shards), *range(first)]
+
+    def _enough(self) -> bool:
+        return self.most is not None and len(self.worked.done) >= self.most
+
+
+def _note(now: Round) -> str:
+    return f"round {now.number}" if now.number else ""

@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from fabula.errors import FabulaError, FileError, InputError
+from fabula.jobs import plan as planning
+from fabula.jobs.job import open_job, plan_job
+from fabula.jobs.plan import ranges
+from fabula.jobs.worker import work
+from fabula.models.file import load_model, save_model
+
+
+@pytest.fixture
+def table(tmp_path):
+    names = load_model("albums").feature_names
+    rows = [f"album,position,{','.join(names)}"]
+    for album in range(6):
+        rows += [f"{album},{i},{','.join(str((album * i + j) % 5 / 5) for j in range(len(names)))}" for i in range(4)]
+    path = tmp_path / "albums.csv"
+    path.write_text("\n".join(rows) + "\n")
+    return str(path)
+
+
+def test_the_same_plan_is_found_again(place):
+    plan, new = place.plan()
+    assert not new
+    assert plan.items == 40
+    assert [behind - first for first, behind in plan.shards] == [5] * 8
+
+
+def test_a_plan_refuses_another_model(table, tmp_path):
+    job = str(tmp_path / "job")
+    plan_job(job, "encode", [table], model="albums")
+    with pytest.raises(InputError, match=r"another job is planned there .its model: albums .*, not audio"):
+        plan_job(job, "encode", [table], model="audio")
+    other = load_model("albums")
+    other.card["note"] = "another"
+    save_model(Path(job) / "model.safetensors", other)
+    with pytest.raises(InputError, match="the model 'albums' of the plan is another one"):
+        work(job)
+
+
+def test_a_plan_refuses_another_version(place, monkeypatch):
+    monkeypatch.setattr(planning, "__version__", "99.0")
+    with pytest.raises(InputError, match=r"was planned by fabula .*, this is 99.0"):
+        work(place.address)
+
+
+def test_a_plan_refuses_another_input_and_takes_the_same_one_elsewhere(place, tmp_path):
+    moved = tmp_path / "elsewhere.txt"
+    moved.write_text(place.input.read_text())
+    place.input.write_text(place.input.read_text().replace("7", "8"))
+    with pytest.raises(InputError, match="is not the file that the job was planned with"):
+        work(place.address)
+    assert work(place.address, inputs=[str(moved)]).complete
+
+
+def test_an_input_that_changes_under_way_fails_the_shard(place):
+    job = open_job(place.address)
+    place.input.write_text("1 2 3")
+    with pytest.raises(InputError, match="changed while the job was under way"):
+        job.check_inputs()
+
+
+def test_what_is_wrong_with_a_plan_is_told(place, tmp_path):
+    with pytest.raises(FileError, match="no job is planned there"):
+        work(str(tmp_path / "nothing"))
+    with pytest.raises(InputError, match="there is no task 'paint'; there are: extract, encode"):
+        plan_job(str(tmp_path / "x"), "paint", ["a.csv"])
+    with pytest.raises(InputError, match="takes the options trap, pause; got k"):
+        place.plan(k=3)
+    with pytest.raises(InputError, match="encode needs a model"):
+        plan_job(str(tmp_path / "x"), "encode", ["a.csv"])
+    file = Path(place.address) / "plan.json"
+    document = json.loads(file.read_text())
+    document["shards"].pop()
+    file.write_text(json.dumps(document))
+    with pytest.raises(FileError, match="was changed after the job was planned"):
+        work(place.address)
+    file.write_text("{")
+    with pytest.raises(FileError, match="is broken"):
+        work(place.address)
+
+
+def test_ranges_cover_all_and_none_twice():
+    for count, shards in [(1, 5), (10, 3), (7, 7), (100, 64)]:
+        cut = ranges(count, shards)
+        assert [i for a, b in cut for i in range(a, b)] == list(range(count))
+        assert all(b > a for a, b in cut)
+
+
+def test_errors_are_one_line(place):
+    with pytest.raises(FabulaError) as caught:
+        plan_job(place.address, "encode", ["none.csv"], model="albums")
+    assert "\n" not in str(caught.value)
