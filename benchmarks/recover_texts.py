@@ -136,7 +136,7 @@ def measured(parts: Sequence[Part], name: str, asked: argparse.Namespace) -> Ite
         for language in sorted({part[0].get("lang") or "" for part in parts}):
             some = [k for k, part in enumerate(parts) if (part[0].get("lang") or "") == language]
             yield f"{name}, {language}", told_some(orders, authors, some)
-        yield "orders", {title_of(part): (order + 1).tolist() for part, order in zip(parts, orders, strict=True)}
+        yield "orders", {title_of(part): book_told(*one) for part, one in zip(parts, found, strict=True)}
     if asked.against:
         model = load_model(asked.model)
         others = [other_orders(part, model, number) for number, part in enumerate(parts)]
@@ -154,6 +154,30 @@ def told_some(orders: Sequence[Ints], authors: Sequence[str], some: Sequence[int
 def title_of(part: Part) -> str:
     """Whose book it is, and its title."""
     return f"{part[0]['author']}, {part[0].get('title') or part[0]['collection_id']}"
+
+
+def book_told(order: Ints, sure: float) -> dict[str, Any]:
+    """What is told of one book, with its chapters by their true numbers."""
+    scores = {name: round(float(row[0]), 3) for name, row in scores_of([order]).items() if name in TESTED}
+    return {"chapters": len(order), **scores, "sure": round(sure, 3), "order": runs(order + 1)}
+
+
+def runs(numbers: Ints) -> str:
+    """Numbers with those in a row, up or down, as from-to.
+
+    Examples
+    --------
+    >>> runs(np.array([2, 1, 3, 4, 5, 9, 7]))
+    '2-1, 3-5, 9, 7'
+    """
+    found = [[int(numbers[0])]]
+    for number in numbers[1:].tolist():
+        step = number - found[-1][-1]
+        if abs(step) == 1 and (len(found[-1]) == 1 or step == found[-1][-1] - found[-1][-2]):
+            found[-1].append(number)
+        else:
+            found.append([number])
+    return ", ".join(f"{run[0]}-{run[-1]}" if len(run) > 1 else f"{run[0]}" for run in found)
 
 
 def line(name: str, told_of: dict[str, Any]) -> str:
@@ -177,6 +201,7 @@ def main() -> None:
         "--most", type=int, default=0, help="books and windows of each size, evenly spread; all by default"
     )
     parser.add_argument("--against", action="store_true", help="measure simple ways too, with paired tests")
+    parser.add_argument("--books", action="store_true", help="print the order of every whole book")
     parser.add_argument("--out", type=Path, help="write all of it as JSON, with the orders of whole books")
     asked = parser.parse_args()
     found, report = books(asked.table, asked.split), {}
@@ -186,6 +211,8 @@ def main() -> None:
             report[name] = one
             if name != "orders":
                 print(line(name, one), one.get("p", ""), flush=True)
+            elif asked.books:
+                print("\n".join(f"{title}: {book}" for title, book in one.items()), flush=True)
         print(f"{time.monotonic() - begun:.0f} s", flush=True)
     if asked.out is not None:
         asked.out.write_text(json.dumps(report, indent=1) + "\n")
