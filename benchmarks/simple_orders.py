@@ -79,14 +79,17 @@ def salesman_order(alike: Floats) -> Ints:
 
 
 def fiedler_order(alike: Floats) -> Ints:
-    """Along the Fiedler vector: the second eigenvector of the Laplacian of how alike texts are.
+    """Along the Fiedler vector: the second eigenvector of the Laplacian of how alike texts are, normalised.
 
     Examples
     --------
     >>> fiedler_order(np.array([[1, 0, 0.5], [0, 1, 0.6], [0.5, 0.6, 1]]))[1]
     np.int64(2)
     """
-    return np.argsort(np.linalg.eigh(np.diag(alike.sum(axis=1)) - alike)[1][:, 1], kind="stable")
+    links = alike * (1 - np.eye(len(alike)))
+    root = np.sqrt(links.sum(axis=1))
+    laplacian = np.eye(len(alike)) - links / np.outer(root, root)
+    return np.argsort(np.linalg.eigh(laplacian)[1][:, 1] / root, kind="stable")
 
 
 def simple_orders(texts: Sequence[str], rng: np.random.Generator) -> dict[str, Ints]:
