@@ -14,6 +14,7 @@ from fabula.core.arranging.goal import Goal
 from fabula.core.arranging.local import solve as by_tables
 from fabula.core.arranging.local.task import Found, Task
 from fabula.core.arranging.many import solve as by_sorting
+from fabula.core.arranging.proving.prove import MOST_ITEMS, proved
 from fabula.core.essence import Floats
 from fabula.core.fit import fit
 from fabula.core.ordering import Ints
@@ -31,15 +32,21 @@ def search(
     import_module("scipy.optimize")  # which takes long, once, before time is counted
     begun, bare = time.monotonic(), _bare(constraints)
     task = Task(goal, flow, constraints, seed, begun + seconds)
-    if bare is not None:
-        freely = replace(task, constraints=bare, until=begun + FREE * seconds)
+    freely = task if bare is None else replace(task, constraints=bare, until=begun + FREE * seconds)
+    best = _proved(freely)
+    if best is not None and (bare is None or _keeps(constraints, best)):
+        return best.ordering, (), replace(best.bounds, violations=_least_alike(constraints, goal.n))
+    if bare is not None and best is None:
         free = _fitted(freely) if task.counts_worst and bare.one_side else _searched(freely)
         if free is not None and _keeps(constraints, free):
             return _told(replace(freely, until=task.until), free)
     now = time.monotonic()
     found = _searched(replace(task, until=now + _search_share(task) * (task.until - now)))
     late = 0.15 * seconds if goal.n > by_tables.MOST_GUIDED else 0.0  # where a bound takes long
-    return None if found is None else _told(replace(task, until=task.until + late), found)
+    if found is None:
+        return None
+    ordering, sizes, bounds = _told(replace(task, until=task.until + late), found)
+    return ordering, sizes, bounds if best is None else replace(bounds, total=max(bounds.total, best.bounds.total))
 
 
 def _search_share(task: Task) -> float:
@@ -59,6 +66,20 @@ def _fitted(task: Task) -> Found | None:
     total = float(laid.deviations.sum())
     key = (0.0, laid.worst, total)
     return Found(laid.ordering, (task.goal.n,), key, Bounds(total, laid.worst), np.inf)
+
+
+def _proved(task: Task) -> Found | None:
+    """The best ordering of not too many items that nothing constrains, where flow counts and it can be proved."""
+    n, c = task.goal.n, task.constraints
+    if task.flow is None or n > MOST_ITEMS or c.wishes or not c.one_side:
+        return None
+    table = task.goal.along((n,))
+    places = table if task.goal.follows is None else table**2
+    [ordering], [sure] = proved(places[np.newaxis], np.asarray(task.flow, dtype=np.float64)[np.newaxis])
+    if not sure:
+        return None
+    key = task.key(ordering, (n,))
+    return Found(ordering, (n,), key, Bounds(key[-1]), np.inf)
 
 
 def _searched(task: Task) -> Found | None:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fabula.core.arranging.batched.bounds import Bounds, Costs, to_go
+from fabula.core.arranging.proving.bounds import Bounds, Costs, to_go
 from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
 
