@@ -70,7 +70,7 @@ def _arrange(found: ArrangedMany, some: slice, places: Floats, flow: Floats | No
         orderings = assigned(places)
         found.orderings[some], found.objective[some] = orderings, cost_of(places, None, orderings)
         return
-    orderings, exact = proved(places, flow)
+    orderings, exact, _ = proved(places, flow)
     gap = np.zeros(len(places))
     for number in np.flatnonzero(~exact):
         one = arrange(_goal(places[number]), flow=flow[number], seconds=seconds)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -11,24 +14,34 @@ from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
 
 MOST_ITEMS = 32  # beyond which too many ways are left for it to be worth it
+MANY, FEW = (24, 400, 20_000), (24, 400, 2_000)  # ways that are followed at a time
 
 
-def proved(places: Floats, flow: Floats) -> tuple[Ints, NDArray[np.bool_]]:
-    """An ordering of each of B collections of n items, and whether it is surely the best: shapes (B, n) and (B,).
+class Proof(NamedTuple):
+    """An ordering of each of B collections (B, n), whether it is surely the best (B,), and a bound on its cost (B,)."""
 
-    Always up to 18 items, mostly up to 30; of more than 32 none.
+    orderings: Ints
+    sure: NDArray[np.bool_]
+    least: Floats
+
+
+def proved(places: Floats, flow: Floats, ways: Sequence[int] = MANY) -> Proof:
+    """Good orderings of B collections of n items: surely the best mostly up to 30 items, never of more than 32.
 
     Parameters
     ----------
     places, flow
         Shape (B, n, n): what positions cost, and what items (columns) cost right after others (rows).
+    ways
+        How many beginnings are followed at a time, in turn, until none had to be left. Many take long.
     """
     orderings, n = assigned(places), places.shape[1]
     if n > MOST_ITEMS:
-        return orderings, np.zeros(len(places), dtype=bool)
+        return Proof(orderings, np.zeros(len(places), dtype=bool), np.full(len(places), -np.inf))
     steps = np.where(np.eye(n, dtype=bool), NEVER if n > 1 else 0.0, flow)
     costs = Costs(np.ascontiguousarray(places.transpose(2, 1, 0)), np.ascontiguousarray(steps.transpose(1, 2, 0)))
-    return solved(costs, raised(costs, orderings))
+    bounds = raised(costs, orderings)
+    return Proof(*solved(costs, bounds, ways), bounds.least)
 
 
 def assigned(places: Floats) -> Ints:
