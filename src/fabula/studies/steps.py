@@ -58,8 +58,8 @@ class _Looked:
 
 
 @dataclass(frozen=True, eq=False)
-class _Posed:
-    """What a recipe comes to."""
+class PosedSteps:
+    """What a recipe comes to: examples to train on, with windows, and whole collections held out."""
 
     split: Split
     names: tuple[str, ...]
@@ -84,7 +84,7 @@ def train_steps_of(
     What is held out decides nothing.
     """
     check_target(output)
-    posed = _posed(recipe, measuring, progress)
+    posed = pose_steps(recipe, measuring, progress)
     weights = learn_weights(posed.examples, posed.how, jobs=jobs, report=_named(progress, "training"))
     info = _information(posed.held_out, weights)
     bits = {"bits": info.mean, "low": info.low, "high": info.high, "collections": info.n}
@@ -115,7 +115,7 @@ def audit_steps_of(
     recipe: Recipe, *, jobs: int = 1, controls_only: bool = False, progress: Report | None = None
 ) -> dict[str, Interval]:
     """Train on the real collections and on the controls; the bits of each on what is held out, by name."""
-    posed = _posed(recipe, None, progress)
+    posed = pose_steps(recipe, progress=progress)
     found: dict[str, Interval] = {}
     for name in ("real", *SPOILT)[controls_only:]:
         rng = np.random.default_rng((posed.how.seed, len(name)))
@@ -130,7 +130,8 @@ def _information(held_out: Sequence[Example], weights: Weights) -> Interval:
     return mean_interval(bits, np.random.default_rng(0), [one.group for one in held_out])
 
 
-def _posed(recipe: Recipe, measuring: Measuring | None, progress: Report | None) -> _Posed:
+def pose_steps(recipe: Recipe, measuring: Measuring | None = None, progress: Report | None = None) -> PosedSteps:
+    """Look at the collections of a recipe, learn the lexicon, and make examples."""
     if processes() > 1:
         raise InputError("a step model is trained by processes of its own (jobs): start it without torchrun")
     changes = dict(recipe.changes or {})
@@ -152,7 +153,7 @@ def _posed(recipe: Recipe, measuring: Measuring | None, progress: Report | None)
     take = np.isin(names, taken)
     examples = [_example(one, rows, lexicon, take, pairs) for one in learned for rows in spans(len(one.features), rng)]
     whole = [_example(one, range(len(one.features)), lexicon, take, pairs) for one in held]
-    return _Posed(split, names, taken, pairs, lexicon, examples, whole, StepRecipe(**changes))
+    return PosedSteps(split, names, taken, pairs, lexicon, examples, whole, StepRecipe(**changes))
 
 
 def _split(recipe: Recipe, measuring: Measuring | None) -> tuple[Split, Medium]:
