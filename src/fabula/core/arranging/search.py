@@ -37,7 +37,8 @@ def arrange(
     order. So the best ordering is one, and a constraint that it keeps already does not change it.
 
     Up to 18 items, runs counted as one, it is the best, by dynamic programming; with any number of items too where
-    they are fixed or forbidden at positions alone. Beyond that it is searched for, in a number of steps that depends
+    they are fixed or forbidden at positions alone, and mostly up to 32 where flow counts and there are no constraints.
+    Beyond that it is searched for, in a number of steps that depends
     on the arguments alone as long as the time suffices; then ``gap`` tells how far it can be from the best. There, if
     the ordering found without the constraints on single items keeps them all, it is that one.
 

@@ -66,7 +66,7 @@ def as_hex(colour: tuple[float, float, float]) -> str:
     Examples
     --------
     >>> as_hex((53.2, 80.0, 67.0))
-    '#fe0002'
+    '#ff0001'
     """
     red, green, blue = srgb(np.array(colour))
     return f"#{red:02x}{green:02x}{blue:02x}"

@@ -38,7 +38,7 @@ def joins(collection: Collection, breaks: Sequence[int] = ()) -> list[str]:
     Examples
     --------
     >>> from fabula.core.collection import Item
-    >>> rows = np.array([[60.0, 14, 0.7], [62, 15, 0.7], [30, 14, 0.7], [31, 12, 2.1]])
+    >>> rows = np.array([[60.0, 14, 0.7], [62, 15, 0.7], [30, 14, 0.7], [50, 2, 2.1]])
     >>> series = Collection("c", [Item(str(i)) for i in range(4)], rows, ("brightness", "warmth", "aspect"))
     >>> joins(series)
     ['', 'same warm light as the one before', 'much darker than the one before', 'the widest, after three uprights']

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fabula.core.arranging.batched.solve import ArrangedMany, arrange_many, cost_of
+from fabula.core.arranging.batch import ArrangedMany, arrange_many, cost_of
 from fabula.core.essence import Floats
 from fabula.core.segments import Alike, by_length
 from fabula.errors import InputError

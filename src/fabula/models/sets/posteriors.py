@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fabula.core.arranging.batched.solve import assigned
+from fabula.core.arranging.proving.prove import assigned
 from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
 from fabula.models.sets.inputs import Array

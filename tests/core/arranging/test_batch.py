@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 from fabula.core.arranging import Goal, arrange
-from fabula.core.arranging.batched import labels, solve
-from fabula.core.arranging.batched.bounds import NEVER, Costs, raised
-from fabula.core.arranging.batched.solve import arrange_many, cost_of
+from fabula.core.arranging import batch as solve
+from fabula.core.arranging.batch import arrange_many, cost_of
+from fabula.core.arranging.constraints import Constraints
+from fabula.core.arranging.proving.bounds import NEVER, Costs, raised
+from fabula.core.arranging.proving.prove import assigned, proved
 from fabula.errors import InputError
 
 
@@ -57,7 +59,7 @@ def test_a_bound_is_never_above_the_best(rng):
     places, steps = tables(rng, 40, 6, 2.0)
     eye = np.eye(6, dtype=bool)
     costs = Costs(places.transpose(2, 1, 0), np.where(eye, NEVER, steps).transpose(1, 2, 0))
-    bounds = raised(costs, solve.assigned(places))
+    bounds = raised(costs, assigned(places))
     best = best_of_all(places, steps)
     assert (bounds.least <= best + 1e-9).all()
     assert (bounds.upper >= best - 1e-9).all()
@@ -75,7 +77,7 @@ def test_the_order_and_number_at_a_time_change_nothing(rng, monkeypatch):
 
 def test_where_too_many_ways_are_left_they_are_solved_one_by_one(rng, monkeypatch):
     places, steps = tables(rng, 5, 7, 3.0)
-    monkeypatch.setattr(labels, "_MOST", (1,))
+    monkeypatch.setattr(solve, "proved", lambda places, flow: proved(places, flow, (1,)))
     found = arrange_many(places, steps)
     np.testing.assert_allclose(found.objective, best_of_all(places, steps), atol=1e-9)
     assert found.exact.all()
@@ -122,3 +124,21 @@ def test_more_items_than_the_programme_over_all_subsets_takes(rng):
 def test_tables_that_are_none_are_refused(places, flow, words):
     with pytest.raises(InputError, match=words):
         arrange_many(places, flow)
+
+
+def test_without_constraints_the_best_of_more_items_is_proved_and_bounds_all_others():
+    rng = np.random.default_rng(4)
+    places, steps = (rng.random((22, 1)) * 22 - np.arange(22)) ** 2 / 22, 0.2 * rng.random((22, 22))
+    goal = Goal.table(lambda m: places[:, :m], 22)
+    free = arrange(goal, flow=steps, seconds=0.3)
+    assert free.exact
+    assert free.objective == pytest.approx(
+        float(cost_of(places[np.newaxis], steps[np.newaxis], free.ordering[np.newaxis])[0])
+    )
+    first, last = int(free.ordering[0]), int(free.ordering[-1])
+    kept = arrange(goal, flow=steps, constraints=Constraints(22, fixed={0: first}), seconds=0.3)
+    assert kept.exact
+    assert kept.ordering.tolist() == free.ordering.tolist()
+    turned = arrange(goal, flow=steps, constraints=Constraints(22, fixed={0: last}), seconds=0.3)
+    assert turned.ordering[0] == last
+    assert turned.objective >= turned.bound >= free.objective - 1e-9

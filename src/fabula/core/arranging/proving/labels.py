@@ -7,16 +7,16 @@ hundreds are left of a hundred thousand. What is left of all collections is one 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fabula.core.arranging.batched.bounds import Bounds, Costs, to_go
+from fabula.core.arranging.proving.bounds import Bounds, Costs, to_go
 from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
 
-_MOST = (24, 400, 20_000)  # ways of one collection that are followed at a time, in turn until none had to be left
 _SLACK = 1e-9  # of rounding, beside what orderings cost
 
 
@@ -35,16 +35,16 @@ class Ways(NamedTuple):
     before: Ints
 
 
-def solved(costs: Costs, bounds: Bounds) -> tuple[Ints, NDArray[np.bool_]]:
+def solved(costs: Costs, bounds: Bounds, ways: Sequence[int]) -> tuple[Ints, NDArray[np.bool_]]:
     """The best ordering of each problem (B, n), and whether it is surely the best (B,).
 
-    First few ways of each are followed, the most promising ones. Where more than those could have led to a better
-    ordering, more are, and none that is dearer than what was found.
+    First few ways of each are followed at a time, the most promising ones, as many as the first of ``ways`` says. Where
+    more than those could have led to a better ordering, more are, and none that is dearer than what was found.
     """
     orderings, upper = bounds.orderings.copy(), bounds.upper.copy()
     slack = _SLACK * np.maximum(1.0, np.abs(upper))
     sure = upper - bounds.least <= slack
-    for most in _MOST:
+    for most in ways:
         left = np.flatnonzero(~sure)
         if not len(left):
             break

@@ -7,16 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fabula.core.arranging.batched.bounds import NEVER, Costs, raised
-from fabula.core.arranging.batched.labels import solved
 from fabula.core.arranging.goal import Goal
+from fabula.core.arranging.proving.prove import assigned, proved
 from fabula.core.arranging.search import arrange
 from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
 from fabula.errors import InputError
 
 _TOGETHER = 300_000  # cells of flow at a time: what they need stays in the cache
-MOST_ITEMS = 32  # beyond which too many ways are left for it to be worth it
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,16 +66,11 @@ def arrange_many(places: ArrayLike, flow: ArrayLike | None = None, *, seconds: f
 
 def _arrange(found: ArrangedMany, some: slice, places: Floats, flow: Floats | None, seconds: float) -> None:
     """Fill in some collections."""
-    orderings = assigned(places)
-    n = places.shape[1]
     if flow is None:
+        orderings = assigned(places)
         found.orderings[some], found.objective[some] = orderings, cost_of(places, None, orderings)
         return
-    exact = np.zeros(len(places), dtype=bool)
-    if n <= MOST_ITEMS:
-        steps = np.where(np.eye(n, dtype=bool), NEVER if n > 1 else 0.0, flow)
-        costs = Costs(np.ascontiguousarray(places.transpose(2, 1, 0)), np.ascontiguousarray(steps.transpose(1, 2, 0)))
-        orderings, exact = solved(costs, raised(costs, orderings))
+    orderings, exact, _ = proved(places, flow)
     gap = np.zeros(len(places))
     for number in np.flatnonzero(~exact):
         one = arrange(_goal(places[number]), flow=flow[number], seconds=seconds)
@@ -88,14 +81,6 @@ def _arrange(found: ArrangedMany, some: slice, places: Floats, flow: Floats | No
 
 def _goal(places: Floats) -> Goal:
     return Goal.table(lambda m: places[:, :m], len(places))
-
-
-def assigned(places: Floats) -> Ints:
-    """The cheapest ordering of each collection by positions (B, n, n) alone: shape (B, n)."""
-    from scipy.optimize import linear_sum_assignment
-
-    turned = places.transpose(0, 2, 1)  # (B, positions, items)
-    return np.array([linear_sum_assignment(table)[1] for table in turned], dtype=np.intp).reshape(places.shape[:2])
 
 
 def cost_of(places: Floats, flow: Floats | None, orderings: Ints) -> Floats:

@@ -1,1 +1,0 @@
-"""The one problem, without constraints, for many collections of one length at once."""
