@@ -10,6 +10,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import click
@@ -84,7 +85,7 @@ def test_it_serves_until_it_is_ended_and_leaves_nothing(tmp_path, ending, ignore
                 page = httpx.get(address, timeout=5)
                 break
             except httpx.ConnectError:
-                pass
+                time.sleep(0.05)  # it says where it will be before it is there
         assert "fabula" in page.text
         assert any(Path(tmp_path).iterdir())
         process.send_signal(ending)
