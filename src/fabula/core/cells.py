@@ -6,6 +6,7 @@ values by ``tolist``. An object array of NumPy is one; so are the classes here, 
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from typing import Any, Protocol, Self, TypeVar, overload
 
@@ -33,13 +34,13 @@ T = TypeVar("T")
 class Lazy(Sequence[T]):
     """A sequence whose values are made when asked for; for a slice or an array of rows it gives a part of its kind."""
 
+    @abstractmethod
     def tolist(self) -> list[T]:
         """The values as Python has them."""
-        raise NotImplementedError
 
+    @abstractmethod
     def part(self, rows: slice | Ints) -> Self:
         """Some rows."""
-        raise NotImplementedError
 
     @overload
     def __getitem__(self, rows: int) -> T: ...

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -75,7 +76,7 @@ class Round:
     state: Mapping[str, Any] = field(default_factory=dict)
 
 
-class Task:
+class Task(ABC):
     """A kind of work.
 
     A task must give the same rows for the same shard, whoever does it and however often.
@@ -100,17 +101,17 @@ class Task:
     items: ClassVar[str] = "items"
     rounds: ClassVar[bool] = False
 
+    @abstractmethod
     def cut(self, asked: Asked) -> Cut:
         """Look at the inputs and cut the work into shards."""
-        raise NotImplementedError
 
     def open(self, job: Job) -> Any:
         """What all shards need, made once in a process."""
         return None
 
+    @abstractmethod
     def do(self, job: Job, now: Round, shard: int) -> tuple[pa.Table, int]:
         """Do one shard: its rows, and how many items that were."""
-        raise NotImplementedError
 
     def following(self, job: Job, now: Round) -> Round:
         """The round after one that is complete, without shards where that was the last. Same parts, same answer."""
