@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from fabula.core.collections import Collections
-from fabula.jobs.tables import OPTIONS, cut_table, read_shard, rows_of_shard
-from fabula.jobs.task import Asked, Cut, Round, Task
-from fabula.jobs.tasks.encode import fitting, model_of
+from fabula.jobs.tables import OPTIONS, read_shard, rows_of_shard
+from fabula.jobs.task import Round
+from fabula.jobs.tasks.by_model import ByModel
 from fabula.session.catalogue.judging import ArrayModel
 from fabula.session.catalogue.reading import Piece
 from fabula.session.catalogue.running import order_rows
@@ -19,21 +19,11 @@ if TYPE_CHECKING:
     from fabula.jobs.job import Job
 
 
-class Order(Task):
+class Order(ByModel):
     """Rows: collection, position, row of the table from 1, id, title, score, gap, failure."""
 
     name: ClassVar[str] = "order"
     options: ClassVar[Mapping[str, Any]] = {**OPTIONS, "likeliest": False}
-    model: ClassVar[bool | None] = True
-    items: ClassVar[str] = "collections"
-
-    def cut(self, asked: Asked) -> Cut:
-        """Ranges of rows."""
-        return fitting(asked, cut_table(asked))
-
-    def open(self, job: Job) -> ArrayModel:
-        """The model."""
-        return model_of(job)
 
     def do(self, job: Job, now: Round, shard: int) -> tuple[pa.Table, int]:
         """Order the collections of a shard."""

@@ -31,7 +31,7 @@ from fabula.jobs.plan import default_shards, ranges
 from fabula.jobs.slices import has_column
 from fabula.jobs.tables import OPTIONS, Shard, cut_table, read_shard, rows_of_shard
 from fabula.jobs.task import Asked, Cut, Round, Task
-from fabula.jobs.tasks.encode import fitting, model_of
+from fabula.jobs.tasks.by_model import fitting, model_of
 from fabula.jobs.tasks.sums import arrays, costs_of, costs_table, lists, sums_of, sums_table
 from fabula.models.model import Model
 from fabula.session.catalogue.judging import completed
