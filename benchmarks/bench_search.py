@@ -16,8 +16,8 @@ from itertools import pairwise
 import numpy as np
 
 from benchmarks import cp_sat
-from fabula.core.arranging import Arrangement, Constraints, Goal, arrange
 from fabula.core.essence import normalise
+from fabula.core.solver import Arrangement, Constraints, Goal, arrange
 from fabula.core.template import PAPER_KNOTS, Template
 
 CURVE = Template(PAPER_KNOTS, [-1.0, 0.5, 1.5, -0.5, -1.5, 0.2, 1.0]).normalised()

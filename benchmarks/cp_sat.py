@@ -9,11 +9,10 @@ from itertools import pairwise
 import numpy as np
 from ortools.sat.python import cp_model
 
-from fabula.core.arranging import Constraints, Goal
-from fabula.core.arranging.arrangement import describe
-from fabula.core.arranging.limits import side_room
-from fabula.core.arranging.local.layouts import costs_of
-from fabula.core.arranging.local.problem import Problem, pose
+from fabula.core.solver import Constraints, Goal
+from fabula.core.solver.domains import side_room
+from fabula.core.solver.instance import Instance, costs_of, pose
+from fabula.core.solver.problem import describe
 
 GRAIN = 1e-5  # of costs, which CP-SAT takes as whole numbers
 
@@ -67,7 +66,7 @@ def _solved(model: cp_model.CpModel, seconds: float) -> cp_model.CpSolver | None
     return solver if status in (cp_model.OPTIMAL, cp_model.FEASIBLE) else None
 
 
-def _model(problem: Problem, limit: float) -> tuple[cp_model.CpModel, dict[tuple[int, int], cp_model.IntVar]]:
+def _model(problem: Instance, limit: float) -> tuple[cp_model.CpModel, dict[tuple[int, int], cp_model.IntVar]]:
     """Everything but the costs; no position cost above the limit."""
     model, n = cp_model.CpModel(), len(problem.cost)
     places = np.argwhere(np.isfinite(problem.cost) & (problem.cost <= limit)).tolist()
@@ -94,7 +93,7 @@ def _model(problem: Problem, limit: float) -> tuple[cp_model.CpModel, dict[tuple
     return model, x
 
 
-def _flow(problem: Problem, model: cp_model.CpModel, x: dict[tuple[int, int], cp_model.IntVar]) -> cp_model.LinearExpr:
+def _flow(problem: Instance, model: cp_model.CpModel, x: dict[tuple[int, int], cp_model.IntVar]) -> cp_model.LinearExpr:
     """The cost of neighbours: a circuit through all items and back by way of a depot."""
     n = len(problem.cost)
     position = [model.new_int_var(0, n - 1, "") for _ in range(n)]

@@ -8,9 +8,9 @@ from math import ceil
 
 import numpy as np
 
-from fabula.core.arranging.constraints import Constraints
 from fabula.core.collection import Collection, Item
 from fabula.core.essence import Floats
+from fabula.core.solver.constraints import Constraints
 from fabula.errors import ConflictError, ConstraintError, InputError
 from fabula.media.medium import Medium
 from fabula.session.requests.naming import find_item

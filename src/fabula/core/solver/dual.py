@@ -1,0 +1,323 @@
+"""A bound of the sum over all sizes of sides at once: what items and targets are worth by themselves.
+
+Under prices that explain the best matching on even sides, every other matching costs at least what its items and its
+targets are worth. What the targets of a side are worth is known for each size; the sizes add up to what is kept.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from fabula.core.essence import Floats
+from fabula.core.ordering import Ints
+from fabula.core.solver.constraints import SLACK, Constraints
+from fabula.core.solver.domains import side_sizes
+from fabula.core.solver.line import (
+    Pool,
+    Ranks,
+    even_sizes,
+    judged_sizes,
+    ranks_between,
+    ranks_of,
+    smallest_sum,
+    smallest_worst,
+)
+from fabula.core.solver.one_tree import link_bound, tree_bound
+from fabula.core.solver.problem import Bounds, Goal
+from fabula.core.solver.search import Task
+from fabula.core.template import Template, replace_values
+
+# A bound of the sum over all sizes of sides at once: what items and targets are worth by themselves.
+
+SLOPES = 60  # that are tried
+
+
+@dataclass(frozen=True, eq=False)
+class Pinned:
+    """Items that stand at known targets: their values and these targets, shape (p,), both left out elsewhere."""
+
+    values: Floats
+    targets: Floats
+
+    def cost(self, power: int) -> float:
+        """What they cost."""
+        return float((np.abs(self.values - self.targets) ** power).sum())
+
+
+@dataclass(frozen=True, eq=False)
+class Worth:
+    """What items are worth by their values, and positions by their targets; never more in all than what it costs."""
+
+    item: Callable[[Floats], Floats]
+    target: Callable[[Floats], Floats]
+    power: int
+
+    def extra(self, values: Floats, targets: Floats) -> float:
+        """What a run of items costs at least beyond its worth, on a side with these targets."""
+        last = len(targets) - len(values) + 1
+        if last < 1:
+            return np.inf
+        total = np.zeros(last)
+        for o, value in enumerate(values.tolist()):
+            there = targets[o : last + o]
+            total += np.abs(there - value) ** self.power - self.target(there)
+        return float(total.min() - self.item(values).sum())
+
+
+def worth_bound(
+    template: Template,
+    values: Floats,
+    sizes: range,
+    sides: int,
+    pinned: Pinned,
+    power: int,
+    runs: Sequence[Floats] = (),
+) -> float:
+    """What no ordering of all items gets below, whatever the sizes of its sides.
+
+    Parameters
+    ----------
+    template
+        What each side follows.
+    values
+        Shape (n - p,), sorted: the items that are not pinned.
+    sizes, sides
+        The sizes that each of so many sides can have.
+    pinned
+        The p other items.
+    power
+        Of deviations, 1 or 2, in the sum.
+    runs
+        The values of items that stand next to each other, none of them pinned.
+    """
+    kept = len(values) + len(pinned.values)
+    even = np.concatenate([template.samples(size) for size in even_sizes(kept, sides)])
+    for target in pinned.targets:
+        even = np.delete(even, int(np.abs(even - target).argmin()))
+    worth = (_plain if power == 1 else _squared)(values, np.sort(even))
+    samples = [template.samples(size) for size in sizes]
+    total = float(worth.item(values).sum()) - float(worth.target(pinned.targets).sum()) + pinned.cost(power)
+    for run in runs:
+        total += max(0.0, min(worth.extra(run, targets) for targets in samples))
+    by_size = np.array([float(worth.target(targets).sum()) for targets in samples])
+    return total + _least(np.array(sizes, dtype=np.float64), by_size, sides, kept)
+
+
+def _least(sizes: Floats, worth: Floats, sides: int, kept: int) -> float:
+    """The least that sides are worth in all: by the slope along which no size does better than the others."""
+    mean = kept / sides
+    near = np.abs(sizes - mean).argmin()
+    with np.errstate(divide="ignore", invalid="ignore"):
+        chords = (worth - worth[near]) / (sizes - sizes[near])
+    chords = np.unique(chords[np.isfinite(chords)])
+    if not len(chords):
+        return sides * float(worth[near])
+    slopes = np.quantile(chords, np.linspace(0.0, 1.0, SLOPES))
+    return max(float(sides * (worth - slope * sizes).min() + slope * kept) for slope in slopes)
+
+
+def _plain(values: Floats, targets: Floats) -> Worth:
+    """For deviations: a function that never rises or falls by more than the distance."""
+    points = np.unique(np.concatenate([values, targets]))
+    count = np.searchsorted(targets, points, side="right") - np.searchsorted(values, points, side="right")
+    height = np.concatenate([[0.0], np.cumsum(np.sign(count[:-1]) * np.diff(points))])
+    return Worth(lambda at: np.interp(at, points, height), lambda at: -np.interp(at, points, height), 1)
+
+
+def _squared(values: Floats, targets: Floats) -> Worth:
+    """For squares: tangents, each the best between two targets."""
+    middle = 0.5 * (targets[1:] + targets[:-1])
+    height = np.concatenate([[0.0], np.cumsum(2 * np.diff(values) * middle)])
+
+    def item(at: Floats) -> Floats:
+        return np.asarray(at**2 - height[np.searchsorted(values, at)])
+
+    def target(at: Floats) -> Floats:
+        best = np.searchsorted(middle, at, side="left")
+        return np.asarray(at**2 + height[best] - 2 * values[best] * at)
+
+    return Worth(item, target, 2)
+
+
+# Bounds for very many items: sorted values on sorted targets, wishes one by one, and the cheapest followers.
+
+MOST_JUDGED = 1500  # runs and ends by sizes of sides
+
+
+def line_bounds(task: Task, kept: int, room: float, worst: float, *, until: float) -> Bounds:
+    """What no ordering of so many items gets below, flow and wishes aside.
+
+    Parameters
+    ----------
+    task
+        Whose goal is a template.
+    kept, room
+        How many items are kept, and the most a side may hold.
+    worst
+        The largest deviation that counts.
+    until
+        When to stop by ``time.monotonic()`` at the latest.
+    """
+    best = Bounds(0.0, 0.0)
+    follows = task.goal.follows
+    axes = task.goal.rows.shape[1] if follows is not None else 0
+    for axis in range(axes):
+        now = time.monotonic()
+        one = _on_axis(task.goal, axis)
+        found = _axis_bounds(task, one, kept, room, worst, now + (until - now) / (axes - axis))
+        # squares along the axes add up; of plain distances the longest axis tells most
+        total = max(best.total, found.total) if task.counts_worst else best.total + found.total
+        best = Bounds(total, max(best.worst or 0.0, found.worst or 0.0))
+    return best
+
+
+def _on_axis(goal: Goal, axis: int) -> Goal:
+    """The goal in one dimension: a distance is never below that along an axis."""
+    if goal.rows.shape[1] == 1 or goal.follows is None:
+        return goal
+    curve = replace_values(goal.follows, goal.follows.values[:, axis])
+    return Goal.template(goal.rows[:, axis], curve)
+
+
+def _axis_bounds(task: Task, goal: Goal, kept: int, room: float, worst: float, until: float) -> Bounds:
+    c, power = task.constraints, 1 if task.counts_worst else 2
+    sizes = side_sizes(c, kept, room)
+    if goal.follows is None or not len(sizes):
+        return Bounds(0.0, 0.0)
+    ranks = ranks_of(goal.follows, (kept,)) if c.sides == 1 else ranks_between(goal.follows, sizes, c.sides, kept)
+    if kept < c.n:
+        pool, _ = pool_of(goal, c, room, power)
+        return _chosen_bounds(pool, ranks, worst if task.counts_worst else None, until)
+    values = np.sort(goal.rows[:, 0])
+    least, total = float(ranks.deviations(values).max()), float((ranks.deviations(values) ** power).sum())
+    pinned, free = pinned_of(goal, goal.follows, c, alone=1 in sizes)
+    if len(free):
+        spans = sizes if c.sides > 1 else range(kept, kept + 1)
+        loose = [run for run in c.together if set(run) <= set(free.tolist())]
+        runs = [goal.rows[list(run), 0] for run in loose[: MOST_JUDGED // len(spans)]]
+        rest = np.sort(goal.rows[free, 0])
+        total = max(total, worth_bound(goal.follows, rest, spans, c.sides, pinned, power, runs))
+    if c.sides == 2:
+        judged, complete = judged_sizes(goal.follows, values, sizes, c.sides, power=power, until=until)
+        if complete and judged:
+            least = max(least, judged[0][0])
+            total = max(total, min((one[1] for one in judged if one[0] <= worst * (1 + 1e-12)), default=0.0))
+    return Bounds(total, least)
+
+
+def pinned_of(goal: Goal, follows: Template, constraints: Constraints, *, alone: bool) -> tuple[Pinned, Ints]:
+    """The items whose targets are known whatever the sizes of sides, all items kept; and the other items.
+
+    Where an item can be ``alone`` on a side, its first position is its last, and the target there another one.
+    """
+    c, ends = constraints, follows.samples(2)
+    if c.sides == 1:
+        targets = follows.samples(c.n)
+        where = {item: float(targets[place]) for place, item in c.fixed.items()}
+    elif alone:
+        where = {}
+    else:
+        where = {item: float(ends[place]) for place, item in c.fixed.items() if place in (0, -1)}
+        where |= {item: float(ends[place]) for (_, place), item in c.ends.items() if place in (0, -1)}
+    items = np.array(list(where), dtype=np.intp)
+    free = np.setdiff1d(np.arange(c.n), items)
+    return Pinned(goal.rows[items, 0], np.array(list(where.values()))), free
+
+
+def _chosen_bounds(pool: Pool, ranks: Ranks, worst: float | None, until: float) -> Bounds:
+    """The same where items are left out; without ``worst`` the largest deviation does not count."""
+    now = time.monotonic()
+    if worst is None:
+        return Bounds(max(0.0, smallest_sum(pool, ranks, np.inf, until=until)[0]), 0.0)
+    least = float(ranks.nearest(pool.values).max())  # every rank is taken
+    least = max(least, smallest_worst(pool, ranks, until=now + 0.6 * (until - now))[0])
+    most = max(worst, least) * (1 + 1e-9)
+    return Bounds(max(0.0, smallest_sum(pool, ranks, most, until=until)[0]), least)
+
+
+def pool_of(goal: Goal, constraints: Constraints, room: float, power: int) -> tuple[Pool, Ints]:
+    """The items to choose from, sorted, and their order."""
+    order = np.argsort(goal.rows[:, 0], kind="stable")
+    must = np.zeros(constraints.n, dtype=bool)
+    must[list(constraints.named)] = True
+    limit = min(constraints.limit or np.inf, constraints.sides * room) * SLACK
+    return Pool(goal.rows[order, 0], constraints.counted[order], must[order], limit, power), order
+
+
+def table_floor(task: Task, kept: int, room: float, *, until: float) -> float:
+    """What no sum of a table's costs gets below: each item where it costs least, on a side of any size."""
+    c = task.constraints
+    least = np.full(c.n, np.inf)
+    for size in [kept] if c.sides == 1 else side_sizes(c, kept, room):
+        if time.monotonic() > until:
+            return -np.inf
+        least = np.minimum(least, task.goal.alone(size).min(axis=1))
+    least = least + task.goal.shared(kept).min(axis=1)
+    return float(np.sort(least)[:kept].sum())
+
+
+def wishes_floor(task: Task, kept: int, room: float) -> float:
+    """The largest deviation that a single wish asks for: an item at an end, or a run at its best."""
+    c, goal = task.constraints, task.goal
+    sizes = [kept] if c.sides == 1 else list(side_sizes(c, kept, room))
+    ends = sizes[:1] if 1 not in sizes else sizes  # where the first and the last position are the same for all
+    floor = 0.0
+    for place, item in c.fixed.items():
+        if c.sides == 1 or place in (0, -1):
+            floor = max(floor, _at(goal, item, place, ends))
+    wishes = len(c.ends) + len(c.together)
+    if len(sizes) * wishes > MOST_JUDGED:
+        return floor
+    for (_, place), item in c.ends.items():
+        floor = max(floor, _at(goal, item, place, ends if place in (0, -1) else sizes))
+    for run in c.together:
+        floor = max(floor, min((_run_at_best(goal, run, size) for size in sizes), default=0.0))
+    return floor
+
+
+def _at(goal: Goal, item: int, place: int, sizes: list[int]) -> float:
+    """The deviation of an item at a place, for the best of some sizes."""
+    one = goal.taken([item])
+    return min((float(one.costs(size)[0, place]) for size in sizes if -size <= place < size), default=0.0)
+
+
+def _run_at_best(goal: Goal, run: tuple[int, ...], size: int) -> float:
+    last = size - len(run) + 1
+    if last < 1:
+        return np.inf
+    costs = goal.taken(run).costs(size)
+    return float(np.max([costs[o, o : last + o] for o in range(len(run))], axis=0).min())
+
+
+def flow_floor(
+    flow: Floats, constraints: Constraints, kept: int, *, until: float, reached: float | None = None
+) -> float:
+    """What neighbours cost at least, positions aside: all but the last of each side are followed.
+
+    ``reached`` is what an ordering of all items has, where links cost the same either way.
+    """
+    n, sides = len(flow), constraints.sides
+    if reached is not None and kept == n:
+        return tree_bound(_framed(flow, sides), reached, until=until)
+    table = flow + np.diag(np.full(n, np.inf))
+    links = kept - sides
+    floor = max(float(np.sort(table.min(axis=axis))[:links].sum()) for axis in (0, 1))
+    if kept == n and time.monotonic() < until:
+        framed = _framed(flow, sides).astype(np.float64)
+        np.fill_diagonal(framed, np.inf)
+        floor = max(floor, link_bound(framed, rounds=int(np.clip(3_000 / n, 5, 60)), until=until))
+    return floor
+
+
+def _framed(flow: Floats, sides: int) -> Floats:
+    """The links with a dummy item between two sides, at no cost beside any."""
+    if sides == 1:
+        return flow
+    n = len(flow)
+    framed = np.zeros((n + sides - 1, n + sides - 1), dtype=flow.dtype)
+    framed[:n, :n] = flow
+    return framed
