@@ -58,7 +58,7 @@ def alone(n: int, name: str) -> None:
     """One line: what was found among very many items."""
     sides, limit, flowing, wishes = MANY[name]
     goal, wished, steps = instance(n, 1, sides)
-    lengths = wished.counted
+    lengths = wished.weights
     most = None if limit is None else limit * float(lengths.sum())
     constraints = Constraints(n, sides=sides, lengths=lengths, limit=most)
     if wishes:

@@ -90,8 +90,8 @@ def kept_wishes(kept, found, rng):
     meet = [labels[a] == labels[b] >= 0 for k, (a, b) in enumerate(pairwise(order)) if side[k] == side[k + 1]]
     if kept.apart is None and not any(meet):
         yield "apart", {**base, "apart": labels}
-    loads = np.bincount(side, kept.counted[order])
+    loads = np.bincount(side, kept.weights[order])
     if kept.side_limit is not None:
         yield "side_limit", {**base, "side_limit": float(loads.max())}
     if kept.limit is None:
-        yield "limit", {**base, "limit": 1.5 * float(kept.counted.sum())}
+        yield "limit", {**base, "limit": 1.5 * float(kept.weights.sum())}

@@ -17,12 +17,12 @@ def splits(m, sides):
 def kept_sets(kept):
     """Lists of sets of items that may be kept, those with the most items first."""
     everything = set(range(kept.n))
-    if kept.limit is None or kept.counted.sum() <= kept.limit * (1 + 1e-12):
+    if kept.limit is None or kept.weights.sum() <= kept.limit * (1 + 1e-12):
         yield [tuple(range(kept.n))]
         return
     for left in range(1, kept.n):
         sets = [tuple(sorted(everything - set(out))) for out in combinations(range(kept.n), left)]
-        yield [s for s in sets if kept.named <= set(s) and kept.counted[list(s)].sum() <= kept.limit * (1 + 1e-12)]
+        yield [s for s in sets if kept.must_keep <= set(s) and kept.weights[list(s)].sum() <= kept.limit * (1 + 1e-12)]
 
 
 def candidates(kept):
@@ -34,7 +34,7 @@ def candidates(kept):
                 found += [(order, sizes) for sizes in splits(len(order), kept.sides) if not kept.broken(order, sizes)]
         if found and kept.sides > 1 and kept.side_limit is None:
             loads = [max(side_loads(kept, *one)) for one in found]
-            room = max(1.15 * min(kept.counted.sum(), kept.limit or np.inf) / kept.sides, min(loads))
+            room = max(1.15 * min(kept.weights.sum(), kept.limit or np.inf) / kept.sides, min(loads))
             found = [one for one, load in zip(found, loads, strict=True) if load <= room * (1 + 1e-12)]
         if found:
             return found
@@ -50,15 +50,15 @@ def in_place(kept, order):
 
 
 def side_loads(kept, order, sizes):
-    return [kept.counted[list(part)].sum() for part in np.split(np.array(order), np.cumsum(sizes)[:-1])]
+    return [kept.weights[list(part)].sum() for part in np.split(np.array(order), np.cumsum(sizes)[:-1])]
 
 
 def value(goal, flow, kept, order, sizes):
     """The criteria of an arrangement, the first first."""
     alike = flowing = 0.0
-    costs, whole = [], np.zeros((kept.n, len(order))) if goal.whole is None else goal.whole(len(order))
+    costs, whole = [], goal.in_whole(len(order))
     for part in np.split(np.array(order), np.cumsum(sizes)[:-1]):
-        table, begun = goal.alone(len(part)), len(costs)
+        table, begun = goal.on_side(len(part)), len(costs)
         costs += [table[item, p] + whole[item, begun + p] for p, item in enumerate(part)]
         for a, b in pairwise(part):
             flowing += 0.0 if flow is None else flow[a, b]

@@ -44,7 +44,7 @@ def test_the_same_as_one_by_one(rng, n):
     places, steps = tables(rng, 6, n)
     found = arrange_many(places, steps)
     for number in range(len(places)):
-        one = arrange(Goal.table(lambda m, k=number: places[k][:, :m], n), flow=steps[number])
+        one = arrange(Goal.table(places[number]), flow=steps[number])
         np.testing.assert_array_equal(found.orderings[number], one.ordering)
         assert found.objective[number] == pytest.approx(one.objective, abs=1e-9)
 
@@ -107,7 +107,7 @@ def test_more_items_than_the_programme_over_all_subsets_takes(rng):
     found = arrange_many(places, steps)
     assert found.exact.all()
     for number in range(3):
-        one = arrange(Goal.table(lambda m, k=number: places[k][:, :m], n), flow=steps[number], seconds=0.2)
+        one = arrange(Goal.table(places[number]), flow=steps[number], seconds=0.2)
         assert one.bound - 1e-9 <= found.objective[number] <= one.objective + 1e-9
 
 
@@ -128,7 +128,7 @@ def test_tables_that_are_none_are_refused(places, flow, words):
 def test_without_constraints_the_best_of_more_items_is_proved_and_bounds_all_others():
     rng = np.random.default_rng(4)
     places, steps = (rng.random((22, 1)) * 22 - np.arange(22)) ** 2 / 22, 0.2 * rng.random((22, 22))
-    goal = Goal.table(lambda m: places[:, :m], 22)
+    goal = Goal.table(places)
     free = arrange(goal, flow=steps, seconds=0.3)
     assert free.exact
     assert free.objective == pytest.approx(

@@ -160,8 +160,8 @@ def test_named_items_are_those_of_positions_runs_pairs_and_ends():
     kept = Constraints(
         9, fixed={-1: 4}, forbidden=[(8, 0)], together=[(1, 2)], before=[(6, 3)], apart=[0] * 9, ends={(0, 0): 7}
     )
-    assert kept.named == {1, 2, 3, 4, 6, 7}
-    assert Constraints(3).named == set()
+    assert kept.must_keep == {1, 2, 3, 4, 6, 7}
+    assert Constraints(3).must_keep == set()
 
 
 def test_what_only_the_solver_finds_contradictory_is_told_by_name():

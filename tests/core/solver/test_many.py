@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from fabula.core.solver import Constraints, Goal, arrange
-from fabula.core.solver.construct import shared
+from fabula.core.solver.construct import rebalance_ranks
 from fabula.core.solver.dual import Pinned, worth_bound
-from fabula.core.solver.line import Pool, chosen, ranks_between, ranks_of, smallest_sum, smallest_worst
+from fabula.core.solver.line import Pool, choose, ranks_between, ranks_of, smallest_sum, smallest_worst
 from fabula.core.template import Template
 
 HILL = Template([0, 0.4, 1], [-1, 1.5, -1])
@@ -119,12 +119,12 @@ def test_what_is_chosen_is_the_best_choice(rng):
         pool, ranks = Pool(values, lengths, must, 8.5, 1), ranks_of(HILL, (m,))
         sets = [s for s in combinations(range(n), m) if set(np.flatnonzero(must)) <= set(s)]
         apart = {s: np.abs(values[list(s)] - ranks.low) for s in sets}
-        assert chosen(pool, ranks)[0] == pytest.approx(min(d.sum() for d in apart.values()))
+        assert choose(pool, ranks)[0] == pytest.approx(min(d.sum() for d in apart.values()))
         within = [s for s in sets if lengths[list(s)].sum() <= pool.limit]
         if within:
-            least = smallest_worst(pool, ranks, until=np.inf)
+            least = smallest_worst(pool, ranks)
             assert least == pytest.approx([min(apart[s].max() for s in within)] * 2)
-            floor, items = smallest_sum(pool, ranks, np.inf, until=np.inf)
+            floor, items = smallest_sum(pool, ranks, np.inf)
             assert items is not None
             assert floor <= min(apart[s].sum() for s in within) + 1e-9 <= apart[tuple(items.tolist())].sum() + 2e-9
 
@@ -134,7 +134,7 @@ def test_sides_that_hold_too_much_are_shared_out_anew(rng):
     values, lengths = np.sort(rng.normal(size=m)), rng.uniform(1, 3, size=m)
     side = np.arange(m) % 2
     room = 0.502 * lengths.sum()
-    order = shared(values, lengths, np.sort(rng.normal(size=m)), side, room, worst=1.0, until=np.inf)
+    order = rebalance_ranks(values, lengths, np.sort(rng.normal(size=m)), side, room, worst=1.0)
     assert sorted(order) == list(range(m))
     assert (np.bincount(side, lengths[order]) <= room).all()
 

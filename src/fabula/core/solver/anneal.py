@@ -1,36 +1,27 @@
-"""Steps from one ordering to another that keep the constraints, with what each would change.
+"""Annealing: positions shared out anew, at best but for noise, and stretches turned or shifted, growing colder.
 
-``P[i, j]`` is the cost of the item now at position i, at position j; ``L[i, k]`` is the link from the item now at
-position i to the item now at position k. A step that is not allowed changes the objective by infinity.
+Positions of which no two are neighbours can be shared out among their items by one assignment, links included: a
+step to the best of very many orderings. Noise on its costs plays the part of the temperature.
 """
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 
 import numpy as np
 
 from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
-from fabula.core.solver.construct import balance, construct
+from fabula.core.solver.budget import Budget
 from fabula.core.solver.domains import Bools
 from fabula.core.solver.instance import Instance
-from fabula.core.solver.lagrangian import PathSearch
-from fabula.core.solver.moves import descend, moved
-
-# Steps from one ordering to another that keep the constraints, with what each would change.
-
-
-# Descent: steps that improve an ordering, until none does.
-
-
-# Annealing: positions shared out anew, at best but for noise, and stretches turned or shifted, growing colder.
+from fabula.core.solver.moves import shift
 
 STRETCHES = 4  # batches of stretches per assignment
 MOST_SHARED = 170  # positions per assignment, which takes the cube of their number
 WITHIN = 0.6  # how often positions are shared out within each side, where lengths matter
 RUNS = 6  # exchanges of runs per assignment
+MOST_ROUNDS = 20_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,15 +34,7 @@ class _Tables:
     runs: list[tuple[int, ...]]
 
 
-def anneal(
-    problem: Instance,
-    ordering: Ints,
-    rng: np.random.Generator,
-    *,
-    rounds: int,
-    hot: float = 2.5,
-    until: float = np.inf,
-) -> Ints:
+def anneal(problem: Instance, ordering: Ints, rng: np.random.Generator, budget: Budget, *, hot: float = 2.5) -> Ints:
     """The best ordering met on a walk that grows colder.
 
     Parameters
@@ -62,24 +45,19 @@ def anneal(
         Shape (n,), keeps the constraints, as every ordering on the walk does.
     rng
         Makes the walk.
-    rounds
-        Length of the walk.
+    budget
+        Spent to the end: the walk is as long as it permits.
     hot
         Noise at its start, in deviations of the links.
-    until
-        When to stop by ``time.monotonic()`` at the latest.
     """
     tables = _tables(problem)
+    each = _round_cost(tables)
+    rounds = min(int(budget.left / each), MOST_ROUNDS)
     heat = hot * _scale(problem)
     best, best_value = ordering, problem.value(ordering)
-    begun = time.monotonic()
     for turn in range(rounds):
-        elapsed = (time.monotonic() - begun) / max(until - begun, 1e-9)
-        if elapsed >= 1:
-            break
-        done = elapsed if elapsed > turn / rounds + 0.15 else turn / rounds  # cool in time where it runs short
-        warmth = heat * (1 - done) ** 2
-        ordering = _shared_out(tables, ordering, warmth, rng)
+        warmth = heat * (1 - turn / rounds) ** 2
+        ordering = _share_out(tables, ordering, warmth, rng)
         value = problem.value(ordering)
         for _ in range(STRETCHES):
             ordering, value = _stretches(tables, ordering, value, warmth / 5, rng)
@@ -87,7 +65,14 @@ def anneal(
             ordering, value = _exchange(tables, ordering, value, tables.runs[number], warmth, rng)
         if value < best_value:
             best, best_value = ordering, value
+    budget.spend(rounds * each)
     return best
+
+
+def _round_cost(tables: _Tables) -> float:
+    """The work of one round."""
+    n = len(tables.problem.cost)
+    return 290.0 + 1.4 * n + min(len(tables.runs), RUNS) * (15.0 + 0.15 * n)
 
 
 def _tables(problem: Instance) -> _Tables:
@@ -110,7 +95,7 @@ def _scale(problem: Instance) -> float:
     return max(float(links.std()) if len(links) else 0.0, 0.1 * float(costs.std()))
 
 
-def _shared_out(tables: _Tables, ordering: Ints, warmth: float, rng: np.random.Generator) -> Ints:
+def _share_out(tables: _Tables, ordering: Ints, warmth: float, rng: np.random.Generator) -> Ints:
     """Share out positions, of which no two are neighbours, among their items."""
     from scipy.optimize import linear_sum_assignment
 
@@ -123,18 +108,18 @@ def _shared_out(tables: _Tables, ordering: Ints, warmth: float, rng: np.random.G
     framed = np.concatenate([ordering, [n]])  # positions -1 and n: the dummy item
     cost = tables.problem.cost[np.ix_(items, k)]
     cost = cost + tables.link[np.ix_(framed[k - 1], items)].T + tables.link[np.ix_(items, framed[k + 1])]
-    weighed = tables.problem.weighed
+    weighed = tables.problem.has_loads
     if weighed and rng.random() < WITHIN:  # what each zone holds stays the same
         zone = tables.problem.zone[k]
         cost[zone[:, np.newaxis] != zone] = np.inf
     rows, columns = linear_sum_assignment(cost + warmth * rng.random(cost.shape))
     out = ordering.copy()
     out[k[columns]] = items[rows]
-    out = _mended(tables.problem, ordering, out) if tables.problem.before.size else out
+    out = _mend(tables.problem, ordering, out) if tables.problem.before.size else out
     return ordering if weighed and tables.problem.overload(out) else out
 
 
-def _mended(problem: Instance, ordering: Ints, out: Ints) -> Ints:
+def _mend(problem: Instance, ordering: Ints, out: Ints) -> Ints:
     """The new ordering, with those exchanges taken back that break ``before``: whole circles of them."""
     n = len(ordering)
     moves = np.argsort(ordering)[out]  # the item now at j came from moves[j]
@@ -170,10 +155,10 @@ def _stretches(
     shift = rng.integers(-2, 3, size=count)[number]
     source = np.where(shift == 0, 2 * first + length - 1 - k, first + (k - first + shift) % length)
     trial = ordering[np.where(inside, source, k)]
-    return _settled(tables, ordering, trial, value, np.where(inside, number, count), starts, warmth, rng)
+    return _settle(tables, ordering, trial, value, np.where(inside, number, count), starts, warmth, rng)
 
 
-def _settled(
+def _settle(
     tables: _Tables,
     ordering: Ints,
     trial: Ints,
@@ -214,87 +199,17 @@ def _exchange(
 ) -> tuple[Ints, float]:
     """Judge a run exchanged with a stretch of its length."""
     start = int(np.flatnonzero(ordering == run[0])[0])
-    trial = _exchanged(ordering, start, int(rng.integers(0, len(ordering) - len(run) + 1)), len(run))
+    trial = _exchange_stretches(ordering, start, int(rng.integers(0, len(ordering) - len(run) + 1)), len(run))
     reached = tables.problem.value(trial)
     if reached - value < warmth * rng.standard_exponential() and tables.problem.keeps(trial):
         return trial, reached
     return ordering, value
 
 
-def _exchanged(ordering: Ints, i: int, j: int, length: int) -> Ints:
+def _exchange_stretches(ordering: Ints, i: int, j: int, length: int) -> Ints:
     """Two stretches of one length exchanged; moved instead where they overlap."""
     if abs(i - j) < length:
-        return moved(ordering, i, j, length)
+        return shift(ordering, i, j, length)
     out = ordering.copy()
     out[i : i + length], out[j : j + length] = ordering[j : j + length], ordering[i : i + length]
     return out
-
-
-# Orderings guided by the bound: a cheapest path, made an ordering again and improved, as the prices settle.
-
-ROUNDS = 16  # of prices before each attempt
-WALK = 40  # rounds of annealing, from a low heat, in each
-HOT = 0.25
-NOISE = 0.1  # on settled prices, in their deviations
-
-
-def guided(
-    problem: Instance, ordering: Ints, paths: PathSearch, rng: np.random.Generator, *, turns: int, until: float
-) -> Ints:
-    """The best of an ordering and of those that cheapest paths lead to.
-
-    Parameters
-    ----------
-    problem
-        The costs.
-    ordering
-        Shape (N,), keeps the constraints.
-    paths
-        The prices, which are moved.
-    rng
-        Shakes what is improved.
-    turns
-        How many paths to follow.
-    until
-        When to stop by ``time.monotonic()`` at the latest.
-    """
-    value = problem.value(ordering)
-    for _ in range(turns):
-        if paths.best >= value - 1e-9 * abs(value) or time.monotonic() > until:
-            break
-        noise = np.zeros(len(ordering))
-        if paths.done:  # the prices have settled: look around them
-            noise = NOISE * float(paths.chosen.std()) * rng.normal(size=len(ordering))
-        else:
-            paths.advance(ROUNDS)
-        trial = construct(problem, repaired(problem, paths.path(noise)), rng, until=until)
-        trial = None if trial is None else balance(problem, trial)
-        if trial is None:
-            continue
-        trial = anneal(problem, trial, rng, rounds=WALK, hot=HOT, until=until)
-        trial = descend(problem, trial, until=until)
-        if problem.value(trial) < value:
-            ordering, value = trial, problem.value(trial)
-            paths.value = value
-    return ordering
-
-
-def repaired(problem: Instance, path: Ints) -> Ints:
-    """A path (N,) with each item once: the first of those it takes twice, what is missing where it fits best."""
-    from scipy.optimize import linear_sum_assignment
-
-    n = len(path)
-    wish = np.full(n, -1, dtype=np.intp)
-    first = np.unique(path, return_index=True)[1]
-    wish[first] = path[first]
-    gaps, missing = np.flatnonzero(wish < 0), np.setdiff1d(np.arange(n), path)
-    cost = problem.cost[np.ix_(missing, gaps)].copy()
-    before, behind = wish[np.maximum(gaps - 1, 0)], wish[np.minimum(gaps + 1, n - 1)]
-    near = (before >= 0) & (gaps > 0)
-    cost[:, near] += problem.link[np.ix_(before[near], missing)].T
-    near = (behind >= 0) & (gaps < n - 1)
-    cost[:, near] += problem.link[np.ix_(missing, behind[near])]
-    large = 1e3 * float(np.abs(cost[np.isfinite(cost)]).max(initial=1.0))
-    rows, columns = linear_sum_assignment(np.where(np.isfinite(cost), cost, large))
-    wish[gaps[columns]] = missing[rows]
-    return wish

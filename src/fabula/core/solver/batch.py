@@ -73,14 +73,10 @@ def _arrange(found: ArrangedMany, some: slice, places: Floats, flow: Floats | No
     orderings, exact, _ = prove(places, flow)
     gap = np.zeros(len(places))
     for number in np.flatnonzero(~exact):
-        one = arrange(_goal(places[number]), flow=flow[number], seconds=seconds)
+        one = arrange(Goal.table(places[number]), flow=flow[number], seconds=seconds)
         orderings[number], gap[number], exact[number] = one.ordering, one.gap, one.exact
     found.orderings[some], found.objective[some] = orderings, cost_of(places, flow, orderings)
     found.exact[some], found.gap[some] = exact, gap
-
-
-def _goal(places: Floats) -> Goal:
-    return Goal.table(lambda m: places[:, :m], len(places))
 
 
 def cost_of(places: Floats, flow: Floats | None, orderings: Ints) -> Floats:

@@ -6,16 +6,16 @@ the solver: it is proven for few items, and said to be not found for many.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from fabula.core.ordering import Ints
-from fabula.core.solver.constraints import SLACK, Constraints, ordinal
+from fabula.core.solver.budget import Budget
+from fabula.core.solver.constraints import Constraints
 from fabula.core.solver.domains import (
     Bools,
     Units,
@@ -25,61 +25,24 @@ from fabula.core.solver.domains import (
     starts_allowed,
     units,
 )
-from fabula.core.solver.exact import feasible, shortest_side
+from fabula.core.solver.exact import MOST_UNITS, feasible, shortest_side
+from fabula.core.solver.kinds import SLACK, Phrase
 from fabula.errors import ConflictError
 
-# Constraints in words, one by one, for the errors that name them.
-
 WORDS = ("forbidden", "apart", "limit", "side_limit", "before", "ends", "together", "fixed")  # the first go first
+PATIENCE = 3.0  # seconds' worth of looking for the constraints that take part
 
 
-@dataclass(frozen=True)
-class Phrase:
-    """A constraint in words, with ``{}`` for each item and ``{length}`` for each length."""
-
-    word: str
-    text: str
-    items: tuple[int, ...] = ()
-    lengths: tuple[float, ...] = ()
-
-
-def phrases(constraints: Constraints) -> list[Phrase]:
-    """Each constraint in words.
-
-    Examples
-    --------
-    >>> [phrase.text for phrase in phrases(Constraints(3, fixed={0: 2}, before=[(0, 1)]))]
-    ['{} fixed at position 1', '{} before {}']
-    """
-    c = constraints
-    out = [Phrase("fixed", f"{{}} fixed at {ordinal(place)}", (item,)) for place, item in c.fixed.items()]
-    out += [Phrase("forbidden", f"{{}} forbidden at {ordinal(place)}", (item,)) for item, place in c.forbidden]
-    out += [Phrase("together", " and ".join(["{}"] * len(run)) + " together", run) for run in c.together]
-    out += [Phrase("before", "{} before {}", pair) for pair in c.before]
-    for label in label_range(c) if not c.apart_soft else ():
-        group = tuple(np.flatnonzero(c.apart == label).tolist())
-        more = f" and {len(group) - 8} more" if group[8:] else ""
-        if len(group) > 1:
-            out.append(Phrase("apart", ", ".join(["{}"] * len(group[:8])) + more + " apart", group[:8]))
-    for (side, place), item in c.ends.items():
-        out.append(Phrase("ends", f"{{}} fixed at {ordinal(place)} of side {side + 1}", (item,)))
-    if c.side_limit is not None:
-        out.append(Phrase("side_limit", "{length} a side at most", (), (c.side_limit,)))
-    if c.limit is not None:
-        out.append(Phrase("limit", "{length} in all at most", (), (c.limit,)))
-    return out
-
-
-def told(constraints: Constraints, start: str, lengths: tuple[float, ...] = ()) -> ConflictError:
+def list_all(constraints: Constraints, start: str, lengths: tuple[float, ...] = ()) -> ConflictError:
     """An error that lists the constraints, the first three of each word where they are many."""
-    every = phrases(constraints)
+    every = constraints.phrases()
     most = 8 if len(every) <= 8 else 3
     shown = [p for word in dict.fromkeys(p.word for p in every) for p in [q for q in every if q.word == word][:most]]
     more = f"; and {len(every) - len(shown)} more" if len(every) > len(shown) else ""
-    return listed(start + (": " if shown else ""), shown, more, lengths, constraints)
+    return list_phrases(start + (": " if shown else ""), shown, more, lengths, constraints)
 
 
-def listed(
+def list_phrases(
     start: str, shown: list[Phrase], end: str, lengths: tuple[float, ...], constraints: Constraints
 ) -> ConflictError:
     """An error of a beginning, which has its own lengths, phrases and an end."""
@@ -92,42 +55,6 @@ def listed(
         texts.append(text)
     words = list(dict.fromkeys(p.word for p in shown)) + (["sides"] if constraints.sides > 1 else [])
     return ConflictError(start + "; ".join(texts) + end, [i for p in shown for i in p.items], words, numbers)
-
-
-def label_range(constraints: Constraints) -> range:
-    """The numbers of the labels."""
-    return range(0 if constraints.apart is None else int(constraints.apart.max()) + 1)
-
-
-def singles(constraints: Constraints) -> Iterator[tuple[str, object]]:
-    """Each single constraint, with its word."""
-    yield from (("forbidden", pair) for pair in constraints.forbidden)
-    yield from (("apart", label) for label in reversed(label_range(constraints)))
-    yield from (("before", pair) for pair in constraints.before)
-    yield from (("ends", where) for where in constraints.ends)
-    yield from (("together", run) for run in constraints.together)
-    yield from (("fixed", place) for place in constraints.fixed)
-
-
-def without(c: Constraints, name: str, single: object = None) -> Constraints:
-    """The constraints without a single one of a word, or without all of that word."""
-    if name in ("fixed", "ends"):
-        held = getattr(c, name)
-        return _replaced(c, name, {key: held[key] for key in held if single is not None and key != single})
-    if name in ("limit", "side_limit"):
-        return _replaced(c, name, None)
-    if name == "apart":
-        labels = None if c.apart is None or single is None else np.where(c.apart == single, -1, c.apart)
-        return replace(c, apart=labels)
-    return _replaced(c, name, tuple(x for x in getattr(c, name) if single is not None and x != single))
-
-
-def _replaced(constraints: Constraints, name: str, value: object) -> Constraints:
-    changes: dict[str, Any] = {name: value}
-    return replace(constraints, **changes)
-
-
-PATIENCE = 3.0  # seconds to look for the constraints that take part
 
 
 def check(constraints: Constraints) -> None:
@@ -155,7 +82,7 @@ def contradictory(constraints: Constraints) -> bool:
     if not (constraints.together or constraints.before or constraints.forbidden or constraints.apart is not None):
         return complete and len({place % constraints.n for place in constraints.fixed}) < len(constraints.fixed)
     parts = units(constraints)
-    if _tangled(constraints, parts):
+    if _is_tangled(constraints, parts):
         return True
     if not complete:
         return False
@@ -163,7 +90,7 @@ def contradictory(constraints: Constraints) -> bool:
     if allowed is None:
         return True
     starts = starts_allowed(allowed, parts)
-    if not starts.any(axis=1).all() or _crowded(item_positions(parts, starts)):
+    if not starts.any(axis=1).all() or _is_crowded(item_positions(parts, starts)):
         return True
     hard = constraints.apart is not None and not constraints.apart_soft and constraints.sides == 1
     return hard and constraints.apart is not None and _too_alike(constraints, constraints.apart, parts)
@@ -174,16 +101,30 @@ def conflict(constraints: Constraints, infeasible: Callable[[Constraints], bool]
 
     Beyond ``most`` single constraints, or when it takes too long, only whole words are tried.
     """
-    until = time.monotonic() + PATIENCE
-    kept = constraints
+    budget, kept = Budget.of_seconds(PATIENCE), constraints
     for name in WORDS:
-        lighter = without(kept, name)
-        kept = lighter if time.monotonic() < until and infeasible(lighter) else kept
-    every = list(singles(kept))
+        lighter = kept.without(name)
+        kept = lighter if not budget.over and infeasible(lighter) else kept
+        budget.spend(_cost(lighter))
+    every = _singles(kept)
     for name, single in every if len(every) <= most else []:
-        lighter = without(kept, name, single)
-        kept = lighter if time.monotonic() < until and infeasible(lighter) else kept
-    return told(kept, "these cannot all hold" + (f" on {kept.sides} sides" if kept.sides > 1 else ""))
+        lighter = kept.without(name, single)
+        kept = lighter if not budget.over and infeasible(lighter) else kept
+        budget.spend(_cost(lighter))
+    return list_all(kept, "these cannot all hold" + (f" on {kept.sides} sides" if kept.sides > 1 else ""))
+
+
+def _singles(constraints: Constraints) -> list[tuple[str, Any]]:
+    """Each single constraint, with its word."""
+    return [(word, single) for word in WORDS for single in constraints.singles(word)]
+
+
+def _cost(constraints: Constraints) -> float:
+    """About how much work it is to see whether constraints can be kept."""
+    count = constraints.n - sum(len(run) - 1 for run in constraints.together)
+    return (
+        1000.0 + 0.5 * constraints.n**2 + (2.0**count * count / 40 * constraints.sides if count <= MOST_UNITS else 0.0)
+    )
 
 
 def unsolvable(constraints: Constraints) -> ConflictError:
@@ -200,23 +141,24 @@ def not_found(constraints: Constraints, shortest: float | None = None) -> Confli
     """What to say when no ordering of many items was found; ``shortest`` is a side limit that works."""
     if constraints.side_limit is not None and shortest is not None:
         return _too_short(constraints, shortest, "a side limit that was found to work is")
-    return told(constraints, "no ordering was found that keeps all of these")
+    return list_all(constraints, "no ordering was found that keeps all of these")
 
 
 def _too_short(constraints: Constraints, shortest: float, verb: str) -> ConflictError:
     """The side limit cannot be kept; and which constraints stand against it, where one less would do."""
     against: list[Phrase] = []
-    if len(units(constraints).members) <= 18:
-        until = time.monotonic() + PATIENCE
-        known = phrases(constraints)
-        for name, single in singles(constraints):
-            if time.monotonic() < until and feasible(lighter := without(constraints, name, single)):
-                kept = {(p.word, p.text, p.items) for p in phrases(lighter)}
+    if len(units(constraints).members) <= MOST_UNITS:
+        budget, known = Budget.of_seconds(PATIENCE), constraints.phrases()
+        for name, single in _singles(constraints):
+            lighter = constraints.without(name, single)
+            budget.spend(_cost(lighter))
+            if not budget.over and feasible(lighter):
+                kept = {(p.word, p.text, p.items) for p in lighter.phrases()}
                 against += [p for p in known if (p.word, p.text, p.items) not in kept]
     start = f"{constraints.sides} side(s) of at most {{length0}} cannot be made: {verb} {{length1}}"
     limit = constraints.side_limit or 0.0
     start += "; it would work without any one of: " if against else ""
-    error = listed(start, against, "", (limit, shortest), constraints)
+    error = list_phrases(start, against, "", (limit, shortest), constraints)
     words = list(dict.fromkeys([*error.options, "side_limit"]))
     return ConflictError(error.pattern, error.items, words, error.lengths)
 
@@ -225,23 +167,23 @@ def _check_room(constraints: Constraints) -> None:
     """Say what can never fit."""
     c = constraints
     if not len(possible_counts(c)):
-        held, limit = float(c.counted[list(c.named)].sum()), c.limit or 0.0
+        held, limit = float(c.weights[list(c.must_keep)].sum()), c.limit or 0.0
         if held <= limit * SLACK:
             raise ConflictError("every item alone holds more than the limit of {length0}", [], ["limit"], [limit])
-        who = [p for p in phrases(c) if p.word in ("fixed", "together", "before", "ends")]
-        raise listed("what must be kept holds {length0}, the limit is {length1}: ", who, "", (held, limit), c)
+        who = [p for p in c.phrases() if p.word in ("fixed", "together", "before", "ends")]
+        raise list_phrases("what must be kept holds {length0}, the limit is {length1}: ", who, "", (held, limit), c)
     count = c.n - sum(len(run) - 1 for run in c.together)
     if count < c.sides:
         raise ConflictError(f"{c.sides} sides need as many items or runs; got {count}", [], ["sides"])
 
 
-def _tangled(constraints: Constraints, parts: Units) -> bool:
+def _is_tangled(constraints: Constraints, parts: Units) -> bool:
     """Whether ``before`` runs in a circle, among units or against the order within a run."""
     against = any(parts.of[a] == parts.of[b] and parts.offset[a] >= parts.offset[b] for a, b in constraints.before)
     return against or bool(parts.earlier.diagonal().any())
 
 
-def _crowded(positions: Bools) -> bool:
+def _is_crowded(positions: Bools) -> bool:
     """Whether some items share too few positions (Hall's condition)."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import maximum_bipartite_matching

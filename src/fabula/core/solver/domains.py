@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabula.core.ordering import Ints
-from fabula.core.solver.constraints import SLACK, Constraints
+from fabula.core.solver.constraints import Constraints
+from fabula.core.solver.kinds import SLACK
 
 # Which item may stand where: fixed, forbidden and ends, for a number of items kept and for sides of given sizes.
 
@@ -166,10 +167,10 @@ def possible_counts(constraints: Constraints) -> range:
     >>> list(possible_counts(Constraints(4, lengths=[1, 2, 3, 4], limit=6, fixed={0: 3})))
     [2, 1]
     """
-    n, lengths = constraints.n, constraints.counted
+    n, lengths = constraints.n, constraints.weights
     if constraints.limit is None or lengths.sum() <= constraints.limit * SLACK:
         return range(n, n - 1, -1)
-    free = np.setdiff1d(np.arange(n), list(constraints.named))
+    free = np.setdiff1d(np.arange(n), list(constraints.must_keep))
     saved = np.concatenate([[0.0], np.cumsum(np.sort(lengths[free])[::-1])])
     enough = np.flatnonzero(lengths.sum() - saved <= constraints.limit * SLACK)
     if not len(enough):
@@ -179,7 +180,7 @@ def possible_counts(constraints: Constraints) -> range:
 
 def even_room(constraints: Constraints) -> float:
     """The most a side may hold without a side limit, where the constraints permit it."""
-    total = float(constraints.counted.sum())
+    total = float(constraints.weights.sum())
     return UNEVEN * min(total, constraints.limit or np.inf) / constraints.sides
 
 
@@ -198,7 +199,7 @@ def side_sizes(constraints: Constraints, kept: int, room: float) -> range:
     >>> side_sizes(Constraints(6, sides=2), 6, 4.0)
     range(2, 5)
     """
-    lengths, sides = np.sort(constraints.counted), constraints.sides
+    lengths, sides = np.sort(constraints.weights), constraints.sides
     most, least = int(np.searchsorted(np.cumsum(lengths), room, side="right")), 1
     rest = float(lengths.sum()) - (sides - 1) * room  # what the other sides cannot hold
     if kept == constraints.n and rest > 0:

@@ -36,7 +36,7 @@ class Criterion:
     cost
         From the size of a side to the cost of each item at each of its positions, shape (n, size).
     shared
-        From the number of all positions to what is added by the position in the whole; None where nothing is.
+        Shape (n, kept): what is added by the position in the whole; None where nothing is.
     minor
         The same as ``cost`` for the second number; None where there is none.
     link
@@ -49,14 +49,14 @@ class Criterion:
     minor: Table | None = None
     link: Longs | None = None
     mask: int = 0
-    shared: Table | None = None
+    shared: Longs | None = None
 
-    def on_side(self, begun: int, size: int, kept: int) -> Longs:
-        """The cost of each item at each position of a side that begins after some of all kept: shape (n, size)."""
+    def on_side(self, begun: int, size: int) -> Longs:
+        """The cost of each item at each position of a side that begins after some: shape (n, size)."""
         cost = self.cost(size)
-        return cost if self.shared is None else cost + self.shared(kept)[:, begun : begun + size]
+        return cost if self.shared is None else cost + self.shared[:, begun : begun + size]
 
-    def joined(self, one: Longs, other: Longs | int) -> Longs:
+    def join(self, one: Longs, other: Longs | int) -> Longs:
         """The cost of two parts taken together."""
         if not self.mask:
             return np.asarray(one + other)
@@ -64,7 +64,7 @@ class Criterion:
         return np.asarray(high + np.maximum(one & self.mask, other & self.mask))
 
 
-def capped(cost: Longs) -> Longs:
+def cap(cost: Longs) -> Longs:
     """Costs in which whatever must not be costs NEVER, whatever was added to it."""
     return np.where(cost > _LARGEST, NEVER, cost)
 
@@ -75,45 +75,39 @@ def feasibility(constraints: Constraints) -> Criterion:
     return Criterion(lambda size: np.zeros((constraints.n, size), dtype=np.int64), link=link)
 
 
-def worst_deviation(goal: Goal, constraints: Constraints) -> Criterion:
-    """The largest deviation."""
-    bits, one = bits_of(goal.n), _unit(goal)
+def worst_deviation(goal: Goal, constraints: Constraints, sizes: range) -> Criterion:
+    """The largest deviation, on sides of any of some sizes."""
+    bits, one = bits_of(goal.n), _grain(goal, sizes)
     link = _links(constraints, 1 << bits, None)
-    return Criterion(cache(lambda size: _snapped(goal, size, one)), link=link, mask=(1 << bits) - 1)
+    return Criterion(cache(lambda size: _snap(goal, size, one)), link=link, mask=(1 << bits) - 1)
 
 
-def sum_of_deviations(goal: Goal, constraints: Constraints, worst: int) -> Criterion:
+def sum_of_deviations(goal: Goal, constraints: Constraints, sizes: range, worst: int) -> Criterion:
     """The sum of deviations, none above ``worst``; then that of their squares; then the order of values and targets."""
-    bits, one = bits_of(goal.n), _unit(goal)
+    bits, one = bits_of(goal.n), _grain(goal, sizes)
 
     @cache
     def cost(size: int) -> Longs:
-        deviations = _snapped(goal, size, one)
+        deviations = _snap(goal, size, one)
         return np.asarray(np.where(deviations <= worst, deviations, NEVER))
 
-    return Criterion(cost, cache(lambda size: _minor(goal, size)), _links(constraints, 1 << bits, None))
+    return Criterion(cost, cache(lambda size: _minor(goal, size, sizes)), _links(constraints, 1 << bits, None))
 
 
-def weighed_sum(goal: Goal, flow: Floats | None, constraints: Constraints) -> Criterion:
-    """Squared deviations, or the costs of a table, plus flow."""
+def sum_of_costs(goal: Goal, flow: Floats | None, constraints: Constraints, sizes: range, kept: int) -> Criterion:
+    """Squared deviations, or the costs of a table, plus flow, where so many items are kept on sides of some sizes."""
     power = 1 if goal.follows is None else 2
-    largest = max(float(np.abs(goal.alone(size)).max()) for size in range(1, goal.n + 1)) ** power
-    if goal.whole is not None:
-        largest += max(float(np.abs(goal.shared(kept)).max()) for kept in range(1, goal.n + 1))
+    tables = {size: goal.on_side(size) ** power for size in sizes}
+    largest = max((float(np.abs(table).max()) for table in tables.values()), default=0.0)
+    whole = None if goal.whole is None else goal.whole.at(kept)
+    largest += 0.0 if whole is None else float(np.abs(whole).max())
     largest += 0.0 if flow is None else float(np.abs(flow).max())
     bits = bits_of(goal.n)
     one = (largest or 1.0) / 2.0 ** (bits - 1 - goal.n.bit_length())
-
-    @cache
-    def cost(size: int) -> Longs:
-        return np.rint(goal.alone(size) ** power / one).astype(np.int64)
-
-    @cache
-    def shared(kept: int) -> Longs:
-        return np.rint(goal.shared(kept) / one).astype(np.int64)
-
+    costs = {size: np.rint(table / one).astype(np.int64) for size, table in tables.items()}
     flowing = None if flow is None else np.rint(flow / one).astype(np.int64)
-    return Criterion(cost, link=_links(constraints, 1 << bits, flowing), shared=None if goal.whole is None else shared)
+    shared = None if whole is None else np.rint(whole / one).astype(np.int64)
+    return Criterion(costs.__getitem__, link=_links(constraints, 1 << bits, flowing), shared=shared)
 
 
 def bits_of(n: int) -> int:
@@ -121,31 +115,31 @@ def bits_of(n: int) -> int:
     return 59 - n.bit_length()
 
 
-def _unit(goal: Goal) -> float:
-    """The grain of deviations: the same whatever the constraints are."""
-    return _largest(goal) / 2.0 ** (bits_of(goal.n) - 2 - goal.n.bit_length())
+def _grain(goal: Goal, sizes: range) -> float:
+    """The grain of deviations."""
+    return _largest(goal, sizes) / 2.0 ** (bits_of(goal.n) - 2 - goal.n.bit_length())
 
 
-def _largest(goal: Goal) -> float:
-    """The largest value or target, over sides of every size."""
-    targets = max(float(np.abs(goal.targets(size)).max()) for size in range(1, goal.n + 1))
+def _largest(goal: Goal, sizes: range) -> float:
+    """The largest value or target, over sides of some sizes."""
+    targets = max((float(np.abs(goal.targets(size)).max()) for size in sizes), default=0.0)
     return max(float(np.abs(goal.rows).max()), targets) * max(1.0, goal.rows.shape[1] ** 0.5) or 1.0
 
 
-def _snapped(goal: Goal, size: int, one: float) -> Longs:
+def _snap(goal: Goal, size: int, one: float) -> Longs:
     """Deviations in grains, shape (n, size); values and targets are rounded first, so that equal sums stay equal."""
     rows, targets = np.rint(goal.rows / one), np.rint(goal.targets(size).reshape(size, -1) / one)
     return np.rint(distances(rows[:, np.newaxis], targets)).astype(np.int64)
 
 
-def _minor(goal: Goal, size: int) -> Longs:
-    """Squared deviations on a coarser grain in the high bits; in the low ones, how far value and target differ in rank.
+def _minor(goal: Goal, size: int, sizes: range) -> Longs:
+    """Squares on a coarser grain in the high bits; in the low ones, how far value and target differ in rank.
 
     Both are smallest where values and targets are paired in their order, as :func:`fabula.core.fit.fit` pairs them.
     """
     length = goal.n.bit_length()
-    one = _largest(goal) / 2.0 ** ((56 - 4 * length) // 2)
-    squares = _snapped(goal, size, one) ** 2
+    one = _largest(goal, sizes) / 2.0 ** ((56 - 4 * length) // 2)
+    squares = _snap(goal, size, one) ** 2
     if goal.rows.shape[1] > 1:
         return squares << (3 * length)
     value = np.unique(goal.rows[:, 0], return_inverse=True)[1]
@@ -154,13 +148,15 @@ def _minor(goal: Goal, size: int) -> Longs:
 
 
 def _links(constraints: Constraints, alike: int, flow: Longs | None) -> Longs | None:
-    """Flow, and what it costs two neighbours to carry the same label."""
-    labels = constraints.apart
-    if labels is None:
+    """Flow, and what it costs two neighbours that are to be avoided."""
+    barred, unwanted = constraints.barred(), constraints.alike()
+    if barred is None and unwanted is None:
         return flow
-    same = (labels[:, np.newaxis] == labels) & (labels >= 0)
-    price = alike if constraints.apart_soft else NEVER
-    links = np.where(same, np.int64(price), np.int64(0))
+    links = np.zeros((constraints.n, constraints.n), dtype=np.int64)
+    if unwanted is not None:
+        links[unwanted] = alike
+    if barred is not None:
+        links[barred] = NEVER
     return links if flow is None else links + flow
 
 
@@ -190,12 +186,12 @@ class Subsets:
     @cached_property
     def items(self) -> Longs:
         """How many items each subset holds, shape (2^u,)."""
-        return summed(self.parts.lengths.tolist()).astype(np.int64)
+        return subset_sums(self.parts.lengths.tolist()).astype(np.int64)
 
     @cached_property
     def load(self) -> Floats:
         """The length of each subset, shape (2^u,)."""
-        return summed(self.lengths.tolist())
+        return subset_sums(self.lengths.tolist())
 
     @cached_property
     def layers(self) -> list[Longs]:
@@ -212,15 +208,15 @@ class Subsets:
         return dict(zip(sizes.tolist(), np.split(self.every[order], starts[1:]), strict=True))
 
     @cached_property
-    def needed(self) -> list[int]:
+    def needs(self) -> list[int]:
         """For each unit, the subset of those that must stand before it."""
         return [mask_of(np.flatnonzero(column)) for column in self.parts.earlier.T]
 
     @cached_property
-    def closed(self) -> Bools:
+    def is_closed(self) -> Bools:
         """Whether a subset can be the first sides: whatever must stand before one of its units is in it; (2^u,)."""
         closed = np.ones(len(self.every), dtype=bool)
-        for unit, needed in enumerate(self.needed):
+        for unit, needed in enumerate(self.needs):
             if needed:
                 closed &= ((self.every >> unit) & 1 == 0) | (self.every & needed == needed)
         return closed
@@ -228,15 +224,15 @@ class Subsets:
     @cached_property
     def item_masks(self) -> Floats:
         """Each subset as a mask of items: a name that stays when units are merged; (2^u,)."""
-        return summed([float(sum(2.0**item for item in run)) for run in self.parts.members])
+        return subset_sums([float(sum(2.0**item for item in run)) for run in self.parts.members])
 
 
-def summed(values: Iterable[float]) -> Floats:
+def subset_sums(values: Iterable[float]) -> Floats:
     """The sum of each subset of some values, shape (2^u,).
 
     Examples
     --------
-    >>> summed([1, 5])
+    >>> subset_sums([1, 5])
     array([0., 1., 5., 6.])
     """
     out = np.zeros(1)
@@ -284,10 +280,10 @@ class Side:
         return int(self.cost.shape[1])
 
 
-def side(subsets: Subsets, criterion: Criterion, allowed: Bools, room: float, *, begun: int = 0, kept: int = 0) -> Side:
-    """A side whose positions may be taken as ``allowed`` (n, size) says, after ``begun`` of all items kept."""
+def side(subsets: Subsets, criterion: Criterion, allowed: Bools, room: float, *, begun: int = 0) -> Side:
+    """A side whose positions may be taken as ``allowed`` (n, size) says, after ``begun`` items."""
     parts = subsets.parts
-    cost = np.where(allowed, criterion.on_side(begun, allowed.shape[1], kept), NEVER)
+    cost = np.where(allowed, criterion.on_side(begun, allowed.shape[1]), NEVER)
     link = criterion.link
     between = None
     if link is not None:
@@ -307,15 +303,15 @@ def _by_start(parts: Units, cost: Longs, link: Longs | None, criterion: Criterio
         for offset, item in enumerate(run[1:], 1):
             inside = 0 if link is None else int(link[run[offset - 1], item])
             step = cost[item, offset : last + offset] + inside
-            total = criterion.joined(total, step) if isinstance(criterion, Criterion) else total + step
-            total = capped(total)
-        out[unit, :last] = capped(total)
+            total = criterion.join(total, step) if isinstance(criterion, Criterion) else total + step
+            total = cap(total)
+        out[unit, :last] = cap(total)
     return out
 
 
 def fill(side: Side) -> tuple[Longs, Longs | None]:
     """The two numbers of the cheapest way for each subset, shape (2^u,) each; NEVER where the side is not full."""
-    first, second = filled(side)
+    first, second = fill_ends(side)
     subsets = side.subsets
     if first.ndim == 2:
         if second is not None:
@@ -326,7 +322,7 @@ def fill(side: Side) -> tuple[Longs, Longs | None]:
     return np.where(full, first, NEVER), second
 
 
-def filled(side: Side) -> tuple[Longs, Longs | None]:
+def fill_ends(side: Side) -> tuple[Longs, Longs | None]:
     """The same for every subset at the end of the side: shape (2^u,), or (u, 2^u) by the first unit."""
     count = len(side.cost)
     shape = (1 << count,) if side.link is None else (count, 1 << count)
@@ -353,7 +349,7 @@ def _extend(side: Side, first: Longs, second: Longs | None, sets: Longs) -> None
     start = side.size - side.subsets.items[sets]
     for unit in range(len(side.cost) if len(sets) else 0):
         position = start - int(side.subsets.parts.lengths[unit])
-        possible = (sets & ((1 << unit) | side.subsets.needed[unit]) == 0) & (position >= 0)
+        possible = (sets & ((1 << unit) | side.subsets.needs[unit]) == 0) & (position >= 0)
         possible &= side.cost[unit, np.maximum(position, 0)] < NEVER
         if possible.any():
             total, tie = _behind(side, here[..., possible], None if minor is None else minor[..., possible], unit)
@@ -384,7 +380,7 @@ def _place(
     minor: Longs | None,
 ) -> None:
     """Write down what it costs to have a unit at a position before subsets; ``after`` are those with it."""
-    total = capped(side.criterion.joined(total, side.cost[unit, position]))
+    total = cap(side.criterion.join(total, side.cost[unit, position]))
     if minor is not None and side.minor is not None:
         minor = minor + side.minor[unit, position]
     if side.link is not None:
@@ -401,7 +397,7 @@ def _place(
 
 def trace(side: Side) -> list[int]:
     """The units of the cheapest way to lay all of them along the side; of those that tie, the smallest first."""
-    first, second = filled(side)
+    first, second = fill_ends(side)
     if side.link is None:
         return _trace_plain(side, first, second)
     left, order = len(side.subsets.every) - 1, list[int]()
@@ -430,7 +426,7 @@ def _trace_plain(side: Side, first: Longs, second: Longs | None) -> list[int]:
         start = side.size - int(side.subsets.items[left])
         for unit in range(len(side.cost)):
             rest = left ^ (1 << unit)
-            if rest > left or rest & side.subsets.needed[unit] or first[rest] >= NEVER:
+            if rest > left or rest & side.subsets.needs[unit] or first[rest] >= NEVER:
                 continue
             tight = first[rest] + side.cost[unit, start] == first[left]
             if tight and side.minor is not None and second is not None:

@@ -1,9 +1,8 @@
-"""Dealing: items on sides by their lengths alone, the longest first, for sides that are hard to fill."""
+"""Drafts for many items: which are kept, sizes of sides and an ordering, by sorting, by assignment or by lengths."""
 
 from __future__ import annotations
 
 import heapq
-import time
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,27 +10,29 @@ import numpy as np
 from fabula.core.essence import Floats
 from fabula.core.matching import match_sorted
 from fabula.core.ordering import Ints
-from fabula.core.solver.constraints import SLACK
-from fabula.core.solver.construct import shared
+from fabula.core.solver.budget import Budget
+from fabula.core.solver.construct import rebalance_ranks
 from fabula.core.solver.domains import side_sizes
 from fabula.core.solver.dual import pool_of
-from fabula.core.solver.instance import costs_of
-from fabula.core.solver.line import Sizes, even_sizes, judged_sizes, laid, ranks_of, smallest_sum, smallest_worst
-from fabula.core.solver.problem import Goal
-from fabula.core.solver.search import Task
+from fabula.core.solver.kinds import SLACK
+from fabula.core.solver.line import Sizes, even_sizes, judge_sizes, lay_out, ranks_of, smallest_sum, smallest_worst
+from fabula.core.solver.problem import Goal, Problem
 from fabula.core.template import Template
 
-# Dealing: items on sides by their lengths alone, the longest first, for sides that are hard to fill.
+MOST_ASSIGNED = 1000  # items that are assigned at once
+NEAR = 1.01  # how much worse sizes may be that are more even
+MOST_TRIED = 40  # sizes for which items are shared out
+PART = 400  # items assigned at once where there are more
+ROUNDS = 20  # of prices of positions
+PRICES = 10  # on lengths that are tried
 
-MOST_ASSIGNED = 1000  # items on a side that are laid by assignment
 
-
-def dealt(lengths: Floats, sides: int) -> list[Ints]:
+def deal(lengths: Floats, sides: int) -> list[Ints]:
     """Which items each side gets: the longest first, always to the side that holds least.
 
     Examples
     --------
-    >>> [one.tolist() for one in dealt(np.array([5.0, 1.0, 2.0, 2.0]), 2)]
+    >>> [one.tolist() for one in deal(np.array([5.0, 1.0, 2.0, 2.0]), 2)]
     [[0], [1, 2, 3]]
     """
     loads = [(0.0, side) for side in range(sides)]
@@ -43,7 +44,7 @@ def dealt(lengths: Floats, sides: int) -> list[Ints]:
     return [np.sort(np.array(one, dtype=np.intp)) for one in members]
 
 
-def laid_alone(goal: Goal, items: Ints, begun: int, kept: int) -> Ints:
+def _lay_alone(goal: Goal, items: Ints, begun: int, kept: int) -> Ints:
     """Items laid on a side by themselves, which begins after ``begun`` of all that are kept."""
     m = len(items)
     if goal.follows is not None and goal.rows.shape[1] == 1:
@@ -52,18 +53,12 @@ def laid_alone(goal: Goal, items: Ints, begun: int, kept: int) -> Ints:
         return items
     from scipy.optimize import linear_sum_assignment
 
-    mine = goal.taken(items)
-    costs = mine.alone(m) + mine.shared(kept)[:, begun : begun + m]
+    mine = goal.take(items)
+    costs = mine.on_side(m) + mine.in_whole(kept)[:, begun : begun + m]
     places, numbers = linear_sum_assignment(costs.T)
     ordering = np.empty(m, dtype=np.intp)
     ordering[places] = items[numbers]
     return ordering
-
-
-# Drafts on a line: which items are kept, sizes of sides and an ordering, by sorting.
-
-NEAR = 1.01  # how much worse sizes may be that are more even
-MOST_TRIED = 40  # sizes for which items are shared out
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,75 +70,74 @@ class Draft:
     fits: bool
 
 
-def line_draft(task: Task, template: Template, kept: int, room: float, *, until: float) -> Draft | None:
+def line_draft(task: Problem, template: Template, kept: int, room: float, budget: Budget) -> Draft | None:
     """The best draft in the time, wishes and flow aside; None where no sizes of sides are possible."""
     c, power = task.constraints, 1 if task.counts_worst else 2
     allowed = side_sizes(c, kept, room)
     even = even_sizes(kept, c.sides)
     if not len(allowed) or (c.sides > 1 and not all(size in allowed for size in even)):
         return None
-    items = _chosen(task, template, even, room, until)
+    items = _choose(task, template, even, room, budget)
     values = task.goal.rows[items, 0]
-    now = time.monotonic()
-    judged, _ = judged_sizes(template, values, allowed, c.sides, power=power, until=now + 0.4 * (until - now))
-    if not task.sorted_alone:  # even sides leave more room for what comes
+    judged, _ = judge_sizes(template, values, allowed, c.sides, power, budget.part(0.4))
+    if not task.sorts:  # even sides leave more room for what comes
         near = [one for one in judged if one[0] <= judged[0][0] * NEAR and one[1] <= judged[0][1] * NEAR]
         judged = sorted(near, key=lambda one: max(one[2]) - min(one[2]))
     best: tuple[tuple[float, ...], Draft] | None = None
-    for worst, total, sizes in judged[: MOST_TRIED if task.sorted_alone else 1]:
-        if best is not None and ((worst, total) >= best[0][:2] or time.monotonic() > until):
+    for worst, total, sizes in judged[: MOST_TRIED if task.sorts else 1]:
+        if best is not None and ((worst, total) >= best[0][:2] or budget.over):
             break
-        draft = shared_draft(task, template, sizes, items, room, worst, until)
+        draft = _share_out(task, template, sizes, items, room, worst, budget)
         if draft is not None:
             key = task.key(draft.ordering, sizes)[1:]
             key = key if power == 1 else (0.0, *key)
             best = (key, draft) if best is None or key < best[0] else best
     if best is not None:
         return best[1]
-    dealt = dealt_draft(task, items, room)
-    return dealt if dealt.fits else Draft(laid(template, judged[0][2], values, items), judged[0][2], fits=False)
+    dealt = deal_draft(task, items, room)
+    return dealt if dealt.fits else Draft(lay_out(template, judged[0][2], values, items), judged[0][2], fits=False)
 
 
-def dealt_draft(task: Task, items: Ints, room: float) -> Draft:
+def deal_draft(task: Problem, items: Ints, room: float) -> Draft:
     """Items on sides by their lengths first."""
-    lengths = task.constraints.counted[items]
-    sides = dealt(lengths, task.constraints.sides)
+    lengths = task.constraints.weights[items]
+    sides = deal(lengths, task.constraints.sides)
     fits = all(float(lengths[side].sum()) <= room for side in sides)
     sizes = tuple(len(side) for side in sides)
     begun = np.cumsum([0, *sizes]).tolist()
     laid_out = [
-        laid_alone(task.goal, items[side], start, len(items)) for side, start in zip(sides, begun, strict=False)
+        _lay_alone(task.goal, items[side], start, len(items)) for side, start in zip(sides, begun, strict=False)
     ]
     return Draft(np.concatenate(laid_out), sizes, fits=fits)
 
 
-def _chosen(task: Task, template: Template, sizes: Sizes, room: float, until: float) -> Ints:
+def _choose(task: Problem, template: Template, sizes: Sizes, room: float, budget: Budget) -> Ints:
     """The items kept, by value: those that fit best on sides of given sizes, within the limit."""
     kept, power = sum(sizes), 1 if task.counts_worst else 2
     pool, order = pool_of(task.goal, task.constraints, room, power)
     if kept == task.constraints.n:
         return order
-    ranks, most, now = ranks_of(template, sizes), np.inf, time.monotonic()
+    ranks, most = ranks_of(template, sizes), np.inf
     if task.counts_worst:
-        most = smallest_worst(pool, ranks, until=now + 0.3 * (until - now))[1]
-    items = smallest_sum(pool, ranks, most, until=now + 0.5 * (until - now))[1]
+        most = smallest_worst(pool, ranks, budget.part(0.3))[1]
+    items = smallest_sum(pool, ranks, most, budget.part(0.3))[1]
     if items is None:
         free = np.argsort(np.where(pool.must, -1.0, pool.lengths), kind="stable")
         items = np.sort(free[:kept])
     return order[items]
 
 
-def shared_draft(
-    task: Task, template: Template, sizes: Sizes, items: Ints, room: float, worst: float, until: float
+def _share_out(
+    task: Problem, template: Template, sizes: Sizes, items: Ints, room: float, worst: float, budget: Budget
 ) -> Draft | None:
     """Items in the order of their values, shared out on sides of given sizes; None where one would hold too much."""
     targets = np.concatenate([template.samples(size) for size in sizes])
     place = np.argsort(targets, kind="stable")
     side = np.repeat(np.arange(len(sizes)), sizes)[place]
-    lengths = task.constraints.counted[items]
+    lengths = task.constraints.weights[items]
     values = task.goal.rows[items, 0]
     most = np.max(np.abs(values - targets[place])) if worst == 0.0 else worst
-    order = shared(values, lengths, targets[place], side, room, worst=float(most), until=until)
+    order = rebalance_ranks(values, lengths, targets[place], side, room, worst=float(most), budget=budget)
     if order is None:
         return None
     ordering = np.empty(len(items), dtype=np.intp)
@@ -151,35 +145,28 @@ def shared_draft(
     return Draft(ordering, sizes, fits=True)
 
 
-# Drafts by assignment, for goals that are no numbers on a line: tables, and essences of several dimensions.
-
-# items that are assigned at once
-PART = 400  # items assigned at once where there are more
-ROUNDS = 20  # of prices of positions
-PRICES = 10  # on lengths that are tried
-
-
-def assigned_draft(task: Task, kept: int, room: float, *, until: float) -> tuple[Draft, float] | None:
+def assign_draft(task: Problem, kept: int, room: float, budget: Budget) -> tuple[Draft, float] | None:
     """A draft on even sides, and a bound of its sum that holds for these sizes; None where they cannot be."""
     c = task.constraints
     allowed, sizes = side_sizes(c, kept, room), even_sizes(kept, c.sides)
     if not len(allowed) or (c.sides > 1 and not all(size in allowed for size in sizes)):
         return None
-    cost = costs_of(task.goal, task.flow, sizes)  # (n, kept)
+    cost = task.costs(sizes)  # (n, kept)
     must = np.zeros(c.n, dtype=bool)
-    must[list(c.named)] = True
-    ordering, floor = _laid(cost, must)
+    must[list(c.must_keep)] = True
+    ordering, floor = _assign(cost, must)
+    budget.spend(_assignment_cost(c.n))
     if kept < c.n:
         limit = min(c.limit or np.inf, c.sides * room) * SLACK
-        ordering, floor = _within(cost, must, c.counted, limit, until)
-    draft = Draft(ordering, sizes, fits=_fits(c.counted[ordering], sizes, room))
+        ordering, floor = _within(cost, must, c.weights, limit, budget)
+    draft = Draft(ordering, sizes, fits=_fits(c.weights[ordering], sizes, room))
     if not draft.fits and c.sides > 1:
-        dealt = dealt_draft(task, np.sort(ordering), room)
+        dealt = deal_draft(task, np.sort(ordering), room)
         draft = dealt if dealt.fits else draft
     return draft, floor
 
 
-def _laid(cost: Floats, must: np.ndarray) -> tuple[Ints, float]:
+def _assign(cost: Floats, must: np.ndarray) -> tuple[Ints, float]:
     """The items of the smallest sum, by position, and the sum."""
     from scipy.optimize import linear_sum_assignment
 
@@ -195,10 +182,15 @@ def _laid(cost: Floats, must: np.ndarray) -> tuple[Ints, float]:
         rows, columns = linear_sum_assignment(wanted[np.ix_(places, items)])
         ordering[places[rows]] = items[columns]
     total = float(cost[ordering, np.arange(m)].sum())
-    return ordering, total if parts == 1 else _priced(cost, ordering)
+    return ordering, total if parts == 1 else _price_bound(cost, ordering)
 
 
-def _priced(cost: Floats, ordering: Ints) -> float:
+def _assignment_cost(n: int) -> float:
+    """The work of one assignment of n items."""
+    return 200.0 + 0.1 * n**2 if n <= MOST_ASSIGNED else 40.0 * n
+
+
+def _price_bound(cost: Floats, ordering: Ints) -> float:
     """A bound of the sum for very many items: each at its cheapest position, under prices of positions.
 
     The prices start at what positions cost in an ordering, and are moved against what is chosen twice or never.
@@ -218,15 +210,16 @@ def _priced(cost: Floats, ordering: Ints) -> float:
     return best
 
 
-def _within(cost: Floats, must: np.ndarray, lengths: Floats, limit: float, until: float) -> tuple[Ints, float]:
+def _within(cost: Floats, must: np.ndarray, lengths: Floats, limit: float, budget: Budget) -> tuple[Ints, float]:
     """The same within a limit: by a price on lengths, each of which gives a bound."""
     low, high, best, floor = 0.0, float(np.ptp(cost)) / (float(lengths.mean()) or 1.0) + 1e-9, None, -np.inf
     for turn in range(4 * PRICES):
-        late = time.monotonic() > until or turn >= PRICES
+        late = budget.over or turn >= PRICES
+        budget.spend(_assignment_cost(len(cost)))
         if late and best is not None:
             break
         price = (0.0 if turn == 0 else high) if best is None else 0.5 * (low + high)
-        ordering, total = _laid(cost + price * lengths[:, np.newaxis], must)
+        ordering, total = _assign(cost + price * lengths[:, np.newaxis], must)
         floor = max(floor, total - price * limit)
         if lengths[ordering].sum() <= limit:
             high, best = price, ordering

@@ -6,7 +6,6 @@ targets are worth. What the targets of a side are worth is known for each size; 
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -14,24 +13,23 @@ import numpy as np
 
 from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
-from fabula.core.solver.constraints import SLACK, Constraints
+from fabula.core.solver.budget import Budget
+from fabula.core.solver.constraints import Constraints
 from fabula.core.solver.domains import side_sizes
+from fabula.core.solver.kinds import SLACK
 from fabula.core.solver.line import (
     Pool,
     Ranks,
     even_sizes,
-    judged_sizes,
+    judge_sizes,
     ranks_between,
     ranks_of,
     smallest_sum,
     smallest_worst,
 )
 from fabula.core.solver.one_tree import link_bound, tree_bound
-from fabula.core.solver.problem import Bounds, Goal
-from fabula.core.solver.search import Task
+from fabula.core.solver.problem import Bounds, Goal, Problem
 from fabula.core.template import Template, replace_values
-
-# A bound of the sum over all sizes of sides at once: what items and targets are worth by themselves.
 
 SLOPES = 60  # that are tried
 
@@ -98,7 +96,7 @@ def worth_bound(
     even = np.concatenate([template.samples(size) for size in even_sizes(kept, sides)])
     for target in pinned.targets:
         even = np.delete(even, int(np.abs(even - target).argmin()))
-    worth = (_plain if power == 1 else _squared)(values, np.sort(even))
+    worth = (_for_distances if power == 1 else _for_squares)(values, np.sort(even))
     samples = [template.samples(size) for size in sizes]
     total = float(worth.item(values).sum()) - float(worth.target(pinned.targets).sum()) + pinned.cost(power)
     for run in runs:
@@ -120,7 +118,7 @@ def _least(sizes: Floats, worth: Floats, sides: int, kept: int) -> float:
     return max(float(sides * (worth - slope * sizes).min() + slope * kept) for slope in slopes)
 
 
-def _plain(values: Floats, targets: Floats) -> Worth:
+def _for_distances(values: Floats, targets: Floats) -> Worth:
     """For deviations: a function that never rises or falls by more than the distance."""
     points = np.unique(np.concatenate([values, targets]))
     count = np.searchsorted(targets, points, side="right") - np.searchsorted(values, points, side="right")
@@ -128,7 +126,7 @@ def _plain(values: Floats, targets: Floats) -> Worth:
     return Worth(lambda at: np.interp(at, points, height), lambda at: -np.interp(at, points, height), 1)
 
 
-def _squared(values: Floats, targets: Floats) -> Worth:
+def _for_squares(values: Floats, targets: Floats) -> Worth:
     """For squares: tangents, each the best between two targets."""
     middle = 0.5 * (targets[1:] + targets[:-1])
     height = np.concatenate([[0.0], np.cumsum(2 * np.diff(values) * middle)])
@@ -143,12 +141,10 @@ def _squared(values: Floats, targets: Floats) -> Worth:
     return Worth(item, target, 2)
 
 
-# Bounds for very many items: sorted values on sorted targets, wishes one by one, and the cheapest followers.
-
 MOST_JUDGED = 1500  # runs and ends by sizes of sides
 
 
-def line_bounds(task: Task, kept: int, room: float, worst: float, *, until: float) -> Bounds:
+def line_bounds(task: Problem, kept: int, room: float, worst: float, budget: Budget) -> Bounds:
     """What no ordering of so many items gets below, flow and wishes aside.
 
     Parameters
@@ -159,16 +155,15 @@ def line_bounds(task: Task, kept: int, room: float, worst: float, *, until: floa
         How many items are kept, and the most a side may hold.
     worst
         The largest deviation that counts.
-    until
-        When to stop by ``time.monotonic()`` at the latest.
+    budget
+        Of the bounds.
     """
     best = Bounds(0.0, 0.0)
     follows = task.goal.follows
     axes = task.goal.rows.shape[1] if follows is not None else 0
     for axis in range(axes):
-        now = time.monotonic()
         one = _on_axis(task.goal, axis)
-        found = _axis_bounds(task, one, kept, room, worst, now + (until - now) / (axes - axis))
+        found = _axis_bounds(task, one, kept, room, worst, budget.part(1 / (axes - axis)))
         # squares along the axes add up; of plain distances the longest axis tells most
         total = max(best.total, found.total) if task.counts_worst else best.total + found.total
         best = Bounds(total, max(best.worst or 0.0, found.worst or 0.0))
@@ -183,7 +178,7 @@ def _on_axis(goal: Goal, axis: int) -> Goal:
     return Goal.template(goal.rows[:, axis], curve)
 
 
-def _axis_bounds(task: Task, goal: Goal, kept: int, room: float, worst: float, until: float) -> Bounds:
+def _axis_bounds(task: Problem, goal: Goal, kept: int, room: float, worst: float, budget: Budget) -> Bounds:
     c, power = task.constraints, 1 if task.counts_worst else 2
     sizes = side_sizes(c, kept, room)
     if goal.follows is None or not len(sizes):
@@ -191,10 +186,10 @@ def _axis_bounds(task: Task, goal: Goal, kept: int, room: float, worst: float, u
     ranks = ranks_of(goal.follows, (kept,)) if c.sides == 1 else ranks_between(goal.follows, sizes, c.sides, kept)
     if kept < c.n:
         pool, _ = pool_of(goal, c, room, power)
-        return _chosen_bounds(pool, ranks, worst if task.counts_worst else None, until)
+        return _choice_bounds(pool, ranks, worst if task.counts_worst else None, budget)
     values = np.sort(goal.rows[:, 0])
     least, total = float(ranks.deviations(values).max()), float((ranks.deviations(values) ** power).sum())
-    pinned, free = pinned_of(goal, goal.follows, c, alone=1 in sizes)
+    pinned, free = find_pinned(goal, goal.follows, c, alone=1 in sizes)
     if len(free):
         spans = sizes if c.sides > 1 else range(kept, kept + 1)
         loose = [run for run in c.together if set(run) <= set(free.tolist())]
@@ -202,14 +197,14 @@ def _axis_bounds(task: Task, goal: Goal, kept: int, room: float, worst: float, u
         rest = np.sort(goal.rows[free, 0])
         total = max(total, worth_bound(goal.follows, rest, spans, c.sides, pinned, power, runs))
     if c.sides == 2:
-        judged, complete = judged_sizes(goal.follows, values, sizes, c.sides, power=power, until=until)
+        judged, complete = judge_sizes(goal.follows, values, sizes, c.sides, power, budget)
         if complete and judged:
             least = max(least, judged[0][0])
             total = max(total, min((one[1] for one in judged if one[0] <= worst * (1 + 1e-12)), default=0.0))
     return Bounds(total, least)
 
 
-def pinned_of(goal: Goal, follows: Template, constraints: Constraints, *, alone: bool) -> tuple[Pinned, Ints]:
+def find_pinned(goal: Goal, follows: Template, constraints: Constraints, *, alone: bool) -> tuple[Pinned, Ints]:
     """The items whose targets are known whatever the sizes of sides, all items kept; and the other items.
 
     Where an item can be ``alone`` on a side, its first position is its last, and the target there another one.
@@ -228,39 +223,39 @@ def pinned_of(goal: Goal, follows: Template, constraints: Constraints, *, alone:
     return Pinned(goal.rows[items, 0], np.array(list(where.values()))), free
 
 
-def _chosen_bounds(pool: Pool, ranks: Ranks, worst: float | None, until: float) -> Bounds:
+def _choice_bounds(pool: Pool, ranks: Ranks, worst: float | None, budget: Budget) -> Bounds:
     """The same where items are left out; without ``worst`` the largest deviation does not count."""
-    now = time.monotonic()
     if worst is None:
-        return Bounds(max(0.0, smallest_sum(pool, ranks, np.inf, until=until)[0]), 0.0)
+        return Bounds(max(0.0, smallest_sum(pool, ranks, np.inf, budget)[0]), 0.0)
     least = float(ranks.nearest(pool.values).max())  # every rank is taken
-    least = max(least, smallest_worst(pool, ranks, until=now + 0.6 * (until - now))[0])
+    least = max(least, smallest_worst(pool, ranks, budget.part(0.6))[0])
     most = max(worst, least) * (1 + 1e-9)
-    return Bounds(max(0.0, smallest_sum(pool, ranks, most, until=until)[0]), least)
+    return Bounds(max(0.0, smallest_sum(pool, ranks, most, budget)[0]), least)
 
 
 def pool_of(goal: Goal, constraints: Constraints, room: float, power: int) -> tuple[Pool, Ints]:
     """The items to choose from, sorted, and their order."""
     order = np.argsort(goal.rows[:, 0], kind="stable")
     must = np.zeros(constraints.n, dtype=bool)
-    must[list(constraints.named)] = True
+    must[list(constraints.must_keep)] = True
     limit = min(constraints.limit or np.inf, constraints.sides * room) * SLACK
-    return Pool(goal.rows[order, 0], constraints.counted[order], must[order], limit, power), order
+    return Pool(goal.rows[order, 0], constraints.weights[order], must[order], limit, power), order
 
 
-def table_floor(task: Task, kept: int, room: float, *, until: float) -> float:
+def table_floor(task: Problem, kept: int, room: float, budget: Budget) -> float:
     """What no sum of a table's costs gets below: each item where it costs least, on a side of any size."""
     c = task.constraints
     least = np.full(c.n, np.inf)
     for size in [kept] if c.sides == 1 else side_sizes(c, kept, room):
-        if time.monotonic() > until:
+        budget.spend(50.0 + 0.003 * c.n * size)
+        if budget.over:
             return -np.inf
-        least = np.minimum(least, task.goal.alone(size).min(axis=1))
-    least = least + task.goal.shared(kept).min(axis=1)
+        least = np.minimum(least, task.goal.on_side(size).min(axis=1))
+    least = least + task.goal.in_whole(kept).min(axis=1)
     return float(np.sort(least)[:kept].sum())
 
 
-def wishes_floor(task: Task, kept: int, room: float) -> float:
+def wishes_floor(task: Problem, kept: int, room: float) -> float:
     """The largest deviation that a single wish asks for: an item at an end, or a run at its best."""
     c, goal = task.constraints, task.goal
     sizes = [kept] if c.sides == 1 else list(side_sizes(c, kept, room))
@@ -281,7 +276,7 @@ def wishes_floor(task: Task, kept: int, room: float) -> float:
 
 def _at(goal: Goal, item: int, place: int, sizes: list[int]) -> float:
     """The deviation of an item at a place, for the best of some sizes."""
-    one = goal.taken([item])
+    one = goal.take([item])
     return min((float(one.costs(size)[0, place]) for size in sizes if -size <= place < size), default=0.0)
 
 
@@ -289,31 +284,31 @@ def _run_at_best(goal: Goal, run: tuple[int, ...], size: int) -> float:
     last = size - len(run) + 1
     if last < 1:
         return np.inf
-    costs = goal.taken(run).costs(size)
+    costs = goal.take(run).costs(size)
     return float(np.max([costs[o, o : last + o] for o in range(len(run))], axis=0).min())
 
 
 def flow_floor(
-    flow: Floats, constraints: Constraints, kept: int, *, until: float, reached: float | None = None
+    flow: Floats, constraints: Constraints, kept: int, reached: float, budget: Budget, *, symmetric: bool = False
 ) -> float:
     """What neighbours cost at least, positions aside: all but the last of each side are followed.
 
-    ``reached`` is what an ordering of all items has, where links cost the same either way.
+    ``reached`` is what an ordering of all items has; ``symmetric`` where links cost the same either way.
     """
     n, sides = len(flow), constraints.sides
-    if reached is not None and kept == n:
-        return tree_bound(_framed(flow, sides), reached, until=until)
+    if symmetric and kept == n:
+        return tree_bound(_frame(flow, sides), reached, budget)
     table = flow + np.diag(np.full(n, np.inf))
     links = kept - sides
     floor = max(float(np.sort(table.min(axis=axis))[:links].sum()) for axis in (0, 1))
-    if kept == n and time.monotonic() < until:
-        framed = _framed(flow, sides).astype(np.float64)
+    if kept == n and not budget.over:
+        framed = _frame(flow, sides).astype(np.float64)
         np.fill_diagonal(framed, np.inf)
-        floor = max(floor, link_bound(framed, rounds=int(np.clip(3_000 / n, 5, 60)), until=until))
+        floor = max(floor, link_bound(framed, reached, budget))
     return floor
 
 
-def _framed(flow: Floats, sides: int) -> Floats:
+def _frame(flow: Floats, sides: int) -> Floats:
     """The links with a dummy item between two sides, at no cost beside any."""
     if sides == 1:
         return flow

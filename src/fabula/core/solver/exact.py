@@ -7,9 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
-from fabula.core.solver.constraints import SLACK, Constraints
+from fabula.core.solver.constraints import Constraints
 from fabula.core.solver.domains import Units, possible_counts, side_room
 from fabula.core.solver.dp import (
     NEVER,
@@ -20,11 +19,12 @@ from fabula.core.solver.dp import (
     bits_of,
     feasibility,
     side,
+    sum_of_costs,
     sum_of_deviations,
     trace,
-    weighed_sum,
     worst_deviation,
 )
+from fabula.core.solver.kinds import SLACK
 from fabula.core.solver.partition import (
     MARGIN,
     NO_SETS,
@@ -33,15 +33,15 @@ from fabula.core.solver.partition import (
     Singles,
     by_price,
     can_join,
-    joined,
+    join_sides,
+    parts_within,
     plan,
-    priced,
+    price_units,
     single_sides,
     spread,
-    within,
     worst_limits,
 )
-from fabula.core.solver.problem import Goal
+from fabula.core.solver.problem import Goal, Problem
 
 # Whether constraints can be kept at all, and how short the longest side can be.
 
@@ -88,7 +88,7 @@ def shortest_room(planned: Plan) -> float | None:
         some: Singles = {
             key: (np.where(numbers[0] <= limit, numbers[0], NEVER), None) for key, numbers in single.items()
         }
-        found = Filled(planned, longest, some, joined(planned, longest, some))
+        found = Filled(planned, longest, some, join_sides(planned, longest, some))
         if found.best < NEVER:
             return float(lengths[found.best])
     return None
@@ -97,7 +97,7 @@ def shortest_room(planned: Plan) -> float | None:
 # From the best numbers back to the ordering behind them.
 
 
-def traced(found: Filled) -> tuple[Ints, tuple[int, ...]]:
+def trace_sides(found: Filled) -> tuple[Ints, tuple[int, ...]]:
     """The ordering behind the best numbers; of those that tie, the first in the order of the items."""
     planned, subsets = found.plan, found.plan.subsets
     first, second = found.joined[-1]
@@ -106,7 +106,7 @@ def traced(found: Filled) -> tuple[Ints, tuple[int, ...]]:
     pieces: list[list[int]] = []
     for number in range(planned.constraints.sides - 1, -1, -1):
         begun, part = (0, left) if number == 0 else _last_side(found, number, left)
-        pieces.append(_laid(found, number, begun, part))
+        pieces.append(_lay_side(found, number, begun, part))
         left ^= part
     pieces.reverse()
     sizes = tuple(map(len, pieces))
@@ -130,7 +130,7 @@ def _last_side(found: Filled, number: int, left: int) -> tuple[int, int]:
         before = found.joined[number - 1]
         parts = subsets.of_items.get(size, NO_SETS)
         parts = parts[parts & left == parts]
-        tight = found.criterion.joined(before[0][left - parts], following[0][parts]) == goal[0]
+        tight = found.criterion.join(before[0][left - parts], following[0][parts]) == goal[0]
         if before[1] is not None and following[1] is not None:
             tight &= before[1][left - parts] + following[1][parts] == goal[1]
         parts = parts[tight]
@@ -139,20 +139,20 @@ def _last_side(found: Filled, number: int, left: int) -> tuple[int, int]:
     raise RuntimeError("the sides do not add up to what was found")
 
 
-def _laid(found: Filled, number: int, begun: int, part: int) -> list[int]:
+def _lay_side(found: Filled, number: int, begun: int, part: int) -> list[int]:
     """The items of a side, in order."""
     planned, subsets = found.plan, found.plan.subsets
     size = int(subsets.items[part])
-    allowed = planned.allowed(number, begun, size)
+    allowed = planned.domain(number, begun, size)
     if allowed is None:
         raise RuntimeError("a side stands where it cannot")
-    whole = side(subsets, found.criterion, allowed, planned.room, begun=begun, kept=planned.kept)
+    whole = side(subsets, found.criterion, allowed, planned.room, begun=begun)
     chosen = [unit for unit in range(len(whole.cost)) if part >> unit & 1]
-    order = trace(_restricted(whole, chosen))
+    order = trace(_restrict_side(whole, chosen))
     return [item for unit in order for item in subsets.parts.members[chosen[unit]]]
 
 
-def _restricted(whole: Side, chosen: list[int]) -> Side:
+def _restrict_side(whole: Side, chosen: list[int]) -> Side:
     """The same side for some of its units alone."""
     parts = whole.subsets.parts
     few = Units(
@@ -177,33 +177,34 @@ def _restricted(whole: Side, chosen: list[int]) -> Side:
 MOST_UNITS = 18  # 2^18 subsets with 18 first units each: a quarter of a second and 80 MB
 
 
-def solve_exactly(goal: Goal, flow: Floats | None, constraints: Constraints) -> tuple[Ints, tuple[int, ...]] | None:
+def solve_exactly(problem: Problem) -> tuple[Ints, tuple[int, ...]] | None:
     """The best ordering of at most ``MOST_UNITS`` units, and the sizes of its sides; None when there is none.
 
     Of orderings that tie in every criterion, the first by the smallest index: pass the items in an order that means
     something.
     """
+    constraints = problem.constraints
     for kept in possible_counts(constraints):
         planned = plan(constraints, kept, side_room(constraints))
-        found = _best(goal, flow, planned)
+        found = _best(problem, planned)
         if found is None and constraints.sides > 1 and constraints.side_limit is None:
             longest = shortest_room(replace(planned, room=np.inf))
-            found = None if longest is None else _best(goal, flow, replace(planned, room=longest * SLACK))
+            found = None if longest is None else _best(problem, replace(planned, room=longest * SLACK))
         if found is not None:
-            return traced(found)
+            return trace_sides(found)
     return None
 
 
-def _best(goal: Goal, flow: Floats | None, planned: Plan) -> Filled | None:
+def _best(problem: Problem, planned: Plan) -> Filled | None:
     """All sides filled by the criteria of the goal; None where the constraints cannot be kept."""
-    constraints = planned.constraints
-    if flow is not None or goal.follows is None:
-        return _optimum(planned, weighed_sum(goal, flow, constraints))
-    worst = worst_deviation(goal, constraints)
+    goal, flow, constraints = problem.goal, problem.flow, planned.constraints
+    if not problem.counts_worst:
+        return _optimum(planned, sum_of_costs(goal, flow, constraints, planned.sizes, planned.kept))
+    worst = worst_deviation(goal, constraints, planned.sizes)
     if planned.simple:
         found = _optimum(planned, worst)
         limit = NEVER if found is None else found.best & worst.mask
-        return None if found is None else _optimum(planned, sum_of_deviations(goal, constraints, limit))
+        return None if found is None else _optimum(planned, sum_of_deviations(goal, constraints, planned.sizes, limit))
     return _within_worst(goal, planned, worst)
 
 
@@ -214,21 +215,25 @@ def _within_worst(goal: Goal, planned: Plan, worst: Criterion) -> Filled | None:
     limits = worst_limits(planned, worst, single)
     if constraints.apart is None or not constraints.apart_soft:
         at = _first(len(limits), lambda at: can_join(planned, worst, single, int(limits[at])))
-        return None if at is None else _optimum(planned, sum_of_deviations(goal, constraints, int(limits[at])))
-    fewest = _optimum(planned, sum_of_deviations(goal, constraints, NEVER))
+        return (
+            None
+            if at is None
+            else _optimum(planned, sum_of_deviations(goal, constraints, planned.sizes, int(limits[at])))
+        )
+    fewest = _optimum(planned, sum_of_deviations(goal, constraints, planned.sizes, NEVER))
     known: dict[int, Filled | None] = {}
 
     def enough(at: int) -> bool:
         """Whether as few neighbours are alike as without a limit."""
-        known[at] = _optimum(planned, sum_of_deviations(goal, constraints, int(limits[at])))
+        known[at] = _optimum(planned, sum_of_deviations(goal, constraints, planned.sizes, int(limits[at])))
         found = known[at]
-        return None not in (found, fewest) and _alike(goal, found) == _alike(goal, fewest)
+        return None not in (found, fewest) and _count_alike(goal, found) == _count_alike(goal, fewest)
 
     at = _first(len(limits), enough)
     return None if at is None else known[at]
 
 
-def _alike(goal: Goal, found: Filled | None) -> int:
+def _count_alike(goal: Goal, found: Filled | None) -> int:
     """How many neighbours are alike."""
     return -1 if found is None else found.best >> bits_of(goal.n)
 
@@ -250,14 +255,14 @@ def _optimum(planned: Plan, criterion: Criterion) -> Filled | None:
     """All sides filled and joined; None where nothing keeps the constraints."""
     single = single_sides(planned, criterion)
     if planned.simple:
-        found = Filled(planned, criterion, single, joined(planned, criterion, single))
+        found = Filled(planned, criterion, single, join_sides(planned, criterion, single))
         return found if found.best < NEVER else None
-    prices = priced(planned, single)
+    prices = price_units(planned, single)
     for some, limit in by_price(single, prices) if prices is not None else ():
-        found = Filled(planned, criterion, some, joined(planned, criterion, some))
+        found = Filled(planned, criterion, some, join_sides(planned, criterion, some))
         if found.best < NEVER and prices is not None:
             if found.best - prices.bound + MARGIN <= limit:
                 return found
-            some = within(single, prices, found.best)
-            return Filled(planned, criterion, some, joined(planned, criterion, some))
+            some = parts_within(single, prices, found.best)
+            return Filled(planned, criterion, some, join_sides(planned, criterion, some))
     return None

@@ -15,12 +15,18 @@ import numpy as np
 from fabula.core.essence import Floats
 from fabula.core.matching import match_assignment
 from fabula.core.ordering import Ints
-from fabula.core.solver.constraints import SLACK, Constraints
+from fabula.core.solver.budget import Budget
+from fabula.core.solver.constraints import Constraints
 from fabula.core.solver.domains import Bools, Units, item_positions, side_positions, side_sizes, starts_allowed, units
-from fabula.core.solver.problem import Goal
+from fabula.core.solver.kinds import SLACK
+from fabula.core.solver.problem import Problem
 from fabula.errors import ConstraintError
 
 # The search for an ordering as two tables of costs, in which what must not be is infinite.
+
+
+MOST_LAYOUTS = 400
+MOST_ASSIGNED = 100  # items up to which layouts are told apart by an assignment
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,9 +76,18 @@ class Instance:
         """Whether ``before`` holds, given the position of each item."""
         return bool((place[self.before[0]] < place[self.before[1]]).all())
 
+    def reach(self, ordering: Ints) -> tuple[Ints, Ints]:
+        """The first and last position that the item at each can take while those it is bound to stay: shape (N,)."""
+        n, place = len(ordering), np.argsort(ordering)
+        low, high = np.zeros(n, dtype=np.intp), np.full(n, n - 1)
+        a, b = place[self.before]
+        np.maximum.at(low, b, a + 1)
+        np.minimum.at(high, a, b - 1)
+        return low, high
+
     def overload(self, ordering: Ints) -> float:
         """By how much zones hold too much or too little, in all."""
-        if not self.weighed:
+        if not self.has_loads:
             return 0.0
         inside = self.zone >= 0
         loads = np.bincount(self.zone[inside], self.lengths[ordering[inside]], len(self.most))
@@ -84,7 +99,7 @@ class Instance:
         return float(self.most[0])
 
     @property
-    def weighed(self) -> bool:
+    def has_loads(self) -> bool:
         """Whether lengths matter."""
         return bool(np.isfinite(self.most).any() or (self.least > 0).any())
 
@@ -107,32 +122,24 @@ class Instance:
 
 
 def pose(
-    costs: Floats,
-    flow: Floats | None,
-    constraints: Constraints,
-    sizes: Sequence[int],
-    room: float,
-    *,
-    alike: float = np.inf,
+    problem: Problem, sizes: Sequence[int], room: float, *, alike: float = np.inf, link: Floats | None = None
 ) -> Instance | None:
-    """Put constraints into tables, for sides of given sizes; None where they cannot hold for these.
+    """Put a problem into tables, for sides of given sizes; None where the constraints cannot hold for these.
 
     Parameters
     ----------
-    costs
-        Shape (n, kept): each item at each position of the sides, one after the other.
-    flow
-        Shape (n, n): item k right after item i; None for zero.
-    constraints
-        What must be kept.
+    problem
+        Of n items.
     sizes
         How many items stand on each side.
     room
         The most a side may hold.
     alike
-        What it costs two neighbours to carry the same label.
+        What it costs two neighbours to carry the same label, where they may.
+    link
+        The links, where they are known from other sizes: see :func:`link_table`.
     """
-    n, kept = constraints.n, sum(sizes)
+    constraints, n, kept = problem.constraints, problem.constraints.n, sum(sizes)
     allowed = side_positions(constraints, sizes)
     if allowed is None:
         return None
@@ -142,10 +149,31 @@ def pose(
     may, cost = np.zeros((total, total), dtype=bool), np.zeros((total, total))
     may[np.arange(n, total), np.flatnonzero(zone < 0)] = True
     may[:n, sides] = allowed
-    free = np.setdiff1d(np.arange(n), list(constraints.named))
+    free = np.setdiff1d(np.arange(n), list(constraints.must_keep))
     may[np.ix_(free, out)] = True
-    cost[:n, sides] = costs
-    return _problem(constraints, flow, may, cost, zone, tuple(sizes), room, alike)
+    cost[:n, sides] = problem.costs(sizes)
+    link = link_table(problem, total, alike) if link is None else link
+    return _instance(constraints, may, cost, link, zone, tuple(sizes), room, alike)
+
+
+def link_table(problem: Problem, total: int, alike: float) -> Floats:
+    """What neighbours cost, dummies included, (total, total); infinite where they must not be neighbours."""
+    n, constraints = problem.constraints.n, problem.constraints
+    link = np.zeros((total, total))
+    if problem.flow is not None:
+        link[:n, :n] = problem.flow
+    barred, unwanted = constraints.barred(), constraints.alike()
+    if barred is not None:
+        link[:n, :n][barred] = np.inf
+    if unwanted is not None:
+        link[:n, :n][unwanted] += alike
+    for run in constraints.together:
+        for a, b in pairwise(run):
+            kept = link[a, b]
+            link[a], link[:, b] = np.inf, np.inf
+            link[a, b] = kept
+    np.fill_diagonal(link, np.inf)
+    return link
 
 
 def _zones(sizes: Sequence[int], left_out: int) -> Ints:
@@ -156,11 +184,11 @@ def _zones(sizes: Sequence[int], left_out: int) -> Ints:
     return np.array(zones + [-1, len(sizes)] * left_out, dtype=np.intp)
 
 
-def _problem(
+def _instance(
     constraints: Constraints,
-    flow: Floats | None,
     may: Bools,
     cost: Floats,
+    link: Floats,
     zone: Ints,
     sizes: tuple[int, ...],
     room: float,
@@ -179,14 +207,14 @@ def _problem(
     parts = units(stretched)
     starts = starts_allowed(may, parts)
     pairs = [(a, b) for a, b in stretched.before if parts.of[a] != parts.of[b]]  # a run keeps its own order
-    lengths = np.concatenate([constraints.counted, np.zeros(total - n)])
+    lengths = np.concatenate([constraints.weights, np.zeros(total - n)])
     least = np.zeros(len(sizes) + 1)
     if constraints.limit is not None:
         least[-1] = max(0.0, float(lengths.sum()) - constraints.limit * SLACK)
     return Instance(
         stretched,
         np.where(item_positions(parts, starts), cost, np.inf),
-        _links(stretched, flow, n, labels, alike),
+        link,
         np.array(pairs, dtype=np.intp).reshape(-1, 2).T,
         parts,
         starts,
@@ -198,34 +226,13 @@ def _problem(
     )
 
 
-def _links(constraints: Constraints, flow: Floats | None, n: int, labels: Ints | None, alike: float) -> Floats:
-    """What neighbours cost, dummies included; infinite where they must not be neighbours."""
-    link = np.zeros((constraints.n, constraints.n))
-    if flow is not None:
-        link[:n, :n] = flow
-    if labels is not None:
-        link[(labels[:, np.newaxis] == labels) & (labels >= 0)] += alike
-    for run in constraints.together:
-        for a, b in pairwise(run):
-            kept = link[a, b]
-            link[a], link[:, b] = np.inf, np.inf
-            link[a, b] = kept
-    np.fill_diagonal(link, np.inf)
-    return link
-
-
-# Layouts: the sizes that sides can have, each with a lower bound that tells which to try first.
-
-MOST_LAYOUTS = 400
-
-
 @dataclass(frozen=True, eq=False)
 class Candidate:
     """Sides of given sizes.
 
     Attributes
     ----------
-    problem
+    instance
         The costs: deviations, or what is weighed against flow.
     worst
         No largest deviation is below it; 0 where it does not count.
@@ -233,7 +240,7 @@ class Candidate:
         No sum of position costs is below it.
     """
 
-    problem: Instance
+    instance: Instance
     worst: float
     total: float
 
@@ -242,49 +249,41 @@ class Candidate:
 class Layouts:
     """Layouts, the most promising first; whether these are all there are; whether neighbours alike are ruled out."""
 
-    layouts: list[Candidate]
+    candidates: list[Candidate]
     complete: bool
     apart: bool
 
 
 def layouts(
-    goal: Goal,
-    flow: Floats | None,
-    constraints: Constraints,
-    kept: int,
-    room: float,
-    *,
-    alike: float,
-    most: int = MOST_LAYOUTS,
+    problem: Problem, kept: int, room: float, budget: Budget, *, alike: float, most: int = MOST_LAYOUTS
 ) -> Layouts:
     """Layouts with so many items kept, the most even where there are too many."""
-    found, every = [], True
-    for number, sizes in enumerate(_compositions(constraints, kept, room)):
+    found, complete, link = list[Candidate](), True, None
+    for number, sizes in enumerate(_compositions(problem.constraints, kept, room)):
         if number >= most:
-            every = False
+            complete = False
             break
-        posed = pose(costs_of(goal, flow, sizes), flow, constraints, sizes, room, alike=alike)
-        layout = None if posed is None else _bounded(posed, counts_worst=flow is None and goal.follows is not None)
-        if layout is not None:
-            found.append(layout)
-    return Layouts(sorted(found, key=lambda layout: (layout.worst, layout.total)), every, alike == np.inf)
+        instance = pose(problem, sizes, room, alike=alike, link=link)
+        if instance is None:
+            continue
+        link, n = instance.link, len(instance.cost)
+        budget.spend(400.0 + 0.05 * n**2 + (2e-4 * n**3 if n <= MOST_ASSIGNED else 0.0))
+        candidate = _candidate(instance, counts_worst=problem.counts_worst)
+        if candidate is not None:
+            found.append(candidate)
+    return Layouts(sorted(found, key=lambda one: (one.worst, one.total)), complete, alike == np.inf)
 
 
-def costs_of(goal: Goal, flow: Floats | None, sizes: Sequence[int]) -> Floats:
-    """Deviations (n, kept) on sides; squared where they are weighed against flow; the costs of tables as they are."""
-    costs = goal.along(sizes)
-    return costs if flow is None or goal.follows is None else costs**2
-
-
-def _bounded(problem: Instance, *, counts_worst: bool) -> Candidate | None:
+def _candidate(instance: Instance, *, counts_worst: bool) -> Candidate | None:
     """A layout with its bounds; None where some items share too few positions."""
     try:
         if not counts_worst:
-            return Candidate(problem, 0.0, position_bound(problem.cost)[0])
-        deviations = run_worst(problem)
+            few = len(instance.cost) <= MOST_ASSIGNED
+            return Candidate(instance, 0.0, position_bound(instance.cost)[0] if few else -np.inf)
+        deviations = run_worst(instance)
         order = match_assignment(deviations)
         worst = float(deviations[order, np.arange(len(order))].max())
-        return Candidate(problem, worst, position_bound(np.where(deviations <= worst, problem.cost, np.inf))[0])
+        return Candidate(instance, worst, position_bound(np.where(deviations <= worst, instance.cost, np.inf))[0])
     except (ConstraintError, ValueError):
         return None
 

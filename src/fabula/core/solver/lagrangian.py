@@ -7,7 +7,6 @@ best way to it is kept beside the best, in case the best came from where the pat
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 
 import numpy as np
@@ -15,6 +14,7 @@ from numpy.typing import DTypeLike
 
 from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
+from fabula.core.solver.budget import Budget
 from fabula.core.solver.instance import Instance
 
 LOOSE_ROUNDS = 40  # at the start, for many items, paths may come back at once: twice as fast
@@ -24,7 +24,7 @@ AT_ONCE = 8  # rounds on one problem before the lowest bound is looked for
 PATIENCE = 7  # rounds without a better bound before steps are halved
 
 
-def lowest_bound(searches: Sequence[PathSearch], *, rounds: int, until: float) -> float:
+def lowest_bound(searches: Sequence[PathSearch], budget: Budget) -> float:
     """What no ordering can get below, whichever of some problems it solves.
 
     The problem with the lowest bound is always worked on next.
@@ -33,17 +33,20 @@ def lowest_bound(searches: Sequence[PathSearch], *, rounds: int, until: float) -
     ----------
     searches
         The prices for each problem.
-    rounds
-        How many paths to find in all, O(N^3) each.
-    until
-        When to stop by ``time.monotonic()`` at the latest.
+    budget
+        Of which each path takes a part, O(N^3).
     """
-    for _ in range(0, rounds, AT_ONCE):
+    while not budget.over:
         lowest = min(searches, key=lambda search: search.best)
-        if time.monotonic() > until or lowest.done:
+        if lowest.done:
             break
-        lowest.advance(AT_ONCE)
-    return min(search.settled() for search in searches)
+        lowest.advance(AT_ONCE, budget)
+    return min(search.settle() for search in searches)
+
+
+def sweep_cost(n: int) -> float:
+    """The work of one path through n positions."""
+    return n * (10.0 + 0.0009 * n * n)
 
 
 class PathSearch:
@@ -74,9 +77,10 @@ class PathSearch:
         """The highest bound that is known."""
         return max(self.floor, self.reached)
 
-    def advance(self, rounds: int) -> None:
+    def advance(self, rounds: int, budget: Budget) -> None:
         """Move the prices some times."""
         n = len(self.price)
+        budget.spend(rounds * sweep_cost(n))
         self.paths = self.paths or _Paths(self.problem, np.float64 if n < MANY else np.float32)
         for _ in range(rounds):
             length, path = self.paths.cheapest(self.price, straight=n < MANY or self.turn >= LOOSE_ROUNDS)
@@ -100,7 +104,7 @@ class PathSearch:
         size = self.step * max(self.value - bound, 1e-9) / float((self.direction**2).sum() or 1.0)
         self.price = self.price + size * self.direction
 
-    def settled(self) -> float:
+    def settle(self) -> float:
         """The bound of the best prices, in double precision."""
         if len(self.price) < MANY or self.reached <= self.floor:
             return self.best
@@ -152,9 +156,9 @@ class _Paths:
                 self.other[position] = self.totals.argmin(axis=1)
                 second = flat[rows + self.other[position]] + cost[position]
             reach = best + cost[position]
-        return float(reach.min()), self._traced(int(reach.argmin()), straight=straight)
+        return float(reach.min()), self._trace(int(reach.argmin()), straight=straight)
 
-    def _traced(self, last: int, *, straight: bool) -> Ints:
+    def _trace(self, last: int, *, straight: bool) -> Ints:
         n = len(self.cost)
         path = np.empty(n, dtype=np.intp)
         path[-1], after = last, -1

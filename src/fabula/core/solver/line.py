@@ -7,7 +7,6 @@ known to lie between two numbers.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -17,10 +16,9 @@ import numpy as np
 
 from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
+from fabula.core.solver.budget import UNLIMITED, Budget
 from fabula.core.solver.domains import Bools
 from fabula.core.template import Template
-
-# Items and targets on a line: what sorting tells of every ordering.
 
 GRID = 1201  # numbers between which ranks are told
 
@@ -88,15 +86,13 @@ def ranks_between(template: Template, sizes: range, sides: int, kept: int) -> Ra
     return Ranks(low, high)
 
 
-def laid(template: Template, sizes: Sequence[int], values: Floats, items: Ints) -> Ints:
+def lay_out(template: Template, sizes: Sequence[int], values: Floats, items: Ints) -> Ints:
     """The best ordering of items by their sorted values, on sides of given sizes."""
     targets = np.concatenate([template.samples(size) for size in sizes])
     ordering = np.empty(len(items), dtype=np.intp)
     ordering[np.argsort(targets, kind="stable")] = items[np.argsort(values, kind="stable")]
     return ordering
 
-
-# Sizes of sides: all there are where they are few, else from even ones on to better ones.
 
 MOST_SIZES = 2000  # that are judged
 FAR = (1, 2, 5, 12, 30, 75)  # items moved from one side to another
@@ -116,8 +112,8 @@ def even_sizes(kept: int, sides: int) -> Sizes:
     return tuple(kept // sides + (side < kept % sides) for side in range(sides))
 
 
-def judged_sizes(
-    template: Template, values: Floats, allowed: range, sides: int, *, power: int, until: float
+def judge_sizes(
+    template: Template, values: Floats, allowed: range, sides: int, power: int, budget: Budget
 ) -> tuple[list[Judged], bool]:
     """Sizes that sides of sorted values can have, the best first, and whether these are all there are.
 
@@ -128,6 +124,7 @@ def judged_sizes(
 
     def judge(sizes: Sizes) -> Judged:
         if sizes not in known:
+            budget.spend(100.0 + 0.1 * kept)
             deviations = ranks_of(template, sizes).deviations(values)
             worst = float(deviations.max()) if power == 1 else 0.0
             known[sizes] = (worst, float((deviations**power).sum()), sizes)
@@ -138,11 +135,11 @@ def judged_sizes(
     every = _two(kept, allowed) if sides == 2 else []
     for sizes in every:
         judge(sizes)
-        if time.monotonic() > until:
+        if budget.over:
             break
     complete = sides == 2 and len(known) == len(every)
     best = judge(even_sizes(kept, sides))
-    while sides > 2 and len(known) < MOST_SIZES and time.monotonic() < until:
+    while sides > 2 and len(known) < MOST_SIZES and not budget.over:
         better = min((judge(sizes) for sizes in _near(best[2], allowed)), default=best)
         if better[:2] >= best[:2]:
             break
@@ -171,8 +168,6 @@ def _near(sizes: Sizes, allowed: range) -> Iterator[Sizes]:
                 yield tuple(moved)
 
 
-# Which items to keep: m of n sorted values on m ranks, within a limit on their lengths.
-
 PRICES = 14  # that are tried
 STEPS = 1025  # numbers tried first for the largest deviation
 
@@ -200,7 +195,7 @@ class Pool:
     power: int
 
 
-def chosen(
+def choose(
     pool: Pool, ranks: Ranks, *, price: float = 0.0, weigh: bool = True, most: float = np.inf
 ) -> tuple[float, Ints]:
     """The smallest sum of deviations and priced lengths over the ranks, and the items that have it, in order.
@@ -233,10 +228,10 @@ def chosen(
         better = filled < best[first + 1 : last + 1]
         taken[item, first:last] = better
         best[first + 1 : last + 1] = np.where(better, filled, best[first + 1 : last + 1])
-    return float(best[m]), _traced(taken) if np.isfinite(best[m]) else np.empty(0, dtype=np.intp)
+    return float(best[m]), _trace(taken) if np.isfinite(best[m]) else np.empty(0, dtype=np.intp)
 
 
-def _traced(taken: Bools) -> Ints:
+def _trace(taken: Bools) -> Ints:
     n, m = taken.shape
     items, rank = [], m
     for item in range(n - 1, -1, -1):
@@ -246,12 +241,17 @@ def _traced(taken: Bools) -> Ints:
     return np.array(items[::-1], dtype=np.intp)
 
 
+def _choice_cost(pool: Pool, ranks: Ranks) -> float:
+    """The work of one choice."""
+    return len(pool.values) * (15.0 + 0.004 * len(ranks.low))
+
+
 def shortest(pool: Pool, ranks: Ranks, most: float) -> float:
     """The least that items on all ranks can hold, none of them further off than ``most``."""
-    return chosen(pool, ranks, price=1.0, weigh=False, most=most)[0]
+    return choose(pool, ranks, price=1.0, weigh=False, most=most)[0]
 
 
-def smallest_worst(pool: Pool, ranks: Ranks, *, until: float) -> tuple[float, float]:
+def smallest_worst(pool: Pool, ranks: Ranks, budget: Budget = UNLIMITED) -> tuple[float, float]:
     """The smallest largest deviation of a choice within the limit, between two numbers: the larger one can be kept.
 
     First among even steps, then among the deviations that there are between two of them.
@@ -259,41 +259,43 @@ def smallest_worst(pool: Pool, ranks: Ranks, *, until: float) -> tuple[float, fl
     values = pool.values.tolist()
     far = max(float(ranks.away(value).max()) for value in (values[0], values[-1]))
     even = np.linspace(0.0, far, STEPS)
-    low, high = _halved(pool, ranks, even, until)
+    low, high = _halve(pool, ranks, even, budget)
     least, most = float(even[max(low, 0)]), float(even[high])
-    if time.monotonic() > until:
+    if budget.over:
         return least, most
     between = [away[(away >= least) & (away <= most)] for away in (ranks.away(value) for value in values)]
     steps = np.unique(np.concatenate([[most], *between]))
-    low, high = _halved(pool, ranks, steps, until)
+    low, high = _halve(pool, ranks, steps, budget)
     return float(steps[low + 1]), float(steps[high])
 
 
-def _halved(pool: Pool, ranks: Ranks, steps: Floats, until: float) -> tuple[int, int]:
+def _halve(pool: Pool, ranks: Ranks, steps: Floats, budget: Budget) -> tuple[int, int]:
     """The last of rising steps that is too small, -1 where none is, and the first that is known to be enough."""
     low, high = -1, len(steps) - 1
-    while low + 1 < high and time.monotonic() < until:
+    while low + 1 < high and not budget.over:
+        budget.spend(_choice_cost(pool, ranks))
         middle = (low + high) // 2
         low, high = (low, middle) if shortest(pool, ranks, float(steps[middle])) <= pool.limit else (middle, high)
     return low, high
 
 
-def smallest_sum(pool: Pool, ranks: Ranks, most: float, *, until: float) -> tuple[float, Ints | None]:
+def smallest_sum(pool: Pool, ranks: Ranks, most: float, budget: Budget = UNLIMITED) -> tuple[float, Ints | None]:
     """A bound of the sum, no deviation above ``most``, and the best choice met within the limit; None where none was.
 
     A choice without the limit is the bound at once where it keeps to it.
     """
-    floor, items = chosen(pool, ranks, most=most)
+    floor, items = choose(pool, ranks, most=most)
     if len(items) and pool.lengths[items].sum() <= pool.limit:
         return floor, items
     scale = float(np.ptp(pool.values)) ** pool.power or 1.0
     low, high = 0.0, scale / (float(pool.lengths.mean()) or 1.0)
     best: tuple[float, Ints | None] = (np.inf, None)
     for turn in range(PRICES):
-        if turn and time.monotonic() > until:
+        if turn and budget.over:
             break
+        budget.spend(_choice_cost(pool, ranks))
         price = high if best[1] is None else 0.5 * (low + high)
-        total, items = chosen(pool, ranks, price=price, most=most)
+        total, items = choose(pool, ranks, price=price, most=most)
         if not len(items):
             break
         floor = max(floor, total - price * pool.limit)

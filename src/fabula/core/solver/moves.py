@@ -1,8 +1,11 @@
-"""Moves."""
+"""Moves from one ordering to another that keep the constraints, with what each would change, and descent by them.
+
+``P[i, j]`` is the cost of the item now at position i, at position j; ``L[i, k]`` is the link from the item now at
+position i to the item now at position k. A move that is not allowed changes the objective by infinity.
+"""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -10,6 +13,7 @@ import numpy as np
 
 from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
+from fabula.core.solver.budget import UNLIMITED, Budget
 from fabula.core.solver.instance import Instance
 
 MOST_TURNED = 100  # longer stretches are hardly ever better turned round
@@ -41,12 +45,7 @@ def here(problem: Instance, ordering: Ints) -> Here:
     n = len(ordering)
     L = np.zeros((n + 2, n + 2))
     L[1:-1, 1:-1] = problem.link[np.ix_(ordering, ordering)]
-    place = np.argsort(ordering)
-    low, high = np.zeros(n, dtype=np.intp), np.full(n, n - 1)
-    a, b = place[problem.before]
-    np.maximum.at(low, b, a + 1)
-    np.minimum.at(high, a, b - 1)
-    return Here(ordering, problem.cost[ordering], L, low, high)
+    return Here(ordering, problem.cost[ordering], L, *problem.reach(ordering))
 
 
 def swap_changes(at: Here) -> Floats:
@@ -126,21 +125,21 @@ def _sums(values: Floats, *, lead: int = 0, trail: int = 0) -> tuple[Floats, Int
     return np.concatenate([[0.0], np.cumsum(finite)]), counted
 
 
-def swapped(ordering: Ints, i: int, j: int) -> Ints:
+def swap(ordering: Ints, i: int, j: int) -> Ints:
     """Positions i and j exchanged."""
     out = ordering.copy()
     out[[i, j]] = ordering[[j, i]]
     return out
 
 
-def turned(ordering: Ints, i: int, j: int) -> Ints:
+def reverse(ordering: Ints, i: int, j: int) -> Ints:
     """Positions i..j reversed."""
     out = ordering.copy()
     out[i : j + 1] = ordering[i : j + 1][::-1]
     return out
 
 
-def moved(ordering: Ints, i: int, j: int, length: int) -> Ints:
+def shift(ordering: Ints, i: int, j: int, length: int) -> Ints:
     """The block that starts at i, starting at j."""
     rest = np.delete(ordering, slice(i, i + length))
     return np.insert(rest, j, ordering[i : i + length])
@@ -158,7 +157,7 @@ Changes = Callable[[Here], Floats]
 Step = Callable[[Ints, int, int], Ints]
 
 
-def descend(problem: Instance, ordering: Ints, *, until: float = np.inf) -> Ints:
+def descend(problem: Instance, ordering: Ints, budget: Budget = UNLIMITED) -> Ints:
     """Improve an ordering by swaps, moved blocks and reversals until none of them improves it.
 
     Parameters
@@ -167,27 +166,28 @@ def descend(problem: Instance, ordering: Ints, *, until: float = np.inf) -> Ints
         The costs.
     ordering
         Shape (n,), keeps the constraints.
-    until
-        When to stop by ``time.monotonic()`` at the latest.
+    budget
+        Of which each look at all moves of a kind takes a part.
     """
     n = len(ordering)
     lengths = sorted({1, 2, 3, *problem.parts.lengths.tolist()})
-    kinds: list[tuple[Changes, Step]] = [(swap_changes, swapped), (reversal_changes, turned)]
+    kinds: list[tuple[Changes, Step]] = [(swap_changes, swap), (reversal_changes, reverse)]
     kinds += [_block_kind(length) for length in lengths if length < n]
     idle, turn = 0, 0
-    while idle < len(kinds) and time.monotonic() < until:
+    while idle < len(kinds) and not budget.over:
         changes, step = kinds[turn % len(kinds)]
-        better = _stepped(problem, ordering, changes, step)
+        budget.spend(300.0 + 0.1 * n * n)
+        better = _step(problem, ordering, changes, step)
         idle, turn = (idle + 1, turn + 1) if better is None else (0, turn)
         ordering = ordering if better is None else better
     return ordering
 
 
 def _block_kind(length: int) -> tuple[Changes, Step]:
-    return lambda at: block_changes(at, length), lambda ordering, i, j: moved(ordering, i, j, length)
+    return lambda at: block_changes(at, length), lambda ordering, i, j: shift(ordering, i, j, length)
 
 
-def _stepped(problem: Instance, ordering: Ints, changes: Changes, step: Step) -> Ints | None:
+def _step(problem: Instance, ordering: Ints, changes: Changes, step: Step) -> Ints | None:
     """The ordering after the best steps of a kind that do not touch each other; None when none improves it."""
     change = changes(here(problem, ordering))
     value = problem.value(ordering)
@@ -195,7 +195,7 @@ def _stepped(problem: Instance, ordering: Ints, changes: Changes, step: Step) ->
     touched = np.zeros(len(ordering) + 2, dtype=bool)
     for i, j in _most_improving(change):
         first, last = min(i, j), max(i, j) + max(problem.parts.lengths.max(), 3)
-        if step is not swapped and touched[first : last + 2].any():
+        if step is not swap and touched[first : last + 2].any():
             continue
         trial = step(ordering if best is None else best, i, j)
         reached = problem.value(trial)

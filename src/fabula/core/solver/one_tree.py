@@ -1,4 +1,4 @@
-"""A bound of the links of very many items: Held and Karp's, its prices found among near neighbours, then proved on all.
+"""A bound of what neighbours cost: Held and Karp's, its prices found among near neighbours, then proved on all.
 
 An ordering is a tree over the items in which none has three neighbours. A price per item is moved until most have two
 in the cheapest tree. While prices move, only links to near neighbours are looked at, in a tenth of the time; the bound
@@ -7,8 +7,6 @@ that is told is the cheapest tree over all links under the best prices, so that 
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
@@ -16,17 +14,17 @@ from scipy.sparse.csgraph import minimum_spanning_tree
 
 from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
+from fabula.core.solver.budget import UNLIMITED, Budget
 from fabula.core.solver.tsp import nearest
-
-# A bound of the links of very many items: Held and Karp's, its prices found among near neighbours, then proved on all.
 
 ROUNDS = 160  # of prices at most
 PATIENCE = 8  # rounds without progress after which steps get shorter
 NEAR = 12  # neighbours of each item that prices look at
+MOST_FOLLOWED = 1100  # items beyond which the cheapest followers take too long
 _SINGLE = float(np.finfo(np.float32).eps)
 
 
-def tree_bound(link: Floats, reached: float, *, until: float = np.inf) -> float:
+def tree_bound(link: Floats, reached: float, budget: Budget = UNLIMITED) -> float:
     """What no ordering's sum of links is below.
 
     Parameters
@@ -35,8 +33,8 @@ def tree_bound(link: Floats, reached: float, *, until: float = np.inf) -> float:
         Shape (n, n), symmetric, finite off the diagonal, of any sign.
     reached
         The sum of an ordering, which tells how far prices should move.
-    until
-        When prices stop moving by ``time.monotonic()``.
+    budget
+        Of which every move of the prices takes a part.
 
     Examples
     --------
@@ -49,19 +47,47 @@ def tree_bound(link: Floats, reached: float, *, until: float = np.inf) -> float:
     one, other = np.repeat(np.arange(n), near.shape[1]), near.ravel()
     low, high = np.minimum(one, other), np.maximum(one, other)
     pairs = np.unique(low * n + high)
-    price = _prices(link, pairs // n, pairs % n, reached, until)
+    price = _prices(link, pairs // n, pairs % n, reached, budget)
     plain = np.zeros(n)
-    return max(_proved(link, price), _proved(link, plain)) if price.any() else _proved(link, plain)
+    return max(_prove(link, price), _prove(link, plain)) if price.any() else _prove(link, plain)
 
 
-def _prices(link: Floats, one: Ints, other: Ints, reached: float, until: float) -> Floats:
+def link_bound(link: Floats, reached: float, budget: Budget = UNLIMITED) -> float:
+    """A lower bound of the sum of links (n, n) along any ordering, positions aside; infinite when there is none.
+
+    An ordering is a way to give each item but the last a follower, and it is a tree over the items in which none
+    has three neighbours: the cheapest followers and the cheapest tree both stay below it. Links may be infinite, and
+    cost more one way than the other; ``reached`` is the sum of an ordering.
+
+    Examples
+    --------
+    >>> x = np.array([0.0, 3.0, 1.0])
+    >>> link_bound(np.abs(x - x[:, np.newaxis]) + np.diag([np.inf] * 3), 3.0)
+    3.0
+    """
+    n = len(link)
+    if n < 2:
+        return 0.0
+    finite = link[np.isfinite(link)]
+    if not len(finite):
+        return np.inf
+    if finite.min() == finite.max():  # nothing to choose
+        return float(finite[0]) * (n - 1)
+    followers = _cheapest_followers(link) if n <= MOST_FOLLOWED else -np.inf
+    either = np.minimum(link, link.T)
+    far = float(finite.max()) + n * float(np.ptp(finite))  # dearer than any ordering of what is finite
+    return max(followers, tree_bound(np.where(np.isfinite(either), either, far), reached, budget))
+
+
+def _prices(link: Floats, one: Ints, other: Ints, reached: float, budget: Budget) -> Floats:
     """Prices under which the cheapest tree over some links costs most, by Polyak's steps: shape (n,)."""
     n, costs = len(link), np.asarray(link[one, other], dtype=np.float64)
     price = best_price = np.zeros(n)
     best, length, idle = -np.inf, 1.5, 0
     for _ in range(ROUNDS):
-        if time.monotonic() > until:
+        if budget.over:
             break
+        budget.spend(250.0 + 3.0 * n)
         weights = costs + price[one] + price[other]
         chosen = _forest(weights, one, other, n)
         ends = np.argpartition(price, 1)[:2]
@@ -89,7 +115,7 @@ def _forest(weights: Floats, one: Ints, other: Ints, n: int) -> Ints:
     return order[tree.data.astype(np.intp) - 1]
 
 
-def _proved(link: Floats, price: Floats) -> float:
+def _prove(link: Floats, price: Floats) -> float:
     """The bound that prices give, over all links, rounding on the safe side."""
     total, largest = cheapest_tree(link.astype(np.float32, copy=False), price.astype(np.float32))
     ends = np.sort(price)[:2]
@@ -119,34 +145,6 @@ def cheapest_tree(link: NDArray[np.float32], price: NDArray[np.float32]) -> tupl
     return total, largest
 
 
-# Lower bounds: what no ordering under the constraints can get below.
-
-MOST_FOLLOWED = 1100  # items beyond which the cheapest followers take too long
-
-
-def link_bound(link: Floats, *, rounds: int = 30, until: float = np.inf) -> float:
-    """A lower bound of the sum of links (n, n) along any ordering, positions aside; infinite when there is none.
-
-    An ordering is a way to give each item but the last a follower, and it is a tree over the items in which none
-    has three neighbours: the cheapest followers and the cheapest tree both stay below it.
-
-    Examples
-    --------
-    >>> x = np.array([0.0, 3.0, 1.0])
-    >>> link_bound(np.abs(x - x[:, np.newaxis]) + np.diag([np.inf] * 3))
-    3.0
-    """
-    if len(link) < 2:
-        return 0.0
-    finite = link[np.isfinite(link)]
-    if not len(finite):
-        return np.inf
-    if finite.min() == finite.max():  # nothing to choose
-        return float(finite[0]) * (len(link) - 1)
-    followers = _cheapest_followers(link) if len(link) <= MOST_FOLLOWED else -np.inf
-    return max(followers, _cheapest_tree(link, rounds, until))
-
-
 def _cheapest_followers(link: Floats) -> float:
     from scipy.optimize import linear_sum_assignment
 
@@ -159,49 +157,3 @@ def _cheapest_followers(link: Floats) -> float:
     except ValueError:
         return np.inf
     return float(table[rows, columns].sum())
-
-
-def _cheapest_tree(link: Floats, rounds: int, until: float) -> float:
-    """Held and Karp's bound: a price per item is moved until most have two neighbours in the cheapest tree.
-
-    A dummy item, at no cost next to any two items, makes the path a circle.
-    """
-    either = np.minimum(link, link.T)
-    n = len(either)
-    price = np.zeros(n)
-    best, step, last = -np.inf, 0.0, np.zeros(n)
-    for turn in range(rounds):
-        if time.monotonic() > until:
-            break
-        total, degree = _tree(either + price + price[:, np.newaxis])
-        if not np.isfinite(total):
-            return np.inf
-        ends = np.argpartition(price, 1)[:2]
-        degree[ends] += 1
-        best = max(best, total + float(price[ends].sum()) - 2 * float(price.sum()))
-        step = step or abs(best) / n / 2 or 1.0
-        excess = degree - 2.0
-        price = price + step * (1 - turn / rounds) * (0.7 * excess + 0.3 * last)
-        last = excess
-    return best
-
-
-def _tree(weight: Floats) -> tuple[float, Floats]:
-    """The cheapest tree over the items (n, n), by Prim: its sum, and how many neighbours each item has in it."""
-    n = len(weight)
-    nearest, parent = weight[0].copy(), np.zeros(n, dtype=np.intp)
-    nearest[0] = np.inf
-    out = np.ones(n, dtype=bool)
-    out[0] = False
-    total, degree = 0.0, np.zeros(n)
-    for _ in range(n - 1):
-        item = int(nearest.argmin())
-        total += float(nearest[item])
-        degree[item] += 1
-        degree[parent[item]] += 1
-        out[item] = False
-        closer = (weight[item] < nearest) & out
-        nearest[closer] = weight[item, closer]
-        parent[closer] = item
-        nearest[item] = np.inf
-    return total, degree

@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabula.core.essence import Floats
-from fabula.core.solver.constraints import SLACK, Constraints
+from fabula.core.solver.constraints import Constraints
 from fabula.core.solver.domains import Bools, positions_allowed, settle, side_sizes, units
-from fabula.core.solver.dp import NEVER, Criterion, Longs, Side, Subsets, capped, fill, mask_of, side, summed
+from fabula.core.solver.dp import NEVER, Criterion, Longs, Side, Subsets, cap, fill, mask_of, side, subset_sums
+from fabula.core.solver.kinds import SLACK
 
 # Plans: what is to be shared out between sides, and which sizes the sides can have.
 
@@ -53,7 +54,7 @@ class Plan:
     def final(self) -> Longs:
         """The subsets that can be what is kept."""
         s, c = self.subsets, self.constraints
-        named = mask_of({int(s.parts.of[item]) for item in c.named})
+        named = mask_of({int(s.parts.of[item]) for item in c.must_keep})
         sets = s.of_items.get(self.kept, np.empty(0, dtype=np.int64))
         limit = np.inf if c.limit is None else c.limit * SLACK
         return np.asarray(sets[(sets & named == named) & (s.load[sets] <= limit)])
@@ -61,7 +62,10 @@ class Plan:
     @cached_property
     def sizes(self) -> range:
         """How many items a side can have, by the lengths alone."""
-        return side_sizes(self.constraints, self.kept, self.room)
+        sizes = side_sizes(self.constraints, self.kept, self.room)
+        if self.constraints.sides == 1:
+            return range(self.kept, self.kept + (self.kept in sizes))
+        return sizes
 
     def steps(self, side: int) -> list[tuple[int, int]]:
         """Pairs (items on the sides before, items on this side)."""
@@ -74,7 +78,7 @@ class Plan:
             if behind * low <= self.kept - begun - size <= behind * high
         ]
 
-    def wanted(self, side: int, items: int) -> Longs:
+    def candidates(self, side: int, items: int) -> Longs:
         """The subsets with so many items that can be the sides up to this one."""
         s, sides = self.subsets, self.constraints.sides
         if side == sides - 1:
@@ -82,14 +86,17 @@ class Plan:
         sets = s.of_items.get(items, np.empty(0, dtype=np.int64))
         least = float(s.load[-1]) - (sides - 1 - side) * self.room if self.complete else 0.0
         load = s.load[sets]
-        return sets[s.closed[sets] & (load >= least * (1 - 1e-12)) & (load <= (side + 1) * self.room)]
+        return sets[s.is_closed[sets] & (load >= least * (1 - 1e-12)) & (load <= (side + 1) * self.room)]
 
-    def allowed(self, side: int, begun: int, size: int) -> Bools | None:
+    @cached_property
+    def _whole(self) -> Bools | None:
+        return positions_allowed(self.constraints, self.kept)
+
+    def domain(self, side: int, begun: int, size: int) -> Bools | None:
         """Which item may stand where on a side that begins after ``begun`` items: shape (n, size)."""
-        whole = positions_allowed(self.constraints, self.kept)
-        if whole is None:
+        if self._whole is None:
             return None
-        here = whole[:, begun : begun + size].copy()
+        here = self._whole[:, begun : begun + size].copy()
         for (number, position), item in self.constraints.ends.items():
             if number != side:
                 here[item] = False
@@ -101,7 +108,7 @@ class Plan:
 def plan(constraints: Constraints, kept: int, room: float) -> Plan:
     """A plan, with the subsets of its units."""
     parts = units(constraints)
-    lengths = np.array([constraints.counted[list(run)].sum() for run in parts.members])
+    lengths = np.array([constraints.weights[list(run)].sum() for run in parts.members])
     return Plan(constraints, Subsets(parts, lengths), kept, room)
 
 
@@ -163,7 +170,7 @@ def _join_pairs(
     for at in range(0, len(ahead), step):
         rows, columns = np.nonzero((ahead[at : at + step, np.newaxis] & behind) == 0)
         one, other = ahead[at + rows], behind[columns]
-        totals = criterion.joined(before[0][one], following[0][other])
+        totals = criterion.join(before[0][one], following[0][other])
         sets = one | other
         if before[1] is None or following[1] is None:
             order = np.lexsort([totals, sets])
@@ -187,14 +194,14 @@ def _join_shares(
     """Try every part of every wanted subset."""
     for sets, parts in shares(subsets, wanted, size):
         rest = sets[:, np.newaxis] - parts
-        totals = criterion.joined(before[0][rest], following[0][parts])
+        totals = criterion.join(before[0][rest], following[0][parts])
         best = totals.min(axis=1)
         minor = None
         if before[1] is not None and following[1] is not None:
             rows, columns = np.nonzero(totals == best[:, np.newaxis])
             ties = before[1][rest[rows, columns]] + following[1][parts[rows, columns]]
             minor = np.minimum.reduceat(ties, np.flatnonzero(np.diff(rows, prepend=-1)))
-        keep_better(found, sets, capped(best), minor)
+        keep_better(found, sets, cap(best), minor)
 
 
 def shares(subsets: Subsets, wanted: Longs, size: int) -> Iterator[tuple[Longs, Longs]]:
@@ -236,14 +243,14 @@ MARGIN = 1 << 24  # above the rounding of large numbers, below the grain of what
 
 
 @dataclass(frozen=True, eq=False)
-class Priced:
+class Prices:
     """What each part leaves each side to pay above its best one, and the bound of the whole."""
 
     excess: dict[tuple[int, int, int], Floats]
     bound: float
 
 
-def priced(planned: Plan, single: Singles) -> Priced | None:
+def price_units(planned: Plan, single: Singles) -> Prices | None:
     """Prices, found by subgradients; None where some side has no part at all."""
     sides = planned.constraints.sides
     keys: list[list[tuple[int, int, int]]] = [[key for key in single if key[0] == side] for side in range(sides)]
@@ -257,10 +264,10 @@ def priced(planned: Plan, single: Singles) -> Priced | None:
         return None
     sets, costs = [*sets, out], [*costs, np.zeros(len(out))]
     price, bound = _prices(len(planned.subsets.lengths), sets, costs)
-    value = summed(price.tolist())
+    value = subset_sums(price.tolist())
     best = [float((cost - value[group]).min()) for group, cost in zip(sets, costs, strict=True)]
     excess = {key: np.asarray(single[key][0] - value[_sets(planned, key)] - best[key[0]]) for key in single}
-    return Priced(excess, bound)
+    return Prices(excess, bound)
 
 
 def _sets(planned: Plan, key: tuple[int, int, int]) -> Longs:
@@ -274,7 +281,7 @@ def _prices(units: int, sets: list[Longs], costs: list[Floats]) -> tuple[Floats,
     step = max(float(np.median(cost)) - float(cost.min()) for cost in costs) / units or 1.0
     best, chosen, smoothed, stale = -np.inf, price, np.zeros(units), 0
     for _ in range(ROUNDS):
-        value = summed(price.tolist())
+        value = subset_sums(price.tolist())
         taken, bound = np.zeros(units), float(price.sum())
         for group, cost in zip(sets, costs, strict=True):
             left = cost - value[group]
@@ -292,25 +299,25 @@ def _prices(units: int, sets: list[Longs], costs: list[Floats]) -> tuple[Floats,
     return chosen, best
 
 
-def by_price(single: Singles, prices: Priced) -> Iterator[tuple[Singles, float]]:
+def by_price(single: Singles, prices: Prices) -> Iterator[tuple[Singles, float]]:
     """Ever more parts, and how far above the bound an arrangement of them is still proven to be the best."""
     every = np.concatenate([excess[excess < NEVER / 4] for excess in prices.excess.values()])
     sides = 1 + max(key[0] for key in single)
     count = FEW * sides
     while True:
         limit = np.inf if count >= len(every) else float(np.partition(every, count)[count])
-        yield _kept(single, prices, limit), limit
+        yield _within(single, prices, limit), limit
         if count >= len(every):
             return
         count *= 6
 
 
-def within(single: Singles, prices: Priced, best: int) -> Singles:
+def parts_within(single: Singles, prices: Prices, best: int) -> Singles:
     """The parts that can be in an arrangement that is not worse than ``best``."""
-    return _kept(single, prices, best - prices.bound + MARGIN)
+    return _within(single, prices, best - prices.bound + MARGIN)
 
 
-def _kept(single: Singles, prices: Priced, limit: float) -> Singles:
+def _within(single: Singles, prices: Prices, limit: float) -> Singles:
     return {
         key: (np.where(prices.excess[key] <= limit, numbers[0], NEVER), numbers[1]) for key, numbers in single.items()
     }
@@ -369,7 +376,7 @@ def single_sides(planned: Plan, criterion: Criterion) -> Singles:
     known: dict[bytes, Numbers] = {}
     for number in range(planned.constraints.sides):
         for begun, size in planned.steps(number):
-            allowed = planned.allowed(number, begun, size)
+            allowed = planned.domain(number, begun, size)
             if allowed is None:
                 continue
             at = begun if criterion.shared is not None else 0
@@ -383,10 +390,10 @@ def single_sides(planned: Plan, criterion: Criterion) -> Singles:
 
 
 def _side(planned: Plan, criterion: Criterion, allowed: Bools, begun: int) -> Side:
-    return side(planned.subsets, criterion, allowed, planned.room, begun=begun, kept=planned.kept)
+    return side(planned.subsets, criterion, allowed, planned.room, begun=begun)
 
 
-def joined(planned: Plan, criterion: Criterion, single: Singles) -> list[Numbers]:
+def join_sides(planned: Plan, criterion: Criterion, single: Singles) -> list[Numbers]:
     """Both numbers of each subset on the sides up to each."""
     out: list[Numbers] = []
     for number in range(planned.constraints.sides):
@@ -395,7 +402,7 @@ def joined(planned: Plan, criterion: Criterion, single: Singles) -> list[Numbers
             if (number, begun, size) not in single:
                 continue
             following = spread(planned.subsets, criterion, size, single[number, begun, size])
-            sets = planned.wanted(number, begun + size)
+            sets = planned.candidates(number, begun + size)
             if number == 0:
                 total, minor = following[0][sets], None if following[1] is None else following[1][sets]
             else:
@@ -440,7 +447,7 @@ def can_join(planned: Plan, criterion: Criterion, single: Singles, limit: int) -
         before, reached = reached, np.zeros_like(reached)
         for begun, size in planned.steps(number):
             parts = _parts(planned, criterion, single, (number, begun, size), limit)
-            sets = planned.wanted(number, begun + size)
+            sets = planned.candidates(number, begun + size)
             if number == last - 1 and closing is not None:
                 sets = sets[closing[sets]]
             if number == 0:

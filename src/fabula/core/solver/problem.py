@@ -10,11 +10,37 @@ from numpy.typing import ArrayLike
 
 from fabula.core.essence import Floats, as_essence
 from fabula.core.ordering import Ints
-from fabula.core.solver.constraints import Constraints, alike
+from fabula.core.solver.constraints import Constraints
+from fabula.core.solver.kinds import count_alike
 from fabula.core.template import Template
 from fabula.errors import InputError
 
-# Goals: what it costs an item to stand at a position.
+MOST_SORTED = 1000  # items beyond which rows of flow are added up as they are listed, but for rounding
+DIGITS = 4
+
+
+@dataclass(frozen=True, eq=False)
+class PositionCosts:
+    """Dense tables (n, m) of what n items cost at each of m positions; each is made, and checked, once."""
+
+    n: int
+    make: Callable[[int], ArrayLike]
+    _known: dict[int, Floats] = field(default_factory=dict, repr=False)
+
+    def at(self, m: int) -> Floats:
+        """The table for m positions."""
+        if m not in self._known:
+            costs = np.asarray(self.make(m), dtype=np.float64)
+            if costs.shape != (self.n, m) or not np.isfinite(costs).all():
+                raise InputError(
+                    f"a table for {m} positions must be finite, of shape ({self.n}, {m}); got {costs.shape}"
+                )
+            self._known[m] = costs
+        return self._known[m]
+
+    def take(self, items: Ints) -> PositionCosts:
+        """The tables of some items, in the order they are named."""
+        return PositionCosts(len(items), lambda m: self.at(m)[items])
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,8 +60,8 @@ class Goal:
     n: int
     essence: Floats | None = None
     follows: Template | None = None
-    function: Callable[[int], ArrayLike] | None = None
-    whole: Callable[[int], ArrayLike] | None = None
+    side: PositionCosts | None = None
+    whole: PositionCosts | None = None
 
     @classmethod
     def template(cls, essence: ArrayLike, template: Template) -> Goal:
@@ -59,62 +85,69 @@ class Goal:
     @classmethod
     def table(
         cls,
-        function: Callable[[int], ArrayLike] | None = None,
+        side: ArrayLike | Callable[[int], ArrayLike] | None = None,
         n: int | None = None,
         *,
-        whole: Callable[[int], ArrayLike] | None = None,
+        whole: ArrayLike | Callable[[int], ArrayLike] | None = None,
     ) -> Goal:
         """Costs of any sign, a model's minus scores say: their sum counts alone.
 
+        Where nothing is left out and there is one side, one table is all that is looked at: an array. With a limit, or
+        with sides, a function is asked once for each number of positions that is tried.
+
         Parameters
         ----------
-        function
-            From a number of positions m, those of one side, to the costs (n, m) of each item there.
+        side
+            Shape (n, n): what each item costs at each position; or a function from a number of positions m, those of
+            one side, to a table (n, m).
         n
-            How many items there are; by default as many as a table has rows for.
+            How many items there are, where only functions are given.
         whole
-            The same from the number of all positions, those of every side: each side has those where it stands.
+            The same by the number of all positions, those of every side: each side has those where it stands.
+
+        Examples
+        --------
+        >>> Goal.table([[0.0, 1.0], [2.0, 0.0]]).costs(2)
+        array([[0., 1.],
+               [2., 0.]])
         """
-        known = function or whole
-        if known is None:
+        given = [table for table in (side, whole) if table is not None]
+        if not given:
             raise InputError("a goal needs a table by the position on a side, in the whole, or both")
-        return cls(np.shape(known(1))[0] if n is None else n, function=function, whole=whole)
+        n = next((len(np.asarray(table)) for table in given if not callable(table)), n)
+        if n is None:
+            raise InputError("a goal of functions alone must be told n, how many items there are")
+        return cls(n, side=_as_costs(side, n), whole=_as_costs(whole, n))
 
     @property
     def nothing(self) -> bool:
         """Whether positions cost nothing."""
-        return self.follows is None and self.function is None and self.whole is None
+        return self.follows is None and self.side is None and self.whole is None
 
     def costs(self, m: int) -> Floats:
         """The deviation, or the tables' cost, of each item at each of m positions that are all there are: (n, m)."""
-        return self.alone(m) if self.whole is None else self.alone(m) + self.shared(m)
+        return self.on_side(m) if self.whole is None else self.on_side(m) + self.whole.at(m)
 
-    def alone(self, m: int) -> Floats:
+    def on_side(self, m: int) -> Floats:
         """What counts of it by the position on a side of m, shape (n, m)."""
         if self.follows is not None:
             return distances(self.rows[:, np.newaxis], self.targets(m).reshape(1, m, -1))
-        return np.zeros((self.n, m)) if self.function is None else self._checked(self.function, m)
+        return np.zeros((self.n, m)) if self.side is None else self.side.at(m)
 
-    def shared(self, m: int) -> Floats:
+    def in_whole(self, m: int) -> Floats:
         """What counts of it by the position in the whole of m, shape (n, m)."""
-        return np.zeros((self.n, m)) if self.whole is None else self._checked(self.whole, m)
+        return np.zeros((self.n, m)) if self.whole is None else self.whole.at(m)
 
     def along(self, sizes: Sequence[int]) -> Floats:
         """The cost of each item at each position of sides that follow each other: shape (n, sum of sizes).
 
         Examples
         --------
-        >>> Goal.table(whole=lambda m: np.arange(m)[np.newaxis]).along([2, 1])
+        >>> Goal.table(whole=lambda m: np.arange(m)[np.newaxis], n=1).along([2, 1])
         array([[0., 1., 2.]])
         """
-        costs = np.concatenate([self.alone(size) for size in sizes], axis=1)
-        return costs if self.whole is None else costs + self.shared(costs.shape[1])
-
-    def _checked(self, table: Callable[[int], ArrayLike], m: int) -> Floats:
-        costs = np.asarray(table(m), dtype=np.float64)
-        if costs.shape != (self.n, m) or not np.isfinite(costs).all():
-            raise InputError(f"a table for {m} positions must be finite, of shape ({self.n}, {m}); got {costs.shape}")
-        return costs
+        costs = np.concatenate([self.on_side(size) for size in sizes], axis=1)
+        return costs if self.whole is None else costs + self.whole.at(costs.shape[1])
 
     @property
     def rows(self) -> Floats:
@@ -129,17 +162,29 @@ class Goal:
             raise InputError("a goal given as a table has no targets")
         return self.follows.samples(m)
 
-    def taken(self, items: ArrayLike) -> Goal:
+    def take(self, items: ArrayLike) -> Goal:
         """The goal of some items, in the order they are named."""
         chosen = np.asarray(items, dtype=np.intp)
-        if self.nothing:
-            return Goal(len(chosen))
-        if self.follows is not None:
-            return Goal(
-                len(chosen), essence=None if self.essence is None else self.essence[chosen], follows=self.follows
-            )
-        whole = None if self.whole is None else lambda m: self.shared(m)[chosen]
-        return Goal(len(chosen), function=lambda m: self.alone(m)[chosen], whole=whole)
+        return Goal(
+            len(chosen),
+            essence=None if self.essence is None else self.essence[chosen],
+            follows=self.follows,
+            side=None if self.side is None else self.side.take(chosen),
+            whole=None if self.whole is None else self.whole.take(chosen),
+        )
+
+
+def _as_costs(table: ArrayLike | Callable[[int], ArrayLike] | None, n: int) -> PositionCosts | None:
+    if table is None or callable(table):
+        return None if table is None else PositionCosts(n, table)
+    costs = np.asarray(table, dtype=np.float64)
+
+    def only(m: int) -> Floats:
+        if m != costs.shape[-1]:
+            raise InputError(f"the table is for {costs.shape[-1]} positions, and {m} are asked for: give a function")
+        return costs
+
+    return PositionCosts(n, only)
 
 
 def distances(rows: Floats, goals: Floats) -> Floats:
@@ -148,9 +193,6 @@ def distances(rows: Floats, goals: Floats) -> Floats:
     if difference.shape[-1] == 1:
         return np.abs(difference[..., 0])
     return np.asarray(np.sqrt((difference**2).sum(axis=-1)))
-
-
-# Arrangements: an ordering that was found, and how far from the best it can be.
 
 
 @dataclass(frozen=True)
@@ -235,9 +277,9 @@ def describe(
     """An arrangement with everything that is told of it; without bounds, it is the best."""
     sizes = sides or (len(ordering),)
     side = np.repeat(np.arange(len(sizes)), sizes)
-    targets, costs = measured(goal, ordering, sizes)
+    targets, costs = _measure(goal, ordering, sizes)
     deviations = None if goal.follows is None else costs
-    violations = 0 if constraints.apart is None else alike(constraints.apart[ordering], side)
+    violations = 0 if constraints.apart is None else count_alike(constraints.apart[ordering], side)
     at, flowing = float((costs if flow is None or deviations is None else costs**2).sum()), 0.0
     if flow is not None:
         flowing = float((flow[ordering[:-1], ordering[1:]] * (side[1:] == side[:-1])).sum())
@@ -253,7 +295,7 @@ def describe(
     return Arrangement(ordering, left_out, sides, targets, deviations, objective, bound, gap, gap == 0.0, violations)
 
 
-def measured(goal: Goal, ordering: Ints, sizes: tuple[int, ...]) -> tuple[Floats | None, Floats]:
+def _measure(goal: Goal, ordering: Ints, sizes: tuple[int, ...]) -> tuple[Floats | None, Floats]:
     """The targets and the costs along an ordering, each side by itself."""
     if goal.nothing:
         return None, np.zeros(len(ordering))
@@ -268,14 +310,52 @@ def _relative(gap: float, scale: float) -> float:
     return 0.0 if gap <= 1e-9 * max(scale, 1e-300) else min(1.0, gap / scale) if scale else 1.0
 
 
-# The canonical order of items: by what is known of them, so that the order in which they are listed has no say.
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """What is minimised: a goal, and the cost of neighbours (n, n) or None, under constraints."""
 
-MOST_SORTED = 1000  # items beyond which rows of flow are added up as they are listed, but for rounding
-DIGITS = 4
+    goal: Goal
+    flow: Floats | None
+    constraints: Constraints
+
+    @property
+    def counts_worst(self) -> bool:
+        """Whether the largest deviation comes first."""
+        return self.flow is None and self.goal.follows is not None
+
+    @property
+    def on_line(self) -> bool:
+        """Whether items and targets are numbers."""
+        return self.goal.follows is not None and self.goal.rows.shape[1] == 1
+
+    @property
+    def sorts(self) -> bool:
+        """Whether sorting tells all but which side an item is on: numbers, no flow and no wishes."""
+        return self.on_line and self.flow is None and not self.constraints.wishes
+
+    def costs(self, sizes: Sequence[int]) -> Floats:
+        """What is summed over positions, (n, kept), on sides of given sizes: deviations are squared beside flow."""
+        costs = self.goal.along(sizes)
+        return costs if self.flow is None or self.goal.follows is None else costs**2
+
+    def key(self, items: Ints, sizes: tuple[int, ...]) -> tuple[float, ...]:
+        """The criteria of an ordering, the first first."""
+        found = describe(self.goal, self.flow, self.constraints, items, sizes)
+        return (float(found.violations), *((found.worst or 0.0,) if self.counts_worst else ()), found.objective)
+
+    def take(self, items: Ints) -> Problem | None:
+        """The problem of some items alone, in the order they are named; None where the constraints do not permit it."""
+        constraints = self.constraints.renumber(items)
+        flow = None if self.flow is None else self.flow[np.ix_(items, items)]
+        return None if constraints is None else Problem(self.goal.take(items), flow, constraints)
 
 
 def canonical_order(goal: Goal, flow: Floats | None, constraints: Constraints) -> Ints:
     """The items by value, or by cost; then by flow; then by length; as they are listed where nothing tells them apart.
+
+    It decides between orderings that tie in every criterion, so that the order in which items are listed has no say.
+    What the constraints ask for has no part in it, or a wish that already holds could change the result; lengths have
+    one only where they decide something anyway.
 
     Returns
     -------
@@ -303,22 +383,3 @@ def _without_self(flow: Floats) -> Floats:
     """The flow to other items: shape (n, n - 1), or (1, 1) for one item."""
     n = len(flow)
     return flow[~np.eye(n, dtype=bool)].reshape(n, n - 1) if n > 1 else np.zeros((1, 1))
-
-
-def renumber(constraints: Constraints, order: Ints) -> Constraints:
-    """The same constraints on items in another order: item ``order[k]`` becomes item k."""
-    new = np.argsort(order).tolist()
-    return Constraints(
-        constraints.n,
-        fixed={position: new[item] for position, item in constraints.fixed.items()},
-        forbidden=[(new[item], position) for item, position in constraints.forbidden],
-        together=[[new[item] for item in run] for run in constraints.together],
-        before=[(new[a], new[b]) for a, b in constraints.before],
-        apart=None if constraints.apart is None else constraints.apart[order],
-        apart_soft=constraints.apart_soft,
-        sides=constraints.sides,
-        ends={where: new[item] for where, item in constraints.ends.items()},
-        lengths=None if constraints.lengths is None else constraints.lengths[order],
-        side_limit=constraints.side_limit,
-        limit=constraints.limit,
-    )

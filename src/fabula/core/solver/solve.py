@@ -13,7 +13,7 @@ from fabula.core.fit import fit
 from fabula.core.solver import conflicts
 from fabula.core.solver.constraints import Constraints
 from fabula.core.solver.exact import MOST_UNITS, solve_exactly
-from fabula.core.solver.problem import Arrangement, Goal, canonical_order, describe, renumber
+from fabula.core.solver.problem import Arrangement, Goal, Problem, canonical_order, describe
 from fabula.core.solver.search import search
 from fabula.errors import InputError
 
@@ -36,9 +36,9 @@ def arrange(
 
     Up to 18 items, runs counted as one, it is the best, by dynamic programming; with any number of items too where
     they are fixed or forbidden at positions alone, and mostly up to 32 where flow counts and there are no constraints.
-    Beyond that it is searched for, in a number of steps that depends
-    on the arguments alone as long as the time suffices; then ``gap`` tells how far it can be from the best. There, if
-    the ordering found without the constraints on single items keeps them all, it is that one.
+    Beyond that it is searched for, with an amount of work that depends on the arguments alone and not on the clock;
+    then ``gap`` tells how far it can be from the best. There, if the ordering found without the constraints on single
+    items keeps them all, it is that one.
 
     Parameters
     ----------
@@ -51,7 +51,8 @@ def arrange(
     seed
         Of the search.
     seconds
-        How long to search at most, once there is an ordering.
+        How much to search: what so many seconds do on one core of a usual machine. The same number gives the same
+        ordering on any machine and under any load.
 
     Raises
     ------
@@ -80,13 +81,15 @@ def arrange(
         if plain or goal.n > MOST_UNITS:
             return _by_position(goal, kept)
     order = canonical_order(goal, table, kept)
-    posed = goal.taken(order), None if table is None else table[np.ix_(order, order)], renumber(kept, order)
+    problem = Problem(goal, table, kept).take(order)
+    if problem is None:
+        raise RuntimeError("constraints on all items hold in any order")
     if goal.n - sum(len(run) - 1 for run in kept.together) <= MOST_UNITS:
-        exact = solve_exactly(*posed)
+        exact = solve_exactly(problem)
         if exact is None:
             raise conflicts.unsolvable(kept)
         return describe(goal, table, kept, order[exact[0]], exact[1])
-    found = search(*posed, seed=seed, seconds=seconds)
+    found = search(problem, seed, seconds)
     if found is None:
         raise conflicts.not_found(kept, _side_limit_that_works(kept, seed))
     ordering, sides, bounds = found
@@ -97,12 +100,11 @@ def _side_limit_that_works(kept: Constraints, seed: int) -> float | None:
     """The longest side of an ordering found without a side limit, on sides as even as they can be."""
     if kept.side_limit is None:
         return None
-    nothing = Goal.table(lambda m: np.zeros((kept.n, m)))
-    found = search(nothing, None, replace(kept, side_limit=None), seed=seed, seconds=0.5)
+    found = search(Problem(Goal(kept.n), None, replace(kept, side_limit=None)), seed, seconds=0.5)
     if found is None:
         return None
     sizes = found[1] or (len(found[0]),)
-    return float(np.bincount(np.repeat(np.arange(len(sizes)), sizes), kept.counted[found[0]]).max())
+    return float(np.bincount(np.repeat(np.arange(len(sizes)), sizes), kept.weights[found[0]]).max())
 
 
 def _by_position(goal: Goal, kept: Constraints) -> Arrangement:

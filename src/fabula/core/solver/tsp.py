@@ -8,7 +8,6 @@ to it are in every circle, so that what they cost decides nothing.
 
 from __future__ import annotations
 
-import time
 from collections import deque
 from collections.abc import Iterator
 
@@ -16,15 +15,17 @@ import numpy as np
 
 from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
+from fabula.core.solver.budget import UNLIMITED, Budget
 
 NEAR = 8  # neighbours of each item that are looked at
 SHAKES = 8  # per item, at most
 SPAN = 30  # positions within which one shake stays
 LONGEST = 3  # items of a stretch that is moved
 LEAST = 1e-9  # what counts as shorter
+LOOK = 12.0  # the work of looking at one item
 
 
-def route(link: Floats, rng: np.random.Generator, *, until: float = np.inf) -> Ints:
+def route(link: Floats, rng: np.random.Generator, budget: Budget = UNLIMITED) -> Ints:
     """A short way that visits every item once.
 
     Parameters
@@ -33,8 +34,8 @@ def route(link: Floats, rng: np.random.Generator, *, until: float = np.inf) -> I
         Shape (n, n), symmetric, of any sign: what it costs that two are neighbours; the diagonal does not count.
     rng
         Shakes it.
-    until
-        When to stop by ``time.monotonic()`` at the latest, once there is a way.
+    budget
+        Of which every item that is looked at takes a part; spent, once there is a way, at the latest.
 
     Returns
     -------
@@ -50,11 +51,12 @@ def route(link: Floats, rng: np.random.Generator, *, until: float = np.inf) -> I
     if n < 4:
         return np.arange(n)
     near = nearest(link, min(NEAR, n - 1))
-    first = np.array(_joined(link, near))
+    first = np.array(_join_pieces(link, near))
     dearest = int(link[first, np.roll(first, -1)].argmax())
     circle = _Circle(_with_dummy(link), near, [*np.roll(first, -dearest - 1).tolist(), n])
-    circle.improve(range(n), until)
-    _shaken(circle, rng, until)
+    budget.spend(100.0 * n)
+    circle.improve(range(n), budget)
+    _shake(circle, rng, budget)
     ordering = np.roll(circle.tour, -int(circle.place[n]) - 1)[:-1]
     return ordering if ordering[0] <= ordering[-1] else ordering[::-1].copy()
 
@@ -82,7 +84,7 @@ def nearest(link: Floats, count: int) -> Ints:
     return found
 
 
-def _joined(link: Floats, near: Ints) -> list[int]:
+def _join_pieces(link: Floats, near: Ints) -> list[int]:
     """A circle: the cheapest links first, as long as no item has three; then piece to nearest piece."""
     n = len(link)
     one, other = np.repeat(np.arange(n), near.shape[1]), near.ravel()
@@ -95,10 +97,10 @@ def _joined(link: Floats, near: Ints) -> list[int]:
             beside[b].append(a)
             far, away = end_of[a], end_of[b]
             end_of[far], end_of[away] = away, far
-    return _chained(link, beside, end_of)
+    return _chain(link, beside, end_of)
 
 
-def _chained(link: Floats, beside: list[list[int]], end_of: list[int]) -> list[int]:
+def _chain(link: Floats, beside: list[list[int]], end_of: list[int]) -> list[int]:
     """Pieces one after the other, each begun at the free end that is nearest to where the last one ended."""
     free = np.array([len(two) < 2 for two in beside])
     tour: list[int] = []
@@ -135,17 +137,15 @@ class _Circle:
         self.tour = np.array(tour, dtype=np.intp)
         self.place = np.argsort(self.tour)
 
-    def improve(self, items: range | list[int], until: float) -> float:
+    def improve(self, items: range | list[int], budget: Budget) -> float:
         """Improve around some items until nothing there gets shorter; how much was gained."""
         waiting, listed = deque(items), set(items)
-        gained, turns = 0.0, 0
-        while waiting:
-            turns += 1
-            if turns % 256 == 0 and time.monotonic() > until:
-                break
+        gained = 0.0
+        while waiting and not budget.over:
+            budget.spend(LOOK)
             item = waiting.popleft()
             listed.discard(item)
-            step = self._turned(item) or self._moved(item)
+            step = self._try_turn(item) or self._try_move(item)
             if step is None:
                 continue
             gained += step[0]
@@ -158,7 +158,7 @@ class _Circle:
     def _beside(self, item: int, step: int) -> int:
         return int(self.tour[(self.place[item] + step) % len(self.tour)])
 
-    def _turned(self, a: int) -> tuple[float, tuple[int, ...]] | None:
+    def _try_turn(self, a: int) -> tuple[float, tuple[int, ...]] | None:
         """Turn a stretch round so that an item gets a near neighbour."""
         link = self.link
         for step in (1, -1):
@@ -189,7 +189,7 @@ class _Circle:
         self.tour[at] = items
         self.place[items] = at if not isinstance(at, slice) else np.arange(at.start, at.stop)
 
-    def _moved(self, a: int) -> tuple[float, tuple[int, ...]] | None:
+    def _try_move(self, a: int) -> tuple[float, tuple[int, ...]] | None:
         """Move a stretch that begins or ends with an item between a near neighbour and the one beside that."""
         link, n = self.link, len(self.tour)
         for length in range(1, min(LONGEST, n - 3) + 1):
@@ -230,7 +230,7 @@ class _Circle:
             self._put(at, np.concatenate([faces, self.tour[at[:back]]]))
 
 
-def _shaken(circle: _Circle, rng: np.random.Generator, until: float) -> None:
+def _shake(circle: _Circle, rng: np.random.Generator, budget: Budget) -> None:
     """Exchange two stretches that follow each other somewhere, improve there, and keep what is no longer."""
     n = len(circle.tour)
     span = min(SPAN, n // 3)
@@ -238,8 +238,9 @@ def _shaken(circle: _Circle, rng: np.random.Generator, until: float) -> None:
         return
     link = circle.link
     for _ in range(SHAKES * n):
-        if time.monotonic() > until:
+        if budget.over:
             return
+        budget.spend(30.0 + 0.002 * n)
         start, first, second = int(rng.integers(n)), int(rng.integers(1, span)), int(rng.integers(1, span))
         at = np.arange(start, start + first + second + 2) % n
         items = circle.tour[at]
@@ -247,5 +248,5 @@ def _shaken(circle: _Circle, rng: np.random.Generator, until: float) -> None:
         worse = link[a, d] + link[e, b] + link[c, f] - link[a, b] - link[c, d] - link[e, f]
         tour, place = circle.tour.copy(), circle.place.copy()
         circle._put(at[1:-1], np.concatenate([items[first + 1 : -1], items[1 : first + 1]]))
-        if circle.improve(list(dict.fromkeys((a, b, c, d, e, f))), until) < worse - LEAST:
+        if circle.improve(list(dict.fromkeys((a, b, c, d, e, f))), budget) < worse - LEAST:
             circle.tour, circle.place = tour, place
