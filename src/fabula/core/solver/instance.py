@@ -271,7 +271,11 @@ def layouts(
         candidate = _candidate(instance, counts_worst=problem.counts_worst)
         if candidate is not None:
             found.append(candidate)
-    return Layouts(sorted(found, key=lambda one: (one.worst, one.total)), complete, alike == np.inf)
+    return Layouts(
+        sorted(found, key=lambda one: (one.worst, one.total)) if problem.counts_worst else found,
+        complete,
+        alike == np.inf,
+    )
 
 
 def _candidate(instance: Instance, *, counts_worst: bool) -> Candidate | None:

@@ -39,6 +39,7 @@ ROOMIER = 1.1  # how much more sides hold where no even ones were found
 ATTEMPTS = 8
 MOST_TRIED = 3  # layouts that are searched
 SETTLED = 32  # paths after which prices tell layouts apart
+JUDGED = 2  # paths for each layout, from the prices of the nearest
 HOT, WARM = 1.5, 0.3  # noise at the start, in deviations of the links: from a construction, and from a draft
 LATE = 1.0  # seconds' worth of work after which no ordering is looked for
 ROUTED = 0.65  # of the work, for the route where neighbours count alone; the rest is the bound's
@@ -258,10 +259,16 @@ def _judge_layouts(candidates: list[Candidate], ordering: Ints, value: float, bu
     first = candidates[0].instance
     mine = PathSearch(first, first_prices(first, ordering), value, floor=candidates[0].total)
     mine.advance(SETTLED, budget)
-    others = [PathSearch(one.instance, mine.chosen, value, floor=one.total) for one in candidates[1:]]
-    for other in others:
-        other.advance(1, budget)
-    return [mine, *others]
+    known = [mine]
+    for one in sorted(candidates[1:], key=lambda one: _distance(one.instance.sizes, first.sizes)):
+        nearest = min(known, key=lambda other: _distance(other.problem.sizes, one.instance.sizes))
+        known.append(PathSearch(one.instance, nearest.chosen, value, floor=one.total))
+        known[-1].advance(JUDGED, budget)
+    return known
+
+
+def _distance(one: tuple[int, ...], other: tuple[int, ...]) -> int:
+    return sum(abs(a - b) for a, b in zip(one, other, strict=True))
 
 
 def _found(problem: Problem, instance: Instance, ordering: Ints) -> Found:
@@ -294,8 +301,8 @@ def _bound_by_tables(problem: Problem, found: Found, budget: Budget) -> Bounds:
             return Bounds(min(floors))
         first = [mine, *(one for one in every.candidates if one is not mine)]
         searches = tuple(_judge_layouts(first, mine.instance.spread(found.ordering), value, budget))
-        for one, other in zip(searches, first, strict=True):
-            one.floor = max(one.floor, other.total + links)
+        for one in searches:
+            one.floor += links
     for one in searches:
         one.value = value
     return Bounds(lowest_bound(searches, budget))
