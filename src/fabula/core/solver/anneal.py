@@ -13,25 +13,15 @@ import numpy as np
 from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
 from fabula.core.solver.budget import Budget
-from fabula.core.solver.domains import Bools
 from fabula.core.solver.instance import Instance
 from fabula.core.solver.moves import shift
 
-STRETCHES = 4  # batches of stretches per assignment
+STRETCHES = 5  # batches of stretches per assignment
+PATTERNS = 256  # batches that are drawn, and used again
 MOST_SHARED = 170  # positions per assignment, which takes the cube of their number
 WITHIN = 0.6  # how often positions are shared out within each side, where lengths matter
 RUNS = 6  # exchanges of runs per assignment
 MOST_ROUNDS = 20_000
-
-
-@dataclass(frozen=True, eq=False)
-class _Tables:
-    """The costs, padded with a dummy item n, which stands before the first position and behind the last."""
-
-    problem: Instance
-    link: Floats  # (n + 1, n + 1)
-    loose: Bools  # (n,) items that are neither fixed nor in a run
-    runs: list[tuple[int, ...]]
 
 
 def anneal(problem: Instance, ordering: Ints, rng: np.random.Generator, budget: Budget, *, hot: float = 2.5) -> Ints:
@@ -50,41 +40,22 @@ def anneal(problem: Instance, ordering: Ints, rng: np.random.Generator, budget: 
     hot
         Noise at its start, in deviations of the links.
     """
-    tables = _tables(problem)
-    each = _round_cost(tables)
+    walk = _Walk(problem, ordering, rng)
+    each = walk.round_cost
     rounds = min(int(budget.left / each), MOST_ROUNDS)
     heat = hot * _scale(problem)
-    best, best_value = ordering, problem.value(ordering)
+    best, best_value = ordering, walk.value
     for turn in range(rounds):
         warmth = heat * (1 - turn / rounds) ** 2
-        ordering = _share_out(tables, ordering, warmth, rng)
-        value = problem.value(ordering)
-        for _ in range(STRETCHES):
-            ordering, value = _stretches(tables, ordering, value, warmth / 5, rng)
-        for number in rng.permutation(len(tables.runs))[:RUNS]:
-            ordering, value = _exchange(tables, ordering, value, tables.runs[number], warmth, rng)
-        if value < best_value:
-            best, best_value = ordering, value
-    budget.spend(rounds * each)
+        walk.share_out(warmth)
+        for number in walk.rng.integers(0, len(walk.patterns), size=STRETCHES).tolist():
+            walk.try_stretches(walk.patterns[number], warmth / 5)
+        for number in rng.permutation(len(walk.runs))[:RUNS] if walk.runs else ():
+            walk.try_exchange(walk.runs[number], warmth)
+        if walk.value < best_value:
+            best, best_value = walk.ordering, walk.value
+    budget.spend(max(rounds, 0) * each)
     return best
-
-
-def _round_cost(tables: _Tables) -> float:
-    """The work of one round."""
-    n = len(tables.problem.cost)
-    return 290.0 + 1.4 * n + min(len(tables.runs), RUNS) * (15.0 + 0.15 * n)
-
-
-def _tables(problem: Instance) -> _Tables:
-    n = len(problem.cost)
-    link = np.zeros((n + 1, n + 1))
-    link[:n, :n] = problem.link
-    fixed = set(problem.constraints.fixed.values())
-    loose = np.ones(n, dtype=bool)
-    loose[list(fixed)] = False
-    for run in problem.constraints.together:
-        loose[list(run)] = False
-    return _Tables(problem, link, loose, [run for run in problem.constraints.together if not fixed & set(run)])
 
 
 def _scale(problem: Instance) -> float:
@@ -95,28 +66,126 @@ def _scale(problem: Instance) -> float:
     return max(float(links.std()) if len(links) else 0.0, 0.1 * float(costs.std()))
 
 
-def _share_out(tables: _Tables, ordering: Ints, warmth: float, rng: np.random.Generator) -> Ints:
-    """Share out positions, of which no two are neighbours, among their items."""
-    from scipy.optimize import linear_sum_assignment
+@dataclass(frozen=True, eq=False)
+class _Pattern:
+    """Stretches that do not touch, each turned round or with an end moved to its other end."""
 
-    n = len(ordering)
-    chance = np.ones(n + 2)
-    chance[1:-1] = rng.random(n)
-    k = np.flatnonzero(tables.loose[ordering] & (chance[1:-1] < chance[:-2]) & (chance[1:-1] < chance[2:]))
-    k = np.sort(rng.permutation(k)[:MOST_SHARED]) if len(k) > MOST_SHARED else k
-    items = ordering[k]
-    framed = np.concatenate([ordering, [n]])  # positions -1 and n: the dummy item
-    cost = tables.problem.cost[np.ix_(items, k)]
-    cost = cost + tables.link[np.ix_(framed[k - 1], items)].T + tables.link[np.ix_(items, framed[k + 1])]
-    weighed = tables.problem.has_loads
-    if weighed and rng.random() < WITHIN:  # what each zone holds stays the same
-        zone = tables.problem.zone[k]
-        cost[zone[:, np.newaxis] != zone] = np.inf
-    rows, columns = linear_sum_assignment(cost + warmth * rng.random(cost.shape))
-    out = ordering.copy()
-    out[k[columns]] = items[rows]
-    out = _mend(tables.problem, ordering, out) if tables.problem.before.size else out
-    return ordering if weighed and tables.problem.overload(out) else out
+    source: Ints  # (n,) the position from which each position takes its item
+    number: Ints  # (n,) the stretch of each position; ``count`` for none
+    near: Ints  # (n + 1,) the stretch that each link touches; ``count`` for none
+    count: int
+
+
+def _pattern(n: int, rng: np.random.Generator) -> _Pattern | None:
+    """Stretches drawn, their lengths evenly by their logarithm; None where none fits."""
+    k = np.arange(n)
+    longest = np.log(max(3.0, min(n / 2, 60.0)))
+    lengths = np.exp(rng.random(n // 3 + 1) * (longest - np.log(2)) + np.log(2)).astype(np.intp)
+    starts = np.cumsum(lengths + 1) - lengths - 1 + int(rng.integers(0, 4))  # one position between two stretches
+    count = int(np.searchsorted(starts + lengths, n, side="right"))
+    if not count:
+        return None
+    number = np.searchsorted(starts[:count], k, side="right") - 1
+    first, length = starts[number], lengths[number]
+    inside = (number >= 0) & (k < first + length)
+    shift = rng.integers(-2, 3, size=count)[number]
+    source = np.where(shift == 0, 2 * first + length - 1 - k, first + (k - first + shift) % length)
+    number = np.where(inside, number, count)
+    near = np.minimum(np.append(number, count), np.append(count, number))
+    return _Pattern(np.where(inside, source, k), number, near, count)
+
+
+class _Walk:
+    """An ordering on its way, with what each position and each link of it costs.
+
+    Tables are padded with a dummy item n, which stands before the first position and behind the last, and are flat.
+    """
+
+    def __init__(self, problem: Instance, ordering: Ints, rng: np.random.Generator) -> None:
+        n = len(ordering)
+        self.problem, self.rng, self.n, self.k = problem, rng, n, np.arange(n)
+        self.link = np.zeros((n + 1, n + 1))
+        self.link[:n, :n] = problem.link
+        self.flat_link, self.flat_cost = self.link.ravel(), np.ascontiguousarray(problem.cost).ravel()
+        fixed = set(problem.constraints.fixed.values())
+        self.loose = np.ones(n, dtype=bool)  # items that are neither fixed nor in a run
+        self.loose[[*fixed, *(item for run in problem.constraints.together for item in run)]] = False
+        self.runs = [run for run in problem.constraints.together if not fixed & set(run)]
+        self.patterns = [one for one in (_pattern(n, rng) for _ in range(PATTERNS)) if one is not None]
+        self._framed = np.full(n + 2, n)
+        self._stand(ordering)
+
+    @property
+    def round_cost(self) -> float:
+        """The work of one round."""
+        return 100.0 + 1.45 * self.n + min(len(self.runs), RUNS) * (15.0 + 0.1 * self.n)
+
+    def _stand(self, ordering: Ints) -> None:
+        """Take an ordering as it is."""
+        self.ordering = ordering
+        self.costs, self.links = self._measure(ordering)
+        self.value = float(self.costs.sum() + self.links.sum())
+
+    def _measure(self, ordering: Ints) -> tuple[Floats, Floats]:
+        """What the n positions and the n + 1 links of an ordering cost, those of the dummy item included."""
+        self._framed[1:-1] = ordering
+        at = self._framed * (self.n + 1)
+        return self.flat_cost.take(ordering * self.n + self.k), self.flat_link.take(at[:-1] + self._framed[1:])
+
+    def share_out(self, warmth: float) -> None:
+        """Share out positions, of which no two are neighbours, among their items."""
+        from scipy.optimize import linear_sum_assignment
+
+        n, problem, ordering, rng = self.n, self.problem, self.ordering, self.rng
+        chance = np.ones(n + 2)
+        chance[1:-1] = rng.random(n)
+        k = np.flatnonzero(self.loose[ordering] & (chance[1:-1] < chance[:-2]) & (chance[1:-1] < chance[2:]))
+        k = np.sort(rng.permutation(k)[:MOST_SHARED]) if len(k) > MOST_SHARED else k
+        items = ordering[k]
+        framed = np.append(ordering, n)  # positions -1 and n: the dummy item
+        column = items[:, np.newaxis]
+        cost = problem.cost[column, k] + self.link[framed[k - 1], column] + self.link[column, framed[k + 1]]
+        if problem.has_loads and rng.random() < WITHIN:  # what each zone holds stays the same
+            zone = problem.zone[k]
+            cost[zone[:, np.newaxis] != zone] = np.inf
+        rows, columns = linear_sum_assignment(cost + warmth * rng.random(cost.shape))
+        out = ordering.copy()
+        out[k[columns]] = items[rows]
+        out = _mend(problem, ordering, out) if problem.before.size else out
+        if not (problem.has_loads and problem.overload(out)):
+            self._stand(out)
+
+    def try_stretches(self, pattern: _Pattern, warmth: float) -> None:
+        """Take those stretches of a pattern that pass."""
+        count, number, problem = pattern.count, pattern.number, self.problem
+        trial = self.ordering[pattern.source]
+        costs, links = self._measure(trial)
+        totals = np.bincount(number, costs - self.costs, count + 1)
+        totals += np.bincount(pattern.near, links - self.links, count + 1)
+        passed = np.zeros(count + 1, dtype=bool)
+        passed[:count] = totals[:count] < warmth * self.rng.standard_exponential(count)
+        if not passed.any():
+            return
+        out = np.where(passed[number], trial, self.ordering)
+        if problem.before.size:
+            place = np.argsort(out)
+            bad = place[problem.before[0]] >= place[problem.before[1]]
+            if bad.any():  # both of a broken pair are in one stretch
+                passed[number[place[problem.before[0, bad]]]] = False
+                out = np.where(passed[number], trial, self.ordering)
+        self.ordering = out
+        self.costs = np.where(passed[number], costs, self.costs)
+        self.links = np.where(passed[pattern.near], links, self.links)
+        self.value += float(totals[passed].sum())
+
+    def try_exchange(self, run: tuple[int, ...], warmth: float) -> None:
+        """Exchange a run with a stretch of its length, where that passes."""
+        start = int(np.flatnonzero(self.ordering == run[0])[0])
+        end = int(self.rng.integers(0, self.n - len(run) + 1))
+        trial = _exchange_stretches(self.ordering, start, end, len(run))
+        reached = self.problem.value(trial)
+        if reached - self.value < warmth * self.rng.standard_exponential() and self.problem.keeps(trial):
+            self._stand(trial)
 
 
 def _mend(problem: Instance, ordering: Ints, out: Ints) -> Ints:
@@ -134,76 +203,6 @@ def _mend(problem: Instance, ordering: Ints, out: Ints) -> Ints:
                 at = int(moves[at])
                 if out[at] == ordering[at]:
                     break
-
-
-def _stretches(
-    tables: _Tables, ordering: Ints, value: float, warmth: float, rng: np.random.Generator
-) -> tuple[Ints, float]:
-    """Judge stretches that do not touch, each turned round or with an end moved to its other end."""
-    n = len(ordering)
-    k = np.arange(n)
-    longest = np.log(max(3.0, min(n / 2, 60.0)))
-    lengths = np.exp(rng.random(n // 3 + 1) * (longest - np.log(2)) + np.log(2)).astype(np.intp)
-    starts = np.cumsum(lengths + 1) - lengths - 1 + int(rng.integers(0, 4))  # one position between two stretches
-    count = int(np.searchsorted(starts + lengths, n, side="right"))
-    if not count:
-        return ordering, value
-    starts, lengths = starts[:count], lengths[:count]
-    number = np.searchsorted(starts, k, side="right") - 1
-    first, length = starts[number], lengths[number]
-    inside = (number >= 0) & (k < first + length)
-    shift = rng.integers(-2, 3, size=count)[number]
-    source = np.where(shift == 0, 2 * first + length - 1 - k, first + (k - first + shift) % length)
-    trial = ordering[np.where(inside, source, k)]
-    return _settle(tables, ordering, trial, value, np.where(inside, number, count), starts, warmth, rng)
-
-
-def _settle(
-    tables: _Tables,
-    ordering: Ints,
-    trial: Ints,
-    value: float,
-    number: Ints,
-    starts: Ints,
-    warmth: float,
-    rng: np.random.Generator,
-) -> tuple[Ints, float]:
-    """Take the stretches of a trial that pass; ``number`` is the stretch of each position, ``len(starts)`` for none."""
-    n, count = len(ordering), len(starts)
-    k = np.arange(n)
-    near = np.minimum(np.concatenate([number, [count]]), np.concatenate([[count], number]))  # of each link
-    change = tables.problem.cost[trial, k] - tables.problem.cost[ordering, k]
-    links = _links(tables, trial) - _links(tables, ordering)
-    totals = np.bincount(number, change, count + 1) + np.bincount(near, links, count + 1)
-    taken = totals[:count] < warmth * rng.standard_exponential(count)
-    taken = np.concatenate([taken, [False]])
-    out = np.where(taken[number], trial, ordering)
-    before = tables.problem.before
-    if before.size:
-        place = np.argsort(out)
-        bad = place[before[0]] >= place[before[1]]
-        if bad.any():  # both of a broken pair are in one stretch
-            taken[number[place[before[0, bad]]]] = False
-            out = np.where(taken[number], trial, ordering)
-    return out, value + float(totals[taken].sum())
-
-
-def _links(tables: _Tables, ordering: Ints) -> Floats:
-    """The n + 1 links of an ordering, from and to the dummy item included."""
-    framed = np.concatenate([[len(ordering)], ordering, [len(ordering)]])
-    return np.asarray(tables.link[framed[:-1], framed[1:]])
-
-
-def _exchange(
-    tables: _Tables, ordering: Ints, value: float, run: tuple[int, ...], warmth: float, rng: np.random.Generator
-) -> tuple[Ints, float]:
-    """Judge a run exchanged with a stretch of its length."""
-    start = int(np.flatnonzero(ordering == run[0])[0])
-    trial = _exchange_stretches(ordering, start, int(rng.integers(0, len(ordering) - len(run) + 1)), len(run))
-    reached = tables.problem.value(trial)
-    if reached - value < warmth * rng.standard_exponential() and tables.problem.keeps(trial):
-        return trial, reached
-    return ordering, value
 
 
 def _exchange_stretches(ordering: Ints, i: int, j: int, length: int) -> Ints:

@@ -8,6 +8,7 @@ is refined. All of it is counted in work, so that the same arguments give the sa
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -21,9 +22,9 @@ from fabula.core.solver.construct import construct, rebalance
 from fabula.core.solver.domains import possible_counts, side_room
 from fabula.core.solver.drafts import Draft, assign_draft, line_draft
 from fabula.core.solver.dual import flow_floor, line_bounds, table_floor, wishes_floor
-from fabula.core.solver.instance import Candidate, Instance, Layouts, layouts, pose, position_bound
+from fabula.core.solver.instance import MOST_LAYOUTS, Candidate, Instance, Layouts, layouts, pose, position_bound
 from fabula.core.solver.kinds import count_alike
-from fabula.core.solver.lagrangian import PathSearch, first_prices, lowest_bound
+from fabula.core.solver.lagrangian import PathSearch, first_prices, lowest_bound, sweep_cost
 from fabula.core.solver.line import even_sizes
 from fabula.core.solver.moves import descend
 from fabula.core.solver.one_tree import link_bound
@@ -31,16 +32,17 @@ from fabula.core.solver.problem import Bounds, Problem
 from fabula.core.solver.proof import FEW, MOST_ITEMS, prove
 from fabula.core.solver.tsp import route
 
-FREE = 0.3  # of the work, for the ordering without wishes
+FREE = 0.15  # of the work, for the ordering without wishes
 MANY = 300  # items beyond which tables take too long
 MANY_ON_SIDES = 100  # the same where sides have very many sizes, or items are left out
 MANY_ROUTED, MANY_WISHED = 20, 60  # the same where neighbours count alone, without wishes and with some
 ROOMIER = 1.1  # how much more sides hold where no even ones were found
 ATTEMPTS = 8
 MOST_TRIED = 3  # layouts that are searched
-SETTLED = 32  # paths after which prices tell layouts apart
-JUDGED = 2  # paths for each layout, from the prices of the nearest
-HOT, WARM = 1.5, 0.3  # noise at the start, in deviations of the links: from a construction, and from a draft
+FEW_ITEMS = 100  # up to which several layouts are searched
+SETTLED = 40  # paths after which prices tell layouts apart
+JUDGED = 1  # paths for each layout, from the prices of the nearest
+HOT, WARM = 1.0, 0.3  # noise at the start, in deviations of the links: from a construction, and from a draft
 LATE = 1.0  # seconds' worth of work after which no ordering is looked for
 ROUTED = 0.65  # of the work, for the route where neighbours count alone; the rest is the bound's
 TIE = 1e-7  # weight of squares beside the sum, to decide between orderings that tie
@@ -87,7 +89,7 @@ def search(problem: Problem, seed: int, seconds: float) -> tuple[Ints, tuple[int
     budget = Budget.of_seconds(seconds)
     if bare is not None and not sure:
         fits = problem.counts_worst and bare.constraints.one_side
-        free = _fit(bare) if fits else _better(_search(bare, seed, budget.part(FREE)), best)
+        free = _fit(bare) if fits else _better(_search(bare, seed, budget.part(FREE), bounds=False), best)
         if free is not None and _keeps(constraints, free):
             return _report(bare, free, best, budget)
     found = _search(problem, seed, budget.part(_search_share(problem)))
@@ -127,8 +129,8 @@ def _search_share(problem: Problem) -> float:
     """How much of the work goes to the search; the rest to the bound, where it is not found on the way."""
     if problem.counts_worst or _is_large(problem):
         return 1.0
-    few = problem.goal.n <= 100
-    return (0.8 if few else 0.55) if problem.constraints.sides == 1 else (0.85 if few else 0.8)
+    few = problem.goal.n <= FEW_ITEMS
+    return (0.8 if few else 0.55) if problem.constraints.sides == 1 else (0.75 if few else 1.0)
 
 
 def _is_large(problem: Problem) -> bool:
@@ -148,10 +150,10 @@ def _is_route(problem: Problem, kept: int) -> bool:
     return all(np.allclose(flow[k : k + 256], flow[:, k : k + 256].T, rtol=0, atol=1e-4) for k in range(0, kept, 256))
 
 
-def _search(problem: Problem, seed: int, budget: Budget) -> Found | None:
-    """As many items kept as can be, on sides as even as can be."""
+def _search(problem: Problem, seed: int, budget: Budget, *, bounds: bool = True) -> Found | None:
+    """As many items kept as can be, on sides as even as can be; with what its bounds need, or without."""
     c = problem.constraints
-    in_room = _draft_in_room if _is_large(problem) else _tables_in_room
+    in_room = _draft_in_room if _is_large(problem) else partial(_tables_in_room, most=MOST_LAYOUTS if bounds else 1)
     late = budget.extend(LATE * UNITS_PER_SECOND)
     for kept in possible_counts(c):
         room = side_room(c)
@@ -204,10 +206,11 @@ def _alike_prices(problem: Problem) -> tuple[float, ...]:
 # By tables: every layout of sides that is promising.
 
 
-def _tables_in_room(problem: Problem, kept: int, room: float, seed: int, budget: Budget) -> Found | None:
-    """An ordering of so many items in which no side holds more than its room."""
+def _tables_in_room(problem: Problem, kept: int, room: float, seed: int, budget: Budget, *, most: int) -> Found | None:
+    """An ordering of so many items in which no side holds more than its room, on one of the most even layouts."""
     for price in _alike_prices(problem):
-        every = layouts(problem, kept, room, budget, alike=price)
+        most = MOST_LAYOUTS if problem.counts_worst else most
+        every = layouts(problem, kept, room, budget, alike=price, most=most)
         found = (_by_worst if problem.counts_worst else _by_sum)(problem, every, seed, budget)
         if found is not None:
             return found
@@ -240,14 +243,18 @@ def _by_sum(problem: Problem, every: Layouts, seed: int, budget: Budget) -> Foun
     """The smallest sum over the most promising layouts: what prices that settle on the first say of the others."""
     waiting, best = list(every.candidates), None
     searches: list[PathSearch] = []
-    for left in range(min(len(waiting), MOST_TRIED), 0, -1):
+    few = problem.goal.n <= FEW_ITEMS
+    judging = 0.0 if len(waiting) == 1 else sweep_cost(problem.goal.n) * (SETTLED + len(waiting) * JUDGED)
+    budget = budget.extend(-min(judging, 0.6 * budget.left))
+    for left in range(min(len(waiting), MOST_TRIED if few else 1), 0, -1):
         one = waiting.pop(0)
-        ordering = _improve(one.instance, seed, budget.part(1 / left if len(waiting) else 1.0))
+        ordering = _improve(one.instance, seed, budget.part(1 / left))
         if ordering is None:
             continue
         found = _found(problem, one.instance, ordering)
         best = found if best is None or found.key < best.key else best
         if waiting and not searches:
+            budget = budget.extend(judging)
             searches = _judge_layouts([one, *waiting], ordering, found.key[-1], budget)
             reached = {search.problem.sizes: search.best for search in searches}
             waiting.sort(key=lambda other: reached[other.instance.sizes])
