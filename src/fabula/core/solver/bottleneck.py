@@ -1,8 +1,8 @@
 """The bottleneck first: the largest deviation, then the sum; limits on deviations are tried from below.
 
-Under a limit the smallest sum is an integer programme (HiGHS), with a variable for each unit at each position it may start
-at. Each unit starts once, each position is taken once; ``before``, labels and lengths are further rows. The linear
-relaxation is nearly always whole, so that the best ordering is found and proven at once.
+Under a limit the smallest sum is an integer programme (HiGHS), with a variable for each unit at each position it may
+start at. Each unit starts once, each position is taken once; ``before``, labels and lengths are further rows. The
+linear relaxation is nearly always whole, so that the best ordering is found and proven at once.
 """
 
 from __future__ import annotations

@@ -97,7 +97,13 @@ class Constraints:
     ) -> None:
         if sides < 1:
             raise InputError(f"sides must be at least 1; got {sides}")
-        given = {"fixed": fixed, "forbidden": forbidden, "together": together, "before": before, "apart": apart}
+        given: dict[str, Any] = {
+            "fixed": fixed,
+            "forbidden": forbidden,
+            "together": together,
+            "before": before,
+            "apart": apart,
+        }
         given |= {"ends": ends, "side_limit": side_limit, "limit": limit}
         values: dict[str, Any] = {kind.word: kind.read(given[kind.word], n, sides) for kind in KINDS}
         values |= {"n": n, "apart_soft": apart_soft, "sides": int(sides), "lengths": _read_lengths(lengths, n)}
@@ -161,7 +167,7 @@ class Constraints:
         words = [] if len(sizes) == self.sides and min(sizes) > 0 and sum(sizes) == len(order) else ["sides"]
         place = np.full(self.n, -1)
         place[order] = np.arange(len(order))
-        laid = Laid(order, side, place, np.bincount(side, self.weights[order], len(sizes)))
+        laid = Laid(order, side, place, np.bincount(side, self.weights[order], len(sizes)).astype(np.float64))
         for kind in KINDS:
             soft = kind.word == "apart" and self.apart_soft
             if not soft and not kind.keeps(getattr(self, kind.word), laid):

@@ -1,7 +1,7 @@
 """A first ordering: one that keeps the constraints, and sides that hold too much relieved by swaps.
 
-Positions are filled one after the other, looking ahead, with a few steps back. Then items are swapped between what holds
-too much and what holds less, where that costs least for what it relieves.
+Positions are filled one after the other, looking ahead, with a few steps back. Then items are swapped between what
+holds too much and what holds less, where that costs least for what it relieves.
 """
 
 from __future__ import annotations
@@ -304,7 +304,7 @@ def _swap_changes(problem: Instance, ordering: Ints, i: Ints, j: Ints) -> Floats
             other = np.where(real, near, 0)
             new = link[item, other] if forth else link[other, item]
             old = link[gone, other] if forth else link[other, gone]
-            total += np.where(real, new - old, 0.0)
+            total += np.where(real, np.where(np.isfinite(new), new - old, np.inf), 0.0)
     low, high = problem.reach(ordering)
     kept = (j <= high[i]) & (j >= low[i]) & (i <= high[j]) & (i >= low[j])
     return np.where(kept & (np.abs(i - j) > 1), total, np.inf)

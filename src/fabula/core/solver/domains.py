@@ -120,7 +120,10 @@ def starts_allowed(allowed: Bools, parts: Units) -> Bools:
     """
     n = len(allowed)
     starts = np.zeros((len(parts.members), n), dtype=bool)
-    for number, run in enumerate(parts.members):
+    single = parts.lengths == 1
+    starts[single] = allowed[[run[0] for run in parts.members if len(run) == 1]]
+    for number in np.flatnonzero(~single).tolist():
+        run = parts.members[number]
         last = n - len(run) + 1
         starts[number, :last] = np.all([allowed[item, o : last + o] for o, item in enumerate(run)], axis=0)
     linked = np.flatnonzero(parts.earlier.any(axis=0) | parts.earlier.any(axis=1))

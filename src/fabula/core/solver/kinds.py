@@ -124,7 +124,7 @@ class _Places(Kind):
     single = True
 
     def items(self, value: Any) -> Iterable[int]:
-        return value.values()
+        return list(value.values())
 
     def singles(self, value: Any) -> list[Any]:
         return list(value)

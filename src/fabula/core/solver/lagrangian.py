@@ -131,7 +131,7 @@ class _Paths:
         self.limits = np.isfinite(problem.most) | (problem.least > 0)
 
     def bound(self, prices: Floats) -> tuple[float, Floats]:
-        """The bound that prices give, and which way it rises: what is missing of each item, and is too much in zones."""
+        """The bound that prices give, and which way it rises: what is missing of items, and too much in zones."""
         n = len(self.cost)
         items, zones = prices[:n], prices[n:]
         cost = self.cost - items.astype(self.cost.dtype)

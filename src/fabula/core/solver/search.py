@@ -1,8 +1,8 @@
 """The search for more items than can be solved: without the wishes first, by tables or by drafts, and what bounds it.
 
 Up to a few hundred items everything is in two tables: for each of the most promising sizes of sides an ordering is
-constructed and annealed, and cheapest paths bound it. Of more items a draft by sorting, by assignment or along a short way
-is refined. All of it is counted in work, so that the same arguments give the same ordering everywhere.
+constructed and annealed, and cheapest paths bound it. Of more items a draft by sorting, by assignment or along a short
+way is refined. All of it is counted in work, so that the same arguments give the same ordering everywhere.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from fabula.core.solver.problem import Bounds, Problem
 from fabula.core.solver.proof import FEW, MOST_ITEMS, prove
 from fabula.core.solver.tsp import route
 
-FREE = 0.15  # of the work, for the ordering without wishes
+FREE = 0.1  # of the work, for the ordering without wishes
 MANY = 300  # items beyond which tables take too long
 MANY_ON_SIDES = 100  # the same where sides have very many sizes, or items are left out
 MANY_ROUTED, MANY_WISHED = 20, 60  # the same where neighbours count alone, without wishes and with some
@@ -40,7 +40,7 @@ ROOMIER = 1.1  # how much more sides hold where no even ones were found
 ATTEMPTS = 8
 MOST_TRIED = 3  # layouts that are searched
 FEW_ITEMS = 100  # up to which several layouts are searched
-SETTLED = 40  # paths after which prices tell layouts apart
+SETTLED = 50  # paths after which prices tell layouts apart
 JUDGED = 1  # paths for each layout, from the prices of the nearest
 HOT, WARM = 1.0, 0.3  # noise at the start, in deviations of the links: from a construction, and from a draft
 LATE = 1.0  # seconds' worth of work after which no ordering is looked for
