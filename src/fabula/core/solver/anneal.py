@@ -118,7 +118,9 @@ class _Walk:
     @property
     def round_cost(self) -> float:
         """The work of one round."""
-        return 100.0 + 1.45 * self.n + min(len(self.runs), RUNS) * (15.0 + 0.1 * self.n)
+        shared = min(self.n / 3, MOST_SHARED)
+        assigning = 0.02 * shared**2 + 4.5e-4 * shared**3
+        return 100.0 + 0.7 * self.n + assigning + min(len(self.runs), RUNS) * (15.0 + 0.1 * self.n)
 
     def _stand(self, ordering: Ints) -> None:
         """Take an ordering as it is."""

@@ -24,7 +24,7 @@ from fabula.core.solver.moves import descend
 from fabula.core.solver.problem import Bounds
 
 MOST_VARIABLES = 9000
-NODES = 500  # of branch and bound
+NODES = 100  # of branch and bound
 LATE = 300_000.0  # units for a first ordering, and for a last polish, whatever is left
 TIE = 1e-7  # weight of squares beside the sum, to decide between orderings that tie
 
@@ -169,7 +169,7 @@ def programme(problem: Instance, budget: Budget) -> Programmed | None:
 
     cost = _unit_costs(problem)
     possible = np.isfinite(cost)
-    budget.spend(2000.0 + 20.0 * possible.sum())
+    budget.spend(2000.0 + (40.0 if problem.has_loads else 20.0) * possible.sum())
     if possible.sum() > MOST_VARIABLES or budget.over or not _has_rows(problem):
         return None
     if not possible.any(axis=1).all():

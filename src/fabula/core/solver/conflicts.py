@@ -123,7 +123,7 @@ def _cost(constraints: Constraints) -> float:
     """About how much work it is to see whether constraints can be kept."""
     count = constraints.n - sum(len(run) - 1 for run in constraints.together)
     return (
-        1000.0 + 0.5 * constraints.n**2 + (2.0**count * count / 40 * constraints.sides if count <= MOST_UNITS else 0.0)
+        1000.0 + 0.5 * constraints.n**2 + (2.0**count * count / 10 * constraints.sides if count <= MOST_UNITS else 0.0)
     )
 
 

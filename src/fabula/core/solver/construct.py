@@ -304,7 +304,7 @@ def _swap_changes(problem: Instance, ordering: Ints, i: Ints, j: Ints) -> Floats
             other = np.where(real, near, 0)
             new = link[item, other] if forth else link[other, item]
             old = link[gone, other] if forth else link[other, gone]
-            total += np.where(real, np.where(np.isfinite(new), new - old, np.inf), 0.0)
+            total += np.where(real, new, 0.0) - np.where(real, old, 0.0)
     low, high = problem.reach(ordering)
     kept = (j <= high[i]) & (j >= low[i]) & (i <= high[j]) & (i >= low[j])
     return np.where(kept & (np.abs(i - j) > 1), total, np.inf)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from fabula.core.essence import Floats
 from fabula.core.solver.constraints import Constraints
 from fabula.core.solver.domains import Bools, Units
 from fabula.core.solver.problem import Goal, distances
+from fabula.core.template import Template
 
 # Criteria as whole numbers, so that sums are exact, ties are true ties, and the order of criteria is that of numbers.
 
@@ -75,36 +76,36 @@ def feasibility(constraints: Constraints) -> Criterion:
     return Criterion(lambda size: np.zeros((constraints.n, size), dtype=np.int64), link=link)
 
 
-def worst_deviation(goal: Goal, constraints: Constraints, sizes: range) -> Criterion:
-    """The largest deviation, on sides of any of some sizes."""
-    bits, one = bits_of(goal.n), _grain(goal, sizes)
+def worst_deviation(goal: Goal, constraints: Constraints) -> Criterion:
+    """The largest deviation."""
+    bits, one = bits_of(goal.n), _grain(goal)
     link = _links(constraints, 1 << bits, None)
     return Criterion(cache(lambda size: _snap(goal, size, one)), link=link, mask=(1 << bits) - 1)
 
 
-def sum_of_deviations(goal: Goal, constraints: Constraints, sizes: range, worst: int) -> Criterion:
+def sum_of_deviations(goal: Goal, constraints: Constraints, worst: int) -> Criterion:
     """The sum of deviations, none above ``worst``; then that of their squares; then the order of values and targets."""
-    bits, one = bits_of(goal.n), _grain(goal, sizes)
+    bits, one = bits_of(goal.n), _grain(goal)
 
     @cache
     def cost(size: int) -> Longs:
         deviations = _snap(goal, size, one)
         return np.asarray(np.where(deviations <= worst, deviations, NEVER))
 
-    return Criterion(cost, cache(lambda size: _minor(goal, size, sizes)), _links(constraints, 1 << bits, None))
+    return Criterion(cost, cache(lambda size: _minor(goal, size)), _links(constraints, 1 << bits, None))
 
 
 def sum_of_costs(goal: Goal, flow: Floats | None, constraints: Constraints, sizes: range, kept: int) -> Criterion:
     """Squared deviations, or the costs of a table, plus flow, where so many items are kept on sides of some sizes."""
     power = 1 if goal.follows is None else 2
-    tables = {size: goal.on_side(size) ** power for size in sizes}
-    largest = max((float(np.abs(table).max()) for table in tables.values()), default=0.0)
+    tables = {size: goal.on_side(size) for size in (sizes if power == 1 else range(1, goal.n + 1))}
+    largest = max((float(np.abs(table).max()) for table in tables.values()), default=0.0) ** power
     whole = None if goal.whole is None else goal.whole.at(kept)
     largest += 0.0 if whole is None else float(np.abs(whole).max())
     largest += 0.0 if flow is None else float(np.abs(flow).max())
     bits = bits_of(goal.n)
     one = (largest or 1.0) / 2.0 ** (bits - 1 - goal.n.bit_length())
-    costs = {size: np.rint(table / one).astype(np.int64) for size, table in tables.items()}
+    costs = {size: np.rint(tables[size] ** power / one).astype(np.int64) for size in sizes}
     flowing = None if flow is None else np.rint(flow / one).astype(np.int64)
     shared = None if whole is None else np.rint(whole / one).astype(np.int64)
     return Criterion(costs.__getitem__, link=_links(constraints, 1 << bits, flowing), shared=shared)
@@ -115,15 +116,20 @@ def bits_of(n: int) -> int:
     return 59 - n.bit_length()
 
 
-def _grain(goal: Goal, sizes: range) -> float:
-    """The grain of deviations."""
-    return _largest(goal, sizes) / 2.0 ** (bits_of(goal.n) - 2 - goal.n.bit_length())
+def _grain(goal: Goal) -> float:
+    """The grain of deviations: the same whatever the constraints are."""
+    return _largest(goal) / 2.0 ** (bits_of(goal.n) - 2 - goal.n.bit_length())
 
 
-def _largest(goal: Goal, sizes: range) -> float:
-    """The largest value or target, over sides of some sizes."""
-    targets = max((float(np.abs(goal.targets(size)).max()) for size in sizes), default=0.0)
+def _largest(goal: Goal) -> float:
+    """The largest value or target, over sides of every size."""
+    targets = 0.0 if goal.follows is None else _largest_target(goal.follows, goal.n)
     return max(float(np.abs(goal.rows).max()), targets) * max(1.0, goal.rows.shape[1] ** 0.5) or 1.0
+
+
+@lru_cache(maxsize=64)
+def _largest_target(template: Template, n: int) -> float:
+    return max(float(np.abs(template.samples(size)).max()) for size in range(1, n + 1))
 
 
 def _snap(goal: Goal, size: int, one: float) -> Longs:
@@ -132,13 +138,13 @@ def _snap(goal: Goal, size: int, one: float) -> Longs:
     return np.rint(distances(rows[:, np.newaxis], targets)).astype(np.int64)
 
 
-def _minor(goal: Goal, size: int, sizes: range) -> Longs:
+def _minor(goal: Goal, size: int) -> Longs:
     """Squares on a coarser grain in the high bits; in the low ones, how far value and target differ in rank.
 
     Both are smallest where values and targets are paired in their order, as :func:`fabula.core.fit.fit` pairs them.
     """
     length = goal.n.bit_length()
-    one = _largest(goal, sizes) / 2.0 ** ((56 - 4 * length) // 2)
+    one = _largest(goal) / 2.0 ** ((56 - 4 * length) // 2)
     squares = _snap(goal, size, one) ** 2
     if goal.rows.shape[1] > 1:
         return squares << (3 * length)
@@ -249,6 +255,7 @@ def mask_of(units: Iterable[int]) -> int:
 # One side: the cheapest way to lay each subset of units along its positions.
 
 CHUNK = 4096  # subsets at once: what they need stays in the cache
+AT_ONCE = 1 << 18  # entries up to which one step for all units is quicker than one for each
 
 
 @dataclass(frozen=True, eq=False)
@@ -278,6 +285,16 @@ class Side:
     def size(self) -> int:
         """How many positions it has."""
         return int(self.cost.shape[1])
+
+    @cached_property
+    def ends(self) -> tuple[Longs, Longs | None]:
+        """The two numbers of every subset at the end of the side: shape (2^u,), or (u, 2^u) by the first unit."""
+        return _fill_ends(self)
+
+    @cached_property
+    def at_once(self) -> bool:
+        """Whether all units can be set before a few subsets in one step: single items, and neighbours matter."""
+        return self.link is not None and self.minor is None and bool((self.subsets.parts.lengths == 1).all())
 
 
 def side(subsets: Subsets, criterion: Criterion, allowed: Bools, room: float, *, begun: int = 0) -> Side:
@@ -311,7 +328,7 @@ def _by_start(parts: Units, cost: Longs, link: Longs | None, criterion: Criterio
 
 def fill(side: Side) -> tuple[Longs, Longs | None]:
     """The two numbers of the cheapest way for each subset, shape (2^u,) each; NEVER where the side is not full."""
-    first, second = fill_ends(side)
+    first, second = side.ends
     subsets = side.subsets
     if first.ndim == 2:
         if second is not None:
@@ -322,8 +339,7 @@ def fill(side: Side) -> tuple[Longs, Longs | None]:
     return np.where(full, first, NEVER), second
 
 
-def fill_ends(side: Side) -> tuple[Longs, Longs | None]:
-    """The same for every subset at the end of the side: shape (2^u,), or (u, 2^u) by the first unit."""
+def _fill_ends(side: Side) -> tuple[Longs, Longs | None]:
     count = len(side.cost)
     shape = (1 << count,) if side.link is None else (count, 1 << count)
     first = np.full(shape, NEVER)
@@ -344,6 +360,9 @@ def _extend(side: Side, first: Longs, second: Longs | None, sets: Longs) -> None
         sets = sets[first[sets] < NEVER]
     elif sets[0] > 0:
         sets = sets[first[:, sets].min(axis=0) < NEVER]
+    if side.at_once and len(side.cost) ** 2 * len(sets) <= AT_ONCE:
+        _extend_at_once(side, first, sets)
+        return
     here = first[..., sets]
     minor = None if second is None else second[..., sets]
     start = side.size - side.subsets.items[sets]
@@ -354,6 +373,21 @@ def _extend(side: Side, first: Longs, second: Longs | None, sets: Longs) -> None
         if possible.any():
             total, tie = _behind(side, here[..., possible], None if minor is None else minor[..., possible], unit)
             _place(side, first, second, sets[possible] | (1 << unit), unit, position[possible], total, tie)
+
+
+def _extend_at_once(side: Side, first: Longs, sets: Longs) -> None:
+    """The same for single items: all of them before all of some subsets, of which each holds as many."""
+    if side.link is None or not len(sets):
+        return
+    unit = np.arange(len(side.cost))[:, np.newaxis]
+    cost = side.cost[:, side.size - int(side.subsets.items[sets[0]]) - 1][:, np.newaxis]
+    total = np.zeros((len(unit), 1), dtype=np.int64)
+    if sets[0]:
+        total = (side.link[:, :, np.newaxis] + first[:, sets]).min(axis=1)  # (unit, subsets)
+    total = cap(side.criterion.join(total, cost))
+    barred = (np.int64(1) << unit) | np.array(side.subsets.needs, dtype=np.int64)[:, np.newaxis]
+    units, columns = np.nonzero((sets & barred == 0) & (cost < NEVER))
+    first[units, sets[columns] | (np.int64(1) << units)] = total[units, columns]
 
 
 def _behind(side: Side, first: Longs, second: Longs | None, unit: int) -> tuple[Longs, Longs | None]:
@@ -397,7 +431,7 @@ def _place(
 
 def trace(side: Side) -> list[int]:
     """The units of the cheapest way to lay all of them along the side; of those that tie, the smallest first."""
-    first, second = fill_ends(side)
+    first, second = side.ends
     if side.link is None:
         return _trace_plain(side, first, second)
     left, order = len(side.subsets.every) - 1, list[int]()

@@ -100,6 +100,9 @@ def shortest_room(planned: Plan) -> float | None:
 def trace_sides(found: Filled) -> tuple[Ints, tuple[int, ...]]:
     """The ordering behind the best numbers; of those that tie, the first in the order of the items."""
     planned, subsets = found.plan, found.plan.subsets
+    if found.alone is not None:
+        members = subsets.parts.members
+        return np.array([item for unit in trace(found.alone) for item in members[unit]], dtype=np.intp), ()
     first, second = found.joined[-1]
     final = planned.final
     left = int(_least(subsets, final, first[final], None if second is None else second[final]))
@@ -200,11 +203,11 @@ def _best(problem: Problem, planned: Plan) -> Filled | None:
     goal, flow, constraints = problem.goal, problem.flow, planned.constraints
     if not problem.counts_worst:
         return _optimum(planned, sum_of_costs(goal, flow, constraints, planned.sizes, planned.kept))
-    worst = worst_deviation(goal, constraints, planned.sizes)
+    worst = worst_deviation(goal, constraints)
     if planned.simple:
         found = _optimum(planned, worst)
         limit = NEVER if found is None else found.best & worst.mask
-        return None if found is None else _optimum(planned, sum_of_deviations(goal, constraints, planned.sizes, limit))
+        return None if found is None else _optimum(planned, sum_of_deviations(goal, constraints, limit))
     return _within_worst(goal, planned, worst)
 
 
@@ -215,17 +218,13 @@ def _within_worst(goal: Goal, planned: Plan, worst: Criterion) -> Filled | None:
     limits = worst_limits(planned, worst, single)
     if constraints.apart is None or not constraints.apart_soft:
         at = _first(len(limits), lambda at: can_join(planned, worst, single, int(limits[at])))
-        return (
-            None
-            if at is None
-            else _optimum(planned, sum_of_deviations(goal, constraints, planned.sizes, int(limits[at])))
-        )
-    fewest = _optimum(planned, sum_of_deviations(goal, constraints, planned.sizes, NEVER))
+        return None if at is None else _optimum(planned, sum_of_deviations(goal, constraints, int(limits[at])))
+    fewest = _optimum(planned, sum_of_deviations(goal, constraints, NEVER))
     known: dict[int, Filled | None] = {}
 
     def enough(at: int) -> bool:
         """Whether as few neighbours are alike as without a limit."""
-        known[at] = _optimum(planned, sum_of_deviations(goal, constraints, planned.sizes, int(limits[at])))
+        known[at] = _optimum(planned, sum_of_deviations(goal, constraints, int(limits[at])))
         found = known[at]
         return None not in (found, fewest) and _count_alike(goal, found) == _count_alike(goal, fewest)
 
@@ -253,6 +252,8 @@ def _first(count: int, enough: Callable[[int], bool]) -> int | None:
 
 def _optimum(planned: Plan, criterion: Criterion) -> Filled | None:
     """All sides filled and joined; None where nothing keeps the constraints."""
+    if planned.constraints.sides == 1 and planned.complete:
+        return _fill_alone(planned, criterion)
     single = single_sides(planned, criterion)
     if planned.simple:
         found = Filled(planned, criterion, single, join_sides(planned, criterion, single))
@@ -266,3 +267,13 @@ def _optimum(planned: Plan, criterion: Criterion) -> Filled | None:
             some = parts_within(single, prices, found.best)
             return Filled(planned, criterion, some, join_sides(planned, criterion, some))
     return None
+
+
+def _fill_alone(planned: Plan, criterion: Criterion) -> Filled | None:
+    """One side of everything filled; None where nothing keeps the constraints."""
+    allowed = planned.domain(0, 0, planned.kept)
+    if allowed is None or planned.kept not in planned.sizes:
+        return None
+    whole = side(planned.subsets, criterion, allowed, planned.room)
+    best = int(whole.ends[0][..., -1].min())
+    return Filled(planned, criterion, {}, [(np.array([best]), None)], whole) if best < NEVER else None

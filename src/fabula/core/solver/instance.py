@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -98,7 +99,7 @@ class Instance:
         """The most a side may hold."""
         return float(self.most[0])
 
-    @property
+    @cached_property
     def has_loads(self) -> bool:
         """Whether lengths matter."""
         return bool(np.isfinite(self.most).any() or (self.least > 0).any())

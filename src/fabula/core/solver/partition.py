@@ -357,12 +357,15 @@ class Filled:
         For (side, items before it, its size): both numbers of its subsets, where that side can be.
     joined
         For each side: both numbers of each subset (2^u,) on the sides up to it.
+    alone
+        The side, where there is one and nothing is left out.
     """
 
     plan: Plan
     criterion: Criterion
     single: Singles
     joined: list[Numbers]
+    alone: Side | None = None
 
     @property
     def best(self) -> int:
