@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from itertools import pairwise
 
 import numpy as np
@@ -172,9 +173,9 @@ def test_sides_and_limits_hold_for_many_items(rng):
 def test_a_wish_that_the_free_ordering_keeps_changes_nothing_with_many_items(rng):
     goal, flow = Goal.template(rng.normal(size=25), HILL), 0.1 * rng.random((25, 25))
     for table in (None, flow):
-        free = arrange(goal, flow=table, seconds=30.0)
+        free = arrange(goal, flow=table)
         a, b = (int(item) for item in free.ordering[[3, 20]])
-        held = arrange(goal, flow=table, constraints=Constraints(25, before=[(a, b)]), seconds=30.0)
+        held = arrange(goal, flow=table, constraints=Constraints(25, before=[(a, b)]))
         assert held.ordering.tolist() == free.ordering.tolist()
 
 
@@ -198,9 +199,38 @@ def test_descent_never_ends_worse_and_ends_where_no_swap_helps(rng):
 @pytest.mark.slow
 def test_the_same_arguments_give_the_same_ordering(rng):
     goal, flow = Goal.template(rng.normal(size=30), HILL), 0.5 * rng.random((30, 30))
-    first, second, other = (arrange(goal, flow=flow, seed=seed, seconds=60.0) for seed in (0, 0, 1))
+    first, second, other = (arrange(goal, flow=flow, seed=seed) for seed in (0, 0, 1))
     np.testing.assert_array_equal(first.ordering, second.ordering)
     assert other.objective == pytest.approx(first.objective, rel=0.1)
+
+
+def test_the_clock_has_no_say(rng, monkeypatch):
+    goal, flow = Goal.template(rng.normal(size=40), HILL), 0.5 * rng.random((40, 40))
+    kept = Constraints(40, sides=2, lengths=rng.uniform(1, 2, size=40), fixed={0: 3}, before=[(5, 6)])
+    one = arrange(goal, flow=flow, constraints=kept, seconds=0.3)
+    ticks = iter(range(10**9))
+    for name in ("monotonic", "perf_counter", "time", "process_time"):
+        monkeypatch.setattr(time, name, lambda: 60.0 * next(ticks))  # a machine so slow that every look takes a minute
+    other = arrange(goal, flow=flow, constraints=kept, seconds=0.3)
+    assert one.ordering.tolist() == other.ordering.tolist()
+    assert (one.sides, one.gap) == (other.sides, other.gap)
+
+
+def test_more_seconds_buy_more_work_and_no_worse_bound(rng):
+    goal, flow = Goal.template(rng.normal(size=40), HILL), 0.5 * rng.random((40, 40))
+    short, long = (arrange(goal, flow=flow, seconds=seconds) for seconds in (0.05, 0.8))
+    assert long.gap < short.gap
+
+
+def test_one_table_is_asked_for_where_nothing_is_left_out(rng):
+    for n in (9, 25):
+        asked, table = [], rng.random((n, n))
+        goal = Goal.table(n=n, whole=lambda m, asked=asked, table=table: asked.append(m) or table[:, :m])
+        found = arrange(goal, flow=0.1 * rng.random((n, n)), constraints=Constraints(n, fixed={0: 2}), seconds=0.1)
+        assert asked == [n]
+        assert found.ordering[0] == 2
+    with pytest.raises(InputError, match="the table is for 9 positions, and 5 are asked for: give a function"):
+        arrange(Goal.table(rng.random((9, 9))), constraints=Constraints(9, limit=5))
 
 
 def test_flow_smooths_and_contrasts(rng):
