@@ -27,18 +27,9 @@ MOST_ROUNDS = 20_000
 def anneal(problem: Instance, ordering: Ints, rng: np.random.Generator, budget: Budget, *, hot: float = 2.5) -> Ints:
     """The best ordering met on a walk that grows colder.
 
-    Parameters
-    ----------
-    problem
-        The costs.
-    ordering
-        Shape (n,), keeps the constraints, as every ordering on the walk does.
-    rng
-        Makes the walk.
-    budget
-        Spent to the end: the walk is as long as it permits.
-    hot
-        Noise at its start, in deviations of the links.
+    ``problem``: the costs. ``ordering``: shape (n,), keeps the constraints, as every ordering on the walk does.
+    ``rng``: makes the walk. ``budget``: spent to the end: the walk is as long as it permits. ``hot``: noise at its
+    start, in deviations of the links.
     """
     walk = _Walk(problem, ordering, rng)
     each = walk.round_cost
@@ -96,10 +87,7 @@ def _pattern(n: int, rng: np.random.Generator) -> _Pattern | None:
 
 
 class _Walk:
-    """An ordering on its way, with what each position and each link of it costs.
-
-    Tables are padded with a dummy item n, which stands before the first position and behind the last, and are flat.
-    """
+    """An ordering on its way, with what each position and each link of it costs."""
 
     def __init__(self, problem: Instance, ordering: Ints, rng: np.random.Generator) -> None:
         n = len(ordering)

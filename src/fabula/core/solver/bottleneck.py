@@ -32,14 +32,8 @@ TIE = 1e-7  # weight of squares beside the sum, to decide between orderings that
 def least_worst(problem: Instance, floor: float, seed: int, budget: Budget) -> tuple[Ints, Bounds] | None:
     """An ordering with a small largest deviation and, under that, a small sum; and bounds of both.
 
-    Parameters
-    ----------
-    problem
-        Whose costs are deviations.
-    floor
-        No largest deviation is below it.
-    seed, budget
-        Of the search.
+    ``problem``: whose costs are deviations. ``floor``: no largest deviation is below it. ``seed``, ``budget``: of the
+    search.
     """
     deviations = run_worst(problem)
     limits = np.unique(deviations[np.isfinite(deviations) & (deviations >= floor * (1 - 1e-12))])
@@ -156,12 +150,8 @@ class _Rows:
 def programme(problem: Instance, budget: Budget) -> Programmed | None:
     """The ordering with the smallest sum of costs, links aside; None where there are too many variables.
 
-    Parameters
-    ----------
-    problem
-        Whose links are 0 or infinite.
-    budget
-        Of which it takes a part by how many variables there are; the solver stops by nodes, not by time.
+    ``problem``: whose links are 0 or infinite. ``budget``: of which it takes a part by how many variables there are;
+    the solver stops by nodes, not by time.
     """
     from scipy.optimize import Bounds as Between
     from scipy.optimize import LinearConstraint, milp

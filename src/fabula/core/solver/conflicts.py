@@ -60,10 +60,7 @@ def list_phrases(
 def check(constraints: Constraints) -> None:
     """Say which constraints contradict each other, where a simple rule shows it.
 
-    Raises
-    ------
-    ConflictError
-        With a smallest set of constraints that cannot all hold, each told.
+    ``Raises``: conflictError With a smallest set of constraints that cannot all hold, each told.
 
     Examples
     --------
@@ -197,11 +194,7 @@ def _is_crowded(positions: Bools) -> bool:
 
 
 def _too_alike(constraints: Constraints, labels: Ints, parts: Units) -> bool:
-    """Whether equal labels must meet: within a run, at fixed neighbours, or because they are too many.
-
-    Units with the label at both ends need a unit without it at either end between any two of them, and items with
-    the label can take every other free position at most.
-    """
+    """Whether equal labels must meet: within a run, at fixed neighbours, or because they are too many."""
     pinned = {place % constraints.n: item for place, item in constraints.fixed.items()}
     neighbours = [pair for run in parts.members for pair in pairwise(run)]
     neighbours += [(item, pinned[place + 1]) for place, item in pinned.items() if place + 1 in pinned]

@@ -62,16 +62,8 @@ class _Left:
 def construct(problem: Instance, wish: Ints, rng: np.random.Generator, budget: Budget = UNLIMITED) -> Ints | None:
     """An ordering that keeps the constraints and stays close to another; None when none was found.
 
-    Parameters
-    ----------
-    problem
-        Without a simple contradiction.
-    wish
-        Shape (n,), an ordering that need not keep them all.
-    rng
-        Shakes the wish after an attempt that failed.
-    budget
-        Of which every unit that is placed takes a part.
+    ``problem``: without a simple contradiction. ``wish``: shape (n,), an ordering that need not keep them all. ``rng``:
+    shakes the wish after an attempt that failed. ``budget``: of which every unit that is placed takes a part.
     """
     place = np.argsort(wish)
     facts = _facts(problem)
@@ -154,16 +146,8 @@ def _choices(facts: _Facts, by_wish: Ints, left: _Left, order: list[int], place:
 def rebalance(problem: Instance, ordering: Ints, rng: np.random.Generator, budget: Budget = UNLIMITED) -> Ints | None:
     """An ordering whose zones hold what they may, by swaps that each bring it nearer; None where that fails.
 
-    Parameters
-    ----------
-    problem
-        The costs.
-    ordering
-        Shape (N,), keeps everything but the lengths.
-    rng
-        Draws the positions that are looked at, where there are many.
-    budget
-        Of which every look takes a part.
+    ``problem``: the costs. ``ordering``: shape (N,), keeps everything but the lengths. ``rng``: draws the positions
+    that are looked at, where there are many. ``budget``: of which every look takes a part.
     """
     zone, inside, misses = problem.zone, np.flatnonzero(problem.zone >= 0), 0
     while problem.overload(ordering) > 0.0:
@@ -197,18 +181,9 @@ def rebalance_ranks(
 ) -> Ints | None:
     """Which item takes which rank so that no side holds more than its room; None where that was not found.
 
-    Parameters
-    ----------
-    values, lengths
-        Shape (m,), of the items in the order of their values: sorted.
-    targets, side
-        Shape (m,): the sorted targets, and the side each is on.
-    room
-        The most a side may hold.
-    worst
-        The largest deviation so far, which should not grow.
-    budget
-        Of which every look takes a part.
+    ``values``, ``lengths``: shape (m,), of the items in the order of their values: sorted. ``targets``, ``side``: shape
+    (m,): the sorted targets, and the side each is on. ``room``: the most a side may hold. ``worst``: the largest
+    deviation so far, which should not grow. ``budget``: of which every look takes a part.
     """
     order, count = np.arange(len(values)), int(side.max()) + 1
     loads = np.bincount(side, lengths, count).astype(np.float64)

@@ -67,16 +67,9 @@ def settle(allowed: Bools, item: int, position: int) -> bool:
 class Units:
     """The m units of n items.
 
-    Attributes
-    ----------
-    members
-        The items of each unit, in order; units are sorted by their first item.
-    of, offset
-        Shape (n,): unit of each item, and its position in it.
-    lengths
-        Shape (m,).
-    earlier
-        Shape (m, m): ``earlier[a, b]`` when unit a must stand before unit b, followed through.
+    ``members``: the items of each unit, in order; units are sorted by their first item. ``of``, ``offset``: shape (n,):
+    unit of each item, and its position in it. ``lengths``: shape (m,). ``earlier``: shape (m, m): ``earlier[a, b]``
+    when unit a must stand before unit b, followed through.
     """
 
     members: tuple[tuple[int, ...], ...]

@@ -32,18 +32,11 @@ _LARGEST = 1 << 60  # no cost of what may be comes near it
 class Criterion:
     """What is minimised.
 
-    Attributes
-    ----------
-    cost
-        From the size of a side to the cost of each item at each of its positions, shape (n, size).
-    shared
-        Shape (n, kept): what is added by the position in the whole; None where nothing is.
-    minor
-        The same as ``cost`` for the second number; None where there is none.
-    link
-        Shape (n, n): the cost of item k right after item i; None where neighbours do not matter.
-    mask
-        The bits of which the largest counts; all others are summed. 0 where everything is summed.
+    ``cost``: from the size of a side to the cost of each item at each of its positions, shape (n, size). ``shared``:
+    shape (n, kept): what is added by the position in the whole; None where nothing is. ``minor``: the same as ``cost``
+    for the second number; None where there is none. ``link``: shape (n, n): the cost of item k right after item i; None
+    where neighbours do not matter. ``mask``: the bits of which the largest counts; all others are summed. 0 where
+    everything is summed.
     """
 
     cost: Table
@@ -139,10 +132,7 @@ def _snap(goal: Goal, size: int, one: float) -> Longs:
 
 
 def _minor(goal: Goal, size: int) -> Longs:
-    """Squares on a coarser grain in the high bits; in the low ones, how far value and target differ in rank.
-
-    Both are smallest where values and targets are paired in their order, as :func:`fabula.core.fit.fit` pairs them.
-    """
+    """Squares on a coarser grain in the high bits; in the low ones, how far value and target differ in rank."""
     length = goal.n.bit_length()
     one = _largest(goal) / 2.0 ** ((56 - 4 * length) // 2)
     squares = _snap(goal, size, one) ** 2
@@ -173,12 +163,7 @@ def _links(constraints: Constraints, alike: int, flow: Longs | None) -> Longs | 
 class Subsets:
     """The 2^u subsets of u units; subset number s holds unit k when bit k of s is set.
 
-    Attributes
-    ----------
-    parts
-        The units.
-    lengths
-        Shape (u,): what limits count, of each unit.
+    ``parts``: the units. ``lengths``: shape (u,): what limits count, of each unit.
     """
 
     parts: Units
@@ -262,16 +247,9 @@ AT_ONCE = 1 << 18  # entries up to which one step for all units is quicker than 
 class Side:
     """A side to be filled.
 
-    Attributes
-    ----------
-    subsets
-        Of the units that may stand on it.
-    cost, minor
-        Shape (units, size): each unit by the position it starts at.
-    link
-        Shape (units, units): the second right after the first; None where neighbours do not matter.
-    room
-        The most it may hold.
+    ``subsets``: of the units that may stand on it. ``cost``, ``minor``: shape (units, size): each unit by the position
+    it starts at. ``link``: shape (units, units): the second right after the first; None where neighbours do not matter.
+    ``room``: the most it may hold.
     """
 
     subsets: Subsets

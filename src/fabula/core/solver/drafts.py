@@ -191,10 +191,7 @@ def _assignment_cost(n: int) -> float:
 
 
 def _price_bound(cost: Floats, ordering: Ints) -> float:
-    """A bound of the sum for very many items: each at its cheapest position, under prices of positions.
-
-    The prices start at what positions cost in an ordering, and are moved against what is chosen twice or never.
-    """
+    """A bound of the sum for very many items: each at its cheapest position, under prices of positions."""
     n, m = cost.shape
     if m < n:
         return float(cost.min(axis=0).sum())

@@ -77,20 +77,9 @@ def worth_bound(
 ) -> float:
     """What no ordering of all items gets below, whatever the sizes of its sides.
 
-    Parameters
-    ----------
-    template
-        What each side follows.
-    values
-        Shape (n - p,), sorted: the items that are not pinned.
-    sizes, sides
-        The sizes that each of so many sides can have.
-    pinned
-        The p other items.
-    power
-        Of deviations, 1 or 2, in the sum.
-    runs
-        The values of items that stand next to each other, none of them pinned.
+    ``template``: what each side follows. ``values``: shape (n - p,), sorted: the items that are not pinned. ``sizes``,
+    ``sides``: the sizes that each of so many sides can have. ``pinned``: the p other items. ``power``: of deviations, 1
+    or 2, in the sum. ``runs``: the values of items that stand next to each other, none of them pinned.
     """
     kept = len(values) + len(pinned.values)
     even = np.concatenate([template.samples(size) for size in even_sizes(kept, sides)])
@@ -147,16 +136,8 @@ MOST_JUDGED = 1500  # runs and ends by sizes of sides
 def line_bounds(task: Problem, kept: int, room: float, worst: float, budget: Budget) -> Bounds:
     """What no ordering of so many items gets below, flow and wishes aside.
 
-    Parameters
-    ----------
-    task
-        Whose goal is a template.
-    kept, room
-        How many items are kept, and the most a side may hold.
-    worst
-        The largest deviation that counts.
-    budget
-        Of the bounds.
+    ``task``: whose goal is a template. ``kept``, ``room``: how many items are kept, and the most a side may hold.
+    ``worst``: the largest deviation that counts. ``budget``: of the bounds.
     """
     best = Bounds(0.0, 0.0)
     follows = task.goal.follows

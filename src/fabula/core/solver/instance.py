@@ -231,14 +231,8 @@ def _instance(
 class Candidate:
     """Sides of given sizes.
 
-    Attributes
-    ----------
-    instance
-        The costs: deviations, or what is weighed against flow.
-    worst
-        No largest deviation is below it; 0 where it does not count.
-    total
-        No sum of position costs is below it.
+    ``instance``: the costs: deviations, or what is weighed against flow. ``worst``: no largest deviation is below it; 0
+    where it does not count. ``total``: no sum of position costs is below it.
     """
 
     instance: Instance

@@ -29,14 +29,8 @@ _SHOWN = 8  # items of one label that are named in an error
 class Laid:
     """An ordering of what is kept, as constraints look at it.
 
-    Attributes
-    ----------
-    order, side
-        Shape (m,): the item at each position, and the side it is on.
-    place
-        Shape (n,): the position of each item, -1 where it is left out.
-    loads
-        Shape (sides,): what each side holds.
+    ``order``, ``side``: shape (m,): the item at each position, and the side it is on. ``place``: shape (n,): the
+    position of each item, -1 where it is left out. ``loads``: shape (sides,): what each side holds.
     """
 
     order: Ints

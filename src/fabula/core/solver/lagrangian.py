@@ -30,12 +30,7 @@ def lowest_bound(searches: Sequence[PathSearch], budget: Budget) -> float:
 
     The problem with the lowest bound is always worked on next.
 
-    Parameters
-    ----------
-    searches
-        The prices for each problem.
-    budget
-        Of which each path takes a part, O(N^3).
+    ``searches``: the prices for each problem. ``budget``: of which each path takes a part, O(N^3).
     """
     while not budget.over:
         lowest = min(searches, key=lambda search: search.best)
@@ -53,16 +48,8 @@ def sweep_cost(n: int) -> float:
 class PathSearch:
     """The prices for one problem, on their way to a higher bound.
 
-    Parameters
-    ----------
-    problem
-        The costs.
-    prices
-        Shape (N + zones,), where they start: of the items, and of a mean length on each zone.
-    value
-        Of a known ordering, which scales the steps.
-    floor
-        A bound that is known.
+    ``problem``: the costs. ``prices``: shape (N + zones,), where they start: of the items, and of a mean length on each
+    zone. ``value``: of a known ordering, which scales the steps. ``floor``: A bound that is known.
     """
 
     def __init__(self, problem: Instance, prices: Floats, value: float, *, floor: float = -np.inf) -> None:

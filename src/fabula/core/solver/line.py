@@ -176,16 +176,8 @@ STEPS = 1025  # numbers tried first for the largest deviation
 class Pool:
     """The items to choose from.
 
-    Attributes
-    ----------
-    values, lengths
-        Shape (n,): sorted, and what the limit counts.
-    must
-        Shape (n,): whether the item is never left out.
-    limit
-        The most that is kept may hold.
-    power
-        Of deviations, in the sum.
+    ``values``, ``lengths``: shape (n,): sorted, and what the limit counts. ``must``: shape (n,): whether the item is
+    never left out. ``limit``: the most that is kept may hold. ``power``: of deviations, in the sum.
     """
 
     values: Floats
@@ -200,16 +192,8 @@ def choose(
 ) -> tuple[float, Ints]:
     """The smallest sum of deviations and priced lengths over the ranks, and the items that have it, in order.
 
-    Parameters
-    ----------
-    pool, ranks
-        What is laid on what.
-    price
-        Of a unit of length.
-    weigh
-        Whether deviations count in the sum.
-    most
-        The largest deviation that is allowed. Where it is too small for any choice, the sum is infinite.
+    ``pool``, ``ranks``: what is laid on what. ``price``: of a unit of length. ``weigh``: whether deviations count in
+    the sum. ``most``: the largest deviation that is allowed. Where it is too small for any choice, the sum is infinite.
     """
     n, m = len(pool.values), len(ranks.low)
     taken = np.zeros((n, m), dtype=bool)

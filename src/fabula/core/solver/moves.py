@@ -23,14 +23,9 @@ MOST_TURNED = 100  # longer stretches are hardly ever better turned round
 class Here:
     """An ordering, with the tables in terms of its positions.
 
-    Attributes
-    ----------
-    ordering
-        Shape (n,).
-    P, L
-        Shape (n, n) and (n + 2, n + 2): the latter framed by zeros, so that position i is row i + 1.
-    low, high
-        Shape (n,): the first and last position each item can take while the others it is bound to stay.
+    ``ordering``: shape (n,). ``P``, ``L``: shape (n, n) and (n + 2, n + 2): the latter framed by zeros, so that
+    position i is row i + 1. ``low``, ``high``: shape (n,): the first and last position each item can take while the
+    others it is bound to stay.
     """
 
     ordering: Ints
@@ -160,14 +155,8 @@ Step = Callable[[Ints, int, int], Ints]
 def descend(problem: Instance, ordering: Ints, budget: Budget = UNLIMITED) -> Ints:
     """Improve an ordering by swaps, moved blocks and reversals until none of them improves it.
 
-    Parameters
-    ----------
-    problem
-        The costs.
-    ordering
-        Shape (n,), keeps the constraints.
-    budget
-        Of which each look at all moves of a kind takes a part.
+    ``problem``: the costs. ``ordering``: shape (n,), keeps the constraints. ``budget``: of which each look at all moves
+    of a kind takes a part.
     """
     n = len(ordering)
     lengths = sorted({1, 2, 3, *problem.parts.lengths.tolist()})

@@ -27,14 +27,8 @@ _SINGLE = float(np.finfo(np.float32).eps)
 def tree_bound(link: Floats, reached: float, budget: Budget = UNLIMITED) -> float:
     """What no ordering's sum of links is below.
 
-    Parameters
-    ----------
-    link
-        Shape (n, n), symmetric, finite off the diagonal, of any sign.
-    reached
-        The sum of an ordering, which tells how far prices should move.
-    budget
-        Of which every move of the prices takes a part.
+    ``link``: shape (n, n), symmetric, finite off the diagonal, of any sign. ``reached``: the sum of an ordering, which
+    tells how far prices should move. ``budget``: of which every move of the prices takes a part.
 
     Examples
     --------

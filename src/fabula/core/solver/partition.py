@@ -23,16 +23,8 @@ from fabula.core.solver.kinds import SLACK
 class Plan:
     """So many items kept, on sides that hold so much.
 
-    Attributes
-    ----------
-    constraints
-        What must be kept.
-    subsets
-        Of all units.
-    kept
-        How many items are kept.
-    room
-        The most a side may hold.
+    ``constraints``: what must be kept. ``subsets``: of all units. ``kept``: how many items are kept. ``room``: the most
+    a side may hold.
     """
 
     constraints: Constraints
@@ -125,20 +117,10 @@ def join(
 ) -> Numbers:
     """The cheapest way for each wanted subset, of which ``size`` items stand on the following side.
 
-    Parameters
-    ----------
-    subsets, criterion
-        The units, and what is minimised.
-    before, following
-        Both numbers of the cheapest way for each subset, shape (2^u,), on the sides so far and on the following.
-    wanted
-        Shape (w,), subsets that hold the same number of items.
-    size
-        How many items the following side has.
-
-    Returns
-    -------
-    Both numbers for each wanted subset, shape (w,).
+    ``subsets``, ``criterion``: the units, and what is minimised. ``before``, ``following``: both numbers of the
+    cheapest way for each subset, shape (2^u,), on the sides so far and on the following. ``wanted``: shape (w,),
+    subsets that hold the same number of items. ``size``: how many items the following side has. Returns both numbers
+    for each wanted subset, shape (w,).
     """
     shape = subsets.every.shape
     found = np.full(shape, NEVER), None if before[1] is None else np.full(shape, NEVER)
@@ -349,16 +331,9 @@ def worst_limits(planned: Plan, criterion: Criterion, single: Singles) -> Longs:
 class Filled:
     """Sides filled under one criterion.
 
-    Attributes
-    ----------
-    plan, criterion
-        What was filled, and what was minimised.
-    single
-        For (side, items before it, its size): both numbers of its subsets, where that side can be.
-    joined
-        For each side: both numbers of each subset (2^u,) on the sides up to it.
-    alone
-        The side, where there is one and nothing is left out.
+    ``plan``, ``criterion``: what was filled, and what was minimised. ``single``: for (side, items before it, its size):
+    both numbers of its subsets, where that side can be. ``joined``: for each side: both numbers of each subset (2^u,)
+    on the sides up to it. ``alone``: the side, where there is one and nothing is left out.
     """
 
     plan: Plan

@@ -357,9 +357,7 @@ def canonical_order(goal: Goal, flow: Floats | None, constraints: Constraints) -
     What the constraints ask for has no part in it, or a wish that already holds could change the result; lengths have
     one only where they decide something anyway.
 
-    Returns
-    -------
-    order : shape (n,), item indices.
+    Returns order : shape (n,), item indices.
 
     Examples
     --------

@@ -57,16 +57,8 @@ class Costs:
 class Relaxation:
     """What is known of each of B problems.
 
-    Attributes
-    ----------
-    least
-        Shape (B,): no ordering costs less.
-    prices
-        Shape (n, B): of the items, with which that is found.
-    orderings
-        Shape (B, n): the best ordering known.
-    upper
-        Shape (B,): what it costs.
+    ``least``: shape (B,): no ordering costs less. ``prices``: shape (n, B): of the items, with which that is found.
+    ``orderings``: shape (B, n): the best ordering known. ``upper``: shape (B,): what it costs.
     """
 
     least: Floats
@@ -173,10 +165,7 @@ def set_labels(costs: Costs, bounds: Relaxation, ways: Sequence[int]) -> tuple[I
 
 
 def _followed(costs: Costs, prices: Floats, limit: Floats, most: int) -> tuple[Ints, Ints, NDArray[np.bool_]]:
-    """The best ordering within a limit (B,) on ways of which at most so many are followed at a time.
-
-    Returns which problems have one, those orderings, and of which problems some ways were left (B,).
-    """
+    """The best ordering within a limit (B,) on ways of which at most so many are followed at a time."""
     count, n = len(costs), costs.n
     after = to_go(costs, prices)
     cut = np.zeros(count, dtype=bool)
@@ -266,12 +255,8 @@ class Proof(NamedTuple):
 def prove(places: Floats, flow: Floats, ways: Sequence[int] = MANY) -> Proof:
     """Good orderings of B collections of n items: surely the best mostly up to 30 items, never of more than 32.
 
-    Parameters
-    ----------
-    places, flow
-        Shape (B, n, n): what positions cost, and what items (columns) cost right after others (rows).
-    ways
-        How many beginnings are followed at a time, in turn, until none had to be left. Many take long.
+    ``places``, ``flow``: shape (B, n, n): what positions cost, and what items (columns) cost right after others (rows).
+    ``ways``: how many beginnings are followed at a time, in turn, until none had to be left. Many take long.
     """
     orderings, n = assign(places), places.shape[1]
     if n > MOST_ITEMS:

@@ -53,18 +53,9 @@ WORSE = 30.0  # how much more a deviation above the smallest largest one counts
 class Found:
     """An ordering of what is kept.
 
-    Attributes
-    ----------
-    ordering, sizes
-        The items, and how many of them stand on each side.
-    key
-        The criteria, the first first.
-    bounds
-        What no ordering gets below, as far as it is known.
-    room
-        The most a side may hold.
-    searches
-        Of the bound, one for each layout there is; empty where there is none.
+    ``ordering``, ``sizes``: the items, and how many of them stand on each side. ``key``: the criteria, the first first.
+    ``bounds``: what no ordering gets below, as far as it is known. ``room``: the most a side may hold. ``searches``: of
+    the bound, one for each layout there is; empty where there is none.
     """
 
     ordering: Ints

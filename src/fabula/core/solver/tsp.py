@@ -28,18 +28,9 @@ LOOK = 12.0  # the work of looking at one item
 def route(link: Floats, rng: np.random.Generator, budget: Budget = UNLIMITED) -> Ints:
     """A short way that visits every item once.
 
-    Parameters
-    ----------
-    link
-        Shape (n, n), symmetric, of any sign: what it costs that two are neighbours; the diagonal does not count.
-    rng
-        Shakes it.
-    budget
-        Of which every item that is looked at takes a part; spent, once there is a way, at the latest.
-
-    Returns
-    -------
-    ordering : shape (n,)
+    ``link``: shape (n, n), symmetric, of any sign: what it costs that two are neighbours; the diagonal does not count.
+    ``rng``: shakes it. ``budget``: of which every item that is looked at takes a part; spent, once there is a way, at
+    the latest. Returns ordering : shape (n,).
 
     Examples
     --------
