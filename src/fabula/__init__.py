@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from fabula.models.many.batch import Batch
     from fabula.models.model import Model
     from fabula.models.own import Encoder, Scorer, register
+    from fabula.session.open import open, order  # noqa: A004 - the verb of the design
     from fabula.session.ordered import Ordered
-    from fabula.session.public import open, order  # noqa: A004 - the verb of the design
-    from fabula.session.requests.request import Request
+    from fabula.session.request import Request
     from fabula.session.session import Session
     from fabula.sources.tables.reading import read_table
     from fabula.studies.logs import EpochLog, TensorBoardLog
@@ -45,7 +45,7 @@ _HOMES = {
     "Item": "core.collection",
     "Model": "models.model",
     "Ordered": "session.ordered",
-    "Request": "session.requests.request",
+    "Request": "session.request",
     "Scorer": "models.own",
     "Session": "session.session",
     "Template": "core.template",
@@ -60,8 +60,8 @@ _HOMES = {
     "load_model": "models.file",
     "mutual_information": "evaluation.information",
     "normalise": "core.essence",
-    "open": "session.public",
-    "order": "session.public",
+    "open": "session.open",
+    "order": "session.open",
     "preset": "studies.research",
     "read_table": "sources.tables.reading",
     "register": "models.own",

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from fabula.session.demo import demo_folder
+from fabula.session.open import demo_folder
 
 BY = ("--by", "energy")
 

@@ -12,8 +12,8 @@ from fabula.core.builtin import template
 from fabula.errors import FileError, InputError
 from fabula.evaluation.shapes import fit_shapes, smooth
 from fabula.report.inner import write_inner
-from fabula.session.demo import demo_folder
-from fabula.session.telling.inner import SIX, Windows, inner_arcs
+from fabula.session.inner_arcs import SIX, Windows, inner_arcs
+from fabula.session.open import demo_folder
 
 GLAD, SAD = ["happy", "good", "love", "joy"], ["dead", "bad", "hate", "grief"]
 

@@ -13,7 +13,7 @@ from fabula.errors import FileError, InputError
 from fabula.media.extraction import Measuring
 from fabula.media.music import audio
 from fabula.models.file import load_model
-from fabula.session.demo import demo_folder
+from fabula.session.open import demo_folder
 from fabula.session.opening.essence import brought_near
 from fabula.session.session import open_session
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from fabula.session.telling.inner import InnerArc
+    from fabula.session.inner_arcs import InnerArc
 
 
 @click.command("arcs")
@@ -35,7 +35,7 @@ def command(*, files: tuple[str, ...], by: str | None, window: float, output: tu
     from fabula.cli.printing import console
     from fabula.cli.progress import counting_bar
     from fabula.report.inner import check_inner, write_inner
-    from fabula.session.telling.inner import Windows, inner_arcs
+    from fabula.session.inner_arcs import Windows, inner_arcs
 
     for path in output:
         check_inner(path)

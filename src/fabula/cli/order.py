@@ -15,7 +15,7 @@ from fabula.sources.playlists.formats import PLAYLIST_ENDINGS
 
 if TYPE_CHECKING:
     from fabula.session.ordered import Ordered
-    from fabula.session.requests.request import Ends, Request
+    from fabula.session.request import Ends, Request
 
 _REQUEST = (
     "template",
@@ -122,8 +122,8 @@ def command(*, paths: tuple[str, ...], restore: str | None, number: int | None, 
     from fabula.cli.printing import Printing, print_ordered
     from fabula.cli.progress import counting_bar
     from fabula.media.extraction import Measuring
+    from fabula.session.answer import facts_of
     from fabula.session.session import check_template, open_session
-    from fabula.session.telling.answer import facts_of
     from fabula.sources.registry import Opening
     from fabula.sources.source import SeveralCollectionsError
 
@@ -182,7 +182,7 @@ class _Outputs:
     def check(self) -> None:
         """Refuse what cannot be written, before any work is done."""
         from fabula.core.files.writing import check_target
-        from fabula.session.writing.outputs import check_output
+        from fabula.session.export import check_output
 
         if self.output is not None:
             check_output(self.output)
@@ -207,7 +207,7 @@ class _Outputs:
         """Write all of it."""
         from fabula.report.page import write_page
         from fabula.report.pictures import write_picture
-        from fabula.session.writing.outputs import write_ordered
+        from fabula.session.export import write_ordered
 
         in_order = partial(write_ordered, gap=self.gap, gain=self.gain)
         wanted = ((self.output, in_order), (self.report, write_page), (self.plot, write_picture))
@@ -216,7 +216,7 @@ class _Outputs:
 
     def _copies(self, ordered: Ordered) -> list[Path]:
         from fabula.cli.progress import counting_bar
-        from fabula.session.writing.copies import Copying, copy_numbered, number_in_place
+        from fabula.session.export import Copying, copy_numbered, number_in_place
 
         if self.in_place:
             with counting_bar("writing numbers") as progress:
@@ -257,7 +257,7 @@ def _order_all(paths: tuple[str, ...], options: dict[str, Any]) -> None:
 
 def _restore(path: str, number: int | None, paths: tuple[str, ...]) -> None:
     from fabula.cli.printing import console
-    from fabula.session.writing.history import restore, versions
+    from fabula.session.export import restore, versions
 
     if paths:
         raise InputError("stands alone; it orders nothing", field="restore")
@@ -274,7 +274,7 @@ def _restore(path: str, number: int | None, paths: tuple[str, ...]) -> None:
 
 def _as_request(options: dict[str, Any]) -> Request:
     """What belongs to the request, out of the options."""
-    from fabula.session.requests.request import Request
+    from fabula.session.request import Request
 
     asked: dict[str, Any] = {name: options[name] for name in (*_REQUEST, *_LIMITS)}
     asked |= _as_apart(asked["apart"]) | {"spreads": options["spreads"] or ""}

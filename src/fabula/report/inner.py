@@ -17,7 +17,7 @@ from fabula.report import svg
 from fabula.report.figures.colours import STYLE as COLOURS
 from fabula.report.figures.inner import inner_figure
 from fabula.report.page import STYLE
-from fabula.session.telling.inner import InnerArc
+from fabula.session.inner_arcs import InnerArc
 
 
 def check_inner(path: str | Path) -> Path:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from fabula.core.collection import Item
 from fabula.errors import ConflictError, ConstraintError, InputError
-from fabula.session.requests.naming import find_item
+from fabula.session.request import find_item
 from fabula.web.errors import Wish
 from fabula.web.requests import OrderRequest, Which
 

@@ -20,7 +20,7 @@ from typing import Any
 from fabula.core.files.locking import held
 from fabula.core.files.writing import write_whole
 from fabula.errors import FabulaError
-from fabula.session.saved import as_saved
+from fabula.session.open import dump_session
 from fabula.web.errors import ChangedError, StatusError
 from fabula.web.store import OpenCollection
 
@@ -147,7 +147,7 @@ class Desks:
 
     def _write(self, desk: Desk, opened: OpenCollection | None, **changes: Any) -> Desk:
         if opened is not None:
-            session = as_saved(opened.session, {})
+            session = dump_session(opened.session, {})
             changes |= {"title": opened.session.title, "origin": asdict(opened.origin), "session": session}
         changed = Desk(**{**vars(desk), **changes})
         data = json.dumps({"kind": _KIND, "version": _VERSION, **asdict(changed)}, allow_nan=False)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from fabula.session.demo import demo_folder
-from fabula.session.saved import open_saved
+from fabula.session.open import demo_folder, load_session
 from fabula.session.session import Session
 from fabula.web.desks import Desk
 from fabula.web.guard.folders import below
@@ -33,7 +32,7 @@ def reopen(store: Store, desk: Desk, progress: Progress) -> str:
     path = below(origin.path, store.settings.roots) if origin.kind == "path" else None
     if path is not None:
         return open_paths(store, [path], store.settings.roots, progress, origin)
-    session, _ = open_saved(desk.session, model=store.settings.model)
+    session, _ = load_session(desk.session, model=store.settings.model)
     return store.add(as_opened(store, session, origin, desk.id))
 
 

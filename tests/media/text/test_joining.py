@@ -12,7 +12,7 @@ import fabula
 from fabula.media.text.reading.document import Block
 from fabula.media.text.reading.files import read_document
 from fabula.media.text.writing.docx import docx_bytes
-from fabula.session.writing.copies import copy_numbered
+from fabula.session.export import copy_numbered
 from fabula.sources.registry import open_source
 
 BOOK = """---

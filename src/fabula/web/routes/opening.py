@@ -8,8 +8,7 @@ from typing import Any
 from fastapi import APIRouter, Query, Request
 
 from fabula.errors import FileError
-from fabula.session.demo import demo_folder
-from fabula.session.saved import open_saved
+from fabula.session.open import demo_folder, load_session
 from fabula.web.errors import StatusError
 from fabula.web.guard.folders import allowed, listing
 from fabula.web.identity import Origin, collection_id
@@ -83,7 +82,7 @@ def add_opening(router: APIRouter, store: Store, jobs: Jobs) -> None:
     @router.post("/sessions", status_code=201, tags=["open"])
     def reopen(saved: dict[str, Any]) -> Any:
         """Open a session that was saved; nothing is measured anew."""
-        session, state = open_saved(saved, model=store.settings.model)
+        session, state = load_session(saved, model=store.settings.model)
         items = session.collection.items
         if len(items) > store.settings.most_items:
             raise FileError(f"a collection may have {store.settings.most_items} items on this page; got {len(items)}")

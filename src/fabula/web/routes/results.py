@@ -9,7 +9,7 @@ from urllib.parse import quote
 from fastapi import APIRouter
 from fastapi.responses import Response, StreamingResponse
 
-from fabula.session.saved import as_saved
+from fabula.session.open import dump_session
 from fabula.web import exports
 from fabula.web.ordering import is_final, order
 from fabula.web.requests import ExportRequest, OrderRequest, SaveRequest
@@ -49,7 +49,7 @@ def add_results(router: APIRouter, store: Store) -> None:
         """Save the collection and the page's state in a file that opens again."""
         session = store.get(collection).session
         name = f"{exports.file_name(session.title) or 'session'}.fabula.json"
-        text = json.dumps(as_saved(session, asked.state), indent=1)
+        text = json.dumps(dump_session(session, asked.state), indent=1)
         return Response(text, media_type="application/json", headers=_attachment(name))
 
 

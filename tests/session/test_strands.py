@@ -10,7 +10,7 @@ import pytest
 import fabula
 from fabula.core.collection import Item
 from fabula.errors import InputError
-from fabula.session.requests.strands import torn
+from fabula.session.request import strands_apart
 from fabula.session.session import open_session, session_of
 
 STRANDS = ["x", "y", "x", "y", "x", None]
@@ -29,7 +29,7 @@ def test_the_best_order_that_tears_no_strand(session):
     def off(order):
         return float(((session.essence[list(order)] - target) ** 2).sum())
 
-    whole = [order for order in permutations(range(6)) if not torn(np.array(order), STRANDS)]
+    whole = [order for order in permutations(range(6)) if not strands_apart(np.array(order), STRANDS)]
     assert off(found.ordering) == pytest.approx(min(map(off, whole)))
     assert found.gap == 0
     assert not found.notes
@@ -59,7 +59,7 @@ def chapters(tmp_path):
 def test_front_matter_says_which_strand(chapters):
     session = open_session(chapters)  # the model proposes
     runs = session.order(together_by="strand")
-    assert not torn(runs.ordering, list("abababab"))
+    assert not strands_apart(runs.ordering, list("abababab"))
     mixed = [session.collection.items[i].details["strand"] for i in session.order(apart="strand").ordering]
     assert all(one != other for one, other in pairwise(mixed))
 
@@ -70,7 +70,7 @@ def test_more_than_the_exact_solver_takes(tmp_path):
     rows = [f"t{k},{rng.random():.3f},{'abcd'[k % 4]}" for k in range(40)]
     (tmp_path / "x.csv").write_text("title,height,strand\n" + "\n".join(rows) + "\n")
     ordered = fabula.order(tmp_path / "x.csv", by="height", template="icarus", together_by="strand")
-    assert not torn(ordered.ordering, list("abcd" * 10))
+    assert not strands_apart(ordered.ordering, list("abcd" * 10))
 
 
 def test_smoothness_turns_to_variety(chapters):

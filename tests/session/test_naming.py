@@ -7,7 +7,7 @@ from fabula.core.collection import Item
 from fabula.core.template import Template
 from fabula.core.template_set import TemplateSet
 from fabula.errors import InputError
-from fabula.session.requests.naming import find_item, named_template
+from fabula.session.request import find_item, find_template
 
 ITEMS = (
     Item("1", title="Billie Jean", artist="Michael Jackson"),
@@ -61,22 +61,22 @@ def test_an_item_by_its_index():
 
 def test_the_arcs_of_a_model_have_names_too():
     own = [Template([0, 1], [0, 1], "Late Peak 2")]
-    assert named_template("late peak 2", own) is own[0]
+    assert find_template("late peak 2", own) is own[0]
 
 
 def test_a_name_is_no_file_where_files_may_not_be_read(tmp_path):
     path = TemplateSet([Template([0, 1], [0, 1], "up")]).save(tmp_path / "t.json")
     with pytest.raises(InputError, match="no built-in template is called"):
-        named_template(str(path), files=False)
+        find_template(str(path), files=False)
 
 
 def test_templates_by_name_points_and_file(tmp_path):
     path = tmp_path / "mine#1.json"
     TemplateSet([Template([0, 1], [0, 1], "up"), Template([0, 1], [1, 0])]).save(path)
-    assert named_template("Man in a Hole").name == "man-in-a-hole"
-    assert named_template(f"{path}#1").name == "up"
-    assert named_template(f"{path}#2").name == "mine#1.json#2"
-    drawn = named_template("1:0, 0:0.2,0.5:1")
+    assert find_template("Man in a Hole").name == "man-in-a-hole"
+    assert find_template(f"{path}#1").name == "up"
+    assert find_template(f"{path}#2").name == "mine#1.json#2"
+    drawn = find_template("1:0, 0:0.2,0.5:1")
     assert np.allclose(drawn.at([0, 0.5, 1]), [0.2, 1, 0])
 
 
@@ -92,13 +92,13 @@ def test_templates_by_name_points_and_file(tmp_path):
 )
 def test_templates_that_are_not_clear(text, message):
     with pytest.raises(Exception) as caught:  # noqa: PT011 - the words are checked below
-        named_template(text)
+        find_template(text)
     assert str(caught.value).startswith(message)
 
 
 def test_a_file_of_several_templates_wants_a_number(tmp_path):
     path = TemplateSet([Template([0, 1], [0, 1]), Template([0, 1], [1, 0])]).save(tmp_path / "t.json")
     with pytest.raises(InputError, match="holds 2 templates: say which, as "):
-        named_template(str(path))
+        find_template(str(path))
     with pytest.raises(InputError, match=r"holds 2 template\(s\); there is no #3"):
-        named_template(f"{path}#3")
+        find_template(f"{path}#3")

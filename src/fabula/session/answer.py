@@ -13,7 +13,7 @@ from fabula.core.collection import Item
 from fabula.core.fit import Fit
 from fabula.media.telling import Fact, chosen_facts
 from fabula.media.units import total
-from fabula.session.requests.wishes import side_name
+from fabula.session.request import side_name
 from fabula.session.telling.reasons import likelier
 from fabula.sources.source import with_held
 
@@ -142,7 +142,7 @@ def knows(ordered: Ordered) -> list[str]:
     return list(dict.fromkeys(session.medium.shown(name) for name in names))
 
 
-def given_name(ordered: Ordered) -> str:
+def input_order_name(ordered: Ordered) -> str:
     """What to call the order in which the items came: files without numbers of their own come by name."""
     source = ordered.session.source
     by_name = source.files and source.playlist is None and not source.collection.ordered
@@ -155,8 +155,8 @@ def likely_text(ordered: Ordered) -> str:
     if times is None:
         return ""
     if times < 1.1:
-        return f"the model finds it no likelier than {given_name(ordered)}"
-    return f"{times_text(times)} as likely as {given_name(ordered)}"
+        return f"the model finds it no likelier than {input_order_name(ordered)}"
+    return f"{times_text(times)} as likely as {input_order_name(ordered)}"
 
 
 def beside_text(proposal: Proposal, chosen: Fit) -> str:
