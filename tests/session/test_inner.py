@@ -72,7 +72,7 @@ def test_the_arc_of_a_file(arc):
     assert (arc.column, arc.shape.name) == ("valence", "oedipus")
     assert (arc.length, round(arc.window)) == (8100, 1620)
     assert arc.six.chance < 0.05
-    assert "oedipus" in arc.told()
+    assert "oedipus" in arc.describe()
     assert (arc.arc.low <= arc.arc.high).all()
     assert len(arc.essence) == 24
 

@@ -64,7 +64,7 @@ def _print(arc: InnerArc) -> None:
     for name, values in zip(names, (arc.arc.values[::step], arc.essence), strict=True):
         if len(values):
             out.print(f"  {name:<{wide}}  {spark(values)}", markup=False)
-    out.print(f"  {arc.told()}", markup=False, soft_wrap=True)
+    out.print(f"  {arc.describe()}", markup=False, soft_wrap=True)
     six = ", ".join(f"{t.name} {r:+.2f}" for t, r in zip(arc.six.templates, arc.six.likeness, strict=True))
     out.print(f"  of the six: {six}", markup=False, soft_wrap=True)
     nearest, likeness = arc.learned.templates[0], arc.learned.likeness[0]

@@ -100,7 +100,7 @@ def as_json(ordered: Ordered, *, explain: bool = True) -> dict[str, Any]:
         "lengths": ordered.lengths,
         "unit": ordered.session.medium.unit.name,
         "left_out": list(ordered.left_out),
-        "unmeasured": _unmeasured(ordered),
+        "unmeasured": _entries_held(ordered),
         "model": model_name(ordered),
         "likelier": likelier(ordered.fit, ordered.given),
         "direction": ordered.sureness,
@@ -218,7 +218,7 @@ def _likes(ordered: Ordered) -> list[list[float]] | None:
     return None if judged is None or len(judged.collection) > _MOST_LIKES else judged.likes().round(4).tolist()
 
 
-def _unmeasured(ordered: Ordered) -> list[dict[str, Any]]:
+def _entries_held(ordered: Ordered) -> list[dict[str, Any]]:
     """Entries of a playlist that could not be measured, and the position they keep in what is written."""
     source = ordered.session.source
     if source.playlist is None or not source.held:

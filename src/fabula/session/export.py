@@ -1,4 +1,7 @@
-"""Outputs: a result written as a playlist, a table, JSON, or a format of its medium's own."""
+"""What is written: an order as a playlist, a table, JSON or a format of its medium's own; numbered copies; versions.
+
+Every version of a file that is replaced is kept beside it, numbered as ``NAME.~1~``, ``NAME.~2~``, ...
+"""
 
 from __future__ import annotations
 
@@ -18,6 +21,7 @@ from fabula.core.collection import Collection
 from fabula.core.files.writing import check_target, write_whole
 from fabula.errors import FileError, InputError, shown
 from fabula.media.extraction import Measuring
+from fabula.media.telling import Levelling
 from fabula.session.answer import Row, as_json, facts_of, rows_of, side_line
 from fabula.session.measure import measure
 from fabula.sources.playlists.locations import moved
@@ -29,103 +33,6 @@ from fabula.sources.tables.writing import write_table
 
 if TYPE_CHECKING:
     from fabula.session.ordered import Ordered
-
-# History: every version of a file that was replaced is kept beside it, numbered as ``NAME.~1~``, ``NAME.~2~``, ...
-
-MOST_KEPT = 30  # of one file; the first is never dropped: it is the order that was made by hand
-
-
-@dataclass(frozen=True)
-class Version:
-    """A version of a file that was replaced: its number, where it lies, since when, and its size in bytes."""
-
-    number: int
-    path: Path
-    time: datetime
-    size: int
-
-    def __str__(self) -> str:
-        return f"{self.number:>3}  {self.time:%Y-%m-%d %H:%M:%S}  {self.size:,} bytes"
-
-
-def versions(path: str | Path) -> list[Version]:
-    """The versions of a file that were replaced, oldest first.
-
-    Examples
-    --------
-    >>> versions("no such file.m3u8")
-    []
-    """
-    target = Path(path)
-    pattern = re.compile(re.escape(target.name) + r"\.~(\d+)~")
-    found = []
-    for file in target.parent.iterdir() if target.parent.is_dir() else ():
-        match = pattern.fullmatch(file.name)
-        old = file.name == f"{target.name}.before"  # as versions before 0.2 kept the first one
-        if (match or old) and file.is_file():
-            status = file.stat()
-            number = int(match[1]) if match else 0
-            found.append(Version(number, file, datetime.fromtimestamp(status.st_mtime), status.st_size))
-    return sorted(found, key=lambda version: version.number)
-
-
-def keep(path: str | Path) -> Path | None:
-    """Keep a file that is about to be replaced; None where there is none, or where its content is kept already."""
-    target = Path(path)
-    if not target.is_file():
-        return None
-    old, known = target.read_bytes(), versions(target)
-    if known and known[-1].path.read_bytes() == old:
-        return None
-    kept = target.with_name(f"{target.name}.~{known[-1].number + 1 if known else 1}~")
-    write_whole(kept, old)
-    for version in known[1 : max(1, len(known) + 2 - MOST_KEPT)]:
-        version.path.unlink(missing_ok=True)
-    return kept
-
-
-def replace_file(path: str | Path, write: Callable[[], Path]) -> Path:
-    """Replace a file and keep what it was; nothing is kept where nothing changes."""
-    kept = keep(path)
-    written = write()
-    if kept is not None and kept.read_bytes() == Path(path).read_bytes():
-        kept.unlink()
-    return written
-
-
-def restore(path: str | Path, number: int | None = None) -> tuple[Path, Version]:
-    """Bring a version back; what it replaces becomes a version itself, so that nothing is lost.
-
-    Parameters
-    ----------
-    path
-        The file, whether it is still there or not.
-    number
-        Which version; by default the newest.
-
-    Raises
-    ------
-    FileError
-        When nothing was kept.
-    InputError
-        When there is no such version.
-    """
-    if not str(path).strip():
-        raise InputError("name the file to restore", field="restore")
-    target = Path(path)
-    known = versions(target)
-    if not known:
-        raise FileError(f"{shown(target)}: nothing to restore (no version of it was ever replaced)")
-    chosen = known[-1] if number is None else next((v for v in known if v.number == number), None)
-    if chosen is None:
-        there = ", ".join(str(v.number) for v in known)
-        raise InputError(f"{shown(target)} has no version {number}; there are: {there}", field="version")
-    content = chosen.path.read_bytes()
-    replace_file(target, lambda: write_whole(target, content))
-    return target, chosen
-
-
-# Outputs: a result written as a playlist, a table, JSON, or a format of its medium's own.
 
 Writer = Callable[["Ordered", Path], Path]
 
@@ -225,14 +132,20 @@ def gain_texts(ordered: Ordered) -> list[str]:
     InputError
         When the medium knows no such thing, or the level of an item is not known.
     """
-    levelling = ordered.session.medium.levelling
-    if levelling is None:
-        raise InputError(f"nothing brings {ordered.session.medium.words.items} to one level", field="gain")
+    levelling = _levelling(ordered)
     gains, to = levelling.gains(ordered.collection)
     for item, gain in zip(ordered.collection.items, gains, strict=True):
         if not isfinite(gain):
             raise InputError(f"it is not known what would bring {item.label!r} to one level", field="gain")
     return [f"Gain {gain:+.1f} {levelling.unit} {to}" for gain in gains]
+
+
+def _levelling(ordered: Ordered) -> Levelling:
+    """How the medium brings items to one level; refused where it knows no such thing."""
+    medium = ordered.session.medium
+    if medium.levelling is None:
+        raise InputError(f"nothing brings {medium.words.items} to one level", field="gain")
+    return medium.levelling
 
 
 def _write_playlist(ordered: Ordered, target: Path, gains: Sequence[str] = ()) -> Path:
@@ -250,8 +163,8 @@ def _comments(ordered: Ordered, positions: list[int], gains: Sequence[str] = ())
     """Where each side begins, and gains, by the position of the entry in what is written that they stand before."""
     starts = (0, *ordered.breaks) if ordered.sides else ()
     sides = {positions[start]: side_line(ordered, side) for side, start in enumerate(starts)}
-    told = {positions[k]: gain for k, gain in enumerate(gains)}
-    return {p: "; ".join(d[p] for d in (sides, told) if p in d) for p in sorted({*sides, *told})}
+    levels = {positions[k]: gain for k, gain in enumerate(gains)}
+    return {p: "; ".join(d[p] for d in (sides, levels) if p in d) for p in sorted({*sides, *levels})}
 
 
 _WRITERS: dict[str, Writer] = {
@@ -267,7 +180,7 @@ def relocate(collection: Collection, old: Path, new: Path) -> Collection:
     return replace(collection, items=items)
 
 
-# Numbered copies of an ordered collection's files: an order that survives any player, stick or car radio.
+# Numbered copies: an order that survives any player, stick or car radio.
 
 _UNSAFE = re.compile(r'[<>:"/\\|?*\x00-\x1f\x7f]')
 Progress = Callable[[int, int, str], None]
@@ -326,7 +239,8 @@ def copy_numbered(ordered: Ordered, folder: str | Path, copying: Copying | None 
     for row, source in zip(rows, sources, strict=True):
         if source is None or not source.is_file():
             raise FileError(f"{row.item.label!r} is not a file that could be copied")
-    writers = [*([_numbering(ordered)] if how.numbers else []), *([_levelling(ordered)] if how.gain else [])]
+    kinds = ((how.numbers, _number_writer), (how.gain, _gain_writer))
+    writers = [prepare(ordered) for wanted, prepare in kinds if wanted]
     names = number_names(rows, [Path(str(s)).suffix for s in sources])
     taken = [name for name in names if os.path.lexists(target / name)]
     if taken:
@@ -346,7 +260,7 @@ def number_in_place(ordered: Ordered, progress: Progress | None = None) -> list[
 
     What is replaced is kept as a version first; a file that is not written is not copied either.
     """
-    write_numbers, rows, medium = _numbering(ordered), rows_of(ordered), ordered.session.medium
+    write_number, rows, medium = _number_writer(ordered), rows_of(ordered), ordered.session.medium
     for row in rows:
         if not row.item.path or not (ordered.session.source.folder / row.item.path).is_file():
             raise FileError(f"{row.item.label!r} is not a file that a number could be written into")
@@ -356,36 +270,33 @@ def number_in_place(ordered: Ordered, progress: Progress | None = None) -> list[
     for done, (row, file, target) in enumerate(zip(rows, files, targets, strict=True), start=1):
         if target.exists():
             keep(target)
-        write_numbers(file, row)
+        write_number(file, row)
         written.append(target)
         if progress is not None:
             progress(done, len(rows), file.name)
     return written
 
 
-def _numbering(ordered: Ordered) -> Callable[[Path, Row], None]:
+def _number_writer(ordered: Ordered) -> Callable[[Path, Row], None]:
+    """What writes the number of a row into a file; refused where the medium has none."""
     medium = ordered.session.medium
     write = medium.write_numbers
     if write is None:
         raise InputError(f"numbers cannot be written into files of {medium.name}", field="tags")
     sides = ordered.sides or (len(ordered.ordering),)
 
-    def numbered(file: Path, row: Row) -> None:
+    def write_number(file: Path, row: Row) -> None:
         side = ordered.side_of(row.position)[0]
         write(file, (row.number, sides[side]), (side + 1, len(sides)) if ordered.sides else None)
 
-    return numbered
+    return write_number
 
 
-def _levelling(ordered: Ordered) -> Callable[[Path, Row], None]:
-    gain_texts(ordered)  # refuses what cannot be brought to one level
-    levelling, collection = ordered.session.medium.levelling, ordered.collection
-    assert levelling is not None  # noqa: S101 - gain_texts has looked
-
-    def levelled(file: Path, row: Row) -> None:
-        levelling.write(file, row.position, collection)
-
-    return levelled
+def _gain_writer(ordered: Ordered) -> Callable[[Path, Row], None]:
+    """What writes the gain of a row into a file; refused where one is not known."""
+    gain_texts(ordered)
+    levelling, collection = _levelling(ordered), ordered.collection
+    return lambda file, row: levelling.write(file, row.position, collection)
 
 
 def number_names(rows: list[Row], endings: list[str]) -> list[str]:
@@ -440,7 +351,102 @@ def _place(target: Path, source: Path, done: list[Path], *, link: bool) -> None:
     done[-1] = target
 
 
-# What was measured, as a table to train on or to look at.
+# Versions of a file that were replaced.
+
+MOST_KEPT = 30  # of one file; the first is never dropped: it is the order that was made by hand
+
+
+@dataclass(frozen=True)
+class Version:
+    """A version of a file that was replaced: its number, where it lies, since when, and its size in bytes."""
+
+    number: int
+    path: Path
+    time: datetime
+    size: int
+
+    def __str__(self) -> str:
+        return f"{self.number:>3}  {self.time:%Y-%m-%d %H:%M:%S}  {self.size:,} bytes"
+
+
+def versions(path: str | Path) -> list[Version]:
+    """The versions of a file that were replaced, oldest first.
+
+    Examples
+    --------
+    >>> versions("no such file.m3u8")
+    []
+    """
+    target = Path(path)
+    pattern = re.compile(re.escape(target.name) + r"\.~(\d+)~")
+    found = []
+    for file in target.parent.iterdir() if target.parent.is_dir() else ():
+        match = pattern.fullmatch(file.name)
+        old = file.name == f"{target.name}.before"  # as versions before 0.2 kept the first one
+        if (match or old) and file.is_file():
+            status = file.stat()
+            number = int(match[1]) if match else 0
+            found.append(Version(number, file, datetime.fromtimestamp(status.st_mtime), status.st_size))
+    return sorted(found, key=lambda version: version.number)
+
+
+def keep(path: str | Path) -> Path | None:
+    """Keep a file that is about to be replaced; None where there is none, or where its content is kept already."""
+    target = Path(path)
+    if not target.is_file():
+        return None
+    old, known = target.read_bytes(), versions(target)
+    if known and known[-1].path.read_bytes() == old:
+        return None
+    kept = target.with_name(f"{target.name}.~{known[-1].number + 1 if known else 1}~")
+    write_whole(kept, old)
+    for version in known[1 : max(1, len(known) + 2 - MOST_KEPT)]:
+        version.path.unlink(missing_ok=True)
+    return kept
+
+
+def replace_file(path: str | Path, write: Callable[[], Path]) -> Path:
+    """Replace a file and keep what it was; nothing is kept where nothing changes."""
+    kept = keep(path)
+    written = write()
+    if kept is not None and kept.read_bytes() == Path(path).read_bytes():
+        kept.unlink()
+    return written
+
+
+def restore(path: str | Path, number: int | None = None) -> tuple[Path, Version]:
+    """Bring a version back; what it replaces becomes a version itself, so that nothing is lost.
+
+    Parameters
+    ----------
+    path
+        The file, whether it is still there or not.
+    number
+        Which version; by default the newest.
+
+    Raises
+    ------
+    FileError
+        When nothing was kept.
+    InputError
+        When there is no such version.
+    """
+    if not str(path).strip():
+        raise InputError("name the file to restore", field="restore")
+    target = Path(path)
+    known = versions(target)
+    if not known:
+        raise FileError(f"{shown(target)}: nothing to restore (no version of it was ever replaced)")
+    chosen = known[-1] if number is None else next((v for v in known if v.number == number), None)
+    if chosen is None:
+        there = ", ".join(str(v.number) for v in known)
+        raise InputError(f"{shown(target)} has no version {number}; there are: {there}", field="version")
+    content = chosen.path.read_bytes()
+    replace_file(target, lambda: write_whole(target, content))
+    return target, chosen
+
+
+# What was measured, as a table.
 
 
 @dataclass(frozen=True)

@@ -159,7 +159,7 @@ class InnerArc:
         """The likest of the six."""
         return self.six.templates[0]
 
-    def told(self) -> str:
+    def describe(self) -> str:
         """What it is like, and how sure that is, in a sentence.
 
         The share of shuffles decides whether it is believed; that of arcs drawn again, which of the six.
@@ -192,7 +192,7 @@ class InnerArc:
             "shape": self.shape.name,
             "six": _shapes(self.six),
             "learned": _shapes(self.learned),
-            "told": self.told(),
+            "told": self.describe(),
         }
 
 
@@ -220,7 +220,7 @@ def inner_arcs(
     how = windows or Windows()
     found = []
     for path in map(str, paths):
-        item, medium, parts = _opened(path)
+        item, medium, parts = _open(path)
         found.append(inner_arc(item, medium, how, parts))
         if progress is not None:
             progress(len(found), len(paths), path)
@@ -247,7 +247,7 @@ def inner_arc(item: Item, medium: Medium, windows: Windows | None = None, parts:
     if pieces is None or len(pieces) < FEWEST:
         if len(within) == 1 and item.path:
             medium.spec().measure(item.path, lambda: False)  # says what is wrong with a file that cannot be read
-        raise FileError(f"{_called(item)}: is too short for an arc")
+        raise FileError(f"{_name(item)}: is too short for an arc")
     column, values = _column(pieces, item, medium, how.by)
     lengths = medium.lengths(pieces)
     length = float(lengths.sum())
@@ -256,12 +256,12 @@ def inner_arc(item: Item, medium: Medium, windows: Windows | None = None, parts:
     rng = np.random.default_rng(how.seed)
     arc = smoothed(values, span, rng)
     half = span / len(pieces) / 2
-    fits = [fit_shapes(values, known, span=span, rng=rng) for known in (_six(), _learned())]
+    fits = [fit_shapes(values, known, span=span, rng=rng) for known in (_six(), _album_templates())]
     at = np.linspace(half, 1 - half, len(arc.values))
     return InnerArc(item, medium, column, length, share * length, at, arc, _essence(within, medium), *fits)
 
 
-def _opened(path: str) -> tuple[Item, Medium, tuple[Item, ...]]:
+def _open(path: str) -> tuple[Item, Medium, tuple[Item, ...]]:
     """An item, its kind, and the items of a folder in the order of their names, which are its parts."""
     if Path(path).is_dir():
         source = open_source([path])
@@ -284,11 +284,11 @@ def _column(pieces: Collection, item: Item, medium: Medium, by: str | None) -> t
         raise InputError(f"there is no {asked!r}; there are: {', '.join(pieces.feature_names)}", field="by")
     values = pieces.column(name)
     if np.isfinite(values).sum() < FEWEST:
-        raise InputError(f"{_called(item)}: has no {name!r}: {medium.unknown.get(name, 'not known')}", field="by")
+        raise InputError(f"{_name(item)}: has no {name!r}: {medium.unknown.get(name, 'not known')}", field="by")
     return name, values
 
 
-def _called(item: Item) -> str:
+def _name(item: Item) -> str:
     return shown(item.path) or item.label
 
 
@@ -305,7 +305,7 @@ def _six() -> list[Template]:
     return [template(name) for name in SIX]
 
 
-def _learned() -> list[Template]:
+def _album_templates() -> list[Template]:
     return [template(name) for name in template_names() if name.startswith("album-4")]
 
 

@@ -1,4 +1,8 @@
-"""Measuring the items of a source, where they are files."""
+"""The features of a source: measured where its items are files, and embeddings of the user's own.
+
+An embedding is a column of lists in a table, or an ONNX model that reads what items say. It gives steps between items,
+by the cosine, and a column ``embedding``: where each item lies along the direction in which they differ most.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +21,6 @@ from fabula.media.extraction import Extraction, Measuring, extract
 from fabula.media.medium import Medium
 from fabula.media.steps import Step, Steps
 from fabula.sources.source import Source
-
-# Measuring the items of a source, where they are files.
 
 
 def measure(source: Source, measuring: Measuring, *, spec: str | None = None) -> Source:
@@ -66,11 +68,11 @@ def add_columns(source: Source, found: Extraction) -> Collection:
         columns.setdefault(name, collection.column(name))
     for name in source.medium.columns:
         if any(name in item.details for item in collection.items):
-            columns.setdefault(name, _tagged(collection, name))
+            columns.setdefault(name, _read_tags(collection, name))
     return replace(collection, features=np.column_stack(list(columns.values())), feature_names=tuple(columns))
 
 
-def _tagged(collection: Collection, name: str) -> Floats:
+def _read_tags(collection: Collection, name: str) -> Floats:
     """A number that tags may give, shape (n,); NaN where they do not."""
     values = [item.details.get(name) for item in collection.items]
     return np.array([float(value) if isinstance(value, int | float) else np.nan for value in values])
@@ -89,10 +91,10 @@ def _none_usable(source: Source, problems: list[tuple[Item, str]]) -> str:
     return f"{shown(str(source.path))}: none of its {len(problems)} files can be measured; the first: {first}"
 
 
-# Embeddings of the user's own: a column of lists in a table, or an ONNX model that reads what items say.
+# Embeddings.
 
 EMBEDDING = "embedding"
-UNIT = "% apart"
+_UNIT = "% apart"
 _AT_A_TIME = 32  # items that a model reads
 
 
@@ -149,7 +151,7 @@ def embedding_step(vectors: Floats) -> Step:
     rows = vectors / np.where(length > 0, length, 1.0)
     apart = 100 * np.clip(1 - rows @ rows.T, 0, 2)
     np.fill_diagonal(apart, 0.0)
-    return Step(EMBEDDING, UNIT, apart)
+    return Step(EMBEDDING, _UNIT, apart)
 
 
 def with_embedding(steps: Steps, vectors: Floats | None) -> Steps:
@@ -172,7 +174,7 @@ def _by_column(source: Source, name: str) -> Floats:
         raise InputError(
             f"{table.path}: {table.row(wrong)}, column {name!r}: must be a list of numbers", field=EMBEDDING
         )
-    return _checked([cell for _, cell in cells if cell is not None], f"{table.path}: column {name!r}")
+    return _stack([cell for _, cell in cells if cell is not None], f"{table.path}: column {name!r}")
 
 
 def _vector(cell: Any) -> Floats | None:
@@ -188,7 +190,7 @@ def _vector(cell: Any) -> Floats | None:
     return found if found.ndim == 1 and found.size > 1 and np.isfinite(found).all() else None
 
 
-def _checked(vectors: Sequence[Floats], where: str) -> Floats:
+def _stack(vectors: Sequence[Floats], where: str) -> Floats:
     sizes = sorted({len(vector) for vector in vectors})
     if len(sizes) > 1:
         raise InputError(f"{where}: all must be of one length; got {sizes[0]} and {sizes[-1]}", field=EMBEDDING)

@@ -1,7 +1,8 @@
-"""The main job in one call."""
+"""Opening a collection and ordering it in one call; sessions as files; the demos that come with the package."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.resources import as_file, files
@@ -17,13 +18,15 @@ from fabula.core.files.writing import check_target
 from fabula.errors import FileError, InputError, ModelError
 from fabula.media.extraction import Measuring
 from fabula.media.registry import find_medium, medium_of_columns
+from fabula.session.measure import measure
 from fabula.session.opening.essence import usable_columns
 from fabula.session.ordered import Ordered
 from fabula.session.session import Asked, Session, open_session, source_session
-from fabula.sources.registry import Opening
+from fabula.sources.registry import Opening, open_source
 from fabula.sources.source import Source
 
-# The main job in one call.
+# Where a side begins, as playlists are written: a comment, or a meta of JSPF.
+_SIDE = re.compile(r'(?:^\s*(?:[#;]|<!--)\s*|side":\s*")Side [A-Z]{1,3}\b', re.MULTILINE)
 
 
 def open(  # noqa: A001 - the verb of the design
@@ -58,7 +61,6 @@ def open(  # noqa: A001 - the verb of the design
 
     Examples
     --------
-    >>> from fabula.session.open import demo_folder
     >>> session = open(demo_folder())
     >>> len(session.collection), session.essence.shape, session.order(first="Parade").titles[0]
     (9, (9,), 'Parade')
@@ -87,7 +89,6 @@ def order(
 
     Examples
     --------
-    >>> from fabula.session.open import demo_folder
     >>> ordered = order(demo_folder(), template="icarus", last="Embers")
     >>> ordered.titles[-1], ordered.fit.template.name, ordered.gap
     ('Embers', 'icarus', 0.0)
@@ -95,7 +96,50 @@ def order(
     return open(paths, by=by, model=model, collection=collection).order(**wishes)
 
 
-# Sessions as files: a collection with everything done to it, as one JSON object that opens again.
+def open_ordered(
+    paths: str | Path | Sequence[str | Path],
+    *,
+    opening: Opening | None = None,
+    measuring: Measuring | None = None,
+) -> Ordered:
+    """Open a collection in the order that it has, to be copied or written: what ``fabula copy`` does first.
+
+    Parameters
+    ----------
+    paths
+        A playlist, a table, a folder or files. Sides are those that a playlist's comments or a column ``side`` tell.
+    opening
+        Which collection of a table of several, and which columns.
+    measuring
+        How files are measured; by default they are not, and nothing is known of them but what the source says.
+
+    Examples
+    --------
+    >>> open_ordered(demo_folder()).titles[:2]
+    ['Embers', 'Red Line']
+    """
+    source = open_source([paths] if isinstance(paths, str | Path) else list(paths), opening)
+    source = source.with_lengths() if measuring is None else measure(source, measuring)
+    n, sides = len(source.collection), _sides_of(source)
+    session = Session(source, np.zeros(n), notes=source.notes)
+    return session.order(ordering=range(n), sides=max(1, len(sides)), side_sizes=sides, alternatives=1)
+
+
+def _sides_of(source: Source) -> tuple[int, ...]:
+    """How many items each side has, by a column ``side`` or the comments of a playlist; empty where there is one."""
+    items = source.collection.items
+    if source.playlist is not None:
+        texts = ["".join(source.playlist.entries[row].raw or ()) for row in source.rows]
+        starts = [k for k, text in enumerate(texts) if _SIDE.search(text)]
+    else:
+        labels = [item.details.get("side") for item in items]
+        starts = [k for k, label in enumerate(labels) if label and label != (labels[k - 1] if k else None)]
+    if len(starts) < 2 or starts[0] != 0:
+        return ()
+    return tuple(np.diff([*starts, len(items)]).tolist())
+
+
+# A session as one JSON object that opens again.
 
 KIND, VERSION = "fabula session", 2
 _TEXTS = ("id", "title", "creator", "path")
@@ -160,14 +204,14 @@ def load_session(data: Any, *, model: str | None = None) -> tuple[Session, dict[
         reason = f": {error}" if isinstance(error, InputError) else ""
         raise FileError(f"the session file is broken{reason}") from error
     asked = Asked(by, model if by is None else None)
-    session = _found(source, asked)
+    session = _find(source, asked)
     if session.essence.shape != stored.shape or not np.allclose(session.essence, stored, atol=1e-6):
         note = "the model is not the one the session was kept with: the essence was found anew"
         session = replace(session, notes=(*session.notes, note))
     return session, state
 
 
-def _found(source: Source, asked: Asked) -> Session:
+def _find(source: Source, asked: Asked) -> Session:
     """The session by what was asked for; where the model needs more than numbers, by what is known without it."""
     try:
         return source_session(source, Measuring(cache=False), asked, guess=True)
@@ -199,7 +243,7 @@ def _text(value: Any) -> str:
     return value
 
 
-# The small collections that come with the package, ordered.
+# The demos.
 
 DEFAULT_DEMO = "music"
 _CHAPTER = "chapter"  # the detail that tells where an item stood when it was written

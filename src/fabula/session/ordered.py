@@ -167,6 +167,26 @@ class Ordered:
 
         return write_ordered(self, path)
 
+    def copy(self, folder: str | Path, *, link: bool = False, tags: bool = False, gain: bool = False) -> list[Path]:
+        """Write the files into a folder, numbered in the new order: what ``fabula copy`` does.
+
+        Parameters
+        ----------
+        folder
+            Made when it is absent; none of the new names may exist in it.
+        link
+            Write symbolic links instead of copies.
+        tags, gain
+            Write the new numbers, and what brings each to one level, into the copies.
+
+        Returns
+        -------
+        The files written, in order: all of them, or none when anything fails.
+        """
+        from fabula.session.export import Copying, copy_numbered
+
+        return copy_numbered(self, folder, Copying(link, tags, gain))
+
     def __repr__(self) -> str:
         from fabula.session.answer import headline
 

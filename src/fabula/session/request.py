@@ -1,4 +1,4 @@
-"""The request: everything that can be asked of an ordering, in one value."""
+"""What is asked of an ordering: the request, the items and templates it names, and the constraints it makes."""
 
 from __future__ import annotations
 
@@ -25,8 +25,6 @@ from fabula.media.medium import Facing, Medium
 
 if TYPE_CHECKING:
     from fabula.session.session import Session
-
-# The request: everything that can be asked of an ordering, in one value.
 
 Which = int | str  # an item: its index in the order given; or its id, its title, or the name of its file
 Ends = Which | Mapping[int, Which]  # of the whole, or by side, counted from 0
@@ -135,7 +133,7 @@ class Request:
             raise InputError("goes with 2 sides or more", field="side_limit")
 
 
-# From what a person types to the item or the template she means.
+# What a person types: the template or the item she means.
 
 _POINT = re.compile(r"\s*([-+.\deE]+)\s*:\s*([-+.\deE]+)\s*")
 
@@ -159,7 +157,7 @@ def find_template(text: str, known: Sequence[Template] = (), *, files: bool = Tr
     0.25
     """
     if ":" in text and all(_POINT.fullmatch(part) for part in text.split(",")):
-        return _drawn(text)
+        return _draw(text)
     own = next((one for one in known if one.name and one.name.casefold() == text.strip().casefold()), None)
     if own is not None:
         return own
@@ -176,7 +174,7 @@ def find_template(text: str, known: Sequence[Template] = (), *, files: bool = Tr
         raise InputError(f"{error} ({more if files else 'points such as 0:0.2,0.5:1,1:0 will do too'})") from None
 
 
-def _drawn(text: str) -> Template:
+def _draw(text: str) -> Template:
     points = [part.split(":") for part in text.split(",")]
     try:
         drawn = sorted((float(x), float(y)) for x, y in points)
@@ -220,8 +218,8 @@ def find_item(items: Sequence[Item], which: int | str, field: str) -> int:
     ids = [i for i, item in enumerate(items) if item.id == which]
     if len(ids) == 1:
         return ids[0]
-    wanted = _folded(which)
-    names = [{_folded(name) for name in _names(item)} - {""} for item in items]
+    wanted = _fold(which)
+    names = [{_fold(name) for name in _names(item)} - {""} for item in items]
     exact = [i for i, known in enumerate(names) if wanted in known]
     inside = [i for i, known in enumerate(names) if wanted and any(wanted in name for name in known)]
     for hits in (exact, inside):
@@ -249,11 +247,11 @@ def _names(item: Item) -> tuple[str, ...]:
     return item.id, item.title, item.path, file, file.rpartition(".")[0], f"{item.creator} - {item.title}"
 
 
-def _folded(text: str) -> str:
+def _fold(text: str) -> str:
     return " ".join(text.casefold().split())
 
 
-# From the wishes of a request to constraints on item indices.
+# Wishes as constraints on item indices.
 
 
 def constraints_of(request: Request, collection: Collection, medium: Medium) -> Constraints:
@@ -269,7 +267,7 @@ def constraints_of(request: Request, collection: Collection, medium: Medium) -> 
     with explain_conflicts(collection, medium):
         return Constraints(
             len(items),
-            fixed=_fixed(request, items),
+            fixed=_pins(request, items),
             together=[[find_item(items, one, "together") for one in run] for run in request.together],
             before=[tuple(find_item(items, one, "before") for one in pair) for pair in request.before],  # type: ignore[misc]
             apart=None if request.apart is None else labels(collection, request.apart, medium),
@@ -282,23 +280,23 @@ def constraints_of(request: Request, collection: Collection, medium: Medium) -> 
         )
 
 
-def _fixed(request: Request, items: tuple[Item, ...]) -> dict[int, int]:
+def _pins(request: Request, items: tuple[Item, ...]) -> dict[int, int]:
     """Position -> item, of the opener, the close and what has a position."""
     n = len(items)
     asked = [(0, request.first, "first"), (-1, request.last, "last")]
-    wishes = [(position, which, field) for position, which, field in asked if isinstance(which, int | str)]
+    wishes = [(position, which, where) for position, which, where in asked if isinstance(which, int | str)]
     wishes += [(position, which, "at") for position, which in request.at.items()]
     fixed: dict[int, int] = {}
-    for position, which, field in wishes:
+    for position, which, where in wishes:
         if not -n <= position < n:
             shown = position + 1 if position >= 0 else position
-            raise InputError(f"positions go from 1 to {n} (or -1 from the end); got {shown}", field=field)
-        item, place = find_item(items, which, field), position % n
+            raise InputError(f"positions go from 1 to {n} (or -1 from the end); got {shown}", field=where)
+        item, place = find_item(items, which, where), position % n
         if fixed.get(place, item) != item:
-            raise InputError(f"position {place + 1} is already taken by {items[fixed[place]].label!r}", field=field)
+            raise InputError(f"position {place + 1} is already taken by {items[fixed[place]].label!r}", field=where)
         other = next((p for p, i in fixed.items() if i == item and p != place), None)
         if other is not None:
-            raise InputError(f"{items[item].label!r} is already at position {other + 1}", field=field)
+            raise InputError(f"{items[item].label!r} is already at position {other + 1}", field=where)
         fixed[place] = item
     return {(place - n if place == n - 1 and request.limit is not None else place): i for place, i in fixed.items()}
 
@@ -306,11 +304,11 @@ def _fixed(request: Request, items: tuple[Item, ...]) -> dict[int, int]:
 def _ends(request: Request, items: tuple[Item, ...]) -> dict[tuple[int, int], int]:
     """(side, position on it) -> item, where openers and closes are named by side."""
     ends: dict[tuple[int, int], int] = {}
-    for position, named, field in ((0, request.first, "first"), (-1, request.last, "last")):
+    for position, named, where in ((0, request.first, "first"), (-1, request.last, "last")):
         for side, which in named.items() if isinstance(named, Mapping) else ():
             if not 0 <= side < request.sides:
-                raise InputError(f"there are {request.sides} side(s); got side {side_name(side)}", field=field)
-            ends[side, position] = find_item(items, which, field)
+                raise InputError(f"there are {request.sides} side(s); got side {side_name(side)}", field=where)
+            ends[side, position] = find_item(items, which, where)
     return ends
 
 
@@ -461,7 +459,7 @@ def _even(free: Sequence[int], costs: np.ndarray, last: int | None) -> tuple[lis
     return [i for i in free if i != alone], alone
 
 
-# Items that share something kept in one run: as a cost of every step from one strand to another.
+# Strands: items that share something stand in one run, by a cost of every step from one strand to another.
 
 T = TypeVar("T")
 _TIMES = (1.0, 10.0, 100.0)  # weights tried, as multiples of what all else is about worth

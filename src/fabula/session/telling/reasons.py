@@ -55,7 +55,7 @@ def describe_threads(threads: Threads, ordering: Ints, breaks: Sequence[int] = (
         on = np.zeros_like(new) if position == 0 or position in breaks else there[position - 1] & there[position]
         carried = np.where(on & rare, np.minimum(strength, threads.counts[ordering[position - 1]]), 0.0)
         parts = [
-            f"{verb} {_listed(threads.names, weights)}"
+            f"{verb} {_list(threads.names, weights)}"
             for verb, weights in (("goes on with", carried), ("brings in", np.where(new, strength, 0.0)))
             if weights.any()
         ]
@@ -63,7 +63,7 @@ def describe_threads(threads: Threads, ordering: Ints, breaks: Sequence[int] = (
     return sentences
 
 
-def _listed(names: Sequence[str], weights: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> str:
+def _list(names: Sequence[str], weights: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> str:
     order = [int(i) for i in np.argsort(-weights, kind="stable") if weights[i] > 0]
     told = [names[i] for i in order[:_TOLD]]
     more = len(order) - len(told)
