@@ -84,8 +84,8 @@ def order(
     paths, by, model, collection
         As :func:`open` takes them.
     wishes
-        As :class:`fabula.Request` has them: template, like, first, last, at, together, before, apart, sides, limit,
-        smoothness and the rest.
+        As :class:`fabula.session.request.Request` has them: template, like, first, last, at, together, before, apart,
+        sides, limit, smoothness and the rest.
 
     Examples
     --------
