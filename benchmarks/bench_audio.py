@@ -25,10 +25,9 @@ import soundfile
 
 from fabula.media.extraction import Measuring, extract
 from fabula.media.music import MEDIUM
-from fabula.media.music.audio import SPEC, measure
-from fabula.media.music.decoding.sound import open_sound
-from fabula.media.music.hearing.ears import Ears
-from fabula.media.music.loudness.meter import Meter
+from fabula.media.music.audio import SPEC, Ears, measure
+from fabula.media.music.decode import open_sound
+from fabula.media.music.loudness import Meter
 from fabula.sources.folders import read_folder
 
 RATE = 44100

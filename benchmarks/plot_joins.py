@@ -16,9 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from fabula.media.music.decoding.sound import open_sound
-from fabula.media.music.loudness.levels import Edges, edges
-from fabula.media.music.loudness.meter import FLOOR, Meter
+from fabula.media.music.decode import open_sound
+from fabula.media.music.loudness import FLOOR, Edges, Meter, edges
 
 STEPS = 100  # of 100 ms
 ACROSS = 6

@@ -26,7 +26,7 @@ from fabula.evaluation.intervals import mean_interval
 from fabula.evaluation.metrics import METRICS
 from fabula.media.extraction import Measuring
 from fabula.media.registry import measured_where_held
-from fabula.media.text.reading.heads import without_common_heads
+from fabula.media.text.heads import without_common_heads
 from fabula.models.file import load_model
 from fabula.models.steps.model import StepModel
 from fabula.models.steps.posterior import Posterior

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from fabula.errors import FileError, InputError, shown
 from fabula.media.cache import content_key, keep, recall
-from fabula.media.spec import Spec, Stop, Stopped
+from fabula.media.medium import Spec, Stop, Stopped
 
 Progress = Callable[[int, int, str], None]
 _Outcome = NDArray[np.float64] | FileError

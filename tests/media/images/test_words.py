@@ -7,10 +7,17 @@ import pytest
 from PIL import Image
 
 from fabula.core.collection import Collection, Item
-from fabula.media.images.colours import lab, srgb
-from fabula.media.images.measures import MEASURES, measures_of
-from fabula.media.images.palette import COLOURS, as_hex, decoded, palette_codes
-from fabula.media.images.words import joins
+from fabula.media.images.joins import joins
+from fabula.media.images.picture_measures import (
+    COLOURS,
+    MEASURES,
+    as_hex,
+    decoded,
+    lab,
+    measures_of,
+    palette_codes,
+    srgb,
+)
 from fabula.media.registry import find_medium
 
 NAMES = ("brightness", "warmth", "aspect", "bw", "edge_density", "duplicates")

@@ -8,11 +8,10 @@ import soundfile
 
 from fabula.core.collection import Collection, Item
 from fabula.errors import InputError
+from fabula.media.facts import chosen_facts
 from fabula.media.music import level_gains
-from fabula.media.music.facts import camelot, key_name, music_doubts, music_ends, music_facts, track_gains
-from fabula.media.music.tags.reading import key_and_mode, read_item
-from fabula.media.music.tags.writing import write_gain
-from fabula.media.telling import chosen_facts
+from fabula.media.music.tags import key_and_mode, read_item, write_gain
+from fabula.media.music.track_facts import camelot, key_name, music_doubts, music_ends, music_facts, track_gains
 
 
 def tracks(columns, details=None):

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from fabula.core.collection import Item
-from fabula.media.music.tags.reading import (
+from fabula.media.music.tags import (
     AUDIO_ENDINGS,
     COMPANION_ENDINGS,
     key_and_mode,

@@ -7,9 +7,9 @@ import pytest
 
 from fabula.core.collection import Collection, Item
 from fabula.media.registry import measured_where_held
-from fabula.media.text.comparing.evidence import text_look
-from fabula.media.text.reading.files import read_text
-from fabula.media.text.reading.heads import names_part, without_common_heads, without_heads
+from fabula.media.text.heads import names_part, without_common_heads, without_heads
+from fabula.media.text.links import text_look
+from fabula.media.text.passages import read_text
 
 WORDS = ["sea", "storm", "boat", "letter", "night", "house", "road", "king", "snow", "garden"]
 SPELLED = ("One", "Two", "Three", "Twelve", "Twenty-One", "Twenty-Two", "Twenty-Three")

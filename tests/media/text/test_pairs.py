@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from fabula.media.text.comparing.counting import counted
-from fabula.media.text.comparing.pairs import LIKENESS, PAIRS, PRECEDENCE, pair_tables
+from fabula.media.text.pairs import LIKENESS, PAIRS, PRECEDENCE, counted, pair_tables
 
 TEXTS = [
     "A stranger came to the inn with Mary Bull. Then Mary Bull slept, and Mary slept on.",

@@ -11,8 +11,7 @@ import numpy as np
 
 from fabula.core.collection import Item
 from fabula.core.fit import Fit
-from fabula.media.telling import Fact, chosen_facts
-from fabula.media.units import total
+from fabula.media.facts import Fact, chosen_facts, total
 from fabula.session.requests.wishes import side_name
 from fabula.session.telling.reasons import likelier
 from fabula.sources.source import with_held
