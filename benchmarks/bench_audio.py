@@ -105,7 +105,7 @@ def shares(path: str) -> None:
             mono = timed("mix", ears.mix.push, chunk)
             timed("onsets", ears.spectra.push, mono)
             timed("pitches", ears.pitches.push, mono)
-        timed("tempo and key", ears.heard, meter.powers, meter.integrated())
+        timed("tempo and key", ears.result, meter.powers, meter.loudness())
     plain = spent.pop("decoding")
     print(f"  {Path(path).suffix}: " + ", ".join(f"{name} {time / plain:.3f}" for name, time in spent.items()))
 

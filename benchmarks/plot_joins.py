@@ -31,7 +31,7 @@ def hear(path: str) -> Heard:
         for chunk in sound.chunks:
             meter.push(chunk)
     levels = np.maximum(FLOOR, -0.691 + 10 * np.log10(np.maximum(meter.powers, 1e-12)))
-    return levels, edges(meter.powers, meter.integrated())
+    return levels, edges(meter.powers, meter.loudness())
 
 
 def draw_block(axes: Any, titles: list[str], heard: list[Heard]) -> np.ndarray:

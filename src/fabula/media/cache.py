@@ -84,7 +84,7 @@ class Database:
 
     def __init__(self, path: Path) -> None:
         self.path, self.written = path, 0
-        self._connection = self._connected()
+        self._connection = self._connect()
 
     def recall(self, spec: str, version: int, key: bytes, *, older_than: int = 0) -> bytes | None:
         """What is kept for a key; that it was used is noted where the last use is older than some seconds."""
@@ -158,13 +158,13 @@ class Database:
                 raise DatabaseError(str(error)) from error
         self._connection.close()
         self._set_aside()
-        self._connection = self._connected()
+        self._connection = self._connect()
         try:
             return self._connection.execute(statement, values).fetchall()
         except sqlite3.DatabaseError as error:
             raise DatabaseError(str(error)) from error
 
-    def _connected(self) -> Connection:
+    def _connect(self) -> Connection:
         try:
             import sqlite3
         except ImportError as error:  # a Python that was built without it
@@ -247,9 +247,9 @@ def content_key(path: str | os.PathLike[str], *, stop: Stop = lambda: False) -> 
 def recall(key: str, spec: Spec) -> NDArray[np.float64] | None:
     """Features kept for that content, None where there are none that can be trusted."""
     which = (spec.name, spec.version, bytes.fromhex(key))
-    found = _asked(lambda cache: cache.recall(*which, older_than=_DAY), None)
+    found = _ask(lambda cache: cache.recall(*which, older_than=_DAY), None)
     if found is not None:
-        return _trusted(np.frombuffer(found, dtype="<f8"), spec) if len(found) == 8 * _size(spec) else None
+        return _trust(np.frombuffer(found, dtype="<f8"), spec) if len(found) == 8 * _size(spec) else None
     old = _recall_old(key, spec)
     if old is not None:
         keep(key, spec, old)
@@ -259,13 +259,13 @@ def recall(key: str, spec: Spec) -> NDArray[np.float64] | None:
 def keep(key: str, spec: Spec, features: NDArray[np.float64]) -> bool:
     """Keep the features of that content; False where the cache cannot be written, which is no error."""
 
-    def kept(cache: Database) -> bool:
+    def keep(cache: Database) -> bool:
         cache.keep(spec.name, spec.version, bytes.fromhex(key), features.astype("<f8").tobytes())
         if cache.written % _LOOK == 0:
             cache.shrink(most_bytes())
         return True
 
-    return _asked(kept, False)  # noqa: FBT003 - what is returned where it cannot be asked
+    return _ask(keep, False)  # noqa: FBT003 - what is returned where it cannot be asked
 
 
 @dataclass(frozen=True)
@@ -295,7 +295,7 @@ def cache_info() -> CacheInfo:
     """What the cache holds; nothing where there is none."""
     path = cache_file()
     none: tuple[tuple[str, int, int], ...] = ()
-    entries = _asked(Database.counts, none) if path.exists() else none
+    entries = _ask(Database.counts, none) if path.exists() else none
     beside = [path, *(path.with_name(path.name + end) for end in ("-wal", "-shm"))]
     size = sum(file.stat().st_size for file in beside if file.exists())
     return CacheInfo(path, entries, size, most_bytes(), sum(1 for _ in _old_files()))
@@ -314,7 +314,7 @@ def clear_cache(spec: str | None = None) -> int:
         file.unlink(missing_ok=True)
     if spec is None:
         shutil.rmtree(_old_folder(), ignore_errors=True)
-    return len(old) + (_asked(lambda cache: cache.clear(spec), 0) if cache_file().exists() else 0)
+    return len(old) + (_ask(lambda cache: cache.clear(spec), 0) if cache_file().exists() else 0)
 
 
 def most_bytes() -> int:
@@ -335,7 +335,7 @@ def most_bytes() -> int:
     return int(number) * factor
 
 
-def _asked(action: Callable[[Database], Value], otherwise: Value) -> Value:
+def _ask(action: Callable[[Database], Value], otherwise: Value) -> Value:
     """What the database answers; something else where it cannot be had, which is no error."""
     try:
         return action(database(cache_file()))
@@ -347,7 +347,7 @@ def _size(spec: Spec) -> int:
     return int(np.prod(spec.shape))
 
 
-def _trusted(values: NDArray[np.float64], spec: Spec) -> NDArray[np.float64] | None:
+def _trust(values: NDArray[np.float64], spec: Spec) -> NDArray[np.float64] | None:
     """The features in their shape; None where one is infinite. NaN: not known of that file."""
     shaped = values.reshape(spec.shape).astype(np.float64)
     return None if np.isinf(shaped).any() else shaped
@@ -373,4 +373,4 @@ def _recall_old(key: str, spec: Spec) -> NDArray[np.float64] | None:
             return None
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
-    return _trusted(values, spec) if values.shape == spec.shape else None
+    return _trust(values, spec) if values.shape == spec.shape else None

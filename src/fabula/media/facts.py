@@ -13,8 +13,6 @@ from fabula.core.collection import Collection
 from fabula.core.essence import Floats
 from fabula.errors import InputError
 
-# What a medium can tell of its items besides their titles: facts in columns, how items begin and end, and doubts.
-
 
 @dataclass(frozen=True)
 class Fact:
@@ -132,12 +130,12 @@ class Telling:
     joins: Callable[[Collection, Sequence[int]], list[str]] = lambda collection, breaks: [""] * len(collection)
 
 
-def chosen_facts(facts: Sequence[Fact], names: Sequence[str] | None) -> tuple[Fact, ...]:
+def choose_facts(facts: Sequence[Fact], names: Sequence[str] | None) -> tuple[Fact, ...]:
     """The facts of these names, ``all`` for all of them.
 
     Examples
     --------
-    >>> chosen_facts([Fact("weight", ("1 kg",))], ["all"])[0].name
+    >>> choose_facts([Fact("weight", ("1 kg",))], ["all"])[0].name
     'weight'
     """
     known = {fact.name: fact for fact in facts}

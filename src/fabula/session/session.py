@@ -210,7 +210,7 @@ class Session:
     def _steps(self, asked: Request) -> Steps:
         """What lies between neighbours."""
         steps = with_embedding(self.medium.steps(self.readable, self.essence), self.vectors)
-        return steps.weighted(asked.smooth_by) if asked.smooth_by else steps
+        return steps.reweigh(asked.smooth_by) if asked.smooth_by else steps
 
     def _proposals(self, task: Task, asked: Request) -> list[Proposal]:
         templates = self._asked_templates(asked)

@@ -135,7 +135,7 @@ def _steps(ordered: Ordered) -> list[dict[str, Any]]:
     """What lies between neighbours, and which of it counts, where smoothness was asked for."""
     if ordered.steps is None:
         return []
-    counted = {part.name for part in ordered.steps.counted}
+    counted = {part.name for part in ordered.steps.active}
     return [{"name": part.name, "counts": part.name in counted} for part in ordered.steps.parts]
 
 

@@ -12,7 +12,7 @@ from fabula.media.images.picture_measures import (
     COLOURS,
     MEASURES,
     as_hex,
-    decoded,
+    decode_palette,
     lab,
     measures_of,
     palette_codes,
@@ -75,7 +75,7 @@ def test_a_colour_comes_back_from_lab(rng: np.random.Generator) -> None:
 def test_a_palette_of_two_flat_colours(left: int, share: float) -> None:
     picture = Image.new("RGB", (100, 60), (20, 60, 160))
     picture.paste((240, 120, 30), (0, 0, left, 60))
-    found = decoded(palette_codes(np.asarray(picture)))
+    found = decode_palette(palette_codes(np.asarray(picture)))
     assert len(found) == 2
     by_hex = {as_hex(colour): part for colour, part in found}
     orange = min(by_hex, key=lambda text: abs(int(text[1:3], 16) - 240))

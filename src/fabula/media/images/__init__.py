@@ -10,7 +10,7 @@ from fabula.core.collection import Collection
 from fabula.core.essence import Floats
 from fabula.core.files.writing import write_whole
 from fabula.media.facts import Fact, Telling
-from fabula.media.images.picture_files import COMPANION_ENDINGS, PICTURE_ENDINGS, numbered, read_item, write_numbers
+from fabula.media.images.picture_files import COMPANION_ENDINGS, PICTURE_ENDINGS, read_item, sidecar_path, write_numbers
 from fabula.media.medium import Cover, Facing, Medium, Output, Preview, Spec, Words
 from fabula.media.steps import Steps
 
@@ -163,7 +163,7 @@ MEDIUM = Medium(
     facing=_facing,
     outputs=OUTPUTS,
     write_numbers=write_numbers,
-    numbered=numbered,
+    numbered=sidecar_path,
     telling=Telling(facts=_facts, joins=_joins),
 )
 

@@ -17,8 +17,6 @@ from fabula.core.essence import Floats
 from fabula.media.medium import Facing
 from fabula.media.steps import Step, Steps, essence_steps
 
-# How far it is from one picture to the next in colour, tone, format, detail, subject; which are nearly the same.
-
 _ROWS = 512  # compared with all at a time
 _MANY = 1000  # pictures from which single precision will do
 SAME = "duplicates"  # the column that numbers groups of pictures that are nearly the same
@@ -162,7 +160,7 @@ def joins(collection: Collection, breaks: Sequence[int] = ()) -> list[str]:
     begun, said = 0, []
     for position in range(len(collection)):
         begun = position if position in starts else max(begun, position - _BACK)
-        found = _told(known, begun, position, extremes) if position > begun else []
+        found = _reasons(known, begun, position, extremes) if position > begun else []
         said.append(", ".join([words for words in found if words][:_MOST]))
     return said
 
@@ -226,7 +224,7 @@ def _light(known: Known, begun: int, at: int) -> str:
         return f"{'warm after cold' if turn > 0 else 'cold after warm'}"
     if abs(step) > _LIGHT or abs(turn) > _WARM:
         return ""
-    return f"same {_called(float(light[at]), float(warmth[at]))}light as the one before"
+    return f"same {_light_words(float(light[at]), float(warmth[at]))}light as the one before"
 
 
 def _detail(known: Known, begun: int, at: int) -> str:
@@ -239,7 +237,7 @@ def _detail(known: Known, begun: int, at: int) -> str:
     return "busy after a calm one" if step > 0 else "calm after a busy one"
 
 
-def _told(known: Known, begun: int, at: int, extremes: tuple[int | None, int | None]) -> list[str]:
+def _reasons(known: Known, begun: int, at: int, extremes: tuple[int | None, int | None]) -> list[str]:
     """Everything that can be said of one picture, what matters most first."""
     rest = [tell(known, begun, at) for tell in (_grey, _light, _detail)]
     return [_near_copy(known, at), _format(known, begun, at, extremes), *rest]
@@ -249,7 +247,7 @@ _KINDS = {1: "wide ones", -1: "uprights", 0: ""}
 _ONE = {1: "wide", -1: "upright", 0: ""}
 
 
-def _called(light: float, warmth: float) -> str:
+def _light_words(light: float, warmth: float) -> str:
     """What light of this brightness and warmth is called, with a space behind it."""
     warm = "warm" if warmth >= _HOT else "cold" if warmth <= _COLD else ""
     bright = "bright" if light >= _BRIGHT else "dim" if light <= _DIM else ""

@@ -22,8 +22,6 @@ from fabula.errors import FabulaError, FileError, import_extra, shown
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-# Opening pictures: upright, in RGB, decoded no larger than needed, with one line for whatever is wrong with a file.
-
 PURPOSE = "reading pictures"
 MOST_PIXELS = 400_000_000  # a picture that claims more is refused before it is decoded: 20,000 by 20,000
 _HEIF = frozenset((".heic", ".heif", ".hif"))
@@ -64,7 +62,7 @@ def open_picture(path: str | os.PathLike[str], size: int) -> Image:
         When the library that reads such files is not installed.
     """
     name = os.fspath(path)
-    with _readable(name), _opened(name) as picture:
+    with _readable(name), _open_picture(name) as picture:
         _check_size(name, picture.size)
         picture.draft("RGB", (size, size))  # JPEG: decoded at a half, a quarter or an eighth
         if getattr(picture, "n_frames", 1) > 1:
@@ -77,14 +75,14 @@ def open_picture(path: str | os.PathLike[str], size: int) -> Image:
 def size_of(path: str | os.PathLike[str]) -> tuple[int, int]:
     """Width and height as the picture is seen, from its header; nothing is decoded."""
     name = os.fspath(path)
-    with _readable(name), _opened(name) as picture:
+    with _readable(name), _open_picture(name) as picture:
         _check_size(name, picture.size)
         width, height = picture.size
         return (height, width) if _orientation(picture) >= 5 else (width, height)
 
 
 @contextmanager
-def _opened(name: str) -> Iterator[Image]:
+def _open_picture(name: str) -> Iterator[Image]:
     module = pillow()
     ending = Path(name).suffix.lower()
     if ending in RAW_ENDINGS:
@@ -223,7 +221,7 @@ def read_packet(packet: bytes | str) -> dict[str, Any]:
 
     Examples
     --------
-    >>> read_packet(written((3, 12), None, rating=4))
+    >>> read_packet(sidecar_text((3, 12), None, rating=4))
     {'rating': 4}
     """
     text = packet.decode("utf-8", "replace") if isinstance(packet, bytes) else packet
@@ -249,7 +247,7 @@ def _rating(root: ET.Element) -> int | None:
     return numbers[0] if numbers else None
 
 
-def written(number: tuple[int, int], side: tuple[int, int] | None, *, rating: int | None = None) -> str:
+def sidecar_text(number: tuple[int, int], side: tuple[int, int] | None, *, rating: int | None = None) -> str:
     """An XMP packet that says where a picture stands."""
     parts = [f'{_OURS}="{number[0]}"', f'fabula:of="{number[1]}"']
     parts += [] if side is None else [f'fabula:side="{side[0]}"', f'fabula:sides="{side[1]}"']
@@ -261,7 +259,7 @@ def written(number: tuple[int, int], side: tuple[int, int] | None, *, rating: in
     )
 
 
-def numbered(path: Path) -> Path:
+def sidecar_path(path: Path) -> Path:
     """The sidecar that says where a picture stands; the picture itself is never written.
 
     Raises
@@ -277,7 +275,7 @@ def numbered(path: Path) -> Path:
 
 def write_numbers(path: Path, number: tuple[int, int], side: tuple[int, int] | None) -> None:
     """Write the number of a position, and of a side where there are several, into a sidecar beside a picture."""
-    write_whole(numbered(path), written(number, side))
+    write_whole(sidecar_path(path), sidecar_text(number, side))
 
 
 # Files of pictures as items: which endings, what EXIF and XMP say of them. Nothing is decoded.
@@ -362,7 +360,7 @@ def _epoch() -> float:
 PDF, PAGE = "pdf", "page"  # details of an item that is a page: the file, and which page, counted from 1
 
 
-def rendered(path: str, size: int, most: int) -> Iterator[Image]:
+def render_pages(path: str, size: int, most: int) -> Iterator[Image]:
     """Each page of a PDF as a picture, one at a time, the longer side of ``size`` pixels.
 
     Raises
@@ -373,13 +371,13 @@ def rendered(path: str, size: int, most: int) -> Iterator[Image]:
     with _document(path) as document:
         if len(document) > most:
             raise FileError(f"{shown(path)}: has {len(document)} pages; at most {most} can be ordered")
-        yield from (_rendered(document[k], size) for k in range(len(document)))
+        yield from (_render_page(document[k], size) for k in range(len(document)))
 
 
 def open_page(path: str, page: int, size: int) -> Image:
     """One page as a picture, its longer side of ``size`` pixels; pages count from 1."""
     with _document(path) as document:
-        return _rendered(document[page - 1], size)
+        return _render_page(document[page - 1], size)
 
 
 def source_of(items: Sequence[Item]) -> str | None:
@@ -424,7 +422,7 @@ def _document(path: str) -> Iterator[Any]:
         document.close()
 
 
-def _rendered(page: Any, size: int) -> Image:
+def _render_page(page: Any, size: int) -> Image:
     """A page as a picture, never larger than asked for, whatever size the page claims."""
     width, height = page.get_size()
     scale = size / max(width, height, 1.0)

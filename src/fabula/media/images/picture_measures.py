@@ -13,7 +13,7 @@ from scipy import ndimage
 from fabula.core.collection import Collection, Item
 from fabula.core.essence import Floats
 from fabula.errors import shown
-from fabula.media.images.picture_files import PAGE, PDF, open_picture, pillow, rendered
+from fabula.media.images.picture_files import PAGE, PDF, open_picture, pillow, render_pages
 from fabula.media.medium import Spec, Stop, Stopped
 
 if TYPE_CHECKING:
@@ -107,18 +107,18 @@ def palette_codes(rgb: NDArray[np.uint8]) -> list[float]:
     --------
     >>> half = np.zeros((8, 8, 3), np.uint8)
     >>> half[:, :2] = 255
-    >>> [(tuple(colour), round(share, 2)) for colour, share in decoded(palette_codes(half))]
+    >>> [(tuple(colour), round(share, 2)) for colour, share in decode_palette(palette_codes(half))]
     [((0.0, 0.0, 0.0), 0.75), ((100.0, 0.0, 0.0), 0.25)]
     """
     step = max(1, -(-max(rgb.shape[:2]) // _SMALL))
     pixels = lab(np.ascontiguousarray(rgb[::step, ::step])).reshape(3, -1).T.astype(np.float64)  # (p, 3)
-    centres, shares = _merged(*_clustered(pixels, len(COLOURS)))
+    centres, shares = _merge_close(*_cluster(pixels, len(COLOURS)))
     order = np.argsort(-shares, kind="stable")
-    found = [_coded(centres[k], shares[k]) for k in order]
+    found = [_encode_colour(centres[k], shares[k]) for k in order]
     return [*found, *[0.0] * (len(COLOURS) - len(found))]
 
 
-def decoded(codes: list[float] | Floats) -> list[tuple[tuple[float, float, float], float]]:
+def decode_palette(codes: list[float] | Floats) -> list[tuple[tuple[float, float, float], float]]:
     """((L*, a*, b*), share) of each colour."""
     found = []
     for code in codes:
@@ -133,7 +133,7 @@ def palettes(collection: Collection) -> list[list[tuple[tuple[float, float, floa
     there = [name for name in COLOURS if name in collection.feature_names]
     if not there or collection.features.ndim != 2:
         return [[] for _ in collection.items]
-    return [decoded(row) for row in collection.columns(there)]
+    return [decode_palette(row) for row in collection.columns(there)]
 
 
 def as_hex(colour: tuple[float, float, float]) -> str:
@@ -148,7 +148,7 @@ def as_hex(colour: tuple[float, float, float]) -> str:
     return f"#{red:02x}{green:02x}{blue:02x}"
 
 
-def _clustered(pixels: Floats, count: int) -> tuple[Floats, Floats]:
+def _cluster(pixels: Floats, count: int) -> tuple[Floats, Floats]:
     """Centres (k, 3) and shares (k,) by k-means, begun at pixels far from each other: nothing is left to chance."""
     centres = [pixels[((pixels - pixels.mean(axis=0)) ** 2).sum(axis=1).argmin()]]
     for _ in range(count - 1):
@@ -165,7 +165,7 @@ def _clustered(pixels: Floats, count: int) -> tuple[Floats, Floats]:
     return found[counts > 0], counts[counts > 0] / len(pixels)
 
 
-def _merged(centres: Floats, shares: Floats) -> tuple[Floats, Floats]:
+def _merge_close(centres: Floats, shares: Floats) -> tuple[Floats, Floats]:
     """Colours that the eye hardly tells apart as one."""
     while len(centres) > 1:
         apart = np.linalg.norm(centres[:, np.newaxis] - centres, axis=2) + np.diag(np.full(len(centres), np.inf))
@@ -179,13 +179,11 @@ def _merged(centres: Floats, shares: Floats) -> tuple[Floats, Floats]:
     return centres, shares
 
 
-def _coded(centre: Floats, share: float) -> float:
+def _encode_colour(centre: Floats, share: float) -> float:
     parts = (centre[0] * 2.55, centre[1] + 128, centre[2] + 128, max(share * 255, 1.0))
     light, a, b, part = (int(np.clip(np.rint(value), 0, 255)) for value in parts)
     return float(light << 24 | a << 16 | b << 8 | part)
 
-
-# What is measured of a picture: light, colour, detail, where its subject is, its format, a hash of how it looks.
 
 SIZE = 256  # pixels of the longer side that is measured
 _DARK, _LIGHT = 25.0, 80.0  # of lightness: shadows lie below, highlights above
@@ -257,7 +255,7 @@ def measures_of(picture: Image) -> Floats:
         np.log((np.abs(down).mean() + 1e-3) / (np.abs(across).mean() + 1e-3)),
         np.log1p(ndimage.laplace(light).var()), _entropy(light), _symmetry(light),
         grey[:half].mean() - grey[-half:].mean(),
-        *_subject(picture), *_hashed(picture), *palette_codes(rgb),
+        *_subject(picture), *_difference_hash(picture), *palette_codes(rgb),
     ]  # fmt: skip
     return np.array(values, dtype=np.float64)
 
@@ -307,7 +305,7 @@ def _subject(picture: Image) -> tuple[float, float, float, float]:
     return x, y, spread, float((map_ > 1.5 * map_.mean()).mean())
 
 
-def _hashed(picture: Image) -> tuple[float, float]:
+def _difference_hash(picture: Image) -> tuple[float, float]:
     """64 bits, each whether the picture gets lighter to the right at one of 8 x 8 places: two numbers below 2^32."""
     small = picture.convert("L").resize((_HASH + 1, _HASH), pillow().Resampling.BOX)
     values = np.asarray(small, dtype=np.int16)
@@ -343,7 +341,7 @@ def cut_pages(path: str) -> Collection | None:
     """
     if Path(path).suffix.lower() != ".pdf":
         return None
-    rows = [measures_of(page) for page in rendered(path, SIZE, _MOST)]
+    rows = [measures_of(page) for page in render_pages(path, SIZE, _MOST)]
     if len(rows) < 2:
         return None
     items = [Item(str(k), title=f"Page {k}", details={PDF: str(path), PAGE: k}) for k in range(1, len(rows) + 1)]

@@ -21,8 +21,6 @@ from fabula.media.medium import Cover
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-# Contact sheets: every picture of a collection in its order, numbered, as PNG or as PDF.
-
 _CELL, _GAP, _CAPTION = 260, 24, 34  # pixels of a PNG: a picture's box, between boxes, under each
 _A4 = (1240, 1754)  # at 150 dots an inch
 _ACROSS, _DOWN = 4, 5  # pictures on a page of the PDF

@@ -15,8 +15,8 @@ from fabula.media.music.previews import cover_of
 from fabula.media.music.tags import (
     AUDIO_ENDINGS,
     COMPANION_ENDINGS,
+    common_title,
     read_item,
-    shared_title,
     track_number,
     write_gain,
     write_numbers,
@@ -116,7 +116,7 @@ MEDIUM = Medium(
     companions=COMPANION_ENDINGS,
     read_item=read_item,
     number=track_number,
-    title=shared_title,
+    title=common_title,
     specs={"audio": _audio, "fma": _fma},
     complete=with_milliseconds,
     unit=SECONDS,

@@ -66,7 +66,7 @@ class Ears:
         self.spectra.push(mono)
         self.pitches.push(mono)
 
-    def heard(self, powers: Floats, loudness: float) -> Heard:
+    def result(self, powers: Floats, loudness: float) -> Heard:
         """What was heard in all.
 
         Parameters
@@ -206,11 +206,11 @@ def measure(path: str | os.PathLike[str], *, stop: Stop = lambda: False) -> Audi
         meter, ears = Meter(sound.rate, vorbis=sound.vorbis), Ears(sound.rate)
         try:
             _listen(sound, meter, ears, stop)
-            loudness = meter.integrated()
+            loudness = meter.loudness()
         except InputError as error:
             reason = "has no samples in it" if not meter.frames and not ears.pushed else str(error)
             raise FileError(f"{shown(name)}: {reason}") from error
-    return _features(meter.frames / sound.rate, loudness, ears.heard(meter.powers, loudness))
+    return _features(meter.frames / sound.rate, loudness, ears.result(meter.powers, loudness))
 
 
 def _listen(sound: Sound, meter: Meter, ears: Ears, stop: Stop) -> None:

@@ -60,7 +60,7 @@ def write_cue(collection: Collection, target: Path, sides: Sequence[int], gap: f
     """
     lines: list[str] = []
     if collection.title:
-        lines.append(f"TITLE {_quoted(collection.title)}")
+        lines.append(f"TITLE {_quote(collection.title)}")
     number = 0
     for cue in cues(collection, sides, gap):
         number = 1 if number == 99 else number + 1
@@ -72,11 +72,11 @@ def write_cue(collection: Collection, target: Path, sides: Sequence[int], gap: f
 
 def _track(cue: Cue, number: int, gap: float) -> Iterator[str]:
     place = cue.item.path or cue.item.id
-    yield f"FILE {_quoted(place)} {_KINDS.get(Path(place).suffix.lower(), 'WAVE')}"
+    yield f"FILE {_quote(place)} {_KINDS.get(Path(place).suffix.lower(), 'WAVE')}"
     yield f"  TRACK {number:02d} AUDIO"
-    yield f"    TITLE {_quoted(cue.item.label)}"
+    yield f"    TITLE {_quote(cue.item.label)}"
     if cue.item.artist:
-        yield f"    PERFORMER {_quoted(cue.item.artist)}"
+        yield f"    PERFORMER {_quote(cue.item.artist)}"
     if gap > 0 and cue.number:
         yield f"    PREGAP {_msf(gap)}"
     yield "    INDEX 01 00:00:00"
@@ -90,11 +90,11 @@ def write_timing(collection: Collection, target: Path, sides: Sequence[int], gap
         here = [cue for cue in found if cue.side == side]
         whole = here[-1].begins + (here[-1].item.length or 0.0)
         lines.append(f"Side {_letter(side)}, {as_clock(whole, digits=1)}" if sides else f"in all {as_clock(whole)}")
-        lines += [_timed(cue, sided=bool(sides)) for cue in here] + [""]
+        lines += [_time_line(cue, sided=bool(sides)) for cue in here] + [""]
     return write_whole(target, "\n".join(lines))
 
 
-def _timed(cue: Cue, *, sided: bool) -> str:
+def _time_line(cue: Cue, *, sided: bool) -> str:
     label = f"{_letter(cue.side) if sided else ''}{cue.number + 1}"
     made = f"{cue.item.artist} - " if cue.item.artist else ""
     length = as_clock(cue.item.length or 0.0, digits=1)
@@ -111,7 +111,7 @@ def _msf(seconds: float) -> str:
     return f"{frames // (60 * _FRAMES):02d}:{frames // _FRAMES % 60:02d}:{frames % _FRAMES:02d}"
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     """A text in quotes; the format has no way to write a quote or a line break in it."""
     return '"' + _one_line(text).replace('"', "'") + '"'
 

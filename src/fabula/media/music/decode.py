@@ -24,7 +24,7 @@ from fabula.media.medium import Stop, Stopped
 from fabula.media.music.loudness import LOWEST_RATE, Samples, chunk_frames
 
 if TYPE_CHECKING:
-    from soundfile import SoundFile
+    from soundfile import SoundFile  # type: ignore[import-untyped]
 
 # What an audio file is, by its first bytes: never by its name, and never by asking a decoder to guess.
 
@@ -123,7 +123,7 @@ class Stream:
     chunks: Iterator[Samples]
 
 
-def installed() -> bool:
+def has_ffmpeg() -> bool:
     """Whether ffmpeg is there."""
     return shutil.which("ffmpeg") is not None
 
@@ -236,8 +236,6 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_running.clear)  # they are the parent's
 
 
-# Sound out of files, chunk by chunk: by soundfile where it can, else by ffmpeg where it is installed.
-
 MOST_CHANNELS = 64
 MOST_HOURS = 48  # of sound in one file: a few kB can promise more than anybody waits for
 # What soundfile does not read; any other ending is tried with it first, whatever it is.
@@ -278,7 +276,7 @@ def open_sound(path: str | os.PathLike[str], *, stop: Stop = lambda: False) -> I
     """
     name = os.fspath(path)
     with contextlib.ExitStack() as stack:
-        file = stack.enter_context(_opened(name))
+        file = stack.enter_context(_open_file(name))
         by_ffmpeg = Path(name).suffix.lower() in FFMPEG_ENDINGS
         known = None if by_ffmpeg else _open_soundfile(name, file)
         if known is not None:
@@ -287,10 +285,10 @@ def open_sound(path: str | os.PathLike[str], *, stop: Stop = lambda: False) -> I
             sound = Sound(known.samplerate, known.channels, chunks, vorbis=known.format == "OGG")
         else:
             sound = _open_ffmpeg(name, file, stop, stack)
-        yield _checked(name, sound, stop)
+        yield _check_sound(name, sound, stop)
 
 
-def _opened(name: str) -> BinaryIO:
+def _open_file(name: str) -> BinaryIO:
     """The file, open for reading; refused where it is no file with something in it."""
     try:
         # A pipe is not waited for.
@@ -311,15 +309,15 @@ def _opened(name: str) -> BinaryIO:
     raise FileError(f"{shown(name)}: {'is empty' if stat.S_ISREG(status.st_mode) else 'is not a regular file'}")
 
 
-def _checked(name: str, sound: Sound, stop: Stop) -> Sound:
+def _check_sound(name: str, sound: Sound, stop: Stop) -> Sound:
     if sound.rate < LOWEST_RATE:
         raise FileError(f"{shown(name)}: the sample rate must be at least {LOWEST_RATE} Hz; it is {sound.rate}")
     if not 1 <= sound.channels <= MOST_CHANNELS:
         raise FileError(f"{shown(name)}: must have 1 to {MOST_CHANNELS} channels; it has {sound.channels}")
-    return replace(sound, chunks=_bounded(name, sound, stop))
+    return replace(sound, chunks=_bound_chunks(name, sound, stop))
 
 
-def _bounded(name: str, sound: Sound, stop: Stop) -> Iterator[Samples]:
+def _bound_chunks(name: str, sound: Sound, stop: Stop) -> Iterator[Samples]:
     """The chunks, as long as they are wanted and not too many."""
     frames = 0
     room = np.empty((sound.channels, chunk_frames(sound.rate)), np.float32)
@@ -356,25 +354,25 @@ def _soundfile_chunks(name: str, file: SoundFile) -> Iterator[Samples]:
         try:
             chunk = file.read(out=room)
         except (soundfile.SoundFileError, RuntimeError) as error:
-            raise _broken(name) from error
+            raise _breakage(name) from error
         if not len(chunk):
             break
         done += len(chunk)
         yield chunk
     if done < promised - file.samplerate // 100:
-        raise _broken(name)
+        raise _breakage(name)
 
 
-def _broken(name: str) -> FileError:
+def _breakage(name: str) -> FileError:
     return FileError(f"{shown(name)}: is broken or cut off: it cannot be decoded to its end")
 
 
 def _open_ffmpeg(name: str, file: BinaryIO, stop: Stop, stack: contextlib.ExitStack) -> Sound:
     """The file as ffmpeg decodes it."""
     ending = Path(name).suffix
-    if not installed() and ending.lower() in FFMPEG_ENDINGS:
+    if not has_ffmpeg() and ending.lower() in FFMPEG_ENDINGS:
         raise FileError(f"{shown(name)}: {ending} files need ffmpeg, which is not installed")
-    if not installed():
+    if not has_ffmpeg():
         raise FileError(f"{shown(name)}: is not audio that can be read (ffmpeg, which reads more, is not installed)")
     demuxer = demuxer_of(file)
     if demuxer is None:

@@ -14,9 +14,7 @@ from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
 from fabula.media.music.loudness import Samples
 from fabula.media.music.spectra import Frames
-from fabula.media.music.tempo import learned
-
-# The key of a stream from its pitch classes, by profiles that were learned from pieces whose key is written down.
+from fabula.media.music.tempo import weights_of
 
 _FEWEST = 3  # blocks of about 3 s; a key of fewer is less sure
 _TUNED = 0.12  # pitches that keep less to a scale say less of a key
@@ -44,7 +42,7 @@ def find_key(classes: Floats, tuned: float) -> Key:
     """
     if not classes.any():
         return Key(0, 1, 0.0)
-    shares = _shares(heard_by(classes))
+    shares = _shares(key_scores(classes))
     best = int(shares.argmax())
     tonal = min(1.0, tuned / _TUNED) * min(1.0, (_count(classes) - 1) / _CLASSES) * min(1.0, len(classes) / _FEWEST)
     return Key(best % 12, 1 - best // 12, float(shares[best]) * tonal)
@@ -57,7 +55,7 @@ def _count(classes: Floats) -> float:
     return float(np.exp(-(used * np.log(used)).sum()))
 
 
-def heard_by(classes: Floats) -> Floats:
+def key_scores(classes: Floats) -> Floats:
     """What keys are told by, seen from each of the twelve tonics: shape (12, features).
 
     The pitch classes above middle C, below and of both; every block counts alike, wherever it stands.
@@ -70,7 +68,7 @@ def heard_by(classes: Floats) -> Floats:
 
 def _shares(features: Floats) -> Floats:
     """How likely each key is: twelve major ones, then twelve minor ones."""
-    scores = (features @ learned("key.profiles") + learned("key.bias")).T.reshape(-1)
+    scores = (features @ weights_of("key.profiles") + weights_of("key.bias")).T.reshape(-1)
     weights = np.exp(scores - scores.max())
     return np.asarray(weights / weights.sum())
 

@@ -203,7 +203,7 @@ def loudness(samples: ArrayLike, rate: int) -> float:
         raise InputError(f"samples must have shape (frames,) or (frames, channels), not empty; got {array.shape}")
     array = array.reshape(len(array), -1)
     size = chunk_frames(rate)
-    return integrated((array[start : start + size] for start in range(0, len(array), size)), rate)
+    return integrate((array[start : start + size] for start in range(0, len(array), size)), rate)
 
 
 def chunk_frames(rate: int) -> int:
@@ -220,7 +220,7 @@ def chunk_frames(rate: int) -> int:
     return _STEPS * step
 
 
-def integrated(chunks: Iterable[Samples], rate: int, *, vorbis: bool = False) -> float:
+def integrate(chunks: Iterable[Samples], rate: int, *, vorbis: bool = False) -> float:
     """Integrated loudness in LUFS of a stream.
 
     Parameters
@@ -245,7 +245,7 @@ def integrated(chunks: Iterable[Samples], rate: int, *, vorbis: bool = False) ->
     meter = Meter(rate, vorbis=vorbis)
     for chunk in chunks:
         meter.push(chunk)
-    return meter.integrated()
+    return meter.loudness()
 
 
 class Meter:
@@ -289,9 +289,9 @@ class Meter:
         """K-weighted power of every whole step of 100 ms, summed over channels: shape (steps,)."""
         return np.concatenate([*self._powers, np.empty(0)])
 
-    def integrated(self) -> float:
+    def loudness(self) -> float:
         """The loudness in LUFS of all that was pushed."""
-        return _gated(self.powers, self._rest, self.frames, self._step)
+        return _gate(self.powers, self._rest, self.frames, self._step)
 
 
 def channel_weights(channels: int, *, vorbis: bool = False) -> Floats:
@@ -319,7 +319,7 @@ def channel_weights(channels: int, *, vorbis: bool = False) -> Floats:
     return np.array(fronts + surrounds + effects if vorbis else fronts + effects + surrounds)
 
 
-def _gated(powers: Floats, rest: float, frames: int, step: int) -> float:
+def _gate(powers: Floats, rest: float, frames: int, step: int) -> float:
     """Loudness from the powers of all steps of 100 ms; `rest` is the energy after the last whole step."""
     if frames == 0:
         raise InputError("there are no samples to measure")

@@ -19,8 +19,6 @@ from fabula.media.medium import Cover, Spec, Stop, Wave
 from fabula.media.music.decode import open_sound
 from fabula.media.music.loudness import Samples
 
-# What a track looks like over its length: peaks, and where it begins and ceases to sound.
-
 PARTS = 400  # of a wave
 SILENCE = 10 ** (-60 / 20)  # of full scale: what is below counts as silence
 
@@ -57,7 +55,7 @@ def _row(path: str, stop: Stop) -> NDArray[np.float64]:
             frames += len(chunk)
     if not frames:
         raise FileError(f"{shown(path)}: has no samples in it")
-    parts = _parted(np.concatenate(lows), np.minimum), _parted(np.concatenate(highs), np.maximum)
+    parts = _reduce(np.concatenate(lows), np.minimum), _reduce(np.concatenate(highs), np.maximum)
     edges = np.array([max(0, first), last + 1, frames]) / sound.rate
     return np.concatenate([*parts, edges])
 
@@ -70,7 +68,7 @@ def _extremes(chunk: Samples) -> tuple[Floats, Floats]:
     return np.clip(least, -1, 1).astype(np.float64), np.clip(most, -1, 1).astype(np.float64)
 
 
-def _parted(values: Floats, ufunc: np.ufunc) -> Floats:
+def _reduce(values: Floats, ufunc: np.ufunc) -> Floats:
     """Values in `PARTS` parts of equal length, each as its extreme; few values are spread."""
     edges = np.linspace(0, len(values), PARTS, endpoint=False).astype(np.intp)
     if len(values) < PARTS:
@@ -97,7 +95,7 @@ def cover_of(path: str, size: int = 0) -> Cover | None:
     What says it is a picture is believed by its first bytes alone: JPEG, PNG, GIF or WebP. Links beside the file are
     not followed.
     """
-    return _embedded(path) or _beside(Path(path))
+    return _from_tags(path) or _beside(Path(path))
 
 
 def picture_type(data: bytes) -> str | None:
@@ -113,14 +111,14 @@ def picture_type(data: bytes) -> str | None:
     return next((kind for magic, kind in _MAGIC if data.startswith(magic)), None)
 
 
-def _embedded(path: str) -> Cover | None:
+def _from_tags(path: str) -> Cover | None:
     try:
         with Path(path).open("rb") as file:
             tag = _read_tags(file, path)
         found: Any = tag.images.any
     except Exception:  # whatever a broken file does to the reader of tags, it only means that there is no picture
         return None
-    return None if found is None else _checked(bytes(found.data or b""))
+    return None if found is None else _check_cover(bytes(found.data or b""))
 
 
 def _read_tags(file: Any, path: str) -> Any:
@@ -136,7 +134,7 @@ def _beside(path: Path) -> Cover | None:
         names = {name.lower(): name for name in os.listdir(path.parent)}  # noqa: PTH208 - names, nothing else
         for wanted in (f"{stem}{ending}" for stem in _BESIDE for ending in _ENDINGS):
             if wanted in names:
-                return _checked(_read(path.parent / names[wanted]))
+                return _check_cover(_read(path.parent / names[wanted]))
     return None
 
 
@@ -149,7 +147,7 @@ def _read(path: Path) -> bytes:
         return opened.read(MOST_BYTES + 1) if regular else b""
 
 
-def _checked(data: bytes) -> Cover | None:
+def _check_cover(data: bytes) -> Cover | None:
     kind = picture_type(data)
     return Cover(data, kind) if kind and len(data) <= MOST_BYTES else None
 

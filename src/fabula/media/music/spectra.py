@@ -13,8 +13,6 @@ from scipy.signal.windows import hann
 from fabula.core.essence import Floats
 from fabula.media.music.loudness import Samples
 
-# The mono mix of a stream at about 11 kHz, on which beats and keys are heard; and how wide the stereo is.
-
 TARGET_RATE = 11025.0  # Hz: beats and keys lie below 5.5 kHz
 _OUTPUTS = 16  # samples of the mix per matrix row
 _EVERY = 11  # frames, of which one counts for the width

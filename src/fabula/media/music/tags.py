@@ -57,7 +57,7 @@ def track_number(item: Item) -> tuple[float, float] | None:
     return (float(item.details.get("disc") or 1), float(track)) if track else None
 
 
-def shared_title(items: Sequence[Item]) -> str:
+def common_title(items: Sequence[Item]) -> str:
     """The album that all items come from, or ""."""
     albums = {str(item.details.get("album", "")) for item in items}
     return albums.pop() if len(albums) == 1 else ""

@@ -21,7 +21,7 @@ from fabula.media.music.loudness import Samples
 # What was learned from rendered pieces: ``benchmarks/learn_ears.py`` writes the file.
 
 
-def learned(name: str) -> Floats:
+def weights_of(name: str) -> Floats:
     """An array by name."""
     return _arrays()[name]
 
@@ -31,8 +31,6 @@ def _arrays() -> dict[str, Floats]:
     data = files(__package__).joinpath("ears.safetensors").read_bytes()
     return {name: np.asarray(array, dtype=np.float64) for name, array in load(data).items()}
 
-
-# The tempo of a stream from its onsets.
 
 TEMPI = 36.0 * 1.01 ** np.arange(196)  # beats per minute that are judged, 36 to 250
 NO_TEMPO = 0.0
@@ -73,13 +71,13 @@ def find_tempo(onsets: Floats, rate: float, strength: float) -> Tempo:
     if len(onsets) < _FEWEST * rate or not onsets.max() > _FAINTEST:
         return Tempo(NO_TEMPO, 0.0)
     repeats, frequencies = repetition(onsets, rate)
-    shares = _shares(_judged_by(repeats, frequencies, rate, onset_density(onsets, rate)))
+    shares = _shares(_tempo_scores(repeats, frequencies, rate, onset_density(onsets, rate)))
     merged = np.convolve(shares, np.ones(7), mode="same")  # candidates within 3 % speak for each other
     best = TEMPI[int(merged.argmax())]
     near = np.abs(np.log(TEMPI / best)) < np.log(_CLOSE)
-    clear = min(1.0, _clarity(repeats[0], rate, best) / learned("tempo.clear").item())
+    clear = min(1.0, _clarity(repeats[0], rate, best) / weights_of("tempo.clear").item())
     lively = min(1.0, float(np.quantile(onsets.sum(axis=1), 0.99)) / (_LIVELY * max(strength, _FAINTEST)))
-    return Tempo(_refined(repeats[0], rate, best), float(shares[near].sum()) * clear * lively)
+    return Tempo(_refine(repeats[0], rate, best), float(shares[near].sum()) * clear * lively)
 
 
 def onset_density(onsets: Floats, rate: float) -> float:
@@ -131,12 +129,12 @@ def _repeats(segments: Samples, length: int, lags: int) -> tuple[Floats, Floats]
     return (likeness / energy).sum(axis=1, dtype=np.float64), (strength / mean).sum(axis=1, dtype=np.float64)
 
 
-def judged_by(onsets: Floats, rate: float) -> Floats:
+def tempo_scores(onsets: Floats, rate: float) -> Floats:
     """What every tempo is judged by: shape (tempi, features)."""
-    return _judged_by(*repetition(onsets, rate), rate, onset_density(onsets, rate))
+    return _tempo_scores(*repetition(onsets, rate), rate, onset_density(onsets, rate))
 
 
-def _judged_by(likeness: Floats, strength: Floats, rate: float, density: float) -> Floats:
+def _tempo_scores(likeness: Floats, strength: Floats, rate: float, density: float) -> Floats:
     beat = 60 / TEMPI
     lags, bins = np.arange(likeness.shape[1]) / rate, np.linspace(0, rate / 2, strength.shape[1])
     columns = [np.interp(beat * m, lags, row, right=0.0) for row in likeness for m in _MULTIPLES]
@@ -149,8 +147,8 @@ def _judged_by(likeness: Floats, strength: Floats, rate: float, density: float) 
 
 def _shares(features: Floats) -> Floats:
     """How likely each tempo is."""
-    inner = np.maximum(0, features @ learned("tempo.inner") + learned("tempo.bias"))
-    scores = inner @ learned("tempo.outer")
+    inner = np.maximum(0, features @ weights_of("tempo.inner") + weights_of("tempo.bias"))
+    scores = inner @ weights_of("tempo.outer")
     weights = np.exp(scores - scores.max())
     return np.asarray(weights / weights.sum())
 
@@ -172,7 +170,7 @@ def _clarity(likeness: Floats, rate: float, tempo: float) -> float:
     return float(max(np.interp(60 / tempo * m, lags, likeness, right=0.0) for m in (1, 2, 3, 4)))
 
 
-def _refined(likeness: Floats, rate: float, tempo: float) -> float:
+def _refine(likeness: Floats, rate: float, tempo: float) -> float:
     """The tempo within 3 % whose beats repeat best, one to eight of them together."""
     lags = np.arange(len(likeness)) / rate
     near = tempo * np.exp(np.linspace(-0.03, 0.03, 61))

@@ -91,7 +91,7 @@ def music_doubts(collection: Collection) -> tuple[str, ...]:
     return tuple(
         line
         for what, words, doubts in kinds
-        for line in _told([f"{labels[i]!r}: {words.format(*both)}" for i, both in doubts.items()], what)
+        for line in _shorten([f"{labels[i]!r}: {words.format(*both)}" for i, both in doubts.items()], what)
     )
 
 
@@ -123,7 +123,7 @@ def _level_doubts(collection: Collection) -> _Doubts:
     return {int(i): (f"{said[i]:.1f}", f"{measured[i]:.1f}") for i in apart}
 
 
-def _told(notes: list[str], what: str) -> list[str]:
+def _shorten(notes: list[str], what: str) -> list[str]:
     more = len(notes) - _MOST_TOLD
     return notes[:_MOST_TOLD] + ([f"{more} more whose tag says another {what} than was heard"] if more > 0 else [])
 

@@ -11,8 +11,6 @@ from fabula.core.collection import Collection
 from fabula.core.essence import Floats
 from fabula.errors import InputError
 
-# What is known of tracks: what tags and tables say where they say it, what was heard where they do not.
-
 REFERENCE = -18.0  # LUFS: what ReplayGain 2.0 brings a track to
 SURE = 0.5  # from here on what was heard is told without a doubt
 SAME_TEMPO = 0.06  # octaves: about 4 %
@@ -76,7 +74,7 @@ def tempi(collection: Collection, where: str = "heard") -> Known:
         edge = np.where(edge > 0, edge, np.nan)
         other = _clear(edge_sure, sure) & ~(tempo_octaves(edge, heard) <= SAME_TEMPO)
         heard, sure = np.where(other, edge, heard), np.where(other, edge_sure, sure)
-    return _joined(said, heard, sure)
+    return _join(said, heard, sure)
 
 
 def tempo_octaves(one: Floats, other: Floats) -> Floats:
@@ -103,12 +101,12 @@ def keys(collection: Collection, where: str = "heard") -> tuple[Known, Floats]:
     there = np.isfinite(said) & np.isfinite(mode_said)
     if not (np.isin(said[there], np.arange(12)).all() and np.isin(mode_said[there], (0, 1)).all()):
         raise InputError("a key must be a whole number from 0 (C) to 11 (B), and a mode 0 (minor) or 1 (major)")
-    heard, mode, sure = _heard_key(collection, where)
-    known = _joined(np.where(there, said, np.nan), heard, sure)
+    heard, mode, sure = _key_by_ear(collection, where)
+    known = _join(np.where(there, said, np.nan), heard, sure)
     return known, np.where(there, mode_said, mode)
 
 
-def _heard_key(collection: Collection, where: str) -> tuple[Floats, Floats, Floats]:
+def _key_by_ear(collection: Collection, where: str) -> tuple[Floats, Floats, Floats]:
     """The key heard at an edge, or that of the whole."""
     names = ("heard_key", "heard_mode", "key_confidence")
     whole = [column(collection, name) for name in names]
@@ -124,7 +122,7 @@ def _clear(edge: Floats, whole: Floats) -> NDArray[np.bool_]:
     return np.asarray((edge > 0) & (edge >= 0.5 * np.nan_to_num(whole)))
 
 
-def _joined(said: Floats, heard: Floats, sure: Floats) -> Known:
+def _join(said: Floats, heard: Floats, sure: Floats) -> Known:
     there = np.isfinite(said)
     values = np.where(there, said, heard)
     certain = np.where(there, 1.0, np.where(np.isfinite(heard), np.nan_to_num(sure), 0.0))

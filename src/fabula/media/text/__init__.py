@@ -13,7 +13,7 @@ from fabula.errors import InputError
 from fabula.media.facts import Unit, as_number
 from fabula.media.medium import Look, Medium, Preview, Spec, Threads, Words
 from fabula.media.steps import Steps
-from fabula.media.text.passages import COMPANION_ENDINGS, TEXT_ENDINGS, read_item, text_of, unnumbered
+from fabula.media.text.passages import COMPANION_ENDINGS, TEXT_ENDINGS, read_item, strip_number, text_of
 
 _TRAITS = {  # feature: (much, little)
     "words": ("long", "short"),
@@ -131,10 +131,10 @@ def _parts(path: str) -> Collection | None:
     return cut_file(path)
 
 
-def _held(collection: Collection) -> Collection | None:
-    from fabula.media.text.text_measures import measured_texts
+def _hold(collection: Collection) -> Collection | None:
+    from fabula.media.text.text_measures import measure_texts
 
-    return measured_texts(collection)
+    return measure_texts(collection)
 
 
 def _inner(item: Item, count: int) -> Collection | None:
@@ -149,7 +149,7 @@ def _ends(item: Item) -> tuple[str, str] | None:
     return ends_of(item)
 
 
-def _joined(collection: Collection, target: Path, sides: Sequence[int]) -> Path:
+def _write_joined(collection: Collection, target: Path, sides: Sequence[int]) -> Path:
     from fabula.media.text.manuscripts import write_docx, write_markdown
 
     return (write_docx if target.suffix.lower() == ".docx" else write_markdown)(collection, target, sides)
@@ -179,9 +179,9 @@ MEDIUM = Medium(
     endings=TEXT_ENDINGS,
     companions=COMPANION_ENDINGS,
     read_item=read_item,
-    called=unnumbered,
+    called=strip_number,
     parts=_parts,
-    held=_held,
+    held=_hold,
     inner=_inner,
     tone="valence",
     content=text_of,
@@ -195,7 +195,7 @@ MEDIUM = Medium(
     proposer="prose",
     columns=_COLUMNS,
     preview=Preview("text", dict.fromkeys(_SHOWN, "text/plain"), ends=_ends),
-    outputs={".md": _joined, ".docx": _joined},
+    outputs={".md": _write_joined, ".docx": _write_joined},
 )
 
 __all__ = ["MEDIUM", "text_lengths"]

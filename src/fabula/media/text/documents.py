@@ -19,8 +19,6 @@ from fabula.errors import FileError, shown
 from fabula.media.text.heads import CHAPTER, without_heads
 from fabula.media.text.reading.decoding import MOST, decoded
 
-# A document: paragraphs, headings and separators, whatever kind of file they come from.
-
 PARAGRAPH, SEPARATOR = 0, -1  # levels of blocks that are no headings; headings have 1 to 6
 
 
@@ -33,7 +31,7 @@ class Block:
     raw: str = ""
 
     @property
-    def written(self) -> str:
+    def markup(self) -> str:
         """As Markdown has it, without the marks of a heading."""
         return self.raw or self.text
 
@@ -83,16 +81,16 @@ class Document:
         return "\n\n".join(without_heads(kept))
 
     @property
-    def written(self) -> str:
+    def markup(self) -> str:
         """As Markdown.
 
         Examples
         --------
-        >>> Document((Block(2, "Rain"), Block(0, "It rained."))).written
+        >>> Document((Block(2, "Rain"), Block(0, "It rained."))).markup
         '## Rain\\n\\nIt rained.'
         """
         marks = {PARAGRAPH: "", SEPARATOR: "* * *"}
-        return "\n\n".join(marks.get(b.level, "#" * b.level + " ") + b.written for b in self.blocks)
+        return "\n\n".join(marks.get(b.level, "#" * b.level + " ") + b.markup for b in self.blocks)
 
 
 def cut(document: Document) -> list[Document]:
@@ -380,7 +378,7 @@ class _Archive:
             raise FileError(f"{shown(self.where)}: is broken ({name}: {error})") from error
 
 
-def packed_document(path: str) -> Document:
+def read_packed(path: str) -> Document:
     """A document from a .docx, .odt or .epub file.
 
     Raises
@@ -406,7 +404,7 @@ def _docx(archive: _Archive) -> Document | None:
     if root is None:
         return None
     blocks = [_word_paragraph(element) for element in root.iter() if _tag(element) == "p"]
-    return _named(Document(tuple(block for block in blocks if block.text)), archive.xml("docProps/core.xml"))
+    return _name(Document(tuple(block for block in blocks if block.text)), archive.xml("docProps/core.xml"))
 
 
 def _word_paragraph(paragraph: ET.Element) -> Block:
@@ -431,7 +429,7 @@ def _odt(archive: _Archive) -> Document | None:
         if _tag(element) in ("p", "h"):
             level = next((int(v) for k, v in element.attrib.items() if k.endswith("outline-level") and v.isdigit()), 1)
             blocks.append(_block(min(max(level, 1), 6) if _tag(element) == "h" else PARAGRAPH, _flat(element)))
-    return _named(Document(tuple(block for block in blocks if block.text)), archive.xml("meta.xml"))
+    return _name(Document(tuple(block for block in blocks if block.text)), archive.xml("meta.xml"))
 
 
 def _flat(element: ET.Element) -> str:
@@ -461,7 +459,7 @@ def _epub(archive: _Archive) -> Document | None:
         if page.blocks and blocks:
             blocks.append(Block(SEPARATOR, ""))
         blocks.extend(page.blocks)
-    found = _named(Document(tuple(blocks)), book)
+    found = _name(Document(tuple(blocks)), book)
     return replace(found, title=found.name)
 
 
@@ -476,7 +474,7 @@ def _spine(book: ET.Element, folder: str) -> Iterator[str]:
                 yield name
 
 
-def _named(document: Document, about: ET.Element | None) -> Document:
+def _name(document: Document, about: ET.Element | None) -> Document:
     """A document with the title and the author that its file tells."""
     said = {e.tag: (e.text or "").strip() for e in about.iter()} if about is not None else {}
     return replace(document, name=said.get(_TITLE, ""), author=said.get(_CREATOR, ""))

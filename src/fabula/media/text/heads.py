@@ -75,7 +75,7 @@ def without_heads(paragraphs: Sequence[str]) -> list[str]:
     kept = [
         part
         for shape, part in zip(shapes, paragraphs, strict=True)
-        if often[shape] < _RUNNING and not _NUMBERED.fullmatch(part) and not _spelled_part(part)
+        if often[shape] < _RUNNING and not _NUMBERED.fullmatch(part) and not _is_spelled_part(part)
     ]
     while len(kept) > 1 and names_part(kept[0]):
         kept = kept[1:]
@@ -122,7 +122,7 @@ def _may_run(part: str) -> bool:
     return len(part) <= _SHORT and "\n" not in part and (part.isupper() or any(map(str.isdigit, part)))
 
 
-def _spelled_part(part: str) -> bool:
+def _is_spelled_part(part: str) -> bool:
     """Whether a paragraph is a line that names a part by its kind and number."""
     return len(part) <= _SHORT and "\n" not in part and part[:1].isupper() and bool(_SPELLED.fullmatch(part))
 

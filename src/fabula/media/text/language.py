@@ -9,8 +9,6 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-# What is known of some languages: their commonest words, and those that tell who speaks of whom.
-
 _LOOKED_AT = 2000  # words from which a language is told
 _ENOUGH = 0.12  # share of common words below which no language is believed
 
@@ -210,12 +208,12 @@ def names_of(text: str) -> list[str]:
     return _NAME.findall(text.replace("\n", " "))
 
 
-def named_after(text: str) -> list[tuple[str, str]]:
+def names_after(text: str) -> list[tuple[str, str]]:
     """Every name as :func:`names_of` has it, after the word before it in small letters, "" where a comma parts them.
 
     Examples
     --------
-    >>> named_after("He lived in Rome with Ann, Tom said.")
+    >>> names_after("He lived in Rome with Ann, Tom said.")
     [('in', 'Rome'), ('with', 'Ann'), ('', 'Tom')]
     """
     line = text.replace("\n", " ")

@@ -14,14 +14,12 @@ from fabula.core.essence import Floats
 from fabula.media.medium import Look, Threads, nothing
 from fabula.media.steps import Step, Steps, essence_steps
 from fabula.media.text.heads import without_common_heads
-from fabula.media.text.language import language_of, named_after, names_of, words_of
-from fabula.media.text.pairs import Counted, counted, pair_tables
+from fabula.media.text.language import language_of, names_after, names_of, words_of
+from fabula.media.text.pairs import Counted, count, pair_tables
 from fabula.media.text.passages import text_of
 from fabula.media.text.text_measures import MEASURES, measure_text
 from fabula.models.steps.evidence import Evidence, Terms
 from fabula.models.steps.tables import standing
-
-# How far it is from one text to the next: by their words, by the names in them, and from an end to a beginning.
 
 JOIN = 300  # words of an end, and of the beginning that follows it
 UNIT = "% apart"  # 0: the same words, as often; 100: no word in common
@@ -59,14 +57,14 @@ def bags_of(texts: Sequence[str]) -> Bags:
     [[1.0, 1.0, 0.0], [2.0, 1.0, 1.0]]
     """
     known: dict[str, int] = {}
-    counted: tuple[list[Counter[int]], ...] = ([], [], [])
+    count: tuple[list[Counter[int]], ...] = ([], [], [])
     for text in texts:
         numbers = [known.setdefault(word.casefold(), len(known)) for word in words_of(text)]
-        for bags, part in zip(counted, (numbers, numbers[:JOIN], numbers[-JOIN:]), strict=True):
+        for bags, part in zip(count, (numbers, numbers[:JOIN], numbers[-JOIN:]), strict=True):
             bags.append(Counter(part))
     people: dict[str, int] = {}
     named = [Counter(people.setdefault(name, len(people)) for name in names_of(text)) for text in texts]
-    whole, beginnings, ends = (_table(bags, len(known)) for bags in counted)
+    whole, beginnings, ends = (_table(bags, len(known)) for bags in count)
     return Bags(whole, _table(named, len(people)), beginnings, ends)
 
 
@@ -84,8 +82,8 @@ def flow_steps(bags: Bags) -> Steps:
     ['wording', 'join']
     """
     n = bags.words.shape[0]
-    whole, names = _weighted(bags.words), _weighted(bags.names)
-    both = _weighted(sparse.csr_array(sparse.vstack([bags.ends, bags.beginnings])))
+    whole, names = _weigh(bags.words), _weigh(bags.names)
+    both = _weigh(sparse.csr_array(sparse.vstack([bags.ends, bags.beginnings])))
     parts = [Step("wording", UNIT, _apart(whole, whole))]
     if len(np.unique(names.nonzero()[0])) > 1:
         parts.append(Step("names", UNIT, _apart(names, names)))
@@ -118,7 +116,7 @@ def _table(bags: Sequence[Counter[int]], width: int) -> sparse.csr_array:
     return sparse.csr_array((values, columns, starts), shape=(len(bags), width))
 
 
-def _weighted(counts: sparse.csr_array) -> sparse.csr_array:
+def _weigh(counts: sparse.csr_array) -> sparse.csr_array:
     """Counts as tf-idf with logarithms of both, each row of length 1; words of every text count for nothing."""
     n = counts.shape[0]
     table = counts.copy()
@@ -162,13 +160,13 @@ def text_look(collection: Collection) -> Look:
     if not all(texts):
         return nothing
     bare = without_common_heads(texts)
-    found, manner = counted(bare), _measured(collection) if bare == texts else None
+    found, manner = count(bare), _manner(collection) if bare == texts else None
     if manner is None:
         manner = np.stack([measure_text(text) for text in bare])[:, [MEASURES.index(name) for name in MANNER]]
     return lambda rows: _evidence(found.only(rows), manner[list(rows)])
 
 
-def _measured(collection: Collection) -> Floats | None:
+def _manner(collection: Collection) -> Floats | None:
     """How texts are written, by measures that every language has, shape (n, 17), where these are known."""
     there = collection.features.ndim == 2 and set(MANNER) <= set(collection.feature_names)
     return collection.columns(list(MANNER)) if there else None
@@ -225,7 +223,7 @@ def names_along(collection: Collection) -> Threads | None:
     """
     texts = [text_of(item) for item in collection.items]
     low = Counter(word for text in texts for word in words_of(text) if word.islower())
-    met = [named_after(text) for text in texts]
+    met = [names_after(text) for text in texts]
     found = [Counter(name for _, name in one) for one in met]
     total: Counter[str] = sum(found, Counter())
     spread = Counter(name for one in found for name in one)

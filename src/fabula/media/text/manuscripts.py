@@ -81,9 +81,9 @@ def _paragraph(block: Block) -> str:
 def _runs(block: Block) -> Iterator[tuple[str, str]]:
     """Text with how it looks: the marks of Markdown as bold and italic, where it came as Markdown."""
     if block.level > PARAGRAPH or not block.raw:
-        yield _unwrapped(block.text), ""
+        yield _unwrap(block.text), ""
         return
-    at, raw = 0, _unwrapped(block.raw)
+    at, raw = 0, _unwrap(block.raw)
     for mark in _EMPHASIS.finditer(raw):
         yield _plain(raw[at : mark.start()]), ""
         look = {1: "<w:i/>", 2: "<w:b/>"}.get(len(mark[1]), "<w:b/><w:i/>")
@@ -92,12 +92,12 @@ def _runs(block: Block) -> Iterator[tuple[str, str]]:
     yield _plain(raw[at:]), ""
 
 
-def _unwrapped(text: str) -> str:
+def _unwrap(text: str) -> str:
     """A paragraph in one line where its lines are long, as they are wrapped in files; verse keeps its lines.
 
     Examples
     --------
-    >>> _unwrapped("Roses are red,\\nviolets are blue"), len(_unwrapped("x" * 60 + "\\n" + "y" * 20))
+    >>> _unwrap("Roses are red,\\nviolets are blue"), len(_unwrap("x" * 60 + "\\n" + "y" * 20))
     ('Roses are red,\\nviolets are blue', 81)
     """
     lines = text.split("\n")
@@ -168,8 +168,6 @@ def _core(title: str, author: str) -> str:
     )
 
 
-# Texts joined into one, in their order: as Markdown or as a .docx file.
-
 BREAK = "\n\n* * *\n\n"  # between parts that have no headings
 
 
@@ -193,7 +191,7 @@ class Joined:
     author: str = ""
 
 
-def joined(collection: Collection, sides: Sequence[int]) -> Joined:
+def join(collection: Collection, sides: Sequence[int]) -> Joined:
     """The texts of a collection in its order; each side begins with a heading of its own.
 
     Raises
@@ -219,14 +217,14 @@ def joined(collection: Collection, sides: Sequence[int]) -> Joined:
 
 def write_markdown(collection: Collection, target: Path, sides: Sequence[int]) -> Path:
     """Write the texts of a collection as one Markdown file, in its order."""
-    found = joined(collection, sides)
+    found = join(collection, sides)
     between = BREAK if found.breaks else "\n\n"
-    return write_whole(target, between.join(part.written for part in found.parts) + "\n")
+    return write_whole(target, between.join(part.markup for part in found.parts) + "\n")
 
 
 def write_docx(collection: Collection, target: Path, sides: Sequence[int]) -> Path:
     """Write the texts of a collection as one .docx file, in its order."""
-    found = joined(collection, sides)
+    found = join(collection, sides)
     blocks: list[Block] = []
     for part in found.parts:
         if found.breaks and blocks:

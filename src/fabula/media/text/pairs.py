@@ -140,17 +140,17 @@ class Counted:
         """A sparse table with these values, one an entry of ``counts``."""
         return sparse.csr_array((values, self.counts.indices, self.counts.indptr), shape=self.counts.shape)
 
-    def summed(self, fact: str) -> NDArray[np.float64]:
+    def total(self, fact: str) -> NDArray[np.float64]:
         """A fact of each word over all texts: shape (w,)."""
         return np.bincount(self.counts.indices, self.facts[fact], len(self.words)).astype(np.float64)
 
 
-def counted(texts: Sequence[str]) -> Counted:
+def count(texts: Sequence[str]) -> Counted:
     """Count the words of texts.
 
     Examples
     --------
-    >>> found = counted(["A stranger came to the inn. Old Tom saw the stranger.", "The stranger ate."])
+    >>> found = count(["A stranger came to the inn. Old Tom saw the stranger.", "The stranger ate."])
     >>> stranger = found.words.index("stranger")
     >>> found.counts.toarray()[:, stranger].tolist(), float(found.facts["indefinite"][stranger])
     ([2.0, 1.0], 1.0)
@@ -167,7 +167,7 @@ def counted(texts: Sequence[str]) -> Counted:
         comma = np.array([text[end : end + 1] == "," for end in ends], dtype=bool)
         joined = np.zeros(len(words), dtype=bool)  # with the word before it, by one character
         joined[1:] = starts[1:] - ends[:-1] <= 1
-        found.append(_counted(numbers, small, capitals, joined, comma, language))
+        found.append(_count_text(numbers, small, capitals, joined, comma, language))
     columns = np.concatenate([one["column"] for one in found])
     indptr = np.cumsum([0, *(len(one["column"]) for one in found)])
     counts = np.concatenate([one["count"] for one in found]).astype(np.float64)
@@ -193,7 +193,7 @@ def _tokens(text: str) -> tuple[list[str], Ints, Ints]:
     return [one.group() for one in found], starts, ends
 
 
-def _counted(
+def _count_text(
     numbers: NDArray[np.int64],
     small: list[str],
     capital: NDArray[np.bool_],
@@ -234,8 +234,6 @@ def _behind(mark: NDArray[np.bool_], joined: NDArray[np.bool_]) -> NDArray[np.bo
     found[1:] = mark[:-1] & joined[1:]
     return found
 
-
-# What each two texts have to do with each other: how alike they are, and which introduces what the other knows.
 
 LIKENESS = ("wording", "cast", "everyday", "common", "company", "stems", "rare", "form", "manner")
 JOINS = (
@@ -279,8 +277,8 @@ def pair_tables(found: Counted, manner: Floats | None = None) -> dict[str, Table
 
     Examples
     --------
-    >>> from fabula.media.text.pairs import counted
-    >>> tables = pair_tables(counted(["A stranger came.", "The stranger slept in the inn.", "The inn was old."]))
+    >>> from fabula.media.text.pairs import count
+    >>> tables = pair_tables(count(["A stranger came.", "The stranger slept in the inn.", "The inn was old."]))
     >>> tuple(tables) == PAIRS, tables["new_words"].shape
     (True, (3, 3))
     """
@@ -292,10 +290,10 @@ def pair_tables(found: Counted, manner: Floats | None = None) -> dict[str, Table
 def _weights(found: Counted) -> _Weights:
     n, width = found.counts.shape
     texts = np.bincount(found.counts.indices, minlength=width)
-    inside, capitals = found.summed("inside"), found.summed("capital_inside")
+    inside, capitals = found.total("inside"), found.total("capital_inside")
     total = np.bincount(found.counts.indices, found.counts.data, width)
     capital = (capitals >= _NAMED * inside) & (capitals >= 2)
-    cast = capital & (found.summed("determined") < _KNOWN * total)
+    cast = capital & (found.total("determined") < _KNOWN * total)
     return _Weights(np.log(n / np.maximum(texts, 1)), texts, capital, cast, Layout(found.counts))
 
 

@@ -13,12 +13,10 @@ from fabula.media.text.documents import (
     Document,
     html_document,
     markdown_document,
-    packed_document,
     plain_document,
+    read_packed,
 )
 from fabula.media.text.reading.decoding import decoded, read_bytes
-
-# Files of text as items: which endings, what they are called, and what is to be read in them.
 
 _MARKDOWN = frozenset((".md", ".markdown"))
 _PAGES = frozenset((".html", ".htm", ".xhtml"))
@@ -43,7 +41,7 @@ def read_document(path: str) -> Document:
     """
     ending = Path(path).suffix.lower()
     if ending in PACKED_ENDINGS:
-        return packed_document(path)
+        return read_packed(path)
     text = decoded(read_bytes(path), path, declared=ending in _PAGES)
     if ending in _PAGES:
         return html_document(text)
@@ -60,18 +58,18 @@ def read_item(path: str) -> Item:
     try:
         document = read_document(path)
     except FileError:  # what is wrong with it is told when it is measured
-        return Item(path, title=shown(unnumbered(Path(path).stem)), path=path)
+        return Item(path, title=shown(strip_number(Path(path).stem)), path=path)
     details = {name: shown(value) for name, value in document.fields.items() if name not in _HELD}
-    title = document.heading or unnumbered(Path(path).stem)
+    title = document.heading or strip_number(Path(path).stem)
     return Item(path, shown(title), path, shown(document.author), MappingProxyType(details))
 
 
-def unnumbered(name: str) -> str:
+def strip_number(name: str) -> str:
     """The name of a file without the number in front of it, which says where it stood and not what it is.
 
     Examples
     --------
-    >>> unnumbered("03 - The storm"), unnumbered("12_night"), unnumbered("1984 again"), unnumbered("2 boys")
+    >>> strip_number("03 - The storm"), strip_number("12_night"), strip_number("1984 again"), strip_number("2 boys")
     ('The storm', 'night', '1984 again', '2 boys')
     """
     return _NUMBERED.sub("", name) or name

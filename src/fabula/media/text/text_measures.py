@@ -25,7 +25,7 @@ from fabula.media.text.language import (
     TIMES,
     language_by,
     language_of,
-    named_after,
+    names_after,
     paragraphs_of,
     sentences_of,
     starts_of,
@@ -92,8 +92,6 @@ def feeling(counts: Mapping[str, int], language: str) -> tuple[float, float]:
     return valence, 1000 * sum(abs(value) * count for value, count in felt) / max(1, sum(counts.values()))
 
 
-# The `text` features: plain measures of a text, most of which know no language.
-
 MEASURES = (
     "words", "word_length", "variety", "commas", "semicolons", "dashes", "questions", "exclamations", "dialogue",
     "sentence_length", "paragraph_length", "names", "digits", "first_person", "second_person", "indefinite",
@@ -143,7 +141,7 @@ def measure_text(text: str, *, language: str | None = None) -> NDArray[np.float6
     sentences, paragraphs = sentences_of(text), paragraphs_of(text)
     per_sentence = n / max(1, len(sentences))
     endings = Counter(sentence.rstrip("\"'”’»)]」』 \n")[-1:] for sentence in sentences)
-    names, places = _named(text, language)
+    names, places = _names_in(text, language)
     values = [
         len(words),
         sum(len(word) * count for word, count in spelled.items()) / n,
@@ -159,7 +157,7 @@ def measure_text(text: str, *, language: str | None = None) -> NDArray[np.float6
         *(1000 / n * value for value in _people(counts, language)),
         100 - per_sentence - 100 / n * sum(count for word, count in spelled.items() if len(word) > _LONG),
         *feeling(counts, language),
-        *_told(counts, language, n),
+        *_narration(counts, language, n),
         1000 / n * places,
     ]
     return np.array(values, dtype=np.float64)
@@ -183,7 +181,7 @@ def _people(counts: Counter[str], language: str) -> tuple[int, int, int]:
     return _sum(counts, known.first), _sum(counts, known.second), _sum(counts, known.indefinite)
 
 
-def _told(counts: Counter[str], language: str, n: int) -> tuple[float, float]:
+def _narration(counts: Counter[str], language: str, n: int) -> tuple[float, float]:
     """Words of time per 1,000, and the share of common verbs that are in the past."""
     known = GRAMMARS.get(language)
     if known is None:
@@ -192,9 +190,9 @@ def _told(counts: Counter[str], language: str, n: int) -> tuple[float, float]:
     return 1000 / n * _sum(counts, known.times), past / (past + present) if past + present else 0.5
 
 
-def _named(text: str, language: str) -> tuple[int, float]:
+def _names_in(text: str, language: str) -> tuple[int, float]:
     """How many names, and how many of them stand after a preposition of place."""
-    found = named_after(text)
+    found = names_after(text)
     prepositions = GRAMMARS[language].places if language in GRAMMARS else frozenset()
     if not prepositions:
         return len(found), _UNKNOWN
@@ -323,14 +321,14 @@ def cut_file(path: str) -> Collection | None:
     if len(parts) < 2:
         return None
     items = [
-        Item(str(number), title=shown(_title(part)), artist=shown(document.author), details={TEXT: part.written})
+        Item(str(number), title=shown(_title(part)), artist=shown(document.author), details={TEXT: part.markup})
         for number, part in enumerate(parts, start=1)
     ]
     title = shown(document.title or document.name or Path(path).stem)
     return Collection(title, items, np.stack([measure_text(part.text) for part in parts]), MEASURES, title=title)
 
 
-def measured_texts(collection: Collection) -> Collection | None:
+def measure_texts(collection: Collection) -> Collection | None:
     """Items that hold their texts, as rows of a table with a column of texts, measured; None where they do not.
 
     What the collection knows already wins over what is measured.
