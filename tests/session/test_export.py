@@ -10,7 +10,7 @@ import pytest
 
 from fabula.core.collection import Item
 from fabula.errors import FileError, InputError
-from fabula.media.units import as_clock, as_seconds
+from fabula.media.facts import as_clock, as_seconds
 from fabula.session.answer import Row, rows_of
 from fabula.session.export import MOST_KEPT, Copying, copy_numbered, number_in_place, number_names, restore, versions
 from fabula.session.open import demo_folder

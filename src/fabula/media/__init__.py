@@ -9,15 +9,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from fabula.media.medium import Medium, Words
+    from fabula.media.facts import Unit
+    from fabula.media.medium import Medium, Spec, Words
     from fabula.media.registry import find_medium
-    from fabula.media.spec import Spec
-    from fabula.media.units import Unit
 
 _HOMES = {
     "Medium": "fabula.media.medium",
-    "Spec": "fabula.media.spec",
-    "Unit": "fabula.media.units",
+    "Spec": "fabula.media.medium",
+    "Unit": "fabula.media.facts",
     "Words": "fabula.media.medium",
     "find_medium": "fabula.media.registry",
 }

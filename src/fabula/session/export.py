@@ -21,7 +21,7 @@ from fabula.core.collection import Collection
 from fabula.core.files.writing import check_target, write_whole
 from fabula.errors import FileError, InputError, shown
 from fabula.media.extraction import Measuring
-from fabula.media.telling import Levelling
+from fabula.media.facts import Levelling
 from fabula.session.answer import Row, as_json, facts_of, rows_of, side_line
 from fabula.session.measure import measure
 from fabula.sources.playlists.locations import moved

@@ -11,8 +11,7 @@ from fabula.core.collection import Collection
 from fabula.core.essence import Floats
 from fabula.core.fit import Fit
 from fabula.core.ordering import Ints
-from fabula.media.medium import Medium
-from fabula.media.threads import Threads
+from fabula.media.medium import Medium, Threads
 from fabula.models.sets.reasons import Contributions
 from fabula.session.judging.likelihood import Likelihood, arcs_doubt, doubt, learned_nothing
 from fabula.session.measure import EMBEDDING
