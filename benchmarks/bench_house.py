@@ -2,9 +2,9 @@
 
     python -m benchmarks.bench_house --against /path/to/other/src [--full] [--only order-13,exact-18] [--rounds 5]
 
-Each job runs in fresh processes with one source folder or the other on PYTHONPATH, by turns, so that what else the machine
-does falls on both; the best of the rounds counts. Jobs use public names and commands alone, which both trees know. Without
-``--against`` this tree runs against itself: what that shows is noise.
+Each job runs in fresh processes with one source folder or the other on PYTHONPATH, by turns, so that what else the
+machine does falls on both; the best of the rounds counts. Jobs use public names and commands alone, which both trees
+know. Without ``--against`` this tree runs against itself: what that shows is noise.
 """
 
 from __future__ import annotations
@@ -64,7 +64,6 @@ class Job:
     program: str = ""
     command: tuple[str, ...] = ()
     before: tuple[str, ...] = ()  # a command that is run first, untimed
-    cold: bool = False
     busy: bool = False
 
 
@@ -86,7 +85,7 @@ def jobs(*, full: bool) -> dict[str, Job]:
     demo = ("-m", "fabula", "demo", "--to", ".")
     return {
         "help": Job(command=("-m", "fabula", "--help")),
-        "demo-cold": Job(command=demo, cold=True),
+        "demo-cold": Job(command=demo),
         "demo-cached": Job(command=demo, before=demo),
         "order-13": Job(thirteen.format(repeats=30)),
         "order-13-busy": Job(thirteen.format(repeats=30), busy=True),
@@ -100,7 +99,11 @@ def jobs(*, full: bool) -> dict[str, Job]:
 def run(job: Job, source: Path) -> dict[str, float]:
     """Seconds and megabytes of a job in a fresh process, with an empty cache and an empty folder."""
     with tempfile.TemporaryDirectory() as folder:
-        places = {"FABULA_CACHE_DIR": f"{folder}/.cache", "FABULA_DATA_DIR": f"{folder}/.data", "PYTHONPATH": str(source)}
+        places = {
+            "FABULA_CACHE_DIR": f"{folder}/.cache",
+            "FABULA_DATA_DIR": f"{folder}/.data",
+            "PYTHONPATH": str(source),
+        }
         environment = os.environ | places
         if job.before:
             _wait([sys.executable, *job.before], folder, environment)

@@ -1,13 +1,14 @@
 """What is pinned: cases that turn a folder of collections into plain values, by public names of fabula alone.
 
-Each case is a function of a folder: of the made collections (:mod:`golden_made`) or, with ``real=True``, of the real data
-(``tests/conftest.py`` says where they are). It returns what JSON can hold. Floats are stored with 9 significant digits.
+Each case is a function of a folder: of the made collections (:mod:`golden_made`) or, with ``real=True``, of the real
+data (``tests/conftest.py`` says where they are). It returns what JSON can hold; floats have 9 significant digits.
 
 ``single``
     The numbers come out of products in single precision: these agree to 2e-6, not to 1e-7.
 ``search``
     More than 18 items and wishes that need a search: not the order is stored but what it reached. A later version must
-    reach as much, or show a gap that is not larger.
+    reach as much, or show a gap that is not larger than was stored, or than what is ``close`` enough: the search of
+    0.4 ends by the clock, and on a busy machine it shows up to that.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +24,7 @@ import numpy as np
 
 import fabula
 
+CLOSE, CLOSE_ON_SIDES = 0.02, 0.08  # gaps at which a search may always end
 ESSENCE_MODELS = ("albums", "albums-16", "audio")
 
 
@@ -74,7 +77,9 @@ def differences(stored: Any, found: Any, *, single: bool, where: str = "") -> li
     if isinstance(stored, dict) and isinstance(found, dict):
         if set(stored) != set(found):
             return [f"{where}: stored {sorted(stored)}, found {sorted(found)}"]
-        return [d for key in stored for d in differences(stored[key], found[key], single=single, where=f"{where}.{key}")]
+        return [
+            d for key in stored for d in differences(stored[key], found[key], single=single, where=f"{where}.{key}")
+        ]
     if isinstance(stored, list) and isinstance(found, list) and len(stored) == len(found):
         pairs = enumerate(zip(stored, found, strict=True))
         return [d for k, (a, b) in pairs for d in differences(a, b, single=single, where=f"{where}[{k}]")]
@@ -89,7 +94,7 @@ def searched_worse(stored: Any, found: Any, where: str = "") -> list[str]:
         return [f"{where}: stored {stored}, found {found}"]
     scored = found["score"] is not None and stored["score"] is not None
     reached = scored and found["score"] >= stored["score"] - 1e-6
-    closer = found["gap"] is not None and (stored["gap"] is None or found["gap"] <= stored["gap"] + 1e-9)
+    closer = found["gap"] is not None and (stored["gap"] is None or found["gap"] <= max(stored["gap"], stored["close"]))
     return [] if reached or closer else [f"{where}: stored {stored}, found {found}"]
 
 
@@ -133,9 +138,11 @@ def sketch(array: Any) -> dict[str, Any]:
     }
 
 
-def reached(ordered: fabula.Ordered, kept: bool = True) -> dict[str, Any]:
+def reached(ordered: fabula.Ordered, *, kept: bool = True) -> dict[str, Any]:
     """What a search reached, and whether the wishes were kept."""
-    return {"score": ordered.fit.score, "gap": ordered.gap, "count": len(ordered.ordering), "kept": kept}
+    close = CLOSE_ON_SIDES if ordered.sides else CLOSE
+    found = {"score": ordered.fit.score, "gap": ordered.gap, "close": close}
+    return found | {"count": len(ordered.ordering), "kept": kept}
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -202,7 +209,7 @@ def _music(made: Path) -> Any:
 @case("cards")
 def _cards(_: Path) -> Any:
     names = ("music", *ESSENCE_MODELS, "prose", "poems", "pictures")
-    return {name: {key: value for key, value in sorted(fabula.load_model(name).card.items())} for name in names}
+    return {name: dict(sorted(fabula.load_model(name).card.items())) for name in names}
 
 
 def _many(name: str, **rule: str) -> Any:
@@ -352,7 +359,12 @@ def _one_of_several(made: Path) -> Any:
 def _many_items(made: Path) -> Any:
     session = fabula.open(made / "long.csv", by="energy")
     found = {}
-    for name, wish in {"plain": {}, "first": {"first": 7}, "flip": {"flip": True}, "fall": {"template": "steady-fall"}}.items():
+    for name, wish in {
+        "plain": {},
+        "first": {"first": 7},
+        "flip": {"flip": True},
+        "fall": {"template": "steady-fall"},
+    }.items():
         ordered = session.order(**wish)
         found[name] = [ordered.ordering, ordered.fit.worst, ordered.fit.mean, ordered.fit.exact, ordered.gap]
     return found
@@ -368,9 +380,9 @@ def _long_search(made: Path) -> Any:
     sides = music.order(likeliest=True, sides=2, alternatives=1)
     return {
         "likeliest": reached(music.order(likeliest=True, alternatives=1)),
-        "apart": reached(apart, all(a != b for a, b in zip(artists, artists[1:], strict=False))),
-        "first and before": reached(fixed, at[0] == 3 and at.index(5) < at.index(2)),
-        "sides": reached(sides, sum(sides.sides) == 40 and len(sides.sides) == 2),
+        "apart": reached(apart, kept=all(a != b for a, b in pairwise(artists))),
+        "first and before": reached(fixed, kept=at[0] == 3 and at.index(5) < at.index(2)),
+        "sides": reached(sides, kept=sum(sides.sides) == 40 and len(sides.sides) == 2),
         "a column, smooth": reached(column.order(smoothness=0.5)),
     }
 

@@ -1,8 +1,8 @@
 """The command line as it is pinned: scenes of commands, each in a folder of its own beside the made collections.
 
-Of each command the exit code, stdout, stderr and every file that it wrote or changed are kept, less what changes from run
-to run: the folder, the package's folder, its version, seconds, dates. Pages are kept by the words on them, pictures by
-their size, models by what they say of an album.
+Of each command the exit code, stdout, stderr and every file that it wrote or changed are kept, less what changes from
+run to run: the folder, the package's folder, its version, seconds, dates. Pages are kept by the words on them, pictures
+by their size, models by what they read.
 """
 
 from __future__ import annotations
@@ -26,11 +26,46 @@ from golden_cases import plain, sketch
 import fabula
 
 PACKAGE = Path(fabula.__file__).resolve().parent
-INPUTS = ("album.csv", "albums.csv", "titles.csv", "long.csv", "eighteen.csv", "sounds", "chapters", "verses", "pictures")
+INPUTS = (
+    "album.csv",
+    "albums.csv",
+    "titles.csv",
+    "long.csv",
+    "eighteen.csv",
+    "sounds",
+    "chapters",
+    "verses",
+    "pictures",
+)
 ENVIRONMENT = {"COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb", "LC_ALL": "C.UTF-8"}
 _TEXTS = {".m3u", ".m3u8", ".pls", ".xspf", ".md", ".txt", ".cue", ".toml"}
-_VOLATILE = {"seconds", "seconds_left", "created", "when", "date", "versions", "version", "time", "worker", "workers", "rate"}
-_VOLATILE |= {"seconds_per_item", "fabula", "python", "numpy", "torch", "at", "begun", "ended", "pid", "host", "node", "digest"}
+_VOLATILE = {
+    "seconds",
+    "seconds_left",
+    "created",
+    "when",
+    "date",
+    "versions",
+    "version",
+    "time",
+    "worker",
+    "workers",
+    "rate",
+}
+_VOLATILE |= {
+    "seconds_per_item",
+    "fabula",
+    "python",
+    "numpy",
+    "torch",
+    "at",
+    "begun",
+    "ended",
+    "pid",
+    "host",
+    "node",
+    "digest",
+}
 
 
 def _run(arguments: list[str]) -> int:
@@ -115,7 +150,9 @@ def _more_inputs(folder: Path) -> None:
     lines = [f"#EXTINF:3,Ada - Song {k}\nsounds/{name}" for k, name in enumerate(names)]
     (folder / "mix.m3u8").write_text("#EXTM3U\n#PLAYLIST:Mix\n# by hand\n" + "\n".join(lines) + "\n", encoding="utf-8")
     rows = (folder / "titles.csv").read_text(encoding="utf-8").replace("track_name", "Lied").replace("artist", "Wer")
-    (folder / "deutsch.csv").write_text(rows.replace("duration_ms", "Spielzeit (ms)").replace(",", ";"), encoding="utf-8")
+    (folder / "deutsch.csv").write_text(
+        rows.replace("duration_ms", "Spielzeit (ms)").replace(",", ";"), encoding="utf-8"
+    )
     vectors = np.random.default_rng(0).normal(size=(8, 3)).round(3).tolist()
     items = [{"title": f"V{k}", "level": k * 3 % 8, "vector": vector} for k, vector in enumerate(vectors)]
     (folder / "vectors.json").write_text(json.dumps(items))
@@ -130,7 +167,9 @@ def _told(name: str) -> bool:
 
 def _seen(folder: Path) -> dict[str, tuple[int, str]]:
     files = [path for path in folder.rglob("*") if path.is_file() or path.is_symlink()]
-    return {path.relative_to(folder).as_posix(): (path.stat().st_mtime_ns, path.is_symlink() and "link") for path in files}
+    return {
+        path.relative_to(folder).as_posix(): (path.stat().st_mtime_ns, path.is_symlink() and "link") for path in files
+    }
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -181,7 +220,9 @@ def _content(path: Path, folder: Path) -> Any:
         return [_data(json.loads(line), folder) for line in path.read_text(encoding="utf-8").splitlines()]
     if ending in _TEXTS:
         lines = _lines(path.read_text(encoding="utf-8"), folder)
-        return lines if len(lines) < 60 else {"lines": len(lines), "head": lines[:3], "digest": _digest("\n".join(lines))}
+        return (
+            lines if len(lines) < 60 else {"lines": len(lines), "head": lines[:3], "digest": _digest("\n".join(lines))}
+        )
     if ending == ".csv":
         return _table(path, folder)
     if ending in (".html", ".svg"):
@@ -197,7 +238,9 @@ def _content(path: Path, folder: Path) -> Any:
         table = pq.read_table(path)
         return {name: _column(table[name].to_pylist(), folder) for name in table.column_names}
     if ending == ".npz":
-        return {name: sketch(array) if array.dtype.kind in "fi" else array.tolist() for name, array in np.load(path).items()}
+        return {
+            name: sketch(array) if array.dtype.kind in "fi" else array.tolist() for name, array in np.load(path).items()
+        }
     if ending in (".docx", ".zip"):
         return sorted(zipfile.ZipFile(path).namelist())
     if ending == ".safetensors":
@@ -238,7 +281,7 @@ def _page(text: str, folder: Path) -> dict[str, Any]:
 
 
 def _model(path: Path) -> dict[str, Any]:
-    """What a model says of an album; of one that has no essence, what it reads."""
+    """What a model reads, and how much it says of an item."""
     model = fabula.load_model(path)
     return {"features": list(model.feature_names), "dimensions": model.dimensions}
 
@@ -251,7 +294,7 @@ def _digest(text: str) -> str:
 # The scenes
 
 _ALBUM = ["order", "album.csv"]
-_TINY = "--epochs 2 --batch 8 --negatives 8 --device cpu".split()
+_TINY = ["--epochs", "2", "--batch", "8", "--negatives", "8", "--device", "cpu"]
 
 SCENES: dict[str, list[list[str]]] = {
     "version": [["--version"]],
@@ -295,9 +338,17 @@ SCENES: dict[str, list[list[str]]] = {
         ["order", "paths.csv", "--likeliest", "-o", "out.jspf"],
         [*_ALBUM, "--likeliest", "--alternatives", "1", "--why"],
     ],
-    "tables out": [[*_ALBUM, "-o", "out.csv"], [*_ALBUM, "-o", "out.json"], ["order", "paths.csv", "--sides", "2", "-o", "out.m3u"]],
+    "tables out": [
+        [*_ALBUM, "-o", "out.csv"],
+        [*_ALBUM, "-o", "out.json"],
+        ["order", "paths.csv", "--sides", "2", "-o", "out.m3u"],
+    ],
     "timings": [["order", "sounds", "-o", "out.cue", "--gap", "2"], ["order", "sounds", "-o", "out.txt", "--gain"]],
-    "sounds": [["order", "sounds"], ["order", "sounds", "--json", "--no-cache"], ["order", "sounds", "--jobs", "1", "--show", "all"]],
+    "sounds": [
+        ["order", "sounds"],
+        ["order", "sounds", "--json", "--no-cache"],
+        ["order", "sounds", "--jobs", "1", "--show", "all"],
+    ],
     "copies": [
         ["order", "sounds", "--copy-to", "copies"],
         ["order", "sounds", "--copy-to", "linked", "--link"],
@@ -333,7 +384,10 @@ SCENES: dict[str, list[list[str]]] = {
         ["order", "pictures", "--spreads", "match", "-o", "out.book.pdf"],
         ["order", "pictures", "--by", "brightness", "--json", "-o", "out.txt"],
     ],
-    "many items": [["order", "long.csv", "--by", "energy", "--first", "Slow Mirror 4", "--json"], ["order", "long.csv", "--by", "energy"]],
+    "many items": [
+        ["order", "long.csv", "--by", "energy", "--first", "Slow Mirror 4", "--json"],
+        ["order", "long.csv", "--by", "energy"],
+    ],
     "mistakes in order": [
         ["order", "nothing.csv"],
         ["order"],
@@ -377,8 +431,8 @@ SCENES: dict[str, list[list[str]]] = {
         ["templates", "show", "icarus"],
         ["templates", "show", "0:0.2,0.5:1,1:0"],
         ["templates", "learn", "albums.csv", "--by", "energy", "-k", "2", "-o", "two.json"],
-        ["templates", "learn", "albums.csv", "--by", "valence", "-k", "3", "--method", "contrastive", "-o", "three.json"],
-        ["templates", "compare", "two.json", "three.json"],
+        ["templates", "learn", "albums.csv", "--by", "valence", "--method", "contrastive", "-k", "3", "-o", "3.json"],
+        ["templates", "compare", "two.json", "3.json"],
         ["templates", "show", "two.json#2"],
         [*_ALBUM, "--by", "energy", "--template", "two.json#1", "--json"],
     ],
@@ -447,8 +501,8 @@ SLOW: dict[str, list[list[str]]] = {
     ],
     "training": [
         [
-            "train", "albums.csv", "--features", "energy,loudness,duration_ms", "--preset", "arcs", "-o", "mine.safetensors",
-            "--write-recipe", "mine.toml", "--history", "mine.jsonl", *_TINY,
+            "train", "albums.csv", "--features", "energy,loudness,duration_ms", "--preset", "arcs",
+            "-o", "mine.safetensors", "--write-recipe", "mine.toml", "--history", "mine.jsonl", *_TINY,
         ],
         ["info", "mine.safetensors"],
         [*_ALBUM, "--model", "mine.safetensors", "--json"],
@@ -457,8 +511,8 @@ SLOW: dict[str, list[list[str]]] = {
     "training a set model": [
         [
             "train", "albums.csv", "--titles", "track_name", "--features", "energy,loudness", "-o", "set.safetensors",
-            *_TINY, "--dimensions", "6", *"--set width=16 --set layers=1 --set heads=2 --set inner=24".split(),
-            *"--set token_size=8 --set dropout=0".split(),
+            *_TINY, "--dimensions", "6", *["--set", "width=16", "--set", "layers=1", "--set", "heads=2", "--set", "inner=24"],
+            *["--set", "token_size=8", "--set", "dropout=0"],
         ],
         ["info", "set.safetensors"],
         [*_ALBUM, "--model", "set.safetensors", "--json"],
@@ -467,13 +521,16 @@ SLOW: dict[str, list[list[str]]] = {
     "training with a search": [
         [
             "train", "albums.csv", "--features", "energy,loudness", "-o", "long.safetensors", *_TINY,
-            *"--set scorer_hidden=8 --scorers arcs,bilstm --dimensions 2".split(),
+            *["--set", "scorer_hidden=8", "--scorers", "arcs,bilstm", "--dimensions", "2"],
         ],
         ["order", "titles.csv", "--model", "long.safetensors"],
         [*_ALBUM, "--model", "long.safetensors", "--json"],
     ],
     "an audit": [["audit", "albums.csv", "--features", "energy,loudness", "--preset", "arcs", *_TINY, "--json"]],
     "a comparison": [
-        ["compare", "albums.csv", "--features", "energy,loudness", "--preset", "arcs", *_TINY, "--seeds", "1", "-o", "c.csv"]
+        [
+            "compare", "albums.csv", "--features", "energy,loudness", "--preset", "arcs", *_TINY, "--seeds", "1",
+            "-o", "c.csv",
+        ],
     ],
 }  # fmt: skip

@@ -1,4 +1,4 @@
-"""Small collections of every medium, made with a fixed seed: what the goldens are measured on where no real data are."""
+"""Small collections of every medium, made with a fixed seed: what the goldens are measured on everywhere."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cases on the real data, where they are: validation parts alone. Nothing of the data is stored, only what came of it."""
+"""Cases on the real data, where they are: validation parts alone. Nothing of the data is stored, only what it gives."""
 
 from __future__ import annotations
 
@@ -83,7 +83,9 @@ _album_models("albums", ("music", *ESSENCE_MODELS), 36)
 _album_models("albums-more", ("music", *ESSENCE_MODELS), 36)
 _album_models("titles", ("music",), 36)
 
-_ASKED = {k: WISHES[k] for k in ("plain", "first and last", "before", "smooth on sides", "template", "likeliest", "all")}
+_ASKED = {
+    k: WISHES[k] for k in ("plain", "first and last", "before", "smooth on sides", "template", "likeliest", "all")
+}
 _ASKED |= {k: MUSICAL[k] for k in ("limit", "smooth by")}
 
 

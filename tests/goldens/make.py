@@ -29,7 +29,7 @@ def main(wanted: list[str]) -> None:
         for part in wanted or ["made", "real", "commands"]:
             began = time.perf_counter()
             store(part, Path(scratch), data)
-            print(f"{part}: {time.perf_counter() - began:.1f} s")
+            sys.stdout.write(f"{part}: {time.perf_counter() - began:.1f} s\n")
 
 
 if __name__ == "__main__":

@@ -47,7 +47,8 @@ def test_a_difference_is_seen():
     assert differences({"a": [1.0, "x"]}, {"a": [1.0 + 1e-5, "x"]}, single=True)
     assert differences({"a": "012"}, {"a": "021"}, single=True)
     assert differences({"a": 1.0}, {"a": None}, single=True)
-    best = {"score": 3.0, "gap": 0.01, "count": 20, "kept": True}
-    assert not searched_worse(best, best | {"score": 2.9, "gap": 0.01})
-    assert searched_worse({"x": best}, {"x": best | {"score": 2.9, "gap": 0.02}})
+    best = {"score": 3.0, "gap": 0.03, "close": 0.02, "count": 20, "kept": True}
+    assert not searched_worse(best, best | {"score": 2.9, "gap": 0.03})
+    assert not searched_worse(best, best | {"score": 3.1, "gap": 0.04})
+    assert searched_worse({"x": best}, {"x": best | {"score": 2.9, "gap": 0.04}})
     assert searched_worse(best, best | {"kept": False})

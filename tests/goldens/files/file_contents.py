@@ -159,7 +159,7 @@ def _job(made: Path, folder: Path) -> Any:
     status = answer("job", "status", folder / "job", "--json")
     call("job", "gather", folder / "job", "-o", folder / "part.csv", "--partial")
     part = fabula.read_table(folder / "part.csv", collection="collection", position="", features=["essence"])
-    code, _, err = call("job", "work", folder / "job", "--inputs", folder)
+    code, _, err = call("job", "work", folder / "job", "--inputs", folder / "albums.csv")
     refused = "was planned by fabula 0.4.0" in err
     return {
         "status": {key: status[key] for key in ("task", "items", "shards", "done", "done_items", "states", "complete")},
@@ -178,11 +178,13 @@ def _session(made: Path, _: Path) -> Any:
         opened = client.post("/api/sessions", json=saved)
         opened.raise_for_status()
         body = opened.json()
-        ordered = client.post("/api/order", json={"collection": body["collection"]["id"]})
-        ordered.raise_for_status()
-        result = ordered.json()
+        asked = {"collection": body["collection"]["id"]}
+        orders = [
+            client.post("/api/order", json=asked | more).json() for more in ({}, {"template": "icarus", "first": 3})
+        ]
     titles = [item["title"] for item in body["collection"]["items"]]
-    return {"titles": titles, "state": body["state"], "order": result["ordering"], "score": result["score"]}
+    told_of = [{key: order[key] for key in ("ordering", "score", "worst", "mean", "template")} for order in orders]
+    return {"titles": titles, "state": body["state"], "orders": told_of}
 
 
 @contextmanager

@@ -26,8 +26,23 @@ from golden_cases import plain  # noqa: E402
 from golden_commands import call  # noqa: E402
 from golden_made import make_all, make_chapters, make_pictures  # noqa: E402
 
-_SMALL = "--epochs 2 --batch 8 --negatives 8 --device cpu".split()
-_SET = "--dimensions 4 --set width=8 --set layers=1 --set heads=2 --set inner=8 --set token_size=4 --set dropout=0".split()
+_SMALL = ["--epochs", "12", "--batch", "8", "--negatives", "8", "--device", "cpu", "--set", "learning_rate=0.02"]
+_SET = [
+    "--dimensions",
+    "4",
+    "--set",
+    "width=8",
+    "--set",
+    "layers=1",
+    "--set",
+    "heads=2",
+    "--set",
+    "inner=8",
+    "--set",
+    "token_size=4",
+    "--set",
+    "dropout=0",
+]
 
 
 def command(*arguments: object) -> None:
@@ -39,11 +54,11 @@ def command(*arguments: object) -> None:
 def make_models(made: Path, scratch: Path) -> None:
     albums = made / "albums.csv"
     features = ("--features", "energy,loudness,duration_ms")
-    arcs = "--preset arcs --set widths=[8,8]".split()
+    arcs = ["--preset", "arcs", "--set", "widths=[8,8]"]
     command("train", albums, *features, *arcs, *_SMALL, "-o", HERE / "essence-arcs.safetensors")
-    both = "--scorers arcs,bilstm --dimensions 2 --set widths=[8,8] --set scorer_hidden=4".split()
+    both = ["--scorers", "arcs,bilstm", "--dimensions", "2", "--set", "widths=[8,8]", "--set", "scorer_hidden=4"]
     command("train", albums, *features, *both, *_SMALL, "-o", HERE / "essence-bilstm.safetensors")
-    alone = "--scorers bilstm --dimensions 1 --set widths=[8,8] --set scorer_hidden=4".split()
+    alone = ["--scorers", "bilstm", "--dimensions", "1", "--set", "widths=[8,8]", "--set", "scorer_hidden=4"]
     command("train", albums, *features, *alone, *_SMALL, "-o", HERE / "essence-bilstm-alone.safetensors")
     command("train", albums, *features, "--titles", "track_name", *_SET, *_SMALL, "-o", HERE / "set.safetensors")
     command("train", albums, *features, "--kind", "set", *_SET, *_SMALL, "-o", HERE / "set-untitled.safetensors")
