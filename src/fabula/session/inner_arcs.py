@@ -26,80 +26,13 @@ from fabula.sources.registry import open_source
 if TYPE_CHECKING:
     from fabula.session.ordered import Ordered
 
-# Pieces of items laid one after the other, and the arc through all items of an order.
-
-PIECES = 500
-FEWEST = 20  # pieces, below which there is no arc to speak of
-_KNOWN = 0.5  # share of the pieces that must say something
-
-
-def pieces_along(items: Sequence[Item], medium: Medium, count: int) -> tuple[Collection | None, list[int]]:
-    """About so many pieces of items laid one after the other, and the number of the first of each item.
-
-    Each item has as many as its share of the whole; one that cannot be cut has none. None where none can.
-
-    Parameters
-    ----------
-    items, medium
-        In their order, and their kind.
-    count
-        How many in all.
-    """
-    sizes = [len(medium.content(item)) if medium.content is not None else 1 for item in items]
-    found: list[Collection] = []
-    starts: list[int] = []
-    for item, size in zip(items, sizes, strict=True):
-        starts.append(sum(map(len, found)))
-        pieces = medium.inner(item, max(2, round(count * size / max(1, sum(sizes)))))
-        if pieces is not None:
-            found.append(pieces)
-    if not found:
-        return None, starts
-    numbered = [Item(str(number)) for number in range(sum(map(len, found)))]
-    rows = np.concatenate([pieces.features for pieces in found])
-    return Collection("pieces", numbered, rows, found[0].feature_names), starts
-
-
-@dataclass(frozen=True, eq=False)
-class WholeArc:
-    """The course of a feature through items laid one after the other.
-
-    ``at`` and ``arc`` are as of an inner arc; ``starts`` tells where each item begins, in [0, 1], and ``labels``
-    what it is called.
-    """
-
-    column: str
-    at: Floats
-    arc: Smoothed
-    starts: Floats
-    labels: tuple[str, ...]
-
-
-def whole_arc(ordered: Ordered) -> WholeArc | None:
-    """The arc through all items of an order, piece by piece; None where they have no inside that could be told."""
-    session = ordered.session
-    medium, items = session.medium, session.readable.only(ordered.ordering).items
-    if medium.tone is None or len(items) > MOST_ITEMS:
-        return None
-    pieces, starts = pieces_along(items, medium, PIECES)
-    if pieces is None or len(pieces) < FEWEST:
-        return None
-    values = pieces.column(medium.tone)
-    if np.isfinite(values).mean() < _KNOWN:
-        return None
-    span = max(1, len(values) // 10)
-    arc = smoothed(values, span, np.random.default_rng(0))
-    half = span / len(values) / 2
-    at = np.linspace(half, 1 - half, len(arc.values))
-    return WholeArc(medium.tone, at, arc, np.array(starts) / len(values), tuple(item.label for item in items))
-
-
-# Inner arcs: the course of a feature and of the essence through single items, and which templates they are like.
-
 SIX = ("rags-to-riches", "tragedy", "man-in-a-hole", "icarus", "cinderella", "oedipus")  # Reagan et al. 2016
 WINDOW = 10_000  # words of a sliding window, as Reagan et al. have it
 _SHARE = 0.2  # of the whole that a window has at most
 _SECTIONS = 24  # of the essence, which needs some length to be told
+PIECES = 500
+FEWEST = 20  # pieces, below which there is no arc to speak of
+_KNOWN = 0.5  # share of the pieces that must say something
 
 
 @dataclass(frozen=True)
@@ -312,3 +245,64 @@ def _album_templates() -> list[Template]:
 def _shapes(fit: ShapeFit) -> list[dict[str, Any]]:
     rows = zip(fit.templates, fit.likeness.tolist(), fit.shares.tolist(), strict=True)
     return [{"name": t.name, "likeness": r, "share": s, "chance": fit.chance} for t, r, s in rows]
+
+
+@dataclass(frozen=True, eq=False)
+class WholeArc:
+    """The course of a feature through items laid one after the other.
+
+    ``at`` and ``arc`` are as of an inner arc; ``starts`` tells where each item begins, in [0, 1], and ``labels``
+    what it is called.
+    """
+
+    column: str
+    at: Floats
+    arc: Smoothed
+    starts: Floats
+    labels: tuple[str, ...]
+
+
+def whole_arc(ordered: Ordered) -> WholeArc | None:
+    """The arc through all items of an order, piece by piece; None where they have no inside that could be told."""
+    session = ordered.session
+    medium, items = session.medium, session.readable.only(ordered.ordering).items
+    if medium.tone is None or len(items) > MOST_ITEMS:
+        return None
+    pieces, starts = pieces_along(items, medium, PIECES)
+    if pieces is None or len(pieces) < FEWEST:
+        return None
+    values = pieces.column(medium.tone)
+    if np.isfinite(values).mean() < _KNOWN:
+        return None
+    span = max(1, len(values) // 10)
+    arc = smoothed(values, span, np.random.default_rng(0))
+    half = span / len(values) / 2
+    at = np.linspace(half, 1 - half, len(arc.values))
+    return WholeArc(medium.tone, at, arc, np.array(starts) / len(values), tuple(item.label for item in items))
+
+
+def pieces_along(items: Sequence[Item], medium: Medium, count: int) -> tuple[Collection | None, list[int]]:
+    """About so many pieces of items laid one after the other, and the number of the first of each item.
+
+    Each item has as many as its share of the whole; one that cannot be cut has none. None where none can.
+
+    Parameters
+    ----------
+    items, medium
+        In their order, and their kind.
+    count
+        How many in all.
+    """
+    sizes = [len(medium.content(item)) if medium.content is not None else 1 for item in items]
+    found: list[Collection] = []
+    starts: list[int] = []
+    for item, size in zip(items, sizes, strict=True):
+        starts.append(sum(map(len, found)))
+        pieces = medium.inner(item, max(2, round(count * size / max(1, sum(sizes)))))
+        if pieces is not None:
+            found.append(pieces)
+    if not found:
+        return None, starts
+    numbered = [Item(str(number)) for number in range(sum(map(len, found)))]
+    rows = np.concatenate([pieces.features for pieces in found])
+    return Collection("pieces", numbered, rows, found[0].feature_names), starts
