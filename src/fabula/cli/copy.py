@@ -27,7 +27,7 @@ def command(*, paths: tuple[str, ...], to: str | None, link: bool, tags: bool, g
     """Write numbered copies of files, in the order in which a playlist, a table or a folder has them.
 
     With sides, as `fabula order --sides` writes them into a playlist or a table, the numbers are A1, A2, B1, ... What
-    is copied is never changed; what --in-place replaces is kept as a version where it can be.
+    is copied is never changed; what --in-place replaces is kept as a version, for fabula restore.
 
     \b
     Examples:
