@@ -21,22 +21,10 @@ if TYPE_CHECKING:
     from fabula.session.request import Ends, Request
     from fabula.session.session import Session
 
-_REQUEST = (
-    "template",
-    "like",
-    "flip",
-    "alternatives",
-    "choose",
-    "likeliest",
-    "together",
-    "together_by",
-    "before",
-    "apart",
-)
-_LIMITS = ("sides", "side_limit", "limit", "smoothness")
 _SECTIONS = {
     "What is ordered": ("collection", "every", "columns", "recursive", "jobs", "cache"),
-    "The arc": ("template", "like", "flip", "by", "model", "embedding", "alternatives", "likeliest", "choose"),
+    "The arc": ("template", "like", "flip", "by", "model", "embedding", "alternatives", "likeliest", "choose",
+                "seconds"),
     "Wishes": ("first", "last", "at", "together", "together_by", "before", "apart", "sides", "side_limit", "limit",
                "spreads", "smoothness", "smooth_by", "sort_into_mix"),
     "What comes out": ("output", "gap", "gain", "report", "plot", "as_json", "show", "why"),
@@ -94,6 +82,7 @@ _PRESETS = {"sort_into_mix": "mix"}  # option: the preset of the medium that it 
     help="Propose the likeliest order, not the one expected to agree best with the true one.",
 )
 @click.option("--choose", type=int, default=1, metavar="N", help="Take the Nth proposal instead of the first.")
+@click.option("--seconds", type=float, metavar="N", help="How long to search at most, where a search is needed.")
 @click.option("-o", "--output", metavar="FILE",
               help=f"Write the order: {' '.join(PLAYLIST_ENDINGS)} .csv .json; of music .cue .txt; of texts .md .docx; "
               "of pictures .png .pdf .book.pdf .html .txt")  # fmt: skip
@@ -284,10 +273,11 @@ def _as_request(options: dict[str, Any]) -> Request:
     """What belongs to the request, out of the options."""
     from fabula.session.request import Request
 
-    asked: dict[str, Any] = {name: options[name] for name in (*_REQUEST, *_LIMITS)}
-    asked |= _as_apart(asked["apart"]) | {"spreads": options["spreads"] or ""}
+    asked = {name: options[name] for name in Request.__dataclass_fields__ if name in options}
+    asked |= _as_apart(options["apart"]) | {"spreads": options["spreads"] or ""}
     asked |= {name: _as_ends(name, options[name]) for name in ("first", "last")}
-    return Request(at=_as_positions(options["at"]), smooth_by=_as_weights(options["smooth_by"]), **asked)
+    asked |= {"at": _as_positions(options["at"]), "smooth_by": _as_weights(options["smooth_by"])}
+    return Request(**asked)
 
 
 def _as_apart(given: tuple[str, ...]) -> dict[str, Any]:
