@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -49,7 +48,7 @@ def command(*, paths: tuple[str, ...], to: str | None, link: bool, tags: bool, g
     with counting_bar("measuring") as progress:
         measuring = Measuring(progress=progress) if gain else None
         ordered = open_ordered(paths, opening=Opening(collection=collection), measuring=measuring)
-    written = Copies(to, link, tags, gain, in_place).write(ordered)
+    written = write_copies(ordered, to, link=link, tags=tags, gain=gain)
     out, words = console(), ordered.session.medium.words
     count = len(ordered.ordering)
     done = "numbered" if in_place else "linked" if link else "copied"
@@ -60,26 +59,14 @@ def command(*, paths: tuple[str, ...], to: str | None, link: bool, tags: bool, g
         out.print(f"written: {path}", markup=False, soft_wrap=True)
 
 
-@dataclass(frozen=True)
-class Copies:
-    """What is copied, or numbered in place."""
+def write_copies(ordered: Ordered, to: str | None, *, link: bool, tags: bool, gain: bool) -> list[Path]:
+    """Write numbered copies; without a folder numbers into the files. Returns the folder, or the files."""
+    from fabula.cli.progress import counting_bar
+    from fabula.session.export import Copying, copy_numbered, number_in_place
 
-    to: str | None
-    link: bool
-    tags: bool
-    gain: bool
-    in_place: bool
-
-    def write(self, ordered: Ordered) -> list[Path]:
-        """Write them; returns the folder, or the files numbered in place."""
-        from fabula.cli.progress import counting_bar
-        from fabula.session.export import Copying, copy_numbered, number_in_place
-
-        if self.in_place:
-            with counting_bar("writing numbers") as progress:
-                return number_in_place(ordered, progress)
-        if self.to is None:
-            return []
-        with counting_bar("copying") as progress:
-            copy_numbered(ordered, self.to, Copying(self.link, self.tags, self.gain, progress))
-        return [Path(self.to)]
+    if to is None:
+        with counting_bar("writing numbers") as progress:
+            return number_in_place(ordered, progress)
+    with counting_bar("copying") as progress:
+        copy_numbered(ordered, to, Copying(link, tags, gain, progress))
+    return [Path(to)]

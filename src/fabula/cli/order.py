@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from fabula.cli.copy import Copies
+from fabula.cli.copy import write_copies
 from fabula.cli.help import HeadedCommand
 from fabula.cli.restore import restore_version
+from fabula.core.files.writing import check_target
 from fabula.errors import InputError
 from fabula.sources.playlists.formats import PLAYLIST_ENDINGS
 
@@ -191,10 +191,9 @@ class _Outputs:
 
     def check(self) -> None:
         """Refuse what cannot be written, before any work is done."""
-        from fabula.core.files.writing import check_target
-        from fabula.session.export import check_output
-
         if self.output is not None:
+            from fabula.session.export import check_output
+
             check_output(self.output)
         if self.report is not None and check_target(self.report).suffix.lower() not in (".html", ".htm"):
             raise InputError(f"{self.report}: the ending must be .html")
@@ -214,22 +213,28 @@ class _Outputs:
             raise InputError("goes with --tags", field="in_place")
 
     def write(self, ordered: Ordered) -> list[Path]:
-        """Write all of it."""
-        from fabula.report.page import write_page
-        from fabula.report.pictures import write_picture
-        from fabula.session.export import write_ordered
+        """Write all of it; only what is asked for is loaded."""
+        written = []
+        if self.output is not None:
+            from fabula.session.export import write_ordered
 
-        in_order = partial(write_ordered, gap=self.gap, gain=self.gain)
-        wanted = ((self.output, in_order), (self.report, write_page), (self.plot, write_picture))
-        written = [write(ordered, path) for path, write in wanted if path is not None]
-        return written + (self.copies.write(ordered) if self.copies else [])
+            written.append(write_ordered(ordered, self.output, gap=self.gap, gain=self.gain))
+        if self.report is not None:
+            from fabula.report.page import write_page
+
+            written.append(write_page(ordered, self.report))
+        if self.plot is not None:
+            from fabula.report.pictures import write_picture
+
+            written.append(write_picture(ordered, self.plot))
+        if self.copies:
+            written += write_copies(ordered, self.copy_to, link=self.link, tags=self.tags, gain=self.gain)
+        return written
 
     @property
-    def copies(self) -> Copies | None:
-        """What ``fabula copy`` would write."""
-        if self.copy_to is None and not self.in_place:
-            return None
-        return Copies(self.copy_to, self.link, self.tags, self.gain, self.in_place)
+    def copies(self) -> bool:
+        """Whether files are copied or numbered."""
+        return self.copy_to is not None or self.in_place
 
 
 _WITH_ALL = ("model", "likeliest", "columns", "output", "jobs", "cache")  # options that --all takes
