@@ -511,8 +511,8 @@ SLOW: dict[str, list[list[str]]] = {
     "training a set model": [
         [
             "train", "albums.csv", "--titles", "track_name", "--features", "energy,loudness", "-o", "set.safetensors",
-            *_TINY, "--dimensions", "6", *["--set", "width=16", "--set", "layers=1", "--set", "heads=2", "--set", "inner=24"],
-            *["--set", "token_size=8", "--set", "dropout=0"],
+            *_TINY, "--dimensions", "6", "--set", "width=16", "--set", "layers=1", "--set", "heads=2",
+            "--set", "inner=24", "--set", "token_size=8", "--set", "dropout=0",
         ],
         ["info", "set.safetensors"],
         [*_ALBUM, "--model", "set.safetensors", "--json"],
