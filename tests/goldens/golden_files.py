@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import golden_real  # noqa: F401 - its cases are registered
-from golden_cases import CASES, plain
+from golden_cases import CASES
 from golden_commands import SCENES, SLOW, play
 from golden_made import make_all
 
@@ -33,7 +33,7 @@ def store(part: str, wanted: list[str], scratch: Path, data: Path) -> None:
     else:
         folder = data if part == "real" else make_all(scratch / "made")
         cases = [case for case in CASES.values() if case.real == (part == "real")]
-        found |= {case.name: plain(case.make(folder)) for case in cases if not wanted or case.name in wanted}
+        found |= {case.name: case.values(folder) for case in cases if not wanted or case.name in wanted}
         lines = [f"{json.dumps(case.name)}: {_compact(found[case.name])}" for case in cases]
     _PLACES[part].write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
 
