@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import golden_real  # noqa: F401 - its cases are registered
-from golden_cases import CASES, plain
+from golden_cases import CASES
 from golden_commands import SCENES, SLOW, play
 from golden_made import make_all
 
@@ -21,18 +21,20 @@ def stored(part: str) -> dict[str, Any]:
     return found
 
 
-def store(part: str, scratch: Path, data: Path) -> None:
-    """Write the goldens of a part anew, one line a case."""
+def store(part: str, wanted: list[str], scratch: Path, data: Path) -> None:
+    """Write the goldens of a part anew, one line a case; where some are wanted, those alone."""
+    found = stored(part) if wanted else {}
     if part == "commands":
         made = make_all(scratch / "made-for-commands")
-        everything = SCENES | SLOW
-        found = {name: play(scene, made, scratch / f"scene {k}") for k, (name, scene) in enumerate(everything.items())}
-        lines = [f"{json.dumps(name)}: {_by_command(scene)}" for name, scene in found.items()]
+        for k, (name, scene) in enumerate((SCENES | SLOW).items()):
+            if not wanted or name in wanted:
+                found[name] = play(scene, made, scratch / f"scene {k}")
+        lines = [f"{json.dumps(name)}: {_by_command(found[name])}" for name in SCENES | SLOW]
     else:
         folder = data if part == "real" else make_all(scratch / "made")
         cases = [case for case in CASES.values() if case.real == (part == "real")]
-        lines = [f"{json.dumps(case.name)}: {_compact(plain(case.make(folder)))}" for case in cases]
-    _PLACES[part].parent.mkdir(exist_ok=True)
+        found |= {case.name: case.values(folder) for case in cases if not wanted or case.name in wanted}
+        lines = [f"{json.dumps(case.name)}: {_compact(found[case.name])}" for case in cases]
     _PLACES[part].write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
 
 

@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("pyarrow")
 pytest.importorskip("PIL")
 
-from golden_cases import CASES, Case, differences, plain, searched_worse
+from golden_cases import CASES, Case, differences, searched_worse
 from golden_files import stored
 from golden_made import make_all
 
@@ -22,7 +22,7 @@ def made(tmp_path_factory) -> Path:
 
 
 def check(case: Case, part: str, folder: Path) -> None:
-    expected, found = stored(part)[case.name], plain(case.make(folder))
+    expected, found = stored(part)[case.name], case.values(folder)
     wrong = searched_worse(expected, found) if case.search else differences(expected, found, single=case.single)
     assert not wrong, f"{len(wrong)} differences:\n" + "\n".join(wrong[:20])
 

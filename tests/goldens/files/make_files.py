@@ -27,22 +27,9 @@ from golden_commands import call  # noqa: E402
 from golden_made import make_all, make_chapters, make_pictures  # noqa: E402
 
 _SMALL = ["--epochs", "12", "--batch", "8", "--negatives", "8", "--device", "cpu", "--set", "learning_rate=0.02"]
-_SET = [
-    "--dimensions",
-    "4",
-    "--set",
-    "width=8",
-    "--set",
-    "layers=1",
-    "--set",
-    "heads=2",
-    "--set",
-    "inner=8",
-    "--set",
-    "token_size=4",
-    "--set",
-    "dropout=0",
-]
+_SET = ["--dimensions", "4"]
+for _setting in ("width=8", "layers=1", "heads=2", "inner=8", "token_size=4", "dropout=0"):
+    _SET += ["--set", _setting]
 
 
 def command(*arguments: object) -> None:
