@@ -189,7 +189,7 @@ def inner_arc(item: Item, medium: Medium, windows: Windows | None = None, parts:
     rng = np.random.default_rng(how.seed)
     arc = smoothed(values, span, rng)
     half = span / len(pieces) / 2
-    fits = [fit_shapes(values, known, span=span, rng=rng) for known in (_six(), _album_templates())]
+    fits = [fit_shapes(values, known, span=span, rng=rng) for known in (_six(), _corpus_templates())]
     at = np.linspace(half, 1 - half, len(arc.values))
     return InnerArc(item, medium, column, length, share * length, at, arc, _essence(within, medium), *fits)
 
@@ -238,7 +238,7 @@ def _six() -> list[Template]:
     return [template(name) for name in SIX]
 
 
-def _album_templates() -> list[Template]:
+def _corpus_templates() -> list[Template]:
     return [template(name) for name in template_names() if name.startswith("album-4")]
 
 
