@@ -131,7 +131,7 @@ def test_text_twice_as_large_fits(visit, demo):
     page = visit(collection=demo)
     page.add_style_tag(url="/static/page.css")
     page.evaluate("document.documentElement.style.fontSize = '200%'")
-    page.evaluate("async () => (await import('/static/state.js')).changed('order')")
+    page.evaluate("async () => (await import('/static/state.js')).emit('order')")
     page.wait_for_timeout(300)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     clipped = """(rows) => rows.flatMap((row) => {

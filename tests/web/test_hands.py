@@ -135,8 +135,8 @@ def test_a_drawn_curve_does_not_ring_and_is_scaled_like_every_other(visit, demo)
     page.evaluate(
         """async ([knots, values]) => {
             const { commit } = await import("/static/state.js");
-            const { drawn, normalised } = await import("/static/template.js");
-            commit({ template: normalised(drawn({ name: "flat" }, knots, values)) });
+            const { normalise, withKnots } = await import("/static/template.js");
+            commit({ template: normalise(withKnots({ name: "flat" }, knots, values)) });
         }""",
         [knots, values],
     )
@@ -168,8 +168,8 @@ def test_the_page_draws_curves_as_python_does(visit, rng):
             }
             plain, scaled = page.evaluate(
                 """async (told) => {
-                    const { samples, normalised } = await import("/static/template.js");
-                    return [samples(told, 50), samples(normalised(told), 50)];
+                    const { normalise, samples } = await import("/static/template.js");
+                    return [samples(told, 50), samples(normalise(told), 50)];
                 }""",
                 told,
             )

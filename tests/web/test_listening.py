@@ -11,7 +11,7 @@ from .conftest import row_of, settled, titles
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::ResourceWarning")]
 
 DECKS = """async () => {
-    const { current, other } = await import("/static/decks.js");
+    const { current, other } = await import("/static/crossfade.js");
     return [current(), other()].map(({ item, paused, volume }) => ({ item, paused, volume }));
 }"""
 INK = """(canvas) => {
@@ -19,7 +19,7 @@ INK = """(canvas) => {
     return data.filter((value, i) => i % 4 === 3 && value > 0).length;
 }"""
 JUMP = """async (before) => {
-    const { current } = await import("/static/decks.js");
+    const { current } = await import("/static/crossfade.js");
     while (!(current().duration > 0)) await new Promise((done) => setTimeout(done, 20));
     current().currentTime = current().duration - before;
 }"""
@@ -51,7 +51,7 @@ def test_a_transition_goes_into_what_follows_now_and_ends_in_the_background(visi
     heard, silent = page.evaluate(DECKS)
     assert heard["item"] == item_of(page, order[5])
     assert silent["paused"]
-    page.evaluate("async () => { (await import('/static/decks.js')).current().currentTime = 9.7; }")
+    page.evaluate("async () => { (await import('/static/crossfade.js')).current().currentTime = 9.7; }")
     page.wait_for_selector('#player[data-state="paused"]')
 
 

@@ -1,18 +1,17 @@
 // From wishes to the order on the screen: at once where two sorts do it, from the server where a search is needed.
 
-import { orderAlong } from "./along.js";
+import { notify, setBusy } from "./announce.js";
 import * as api from "./api.js";
 import { $ } from "./dom.js";
-import { scalar, templateNow } from "./laid.js";
-import { changed, essence, state, takeBack } from "./state.js";
-import { sameTemplate, samples } from "./template.js";
-import { busy, say } from "./voice.js";
-import { plain, request, sameOrder } from "./wishes.js";
+import { currentTemplate, scalar } from "./layout.js";
+import { emit, essence, state, takeBack } from "./state.js";
+import { fitOrder, isSameTemplate, samples } from "./template.js";
+import { isPlain, isSameOrder, makeRequest } from "./wishes.js";
 
 const SOON = 120, FEW = 18, MANY = 100; // milliseconds of a first answer; so few are searched to the end at once
 let asking = null;
 
-export const snapshot = () => {
+export const takeSnapshot = () => {
   const { ordering, out, sides, template, settled, answer } = state;
   return { ordering, out, sides, template, settled, answer };
 };
@@ -20,9 +19,9 @@ export const snapshot = () => {
 // Back to what was on the screen, or to what the server has found since: a drag was given up.
 export function restore(shown) {
   newest = null;
-  if (state.answer && state.answer !== shown.answer) take(state.answer);
+  if (state.answer && state.answer !== shown.answer) takeAnswer(state.answer);
   else Object.assign(state, shown);
-  changed("order");
+  emit("order");
 }
 
 // The order for wishes that are not yet a step: while a knot, a point or a row is dragged.
@@ -30,25 +29,25 @@ export function preview(changes) {
   const wishes = { ...state.wishes, hand: null, ...changes };
   if (changes.template) state.template = changes.template;
   state.settled = false;
-  if (plain(wishes, state.roomy) && !(changes.fixed && proposed(wishes))) layAll(wishes);
-  else if (plain(wishes, state.roomy)) state.ordering = guessed(wishes); // the rest as a model has put it
+  if (isPlain(wishes, state.roomy) && !(changes.fixed && isProposed(wishes))) fitAll(wishes);
+  else if (isPlain(wishes, state.roomy)) state.ordering = guessOrder(wishes); // the rest as a model has put it
   else {
-    if (changes.fixed) state.ordering = guessed(wishes);
-    searchSoon({ ...wishes, template: templateNow() });
+    if (changes.fixed) state.ordering = guessOrder(wishes);
+    searchSoon({ ...wishes, template: currentTemplate() });
   }
-  changed("preview");
+  emit("preview");
 }
 
 // Whether a model has put the items in their order, and no template.
-const proposed = ({ template, by }) => !template && !by && Boolean(state.collection.model);
+const isProposed = ({ template, by }) => !template && !by && Boolean(state.collection.model);
 
-function layAll({ fixed }) {
-  state.ordering = orderAlong(essence(), samples(templateNow(), state.collection.items.length), fixed);
+function fitAll({ fixed }) {
+  state.ordering = fitOrder(essence(), samples(currentTemplate(), state.collection.items.length), fixed);
   Object.assign(state, { out: [], sides: [] });
 }
 
 // What is shown until the server has spoken: what is pinned where it is wanted, the others as they follow each other.
-function guessed({ fixed, hand }) {
+function guessOrder({ fixed, hand }) {
   if (hand) return hand.ordering;
   const held = new Map(Object.entries(fixed).filter(([at, item]) => at < state.ordering.length && state.ordering.includes(item)).map(([at, item]) => [Number(at), item]));
   const gone = new Set(held.values()), rest = state.ordering.filter((item) => !gone.has(item));
@@ -65,31 +64,31 @@ async function searchSoon(wishes) {
     const asked = newest;
     newest = null;
     try {
-      const { ordering, left_out: out, sides } = await api.order({ ...request(asked, state.collection.id), explain: false, alternatives: 1, budget_ms: SOON });
+      const { ordering, left_out: out, sides } = await api.order({ ...makeRequest(asked, state.collection.id), explain: false, alternatives: 1, budget_ms: SOON });
       if (mine !== state.wishes || state.settled) break;
       Object.assign(state, { ordering, out, sides });
-      changed("preview");
+      emit("preview");
     } catch { /* said when the step is made */ }
   }
   searching = null;
 }
 
 // What the server found.
-function take(answer) {
+function takeAnswer(answer) {
   const { ordering, left_out: out, sides } = answer;
-  Object.assign(state, { answer, ordering: [...ordering], out, sides, template: proposal(answer).template, settled: true });
+  Object.assign(state, { answer, ordering: [...ordering], out, sides, template: readProposal(answer).template, settled: true });
   state.why = new Map(answer.items.map((row, position) => [ordering[position], row.why]));
 }
 
-export const proposal = ({ knots, values, interpolation, template: name, ordering, score }) =>
+const readProposal = ({ knots, values, interpolation, template: name, ordering, score }) =>
   ({ template: { knots, values: values.map(scalar), name, interpolation }, ordering, score });
 
 // The answer to wishes; of the model's proposals the one that was taken, where it is still among them.
-async function answered(wishes, signal) {
-  const asked = request(wishes, state.collection.id), first = await api.order(asked, signal);
+async function findAnswer(wishes, signal) {
+  const asked = makeRequest(wishes, state.collection.id), first = await api.order(asked, signal);
   if (wishes.template || wishes.hand) return first;
-  const found = [first, ...first.alternatives].map(proposal);
-  const fits = ({ template }) => sameTemplate(template, wishes.arc);
+  const found = [first, ...first.alternatives].map(readProposal);
+  const fits = ({ template }) => isSameTemplate(template, wishes.arc);
   const index = wishes.arc ? (fits(found[wishes.pick] ?? found[0]) ? wishes.pick : found.findIndex(fits)) : 0;
   const answer = index > 0 ? await api.order({ ...asked, choose: index + 1 }, signal) : first;
   Object.assign(state, { proposals: found, picked: Math.max(0, index) });
@@ -100,81 +99,81 @@ async function answered(wishes, signal) {
 async function fitEssence({ by }) {
   if (by === state.collection.by) return;
   state.collection = await api.setEssence(state.collection.id, by);
-  changed("essence");
+  emit("essence");
 }
 
 // Of many items a first answer at once, along the arc on the screen, while the better one is searched for.
-async function firstAnswer(wishes, signal) {
+async function findFirst(wishes, signal) {
   const { length: n } = state.collection.items;
-  if (wishes.hand || plain(wishes, state.roomy) || n <= FEW) return;
+  if (wishes.hand || isPlain(wishes, state.roomy) || n <= FEW) return;
   const along = n > MANY && state.template ? { ...wishes, template: wishes.template ?? state.template } : wishes;
-  const soon = await api.order({ ...request(along, state.collection.id), explain: false, alternatives: 1, budget_ms: SOON, choose: along.template ? 1 : wishes.pick + 1 }, signal);
+  const soon = await api.order({ ...makeRequest(along, state.collection.id), explain: false, alternatives: 1, budget_ms: SOON, choose: along.template ? 1 : wishes.pick + 1 }, signal);
   if (signal.aborted) return;
   const { ordering, left_out: out, sides } = soon;
-  Object.assign(state, { ordering: [...ordering], out, sides, template: proposal(soon).template, settled: false });
-  changed("preview");
+  Object.assign(state, { ordering: [...ordering], out, sides, template: readProposal(soon).template, settled: false });
+  emit("preview");
 }
 
 // Ask the server for the order of the wishes as they are; the newest question wins.
 export async function ask() {
   const { wishes } = state, shown = state.ordering.join();
   asking?.abort();
-  if (sameOrder(wishes, state.good) && state.answer) return held(wishes);
+  if (isSameOrder(wishes, state.good) && state.answer) return keepAnswer(wishes);
   const mine = (asking = new AbortController());
   state.settled = false;
   newest = null;
   if (wishes.template) state.template = wishes.template;
-  if (wishes.template && !wishes.hand && plain(wishes, state.roomy) && wishes.by === state.collection.by) layAll(wishes);
-  else if (state.answer) state.ordering = guessed(wishes);
-  changed(state.ordering.join() !== shown || !state.answer || !plain(wishes, state.roomy) ? "order" : "preview");
+  if (wishes.template && !wishes.hand && isPlain(wishes, state.roomy) && wishes.by === state.collection.by) fitAll(wishes);
+  else if (state.answer) state.ordering = guessOrder(wishes);
+  emit(state.ordering.join() !== shown || !state.answer || !isPlain(wishes, state.roomy) ? "order" : "preview");
   $("rows").setAttribute("aria-busy", "true");
-  busy("search", true, "Looking for the best order");
+  setBusy("search", true, "Looking for the best order");
   try {
     await fitEssence(wishes);
     if (mine !== asking) return;
-    await firstAnswer(wishes, mine.signal);
+    await findFirst(wishes, mine.signal);
     if (mine !== asking) return;
-    const answer = await answered(wishes, mine.signal);
+    const answer = await findAnswer(wishes, mine.signal);
     if (mine !== asking) return;
     Object.assign(state, { good: wishes, refused: null });
     state.roomy = wishes.limit && !answer.left_out.length && !wishes.hand ? wishes.limit : state.roomy;
-    take(answer);
-    changed("order");
-    changed("found");
+    takeAnswer(answer);
+    emit("order");
+    emit("found");
   } catch (error) {
     if (error.name !== "AbortError" && mine === asking) refuse(error);
   } finally {
     if (mine === asking) {
       $("rows").removeAttribute("aria-busy");
-      busy("search", false);
+      setBusy("search", false);
     }
   }
 }
 
 // Wishes that the order on the screen keeps as it is.
-function held(wishes) {
+function keepAnswer(wishes) {
   asking = null;
   state.good = wishes;
   $("rows").removeAttribute("aria-busy");
-  busy("search", false);
-  take(state.answer);
-  changed("order");
-  changed("found");
+  setBusy("search", false);
+  takeAnswer(state.answer);
+  emit("order");
+  emit("found");
 }
 
 // Wishes that cannot hold are said, marked and undone: what is on the screen is what was found.
 function refuse(error) {
   const { status, field, wishes = [], message } = error;
-  if (status === 404) return changed("gone");
-  if (![400, 422].includes(status) || !takeBack()) return say(message, { error: true, actions: [["Try again", ask]] });
-  state.refused = { field, wishes, message: spoken(error) };
-  say(`${spoken(error)} It is undone.`, { error: true });
-  if (state.answer) take(state.answer);
-  changed("undone");
+  if (status === 404) return emit("gone");
+  if (![400, 422].includes(status) || !takeBack()) return notify(message, { error: true, actions: [["Try again", ask]] });
+  state.refused = { field, wishes, message: phraseError(error) };
+  notify(`${phraseError(error)} It is undone.`, { error: true });
+  if (state.answer) takeAnswer(state.answer);
+  emit("undone");
 }
 
 const LABELS = { limit: "Longest in all", side_limit: "Longest side", sides: "Sides", apart: "Twice in a row", spreads: "Facing pages" };
-function spoken(error) {
+function phraseError(error) {
   const label = LABELS[error.field], text = label ? `${label}: ${error.message.slice(error.field.length + 2)}` : error.message;
   return `${text[0].toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? "" : "."}`;
 }
@@ -183,9 +182,9 @@ function spoken(error) {
 export async function propose() {
   try {
     const answer = await api.order({ collection: state.collection.id, alternatives: 4, explain: false });
-    Object.assign(state, { proposals: [answer, ...answer.alternatives].map(proposal), picked: -1 });
-    changed("proposals");
+    Object.assign(state, { proposals: [answer, ...answer.alternatives].map(readProposal), picked: -1 });
+    emit("proposals");
   } catch (error) {
-    say(error.message, { error: true });
+    notify(error.message, { error: true });
   }
 }

@@ -1,9 +1,8 @@
-// The desk around the arc and the list: the controls, and what is said of the order.
+// The controls around the arc and the list, and what is said of the order.
 
 import { $, el } from "./dom.js";
-import { count, laid, pins, templateNow } from "./laid.js";
-import * as likes from "./likes.js";
-import { commit, essence, state } from "./state.js";
+import { areAllAlike, count, currentTemplate, layRows, pins } from "./layout.js";
+import { commit, state } from "./state.js";
 
 export function start() {
   $("apart").addEventListener("change", (event) => commit({ apart: event.target.checked }));
@@ -43,14 +42,14 @@ export function fillWords({ medium, items, length_text: length }) {
   $("spreads-field").hidden = !medium.faces;
 }
 
-export function notes(lines) {
+export function showNotes(lines) {
   const box = $("notes");
   box.hidden = !lines.length;
   box.querySelector("summary").textContent = lines.length === 1 ? "1 note" : `${lines.length} notes`;
   box.querySelector("ul").replaceChildren(...lines.map((line) => el("li", {}, line)));
 }
 
-export function controls() {
+export function renderControls() {
   const { wishes, collection, answer } = state, { words } = collection.medium, all = collection.items.length;
   $("undo").disabled = !state.past.length;
   $("redo").disabled = !state.future.length;
@@ -61,7 +60,7 @@ export function controls() {
   $("side-limit").disabled = wishes.sides < 2 || !collection.length_text;
   $("limit").value = wishes.limit;
   $("smoothness").value = wishes.smoothness;
-  stepBoxes(wishes, answer?.steps || []);
+  renderSteps(wishes, answer?.steps || []);
   $("spreads").value = wishes.spreads;
   $("gap").value = wishes.gap;
   $("gap-text").textContent = gapText(wishes.gap);
@@ -74,11 +73,11 @@ export function controls() {
   const length = state.before || !answer ? collection.length_text : answer.length_texts.all;
   const several = `${count() < all ? `${count()} of ${all}` : all} ${all === 1 ? words.item : words.items}`;
   $("total").textContent = [several, length].filter(Boolean).join(" · ");
-  marks();
+  markRefused();
 }
 
 // Which steps count, once there is an answer that has some; a box that was just ticked keeps the focus.
-function stepBoxes({ smoothness, smoothBy }, steps) {
+function renderSteps({ smoothness, smoothBy }, steps) {
   const box = $("steps"), known = [...box.querySelectorAll("input")], names = steps.map(({ name }) => name);
   box.hidden = !smoothness || steps.length < 2;
   if (box.hidden) return;
@@ -93,7 +92,7 @@ function stepBoxes({ smoothness, smoothBy }, steps) {
 
 // A wish that could not hold is marked where it is set, until something else is asked for.
 const FIELDS = { limit: "limit", side_limit: "side-limit", sides: "sides", apart: "apart", spreads: "spreads" };
-function marks() {
+function markRefused() {
   const named = new Set([state.refused?.field, ...(state.refused?.wishes || []).map(({ field }) => field)]);
   for (const [field, id] of Object.entries(FIELDS)) {
     if (named.has(field)) {
@@ -108,53 +107,39 @@ function marks() {
 const percent = (part) => `${part < 0.01 ? "less than 1" : Math.round(100 * part)} %`;
 
 // How near the order is to the template; while something is dragged, too.
-export function verdict() {
-  const { name } = templateNow(), rows = laid();
+export function showVerdict() {
+  const { name } = currentTemplate(), rows = layRows();
   $("arc-name").textContent = name ? name.replaceAll("-", " ").replace(/^./, (c) => c.toUpperCase()) : "The arc";
   let sum = 0, worst = 0;
   for (const { off } of rows) [sum, worst] = [sum + Math.abs(off), Math.max(worst, Math.abs(off))];
   let text = `${state.before ? "As it was" : state.wishes.hand ? "By hand" : "Off the template"}: ${(sum / rows.length).toFixed(2)} on average, ${worst.toFixed(2)} at most`;
-  if (state.settled && !state.before) text += closeness(state.answer.gap);
+  if (state.settled && !state.before) text += describeGap(state.answer.gap);
   if ($("verdict").textContent !== text) $("verdict").textContent = text;
 }
 
-function closeness(gap) {
+function describeGap(gap) {
   if (gap === null) return "; how close it is to the best is not known";
   return gap > 0.0005 ? `; another order could be better by ${percent(gap)} at most` : "";
 }
 
-// Whether nothing tells the items apart: they stand equally high, and the model likes each as well anywhere.
-const judged = new WeakMap();
-export function allAlike() {
-  const { answer, collection } = state;
-  if (collection.items.length < 2 || new Set(essence()).size > 1) return false;
-  if (!answer?.likes) return true;
-  if (!judged.has(answer)) {
-    const shares = answer.likes.flat(), [first] = shares;
-    judged.set(answer, shares.every((share) => Math.abs(share - first) < 1e-3));
-  }
-  return judged.get(answer);
-}
-
 // What the model has to say, in a sentence; and what smoothness changed.
-export function says() {
+export function explainModel() {
   const { answer, collection } = state, lines = [], { model, medium } = collection;
   const column = collection.columns.find(({ name }) => name === collection.by);
-  if (allAlike()) lines.push(`Nothing tells these ${medium.words.items} apart here: every order follows the template as well as this one.`);
+  if (areAllAlike()) lines.push(`Nothing tells these ${medium.words.items} apart here: every order follows the template as well as this one.`);
   else if (model) {
     const knows = model.knows.length > 1 ? `${model.knows.slice(0, -1).join(", ")} and ${model.knows.at(-1)}` : model.knows[0];
     lines.push(`The model “${model.name}” knows the ${knows} of a ${medium.words.item} and nothing else.`);
-    if (answer?.likelier) lines.push(`It finds this order ${times(answer.likelier)} as ${answer.given_name}.`);
+    if (answer?.likelier) lines.push(`It finds this order ${compareLikelihood(answer.likelier)} as ${answer.given_name}.`);
   } else if (column) lines.push(`What rises and falls is ${column.label}; no model has a say in it.`);
   for (const { name, unit, mean } of answer?.changes || []) {
     lines.push(`Steps in ${name}: ${mean[0].toFixed(1)} ${unit} on average as given, ${mean[1].toFixed(1)} now.`);
   }
   const text = state.before ? "" : lines.join(" ");
   if ($("says").textContent !== text) $("says").textContent = text;
-  likes.table();
 }
 
-function times(likelier) {
+function compareLikelihood(likelier) {
   if (likelier > 1e6) return "more than a million times as likely";
   if (likelier >= 9.95) return `${Math.round(likelier).toLocaleString("en")} times as likely`;
   if (likelier > 0.95 && likelier < 1.05) return "as likely";

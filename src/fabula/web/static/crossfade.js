@@ -23,17 +23,17 @@ export function start({ ended, failed, moved, shown }) {
 }
 
 // How loud an item is to be heard: with matched levels all are as loud as the quietest.
-function gain(item) {
+function gainOf(item) {
   const gains = state.collection.items.map((one) => one.gain).filter(Number.isFinite);
   const mine = state.collection.items[item]?.gain;
   return settings.level && Number.isFinite(mine) ? 10 ** ((mine - Math.max(...gains)) / 20) : 1;
 }
 
 function setVolume(deck) {
-  if (deck.item !== null && state.collection) deck.volume = Math.min(1, Math.max(0, settings.volume * gain(deck.item) * deck.share));
+  if (deck.item !== null && state.collection) deck.volume = Math.min(1, Math.max(0, settings.volume * gainOf(deck.item) * deck.share));
 }
 
-export function change(changes) {
+export function changeSettings(changes) {
   Object.assign(settings, changes);
   localStorage.setItem("fabula-listening", JSON.stringify(settings));
   decks.forEach(setVolume);

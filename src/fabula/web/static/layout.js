@@ -1,14 +1,14 @@
 // What is on the screen, position by position: where each item stands, on which side, and how far off the template.
 
-import { state } from "./state.js";
+import { essence, state } from "./state.js";
 import { at } from "./template.js";
 
 // Of several dimensions the first is drawn.
 export const scalar = (value) => (Array.isArray(value) ? value[0] : value);
 
-export const order = () => (state.before ? state.collection.items.map((_, i) => i) : state.ordering);
+export const currentOrder = () => (state.before ? state.collection.items.map((_, i) => i) : state.ordering);
 export const count = () => (state.before ? state.collection.items : state.ordering).length;
-export const templateNow = () => state.template || { knots: [0, 1], values: [0, 0], name: "", interpolation: "cubic" };
+export const currentTemplate = () => state.template || { knots: [0, 1], values: [0, 0], name: "", interpolation: "cubic" };
 
 // Which items are pinned.
 export function pins() {
@@ -41,8 +41,8 @@ export function sideOf(position, sizes = sides()) {
 }
 
 // Target and deviation of each position for what is on the screen; each side follows the template from its beginning.
-export function laid(template = templateNow()) {
-  const ordering = order(), { items } = state.collection;
+export function layRows(template = currentTemplate()) {
+  const ordering = currentOrder(), { items } = state.collection;
   const found = state.settled && !state.before ? state.answer.items : null, rows = [];
   for (const [side, size] of sides().entries()) {
     for (let j = 0; j < size; j++) {
@@ -55,8 +55,21 @@ export function laid(template = templateNow()) {
 }
 
 // The items in order, and behind them those left out: these are off no template.
-export function withLeftOut() {
-  const all = laid();
+export function layAllRows() {
+  const all = layRows();
   if (!state.before) for (const item of state.out) all.push({ item, position: all.length, side: 0, number: 0, off: null });
   return all;
+}
+
+// Whether nothing tells the items apart: they stand equally high, and the model likes each as well anywhere.
+const judged = new WeakMap();
+export function areAllAlike() {
+  const { answer, collection } = state;
+  if (collection.items.length < 2 || new Set(essence()).size > 1) return false;
+  if (!answer?.likes) return true;
+  if (!judged.has(answer)) {
+    const shares = answer.likes.flat(), [first] = shares;
+    judged.set(answer, shares.every((share) => Math.abs(share - first) < 1e-3));
+  }
+  return judged.get(answer);
 }

@@ -1,17 +1,16 @@
-// Items under a hand, as rows or as tiles: keys, clicks, several at once, and one dragged to a position.
+// Items under a hand, as rows or as tiles: keys, clicks, and one dragged to a position.
 
+import { announce } from "./announce.js";
+import { findPosition, isIn, moveByHand, pin, placeAt, toggleLink, toggleLock } from "./constraints.js";
 import { $ } from "./dom.js";
 import { follow, holdStill } from "./drag.js";
-import { label, sides, withLeftOut } from "./laid.js";
+import { openLarge } from "./inspector.js";
+import { label, layAllRows, sides } from "./layout.js";
 import { choose, isFinding, partsOf, size } from "./list.js";
-import { preview, restore, snapshot } from "./ordering.js";
-import { isIn, moveByHand, pin, placed, standing, toggleLink, toggleLock } from "./pinning.js";
+import { preview, restore, takeSnapshot } from "./order.js";
 import { playItem, playTransition } from "./player.js";
-import { changed, commit, state, titleOf } from "./state.js";
-import { tell } from "./voice.js";
-import { open as zoom } from "./zoom.js";
-
-let anchor = null;
+import { chooseOne, chooseRange, chooseSeveral, clearSeveral, isSelecting, toggleItem } from "./selection.js";
+import { commit, state, titleOf } from "./state.js";
 
 // The rows: a step of the arrows is one up or down, and what drags is the number.
 const ROWS = {
@@ -21,16 +20,15 @@ const ROWS = {
 };
 
 export function start() {
-  hold($("rows"), ROWS);
-  $("select").addEventListener("click", () => setSelecting($("select").getAttribute("aria-pressed") !== "true"));
+  takeInput($("rows"), ROWS);
 }
 
 // Items in an element: steps(position, last) says where keys lead, drags(event) whether a press may drag, and lift(item,
 // event) gives what follows the pointer: at({x, y}) the position there, drop() when it is let go.
-export function hold(root, surface) {
+export function takeInput(root, surface) {
   root.addEventListener("keydown", (event) => onKey(event, surface));
   root.addEventListener("click", onClick);
-  root.addEventListener("dblclick", (event) => itemOf(event) !== null && show(itemOf(event)));
+  root.addEventListener("dblclick", (event) => itemOf(event) !== null && showItem(itemOf(event)));
   root.addEventListener("pointerdown", (event) => onDown(event, surface));
   root.addEventListener("focusin", (event) => itemOf(event) !== null && choose(itemOf(event), { focus: false }));
   holdStill(root, () => ".grip");
@@ -42,64 +40,32 @@ const itemOf = (event) => {
 };
 
 // What there is to hear or to see of an item.
-const show = (item) => (state.collection.medium.preview.kind === "picture" ? zoom(item) : null);
-
-// With a finger: every touch adds a row to those chosen, or takes it out.
-function setSelecting(on) {
-  $("select").setAttribute("aria-pressed", on);
-  if (!on) clear();
-}
-const selecting = () => $("select").getAttribute("aria-pressed") === "true";
-
-export function clear() {
-  if (!state.several.size) return;
-  state.several = new Set();
-  changed("chosen");
-}
-
-function toggle(item) {
-  const all = new Set(state.several.size ? state.several : state.chosen !== null && !selecting() ? [state.chosen] : []);
-  if (!all.delete(item)) all.add(item);
-  take(all, item);
-}
-
-function range(item) {
-  const order = withLeftOut().map((row) => row.item), ends = [order.indexOf(anchor ?? state.chosen ?? item), order.indexOf(item)].sort((a, b) => a - b);
-  take(new Set(order.slice(ends[0], ends[1] + 1)), item);
-}
-
-function take(all, item) {
-  state.several = all;
-  choose(item, { scroll: true });
-  changed("chosen");
-  tell(`${all.size} chosen.`);
-}
+const showItem = (item) => (state.collection.medium.preview.kind === "picture" ? openLarge(item) : null);
 
 function onClick(event) {
   const item = itemOf(event);
   if (item === null) return;
   if (event.target.closest(".lock") && !state.before) toggleLock(item);
   else if (event.target.closest(".hear") && (state.before || isIn(item))) playItem(item);
-  else if (event.shiftKey && !event.target.closest(".grip")) return range(item);
-  else if (event.ctrlKey || event.metaKey || selecting()) return toggle(item);
-  else clear();
-  anchor = item;
-  choose(item);
+  else if (event.shiftKey && !event.target.closest(".grip")) return chooseRange(item);
+  else if (event.ctrlKey || event.metaKey || isSelecting()) return toggleItem(item);
+  else clearSeveral();
+  chooseOne(item);
 }
 
 function onKey(event, surface) {
   const item = itemOf(event);
   if (item === null) return;
-  if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "a") take(new Set(state.ordering), item);
+  if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "a") chooseSeveral(new Set(state.ordering), item);
   else if (event.ctrlKey || event.metaKey) return;
-  else if (event.key === "Escape" && state.several.size) clear();
-  else if (!moves(event, item, surface) && !acts(event, item)) return;
+  else if (event.key === "Escape" && state.several.size) clearSeveral();
+  else if (!moveByKey(event, item, surface) && !actByKey(event, item)) return;
   event.preventDefault();
   event.stopPropagation();
 }
 
-function moves(event, item, surface) {
-  const all = withLeftOut(), position = all.findIndex((row) => row.item === item), last = all.length - 1;
+function moveByKey(event, item, surface) {
+  const all = layAllRows(), position = all.findIndex((row) => row.item === item), last = all.length - 1;
   const to = surface.steps(position, last)[event.key];
   if (to === undefined) return false;
   const next = all[Math.min(last, Math.max(0, to))].item;
@@ -107,22 +73,20 @@ function moves(event, item, surface) {
     if (state.before || isFinding()) return true;
     if (event.shiftKey) moveByHand(item, to);
     else pin(item, to);
-    told(item);
-  } else if (event.shiftKey) {
-    if (!state.several.size) anchor = item;
-    range(next);
-  } else {
-    clear();
-    choose((anchor = next), { scroll: true });
+    announcePosition(item);
+  } else if (event.shiftKey) chooseRange(next, item);
+  else {
+    clearSeveral();
+    chooseOne(next, { scroll: true });
   }
   return true;
 }
 
-function acts(event, item) {
+function actByKey(event, item) {
   const { key, altKey } = event, free = !state.before;
   if (altKey) return false;
   if (key === "Enter" && event.target.closest("button")) return false;
-  if (key === "Enter" && state.collection.medium.preview.kind === "picture") zoom(item);
+  if (key === "Enter" && state.collection.medium.preview.kind === "picture") openLarge(item);
   else if (key === "Enter") playItem(item);
   else if (key.toLowerCase() === "l" && free) toggleLock(item);
   else if (key.toLowerCase() === "k" && free) toggleLink(item);
@@ -131,21 +95,21 @@ function acts(event, item) {
   return true;
 }
 
-function told(item) {
-  const row = withLeftOut().find((one) => one.item === item);
-  tell(`${titleOf(item)}: position ${label(row)}.`);
+function announcePosition(item) {
+  const row = layAllRows().find((one) => one.item === item);
+  announce(`${titleOf(item)}: position ${label(row)}.`);
 }
 
 function onDown(event, surface) {
   if (!surface.drags(event) || event.button || state.before || isFinding()) return;
   event.preventDefault();
-  const item = itemOf(event), shown = snapshot(), from = standing(item), sizes = sides();
+  const item = itemOf(event), shown = takeSnapshot(), from = findPosition(item), sizes = sides();
   let held = null, to = null;
   const move = (now) => {
     held ??= surface.lift(item, event);
     state.dragged = item;
     const position = held.at(now, sizes);
-    if (position !== to) preview(placed(item, (to = position), from, sizes));
+    if (position !== to) preview(placeAt(item, (to = position), from, sizes));
   };
   const end = (kept, { shift, moved }) => {
     held?.drop();
@@ -155,8 +119,8 @@ function onDown(event, surface) {
     if (shift && isIn(item)) {
       Object.assign(state, shown); // nothing but this one moves
       moveByHand(item, to);
-    } else commit(placed(item, to, from, sizes));
-    told(item);
+    } else commit(placeAt(item, to, from, sizes));
+    announcePosition(item);
   };
   if (!event.shiftKey && !event.ctrlKey && !event.metaKey) choose(item);
   follow(event, { move, end, each: ({ y }) => scrollNear(y) });
@@ -164,16 +128,16 @@ function onDown(event, surface) {
 
 // The row in the hand; its place in the list stays where it would be put.
 function liftRow(item, { clientY }) {
-  const parts = partsOf(item), hand = clientY - parts.row.getBoundingClientRect().top, ghost = ghostOf(parts.row);
+  const parts = partsOf(item), hand = clientY - parts.row.getBoundingClientRect().top, ghost = makeGhost(parts.row);
   const at = ({ y }, sizes) => {
     const top = y - hand - $("rows").getBoundingClientRect().top;
     ghost.style.transform = `translateY(${top}px)`;
-    return positionAt(top, sizes);
+    return positionOfTop(top, sizes);
   };
   return { at, drop: () => ghost.remove() };
 }
 
-export function ghostOf(node) {
+export function makeGhost(node) {
   const ghost = node.cloneNode(true);
   ghost.classList.add("ghost");
   for (const name of ["tabindex", "data-item", "role", "aria-selected"]) ghost.removeAttribute(name);
@@ -183,7 +147,7 @@ export function ghostOf(node) {
 }
 
 // The position that a row has whose upper edge is at this height; each side has a head above it.
-function positionAt(top, sizes) {
+function positionOfTop(top, sizes) {
   const last = state.ordering.length - 1;
   let first = 0;
   for (const [side, count] of sizes.entries()) {
