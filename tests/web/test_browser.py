@@ -174,8 +174,7 @@ def test_the_page_orders_as_the_server_does(visit, rng):
         told = {"knots": curve.knots.tolist(), "values": curve.values.tolist(), "name": ""}
         drawn, ordering = page.evaluate(
             """async ([template, values, fixed]) => {
-                const { samples } = await import("/static/template.js");
-                const { fitOrder } = await import("/static/template.js");
+                const { fitOrder, samples } = await import("/static/template.js");
                 const targets = samples(template, values.length);
                 return [targets, fitOrder(values, targets, fixed)];
             }""",

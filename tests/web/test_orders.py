@@ -11,7 +11,7 @@ import pytest
 import fabula
 from fabula.cli import run
 from fabula.session.demo import demo_folder
-from fabula.web import ordering
+from fabula.web import orders as ordering
 
 
 def test_the_answer_is_what_the_command_line_prints(server, demo, capsys):

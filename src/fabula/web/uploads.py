@@ -15,8 +15,8 @@ from starlette.requests import ClientDisconnect, Request
 from fabula.errors import shown
 from fabula.media.registry import item_endings
 from fabula.sources.registry import list_endings
-from fabula.web.errors import StatusError
-from fabula.web.store import Store
+from fabula.web.http_errors import StatusError
+from fabula.web.server_store import ServerStore
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Received:
         return self.path.suffix
 
 
-async def receive(request: Request, store: Store) -> tuple[str, list[Received]]:
+async def receive(request: Request, store: ServerStore) -> tuple[str, list[Received]]:
     """Store the files of a multipart request.
 
     Returns
@@ -83,7 +83,7 @@ async def receive(request: Request, store: Store) -> tuple[str, list[Received]]:
 class _Receiving:
     """The parts of a request as they come in, byte by byte."""
 
-    def __init__(self, store: Store, upload: str, folder: Path) -> None:
+    def __init__(self, store: ServerStore, upload: str, folder: Path) -> None:
         self.store, self.upload, self.folder = store, upload, folder
         self.files: list[Received] = []
         self.whole = False

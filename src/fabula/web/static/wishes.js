@@ -56,7 +56,7 @@ export function checkWishes(wishes, { items: { length: n }, by: now, columns }) 
     arc: asTemplate(wishes.arc),
     pick: Number.isInteger(pick) && pick >= 0 ? pick : 0,
     hand: asHand(hand, hand?.ordering ?? wishes.exactly, item),
-    by: by === undefined ? now : columns.orNull(({ name }) => name === by) ? by : null,
+    by: by === undefined ? now : columns.some(({ name }) => name === by) ? by : null,
     fixed: items(fixed, n),
     ends: { first: items(ends?.first, 8), last: items(ends?.last, 8) },
     together: Array.isArray(together) ? together.filter((run) => Array.isArray(run) && run.length > 1 && run.every(item)) : [],

@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+import base64
+import contextlib
+import hashlib
+import json
+import os
 import secrets
 import shutil
+import tempfile
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
+import numpy as np
+
+from fabula.core.files.locking import taken
 from fabula.session.ordered import Ordered
 from fabula.session.session import Session
-from fabula.web.errors import StatusError
-from fabula.web.guard.files import ItemFile
-from fabula.web.guard.scratch import Scratch
-from fabula.web.identity import Origin
+from fabula.web.file_access import ItemFile
+from fabula.web.http_errors import StatusError
 from fabula.web.settings import Settings
 
 
@@ -71,7 +80,7 @@ class Turns:
             self._waiting.release()
 
 
-class Store:
+class ServerStore:
     """Collections, their results, uploads and their folder; safe to use from several threads."""
 
     def __init__(self, settings: Settings) -> None:
@@ -189,3 +198,104 @@ class Store:
 def new_id() -> str:
     """An id nobody can guess."""
     return secrets.token_urlsafe(12)
+
+
+# What makes a collection the same one when it is opened again: where it comes from and what is in it
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where a collection comes from.
+
+    Attributes
+    ----------
+    kind
+        ``"path"`` of this machine, ``"upload"``, ``"demo"``, or a ``"session"`` that was saved.
+    path
+        Of this machine, for the first kind.
+    collection
+        Which collection of a source of several.
+    """
+
+    kind: Literal["path", "upload", "demo", "session"]
+    path: str = ""
+    collection: str | None = None
+
+
+def collection_id(session: Session, origin: Origin) -> str:
+    """The id of a collection: the same for the same source with the same items in it, in any run of the server.
+
+    Items are the same when their ids, paths and lengths are; where they are no files, their numbers count as well.
+    The essence, which can be changed, does not count.
+
+    Examples
+    --------
+    >>> from fabula.core.collection import Item
+    >>> from fabula.session.session import session_of
+    >>> one, other = (session_of([Item("a"), Item("b")], values) for values in ([1.0, 2.0], [1.0, 3.0]))
+    >>> collection_id(one, Origin("upload")) == collection_id(one, Origin("upload"))
+    True
+    >>> collection_id(one, Origin("upload")) == collection_id(other, Origin("upload"))
+    False
+    """
+    collection = session.collection
+    rows = [[item.id, item.path, None if item.length is None else repr(item.length)] for item in collection.items]
+    where = [origin.kind, origin.path, origin.collection, str(session.source.path), session.medium.name]
+    digest = hashlib.sha256(json.dumps([where, rows], ensure_ascii=True).encode())
+    if not session.source.files:
+        digest.update(json.dumps(list(collection.feature_names)).encode())
+        digest.update(np.ascontiguousarray(collection.features, dtype="<f8").tobytes())
+    return base64.urlsafe_b64encode(digest.digest()[:15]).decode()
+
+
+# The server's folder for what is sent to it: gone with the server, swept up by the next one if that was killed
+
+_PREFIX = "fabula-page-"
+_YOUNG = 60.0  # seconds in which a folder without a lock may be one that another server is just making
+
+
+class Scratch:
+    """A folder of this process alone, held by a lock as long as the process lives."""
+
+    def __init__(self) -> None:
+        sweep()
+        self.path = Path(tempfile.mkdtemp(prefix=_PREFIX))
+        self._lock = taken(_locate_lock(self.path))
+
+    def remove(self) -> None:
+        """Remove the folder and all in it."""
+        shutil.rmtree(self.path, ignore_errors=True)
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+        _locate_lock(self.path).unlink(missing_ok=True)
+
+
+def sweep() -> int:
+    """Remove the folders of servers that are no more; how many there were. Those of others are left alone."""
+    swept = 0
+    for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
+        with contextlib.suppress(OSError):
+            swept += _sweep(folder)
+    return swept
+
+
+def _sweep(folder: Path) -> bool:
+    status = folder.lstat()
+    if folder.is_symlink() or not folder.is_dir() or (hasattr(os, "getuid") and status.st_uid != os.getuid()):
+        return False
+    lock = _locate_lock(folder)
+    if not lock.exists() and time.time() - status.st_mtime < _YOUNG:
+        return False
+    held = taken(lock)
+    if held is None:  # its server runs
+        return False
+    shutil.rmtree(folder, ignore_errors=True)
+    lock.unlink(missing_ok=True)
+    os.close(held)
+    return True
+
+
+def _locate_lock(folder: Path) -> Path:
+    """The lock lies beside the folder, so that it can be held until all in that is gone."""
+    return folder.with_name(f".{folder.name}.lock")

@@ -1,7 +1,8 @@
-"""Desks: what a person made of a collection, kept in a small file each so that nothing is lost when a page closes.
+"""Workspaces: what a person made of a collection, kept in a file each so that nothing is lost when a page closes.
 
-A desk holds the page's state and its named versions, and the collection as it was measured. Its revision rises with
-every change: who writes from an older one is told what is there now, so that two pages do not overwrite each other.
+A workspace holds the page's state and its named versions, and the collection as it was measured. Its revision rises
+with every change: who writes from an older one is told what is there now, so that two pages do not overwrite each
+other.
 """
 
 from __future__ import annotations
@@ -21,18 +22,18 @@ from fabula.core.files.locking import held
 from fabula.core.files.writing import write_whole
 from fabula.errors import FabulaError
 from fabula.session.saved import as_saved
-from fabula.web.errors import ChangedError, StatusError
-from fabula.web.store import OpenCollection
+from fabula.web.http_errors import ChangedError, StatusError
+from fabula.web.server_store import OpenCollection
 
 ENVIRONMENT = "FABULA_DATA_DIR"
-MOST_DESKS, MOST_VERSIONS, MOST_BYTES = 200, 50, 1 << 20
+MOST_WORKSPACES, MOST_VERSIONS, MOST_BYTES = 200, 50, 1 << 20
 
 _KIND, _VERSION = "fabula desk", 1
 _ID = re.compile(r"[A-Za-z0-9_-]{8,40}")
 
 
 def data_folder() -> Path:
-    """Where desks lie: ``$FABULA_DATA_DIR`` where it is set, else the platform's folder for data of programs."""
+    """Where workspaces lie: ``$FABULA_DATA_DIR`` where it is set, else the platform's folder for data of programs."""
     chosen = os.environ.get(ENVIRONMENT)
     if chosen:
         return Path(chosen)
@@ -42,7 +43,7 @@ def data_folder() -> Path:
 
 
 @dataclass(frozen=True)
-class Kept:
+class SavedState:
     """A state of the page, and when it was kept, in UTC."""
 
     state: dict[str, Any]
@@ -50,7 +51,7 @@ class Kept:
 
 
 @dataclass(frozen=True)
-class Desk:
+class Workspace:
     """What is kept of a collection.
 
     Attributes
@@ -64,22 +65,22 @@ class Desk:
     versions
         Name -> state.
     title, origin
-        What the collection is called, and where it comes from, as :class:`fabula.web.identity.Origin` has it.
+        What the collection is called, and where it comes from, as :class:`fabula.web.server_store.Origin` has it.
     session
         The collection as a saved session, so that it opens without its files.
     """
 
     id: str
     revision: int = 0
-    kept: Kept | None = None
-    versions: Mapping[str, Kept] = field(default_factory=dict)
+    kept: SavedState | None = None
+    versions: Mapping[str, SavedState] = field(default_factory=dict)
     title: str = ""
     origin: Mapping[str, Any] = field(default_factory=dict)
     session: Mapping[str, Any] = field(default_factory=dict)
 
 
-class Desks:
-    """The desks of a user, in one folder; safe to use from several threads and servers.
+class Workspaces:
+    """The workspaces of a user, in one folder; safe to use from several threads and servers.
 
     Parameters
     ----------
@@ -91,25 +92,25 @@ class Desks:
         self.folder = folder
         self._lock = threading.Lock()
 
-    def get(self, name: str) -> Desk:
-        """The desk of a collection; an empty one where nothing was kept, or what was is broken."""
+    def get(self, name: str) -> Workspace:
+        """The workspace of a collection; an empty one where nothing was kept, or what was is broken."""
         try:
             raw = json.loads(self._file(name).read_bytes())
             if (raw["kind"], raw["version"], raw["id"]) != (_KIND, _VERSION, name):
-                return Desk(name)
-            kept = None if raw["kept"] is None else Kept(**raw["kept"])
-            versions = {str(key): Kept(**value) for key, value in raw["versions"].items()}
+                return Workspace(name)
+            kept = None if raw["kept"] is None else SavedState(**raw["kept"])
+            versions = {str(key): SavedState(**value) for key, value in raw["versions"].items()}
             found = {key: raw[key] for key in ("title", "origin", "session")}
-            return Desk(name, int(raw["revision"]), kept, versions, **found)
+            return Workspace(name, int(raw["revision"]), kept, versions, **found)
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
-            return Desk(name)
+            return Workspace(name)
 
-    def all(self) -> list[Desk]:
-        """Every desk, the one changed last first."""
-        files = sorted(self._files(), key=lambda file: -_changed(file))
-        return [desk for desk in (self.get(file.stem) for file in files) if desk.session]
+    def all(self) -> list[Workspace]:
+        """Every workspace, the one changed last first."""
+        files = sorted(self._files(), key=lambda file: -_read_time(file))
+        return [one for one in (self.get(file.stem) for file in files) if one.session]
 
-    def put(self, opened: OpenCollection, state: dict[str, Any], revision: int) -> Desk:
+    def put(self, opened: OpenCollection, state: dict[str, Any], revision: int) -> Workspace:
         """Keep a state that was made from a revision.
 
         Raises
@@ -118,49 +119,49 @@ class Desks:
             With what is there, where that has another revision.
         """
         _check_size(state)
-        with self._changing(opened.id) as desk:
-            if revision != desk.revision:
-                raise ChangedError(desk.revision, None if desk.kept is None else desk.kept.state)
-            return self._write(desk, opened, kept=_now(state), revision=revision + 1)
+        with self._change(opened.id) as now:
+            if revision != now.revision:
+                raise ChangedError(now.revision, None if now.kept is None else now.kept.state)
+            return self._write(now, opened, kept=_stamp(state), revision=revision + 1)
 
-    def put_version(self, opened: OpenCollection, name: str, state: dict[str, Any], *, replace: bool) -> Desk:
+    def put_version(self, opened: OpenCollection, name: str, state: dict[str, Any], *, replace: bool) -> Workspace:
         """Keep a state under a name."""
         _check_size(state)
-        with self._changing(opened.id) as desk:
-            if name in desk.versions and not replace:
+        with self._change(opened.id) as now:
+            if name in now.versions and not replace:
                 raise StatusError(409, f"there is a version {name[:80]!r} already; give another name, or replace it")
-            if name not in desk.versions and len(desk.versions) >= MOST_VERSIONS:
+            if name not in now.versions and len(now.versions) >= MOST_VERSIONS:
                 raise StatusError(413, f"a collection may have {MOST_VERSIONS} versions; remove one")
-            return self._write(desk, opened, versions={**desk.versions, name: _now(state)})
+            return self._write(now, opened, versions={**now.versions, name: _stamp(state)})
 
     def drop_version(self, collection: str, name: str) -> None:
         """Forget a version."""
-        with self._changing(collection) as desk:
-            if name not in desk.versions:
+        with self._change(collection) as now:
+            if name not in now.versions:
                 raise StatusError(404, f"there is no version {name[:80]!r}")
-            self._write(desk, None, versions={key: value for key, value in desk.versions.items() if key != name})
+            self._write(now, None, versions={key: value for key, value in now.versions.items() if key != name})
 
     def drop(self, collection: str) -> None:
-        """Forget a desk."""
-        with self._changing(collection):
+        """Forget a workspace."""
+        with self._change(collection):
             self._file(collection).unlink(missing_ok=True)
 
-    def _write(self, desk: Desk, opened: OpenCollection | None, **changes: Any) -> Desk:
+    def _write(self, now: Workspace, opened: OpenCollection | None, **changes: Any) -> Workspace:
         if opened is not None:
             session = as_saved(opened.session, {})
             changes |= {"title": opened.session.title, "origin": asdict(opened.origin), "session": session}
-        changed = Desk(**{**vars(desk), **changes})
+        changed = Workspace(**{**vars(now), **changes})
         data = json.dumps({"kind": _KIND, "version": _VERSION, **asdict(changed)}, allow_nan=False)
         try:
-            write_whole(self._file(desk.id), data)
+            write_whole(self._file(now.id), data)
         except FabulaError as error:
             raise StatusError(507, f"what was done cannot be kept: {error}") from error
         self._forget_oldest()
         return changed
 
     @contextmanager
-    def _changing(self, name: str) -> Iterator[Desk]:
-        """The desk as it is, for one who changes it; everybody else waits."""
+    def _change(self, name: str) -> Iterator[Workspace]:
+        """The workspace as it is, for one who changes it; everybody else waits."""
         self._file(name)
         try:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -170,7 +171,7 @@ class Desks:
             raise StatusError(507, f"what was done cannot be kept ({error.strerror or error})") from error
 
     def _forget_oldest(self) -> None:
-        for file in sorted(self._files(), key=_changed)[:-MOST_DESKS]:
+        for file in sorted(self._files(), key=_read_time)[:-MOST_WORKSPACES]:
             file.unlink(missing_ok=True)
 
     def _files(self) -> list[Path]:
@@ -185,11 +186,11 @@ class Desks:
         return self.folder / f"{name}.json"
 
 
-def _now(state: dict[str, Any]) -> Kept:
-    return Kept(state, datetime.now(UTC).isoformat(timespec="seconds"))
+def _stamp(state: dict[str, Any]) -> SavedState:
+    return SavedState(state, datetime.now(UTC).isoformat(timespec="seconds"))
 
 
-def _changed(file: Path) -> float:
+def _read_time(file: Path) -> float:
     try:
         return file.stat().st_mtime
     except OSError:

@@ -12,8 +12,8 @@ from typing import Literal
 from fabula.errors import FabulaError
 from fabula.media.spec import Stopped
 from fabula.sources.source import Choice, SeveralCollectionsError
-from fabula.web.errors import StatusError, one_line
-from fabula.web.store import new_id
+from fabula.web.http_errors import StatusError, one_line
+from fabula.web.server_store import new_id
 
 _MOST_REMEMBERED = 50
 
@@ -21,7 +21,7 @@ State = Literal["running", "done", "failed", "cancelled"]
 
 
 @dataclass(frozen=True)
-class Job:
+class OpenJob:
     """How far a job is.
 
     Attributes
@@ -60,7 +60,7 @@ class Cancelled(Exception):  # noqa: N818 - not an error: what was asked for
 
 
 @dataclass(frozen=True)
-class Progress:
+class JobProgress:
     """What a job is given: to tell how far it is, and to ask whether it is still wanted."""
 
     tell: Callable[[int, int, str], None]
@@ -73,16 +73,16 @@ class Progress:
         self.tell(done, total, file)
 
 
-class Jobs:
+class OpenJobs:
     """The jobs of one server, a few at a time."""
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._jobs: OrderedDict[str, Job] = OrderedDict()
+        self._jobs: OrderedDict[str, OpenJob] = OrderedDict()
         self._stops: dict[str, threading.Event] = {}
         self._lock = threading.Lock()
 
-    def start(self, title: str, work: Callable[[Progress], str]) -> Job:
+    def start(self, title: str, work: Callable[[JobProgress], str]) -> OpenJob:
         """Run `work` in a thread; it is given a function to tell its progress and returns a collection's id.
 
         Raises
@@ -90,7 +90,7 @@ class Jobs:
         StatusError
             When too many are running.
         """
-        job = Job(new_id(), title)
+        job = OpenJob(new_id(), title)
         with self._lock:
             self._check()
             self._jobs[job.id], self._stops[job.id] = job, threading.Event()
@@ -108,19 +108,19 @@ class Jobs:
         if len(self._stops) >= self._most:
             raise StatusError(429, f"{self._most} collections are being opened already; wait or cancel one")
 
-    def get(self, name: str) -> Job:
+    def get(self, name: str) -> OpenJob:
         """A job by its id."""
         with self._lock:
             if name not in self._jobs:
                 raise StatusError(404, "there is no such job here")
             return self._jobs[name]
 
-    def all(self) -> list[Job]:
+    def all(self) -> list[OpenJob]:
         """Every job, the newest last."""
         with self._lock:
             return list(self._jobs.values())
 
-    def cancel(self, name: str) -> Job:
+    def cancel(self, name: str) -> OpenJob:
         """Ask a job to stop; it does within a block of the file it is at."""
         job = self.get(name)
         with self._lock:
@@ -135,14 +135,14 @@ class Jobs:
             for stop in self._stops.values():
                 stop.set()
 
-    def _run(self, name: str, work: Callable[[Progress], str]) -> None:
+    def _run(self, name: str, work: Callable[[JobProgress], str]) -> None:
         stop = self._stops[name]
 
         def report(done: int, total: int, file: str) -> None:
             self._set(name, done=done, total=total, file=Path(file).name)
 
         try:
-            collection = work(Progress(report, stop.is_set))
+            collection = work(JobProgress(report, stop.is_set))
             self._set(name, state="done", collection=collection)
         except (Cancelled, Stopped):
             self._set(name, state="cancelled")

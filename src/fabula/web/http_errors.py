@@ -102,36 +102,36 @@ def add_error_handlers(app: FastAPI) -> None:
     """Turn every error of the app into such an answer."""
 
     @app.exception_handler(FabulaError)
-    async def known(_: Request, error: FabulaError) -> JSONResponse:
+    async def answer_known(_: Request, error: FabulaError) -> JSONResponse:
         status = error.status if isinstance(error, StatusError) else 400
         more = {"wishes": error.wishes} if isinstance(error, WishError) else {}
         more |= error.more if isinstance(error, ChangedError) else {}
         return error_response(status, str(error), error.field if isinstance(error, InputError) else None, **more)
 
     @app.exception_handler(RequestValidationError)
-    async def malformed(_: Request, error: RequestValidationError) -> JSONResponse:
+    async def answer_malformed(_: Request, error: RequestValidationError) -> JSONResponse:
         problems = error.errors()
-        field = None if problems[0]["type"] == "json_invalid" else _path(problems[0]) or None
-        return error_response(422, "; ".join(map(_problem, problems[:3])), field)
+        field = None if problems[0]["type"] == "json_invalid" else _locate(problems[0]) or None
+        return error_response(422, "; ".join(map(_describe, problems[:3])), field)
 
     @app.exception_handler(HTTPException)
-    async def http(_: Request, error: HTTPException) -> JSONResponse:
+    async def answer_http(_: Request, error: HTTPException) -> JSONResponse:
         return error_response(error.status_code, str(error.detail))
 
     @app.exception_handler(UnicodeEncodeError)
-    async def unwritable(_: Request, error: UnicodeEncodeError) -> JSONResponse:
+    async def answer_unwritable(_: Request, error: UnicodeEncodeError) -> JSONResponse:
         return error_response(400, f"{error.object[error.start : error.start + 1]!r} is no text that can be written")
 
     @app.exception_handler(Exception)
-    async def unforeseen(_: Request, error: Exception) -> JSONResponse:
+    async def answer_unforeseen(_: Request, error: Exception) -> JSONResponse:
         return error_response(500, f"something unforeseen went wrong ({type(error).__name__})")
 
 
-def _problem(problem: dict[str, Any]) -> str:
+def _describe(problem: dict[str, Any]) -> str:
     if problem["type"] == "json_invalid":
         return f"the request is not JSON: {problem.get('ctx', {}).get('error', '')}"
-    return f"{_path(problem) or 'the request'}: {problem['msg']}"
+    return f"{_locate(problem) or 'the request'}: {problem['msg']}"
 
 
-def _path(problem: dict[str, Any]) -> str:
+def _locate(problem: dict[str, Any]) -> str:
     return ".".join(str(part) for part in problem["loc"] if part not in ("body", "query", "path"))
