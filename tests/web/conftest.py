@@ -157,7 +157,7 @@ def browser():
 def visit(browser, server, demo):
     """Open the page; afterwards nothing may have gone wrong in it, but what the server was meant to refuse."""
     contexts, troubles = [], []
-    forget_desks()
+    forget_workspaces()
     by_the_model(server, demo)
 
     def visit(width=1280, height=860, scheme="light", *, refusals=False, collection=None):
@@ -192,7 +192,7 @@ def visit(browser, server, demo):
     assert troubles == []
 
 
-def forget_desks() -> None:
+def forget_workspaces() -> None:
     """Forget what other tests made of the same items."""
     shutil.rmtree(data_folder() / "desks", ignore_errors=True)
 

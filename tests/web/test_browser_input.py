@@ -1,4 +1,4 @@
-"""The page under a hand in a real browser: fingers, drags that are given up, sides, and curves that do not ring."""
+"""The page under a hand in a real browser: fingers, keys, drags that are given up, and steps that are undone."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ import numpy as np
 import pytest
 
 import fabula
+from fabula.sources.playlists.playlist import read_playlist
 
 from .conftest import centre, drag, row_of, settled, table, titles
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::ResourceWarning")]
 
 HEIGHTS = "() => [...document.querySelectorAll('.knot')].map((knot) => Number(knot.getAttribute('aria-valuenow')))"
+PAST = "async () => (await import('/static/state.js')).state.past.length"
 TEMPLATE = "async () => (await import('/static/state.js')).state.template"
 
 
@@ -175,3 +177,167 @@ def test_the_page_draws_curves_as_python_does(visit, rng):
             )
             assert plain == pytest.approx(curve.samples(50).tolist(), abs=1e-9)
             assert scaled == pytest.approx(curve.normalised().samples(50).tolist(), abs=1e-9)
+
+
+# The whole job by keys alone, and by fingers alone
+
+
+def tab_to(page, test, most=60):
+    """Press Tab until the focus is on what is wanted."""
+    for _ in range(most):
+        page.keyboard.press("Tab")
+        if page.evaluate(f"((node) => {test})(document.activeElement)"):
+            return
+    raise AssertionError(test)
+
+
+def test_keys_alone(visit, tmp_path):
+    page = visit()
+    tab_to(page, "node.id === 'demo'")
+    page.keyboard.press("Enter")
+    settled(page)
+    first = titles(page)
+    tab_to(page, "node.matches('.knot')")
+    page.keyboard.press("PageDown")
+    for _ in range(3):
+        page.keyboard.press("Shift+ArrowDown")
+    settled(page)
+    assert titles(page) != first
+    tab_to(page, "node.matches('.template')")
+    page.keyboard.press("End")
+    page.keyboard.press("Home")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    settled(page)
+    assert page.locator(".template[aria-pressed=true]").count() == 1
+    tab_to(page, "node.matches('.row')")
+    name = titles(page)[0]
+    page.keyboard.press("Alt+ArrowDown")
+    settled(page)
+    assert titles(page)[1] == name
+    page.keyboard.press("Enter")
+    page.wait_for_selector('#player[data-state="playing"]')
+    page.keyboard.press("Enter")
+    page.wait_for_selector('#player[data-state="paused"]')
+    tab_to(page, "node.id === 'sides'")
+    page.keyboard.press("ArrowUp")
+    page.locator(".side").nth(1).wait_for()
+    settled(page)
+    order = titles(page)
+    while not page.evaluate("document.activeElement.closest('#save summary') !== null"):
+        page.keyboard.press("Shift+Tab")
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    with page.expect_download() as download:
+        page.keyboard.press("Enter")
+    download.value.save_as(tmp_path / "keys.m3u8")
+    assert [entry.title for entry in read_playlist(tmp_path / "keys.m3u8").entries] == order
+
+
+def test_fingers_alone(visit, tmp_path):
+    page = visit(390, 844)
+    page.locator("#demo").tap()
+    settled(page)
+    first = titles(page)
+    x, y = centre(page.locator(".knot").nth(2))
+    touch(page, *((x, y + step) for step in range(0, 110, 12)))
+    settled(page)
+    bent = titles(page)
+    assert bent != first
+    row = row_of(page, bent[4])
+    row.evaluate("row => row.scrollIntoView({ block: 'center' })")
+    page.wait_for_timeout(250)
+    x, y = centre(row.locator(".grip"))
+    touch(page, *((x, y - step) for step in range(0, 113, 8)))
+    settled(page)
+    assert titles(page).index(bent[4]) == 2
+    page.locator("#select").tap()
+    for title in titles(page)[:2]:
+        row_of(page, title).locator(".name").tap()
+    page.get_by_role("button", name="Keep together", exact=True).tap()
+    settled(page)
+    assert page.locator(".row.linked").count() == 1
+    page.locator("#select").tap()
+    row_of(page, titles(page)[0]).locator(".hear").tap()
+    page.wait_for_selector('#player[data-state="playing"]')
+    page.locator("#play").tap()
+    order = titles(page)
+    page.locator("#save summary").tap()
+    with page.expect_download() as download:
+        page.locator('[data-format="m3u8"]').tap()
+    download.value.save_as(tmp_path / "fingers.m3u8")
+    assert [entry.title for entry in read_playlist(tmp_path / "fingers.m3u8").entries] == order
+
+
+# Steps: what counts as one, what undoes it, and what cannot hold
+
+
+def test_a_column_is_a_step_among_others(visit, demo):
+    page = visit(collection=demo)
+    first = titles(page)
+    page.get_by_role("button", name="tragedy").click()
+    settled(page)
+    page.select_option("#by", "loudness")
+    settled(page)
+    assert page.locator("#says").text_content().startswith("What rises and falls is")
+    assert page.evaluate(PAST) == 2
+    page.locator("#by").focus()
+    page.keyboard.press("Control+z")  # a list to choose from has no undo of its own
+    settled(page)
+    assert page.input_value("#by") == ""
+    assert page.locator("#arc-name").text_content() == "Tragedy"
+    page.keyboard.press("Control+z")
+    settled(page)
+    assert titles(page) == first
+    page.keyboard.press("Control+Shift+z")
+    page.keyboard.press("Control+y")
+    settled(page)
+    assert page.input_value("#by") == "loudness"
+
+
+def test_undo_in_a_field_is_the_fields_own_only_while_it_is_edited(visit, demo):
+    page = visit(collection=demo)
+    page.focus("#limit")
+    page.keyboard.type("1:06")
+    page.keyboard.press("Enter")
+    page.locator(".side", has_text="Left out").wait_for()
+    settled(page)
+    page.keyboard.type("7")
+    page.keyboard.press("Control+z")
+    assert page.input_value("#limit") in ("1:06", "")  # as the browser undoes typing
+    assert page.evaluate(PAST) == 1
+    page.fill("#limit", "1:06")
+    page.keyboard.press("Control+z")
+    settled(page)
+    assert page.input_value("#limit") == ""
+    assert page.locator(".side").count() == 0
+
+
+def test_what_changes_nothing_is_no_step(visit, demo):
+    page = visit(collection=demo)
+    page.get_by_role("button", name="tragedy").click()
+    settled(page)
+    page.get_by_role("button", name="tragedy").click()
+    page.fill("#sides", "0")
+    page.keyboard.press("Tab")
+    page.fill("#sides", "1")
+    page.keyboard.press("Tab")
+    row_of(page, titles(page)[0]).locator(".name").click()
+    page.keyboard.press("Alt+ArrowUp")
+    page.keyboard.press("Alt+ArrowUp")
+    settled(page)
+    assert page.evaluate(PAST) == 2  # the template and one pin
+
+
+def test_a_wish_that_cannot_hold_is_marked_until_another_is_made(visit, demo):
+    page = visit(refusals=True, collection=demo)
+    order = titles(page)
+    page.fill("#limit", "0:02")
+    page.keyboard.press("Tab")
+    page.wait_for_selector("#limit[aria-invalid]")
+    assert "is not kept; the order shown is the one before" in page.locator("#wish-error").text_content()
+    assert (page.input_value("#limit"), titles(page), page.evaluate(PAST)) == ("", order, 0)
+    page.get_by_role("button", name="tragedy").click()
+    settled(page)
+    assert page.locator("#limit[aria-invalid]").count() == 0
+    assert page.locator("#wish-error").is_hidden()

@@ -12,7 +12,7 @@ from .conftest import serving, table
 
 
 @pytest.fixture(autouse=True)
-def _own_desks(monkeypatch, tmp_path):
+def _own_workspaces(monkeypatch, tmp_path):
     monkeypatch.setenv("FABULA_DATA_DIR", str(tmp_path / "data"))
 
 
