@@ -1,14 +1,18 @@
-"""Desks: what a person made of a collection survives the page, the server and a second page."""
+"""Workspaces: what a person made of a collection survives the page, the server and a second page."""
 
 from __future__ import annotations
 
+import shutil
 import threading
+from pathlib import Path
 
 import pytest
 
 from fabula.web.settings import Settings
 
 from .conftest import serving, table
+
+KEPT = Path(__file__).with_name("kept")  # by version 0.4
 
 
 @pytest.fixture(autouse=True)
@@ -157,6 +161,24 @@ def test_a_broken_desk_and_a_folder_that_cannot_be_written_lose_nothing(tmp_path
 def test_a_desk_of_no_collection(server, name):
     assert server.client.put(f"/api/collections/{name}/desk", json={"revision": 0, "state": {}}).status_code == 404
     assert server.client.get(f"/api/collections/{name}/versions/x").status_code == 404
+
+
+def test_what_version_0_4_kept_opens(tmp_path):
+    shutil.copytree(KEPT, tmp_path / "data" / "desks")
+    rows = b"title,energy,loudness\nEmbers,0.2,-14\nParade,0.9,-7\nRed Line,0.5,-9\n"
+    name = "ptGTmnNSUE0CR1nVd1V9"
+    with serving() as served:
+        (listed,) = served.client.get("/api/desks").json()
+        assert (listed["id"], listed["title"], listed["items"], listed["open"]) == (name, "three", 3, False)
+        desk = served.client.get(f"/api/collections/{name}/desk").json()
+        assert (desk["revision"], desk["state"]["wishes"]["fixed"]) == (1, {"0": 1})
+        version = served.client.get(f"/api/collections/{name}/versions/as%20it%20was").json()
+        assert version["state"] == {"wishes": {"sides": 2}}
+        assert served.opened(served.client.post(f"/api/collections/{name}/reopen")) == name
+        items = served.client.get(f"/api/collections/{name}").json()["items"]
+        assert [item["title"] for item in items] == ["Embers", "Parade", "Red Line"]
+        assert put(served, name, 1, {"x": 1}).json()["revision"] == 2
+        assert served.opened(served.upload(("three.csv", rows))) == name  # the same one, sent again
 
 
 def test_too_much_is_not_kept(server, demo):

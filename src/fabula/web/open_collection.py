@@ -22,7 +22,7 @@ from fabula.web.file_access import ItemFile, check_list, find_file, resolve_belo
 from fabula.web.open_jobs import JobProgress
 from fabula.web.server_store import OpenCollection, Origin, ServerStore, collection_id
 from fabula.web.uploads import Received
-from fabula.web.workspace import Workspace
+from fabula.web.workspace import PageWorkspace
 
 
 def open_paths(
@@ -220,7 +220,7 @@ _GONE = "no previews: the files were sent to the page and went when it was close
 _ELSEWHERE = "no previews: the files are not in the folders named at start"
 
 
-def reopen(store: ServerStore, workspace: Workspace, progress: JobProgress) -> str:
+def reopen(store: ServerStore, workspace: PageWorkspace, progress: JobProgress) -> str:
     """Open a collection again.
 
     Returns

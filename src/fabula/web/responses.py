@@ -23,7 +23,7 @@ from fabula.session.telling.answer import given_name
 from fabula.sources.registry import list_endings
 from fabula.web.file_access import ItemFile
 from fabula.web.server_store import OpenCollection
-from fabula.web.workspace import Workspace
+from fabula.web.workspace import PageWorkspace
 
 _SAMPLES = 41
 
@@ -163,13 +163,13 @@ def _describe_steps(ordered: Ordered) -> list[dict[str, Any]]:
     return [{"name": part.name, "counts": part.name in counted} for part in ordered.steps.parts]
 
 
-def workspace_body(found: Workspace) -> dict[str, Any]:
+def workspace_body(found: PageWorkspace) -> dict[str, Any]:
     """What is kept of a collection: the page's state, and its revision."""
     state, saved = (None, None) if found.kept is None else (found.kept.state, found.kept.saved)
     return {"revision": found.revision, "state": state, "saved": saved}
 
 
-def workspace_summary(found: Workspace) -> dict[str, Any]:
+def workspace_summary(found: PageWorkspace) -> dict[str, Any]:
     """What is said of a collection of which something is kept, where there may be many."""
     return {
         "id": found.id,

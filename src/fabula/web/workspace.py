@@ -51,7 +51,7 @@ class SavedState:
 
 
 @dataclass(frozen=True)
-class Workspace:
+class PageWorkspace:
     """What is kept of a collection.
 
     Attributes
@@ -92,25 +92,25 @@ class Workspaces:
         self.folder = folder
         self._lock = threading.Lock()
 
-    def get(self, name: str) -> Workspace:
+    def get(self, name: str) -> PageWorkspace:
         """The workspace of a collection; an empty one where nothing was kept, or what was is broken."""
         try:
             raw = json.loads(self._file(name).read_bytes())
             if (raw["kind"], raw["version"], raw["id"]) != (_KIND, _VERSION, name):
-                return Workspace(name)
+                return PageWorkspace(name)
             kept = None if raw["kept"] is None else SavedState(**raw["kept"])
             versions = {str(key): SavedState(**value) for key, value in raw["versions"].items()}
             found = {key: raw[key] for key in ("title", "origin", "session")}
-            return Workspace(name, int(raw["revision"]), kept, versions, **found)
+            return PageWorkspace(name, int(raw["revision"]), kept, versions, **found)
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
-            return Workspace(name)
+            return PageWorkspace(name)
 
-    def all(self) -> list[Workspace]:
+    def all(self) -> list[PageWorkspace]:
         """Every workspace, the one changed last first."""
         files = sorted(self._files(), key=lambda file: -_read_time(file))
         return [one for one in (self.get(file.stem) for file in files) if one.session]
 
-    def put(self, opened: OpenCollection, state: dict[str, Any], revision: int) -> Workspace:
+    def put(self, opened: OpenCollection, state: dict[str, Any], revision: int) -> PageWorkspace:
         """Keep a state that was made from a revision.
 
         Raises
@@ -124,7 +124,7 @@ class Workspaces:
                 raise ChangedError(now.revision, None if now.kept is None else now.kept.state)
             return self._write(now, opened, kept=_stamp(state), revision=revision + 1)
 
-    def put_version(self, opened: OpenCollection, name: str, state: dict[str, Any], *, replace: bool) -> Workspace:
+    def put_version(self, opened: OpenCollection, name: str, state: dict[str, Any], *, replace: bool) -> PageWorkspace:
         """Keep a state under a name."""
         _check_size(state)
         with self._change(opened.id) as now:
@@ -146,11 +146,11 @@ class Workspaces:
         with self._change(collection):
             self._file(collection).unlink(missing_ok=True)
 
-    def _write(self, now: Workspace, opened: OpenCollection | None, **changes: Any) -> Workspace:
+    def _write(self, now: PageWorkspace, opened: OpenCollection | None, **changes: Any) -> PageWorkspace:
         if opened is not None:
             session = as_saved(opened.session, {})
             changes |= {"title": opened.session.title, "origin": asdict(opened.origin), "session": session}
-        changed = Workspace(**{**vars(now), **changes})
+        changed = PageWorkspace(**{**vars(now), **changes})
         data = json.dumps({"kind": _KIND, "version": _VERSION, **asdict(changed)}, allow_nan=False)
         try:
             write_whole(self._file(now.id), data)
@@ -160,7 +160,7 @@ class Workspaces:
         return changed
 
     @contextmanager
-    def _change(self, name: str) -> Iterator[Workspace]:
+    def _change(self, name: str) -> Iterator[PageWorkspace]:
         """The workspace as it is, for one who changes it; everybody else waits."""
         self._file(name)
         try:

@@ -66,7 +66,7 @@ def test_a_code_is_good_for_a_while(monkeypatch):
     code = access.once()
     later = time.monotonic() + ONCE + 1
     monkeypatch.setattr("fabula.web.access.time.monotonic", lambda: later)
-    assert access.entered(f"token={code}".encode(), Headers({"host": "127.0.0.1:1"})) is None
+    assert access.enter(f"token={code}".encode(), Headers({"host": "127.0.0.1:1"})) is None
 
 
 @pytest.mark.slow
