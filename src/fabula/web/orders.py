@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection as Some
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import fields, replace
 from itertools import pairwise
 from typing import Any
 
@@ -23,12 +23,8 @@ from fabula.web.http_errors import StatusError, Wish, WishError
 from fabula.web.requests import ItemBody, OrderRequest, TemplateBody, Which
 from fabula.web.server_store import OpenCollection, ServerStore
 
-_SAME = (
-    "flip", "scaled", "choose", "likeliest", "ordering", "side_sizes", "first", "last", "together", "together_by",
-    "before", "apart", "apart_soft", "sides", "spreads", "side_limit", "limit", "smoothness", "smooth_by",
-)  # fmt: skip
-
-
+_MADE = ("template", "like", "alternatives")  # in another way than by taking what the request says
+_SAME = [one.name for one in fields(Request) if one.name in OrderRequest.model_fields and one.name not in _MADE]
 _FEW = 12  # items that a model is asked about, to know whether it takes them at all
 _CLOSEST = 1e-6  # that two knots of a template may be: nobody draws closer, and slopes stay finite
 
@@ -61,21 +57,17 @@ def _retitle(session: Session, titles: Mapping[int, str]) -> Session:
 
 
 def _make_request(store: ServerStore, session: Session, asked: OrderRequest) -> Request:
+    """The request as the session takes it; where an answer is wanted soon, for one proposal and with less time."""
     values: dict[str, Any] = {name: getattr(asked, name) for name in _SAME}
+    if asked.budget_ms is not None:
+        values["seconds"] = asked.budget_ms / 1000
     return Request(
         template=_make_template(asked.template, session),
         like=None if asked.like is None else store.get(asked.like).session,
         at=asked.fixed,
+        alternatives=asked.alternatives if asked.budget_ms is None else asked.choose,
         **values,
-        **_limit_search(asked),
     )
-
-
-def _limit_search(asked: OrderRequest) -> dict[str, Any]:
-    """What changes where an answer is wanted soon: one proposal, and less time to search."""
-    if asked.budget_ms is None:
-        return {"alternatives": asked.alternatives}
-    return {"alternatives": asked.choose, "seconds": asked.budget_ms / 1000}
 
 
 def is_final(asked: OrderRequest, ordered: Ordered) -> bool:
