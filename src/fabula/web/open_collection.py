@@ -141,19 +141,17 @@ def open_upload(
     try:
         source = _open_files(files, Opening(origin.collection, within=(folder.resolve(),)))
         session = open_within(store, source, [folder], JobProgress(report, progress.stopped), Asked(by))
-    except SeveralCollectionsError as error:
+    except BaseException as error:
         store.drop_upload(upload)
-        raise SeveralCollectionsError(_rename(error.message, names), error.choices) from error
-    except FabulaError as error:
-        store.drop_upload(upload)
-        raise FileError(_rename(str(error), names)) from error
-    except BaseException:
-        store.drop_upload(upload)
+        if isinstance(error, SeveralCollectionsError):
+            raise SeveralCollectionsError(_rename(error.message, names), error.choices) from error
+        if isinstance(error, FabulaError):
+            raise FileError(_rename(str(error), names)) from error
         raise
     stored = find_files(session.collection.items, Path(), [folder])
     notes = tuple(_rename(note, names) for note in session.notes)
-    shown = replace(session, source=_with_names(session.source, names), notes=notes)
-    return store.add(OpenCollection(collection_id(shown, origin), shown, stored, origin, upload))
+    opened = replace(session, source=_with_names(session.source, names), notes=notes)
+    return store.add(OpenCollection(collection_id(opened, origin), opened, stored, origin, upload))
 
 
 def _open_files(files: Sequence[Received], opening: Opening) -> Source:

@@ -14,7 +14,6 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -64,7 +63,7 @@ class Turns:
         self._room = threading.BoundedSemaphore(most)
         self._waiting = threading.BoundedSemaphore(most + most_waiting)
 
-    @contextmanager
+    @contextlib.contextmanager
     def turn(self) -> Iterator[None]:
         """Wait for a turn, and take it."""
         if not self._waiting.acquire(blocking=False):

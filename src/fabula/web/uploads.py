@@ -65,17 +65,13 @@ async def receive(request: Request, store: ServerStore) -> tuple[str, list[Recei
             raise StatusError(400, "the upload broke off")
         if not receiving.files:
             raise StatusError(400, "nothing in the upload can be opened: no file of a known kind")
-    except MultipartParseError as error:
+    except BaseException as error:
         receiving.close()
         store.drop_upload(upload)
-        raise StatusError(400, f"the upload is not well-formed: {error}") from error
-    except ClientDisconnect as error:
-        receiving.close()
-        store.drop_upload(upload)
-        raise StatusError(400, "the upload broke off") from error
-    except BaseException:
-        receiving.close()
-        store.drop_upload(upload)
+        if isinstance(error, MultipartParseError):
+            raise StatusError(400, f"the upload is not well-formed: {error}") from error
+        if isinstance(error, ClientDisconnect):
+            raise StatusError(400, "the upload broke off") from error
         raise
     return upload, receiving.files
 
