@@ -19,8 +19,8 @@ from fabula.report.pictures import write_picture
 from fabula.session.answer import rows_of
 from fabula.session.export import number_names, write_ordered
 from fabula.session.ordered import Ordered
-from fabula.web.guard.files import ItemFile
-from fabula.web.store import OpenCollection
+from fabula.web.file_access import ItemFile
+from fabula.web.server_store import OpenCollection
 
 _CHUNK = 1 << 18
 _WRITERS: dict[str, Callable[[Ordered, Path], Path]] = {"html": write_page, "svg": write_picture}
