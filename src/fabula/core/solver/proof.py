@@ -158,13 +158,13 @@ def set_labels(costs: Costs, bounds: Relaxation, ways: Sequence[int]) -> tuple[I
         if not len(left):
             break
         here = costs.only(left)
-        reached, found, cut = _followed(here, bounds.prices[:, left], upper[left] + slack[left], most)
+        reached, found, cut = _follow(here, bounds.prices[:, left], upper[left] + slack[left], most)
         orderings[left[reached]], upper[left[reached]] = found, here.only(reached).of(found)
         sure[left[~cut]] = True
     return orderings, sure
 
 
-def _followed(costs: Costs, prices: Floats, limit: Floats, most: int) -> tuple[Ints, Ints, NDArray[np.bool_]]:
+def _follow(costs: Costs, prices: Floats, limit: Floats, most: int) -> tuple[Ints, Ints, NDArray[np.bool_]]:
     """The best ordering within a limit (B,) on ways of which at most so many are followed at a time."""
     count, n = len(costs), costs.n
     after = to_go(costs, prices)
@@ -173,18 +173,18 @@ def _followed(costs: Costs, prices: Floats, limit: Floats, most: int) -> tuple[I
     ways = _first(costs, prices)
     for position in range(n):
         if position:
-            ways = _extended(costs, prices, ways, position)
+            ways = _extend(costs, prices, ways, position)
         least = ways.cost + after[position, ways.last, ways.problem] + ways.owed
         kept = np.flatnonzero(least <= limit[ways.problem])
-        kept = kept[_cheapest_labels(_taken(ways, kept), n)]
+        kept = kept[_keep_cheapest(_take(ways, kept), n)]
         many = np.bincount(ways.problem[kept], minlength=count) > most
         if many.any():
             cut |= many
             kept = kept[_promising(ways.problem[kept], least[kept], most)]
-        ways = _taken(ways, kept)
+        ways = _take(ways, kept)
         layers.append(ways)
     best = _promising(ways.problem, ways.cost, 1)
-    return ways.problem[best], _traced(layers, best), cut
+    return ways.problem[best], _trace(layers, best), cut
 
 
 def _promising(problem: Ints, least: Floats, most: int) -> Ints:
@@ -204,7 +204,7 @@ def _first(costs: Costs, prices: Floats) -> Ways:
     return Ways(problem, np.int64(1) << item, item, costs.places[0, item, problem], owed, np.full(len(item), -1))
 
 
-def _extended(costs: Costs, prices: Floats, ways: Ways, position: int) -> Ways:
+def _extend(costs: Costs, prices: Floats, ways: Ways, position: int) -> Ways:
     """Each way with each item that it does not hold."""
     free = (ways.items[:, np.newaxis] >> np.arange(costs.n)) & 1 == 0
     before, item = np.nonzero(free)
@@ -214,12 +214,12 @@ def _extended(costs: Costs, prices: Floats, ways: Ways, position: int) -> Ways:
     return Ways(problem, ways.items[before] | np.int64(1) << item, item, cost, owed, before)
 
 
-def _taken(ways: Ways, which: NDArray[np.bool_] | Ints) -> Ways:
+def _take(ways: Ways, which: NDArray[np.bool_] | Ints) -> Ways:
     problem, items, last, cost, owed, before = ways
     return Ways(problem[which], items[which], last[which], cost[which], owed[which], before[which])
 
 
-def _cheapest_labels(ways: Ways, n: int) -> Ints:
+def _keep_cheapest(ways: Ways, n: int) -> Ints:
     """The cheapest of the ways that hold the same items and end with the same one."""
     key = ((ways.problem.astype(np.int64) << n) | ways.items) * n + ways.last
     order = np.lexsort((ways.cost, key))
@@ -228,7 +228,7 @@ def _cheapest_labels(ways: Ways, n: int) -> Ints:
     return order[first]
 
 
-def _traced(layers: list[Ways], ends: Ints) -> Ints:
+def _trace(layers: list[Ways], ends: Ints) -> Ints:
     """The items along the ways that end in ``ends`` of the last layer: shape (len(ends), n)."""
     orderings = np.empty((len(ends), len(layers)), dtype=np.intp)
     at = ends

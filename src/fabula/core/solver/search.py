@@ -43,6 +43,7 @@ FEW_ITEMS = 100  # up to which several layouts are searched
 SETTLED = 50  # paths after which prices tell layouts apart
 JUDGED = 1  # paths for each layout, from the prices of the nearest
 HOT, WARM = 1.0, 0.3  # noise at the start, in deviations of the links: from a construction, and from a draft
+BOUND_LATE = 0.2  # how much more work a bound of many items may take
 LATE = 1.0  # seconds' worth of work after which no ordering is looked for
 ROUTED = 0.65  # of the work, for the route where neighbours count alone; the rest is the bound's
 TIE = 1e-7  # weight of squares beside the sum, to decide between orderings that tie
@@ -85,6 +86,8 @@ def search(problem: Problem, seed: int, seconds: float) -> tuple[Ints, tuple[int
             return _report(bare, free, best, budget)
     found = _search(problem, seed, budget.part(_search_share(problem)))
     found = found if bare is not None else _better(found, best)
+    if problem.goal.n > FEW_ITEMS and constraints.sides == 1:  # where a bound takes long
+        budget = budget.extend(BOUND_LATE * seconds * UNITS_PER_SECOND)
     return None if found is None else _report(problem, found, best, budget)
 
 
