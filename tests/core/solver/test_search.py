@@ -12,21 +12,12 @@ from hypothesis import strategies as st
 
 from fabula.core.fit import fit
 from fabula.core.solver import Constraints, Goal, arrange, conflicts
+from fabula.core.solver.anneal import block_changes, descend, here, reversal_changes, reverse, shift, swap, swap_changes
 from fabula.core.solver.bottleneck import coupling_bound
 from fabula.core.solver.budget import UNLIMITED
 from fabula.core.solver.construct import construct
 from fabula.core.solver.instance import pose, position_bound
 from fabula.core.solver.lagrangian import PathSearch, first_prices
-from fabula.core.solver.moves import (
-    block_changes,
-    descend,
-    here,
-    reversal_changes,
-    reverse,
-    shift,
-    swap,
-    swap_changes,
-)
 from fabula.core.solver.one_tree import link_bound
 from fabula.core.solver.problem import Problem
 from fabula.core.solver.search import search

@@ -1,4 +1,4 @@
-"""Arranging: one problem and one solver, for orderings under wishes, on sides, within limits and with flow."""
+"""The solver: one problem (position costs, flow, constraints), one way in, an arrangement with a true gap out."""
 
 from fabula.core.solver.constraints import Constraints
 from fabula.core.solver.problem import Arrangement, Goal

@@ -15,12 +15,11 @@ from numpy.typing import NDArray
 
 from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
-from fabula.core.solver.anneal import anneal
+from fabula.core.solver.anneal import anneal, descend
 from fabula.core.solver.budget import Budget
 from fabula.core.solver.construct import construct, rebalance
 from fabula.core.solver.domains import Bools
 from fabula.core.solver.instance import Instance, position_bound, run_worst
-from fabula.core.solver.moves import descend
 from fabula.core.solver.problem import Bounds
 
 MOST_VARIABLES = 9000

@@ -1,4 +1,4 @@
-"""Which item may stand where: fixed, forbidden and ends, for a number of items kept and for sides of given sizes."""
+"""Domains: which item may stand where, runs as units, how many items can be kept and what a side may hold."""
 
 from __future__ import annotations
 
@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from fabula.core.ordering import Ints
 from fabula.core.solver.constraints import Constraints
 from fabula.core.solver.kinds import SLACK
-
-# Which item may stand where: fixed, forbidden and ends, for a number of items kept and for sides of given sizes.
 
 Bools = NDArray[np.bool_]
 

@@ -1,7 +1,10 @@
-"""Criteria as whole numbers, so that sums are exact, ties are true ties, and the order of criteria is that of numbers.
+"""One side by dynamic programming over subsets (Bellman; Held and Karp), exact in whole numbers.
 
-A number holds, from its high bits to its low ones, how many neighbours are alike that should not be, and then what
-is minimised. A second number, where there is one, decides among those that tie.
+Criteria are whole numbers, so that sums are exact, ties are true ties, and the order of criteria is that of numbers: a
+number holds, from its high bits to its low ones, how many neighbours are alike that should not be, and then what is
+minimised; a second number, where there is one, decides among those that tie. A side is filled from its last position
+to its first: a subset of units is the end of the side, told apart by its first unit too where neighbours matter.
+O(2^u u), or O(2^u u^2).
 """
 
 from __future__ import annotations
@@ -14,12 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabula.core.essence import Floats
+from fabula.core.fit import distances
 from fabula.core.solver.constraints import Constraints
 from fabula.core.solver.domains import Bools, Units
-from fabula.core.solver.problem import Goal, distances
+from fabula.core.solver.problem import Goal
 from fabula.core.template import Template
-
-# Criteria as whole numbers, so that sums are exact, ties are true ties, and the order of criteria is that of numbers.
 
 Longs = NDArray[np.int64]
 Table = Callable[[int], Longs]

@@ -1,4 +1,4 @@
-"""A bound of the sum over all sizes of sides at once: what items and targets are worth by themselves.
+"""Bounds for many items: what sorting says of every size of sides at once, single wishes, and what neighbours cost.
 
 Under prices that explain the best matching on even sides, every other matching costs at least what its items and its
 targets are worth. What the targets of a side are worth is known for each size; the sizes add up to what is kept.

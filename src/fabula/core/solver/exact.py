@@ -1,4 +1,4 @@
-"""The best arrangement of a few units, whatever the mix of constraints, sides and limits."""
+"""The best arrangement of a few units, whatever the mix of constraints, sides and limits, and whether there is any."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The search for an ordering as two tables of costs, in which what must not be is infinite.
+"""Instances: a problem on sides of given sizes as two tables of costs, in which what must not be is infinite.
 
-Sides of given sizes stand in one row, a dummy item between two sides, so that neighbours across a break cost nothing.
-What is left out stands behind them, each item after a dummy of its own.
+Sides stand in one row, a dummy item between two of them, so that neighbours across a break cost nothing. What is left
+out stands behind them, each item after a dummy of its own.
 """
 
 from __future__ import annotations
@@ -22,9 +22,6 @@ from fabula.core.solver.domains import Bools, Units, item_positions, side_positi
 from fabula.core.solver.kinds import SLACK
 from fabula.core.solver.problem import Problem
 from fabula.errors import ConstraintError
-
-# The search for an ordering as two tables of costs, in which what must not be is infinite.
-
 
 MOST_LAYOUTS = 400
 MOST_ASSIGNED = 100  # items up to which layouts are told apart by an assignment

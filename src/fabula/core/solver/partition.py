@@ -1,4 +1,10 @@
-"""Plans: what is to be shared out between sides, and which sizes the sides can have."""
+"""Units shared out between sides: every side that there can be is filled, and sides are joined at the least cost.
+
+Parts that cannot stand on a side in the best arrangement are left out before: each unit has a price, which a side is
+paid for taking it (Lagrange's relaxation of "each unit once"). A side takes what leaves it the least to pay; what all
+sides pay together is a lower bound, and a part that costs a side more than its best one by more than the best
+arrangement is above the bound is in no best arrangement. Prices are found by subgradients; any give a true bound.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +21,6 @@ from fabula.core.solver.constraints import Constraints
 from fabula.core.solver.domains import Bools, positions_allowed, settle, side_sizes, units
 from fabula.core.solver.dp import NEVER, Criterion, Longs, Side, Subsets, cap, fill, mask_of, side, subset_sums
 from fabula.core.solver.kinds import SLACK
-
-# Plans: what is to be shared out between sides, and which sizes the sides can have.
 
 
 @dataclass(frozen=True, eq=False)

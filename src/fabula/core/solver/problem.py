@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fabula.core.essence import Floats, as_essence
+from fabula.core.fit import distances
 from fabula.core.ordering import Ints
 from fabula.core.solver.constraints import Constraints
 from fabula.core.solver.kinds import count_alike
@@ -185,14 +186,6 @@ def _as_costs(table: ArrayLike | Callable[[int], ArrayLike] | None, n: int) -> P
         return costs
 
     return PositionCosts(n, only)
-
-
-def distances(rows: Floats, goals: Floats) -> Floats:
-    """Euclidean distance over the last axis."""
-    difference = rows - goals
-    if difference.shape[-1] == 1:
-        return np.abs(difference[..., 0])
-    return np.asarray(np.sqrt((difference**2).sum(axis=-1)))
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,10 @@
-"""Lower bounds for many problems at once: paths that may pass an item twice or not at all, at a price.
+"""The best ordering without constraints, of many collections of one length at once, where it can be proved.
 
 A path through the positions that need not hold each item once is found by dynamic programming in O(n^3). A price on
-each item makes those held twice dearer and those left out cheaper, and the sum of prices, taken back, leaves every true
-ordering as it was: so the cheapest path is a lower bound whatever the prices (Lagrange), and raising it is a concave
-problem (Held and Karp 1971). A path that happens to be an ordering is the best one.
-
-Collections are the last axis, so that all are computed side by side.
+each item makes those held twice dearer and those left out cheaper, so that the cheapest path is a lower bound whatever
+the prices (Lagrange; Held and Karp 1971). With that bound on what is to come, nearly all labels of Held and Karp's
+programme, subsets of items with a last item, can be seen to be too dear and are never made. Collections are the last
+axis, so that all are computed side by side; the labels that are left of all of them are one list.
 """
 
 from __future__ import annotations
@@ -19,8 +18,6 @@ from numpy.typing import NDArray
 
 from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
-
-# Lower bounds for many problems at once: paths that may pass an item twice or not at all, at a price.
 
 _ROUNDS, _MORE_ROUNDS, _FEW = 30, 100, 13  # of raising the prices; more where more than a few items make it worth it
 _FIRST_STEP, _LAST_STEP = 1.4, 0.08  # as a part of what Polyak's step would be

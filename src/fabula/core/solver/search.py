@@ -14,7 +14,7 @@ import numpy as np
 
 from fabula.core.fit import fit
 from fabula.core.ordering import Ints
-from fabula.core.solver.anneal import anneal
+from fabula.core.solver.anneal import anneal, descend
 from fabula.core.solver.bottleneck import least_worst
 from fabula.core.solver.budget import UNITS_PER_SECOND, Budget
 from fabula.core.solver.constraints import Constraints
@@ -26,7 +26,6 @@ from fabula.core.solver.instance import MOST_LAYOUTS, Candidate, Instance, Layou
 from fabula.core.solver.kinds import count_alike
 from fabula.core.solver.lagrangian import PathSearch, first_prices, lowest_bound, sweep_cost
 from fabula.core.solver.line import even_sizes
-from fabula.core.solver.moves import descend
 from fabula.core.solver.one_tree import link_bound
 from fabula.core.solver.problem import Bounds, Problem
 from fabula.core.solver.proof import FEW, MOST_ITEMS, prove
