@@ -14,10 +14,11 @@ from fabula.core.fit import fit
 from fabula.core.solver import Constraints, Goal, arrange, conflicts
 from fabula.core.solver.anneal import block_changes, descend, here, reversal_changes, reverse, shift, swap, swap_changes
 from fabula.core.solver.bottleneck import coupling_bound
-from fabula.core.solver.budget import UNLIMITED
+from fabula.core.solver.budget import UNLIMITED, Budget
 from fabula.core.solver.construct import construct
-from fabula.core.solver.instance import pose, position_bound
-from fabula.core.solver.lagrangian import PathSearch, first_prices
+from fabula.core.solver.domains import side_room
+from fabula.core.solver.instance import layouts, pose, position_bound
+from fabula.core.solver.lagrangian import PathSearch, first_prices, lowest_bound
 from fabula.core.solver.one_tree import link_bound
 from fabula.core.solver.problem import Problem
 from fabula.core.solver.search import search
@@ -73,7 +74,25 @@ def test_bounds_stay_below_the_best_ordering(weight, rng):
         assert floor + coupling_bound(problem, wish) + link_bound(problem.link, walk) <= best.objective + 1e-9
         paths = PathSearch(problem, first_prices(problem, best.ordering), best.objective)
         paths.advance(40, UNLIMITED)
-        assert paths.settle() <= best.objective + 1e-9
+        assert paths.best <= best.objective + 1e-9
+
+
+def test_paths_over_all_layouts_of_sides_stay_below_the_best(rng):
+    risen = 0
+    for _ in range(12):
+        n, lengths = 9, rng.uniform(1, 4, size=9)
+        goal, flow = Goal.template(rng.normal(size=n), HILL), 0.3 * rng.random((n, n))
+        kept = Constraints(n, sides=2, lengths=lengths, side_limit=0.52 * lengths.sum())
+        best = arrange(goal, constraints=kept, flow=flow)
+        every = layouts(Problem(goal, flow, kept), n, side_room(kept), UNLIMITED, alike=np.inf)
+        assert every.complete
+        searches = [
+            PathSearch(one.instance, np.zeros(len(one.instance.cost) + 3), best.objective) for one in every.candidates
+        ]
+        bound = lowest_bound(searches, Budget(2e5))
+        assert bound <= best.objective + 1e-9
+        risen += any(search.chosen[-3:].any() for search in searches)
+    assert risen  # some sides paid for holding too much
 
 
 def test_steps_change_the_objective_by_what_they_say(rng):

@@ -17,8 +17,8 @@ from fabula.core.solver.budget import UNLIMITED, Budget
 from fabula.core.solver.instance import Instance
 
 # Moves that keep the constraints, with what each would change, and descent by them. ``P[i, j]`` is the cost of the item
-# now at position i, at position j; ``L[i, k]`` is the link from the item now at position i to the item now at position k. A
-# move that is not allowed changes the objective by infinity.
+# now at position i, at position j; ``L[i, k]`` is the link from the item now at position i to the item now at position
+# k. A move that is not allowed changes the objective by infinity.
 
 MOST_TURNED = 100  # longer stretches are hardly ever better turned round
 

@@ -26,10 +26,9 @@ from fabula.core.solver.domains import (
     units,
 )
 from fabula.core.solver.exact import MOST_UNITS, feasible, shortest_side
-from fabula.core.solver.kinds import SLACK, Phrase
+from fabula.core.solver.kinds import LIGHTEST_FIRST, SLACK, Phrase
 from fabula.errors import ConflictError
 
-WORDS = ("forbidden", "apart", "limit", "side_limit", "before", "ends", "together", "fixed")  # the first go first
 PATIENCE = 3.0  # seconds' worth of looking for the constraints that take part
 
 
@@ -99,7 +98,7 @@ def conflict(constraints: Constraints, infeasible: Callable[[Constraints], bool]
     Beyond ``most`` single constraints, or when it takes too long, only whole words are tried.
     """
     budget, kept = Budget.of_seconds(PATIENCE), constraints
-    for name in WORDS:
+    for name in LIGHTEST_FIRST:
         lighter = kept.without(name)
         kept = lighter if not budget.over and infeasible(lighter) else kept
         budget.spend(_cost(lighter))
@@ -113,7 +112,7 @@ def conflict(constraints: Constraints, infeasible: Callable[[Constraints], bool]
 
 def _singles(constraints: Constraints) -> list[tuple[str, Any]]:
     """Each single constraint, with its word."""
-    return [(word, single) for word in WORDS for single in constraints.singles(word)]
+    return [(word, single) for word in LIGHTEST_FIRST for single in constraints.singles(word)]
 
 
 def _cost(constraints: Constraints) -> float:

@@ -315,6 +315,7 @@ class _Limit(Kind):
 KINDS: tuple[Kind, ...] = (
     _Fixed(), _Forbidden(), _Together(), _Before(), _Apart(), _Ends(), _SideLimit(), _Limit()
 )  # fmt: skip
+LIGHTEST_FIRST = ("forbidden", "apart", "limit", "side_limit", "before", "ends", "together", "fixed")  # to do without
 OF_WORD = {kind.word: kind for kind in KINDS}
 
 

@@ -56,7 +56,7 @@ def link_bound(link: Floats, reached: float, budget: Budget = UNLIMITED) -> floa
     Examples
     --------
     >>> x = np.array([0.0, 3.0, 1.0])
-    >>> link_bound(np.abs(x - x[:, np.newaxis]) + np.diag([np.inf] * 3), 3.0)
+    >>> round(link_bound(np.abs(x - x[:, np.newaxis]) + np.diag([np.inf] * 3), 3.0), 3)
     3.0
     """
     n = len(link)

@@ -40,6 +40,7 @@ ATTEMPTS = 8
 MOST_TRIED = 3  # layouts that are searched
 FEW_ITEMS = 100  # up to which several layouts are searched
 SETTLED = 50  # paths after which prices tell layouts apart
+MOST_JUDGING = 0.9  # of the work, to judge all layouts
 JUDGED = 1  # paths for each layout, from the prices of the nearest
 HOT, WARM = 1.0, 0.3  # noise at the start, in deviations of the links: from a construction, and from a draft
 BOUND_LATE = 0.2  # how much more work a bound of many items may take
@@ -237,8 +238,10 @@ def _by_sum(problem: Problem, every: Layouts, seed: int, budget: Budget) -> Foun
     waiting, best = list(every.candidates), None
     searches: list[PathSearch] = []
     few = problem.goal.n <= FEW_ITEMS
-    judging = 0.0 if len(waiting) == 1 else sweep_cost(problem.goal.n) * (SETTLED + len(waiting) * JUDGED)
-    budget = budget.extend(-min(judging, 0.6 * budget.left))
+    judging = 0.0 if len(waiting) == 1 else _judging_cost(waiting)
+    judges = judging <= MOST_JUDGING * budget.left
+    judging = min(judging, 0.6 * budget.left) if judges else 0.0
+    budget = budget.extend(-judging)
     for left in range(min(len(waiting), MOST_TRIED if few else 1), 0, -1):
         one = waiting.pop(0)
         ordering = _improve(one.instance, seed, budget.part(1 / left))
@@ -246,12 +249,17 @@ def _by_sum(problem: Problem, every: Layouts, seed: int, budget: Budget) -> Foun
             continue
         found = _found(problem, one.instance, ordering)
         best = found if best is None or found.key < best.key else best
-        if waiting and not searches:
+        if waiting and not searches and judges:
             budget = budget.extend(judging)
             searches = _judge_layouts([one, *waiting], ordering, found.key[-1], budget)
             reached = {search.problem.sizes: search.best for search in searches}
             waiting.sort(key=lambda other: reached[other.instance.sizes])
     return None if best is None else replace(best, searches=tuple(searches) if every.complete else ())
+
+
+def _judging_cost(candidates: list[Candidate]) -> float:
+    """The work of judging layouts."""
+    return sweep_cost(len(candidates[0].instance.cost)) * (SETTLED + len(candidates) * JUDGED)
 
 
 def _judge_layouts(candidates: list[Candidate], ordering: Ints, value: float, budget: Budget) -> list[PathSearch]:
@@ -300,6 +308,8 @@ def _bound_by_tables(problem: Problem, found: Found, budget: Budget) -> Bounds:
         if min(floors) >= value - 1e-9 * abs(value):
             return Bounds(min(floors))
         first = [mine, *(one for one in every.candidates if one is not mine)]
+        if len(first) > 1 and _judging_cost(first) > budget.left + LATE * UNITS_PER_SECOND:
+            return Bounds(min(floors))
         searches = tuple(_judge_layouts(first, mine.instance.spread(found.ordering), value, budget))
         for one in searches:
             one.floor += links
