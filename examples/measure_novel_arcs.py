@@ -31,7 +31,7 @@ from fabula.media.text.measuring.feeling import FELT
 from fabula.media.text.measuring.inner import pieces_of
 from fabula.report.figures.lines import Line, LinePanel, lines_figure
 from fabula.session.telling.inner import SIX
-from fabula.templates.learning import learn_templates
+from fabula.templates.learn import learn_templates
 
 PIECES, WINDOW, SECTIONS = 200, 10_000, 20
 

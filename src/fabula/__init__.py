@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from fabula.sources.tables.reading import read_table
     from fabula.studies.logs import EpochLog, TensorBoardLog
     from fabula.studies.research import audit, compare, preset, train
-    from fabula.templates.learning import learn_templates
+    from fabula.templates.learn import learn_templates
 
 _HOMES = {
     "Batch": "models.many.batch",
@@ -56,7 +56,7 @@ _HOMES = {
     "evaluate": "evaluation.metrics",
     "fit": "core.fit",
     "information_of": "evaluation.information",
-    "learn_templates": "templates.learning",
+    "learn_templates": "templates.learn",
     "load_model": "models.file",
     "mutual_information": "evaluation.information",
     "normalise": "core.essence",

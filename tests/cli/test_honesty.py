@@ -84,9 +84,7 @@ def test_the_letter_of_the_paper(fabula, albums, tmp_path, monkeypatch):
 
     asked = []
     real = evolution.evolve
-    monkeypatch.setattr(
-        "fabula.templates.learning.evolve", lambda *a, **k: asked.append(k["settings"]) or real(*a, **k)
-    )
+    monkeypatch.setattr("fabula.templates.learn.evolve", lambda *a, **k: asked.append(k["settings"]) or real(*a, **k))
     arguments = ("templates", "learn", albums, "--by", "x", "-k", "1", "--method", "evolution")
     assert fabula(*arguments, "--paper", "-o", tmp_path / "t.json").code == 0
     assert asked == [evolution.PAPER_EVOLUTION]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from fabula.core.collection import Collection, Item
-from fabula.core.seen import Seen, seen_by, shared
+from fabula.core.fingerprints import Fingerprints, find_shared, fingerprints_of
 from fabula.errors import InputError
 
 LETTERS = str.maketrans("0123456789", "abcdefghij")
@@ -28,7 +28,7 @@ def made(count: int, seed: int = 0, titles: str = "") -> list[Collection]:
 
 def test_a_collection_is_known_whatever_the_order_of_rows_and_columns_and_its_id():
     known = made(60)
-    seen = Seen.of(known, NAMES)
+    seen = Fingerprints.of(known, NAMES)
     assert all(seen.among(known))
     assert not any(seen.among(made(60, seed=1)))
     rng = np.random.default_rng(5)
@@ -47,17 +47,19 @@ def test_missing_values_and_single_precision_change_nothing():
     known = made(40)
     for c in known:
         c.features[0, 1] = np.nan
-    seen = Seen.of(known, NAMES)
+    seen = Fingerprints.of(known, NAMES)
     single = [Collection(c.id, c.items, c.features.astype(np.float32), NAMES) for c in known]
     assert all(seen.among(single))
 
 
 def test_titles_tell_where_values_cannot():
     known = made(40, titles="song {words}")
-    seen = Seen.of(known, NAMES)
+    seen = Fingerprints.of(known, NAMES)
     bare = [Collection("x", c.items) for c in known]
     assert all(seen.among(bare))
-    assert not any(Seen.of(made(40, titles="Track {j}"), NAMES).among([Collection("x", c.items) for c in known]))
+    assert not any(
+        Fingerprints.of(made(40, titles="Track {j}"), NAMES).among([Collection("x", c.items) for c in known])
+    )
 
 
 def test_what_cannot_tell_collections_apart_is_not_digested():
@@ -67,26 +69,26 @@ def test_what_cannot_tell_collections_apart_is_not_digested():
         Collection(str(i), [Item(str(j), f"Track {j}") for j in range(8)], rng.integers(0, 2, (8, 1)), ["mode"])
         for i in range(200)
     ]
-    assert len(Seen.of(coarse[:100], ["mode"])) == 0
-    assert not any(shared(coarse[:100], coarse[100:]))
+    assert len(Fingerprints.of(coarse[:100], ["mode"])) == 0
+    assert not any(find_shared(coarse[:100], coarse[100:]))
 
 
 def test_it_is_small_and_comes_back_from_json():
-    seen = Seen.of(made(500), NAMES)
+    seen = Fingerprints.of(made(500), NAMES)
     text = json.dumps(seen.to_dict())
     assert len(text) < 500 * 6
-    back = seen_by({"seen": json.loads(text)})
+    back = fingerprints_of({"seen": json.loads(text)})
     assert back is not None
     assert np.array_equal(back.values, seen.values)
     assert back.features == NAMES
-    assert seen_by({}) is None
+    assert fingerprints_of({}) is None
     with pytest.raises(InputError, match="damaged"):
-        seen_by({"seen": {"features": ["a"], "values": "!!"}})
+        fingerprints_of({"seen": {"features": ["a"], "values": "!!"}})
 
 
 def test_both_of_two():
     first, second = made(30), made(30, seed=1)
-    both = Seen.of(first, NAMES) | Seen.of(second, NAMES)
+    both = Fingerprints.of(first, NAMES) | Fingerprints.of(second, NAMES)
     assert all(both.among([*first, *second]))
 
 
@@ -96,4 +98,4 @@ def test_what_all_items_of_a_collection_share_does_not_tell_it():
         name: Collection(name, [Item(str(k)) for k in range(14)], [row] * 14, ["year", "parts"])
         for name, row in rows.items()
     }
-    assert Seen.of([books["a"], books["c"]], ["year", "parts"]).among([books["b"]]) == [False]
+    assert Fingerprints.of([books["a"], books["c"]], ["year", "parts"]).among([books["b"]]) == [False]

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from fabula.core.collection import Collection, Item
-from fabula.evaluation.guard import find_leaks
+from fabula.evaluation.leaks import find_leaks
 from fabula.studies.splits import overlap
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -7,10 +7,11 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from fabula.errors import InputError
-from fabula.evaluation.comparison import ComparisonSettings, compare_scores
 from fabula.evaluation.intervals import bootstrap
 from fabula.evaluation.significance import (
+    ComparisonSettings,
     cohen_dz,
+    compare_scores,
     holm,
     paired_differences,
     rank_biserial,

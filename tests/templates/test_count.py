@@ -9,8 +9,8 @@ from fabula.core.essence import normalise
 from fabula.core.template import PAPER_KNOTS, Template
 from fabula.core.template_set import TemplateSet
 from fabula.errors import InputError
-from fabula.templates.contrastive import contrast_features, information
-from fabula.templates.count import CountRow, CountSettings, CountTable, choose_count, tempered
+from fabula.templates.contrast import contrast_features, information
+from fabula.templates.learn import CountRow, CountSettings, CountTable, choose_count, temper
 
 
 def make(rng, m, *, shaped):
@@ -43,7 +43,7 @@ def test_temperature_is_the_best_of_a_grid():
     rng = np.random.default_rng(1)
     features = contrast_features(make(rng, 200, shaped=True), rng=rng)
     y = rng.normal(size=(2, 7))
-    bits = information(features, tempered(TemplateSet([Template(PAPER_KNOTS, v) for v in y]), features)).mean()
+    bits = information(features, temper(TemplateSet([Template(PAPER_KNOTS, v) for v in y]), features)).mean()
     from fabula.core.arcs import Arcs
 
     for scale in np.exp(np.linspace(-8, 2, 40)):

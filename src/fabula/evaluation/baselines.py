@@ -102,7 +102,7 @@ def template_proposals(
     return proposals
 
 
-def shuffled_proposals(
+def shuffle_proposals(
     essences: Sequence[ArrayLike], templates: Iterable[Template], rng: np.random.Generator
 ) -> list[list[Ints]]:
     """The paper's second baseline: the essence shuffled within each collection, then fitted to the templates.
@@ -112,7 +112,7 @@ def shuffled_proposals(
     Examples
     --------
     >>> rise = Template([0, 1], [-1, 1])
-    >>> [p[0].size for p in shuffled_proposals([[3.0, 1.0, 2.0]], [rise], np.random.default_rng(0))]
+    >>> [p[0].size for p in shuffle_proposals([[3.0, 1.0, 2.0]], [rise], np.random.default_rng(0))]
     [3]
     """
     values = [as_essence(essence, name=f"essence of collection {number}") for number, essence in enumerate(essences)]
@@ -182,7 +182,7 @@ def best_scores(proposals: Sequence[Sequence[ArrayLike]], metric: str = "edit") 
 
     Returns
     -------
-    Shape (m,), one per collection, ready for :func:`fabula.evaluation.comparison.compare_scores`.
+    Shape (m,), one per collection, ready for :func:`fabula.evaluation.significance.compare_scores`.
 
     Examples
     --------

@@ -62,7 +62,7 @@ def bootstrap(
         raise InputError(f"resamples must be at least 1; got {resamples}")
     if method not in ("bca", "percentile"):
         raise InputError(f'the method must be "bca" or "percentile"; got {method!r}')
-    sample = known(as_scores(values, "values"))
+    sample = drop_missing(as_scores(values, "values"))
     mean = float(sample.mean())
     if is_constant(sample):
         return Interval(len(sample), mean, mean, mean)
@@ -179,7 +179,7 @@ def as_scores(values: ArrayLike, name: str) -> Floats:
     return array
 
 
-def known(values: Floats) -> Floats:
+def drop_missing(values: Floats) -> Floats:
     """The values that are not NaN; at least two."""
     kept = values[~np.isnan(values)]
     if kept.size < 2:

@@ -50,11 +50,11 @@ class Parts:
         """
         if self.measured is not None or len(self.training) < 2:
             return self
-        learned, aside = divided(self.training, share)
+        learned, aside = divide(self.training, share)
         return Parts(learned, aside, self.validation) if learned else self
 
 
-def divided(collections: Sequence[Collection], share: float) -> tuple[list[Collection], list[Collection]]:
+def divide(collections: Sequence[Collection], share: float) -> tuple[list[Collection], list[Collection]]:
     """Some collections, and about a share of them apart: at least one, and five where there are ten or more.
 
     They go by who made them where at least ten did, else each by itself; which ones depends on the names alone.
@@ -62,7 +62,7 @@ def divided(collections: Sequence[Collection], share: float) -> tuple[list[Colle
     Examples
     --------
     >>> from fabula.core.collection import Item
-    >>> some, apart = divided([Collection(str(i), [Item("a")]) for i in range(20)], 0.1)
+    >>> some, apart = divide([Collection(str(i), [Item("a")]) for i in range(20)], 0.1)
     >>> len(some), len(apart)
     (15, 5)
     """

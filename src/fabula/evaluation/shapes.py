@@ -39,7 +39,7 @@ class ShapeFit:
 
 
 @dataclass(frozen=True, eq=False)
-class Smoothed:
+class SmoothArc:
     """An arc smoothed over windows: its values and a 90 % band of the same drawn again, shapes (p,)."""
 
     values: Floats
@@ -78,10 +78,10 @@ def smooth(values: Floats, span: int, points: int = POINTS) -> Floats:
     return np.asarray((sums[..., starts + span] - sums[..., starts]) / np.maximum(there, 1))
 
 
-def smoothed(values: Floats, span: int, rng: np.random.Generator, draws: int = 400) -> Smoothed:
+def smooth_with_band(values: Floats, span: int, rng: np.random.Generator, draws: int = 400) -> SmoothArc:
     """An arc smoothed over windows, with the band in which nine in ten of the same drawn again lie."""
     low, high = np.quantile(smooth(_drawn_again(values, draws, rng), span), [0.05, 0.95], axis=0)
-    return Smoothed(smooth(values, span), low, high)
+    return SmoothArc(smooth(values, span), low, high)
 
 
 def fit_shapes(

@@ -12,14 +12,14 @@ import numpy as np
 
 from fabula.core.collection import Collection
 from fabula.core.essence import Floats
-from fabula.core.seen import seen_by
+from fabula.core.fingerprints import fingerprints_of
 from fabula.core.template_set import TemplateSet
 from fabula.errors import InputError
 from fabula.evaluation.baselines import random_orderings
-from fabula.evaluation.comparison import Comparison, ComparisonSettings, compare_scores
-from fabula.evaluation.information import Information, makers, mutual_information, told_elsewhere
+from fabula.evaluation.information import Information, makers, mutual_information, suppress_seen_warning
 from fabula.evaluation.intervals import Interval, mean_interval
 from fabula.evaluation.metrics import METRICS, score_all
+from fabula.evaluation.significance import Comparison, ComparisonSettings, compare_scores
 from fabula.media.registry import medium_of_columns
 from fabula.models.file import AnyModel, load_essence_model, load_model
 from fabula.models.sets.model import SetModel
@@ -185,7 +185,7 @@ def _seen_notes(
     if split.training is held_out:
         yield "these are the collections to train on: what is learned from them is not measured on them"
     known = {
-        f"the model {request.model}": None if model is None else seen_by(model.training),
+        f"the model {request.model}": None if model is None else fingerprints_of(model.training),
         f"the templates {request.templates}": None if templates is None else templates.seen,
     }
     for name, seen, there in zip(known, known.values(), (model, templates), strict=True):
@@ -203,7 +203,7 @@ def _bits(
         return {}
     if progress is not None:
         progress("bits")
-    with told_elsewhere():
+    with suppress_seen_warning():
         if isinstance(model, SetModel):
             return judged_bits(model, collections, seed)
         if isinstance(model, StepModel):

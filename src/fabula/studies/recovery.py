@@ -28,8 +28,8 @@ from fabula.models.steps.model import StepModel
 from fabula.studies.judged import LIKELIEST, PROPOSED, judged_orderings
 from fabula.studies.splits import Split
 from fabula.studies.stepped import step_orderings
-from fabula.templates.contrastive import learn_arcs
-from fabula.templates.learning import learn_templates
+from fabula.templates.contrast import learn_arcs
+from fabula.templates.learn import learn_templates
 
 if TYPE_CHECKING:
     from fabula.training.sequencer.sequencer import Sequencer

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from fabula.core.files.writing import check_target
 from fabula.errors import InputError, import_extra
-from fabula.evaluation.gain import information_gained
-from fabula.evaluation.information import Information, mutual_information, told_elsewhere
+from fabula.evaluation.information import Information, information_gain, mutual_information, suppress_seen_warning
 from fabula.evaluation.intervals import Interval
 from fabula.evaluation.parts import Parts
 from fabula.media.extraction import Measuring
@@ -104,9 +103,9 @@ def train_sets_of(
     )
     kept = posed.start is not None and done.gained == 0.0
     held_out, model = posed.split.held_out, done.model
-    with told_elsewhere():
+    with suppress_seen_warning():
         info = mutual_information(model, held_out, draws=16)
-    gained = None if posed.start is None else information_gained(model, posed.start, held_out)
+    gained = None if posed.start is None else information_gain(model, posed.start, held_out)
     model.card = _card(recipe, posed.split, info, gained)
     model.training["history"] = compact(done.epochs)
     if is_first():

@@ -10,10 +10,10 @@ from typing import Literal, get_args
 import numpy as np
 
 from fabula.core.collection import Collection
-from fabula.core.seen import shared
+from fabula.core.fingerprints import find_shared
 from fabula.errors import InputError
-from fabula.evaluation.guard import Finding, find_leaks
-from fabula.evaluation.parts import Parts, divided, share_of
+from fabula.evaluation.leaks import Finding, find_leaks
+from fabula.evaluation.parts import Parts, share_of
 from fabula.sources.tables.reading import read_table
 from fabula.studies.recipe import Recipe
 
@@ -231,7 +231,7 @@ def overlap(training: Sequence[Collection], held_out: Sequence[Collection]) -> t
     notes = []
     if training is held_out or not training:
         return ()
-    twice = sum(shared(training, held_out))
+    twice = sum(find_shared(training, held_out))
     if twice:
         notes.append(f"LEAK: {twice:,} of {len(held_out):,} held-out collections are also among those trained on")
     known = {creator.casefold() for creator in _creators(training)} - {""}

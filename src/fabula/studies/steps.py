@@ -12,7 +12,7 @@ import numpy as np
 from fabula.core.collection import Collection
 from fabula.core.essence import Floats
 from fabula.core.files.writing import check_target
-from fabula.core.seen import Seen
+from fabula.core.fingerprints import Fingerprints
 from fabula.errors import InputError
 from fabula.evaluation.intervals import Interval, mean_interval
 from fabula.media.extraction import Measuring
@@ -92,7 +92,7 @@ def train_steps_of(
     card: dict[str, Any] = {"data": recipe.table.name, "collections": len(posed.split.training), rule: bits}
     tensors = {"arcs": weights.arcs, "reach": weights.reach, "lexicon": posed.lexicon.tensor}
     settings = {one.name: getattr(posed.how, one.name) for one in fields(posed.how)}
-    seen = Seen.of(posed.split.training, posed.names)
+    seen = Fingerprints.of(posed.split.training, posed.names)
     model = StepModel(
         posed.names,
         posed.logged,

@@ -12,7 +12,7 @@ import numpy as np
 from fabula.core.collection import Collection
 from fabula.core.essence import Floats, normalise
 from fabula.core.files.writing import check_target
-from fabula.core.seen import Seen
+from fabula.core.fingerprints import Fingerprints
 from fabula.core.template_set import TemplateSet
 from fabula.errors import InputError
 from fabula.models.file import load_essence_model
@@ -20,11 +20,9 @@ from fabula.sources.tables.files import read_columns
 from fabula.sources.tables.reading import read_table
 from fabula.sources.tables.sequences import read_sequences
 from fabula.studies.splits import Side, sides_of
-from fabula.templates.comparison import TemplateComparison, compare_templates
-from fabula.templates.count import CountTable, choose_count
 from fabula.templates.evolution import PAPER_EVOLUTION
-from fabula.templates.genealogy import Genealogy, trace_genealogy
-from fabula.templates.learning import learn_templates
+from fabula.templates.genealogy import Genealogy, TemplateComparison, compare_templates, trace_genealogy
+from fabula.templates.learn import CountTable, choose_count, learn_templates
 from fabula.templates.refinement import Progress
 
 
@@ -159,7 +157,7 @@ def learn_and_save(
     learned = learn_templates(
         corpus.essences, k, corpus.positions, method=method, seed=seed, progress=progress, **options
     )
-    templates = replace(learned, seen=Seen.of(corpus.collections, corpus.features))
+    templates = replace(learned, seen=Fingerprints.of(corpus.collections, corpus.features))
     if target is not None:
         templates.save(target)
     return templates

@@ -10,7 +10,7 @@ import numpy as np
 
 from fabula.core.essence import Floats
 from fabula.errors import InputError
-from fabula.templates.costs import Costs, as_count
+from fabula.templates.costs import TemplateCosts, as_count
 from fabula.templates.refinement import Progress
 
 
@@ -91,7 +91,7 @@ class Evolution:
 
 
 def evolve(
-    costs: Costs,
+    costs: TemplateCosts,
     k: int,
     *,
     rng: np.random.Generator,

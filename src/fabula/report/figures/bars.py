@@ -37,7 +37,9 @@ def bars_figure(panels: Sequence[tuple[str, Sequence[Bar]]], *, width: int = 860
     rows = max(len(bars) for _, bars in panels)
     height = 46 + 24 * rows + 20
     each = width / len(panels)
-    parts = [part for number, (title, bars) in enumerate(panels) for part in _panel(title, bars, number * each, each)]
+    parts = [
+        part for number, (title, bars) in enumerate(panels) for part in _bar_panel(title, bars, number * each, each)
+    ]
     style = f"<style>{svg.STYLE}</style>" if standalone else ""
     return (
         f'<svg class="fab" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img" '
@@ -45,7 +47,7 @@ def bars_figure(panels: Sequence[tuple[str, Sequence[Bar]]], *, width: int = 860
     )
 
 
-def _panel(title: str, bars: Sequence[Bar], left: float, width: float) -> list[str]:
+def _bar_panel(title: str, bars: Sequence[Bar], left: float, width: float) -> list[str]:
     names = min(width / 2, 16 + _LETTER * max(len(b.name) for b in bars))
     room = 46.0
     low = min(0.0, *(b.value if b.low is None else b.low for b in bars))

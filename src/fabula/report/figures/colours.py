@@ -53,12 +53,12 @@ def path(kind: str, points: list[tuple[float, float]], *, closed: bool = False) 
     return f'<path class="{kind}" d="M{joined}{"Z" if closed else ""}"/>'
 
 
-def shortened(words: str, most: int) -> str:
+def shorten(words: str, most: int) -> str:
     """At most so many characters, the last an ellipsis where some are left out.
 
     Examples
     --------
-    >>> shortened("a long title", 7)
+    >>> shorten("a long title", 7)
     'a long…'
     """
     return words if len(words) <= most else words[: most - 1].rstrip() + "…"

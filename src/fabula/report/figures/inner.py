@@ -10,7 +10,7 @@ import numpy as np
 from fabula.core.essence import Floats, normalise
 from fabula.core.template import Template
 from fabula.report import svg
-from fabula.report.figures.colours import GREY, frame, path, shortened, text
+from fabula.report.figures.colours import GREY, frame, path, shorten, text
 from fabula.session.telling.inner import InnerArc
 from fabula.session.telling.pieces import WholeArc
 
@@ -41,7 +41,7 @@ def _row(arc: InnerArc, top: float) -> list[str]:
     def y(value: float) -> float:
         return top + _TOP + (_HEIGHT - _TOP - _BOTTOM) * (high - value) / (high - low)
 
-    parts = [text(_LEFT, top + 18, shortened(arc.item.label, 60), bold=True)]
+    parts = [text(_LEFT, top + 18, shorten(arc.item.label, 60), bold=True)]
     told = f"{arc.medium.unit.text(arc.length)}, in windows of {arc.medium.unit.text(arc.window)}"
     parts.append(text(_LEFT, top + 34, told, kind="soft small"))
     parts += _grid(x, y, low, high)

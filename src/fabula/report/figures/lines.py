@@ -50,13 +50,13 @@ def lines_figure(panels: Sequence[LinePanel], *, width: int = 860, height: int =
     each = (width - _GAP * (len(panels) - 1)) / len(panels)
     parts: list[str] = []
     for number, panel in enumerate(panels):
-        parts += _panel(panel, number * (each + _GAP), each, height)
+        parts += _line_panel(panel, number * (each + _GAP), each, height)
     legend, rows = _legend([line for panel in panels for line in panel.lines], width, height)
     label = ", ".join(panel.title for panel in panels)
     return frame(parts + legend, width=width, height=height + _ROW * rows + 6, label=label, standalone=standalone)
 
 
-def _panel(panel: LinePanel, left: float, width: float, height: float) -> list[str]:
+def _line_panel(panel: LinePanel, left: float, width: float, height: float) -> list[str]:
     xs = [v for line in panel.lines for v in line.x]
     ys = [v for line in panel.lines for v in (*line.y, *line.low, *line.high)]
     x = _scale(xs, left + _LEFT, left + width - _RIGHT, log=panel.log)

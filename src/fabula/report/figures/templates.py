@@ -10,7 +10,7 @@ import numpy as np
 from fabula.core.ordering import positions
 from fabula.core.template import Template
 from fabula.report import svg
-from fabula.report.figures.colours import GREY, frame, path, shortened, text
+from fabula.report.figures.colours import GREY, frame, path, shorten, text
 
 _POINTS = 81  # of a template
 
@@ -35,7 +35,7 @@ class ArcPanel:
 
 
 @dataclass(frozen=True)
-class Layout:
+class PanelLayout:
     """How panels are laid out.
 
     Attributes
@@ -75,13 +75,13 @@ class _Box:
         return self.top + self.height * (self.high - v) / (self.high - self.low)
 
 
-def panels_figure(panels: Sequence[ArcPanel], layout: Layout, *, standalone: bool = True) -> str:
+def panels_figure(panels: Sequence[ArcPanel], layout: PanelLayout, *, standalone: bool = True) -> str:
     """A grid of panels on one scale, in reading order.
 
     Examples
     --------
     >>> rise = Template([0, 1], [-1, 1])
-    >>> panels_figure([ArcPanel("rise", rise, [Arc("an album", [-1, 0.5, 1])])], Layout(columns=1))[:4]
+    >>> panels_figure([ArcPanel("rise", rise, [Arc("an album", [-1, 0.5, 1])])], PanelLayout(columns=1))[:4]
     '<svg'
     """
     values = [v for panel in panels for arc in panel.arcs for v in arc.values]
@@ -94,7 +94,7 @@ def panels_figure(panels: Sequence[ArcPanel], layout: Layout, *, standalone: boo
     for number, panel in enumerate(panels):
         left, top = 26 + each * (number % columns), step * (number // columns)
         box = _Box(left, top + 26, each - 14, height, low, high)
-        parts += _panel(panel, box, ticks=number % columns == 0)
+        parts += _arc_panel(panel, box, ticks=number % columns == 0)
         parts += _names(panel, box, each) if layout.named else []
     if layout.notes and len(panels) % columns:
         left, top = 26 + each * (len(panels) % columns), step * (len(panels) // columns)
@@ -107,22 +107,22 @@ def panels_figure(panels: Sequence[ArcPanel], layout: Layout, *, standalone: boo
 def _names(panel: ArcPanel, box: _Box, width: float) -> list[str]:
     bottom = box.top + box.height + 14
     return [
-        text(box.left, bottom + 14 * i, shortened(arc.name, round(width / 6.2)), kind="soft small")
+        text(box.left, bottom + 14 * i, shorten(arc.name, round(width / 6.2)), kind="soft small")
         for i, arc in enumerate(panel.arcs)
     ]
 
 
-def _notes(layout: Layout, left: float, top: float, width: float) -> list[str]:
+def _notes(layout: PanelLayout, left: float, top: float, width: float) -> list[str]:
     line = min(16.0, (layout.height + 16) / len(layout.notes))
     return [
-        text(left + 6, top + 30 + line * i, shortened(note, round(width / 6.6)), kind="soft")
+        text(left + 6, top + 30 + line * i, shorten(note, round(width / 6.6)), kind="soft")
         for i, note in enumerate(layout.notes)
     ]
 
 
-def _panel(panel: ArcPanel, box: _Box, *, ticks: bool) -> list[str]:
+def _arc_panel(panel: ArcPanel, box: _Box, *, ticks: bool) -> list[str]:
     left, width, x, y = box.left, box.width, box.x, box.y
-    parts = [text(left, box.top - 8, shortened(panel.title, round(width / 6.4)), bold=True)]
+    parts = [text(left, box.top - 8, shorten(panel.title, round(width / 6.4)), bold=True)]
     for tick in svg.ticks(box.low, box.high):
         parts.append(
             f'<line class="zero" x1="{left:.1f}" x2="{left + width:.1f}" y1="{y(tick):.1f}" y2="{y(tick):.1f}"/>'

@@ -8,7 +8,7 @@ import numpy as np
 
 from fabula.core.essence import Floats
 from fabula.media.threads import Threads
-from fabula.report.figures.colours import COLOURS, frame, shortened, text
+from fabula.report.figures.colours import COLOURS, frame, shorten, text
 
 _LEFT, _RIGHT, _ROW, _TOP = 120.0, 20.0, 24.0, 26.0
 
@@ -30,7 +30,7 @@ def threads_figure(threads: Threads, labels: list[str], *, width: float = 900) -
     parts = [_column(position, step, height, labels[position], n) for position in range(n)]
     for row, thread in enumerate(order.tolist()):
         middle = _TOP + _ROW * (row + 0.5)
-        parts.append(text(_LEFT - 10, middle + 4, shortened(threads.names[thread], 16), anchor="end"))
+        parts.append(text(_LEFT - 10, middle + 4, shorten(threads.names[thread], 16), anchor="end"))
         counts = threads.counts[:, thread]
         parts.append(f'<g class="s{row % (COLOURS - 1)}">{_ribbon(counts, middle, step)}</g>')
     return frame(parts, width=width, height=height, label="threads of names", standalone=False)

@@ -9,7 +9,7 @@ from fabula.report.figures.bars import Bar, bars_figure
 from fabula.report.figures.colours import GREY
 from fabula.report.figures.lines import Line, LinePanel, lines_figure
 from fabula.report.figures.sankey import genealogy_figure
-from fabula.report.figures.templates import Arc, ArcPanel, Layout, panels_figure
+from fabula.report.figures.templates import Arc, ArcPanel, PanelLayout, panels_figure
 from fabula.studies.recovery import METHODS
 from fabula.studies.reproduce.run import Reproduced
 from fabula.studies.reproduce.templates import NAMES, RANDOM, shuffled_name
@@ -88,7 +88,7 @@ def _figure4(kinship: dict[str, Any], *, standalone: bool) -> str:
             drawn = [Arc(arc["title"], arc["essence"]) for arc in arcs]
             template = Template(t["knots"], t["values"], t["name"])
             panels.append(ArcPanel(f"{t['name']}: {which} fit", template, drawn, t["lineage"] % GREY))
-    return panels_figure(panels, Layout(len(generation["templates"])), standalone=standalone)
+    return panels_figure(panels, PanelLayout(len(generation["templates"])), standalone=standalone)
 
 
 def _figure6(results: Reproduced, *, standalone: bool) -> str:
@@ -105,7 +105,7 @@ def _figure6(results: Reproduced, *, standalone: bool) -> str:
         template = Template(each["knots"], each["values"], each["name"])
         panels.append(ArcPanel(each["name"], template, [arc(each["ordering"])], colour))
     labels = [f"{number}. {label}" for number, label in enumerate(example["labels"], start=1)]
-    layout = Layout(min(3, len(panels)), height=190, named=False, notes=labels[:13])
+    layout = PanelLayout(min(3, len(panels)), height=190, named=False, notes=labels[:13])
     return panels_figure(panels, layout, standalone=standalone)
 
 

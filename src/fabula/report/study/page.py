@@ -14,7 +14,7 @@ from fabula.report import svg
 from fabula.report.figures import colours as figures_colours
 from fabula.report.page import STYLE
 from fabula.report.study.figures import figures
-from fabula.report.study.tables import Table, recovery_means, shown, tables
+from fabula.report.study.tables import StudyTable, format_cell, recovery_means, tables
 from fabula.studies.reproduce.run import Reproduced
 
 _MORE = "figure>figcaption{color:var(--soft);font-size:.9rem;margin-top:.5rem}body{max-width:68rem}"
@@ -76,7 +76,7 @@ def _about(results: Reproduced) -> str:
     )
 
 
-def _information(results: Reproduced, drawn: Mapping[str, str], listed: Mapping[str, Table]) -> list[str]:
+def _information(results: Reproduced, drawn: Mapping[str, str], listed: Mapping[str, StudyTable]) -> list[str]:
     worst = max((abs(r["bits"]) for r in results.controls if r["data"] != "real"), default=0.0)
     verdict = "both controls are zero, as they must be" if worst < 0.02 else "a control is NOT zero: trust no figure"
     parts = [
@@ -96,7 +96,7 @@ def _information(results: Reproduced, drawn: Mapping[str, str], listed: Mapping[
     return parts
 
 
-def _templates(results: Reproduced, drawn: Mapping[str, str], listed: Mapping[str, Table]) -> list[str]:
+def _templates(results: Reproduced, drawn: Mapping[str, str], listed: Mapping[str, StudyTable]) -> list[str]:
     k, example = results.significance["k"], results.example
     said = " (it was among the training collections)" if example["trained_on"] else ""
     return [
@@ -123,7 +123,7 @@ def _templates(results: Reproduced, drawn: Mapping[str, str], listed: Mapping[st
     ]  # fmt: skip
 
 
-def _orders(results: Reproduced, drawn: Mapping[str, str], listed: Mapping[str, Table]) -> list[str]:
+def _orders(results: Reproduced, drawn: Mapping[str, str], listed: Mapping[str, StudyTable]) -> list[str]:
     direct = results.sequencer["bits"]
     asked = results.plan["searched"]
     slow = f" The search under a scorer is slow and was asked about {asked} of them." if asked < direct["n"] else ""
@@ -134,12 +134,12 @@ def _orders(results: Reproduced, drawn: Mapping[str, str], listed: Mapping[str, 
         _figure(drawn["recovery"], "One ordering of each held-out collection, proposed without seeing the true one. "
                 "Of the features, the best few sorted one way."),
         recovery_means(results).html(),
-        f'<p class="sub">The direct transformer tells {shown(direct["mean"])} bits about the order '
-        f"[{shown(direct['low'])}, {shown(direct['high'])}], by likelihood, n = {direct['n']:,}.{slow}</p>",
+        f'<p class="sub">The direct transformer tells {format_cell(direct["mean"])} bits about the order '
+        f"[{format_cell(direct['low'])}, {format_cell(direct['high'])}], by likelihood, n = {direct['n']:,}.{slow}</p>",
         "<h2>Paired tests</h2>",
         '<p class="sub">Adjusted by Holm-Bonferroni over all tests of all methods, those of the single features '
         "(in tables/recovery-tests.csv) included.</p>",
-        Table("", ours.columns, kept).html(digits=4),
+        StudyTable("", ours.columns, kept).html(digits=4),
     ]  # fmt: skip
 
 

@@ -14,7 +14,7 @@ SHOWN = ("edit", "spearman", "kendall", "first", "last", "neighbours", "position
 
 
 @dataclass(frozen=True)
-class Table:
+class StudyTable:
     """A table: its file's name, the names of its columns, and rows of texts and numbers (None is unknown)."""
 
     name: str
@@ -30,7 +30,7 @@ class Table:
         numeric = [all(isinstance(row[i], int | float | None) for row in self.rows) for i in range(len(self.columns))]
         head = "".join(_cell("th", name, right=n) for name, n in zip(self.columns, numeric, strict=True))
         rows = [
-            "".join(_cell("td", shown(cell, digits), right=n) for cell, n in zip(row, numeric, strict=True))
+            "".join(_cell("td", format_cell(cell, digits), right=n) for cell, n in zip(row, numeric, strict=True))
             for row in self.rows
         ]
         body = "".join(f"<tr>{cells}</tr>" for cells in rows)
@@ -41,12 +41,12 @@ def _cell(tag: str, words: str, *, right: bool) -> str:
     return f"<{tag}{' class=' + chr(34) + 'n' + chr(34) if right else ''}>{escape(words)}</{tag}>"
 
 
-def shown(value: Any, digits: int = 3) -> str:
+def format_cell(value: Any, digits: int = 3) -> str:
     """A cell as a person reads it; small probabilities keep their exponent.
 
     Examples
     --------
-    >>> shown(0.12345), shown(1e-9), shown(None), shown("a")
+    >>> format_cell(0.12345), format_cell(1e-9), format_cell(None), format_cell("a")
     ('0.123', '1e-09', '', 'a')
     """
     if value is None:
@@ -56,7 +56,7 @@ def shown(value: Any, digits: int = 3) -> str:
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 
-def tables(results: Reproduced) -> dict[str, Table]:
+def tables(results: Reproduced) -> dict[str, StudyTable]:
     """Every table of a study by name."""
     found = [
         _table1(results),
@@ -73,44 +73,44 @@ def tables(results: Reproduced) -> dict[str, Table]:
     return {table.name: table for table in found}
 
 
-def _table1(results: Reproduced) -> Table:
+def _table1(results: Reproduced) -> StudyTable:
     rows = [
         (r["dimensions"], r["bits"], r["low"], r["high"], min(r["seeds"]), max(r["seeds"]), len(r["seeds"]), r["paper"])
         for r in results.table1
     ]
     columns = ("dimensions", "bits", "low", "high", "lowest seed", "highest seed", "seeds", "published")
-    return Table("table1", columns, rows)
+    return StudyTable("table1", columns, rows)
 
 
-def _figure2(results: Reproduced) -> Table:
+def _figure2(results: Reproduced) -> StudyTable:
     columns = ("name", "k", "metric", "mean", "low", "high", "n")
     rows = _plain("figure2", columns, results.figure2["rows"]).rows
     gained = [{**row, "name": f"{row['name']}, gain over shuffled"} for row in results.figure2["gains"]]
-    return Table("figure2", columns, rows + _plain("", columns, gained).rows)
+    return StudyTable("figure2", columns, rows + _plain("", columns, gained).rows)
 
 
-def _recovery(results: Reproduced) -> Table:
+def _recovery(results: Reproduced) -> StudyTable:
     rows = []
     for row in results.recovery["rows"]:
         cells = [row["metrics"][name] for name in SHOWN]
         rows.append((row["method"], row["n"], *(cell[end] for cell in cells for end in ("mean", "low", "high"))))
     columns = tuple(f"{name}{end}" for name in SHOWN for end in ("", " low", " high"))
-    return Table("recovery", ("method", "n", *columns), rows)
+    return StudyTable("recovery", ("method", "n", *columns), rows)
 
 
-def recovery_means(results: Reproduced) -> Table:
+def recovery_means(results: Reproduced) -> StudyTable:
     """The table of all methods with means alone, as the page shows it."""
     rows = [(r["method"], r["n"], *(r["metrics"][name]["mean"] for name in SHOWN)) for r in results.recovery["rows"]]
-    return Table("recovery-means", ("method", "n", *SHOWN), rows)
+    return StudyTable("recovery-means", ("method", "n", *SHOWN), rows)
 
 
-def _tests(name: str, rows: Sequence[dict[str, Any]]) -> Table:
+def _tests(name: str, rows: Sequence[dict[str, Any]]) -> StudyTable:
     columns = ("metric", "a", "b", "n", "difference", "low", "high", "effect", "p", "adjusted")
     return _plain(name, columns, rows)
 
 
-def _plain(name: str, columns: tuple[str, ...], rows: Sequence[dict[str, Any]]) -> Table:
-    return Table(name, columns, [tuple(_clean(column, row[column]) for column in columns) for row in rows])
+def _plain(name: str, columns: tuple[str, ...], rows: Sequence[dict[str, Any]]) -> StudyTable:
+    return StudyTable(name, columns, [tuple(_clean(column, row[column]) for column in columns) for row in rows])
 
 
 def _clean(column: str, value: Any) -> Any:

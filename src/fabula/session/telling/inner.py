@@ -14,7 +14,7 @@ from fabula.core.collection import Collection, Item
 from fabula.core.essence import Floats, normalise
 from fabula.core.template import Template
 from fabula.errors import FileError, InputError, shown
-from fabula.evaluation.shapes import ShapeFit, Smoothed, fit_shapes, smoothed
+from fabula.evaluation.shapes import ShapeFit, SmoothArc, fit_shapes, smooth_with_band
 from fabula.media.medium import Medium
 from fabula.media.registry import item_endings, medium_of_file
 from fabula.models.file import load_model
@@ -76,7 +76,7 @@ class InnerArc:
     length: float
     window: float
     at: Floats
-    arc: Smoothed
+    arc: SmoothArc
     essence: Floats
     six: ShapeFit
     learned: ShapeFit
@@ -181,7 +181,7 @@ def inner_arc(item: Item, medium: Medium, windows: Windows | None = None, parts:
     share = min(_SHARE, how.window / length)
     span = max(1, round(share * len(pieces)))
     rng = np.random.default_rng(how.seed)
-    arc = smoothed(values, span, rng)
+    arc = smooth_with_band(values, span, rng)
     half = span / len(pieces) / 2
     fits = [fit_shapes(values, known, span=span, rng=rng) for known in (_six(), _learned())]
     at = np.linspace(half, 1 - half, len(arc.values))

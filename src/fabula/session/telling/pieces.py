@@ -10,7 +10,7 @@ import numpy as np
 
 from fabula.core.collection import Collection, Item
 from fabula.core.essence import Floats
-from fabula.evaluation.shapes import Smoothed, smoothed
+from fabula.evaluation.shapes import SmoothArc, smooth_with_band
 from fabula.media.medium import Medium
 from fabula.session.telling.threads import MOST_ITEMS
 
@@ -59,7 +59,7 @@ class WholeArc:
 
     column: str
     at: Floats
-    arc: Smoothed
+    arc: SmoothArc
     starts: Floats
     labels: tuple[str, ...]
 
@@ -77,7 +77,7 @@ def whole_arc(ordered: Ordered) -> WholeArc | None:
     if np.isfinite(values).mean() < _KNOWN:
         return None
     span = max(1, len(values) // 10)
-    arc = smoothed(values, span, np.random.default_rng(0))
+    arc = smooth_with_band(values, span, np.random.default_rng(0))
     half = span / len(values) / 2
     at = np.linspace(half, 1 - half, len(arc.values))
     return WholeArc(medium.tone, at, arc, np.array(starts) / len(values), tuple(item.label for item in items))

@@ -12,7 +12,7 @@ from fabula.core.collection import Collection
 from fabula.core.essence import Floats, normalise
 from fabula.core.ordering import Ints
 from fabula.errors import FabulaError, MissingExtraError
-from fabula.evaluation.information import seen_among
+from fabula.evaluation.information import count_seen
 from fabula.evaluation.metrics import spearman
 from fabula.models.file import AnyModel, load_model, shipped_models
 from fabula.models.model import Model
@@ -21,8 +21,8 @@ from fabula.studies.bench.known import FAMILIES
 from fabula.studies.bench.scoring import Orderings
 from fabula.studies.bench.tasks import BenchTask
 from fabula.studies.recovery import closest_fits, spread
-from fabula.templates.contrastive import learn_arcs
-from fabula.templates.learning import learn_templates
+from fabula.templates.contrast import learn_arcs
+from fabula.templates.learn import learn_templates
 
 ARCS = "arcs"
 K = 4  # templates, and arcs
@@ -151,7 +151,7 @@ def _shipped(task: BenchTask) -> Iterator[Ours | str]:
         model = load_model(name)
         if not _reads(model, task):
             continue
-        seen = seen_among(model, task.test)
+        seen = count_seen(model, task.test)
         if seen:
             yield f"{name} was trained on {seen:,} of the {len(task.test):,} test collections: its row is no finding"
         if isinstance(model, SetModel):

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from fabula.core.builtin import name_templates
 from fabula.core.collection import Collection
 from fabula.core.essence import Floats
-from fabula.core.naming import named
 from fabula.core.ordering import Ints
 from fabula.core.template import PAPER_KNOTS
 from fabula.core.template_set import TemplateSet
@@ -19,7 +19,7 @@ from fabula.models.model import Model
 from fabula.studies.recovery import direct_orderings, scalar_essences, searchable, searched, spread
 from fabula.studies.reproduce.bits import some
 from fabula.studies.reproduce.stages import Workspace
-from fabula.templates.learning import learn_templates
+from fabula.templates.learn import learn_templates
 
 # How templates are learned, and the options of each method.
 WAYS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -100,7 +100,7 @@ def template_sets(workspace: Workspace, model: Model, seed: int) -> dict[str, di
     settings = {"model": fingerprint(model), "counts": counts, "collections": len(chosen), "ways": WAYS}
     values = workspace.stage(f"templates-{seed}", settings, work)
     return {
-        way: {int(k): TemplateSet(named(PAPER_KNOTS, np.array(v))) for k, v in by_count.items()}
+        way: {int(k): TemplateSet(name_templates(PAPER_KNOTS, np.array(v))) for k, v in by_count.items()}
         for way, by_count in values.items()
     }
 

@@ -13,9 +13,9 @@ from fabula.core.collection import Collection
 from fabula.core.essence import Floats
 from fabula.core.fit import fit
 from fabula.core.template_set import TemplateSet
-from fabula.evaluation.baselines import best_scores, random_proposals, shuffled_proposals, template_proposals
-from fabula.evaluation.comparison import ComparisonSettings, compare_scores
+from fabula.evaluation.baselines import best_scores, random_proposals, shuffle_proposals, template_proposals
 from fabula.evaluation.intervals import bootstrap
+from fabula.evaluation.significance import ComparisonSettings, compare_scores
 from fabula.media.music.album_tables import SHOWN_CREATOR, SHOWN_TITLE
 from fabula.models.model import Model
 from fabula.studies.recovery import scalar_essences
@@ -85,7 +85,7 @@ def _scored(workspace: Workspace, essences: list[Floats], sets: Sets, rng: np.ra
         proposals = {RANDOM: random_proposals(lengths, k, rng)}
         for way, by_count in sets.items():
             proposals[NAMES[way]] = template_proposals(essences, by_count[k], rng)
-            proposals[shuffled_name(way)] = shuffled_proposals(essences, by_count[k], rng)
+            proposals[shuffled_name(way)] = shuffle_proposals(essences, by_count[k], rng)
         for name, proposed in proposals.items():
             for metric in METRICS:
                 scores[name, k, metric] = best_scores(proposed, metric)

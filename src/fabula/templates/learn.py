@@ -1,28 +1,108 @@
-"""Choosing how many templates: what each number of them explains on collections it was not learned from.
-
-A smaller squared error is no evidence of a shape in the orders: templates fit shuffled collections nearly as well.
-So every figure stands beside the same figure for shuffled collections, and the information about the order, which
-is zero for noise, stands beside the cost.
-"""
+"""Learning templates: one door to the three methods."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from fabula.core.arcs import Arcs
+from fabula.core.builtin import name_templates
 from fabula.core.essence import Floats
-from fabula.core.naming import named
 from fabula.core.template import PAPER_KNOTS, replace_values
 from fabula.core.template_set import TemplateSet, join_essences
 from fabula.errors import InputError
-from fabula.templates.contrastive import ContrastSettings, Features, contrast_features, information, learn_arcs
+from fabula.templates.contrast import ContrastSettings, Features, contrast_features, information, learn_arcs
 from fabula.templates.costs import as_count, quadratic_costs
-from fabula.templates.refinement import Progress, refine
+from fabula.templates.evolution import EvolutionSettings, evolve
+from fabula.templates.refinement import Progress, RefinementSettings, refine
+
+METHODS: dict[str, tuple[str, ...]] = {  # and the options of each
+    "refined": (*(field.name for field in fields(RefinementSettings)), "initial"),
+    "evolution": tuple(field.name for field in fields(EvolutionSettings)),
+    "contrastive": tuple(field.name for field in fields(ContrastSettings) if field.name != "knots"),
+}
+
+
+def learn_templates(
+    essences: Sequence[ArrayLike],
+    k: int = 4,
+    positions: Sequence[ArrayLike] | None = None,
+    method: str = "refined",
+    seed: int = 0,
+    *,
+    knots: ArrayLike = PAPER_KNOTS,
+    progress: Progress | None = None,
+    **options: Any,
+) -> TemplateSet:
+    """Learn the k templates that ordered collections follow.
+
+    Parameters
+    ----------
+    essences
+        One array of shape (n,) per collection, in its true order, taken as it is: z-score each with
+        :func:`fabula.normalise` where collections differ in scale.
+    k
+        How many templates, 1 to the number of collections.
+    positions
+        One array of shape (n,) per collection, in [0, 1]; by default j / (n - 1).
+    method
+        ``"refined"``: the smallest squared error, by Lloyd's algorithm from many starts. ``"evolution"``: the same
+        aim by the paper's Algorithm 1. ``"contrastive"``: the templates that best tell true orders from shuffled
+        ones; they are returned on the scale of a z-scored essence, and those that explain the order are these.
+    seed
+        Same seed, same templates.
+    knots
+        Shape (q,), rising from 0 to 1; by default the paper's.
+    progress
+        Called as ``progress(done, total, cost)``.
+    options
+        Of the method: ``starts``, ``steps``, ``initial`` (refined); the fields of ``EvolutionSettings``
+        (evolution); ``negatives``, ``starts``, ``steps``, ``ridge`` (contrastive).
+
+    Returns
+    -------
+    TemplateSet
+        Named by what the templates look like; those that most collections follow come first, and for
+        ``"contrastive"`` those with the largest weight.
+
+    Examples
+    --------
+    >>> essences = [[0, 1, 2], [0, 1, 2.1], [2, 1, 0]]
+    >>> [t.name for t in learn_templates(essences, k=2, knots=[0, 0.5, 1])]
+    ['rise', 'fall']
+    """
+    _check_options(method, options)
+    as_count(k, len(essences))
+    rng = np.random.default_rng(seed)
+    if method == "contrastive":
+        how = ContrastSettings(knots, **options)
+        arcs = learn_arcs(essences, k, rng=rng, positions=positions, settings=how, progress=progress)
+        heavy = np.argsort(-arcs.weights, kind="stable").tolist()
+        return TemplateSet(name_templates(knots, [arcs.templates[i].normalised().values for i in heavy]))
+    costs = quadratic_costs(essences, positions, knots=knots)
+    if method == "evolution":
+        values = evolve(costs, k, rng=rng, settings=EvolutionSettings(**options), progress=progress).values
+    else:
+        initial = options.pop("initial", None)
+        settings = RefinementSettings(**options)
+        values = refine(costs, k, rng=rng, settings=settings, initial=initial, progress=progress).values
+    followers = np.bincount(costs.nearest(values[np.newaxis])[0][0], minlength=k)
+    return TemplateSet(name_templates(knots, values[np.argsort(-followers, kind="stable")]))
+
+
+def _check_options(method: str, options: dict[str, Any]) -> None:
+    if method not in METHODS:
+        raise InputError(f"method must be one of {', '.join(METHODS)}; got {method!r}")
+    unknown = sorted(set(options) - set(METHODS[method]))
+    if unknown:
+        raise InputError(f"method {method!r} takes the options {', '.join(METHODS[method])}; got {', '.join(unknown)}")
+
+
+# Choosing how many templates: what each number of them explains on collections it was not learned from.
 
 _MARGIN = 2.0  # standard errors by which information must exceed that of shuffled collections
 
@@ -180,7 +260,7 @@ def choose_count(
     return CountTable(tuple(rows), float(np.log2(1 + how.negatives)), len(train.essences), len(test.essences))
 
 
-def tempered(templates: TemplateSet, features: Features) -> Arcs:
+def temper(templates: TemplateSet, features: Features) -> Arcs:
     """Templates as arcs of equal weight, at the temperature with the most information about these orders.
 
     Parameters
@@ -222,7 +302,7 @@ def _measure(
     """Cost on train and test; bits of contrastive and of refined templates on test, each with its error."""
     knots, negatives = how.knots, how.negatives
     refined = refine(quadratic_costs(train.essences, train.positions, knots=knots), k, rng=rng)
-    templates = TemplateSet(named(knots, refined.values))
+    templates = TemplateSet(name_templates(knots, refined.values))
     contrast = ContrastSettings(knots, negatives)
     arcs = learn_arcs(train.essences, k, rng=rng, positions=train.positions, settings=contrast)
     seen, unseen = (
@@ -230,7 +310,7 @@ def _measure(
         for half in (train, test)
     )
     by_contrast = information(unseen, arcs)
-    by_fit = information(unseen, tempered(templates, seen[:4096]))
+    by_fit = information(unseen, temper(templates, seen[:4096]))
     cost = templates.cost(test.essences, test.positions)
     return (refined.cost, cost, *_mean_and_error(by_contrast), *_mean_and_error(by_fit))
 

@@ -34,7 +34,7 @@ Digests = NDArray[np.uint32]
 
 
 @dataclass(frozen=True, eq=False)
-class Seen:
+class Fingerprints:
     """The digests of some collections.
 
     Attributes
@@ -48,7 +48,7 @@ class Seen:
     --------
     >>> from fabula.core.collection import Item
     >>> one = Collection("1", [Item("a"), Item("b")], [[1.0], [2.0]], ["energy"])
-    >>> seen = Seen.of([one], ["energy"])
+    >>> seen = Fingerprints.of([one], ["energy"])
     >>> seen.among([one, one.reordered([1, 0]), Collection("2", one.items, [[1.0], [3.0]], ["energy"])])
     [True, True, False]
     """
@@ -58,7 +58,7 @@ class Seen:
     titles: Digests = field(repr=False, default_factory=lambda: np.zeros(0, np.uint32))
 
     @classmethod
-    def of(cls, collections: Iterable[Collection], features: Sequence[str]) -> Seen:
+    def of(cls, collections: Iterable[Collection], features: Sequence[str]) -> Fingerprints:
         """Digests of collections, by the values of some features and by titles."""
         names = tuple(features)
         known = list(collections)
@@ -72,11 +72,11 @@ class Seen:
     def __len__(self) -> int:
         return max(len(self.values), len(self.titles))
 
-    def __or__(self, other: Seen) -> Seen:
+    def __or__(self, other: Fingerprints) -> Fingerprints:
         """Both; of values only where both digested the same features."""
         same = self.features == other.features
         values = np.union1d(self.values, other.values) if same else self.values
-        return Seen(self.features, values, np.union1d(self.titles, other.titles))
+        return Fingerprints(self.features, values, np.union1d(self.titles, other.titles))
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON can hold it: four bytes a digest, in base 64."""
@@ -85,7 +85,7 @@ class Seen:
         return {"features": list(self.features), **kept}
 
     @classmethod
-    def from_dict(cls, document: Any) -> Seen | None:
+    def from_dict(cls, document: Any) -> Fingerprints | None:
         """What :meth:`to_dict` gave, read back; None where nothing was recorded."""
         if not document:
             return None
@@ -96,28 +96,28 @@ class Seen:
             raise InputError(f"the record of what was learned from is damaged ({error})") from error
 
 
-def seen_by(training: Mapping[str, Any]) -> Seen | None:
+def fingerprints_of(training: Mapping[str, Any]) -> Fingerprints | None:
     """What a model's training record says it was trained on; None where that was not recorded.
 
     Examples
     --------
-    >>> seen_by({"seed": 0}) is None
+    >>> fingerprints_of({"seed": 0}) is None
     True
     """
-    return Seen.from_dict(training.get("seen"))
+    return Fingerprints.from_dict(training.get("seen"))
 
 
-def shared(ones: Sequence[Collection], others: Sequence[Collection]) -> list[bool]:
+def find_shared(ones: Sequence[Collection], others: Sequence[Collection]) -> list[bool]:
     """Of each of ``others`` whether it is, by its values or its titles, among ``ones``.
 
     Examples
     --------
     >>> from fabula.core.collection import Item
     >>> one = Collection("1", [Item("a"), Item("b")], [[1.0], [2.0]], ["energy"])
-    >>> shared([one], [Collection("2", one.items, [[2.0], [1.0]], ["energy"])])
+    >>> find_shared([one], [Collection("2", one.items, [[2.0], [1.0]], ["energy"])])
     [True]
     """
-    return Seen.of(ones, ones[0].feature_names if ones else ()).among(others)
+    return Fingerprints.of(ones, ones[0].feature_names if ones else ()).among(others)
 
 
 def _rows(collection: Collection, names: tuple[str, ...]) -> list[bytes]:

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fabula.core.arcs import Arcs
+from fabula.core.builtin import name_templates
 from fabula.core.essence import Floats
-from fabula.core.naming import named
 from fabula.core.template import PAPER_KNOTS, basis
 from fabula.core.template_set import TemplateSet, join_essences
 from fabula.errors import InputError
@@ -124,7 +124,7 @@ def learn_arcs(
         positions = None if positions is None else [positions[i] for i in kept]
     features = contrast_features(essences, positions, knots=how.knots, negatives=how.negatives, rng=rng)
     found = contrast(features, k, rng=rng, settings=how, progress=progress)
-    return Arcs(TemplateSet(named(how.knots, found.values)), found.weights)
+    return Arcs(TemplateSet(name_templates(how.knots, found.values)), found.weights)
 
 
 def contrast_features(
