@@ -13,9 +13,8 @@ from importlib.resources import files
 from pathlib import Path
 
 from fabula.core.files.writing import write_whole
-from fabula.studies.bench.known import FAMILIES
-from fabula.studies.bench.run import make_card
-from fabula.studies.bench.tasks import known_task
+from fabula.research.bench import make_card
+from fabula.research.bench_tasks import FAMILIES, known_task
 
 STORED = ("arcs", "arcs, trained", "the paper's method")
 

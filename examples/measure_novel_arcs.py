@@ -29,7 +29,7 @@ from fabula.core.template import Template
 from fabula.evaluation.shapes import fit_shapes, smooth
 from fabula.media.text.measuring.feeling import FELT
 from fabula.media.text.measuring.inner import pieces_of
-from fabula.report.figures.lines import Line, LinePanel, lines_figure
+from fabula.report.charts import Line, LinePanel, lines_figure
 from fabula.session.telling.inner import SIX
 from fabula.templates.learn import learn_templates
 

@@ -8,11 +8,19 @@ import pytest
 
 from fabula.core.template import Template
 from fabula.core.template_set import TemplateSet
-from fabula.report.figures.bars import Bar, bars_figure
-from fabula.report.figures.lines import Line, LinePanel, lines_figure
-from fabula.report.figures.sankey import genealogy_figure
-from fabula.report.figures.templates import Arc, ArcPanel, PanelLayout, panels_figure
-from fabula.report.study.tables import StudyTable, format_cell, tables
+from fabula.report.charts import (
+    Arc,
+    ArcPanel,
+    Bar,
+    Line,
+    LinePanel,
+    PanelLayout,
+    bars_figure,
+    genealogy_figure,
+    lines_figure,
+    panels_figure,
+)
+from fabula.report.study import StudyTable, format_cell, tables
 from fabula.templates.genealogy import trace_genealogy
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -11,7 +11,7 @@ import pytest
 from fabula.core.builtin import template
 from fabula.errors import FileError, InputError
 from fabula.evaluation.shapes import fit_shapes, smooth
-from fabula.report.inner import write_inner
+from fabula.report.pictures import write_inner
 from fabula.session.demo import demo_folder
 from fabula.session.telling.inner import SIX, Windows, inner_arcs
 

@@ -9,7 +9,7 @@ from fabula.core.collection import Collection, Item
 from fabula.errors import InputError
 from fabula.media.text.comparing.people import names_along
 from fabula.media.threads import Threads
-from fabula.report.figures.threads import threads_figure
+from fabula.report.figures import threads_figure
 from fabula.report.page import order_page
 from fabula.session.session import open_session
 from fabula.session.telling.threads import threads_told

@@ -12,9 +12,9 @@ from fabula.evaluation.significance import t_test
 from fabula.models.file import save_model
 from fabula.models.model import Model
 from fabula.models.transform import Transform
-from fabula.studies import recovery as recovering
-from fabula.studies.evaluate import EvaluationRequest, evaluate_table, tabulate
-from fabula.studies.recovery import Methods, recover
+from fabula.research import recovery as recovering
+from fabula.research.evaluate import EvaluationRequest, evaluate_table, tabulate
+from fabula.research.recovery import Methods, recover
 from fabula.studies.splits import Split
 
 NAMES = ("energy", "tempo")
@@ -119,7 +119,7 @@ def test_the_search_is_asked_about_some_collections_evenly():
         asked.extend(values)
         return [np.arange(len(v)) for v in values]
 
-    found = recovering.some(orderings, [np.full(3, float(i)) for i in range(10)], 3)
+    found = recovering.on_subset(orderings, [np.full(3, float(i)) for i in range(10)], 3)
     assert [v[0] for v in asked] == [0, 4, 9]
     assert [o is not None for o in found] == [i in (0, 4, 9) for i in range(10)]
 
@@ -166,8 +166,8 @@ def test_a_missing_value_stands_at_the_mean():
 
 def test_a_falling_essence_is_sorted_down():
     falling = [np.sort(np.random.default_rng(i).normal(size=6))[::-1] for i in range(5)]
-    assert recovering.sorted_one_way(falling)(np.array([1.0, 3.0, 2.0])).tolist() == [1, 2, 0]
-    assert recovering.sorted_one_way([-each for each in falling])(np.array([1.0, 3.0, 2.0])).tolist() == [0, 2, 1]
+    assert recovering.sort_one_way(falling)(np.array([1.0, 3.0, 2.0])).tolist() == [1, 2, 0]
+    assert recovering.sort_one_way([-each for each in falling])(np.array([1.0, 3.0, 2.0])).tolist() == [0, 2, 1]
 
 
 def test_features_come_from_the_best_down():

@@ -10,8 +10,7 @@ import pytest
 from fabula.core.collection import Collection, Item
 from fabula.errors import FileError
 from fabula.evaluation.metrics import spearman
-from fabula.studies.bench.known import FAMILIES, draw_task
-from fabula.studies.bench.questions import (
+from fabula.research.bench_programs import (
     WrongAnswerError,
     ask_all,
     read_answers,
@@ -19,7 +18,7 @@ from fabula.studies.bench.questions import (
     training_lines,
     write_questions,
 )
-from fabula.studies.bench.tasks import BenchTask, known_task
+from fabula.research.bench_tasks import FAMILIES, BenchTask, draw_task, known_task
 
 SECRET = "in its file at place 3"
 

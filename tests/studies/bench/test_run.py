@@ -13,11 +13,20 @@ import pytest
 from fabula.cli import run
 from fabula.core.collection import Collection, Item
 from fabula.errors import FileError, InputError
-from fabula.report.bench import board_page
-from fabula.studies.bench.programs import Patience
-from fabula.studies.bench.run import BenchCard, command_of, joined, make_card, run_program, stored_rows
-from fabula.studies.bench.scoring import Orderings, chance_scores, score_row
-from fabula.studies.bench.tasks import BenchTask, fma_task, known_task, table_task
+from fabula.report.board import board_page
+from fabula.research.bench import (
+    BenchCard,
+    Orderings,
+    chance_scores,
+    command_of,
+    joined,
+    make_card,
+    run_program,
+    score_row,
+    stored_rows,
+)
+from fabula.research.bench_programs import TimeLimits
+from fabula.research.bench_tasks import BenchTask, fma_task, known_task, table_task
 
 HEAD = """
 import json, sys, time
@@ -71,7 +80,7 @@ def test_a_program_is_asked_everything(task, method):
     ],
 )
 def test_failures_get_one_line_each_and_count_as_chance(task, method, text, reasons):
-    found = run_program(task, method(text), patience=Patience(0.3, 0.3 if "sleep" in text else 20))
+    found = run_program(task, method(text), patience=TimeLimits(0.3, 0.3 if "sleep" in text else 20))
     told = {why: sum(n for line, n in found.failures.items() if line.startswith(why)) for why in reasons}
     assert told == reasons
     assert found.failed == 8
@@ -85,7 +94,7 @@ def test_failures_get_one_line_each_and_count_as_chance(task, method, text, reas
 
 def test_one_late_answer_costs_one_question(task, method):
     text = HEAD + "    if m['id'] == 'q3': time.sleep(60)\n" + GOOD.splitlines()[-1]
-    found = run_program(task, method(text), patience=Patience(0.7, 20))
+    found = run_program(task, method(text), patience=TimeLimits(0.7, 20))
     assert found.failures == {"no answer within 0.7 s": 1}
     assert sum(order is not None for order in found.found) == 7
 
@@ -114,7 +123,7 @@ def test_what_cannot_be_started_is_one_line(task):
     with pytest.raises(InputError, match="no command line"):
         command_of("a 'b")
     with pytest.raises(InputError, match="above 0 seconds"):
-        Patience(0)
+        TimeLimits(0)
 
 
 def test_the_card_comes_back_and_the_page_holds_everybody(task, tmp_path):

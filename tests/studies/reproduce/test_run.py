@@ -11,14 +11,13 @@ import pytest
 pytest.importorskip("torch")
 
 from fabula.errors import InputError
-from fabula.report.study.page import report_page, write_report
-from fabula.studies.reproduce.collections import read_study_data
-from fabula.studies.reproduce.plan import Plan, full_plan, quick_plan
-from fabula.studies.reproduce.run import reproduce
-from fabula.studies.reproduce.stages import Workspace, plain
+from fabula.report.study import report_page, write_report
+from fabula.research.reproduce import reproduce
+from fabula.research.stages import Workspace, plain
+from fabula.research.study_data import StudyPlan, full_plan, quick_plan, read_study_data
 
 TINY = {"epochs": 2, "draws": 1, "widths": (8,), "negatives": 7}
-PLAN = Plan(
+PLAN = StudyPlan(
     seeds=1,
     device="cpu",
     preset="arcs",

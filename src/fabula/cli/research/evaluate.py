@@ -58,7 +58,7 @@ def command(
     from fabula.cli.progress import counting_bar
     from fabula.cli.research.recipe import as_where, listed
     from fabula.core.files.writing import check_target, write_whole
-    from fabula.studies.evaluate import EvaluationRequest, evaluate_table
+    from fabula.research.evaluate import EvaluationRequest, evaluate_table
 
     if output is not None and check_target(output).suffix.lower() not in (".json", ".csv"):
         raise InputError(f"{output}: the ending must be one of .json, .csv")
@@ -123,7 +123,7 @@ def _show_tests(result: Mapping[str, Any]) -> None:
     from rich.table import Table
 
     from fabula.cli.printing import console
-    from fabula.studies.recovery import METHODS
+    from fabula.research.recovery import METHODS
 
     out = console()
     for metric in dict.fromkeys(t["metric"] for t in result["tests"]):

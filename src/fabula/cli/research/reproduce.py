@@ -37,9 +37,9 @@ def command(*, data: Path, output: Path, features: str | None, held_out: float, 
     """
     from fabula.cli.printing import console
     from fabula.cli.progress import counting_bar
-    from fabula.report.study.page import write_report
-    from fabula.studies.reproduce.plan import make_plan
-    from fabula.studies.reproduce.run import reproduce
+    from fabula.report.study import write_report
+    from fabula.research.reproduce import reproduce
+    from fabula.research.study_data import make_plan
 
     names = listed(features) if features else None
     out = console(err=True)

@@ -13,7 +13,7 @@ from fabula.cli.research.recipe import as_where
 from fabula.errors import InputError
 
 if TYPE_CHECKING:
-    from fabula.studies.templates import Corpus
+    from fabula.research.corpus import Corpus
 
 
 @click.group("templates")
@@ -89,7 +89,7 @@ def _of_a_corpus(function: Callable[..., None]) -> Callable[..., None]:
 
 
 def _corpus(*, table: Path, by: str | None, model: str | None, where: tuple[str, ...], **source: Any) -> Corpus:
-    from fabula.studies.templates import read_corpus
+    from fabula.research.corpus import read_corpus
 
     if (by is None) == (model is None):
         raise InputError("say where the essence comes from: one of --by COLUMN and --model MODEL")
@@ -117,7 +117,7 @@ def learn_(*, k: int, method: str, paper: bool, seed: int, output: Path | None, 
     """
     from fabula.cli.printing import console, print_template
     from fabula.cli.progress import counting_bar
-    from fabula.studies.templates import learn_and_save
+    from fabula.research.corpus import learn_and_save
 
     corpus = _corpus(**source)
     with counting_bar("learning") as bar:
@@ -156,7 +156,7 @@ def cost_(*, templates: Path, seed: int, **source: Any) -> None:
 
     from fabula.cli.printing import console
     from fabula.report.terminal import spark
-    from fabula.studies.templates import follow
+    from fabula.research.corpus import follow
 
     corpus = _corpus(**source)
     found = follow(templates, corpus)
@@ -201,7 +201,7 @@ def table_(*, most: int, other: Path | None, as_json: bool, method: str, seed: i
 
     from fabula.cli.printing import console
     from fabula.cli.progress import counting_bar
-    from fabula.studies.templates import cost_table
+    from fabula.research.corpus import cost_table
 
     corpus = _corpus(**source)
     second = None if other is None else _corpus(**{**source, "table": other})
@@ -239,7 +239,7 @@ def compare_(*, first: Path, second: Path) -> None:
 
     from fabula.cli.printing import console
     from fabula.report.terminal import spark
-    from fabula.studies.templates import compare_files
+    from fabula.research.corpus import compare_files
 
     a, b, found = compare_files(first, second)
     table = Table(box=None, pad_edge=False, header_style="bold")
@@ -274,7 +274,7 @@ def count_(*, most: int, seed: int, as_json: bool, **source: Any) -> None:
 
     from fabula.cli.printing import console
     from fabula.cli.progress import counting_bar
-    from fabula.studies.templates import count_templates
+    from fabula.research.corpus import count_templates
 
     corpus = _corpus(**source)
     with counting_bar("counting") as bar:
@@ -314,8 +314,8 @@ def genealogy_(*, most: int, method: str, seed: int, output: Path, **source: Any
     from fabula.cli.printing import console
     from fabula.cli.progress import counting_bar
     from fabula.core.files.writing import check_target, write_whole
-    from fabula.report.figures.sankey import genealogy_figure
-    from fabula.studies.templates import descend, genealogy_json
+    from fabula.report.charts import genealogy_figure
+    from fabula.research.corpus import descend, genealogy_json
 
     picture, numbers = check_target(output.with_suffix(".svg")), check_target(output.with_suffix(".json"))
     corpus = _corpus(**source)

@@ -24,8 +24,8 @@ from fabula.media.registry import medium_of_columns
 from fabula.models.file import AnyModel, load_essence_model, load_model
 from fabula.models.sets.model import SetModel
 from fabula.models.steps.model import StepModel
+from fabula.research.recovery import CHANCE, METHODS, Methods, Orderings, Report, recover
 from fabula.studies.judged import judged_bits
-from fabula.studies.recovery import CHANCE, METHODS, Methods, Orderings, Report, recover
 from fabula.studies.splits import Side, Split, asked_for, read_split
 from fabula.studies.stepped import measured_split, step_bits
 

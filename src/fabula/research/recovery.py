@@ -112,7 +112,7 @@ def recover(
     report = progress or (lambda _: None)
     rng = np.random.default_rng(seed)
     report("features")
-    found = sorted_features(split.held_out, features, rng)
+    found = sort_features(split.held_out, features, rng)
     if isinstance(methods.model, SetModel):
         report(PROPOSED)
         found |= judged_orderings(methods.model, split.held_out, rng)
@@ -132,17 +132,17 @@ def _by_essence(
 ) -> dict[str, Orderings]:
     """What a model's essence, or a column, makes of each held-out collection."""
     found: dict[str, Orderings] = {}
-    learned_from = [split.training[i] for i in spread(len(split.training), _MOST)]
+    learned_from = [split.training[i] for i in evenly_spaced(len(split.training), _MOST)]
     essences, known = (_essences(part, methods) for part in (split.held_out, learned_from))
     count = min(methods.k, len(known))
     apart = split.training is not split.held_out  # else what is learned here would be measured on the same
     if known[0].ndim == 1:
         if apart:
-            found[SORTED] = hidden(essences, rng, sorted_one_way(known))
+            found[SORTED] = order_blind(essences, rng, sort_one_way(known))
         report(PAPER)
         fitted = methods.templates or (learn_templates(known, k=count, seed=seed) if apart else None)
         if fitted is not None:
-            found[PAPER] = hidden_many(essences, rng, closest_fits(fitted))
+            found[PAPER] = order_many_blind(essences, rng, closest_fits(fitted))
     model = methods.model if isinstance(methods.model, Model) else None
     if model is not None:
         arcs = model.arcs
@@ -150,11 +150,11 @@ def _by_essence(
         arcs = learn_arcs(known, k=count, rng=np.random.default_rng(seed)) if apart else None
     if arcs is not None:
         report(ARCS)
-        found[ARCS] = hidden_many(essences, rng, lambda rows, offsets: arcs.order_many(rows, offsets)[0])
+        found[ARCS] = order_many_blind(essences, rng, lambda rows, offsets: arcs.order_many(rows, offsets)[0])
     kind = None if model is None else searchable(model)
     if methods.search and model is not None and kind is not None:
         report(SEARCHES[kind])
-        found[SEARCHES[kind]] = searched(model, essences, methods.search, rng)
+        found[SEARCHES[kind]] = search_scorer(model, essences, methods.search, rng)
     return found
 
 
@@ -167,7 +167,7 @@ def direct_orderings(sequencer: Sequencer, collections: Sequence[Collection], rn
     return [order[placed] for order, placed in zip(mixed, sequence_all(sequencer, shown), strict=True)]
 
 
-def hidden(values: Sequence[Floats], rng: np.random.Generator, propose: Callable[[Floats], Ints]) -> Orderings:
+def order_blind(values: Sequence[Floats], rng: np.random.Generator, propose: Callable[[Floats], Ints]) -> Orderings:
     """Ask for an ordering of each essence without giving the true order away.
 
     Parameters
@@ -186,7 +186,7 @@ def hidden(values: Sequence[Floats], rng: np.random.Generator, propose: Callable
     Examples
     --------
     >>> rng = np.random.default_rng(0)
-    >>> hidden([np.array([2.0, 1.0, 3.0])], rng, lambda essence: np.argsort(essence))
+    >>> order_blind([np.array([2.0, 1.0, 3.0])], rng, lambda essence: np.argsort(essence))
     [array([1, 0, 2])]
     """
     found: Orderings = []
@@ -196,7 +196,7 @@ def hidden(values: Sequence[Floats], rng: np.random.Generator, propose: Callable
     return found
 
 
-def hidden_many(
+def order_many_blind(
     values: Sequence[Floats], rng: np.random.Generator, propose: Callable[[Floats, Ints], Ints]
 ) -> Orderings:
     """As :func:`hidden`, of all collections at once.
@@ -212,7 +212,7 @@ def hidden_many(
     Examples
     --------
     >>> rng = np.random.default_rng(0)
-    >>> hidden_many([np.array([2.0, 1.0, 3.0])], rng, lambda rows, offsets: np.argsort(rows))
+    >>> order_many_blind([np.array([2.0, 1.0, 3.0])], rng, lambda rows, offsets: np.argsort(rows))
     [array([1, 0, 2])]
     """
     mixed = [rng.permutation(len(each)) for each in values]
@@ -222,7 +222,7 @@ def hidden_many(
     return [order[where] for order, where in zip(mixed, placed, strict=True)]
 
 
-def sorted_one_way(known: Sequence[Floats]) -> Callable[[Floats], Ints]:
+def sort_one_way(known: Sequence[Floats]) -> Callable[[Floats], Ints]:
     """Sort by the essence, up or down: whichever is nearer to the true orders of known collections, (n,) each."""
     slope = sum(float(np.linspace(-1, 1, len(each)) @ each) for each in known)
     sign = -1.0 if slope < 0 else 1.0
@@ -269,7 +269,7 @@ def searchable(model: Model) -> str | None:
     return kind if kind in SEARCHES else None
 
 
-def searched(model: Model, essences: Sequence[Floats], most: int, rng: np.random.Generator) -> Orderings:
+def search_scorer(model: Model, essences: Sequence[Floats], most: int, rng: np.random.Generator) -> Orderings:
     """The best orderings that a search under a model's scorer finds; slow, so of ``most`` collections alone."""
     kind = searchable(model)
 
@@ -279,30 +279,30 @@ def searched(model: Model, essences: Sequence[Floats], most: int, rng: np.random
     def propose(essence: Floats) -> Ints:
         return search_orderings(score, essence.reshape(len(essence), -1), alternatives=1)[0].ordering
 
-    return some(lambda values: hidden(values, rng, propose), essences, most)
+    return on_subset(lambda values: order_blind(values, rng, propose), essences, most)
 
 
-def some(orderings: Callable[[Sequence[Floats]], Orderings], values: Sequence[Floats], most: int) -> Orderings:
+def on_subset(orderings: Callable[[Sequence[Floats]], Orderings], values: Sequence[Floats], most: int) -> Orderings:
     """A slow method asked about ``most`` collections, evenly spread; None for the others."""
-    chosen = spread(len(values), most)
+    chosen = evenly_spaced(len(values), most)
     found: Orderings = [None] * len(values)
     for i, ordering in zip(chosen, orderings([values[i] for i in chosen]), strict=True):
         found[i] = ordering
     return found
 
 
-def spread(count: int, most: int) -> list[int]:
+def evenly_spaced(count: int, most: int) -> list[int]:
     """At most so many of ``count`` numbers from 0, evenly spread.
 
     Examples
     --------
-    >>> spread(10, 4)
+    >>> evenly_spaced(10, 4)
     [0, 3, 6, 9]
     """
     return [int(i) for i in np.unique(np.linspace(0, count - 1, min(most, count)).astype(int))]
 
 
-def sorted_features(
+def sort_features(
     collections: Sequence[Collection], names: Sequence[str], rng: np.random.Generator
 ) -> dict[str, Orderings]:
     """Each feature alone, sorted up and down; none where no names are given."""

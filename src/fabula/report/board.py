@@ -9,11 +9,10 @@ from typing import Any
 
 from fabula.core.files.writing import write_whole
 from fabula.report import svg
-from fabula.report.figures import colours
-from fabula.report.figures.bars import Bar, bars_figure
+from fabula.report import svg as colours
+from fabula.report.charts import Bar, bars_figure
 from fabula.report.page import STYLE
-from fabula.studies.bench.run import BenchCard
-from fabula.studies.bench.scoring import SHOWN, BenchRow
+from fabula.research.bench import SHOWN, BenchCard, BenchRow
 
 WHOSE = {"yours": "yours", "ours": "fabula", "paper": "the paper", "known": "oracle"}
 _MORE = (
@@ -39,7 +38,7 @@ def write_board(cards: Sequence[BenchCard], path: str | Path) -> Path:
 def board_page(cards: Sequence[BenchCard]) -> str:
     """The page: for each task the table of all methods and the picture of their rank correlation."""
     boards = "".join(_board(card) for card in cards)
-    style = STYLE + svg.STYLE + colours.STYLE + _MORE
+    style = STYLE + svg.STYLE + colours.SERIES_STYLE + _MORE
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>Finding the order · fabula</title>'
         f'<meta name="viewport" content="width=device-width,initial-scale=1"><style>{style}</style></head>'
