@@ -90,8 +90,8 @@ def peeks(scorer: type[BilstmScorer], seed: int) -> AuditReport:
         return net
 
     controls = {
-        "noise features": parts.changed(lambda part: noise_features(part, rng)),
-        "shuffled orders": parts.changed(lambda part: shuffle_orders(part, rng)),
+        "noise features": parts.map(lambda part: noise_features(part, rng)),
+        "shuffled orders": parts.map(lambda part: shuffle_orders(part, rng)),
     }
     rows = []
     for name, data in controls.items():

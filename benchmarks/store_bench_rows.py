@@ -27,7 +27,7 @@ def measured(name: str) -> tuple[str, list[dict]]:
 
 
 def main(names: list[str]) -> None:
-    path = Path(str(files("fabula.studies.bench").joinpath("stored.json")))
+    path = Path(str(files("fabula.research").joinpath("bench_rows.json")))
     for name in names or list(FAMILIES):
         digest, rows = measured(name)
         stored = json.loads(path.read_text(encoding="utf-8"))

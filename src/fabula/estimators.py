@@ -304,7 +304,5 @@ def _grouped(groups: ArrayLike, count: int) -> list[NDArray[np.intp]]:
 
 import_extra("sklearn", extra="sklearn", purpose="an estimator")
 
-# noqa: E402
-# noqa: E402
 
 __all__ = ["EssenceEncoder", "TemplateLearner"]

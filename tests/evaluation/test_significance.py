@@ -13,7 +13,7 @@ from fabula.evaluation.significance import (
     cohen_dz,
     compare_scores,
     holm,
-    paired_differences,
+    pair_differences,
     rank_biserial,
     sign_flip_test,
     t_test,
@@ -179,7 +179,7 @@ def test_very_small_and_large_differences(rng, scale):
 
 def test_nan_pairs_are_left_out_and_counted():
     a, b = [1.0, np.nan, 3.0, 5.0], [0.0, 1.0, np.nan, 3.0]
-    assert paired_differences(a, b).tolist() == [1, 2]
+    assert pair_differences(a, b)[0].tolist() == [1, 2]
     assert t_test(a, b).n == 2
     assert compare_scores({"a": a, "b": b})[0].n == 2
     assert cohen_dz([1.0, np.nan, 3.0]) == cohen_dz([1.0, 3.0])

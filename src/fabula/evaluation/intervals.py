@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from fabula.core.essence import Floats
+from fabula.core.ordering import Ints
 from fabula.errors import InputError
 
 _DRAWN = 4_000_000  # numbers drawn and held at a time
@@ -35,7 +36,7 @@ def bootstrap(
     resamples: int = 2000,
     method: Literal["bca", "percentile"] = "bca",
 ) -> Interval:
-    """Bootstrap interval of a mean; for a mean difference pass ``paired_differences(a, b)``.
+    """Bootstrap interval of a mean; for a mean difference pass ``pair_differences(a, b)[0]``.
 
     Parameters
     ----------
@@ -66,7 +67,7 @@ def bootstrap(
     mean = float(sample.mean())
     if is_constant(sample):
         return Interval(len(sample), mean, mean, mean)
-    means = np.concatenate(list(_resampled_means(sample, rng, resamples)))
+    means = np.concatenate([sample[drawn].mean(axis=1) for drawn in _resample(len(sample), resamples, rng)])
     ends = np.array([(1 - level) / 2, (1 + level) / 2])
     low, high = np.quantile(means, _bca_ends(sample, means, ends) if method == "bca" else ends.round(12))
     return Interval(len(sample), mean, float(low), float(high))
@@ -114,6 +115,22 @@ def mean_interval(
     return Interval(len(values), mean, mean - above * error, mean - below * error)
 
 
+def group_interval(
+    values: Floats, rng: np.random.Generator, groups: Sequence[Hashable] | None = None, *, resamples: int = 2000
+) -> Interval:
+    """The 95 % percentile interval of a mean over groups, which are drawn whole in the order of their names.
+
+    Examples
+    --------
+    >>> group_interval(np.array([1.0, 1.0, 1.0]), np.random.default_rng(0), [0, 0, 1])
+    Interval(n=3, mean=1.0, low=1.0, high=1.0)
+    """
+    sums, counts = _by_group(values, groups, ranked=True)
+    means = [sums[drawn].sum(axis=1) / counts[drawn].sum(axis=1) for drawn in _resample(len(sums), resamples, rng)]
+    low, high = np.quantile(np.concatenate(means), [0.025, 0.975])
+    return Interval(len(values), float(values.mean()), float(low), float(high))
+
+
 def mean_and_error(values: Floats, groups: Sequence[Hashable] | None = None) -> tuple[float, float]:
     """A mean, and its standard error where the values of one group go together.
 
@@ -127,11 +144,12 @@ def mean_and_error(values: Floats, groups: Sequence[Hashable] | None = None) -> 
     return mean, float(_errors(sums[np.newaxis], counts[np.newaxis], np.array([mean]))[0])
 
 
-def _by_group(values: Floats, groups: Sequence[Hashable] | None) -> tuple[Floats, Floats]:
-    """Sum and number of the values of each group, (g,) each."""
+def _by_group(values: Floats, groups: Sequence[Hashable] | None, *, ranked: bool = False) -> tuple[Floats, Floats]:
+    """Sum and number of the values of each group, (g,) each, as groups come or by their names."""
     if groups is None:
         return values, np.ones(len(values))
-    numbers = {group: number for number, group in enumerate(dict.fromkeys(groups))}
+    names: Iterable[Any] = set(groups) if ranked else dict.fromkeys(groups)
+    numbers = {group: number for number, group in enumerate(sorted(names) if ranked else names)}
     number = np.array([numbers[group] for group in groups])
     return np.bincount(number, weights=values).astype(np.float64), np.bincount(number).astype(np.float64)
 
@@ -155,8 +173,7 @@ def _student_ends(
         low, high = stdtrit(g - 1, ends)
         return float(low), float(high)
     found = []
-    for size in batches(resamples, g):
-        drawn = rng.integers(g, size=(size, g))
+    for drawn in _resample(g, resamples, rng):
         totals, sizes = sums[drawn], counts[drawn]
         means = totals.sum(axis=1) / sizes.sum(axis=1)
         errors = _errors(totals, sizes, means)
@@ -192,17 +209,16 @@ def is_constant(values: Floats) -> bool:
     return bool(np.ptp(values) <= _ALIKE * np.abs(values).max())
 
 
-def batches(count: int, width: int) -> Iterator[int]:
-    """Sizes that add up to ``count``, so that of rows of ``width`` numbers a few million are held at a time."""
-    size = max(1, _DRAWN // max(width, 1))
-    for start in range(0, count, size):
-        yield min(size, count - start)
+def batch_size(width: int) -> int:
+    """How many rows of ``width`` numbers are drawn at a time: a few million numbers are held."""
+    return max(1, _DRAWN // max(width, 1))
 
 
-def _resampled_means(sample: Floats, rng: np.random.Generator, resamples: int) -> Iterator[Floats]:
-    n = len(sample)
-    for size in batches(resamples, n):
-        yield sample[rng.integers(0, n, size=(size, n))].mean(axis=1)
+def _resample(groups: int, resamples: int, rng: np.random.Generator) -> Iterator[Ints]:
+    """Numbers of groups drawn with replacement, (rows, groups), some rows at a time."""
+    size = batch_size(groups)
+    for start in range(0, resamples, size):
+        yield rng.integers(groups, size=(min(size, resamples - start), groups))
 
 
 def _bca_ends(sample: Floats, means: Floats, ends: Floats) -> Floats:

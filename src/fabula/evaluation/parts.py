@@ -33,16 +33,16 @@ class Parts:
     measured: Sequence[Collection] | None = None
 
     @property
-    def shown(self) -> Sequence[Collection]:
+    def test(self) -> Sequence[Collection]:
         """The collections a result is measured on."""
         return self.validation if self.measured is None else self.measured
 
-    def changed(self, change: Callable[[Sequence[Collection]], Sequence[Collection]]) -> Parts:
+    def map(self, change: Callable[[Sequence[Collection]], Sequence[Collection]]) -> Parts:
         """The same parts with each changed, in their order."""
         training, validation = change(self.training), change(self.validation)
         return Parts(training, validation, None if self.measured is None else change(self.measured))
 
-    def nested(self, share: float = 0.1) -> Parts:
+    def nest(self, share: float = 0.1) -> Parts:
         """The same with something to measure on that decides nothing.
 
         Where nothing is set apart for it, a share of the training collections decides, and what was to decide is

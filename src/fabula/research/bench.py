@@ -227,9 +227,9 @@ def _of_column(task: BenchTask, column: str, seed: int) -> Iterator[Ours]:
 
 def _of_essence(task: BenchTask, seed: int) -> Iterator[Ours | str]:
     from fabula.studies.research import preset, train
-    from fabula.studies.splits import divided
+    from fabula.studies.splits import divide
 
-    learned, aside = divided(task.training, 0.1)
+    learned, aside = divide(task.training, 0.1)
     try:
         model = train((learned, aside), preset("arcs", seed=seed, features=task.features)).model
         if model.arcs is not None:

@@ -310,9 +310,9 @@ def essence_run(workspace: Workspace, seed: int) -> Measured:
     def work() -> Any:
         parts = frozen(model, study.parts, plain)
         found = measure(fewer(parts, plan.most), config, device=plan.device, progress=workspace.epochs_of(stage))
-        kept = {c.id for c in parts.shown}
-        beside = [c for c in plain.shown if c.id in kept]
-        told = correlations([c.column(FROZEN) for c in parts.shown], beside, names)
+        kept = {c.id for c in parts.test}
+        beside = [c for c in plain.test if c.id in kept]
+        told = correlations([c.column(FROZEN) for c in parts.test], beside, names)
         return Measured(found.bits, found.low, found.high, told)
 
     settings = {"config": config.to_dict(), "most": plan.most, "model": fingerprint(model)}
@@ -331,11 +331,11 @@ def frozen(model: Model, whole: Parts, plain: Parts) -> Parts:
     plain
         Those of the same ids that take part; one that has other items there is left out.
     """
-    known = {c.id: c for part in (whole.training, whole.validation, whole.shown) for c in part}
+    known = {c.id: c for part in (whole.training, whole.validation, whole.test) for c in part}
 
     def encoded(part: Sequence[Collection]) -> list[Collection]:
         same = [c for c in part if c.id in known and [i.id for i in known[c.id].items] == [i.id for i in c.items]]
         values = model.encode_all([known[c.id] for c in same])
         return [Collection(c.id, c.items, e, (FROZEN,), title=c.title) for c, e in zip(same, values, strict=True)]
 
-    return plain.changed(encoded)
+    return plain.map(encoded)

@@ -19,7 +19,7 @@ from fabula.sources.tables.files import is_table_folder
 from fabula.studies.gathering import gather
 from fabula.studies.logs import compact
 from fabula.studies.recipe import Recipe
-from fabula.studies.splits import Split, asked_for, divided, overlap, split_of, usable_features
+from fabula.studies.splits import Split, asked_for, divide, overlap, split_of, usable_features
 from fabula.studies.train import MEASURED, check_logged, read_everywhere, tell_all
 
 if TYPE_CHECKING:
@@ -205,7 +205,7 @@ def _split(recipe: Recipe, measuring: Measuring | None, least: int) -> Split:
     found = gather(recipe.table, measuring)
     if len(found.collections) < 4:
         raise InputError(f"{recipe.table}: holds {len(found.collections)} ordered collections; at least 4 are needed")
-    training, held_out = divided(found.collections, recipe.held_out)
+    training, held_out = divide(found.collections, recipe.held_out)
     notes = (*found.notes, *overlap(training, held_out))
     return Split(training, held_out, f"{len(held_out)} of {len(found.collections)} held out", notes)
 

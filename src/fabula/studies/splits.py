@@ -24,7 +24,7 @@ __all__ = [
     "Side",
     "Split",
     "asked_for",
-    "divided",
+    "divide",
     "overlap",
     "read_split",
     "sides_of",
@@ -50,7 +50,7 @@ class Split:
     @property
     def parts(self) -> Parts:
         """For training: a tenth of the training side is set aside to decide, and what is held out decides nothing."""
-        return Parts(self.training, self.held_out).nested()
+        return Parts(self.training, self.held_out).nest()
 
 
 def read_split(

@@ -108,7 +108,7 @@ def train(
             if settings.calibrate and run.best_epoch:
                 calibrate(best, validation, settings, world)
             shown = validation if parts.measured is None else make_pool(parts.measured, transform, world.device)
-            found = information(best, shown, settings, groups=makers(sorted(parts.shown, key=len)))
+            found = information(best, shown, settings, groups=makers(sorted(parts.test, key=len)))
             signs = essence_signs(encode_pool(best, pool), sorted(parts.training, key=len))
     about = {"bits": {name: _rounded(info) for name, info in found.items()}, **(card or {})}
     record = {**_record(settings, run, task, world), "seen": Fingerprints.of(parts.training, names).to_dict()}

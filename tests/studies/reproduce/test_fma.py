@@ -102,5 +102,5 @@ def test_the_essence_of_figure_1_is_the_frozen_one_of_the_arrays(archive, tmp_pa
     assert [(c.encoder, c.features) for c in trained] == [("identity", (figure1.FROZEN,))]
     assert {"valence", "tempo"} <= set(found.correlations)
     parts = figure1.frozen(figure1.essence(workspace, 0)[0], study.parts, study.plain)
-    assert [c.id for c in parts.shown] == [c.id for c in study.plain.shown]
+    assert [c.id for c in parts.test] == [c.id for c in study.plain.test]
     assert parts.training[0].features.shape == (4, 1)

@@ -52,7 +52,7 @@ def audit_sets(
         done = train_sets(data.training, data.validation, made_of, how, device=device, report=report)
         for label, scorer in SCORERS.items():
             with suppress_seen_warning():
-                info = mutual_information(done.model, data.shown, draws=16, scorer=scorer)
+                info = mutual_information(done.model, data.test, draws=16, scorer=scorer)
             rows.append(AuditRow(name, label, info.bits, info.low, info.high, info.collections))
     return AuditReport(rows)
 
@@ -70,15 +70,15 @@ def _posed(name: str, parts: Parts, spec: SetSpec, recipe: SetRecipe) -> tuple[P
     rng = np.random.default_rng((recipe.seed, len(name)))
     alone = replace(recipe, untitled=0.0, few=0.0)
     if name == NOISE:
-        changed = parts.changed(
+        changed = parts.map(
             lambda part: keep_only(noise_features(part, rng, logged=spec.logged), spec.features, titles=False)
         )
         return changed, replace(spec, titles=False), alone
     if name == TITLES:
         bare = replace(spec, features=(), logged=(), circle="", mode="")
-        return parts.changed(lambda part: shuffle_titles(part, rng)), bare, alone
+        return parts.map(lambda part: shuffle_titles(part, rng)), bare, alone
     if name == ORDERS:
-        return parts.changed(lambda part: shuffle_orders(part, rng)), spec, recipe
+        return parts.map(lambda part: shuffle_orders(part, rng)), spec, recipe
     return parts, spec, recipe
 
 

@@ -44,7 +44,7 @@ def compare_inputs(
         how = replace(recipe, seed=recipe.seed + seed)
         model = train_sets(parts.training, parts.validation, spec, how, device=device).model
         with suppress_seen_warning():
-            for name, info in _measured(model, parts.shown):
+            for name, info in _measured(model, parts.test):
                 found.setdefault(name, []).append(info)
     rows = [_row(name, spec.dimensions, runs) for name, runs in found.items()]
     return [rows[0], *sorted(rows[1:], key=lambda row: -row.bits)]
@@ -71,7 +71,7 @@ def compare_set_dimensions(
             sized = replace(spec, dimensions=d)
             done = train_sets(parts.training, parts.validation, sized, how, device=device)
             with suppress_seen_warning():
-                runs.append(mutual_information(done.model, parts.shown, draws=16))
+                runs.append(mutual_information(done.model, parts.test, draws=16))
         rows.append(_row("essence", d, runs))
     return rows
 
