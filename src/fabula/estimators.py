@@ -10,8 +10,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClusterMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from fabula.core.collection import Collection, Item
 from fabula.core.essence import Floats, normalise
@@ -24,7 +22,15 @@ from fabula.models.model import Model
 from fabula.studies.research import preset, train
 from fabula.templates.learn import learn_templates
 
-# Template learning as a clusterer and transformer.
+import_extra("sklearn", extra="sklearn", purpose="an estimator")
+
+from sklearn.base import BaseEstimator, ClusterMixin, TransformerMixin  # noqa: E402
+from sklearn.utils.validation import check_is_fitted, validate_data  # noqa: E402
+
+__all__ = ["EssenceEncoder", "TemplateLearner"]
+
+STRETCH = 8  # rows that are taken for one collection where nobody says which are
+_ALIKE = 1e-9  # spread, by the size, below which a column is constant
 
 
 class TemplateLearner(ClusterMixin, TransformerMixin, BaseEstimator):
@@ -146,12 +152,6 @@ def _is_ragged(X: Any) -> bool:
     return len(sizes) > 1 and -1 not in sizes
 
 
-# The essence as a transformer: an encoder trained on ordered rows.
-
-STRETCH = 8  # rows that are taken for one collection where nobody says which are
-_ALIKE = 1e-9  # spread, by the size, below which a column is constant
-
-
 class EssenceEncoder(TransformerMixin, BaseEstimator):
     """The narrative essence of items, learned from collections in their true order. Fitting needs PyTorch.
 
@@ -242,7 +242,7 @@ class EssenceEncoder(TransformerMixin, BaseEstimator):
         if groups is None:
             return np.asarray((self._raw(values) - self.centre_) / self.scale_)
         found = np.empty((len(values), self.model_.dimensions))
-        for rows in _grouped(groups, len(values)):
+        for rows in _rows_by_group(groups, len(values)):
             found[rows] = self.model_.encode(values[rows][:, self.used_])
         return found
 
@@ -285,7 +285,7 @@ class EssenceEncoder(TransformerMixin, BaseEstimator):
         stretches = np.arange(len(values)) // STRETCH if groups is None else groups
         found = [
             Collection(str(number), [Item(str(row)) for row in rows], values[rows][:, self.used_], self._names())
-            for number, rows in enumerate(_grouped(stretches, len(values)))
+            for number, rows in enumerate(_rows_by_group(stretches, len(values)))
             if len(rows) > 1
         ]
         if not found:
@@ -293,16 +293,10 @@ class EssenceEncoder(TransformerMixin, BaseEstimator):
         return found
 
 
-def _grouped(groups: ArrayLike, count: int) -> list[NDArray[np.intp]]:
+def _rows_by_group(groups: ArrayLike, count: int) -> list[NDArray[np.intp]]:
     """The rows of each group, in the order in which groups first appear."""
     labels = np.asarray(groups)
     if labels.shape != (count,):
         raise InputError(f"groups must say the collection of each of the {count} rows; got shape {labels.shape}")
     _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
     return [np.flatnonzero(inverse == group) for group in np.argsort(first)]
-
-
-import_extra("sklearn", extra="sklearn", purpose="an estimator")
-
-
-__all__ = ["EssenceEncoder", "TemplateLearner"]

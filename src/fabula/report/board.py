@@ -8,10 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from fabula.core.files.writing import write_whole
-from fabula.report import svg
-from fabula.report import svg as colours
 from fabula.report.charts import Bar, bars_figure
-from fabula.report.page import STYLE
+from fabula.report.markup import html_page, html_table
 from fabula.research.bench import SHOWN, BenchCard, BenchRow
 
 WHOSE = {"yours": "yours", "ours": "fabula", "paper": "the paper", "known": "oracle"}
@@ -37,13 +35,8 @@ def write_board(cards: Sequence[BenchCard], path: str | Path) -> Path:
 
 def board_page(cards: Sequence[BenchCard]) -> str:
     """The page: for each task the table of all methods and the picture of their rank correlation."""
-    boards = "".join(_board(card) for card in cards)
-    style = STYLE + svg.STYLE + colours.SERIES_STYLE + _MORE
-    return (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>Finding the order · fabula</title>'
-        f'<meta name="viewport" content="width=device-width,initial-scale=1"><style>{style}</style></head>'
-        f'<body><h1>Finding the order</h1><p class="sub">{escape(_RULES)}</p>{boards}</body></html>\n'
-    )
+    heading = f'<h1>Finding the order</h1><p class="sub">{escape(_RULES)}</p>'
+    return html_page("Finding the order", [heading, *map(_board, cards)], style=_MORE)
 
 
 def _board(card: BenchCard) -> str:
@@ -74,10 +67,7 @@ def _makers(task: Mapping[str, Any]) -> str:
 
 def _table(rows: Sequence[BenchRow]) -> str:
     heads = "".join(f'<th class="n">{escape(name)}</th>' for name in (*SHOWN, "failed"))
-    body = "".join(_row(row) for row in rows)
-    return (
-        f'<div class="scroll"><table><thead><tr><th>method</th>{heads}</tr></thead><tbody>{body}</tbody></table></div>'
-    )
+    return html_table(f"<th>method</th>{heads}", map(_row, rows))
 
 
 def _row(row: BenchRow) -> str:

@@ -1,9 +1,9 @@
-"""Bars with intervals, as SVG: the paper's Figure 1."""
+"""Charts of a study as SVG: bars and lines with intervals, templates with arcs, and the genealogy of templates."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any
@@ -12,10 +12,22 @@ import numpy as np
 
 from fabula.core.ordering import positions
 from fabula.core.template import Template
-from fabula.report import svg
-from fabula.report.svg import GREY, frame, path, shorten, text
-
-_LETTER = 6.6  # about as wide as a letter is
+from fabula.report.markup import (
+    GREY,
+    Scale,
+    band,
+    grid,
+    limits,
+    line,
+    path,
+    points,
+    scale,
+    series,
+    shorten,
+    svg,
+    text,
+    ticks,
+)
 
 
 @dataclass(frozen=True)
@@ -29,7 +41,7 @@ class Bar:
 
 
 def bars_figure(panels: Sequence[tuple[str, Sequence[Bar]]], *, width: int = 860, standalone: bool = True) -> str:
-    """Panels of horizontal bars side by side.
+    """Panels of horizontal bars side by side: the paper's Figure 1.
 
     Parameters
     ----------
@@ -42,53 +54,32 @@ def bars_figure(panels: Sequence[tuple[str, Sequence[Bar]]], *, width: int = 860
     '<svg'
     """
     rows = max(len(bars) for _, bars in panels)
-    height = 46 + 24 * rows + 20
     each = width / len(panels)
-    parts = [
-        part for number, (title, bars) in enumerate(panels) for part in _bar_panel(title, bars, number * each, each)
-    ]
-    style = f"<style>{svg.STYLE}</style>" if standalone else ""
-    return (
-        f'<svg class="fab" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img" '
-        f'aria-label="{escape(", ".join(title for title, _ in panels), quote=True)}">{style}{"".join(parts)}</svg>'
-    )
+    parts = [part for i, (title, bars) in enumerate(panels) for part in _bars(title, bars, i * each, each)]
+    label = ", ".join(title for title, _ in panels)
+    return svg(parts, width=width, height=66 + 24 * rows, label=label, standalone=standalone)
 
 
-def _bar_panel(title: str, bars: Sequence[Bar], left: float, width: float) -> list[str]:
-    names = min(width / 2, 16 + _LETTER * max(len(b.name) for b in bars))
-    room = 46.0
+def _bars(title: str, bars: Sequence[Bar], left: float, width: float) -> list[str]:
+    names = min(width / 2, 16 + 6.6 * max(len(b.name) for b in bars))  # a letter is about so wide
     low = min(0.0, *(b.value if b.low is None else b.low for b in bars))
     high = max(0.0, *(b.value if b.high is None else b.high for b in bars)) or 1.0
-    scale = (width - names - room - 12) / ((high - low) or 1.0)
-
-    def x(value: float) -> float:
-        return left + names + (value - low) * scale
-
-    bottom = 40 + 24 * len(bars)
-    parts = [
-        f'<text x="{left + names:.1f}" y="20" font-weight="600">{escape(title)}</text>',
-        f'<line class="axis" x1="{x(0):.1f}" x2="{x(0):.1f}" y1="32" y2="{bottom}"/>',
-    ]
+    x = scale(low, high, left + names, left + width - 58)
+    parts = [text(left + names, 20, title, bold=True), line("axis", x(0), x(0), 32, 40 + 24 * len(bars))]
     for row, b in enumerate(bars):
         y = 40 + 24 * row
         start, stop = sorted((x(0), x(b.value)))
-        parts.append(f'<text x="{left + names - 8:.1f}" y="{y + 11}" text-anchor="end">{escape(b.name)}</text>')
+        parts.append(text(left + names - 8, y + 11, b.name, anchor="end"))
         parts.append(
             f'<rect class="dot" x="{start:.1f}" y="{y}" width="{stop - start:.1f}" height="14" rx="2" '
             f'fill-opacity="{1 if b.name == "essence" else 0.55}"/>'
         )
         end = stop
         if b.low is not None and b.high is not None:
-            parts.append(f'<path class="whisker" d="M{x(b.low):.1f},{y + 7} H{x(b.high):.1f}"/>')
+            parts.append(path("whisker", [(x(b.low), y + 7), (x(b.high), y + 7)]))
             end = max(stop, x(b.high))
-        parts.append(f'<text class="soft" x="{end + 5:.1f}" y="{y + 11}">{round(b.value, 2) + 0.0:.2f}</text>')
+        parts.append(text(end + 5, y + 11, f"{round(b.value, 2) + 0.0:.2f}", kind="soft"))
     return parts
-
-
-# Lines with bands, as SVG: the paper's Figure 2, and learning curves.
-
-_LEFT, _RIGHT, _TOP, _BOTTOM, _GAP = 52.0, 24.0, 34.0, 44.0, 14.0
-_ROW = 20.0  # of the legend
 
 
 @dataclass(frozen=True)
@@ -106,6 +97,11 @@ class Line:
     colour: int = 0
     dashed: bool = False
 
+    @property
+    def kind(self) -> str:
+        """The class of its path."""
+        return "line dashed" if self.dashed else "line"
+
 
 @dataclass(frozen=True)
 class LinePanel:
@@ -118,217 +114,60 @@ class LinePanel:
 
 
 def lines_figure(panels: Sequence[LinePanel], *, width: int = 860, height: int = 300, standalone: bool = True) -> str:
-    """Panels of lines side by side over one legend.
+    """Panels of lines side by side over one legend: the paper's Figure 2, and learning curves.
 
     Examples
     --------
     >>> lines_figure([LinePanel("bits", "k", [Line("templates", [1, 2], [0.1, 0.2], [0.0, 0.1], [0.2, 0.3])])])[:4]
     '<svg'
     """
-    each = (width - _GAP * (len(panels) - 1)) / len(panels)
-    parts: list[str] = []
-    for number, panel in enumerate(panels):
-        parts += _line_panel(panel, number * (each + _GAP), each, height)
-    legend, rows = _legend([line for panel in panels for line in panel.lines], width, height)
+    each = (width - 14 * (len(panels) - 1)) / len(panels)
+    parts = [part for i, panel in enumerate(panels) for part in _lines(panel, i * (each + 14), each, height)]
+    legend, rows = _legend([one for panel in panels for one in panel.lines], width, height)
     label = ", ".join(panel.title for panel in panels)
-    return frame(parts + legend, width=width, height=height + _ROW * rows + 6, label=label, standalone=standalone)
+    return svg(parts + legend, width=width, height=height + 20 * rows + 6, label=label, standalone=standalone)
 
 
-def _line_panel(panel: LinePanel, left: float, width: float, height: float) -> list[str]:
-    xs = [v for line in panel.lines for v in line.x]
-    ys = [v for line in panel.lines for v in (*line.y, *line.low, *line.high)]
-    x = _scale(xs, left + _LEFT, left + width - _RIGHT, log=panel.log)
+def _lines(panel: LinePanel, left: float, width: float, height: float) -> list[str]:
+    start, stop, floor = left + 52, left + width - 24, height - 44.0
+    xs = [v for one in panel.lines for v in one.x]
+    ys = [v for one in panel.lines for v in (*one.y, *one.low, *one.high)]
     margin = 0.06 * (max(ys) - min(ys)) or 0.5
     low, high = min(ys) - margin, max(ys) + margin
-    y = _scale([low, high], height - _BOTTOM, _TOP, log=False)
-    parts = [text(left + _LEFT, 18, panel.title, bold=True)]
-    for tick in svg.ticks(low, high):
-        parts.append(
-            f'<line class="axis" x1="{left + _LEFT:.1f}" x2="{left + width - _RIGHT:.1f}" y1="{y(tick):.1f}" '
-            f'y2="{y(tick):.1f}"/>'
-        )
-        parts.append(text(left + _LEFT - 6, y(tick) + 4, f"{tick:g}", kind="soft", anchor="end"))
-    under = height - _BOTTOM + 17
-    parts += [text(x(tick), under, f"{tick:,g}", kind="soft", anchor="middle") for tick in _x_ticks(xs)]
-    parts.append(text(left + _LEFT + (width - _LEFT) / 2, height - 8, panel.along, kind="soft", anchor="middle"))
-    for line in panel.lines:
-        if len(line.low):
-            there = [(x(u), y(v)) for u, v in zip(line.x, line.high, strict=True)]
-            back = [(x(u), y(v)) for u, v in zip(line.x, line.low, strict=True)][::-1]
-            parts.append(f'<g class="s{line.colour}">{path("band", there + back, closed=True)}</g>')
-    return parts + [_drawn(line, x, y) for line in panel.lines]
+    x, y = _x_scale(xs, start, stop, log=panel.log), scale(low, high, floor, 34)
+    distinct = sorted(set(xs))  # where there are few values all are marked, else round numbers
+    marks = distinct if len(distinct) <= 8 else [t for t in ticks(distinct[0], distinct[-1]) if t <= distinct[-1]]
+    parts = [text(start, 18, panel.title, bold=True), *grid(low, high, y, start, stop)]
+    parts += [text(x(mark), floor + 17, f"{mark:,g}", kind="soft", anchor="middle") for mark in marks]
+    parts.append(text(start + (width - 52) / 2, height - 8, panel.along, kind="soft", anchor="middle"))
+    parts += [series(one.colour, band(one.x, one.low, one.high, x, y)) for one in panel.lines if len(one.low)]
+    for one in panel.lines:
+        there = points(one.x, one.y, x, y)
+        dots = [f'<circle class="mark" cx="{px:.1f}" cy="{py:.1f}" r="2.6"/>' for px, py in there]
+        parts.append(series(one.colour, path(one.kind, there), *(dots if len(there) <= 12 else [])))
+    return parts
 
 
-def _drawn(line: Line, x: Callable[[float], float], y: Callable[[float], float]) -> str:
-    points = [(x(u), y(v)) for u, v in zip(line.x, line.y, strict=True)]
-    marks = "".join(f'<circle class="mark" cx="{px:.1f}" cy="{py:.1f}" r="2.6"/>' for px, py in points[:40])
-    kind = "line dashed" if line.dashed else "line"
-    return f'<g class="s{line.colour}">{path(kind, points)}{marks if len(points) <= 12 else ""}</g>'
+def _x_scale(values: Sequence[float], start: float, stop: float, *, log: bool) -> Scale:
+    if not log:
+        return scale(min(values), max(values), start, stop)
+    inner = scale(math.log(min(values)), math.log(max(values)), start, stop)
+    return lambda value: inner(math.log(value))
 
 
 def _legend(lines: Sequence[Line], width: float, top: float) -> tuple[list[str], int]:
     """One entry per name, in rows as wide as the figure; and how many rows."""
     parts: list[str] = []
     at, row = 10.0, 0
-    for line in {line.name: line for line in lines}.values():
-        room = 46 + 6.4 * len(line.name)
+    for one in {one.name: one for one in lines}.values():
+        room = 46 + 6.4 * len(one.name)
         if at + room > width and at > 10:
             at, row = 10.0, row + 1
-        middle = top + 10 + _ROW * row
-        kind = "line dashed" if line.dashed else "line"
-        parts.append(f'<g class="s{line.colour}">{path(kind, [(at, middle), (at + 24, middle)])}</g>')
-        parts.append(text(at + 30, middle + 4, line.name))
+        middle = top + 10 + 20 * row
+        parts.append(series(one.colour, path(one.kind, [(at, middle), (at + 24, middle)])))
+        parts.append(text(at + 30, middle + 4, one.name))
         at += room
     return parts, row + 1
-
-
-def _scale(values: Sequence[float], start: float, stop: float, *, log: bool) -> Callable[[float], float]:
-    scaled = math.log if log else float
-    low, high = scaled(min(values)), scaled(max(values))
-    spread = (high - low) or 1.0
-    return lambda value: start + (stop - start) * (scaled(value) - low) / spread
-
-
-def _x_ticks(values: Sequence[float]) -> list[float]:
-    """Where there are few values, all of them; else round numbers."""
-    distinct = sorted(set(values))
-    if len(distinct) <= 8:
-        return distinct
-    return [tick for tick in svg.ticks(distinct[0], distinct[-1]) if distinct[0] <= tick <= distinct[-1]]
-
-
-# The genealogy of templates, as SVG: the paper's Figure 5. A box is a template, a band the collections that move.
-
-_TOP_SANKEY, _BOX, _GAP_SANKEY, _CURVE = 30.0, 78.0, 14.0, 46.0
-_NAMED = 32.0  # height from which a box has room for its name
-
-
-@dataclass(frozen=True)
-class _Node:
-    """Where a template's box stands."""
-
-    template: Mapping[str, Any]
-    left: float
-    top: float
-    height: float
-
-
-def genealogy_figure(
-    genealogy: Mapping[str, Any], *, width: int = 960, height: int = 420, standalone: bool = True
-) -> str:
-    """Templates by their number, and how collections move between them.
-
-    Parameters
-    ----------
-    genealogy
-        As :meth:`fabula.templates.genealogy.Genealogy.to_dict` gives it.
-
-    Examples
-    --------
-    >>> one = {"name": "rise", "lineage": 0, "curve": [-1, 1], "collections": 3}
-    >>> genealogy_figure({"generations": [{"k": 1, "templates": [one]}], "flows": []})[:4]
-    '<svg'
-    """
-    generations = genealogy["generations"]
-    total = sum(t["collections"] for t in generations[0]["templates"])
-    most = max(len(g["templates"]) for g in generations)
-    scale = (height - _GAP_SANKEY * (most - 1)) / max(total, 1)
-    step = (width - _BOX - 20) / max(len(generations) - 1, 1)
-    columns: list[dict[int, _Node]] = []
-    for number, generation in enumerate(generations):
-        order = _ordered(generation, genealogy["flows"][number - 1] if number else [], columns[-1:])
-        columns.append(_stacked(generation, order, 10 + step * number, scale, height))
-    heights = np.array([v for g in generations for t in g["templates"] for v in t["curve"]])
-    reach = float(np.abs(heights).max()) or 1.0
-    parts: list[str] = []
-    for before, after, links in zip(columns[:-1], columns[1:], genealogy["flows"], strict=True):
-        parts += _bands(before, after, links, scale)
-    for generation, column in zip(generations, columns, strict=True):
-        parts.append(text(next(iter(column.values())).left, 16, f"k = {generation['k']}", bold=True))
-        parts += [_box(node, reach) for node in column.values()]
-    return frame(
-        parts, width=width, height=_TOP_SANKEY + height + 16, label="genealogy of templates", standalone=standalone
-    )
-
-
-def _ordered(
-    generation: Mapping[str, Any], links: Sequence[Mapping[str, int]], before: list[dict[int, _Node]]
-) -> list[int]:
-    """Templates from top to bottom: by where their collections come from, so that few bands cross."""
-    numbers = range(len(generation["templates"]))
-    if not before:
-        return list(numbers)
-    middle = {}
-    for j in numbers:
-        coming = [(before[0][link["source"]], link["collections"]) for link in links if link["target"] == j]
-        weight = sum(count for _, count in coming)
-        middle[j] = sum((node.top + node.height / 2) * count for node, count in coming) / weight if weight else 1e9
-    return sorted(numbers, key=lambda j: middle[j])
-
-
-def _stacked(
-    generation: Mapping[str, Any], order: Sequence[int], left: float, scale: float, height: float
-) -> dict[int, _Node]:
-    templates = generation["templates"]
-    used = sum(t["collections"] for t in templates) * scale + _GAP_SANKEY * (len(templates) - 1)
-    top = _TOP_SANKEY + (height - used) / 2
-    column = {}
-    for j in order:
-        size = templates[j]["collections"] * scale
-        column[j] = _Node(templates[j], left, top, size)
-        top += size + _GAP_SANKEY
-    return column
-
-
-def _bands(
-    before: Mapping[int, _Node], after: Mapping[int, _Node], links: Sequence[Mapping[str, int]], scale: float
-) -> list[str]:
-    """Bands from box to box, in the colour of the box they leave."""
-    out = dict.fromkeys(before, 0.0)
-    into = dict.fromkeys(after, 0.0)
-    arrivals = {number: rank for rank, number in enumerate(after)}
-    ranks = {number: rank for rank, number in enumerate(before)}
-    drawn = []
-    for link in sorted(links, key=lambda each: (ranks[each["source"]], arrivals[each["target"]])):
-        source, target = before[link["source"]], after[link["target"]]
-        thick = link["collections"] * scale
-        x0, x1 = source.left + _BOX, target.left
-        y0, y1 = source.top + out[link["source"]], target.top + into[link["target"]]
-        middle = (x0 + x1) / 2
-        label = f"{source.template['name']} to {target.template['name']}: {link['collections']} collections"
-        drawn.append(
-            f'<path class="flow s{_colour(source)}" d="M{x0:.1f},{y0:.1f} C{middle:.1f},{y0:.1f} {middle:.1f},{y1:.1f} '
-            f"{x1:.1f},{y1:.1f} L{x1:.1f},{y1 + thick:.1f} C{middle:.1f},{y1 + thick:.1f} {middle:.1f},"
-            f'{y0 + thick:.1f} {x0:.1f},{y0 + thick:.1f}Z"><title>{escape(label)}</title></path>'
-        )
-        out[link["source"]] += thick
-        into[link["target"]] += thick
-    return drawn
-
-
-def _box(node: _Node, reach: float) -> str:
-    curve = np.asarray(node.template["curve"], dtype=np.float64)
-    named = node.height >= _NAMED
-    room = min(node.height - (18 if named else 4), _CURVE)
-    middle = node.top + node.height / 2 + (6 if named else 0)
-    xs = np.linspace(node.left + 6, node.left + _BOX - 6, len(curve))
-    points = [(float(x), middle - float(v) / reach * room / 2) for x, v in zip(xs, curve, strict=True)]
-    label = f"{node.template['name']}: {node.template['collections']} collections"
-    name = text(node.left + 5, node.top + 12, node.template["name"], kind="small") if named else ""
-    return (
-        f'<g class="s{_colour(node)}"><rect class="node" x="{node.left:.1f}" y="{node.top:.1f}" width="{_BOX:.0f}" '
-        f'height="{max(node.height, 1):.1f}" rx="4"><title>{escape(label)}</title></rect>'
-        f"{path('line', points) if room > 4 else ''}</g>{name}"
-    )
-
-
-def _colour(node: _Node) -> int:
-    return int(node.template["lineage"]) % GREY
-
-
-# Templates with the arcs of collections, as SVG: the paper's Figures 4 and 6.
-
-_POINTS = 81  # of a template
 
 
 @dataclass(frozen=True)
@@ -373,26 +212,8 @@ class PanelLayout:
     notes: Sequence[str] = ()
 
 
-@dataclass(frozen=True)
-class _Box:
-    """Where a panel stands, and the values at its bottom and top."""
-
-    left: float
-    top: float
-    width: float
-    height: float
-    low: float
-    high: float
-
-    def x(self, u: float) -> float:
-        return self.left + 6 + (self.width - 12) * u
-
-    def y(self, v: float) -> float:
-        return self.top + self.height * (self.high - v) / (self.high - self.low)
-
-
 def panels_figure(panels: Sequence[ArcPanel], layout: PanelLayout, *, standalone: bool = True) -> str:
-    """A grid of panels on one scale, in reading order.
+    """A grid of templates with the arcs of collections on one scale, in reading order: the paper's Figures 4 and 6.
 
     Examples
     --------
@@ -401,62 +222,160 @@ def panels_figure(panels: Sequence[ArcPanel], layout: PanelLayout, *, standalone
     '<svg'
     """
     values = [v for panel in panels for arc in panel.arcs for v in arc.values]
-    values += [float(v) for p in panels if p.template is not None for v in p.template.samples(_POINTS)]
-    low, high = svg.limits(np.array(values))
+    values += [float(v) for p in panels if p.template is not None for v in p.template.samples(81)]
+    low, high = limits(np.array(values))
     columns, height = layout.columns, layout.height
     below = 14.0 * max(len(panel.arcs) for panel in panels) + 8 if layout.named else 6.0
     each, step = (layout.width - 26) / columns, 26 + height + below
     parts = []
     for number, panel in enumerate(panels):
-        left, top = 26 + each * (number % columns), step * (number // columns)
-        box = _Box(left, top + 26, each - 14, height, low, high)
-        parts += _arc_panel(panel, box, ticks=number % columns == 0)
-        parts += _names(panel, box, each) if layout.named else []
+        left, top = 26 + each * (number % columns), step * (number // columns) + 26
+        x, y = scale(0, 1, left + 6, left + each - 20), scale(high, low, top, top + height)
+        parts.append(text(left, top - 8, shorten(panel.title, round((each - 14) / 6.4)), bold=True))
+        for tick in ticks(low, high):
+            parts.append(line("zero", left, left + each - 14, y(tick), y(tick)))
+            if number % columns == 0:
+                parts.append(text(left - 4, y(tick) + 4, f"{tick:g}", kind="soft small", anchor="end"))
+        if panel.template is not None:
+            curve = points(positions(81), panel.template.samples(81), x, y)
+            parts.append(series(panel.colour, path("thick", curve)))
+        parts += [_arc(arc, x, y) for arc in panel.arcs]
+        for i, arc in enumerate(panel.arcs if layout.named else ()):
+            words = shorten(arc.name, round(each / 6.2))
+            parts.append(text(left, top + height + 14 + 14 * i, words, kind="soft small"))
     if layout.notes and len(panels) % columns:
         left, top = 26 + each * (len(panels) % columns), step * (len(panels) // columns)
-        parts += _notes(layout, left, top, each)
-    rows = -(-len(panels) // columns)
+        room = min(16.0, (height + 16) / len(layout.notes))
+        for i, note in enumerate(layout.notes):
+            parts.append(text(left + 6, top + 30 + room * i, shorten(note, round(each / 6.6)), kind="soft"))
     label = ", ".join(panel.title for panel in panels)
-    return frame(parts, width=layout.width, height=step * rows, label=label, standalone=standalone)
+    rows = -(-len(panels) // columns)
+    return svg(parts, width=layout.width, height=step * rows, label=label, standalone=standalone)
 
 
-def _names(panel: ArcPanel, box: _Box, width: float) -> list[str]:
-    bottom = box.top + box.height + 14
-    return [
-        text(box.left, bottom + 14 * i, shorten(arc.name, round(width / 6.2)), kind="soft small")
-        for i, arc in enumerate(panel.arcs)
-    ]
-
-
-def _notes(layout: PanelLayout, left: float, top: float, width: float) -> list[str]:
-    line = min(16.0, (layout.height + 16) / len(layout.notes))
-    return [
-        text(left + 6, top + 30 + line * i, shorten(note, round(width / 6.6)), kind="soft")
-        for i, note in enumerate(layout.notes)
-    ]
-
-
-def _arc_panel(panel: ArcPanel, box: _Box, *, ticks: bool) -> list[str]:
-    left, width, x, y = box.left, box.width, box.x, box.y
-    parts = [text(left, box.top - 8, shorten(panel.title, round(width / 6.4)), bold=True)]
-    for tick in svg.ticks(box.low, box.high):
-        parts.append(
-            f'<line class="zero" x1="{left:.1f}" x2="{left + width:.1f}" y1="{y(tick):.1f}" y2="{y(tick):.1f}"/>'
-        )
-        if ticks:
-            parts.append(text(left - 4, y(tick) + 4, f"{tick:g}", kind="soft small", anchor="end"))
-    if panel.template is not None:
-        points = zip(positions(_POINTS), panel.template.samples(_POINTS), strict=True)
-        parts.append(f'<g class="s{panel.colour}">{path("thick", [(x(u), y(float(v))) for u, v in points])}</g>')
-    return parts + [_arc(arc, x, y) for arc in panel.arcs]
-
-
-def _arc(arc: Arc, x: Callable[[float], float], y: Callable[[float], float]) -> str:
-    points = [(x(float(u)), y(v)) for u, v in zip(positions(len(arc.values)), arc.values, strict=True)]
-    drawn = path("thin", points) if len(points) > 1 else ""
-    radius = 8 if arc.marks else 2.2
-    for number, (px, py) in enumerate(points):
-        drawn += f'<circle class="mark" cx="{px:.1f}" cy="{py:.1f}" r="{radius}"/>'
+def _arc(arc: Arc, x: Scale, y: Scale) -> str:
+    there = points(positions(len(arc.values)), arc.values, x, y)
+    parts = [path("thin", there)] if len(there) > 1 else []
+    for number, (px, py) in enumerate(there):
+        parts.append(f'<circle class="mark" cx="{px:.1f}" cy="{py:.1f}" r="{8 if arc.marks else 2.2}"/>')
         if arc.marks:
-            drawn += text(px, py + 3.6, arc.marks[number], kind="small inside", anchor="middle")
-    return f'<g class="s{GREY}">{drawn}</g>'
+            parts.append(text(px, py + 3.6, arc.marks[number], kind="small inside", anchor="middle"))
+    return series(GREY, *parts)
+
+
+_TOP, _BOX, _GAP, _CURVE = 30.0, 78.0, 14.0, 46.0
+_NAMED = 32.0  # height from which a box has room for its name
+
+
+@dataclass(frozen=True)
+class _Node:
+    """Where a template's box stands."""
+
+    template: Mapping[str, Any]
+    left: float
+    top: float
+    height: float
+
+    @property
+    def colour(self) -> int:
+        return int(self.template["lineage"]) % GREY
+
+
+Column = Mapping[int, _Node]
+Links = Sequence[Mapping[str, int]]
+
+
+def genealogy_figure(
+    genealogy: Mapping[str, Any], *, width: int = 960, height: int = 420, standalone: bool = True
+) -> str:
+    """Templates by their number, and how collections move between them: the paper's Figure 5.
+
+    Parameters
+    ----------
+    genealogy
+        As :meth:`fabula.templates.genealogy.Genealogy.to_dict` gives it: a box is a template, a band the collections.
+
+    Examples
+    --------
+    >>> one = {"name": "rise", "lineage": 0, "curve": [-1, 1], "collections": 3}
+    >>> genealogy_figure({"generations": [{"k": 1, "templates": [one]}], "flows": []})[:4]
+    '<svg'
+    """
+    generations = genealogy["generations"]
+    total = sum(t["collections"] for t in generations[0]["templates"])
+    most = max(len(g["templates"]) for g in generations)
+    unit = (height - _GAP * (most - 1)) / max(total, 1)  # height of a collection
+    step = (width - _BOX - 20) / max(len(generations) - 1, 1)
+    columns: list[Column] = []
+    for number, generation in enumerate(generations):
+        order = _rank(generation, genealogy["flows"][number - 1], columns[-1]) if number else None
+        columns.append(_stack(generation, order, 10 + step * number, unit, height))
+    reach = max(abs(v) for g in generations for t in g["templates"] for v in t["curve"]) or 1.0
+    parts: list[str] = []
+    for before, after, links in zip(columns[:-1], columns[1:], genealogy["flows"], strict=True):
+        parts += _flows(before, after, links, unit)
+    for generation, column in zip(generations, columns, strict=True):
+        parts.append(text(next(iter(column.values())).left, 16, f"k = {generation['k']}", bold=True))
+        parts += [_box(node, reach) for node in column.values()]
+    return svg(parts, width=width, height=_TOP + height + 16, label="genealogy of templates", standalone=standalone)
+
+
+def _rank(generation: Mapping[str, Any], links: Links, before: Column) -> list[int]:
+    """Templates from top to bottom: by where their collections come from, so that few bands cross."""
+    middle = {}
+    for j in range(len(generation["templates"])):
+        coming = [(before[link["source"]], link["collections"]) for link in links if link["target"] == j]
+        weight = sum(count for _, count in coming)
+        middle[j] = sum((node.top + node.height / 2) * count for node, count in coming) / weight if weight else 1e9
+    return sorted(middle, key=lambda j: middle[j])
+
+
+def _stack(
+    generation: Mapping[str, Any], order: Sequence[int] | None, left: float, unit: float, height: float
+) -> Column:
+    """The boxes of one number of templates, in an order from top to bottom."""
+    templates = generation["templates"]
+    top = _TOP + (height - sum(t["collections"] for t in templates) * unit - _GAP * (len(templates) - 1)) / 2
+    column = {}
+    for j in range(len(templates)) if order is None else order:
+        column[j] = _Node(templates[j], left, top, templates[j]["collections"] * unit)
+        top += column[j].height + _GAP
+    return column
+
+
+def _flows(before: Column, after: Column, links: Links, unit: float) -> list[str]:
+    """Bands from box to box, in the colour of the box they leave."""
+    out, into = dict.fromkeys(before, 0.0), dict.fromkeys(after, 0.0)
+    ranks, arrivals = ({number: rank for rank, number in enumerate(column)} for column in (before, after))
+    parts = []
+    for link in sorted(links, key=lambda each: (ranks[each["source"]], arrivals[each["target"]])):
+        source, target = before[link["source"]], after[link["target"]]
+        thick = link["collections"] * unit
+        x0, x1 = source.left + _BOX, target.left
+        y0, y1 = source.top + out[link["source"]], target.top + into[link["target"]]
+        middle = (x0 + x1) / 2
+        label = f"{source.template['name']} to {target.template['name']}: {link['collections']} collections"
+        parts.append(
+            f'<path class="flow s{source.colour}" d="M{x0:.1f},{y0:.1f} C{middle:.1f},{y0:.1f} {middle:.1f},{y1:.1f} '
+            f"{x1:.1f},{y1:.1f} L{x1:.1f},{y1 + thick:.1f} C{middle:.1f},{y1 + thick:.1f} {middle:.1f},"
+            f'{y0 + thick:.1f} {x0:.1f},{y0 + thick:.1f}Z"><title>{escape(label)}</title></path>'
+        )
+        out[link["source"]] += thick
+        into[link["target"]] += thick
+    return parts
+
+
+def _box(node: _Node, reach: float) -> str:
+    curve = node.template["curve"]
+    named = node.height >= _NAMED
+    room = min(node.height - (18 if named else 4), _CURVE)
+    middle = node.top + node.height / 2 + (6 if named else 0)
+    x, y = scale(0, 1, node.left + 6, node.left + _BOX - 6), scale(0, reach, middle, middle - room / 2)
+    course = path("line", points(positions(len(curve)), curve, x, y)) if room > 4 else ""
+    label = f"{node.template['name']}: {node.template['collections']} collections"
+    name = text(node.left + 5, node.top + 12, node.template["name"], kind="small") if named else ""
+    rect = (
+        f'<rect class="node" x="{node.left:.1f}" y="{node.top:.1f}" width="{_BOX:.0f}" '
+        f'height="{max(node.height, 1):.1f}" rx="4"><title>{escape(label)}</title></rect>'
+    )
+    return series(node.colour, rect, course) + name

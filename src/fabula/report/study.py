@@ -12,8 +12,6 @@ from typing import Any
 from fabula.core.files.writing import write_whole
 from fabula.core.template import Template
 from fabula.errors import FileError
-from fabula.report import svg
-from fabula.report import svg as figures_colours
 from fabula.report.charts import (
     Arc,
     ArcPanel,
@@ -26,13 +24,10 @@ from fabula.report.charts import (
     lines_figure,
     panels_figure,
 )
-from fabula.report.page import STYLE
-from fabula.report.svg import GREY
+from fabula.report.markup import GREY, html_page, html_table
 from fabula.research.recovery import METHODS
 from fabula.research.reproduce import NAMES, RANDOM, Reproduced, shuffled_name
 from fabula.sources.tables.csv_text import csv_text
-
-# Tables of a study, once as rows: for HTML and for CSV alike.
 
 SHOWN = ("edit", "spearman", "kendall", "first", "last", "neighbours", "position", "lcs", "perfect")
 
@@ -53,12 +48,11 @@ class StudyTable:
         """Numbers to so many digits, on the right."""
         numeric = [all(isinstance(row[i], int | float | None) for row in self.rows) for i in range(len(self.columns))]
         head = "".join(_cell("th", name, right=n) for name, n in zip(self.columns, numeric, strict=True))
-        rows = [
+        rows = (
             "".join(_cell("td", format_cell(cell, digits), right=n) for cell, n in zip(row, numeric, strict=True))
             for row in self.rows
-        ]
-        body = "".join(f"<tr>{cells}</tr>" for cells in rows)
-        return f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+        )
+        return html_table(head, rows)
 
 
 def _cell(tag: str, words: str, *, right: bool) -> str:
@@ -143,28 +137,26 @@ def _clean(column: str, value: Any) -> Any:
     return 0.0 if tiny else value
 
 
-# The figures of a study by name, each from its numbers.
-
 _TITLES = {"edit": "best string edit score", "spearman": "best Spearman's rho"}
 
 
 def figures(results: Reproduced, *, standalone: bool = True) -> dict[str, str]:
     """SVG text of every figure by name, in the order of the page."""
-    found = {"table1": _table1_figures(results, standalone=standalone)}
+    found = {"table1": _table1_figure(results, standalone=standalone)}
     if results.figure1 is not None:
         found["figure1"] = _figure1(results.figure1, standalone=standalone)
     return found | {
-        "figure2": _figure2_figures(results, standalone=standalone),
+        "figure2": _figure2_lines(results, standalone=standalone),
         "figure2-gain": _gain(results, standalone=standalone),
         "figure4": _figure4(results.kinship, standalone=standalone),
         "figure5": genealogy_figure(results.kinship, standalone=standalone),
         "figure6": _figure6(results, standalone=standalone),
-        "recovery": _recovery_figures(results, standalone=standalone),
+        "recovery": _recovery_bars(results, standalone=standalone),
         "learning": _learning(results, standalone=standalone),
     }
 
 
-def _table1_figures(results: Reproduced, *, standalone: bool) -> str:
+def _table1_figure(results: Reproduced, *, standalone: bool) -> str:
     bars = [_bar(f"d = {r['dimensions']}", r["bits"], r["low"], r["high"]) for r in results.table1]
     zero = [_bar(f"{r['data']}, {r['scorer']}", r["bits"], r["low"], r["high"]) for r in results.controls]
     panels = [("bits by dimensions of the essence", bars), ("bits of the controls", zero)]
@@ -178,7 +170,7 @@ def _figure1(rows: list[dict[str, Any]], *, standalone: bool) -> str:
     return bars_figure([*panels, ("correlation with the essence", known)] if known else panels, standalone=standalone)
 
 
-def _figure2_figures(results: Reproduced, *, standalone: bool) -> str:
+def _figure2_lines(results: Reproduced, *, standalone: bool) -> str:
     looks = {RANDOM: (GREY, True)}
     for colour, way in enumerate(NAMES):
         looks |= {NAMES[way]: (colour, False), shuffled_name(way): (colour, True)}
@@ -240,7 +232,7 @@ def _figure6(results: Reproduced, *, standalone: bool) -> str:
     return panels_figure(panels, layout, standalone=standalone)
 
 
-def _recovery_figures(results: Reproduced, *, standalone: bool) -> str:
+def _recovery_bars(results: Reproduced, *, standalone: bool) -> str:
     rows = results.recovery["rows"]
     plain = [r for r in rows[1:] if r["method"] not in METHODS and r["metrics"]["spearman"]["mean"] > 0]
     chosen = [rows[0], *plain[:4], *(r for r in rows if r["method"] in METHODS)]
@@ -322,12 +314,7 @@ def report_page(results: Reproduced) -> str:
         _figure(drawn["learning"], "Left: bits on the development collections after each epoch, one line a seed. "
                 "Right: bits of a mixture of arcs by the number of training collections, with 95 % intervals."),
     ]  # fmt: skip
-    style = STYLE + svg.STYLE + figures_colours.SERIES_STYLE + _MORE
-    return (
-        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(title)} · fabula</title>'
-        f'<meta name="viewport" content="width=device-width,initial-scale=1"><style>{style}</style></head>'
-        f"<body>{''.join(body)}</body></html>\n"
-    )
+    return html_page(title, body, style=_MORE)
 
 
 def _about(results: Reproduced) -> str:

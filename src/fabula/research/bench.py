@@ -488,7 +488,7 @@ def make_card(
 
 def stored_rows(digest: str) -> list[BenchRow]:
     """The rows of a task that were measured before and come with the package; none for a task that is not its own."""
-    stored = json.loads(files(__package__).joinpath("stored.json").read_text(encoding="utf-8"))
+    stored = json.loads(files(__package__).joinpath("bench_rows.json").read_text(encoding="utf-8"))
     return [_row(each) for each in stored.get(digest, [])]
 
 

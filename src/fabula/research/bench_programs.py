@@ -18,7 +18,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,7 +26,9 @@ from fabula.core.collection import Collection, Item
 from fabula.core.files.writing import write_whole
 from fabula.core.ordering import Ints, as_ordering
 from fabula.errors import FileError, InputError
-from fabula.research.bench_tasks import BenchTask
+
+if TYPE_CHECKING:
+    from fabula.research.bench_tasks import BenchTask
 
 # What a method sees of a collection: shuffled items under names drawn for this one question.
 

@@ -21,14 +21,12 @@ from fabula.evaluation.intervals import bootstrap
 from fabula.evaluation.significance import ComparisonSettings, compare_scores
 from fabula.media.music.album_tables import SHOWN_CREATOR, SHOWN_TITLE
 from fabula.models.model import Model
-from fabula.research import trainings as bits
-from fabula.research import trainings as figure1
-from fabula.research import trainings as learned
+from fabula.research import trainings as made
 from fabula.research.evaluate import tabulate
 from fabula.research.recovery import DIRECT, SEARCHES, Methods, recover, scalar_essences, searchable
 from fabula.research.stages import Task, Workspace, plain, side_by_side
 from fabula.research.study_data import StudyData, StudyPlan, full_plan, read_study_data
-from fabula.research.trainings import SEARCH_PARTS, as_orderings, essence, search_part, searched_model, template_sets
+from fabula.research.trainings import SEARCH_PARTS, as_orderings, essence, search_part, search_model, template_sets
 from fabula.studies.splits import Split
 from fabula.templates.genealogy import trace_genealogy
 
@@ -222,7 +220,7 @@ def recovery(workspace: Workspace, model: Model, templates: TemplateSet, direct:
 
     def work() -> Any:
         found = recover(split, single, Methods(model=model, templates=templates), progress=report)
-        kind = searchable(searched_model(workspace))
+        kind = searchable(search_model(workspace))
         if searched and kind is not None:
             found[SEARCHES[kind]] = [searched.get(i) for i in range(len(study.evaluation))]
         found[DIRECT] = as_orderings(direct["orderings"])
@@ -321,20 +319,20 @@ def run(workspace: Workspace) -> Reproduced:
     plan = workspace.plan
     for wave in (trainings(workspace), measurements(workspace)):
         side_by_side(workspace, wave)
-    trained = [learned.essence(workspace, seed) for seed in range(plan.seeds)]
+    trained = [made.essence(workspace, seed) for seed in range(plan.seeds)]
     first = trained[0][0]
     scores = figure2(workspace)
-    sets = learned.template_sets(workspace, first, 0)
-    direct = learned.sequencer(workspace)
+    sets = made.template_sets(workspace, first, 0)
+    direct = made.sequencer(workspace)
     four = sets["refined"][max(k for k in sets["refined"] if k <= 4)]
     return Reproduced(
         folder=workspace.folder,
         data=_about(workspace.study),
         plan={"quick": plan.quick, "seeds": plan.seeds, "preset": plan.preset, "searched": plan.searched},
-        table1=bits.table1(workspace),
-        figure1=figure1.figure1(workspace),
-        controls=bits.controls(workspace),
-        more_data=bits.more_data(workspace),
+        table1=made.table1(workspace),
+        figure1=made.figure1(workspace),
+        controls=made.controls(workspace),
+        more_data=made.more_data(workspace),
         essences=[result for _, result in trained],
         sequencer={key: value for key, value in direct.items() if key != "orderings"},
         figure2={key: value for key, value in scores.items() if key != "scores"},
@@ -350,23 +348,23 @@ def trainings(workspace: Workspace) -> list[Task]:
     plan = workspace.plan
     seeds = range(plan.seeds)
     return [
-        learned.sequencer,
-        *(partial(learned.essence, seed=seed) for seed in seeds),
-        *([] if plan.search_changes is None else [learned.searched_model]),
-        *(partial(bits.control, name=name) for name in bits.DATA),
-        *(partial(bits.more_data_run, size=size) for size in bits.sizes(workspace)),
-        *(partial(bits.table1_run, d=d, seed=seed) for d in reversed(plan.dimensions) for seed in seeds),
-        *(partial(figure1.feature_run, name=n, seed=seed) for n in figure1.feature_names(workspace) for seed in seeds),
+        made.sequencer,
+        *(partial(made.essence, seed=seed) for seed in seeds),
+        *([] if plan.search_changes is None else [made.search_model]),
+        *(partial(made.control, name=name) for name in made.DATA),
+        *(partial(made.more_data_run, size=size) for size in made.sizes(workspace)),
+        *(partial(made.table1_run, d=d, seed=seed) for d in reversed(plan.dimensions) for seed in seeds),
+        *(partial(made.feature_run, name=n, seed=seed) for n in made.feature_names(workspace) for seed in seeds),
     ]
 
 
 def measurements(workspace: Workspace) -> list[Task]:
     """What is measured on an essence, once it is trained."""
-    parts = min(learned.SEARCH_PARTS, workspace.plan.searched, len(workspace.study.evaluation))
+    parts = min(made.SEARCH_PARTS, workspace.plan.searched, len(workspace.study.evaluation))
     return [
-        *(partial(learned.search_part, part=part) for part in range(parts)),
+        *(partial(made.search_part, part=part) for part in range(parts)),
         *(partial(seed_scores, seed=seed) for seed in range(workspace.plan.seeds)),
-        *(partial(figure1.essence_run, seed=s) for s in range(workspace.plan.seeds) if figure1.is_frozen(workspace)),
+        *(partial(made.essence_run, seed=s) for s in range(workspace.plan.seeds) if made.is_frozen(workspace)),
     ]
 
 

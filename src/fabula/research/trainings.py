@@ -147,7 +147,7 @@ def essence(workspace: Workspace, seed: int) -> tuple[Model, dict[str, Any]]:
     return _trained(workspace, f"essence-{seed}", config, draw_some(study.training, 0))
 
 
-def searched_model(workspace: Workspace) -> Model:
+def search_model(workspace: Workspace) -> Model:
     """The model whose scorer is searched: the essence's own, or one of its own where the plan says so."""
     study, plan = workspace.study, workspace.plan
     if plan.search_changes is None:
@@ -158,7 +158,7 @@ def searched_model(workspace: Workspace) -> Model:
 
 def search_part(workspace: Workspace, part: int) -> list[tuple[int, Ints]]:
     """The search under its scorer, for one part of the collections it is asked about: their numbers and orderings."""
-    model, evaluation = searched_model(workspace), workspace.study.evaluation
+    model, evaluation = search_model(workspace), workspace.study.evaluation
     chosen = evenly_spaced(len(evaluation), workspace.plan.searched)[part::SEARCH_PARTS]
     if not chosen or searchable(model) is None:
         return []
