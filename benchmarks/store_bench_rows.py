@@ -19,7 +19,7 @@ from fabula.research.bench_tasks import FAMILIES, known_task
 STORED = ("arcs", "arcs, trained", "the paper's method")
 
 
-def measured(name: str) -> tuple[str, list[dict]]:
+def measure(name: str) -> tuple[str, list[dict]]:
     """The digest of a task and its rows."""
     task = known_task(name)
     card = make_card(task, trained=True, progress=lambda step: print(f"{name}: {step}", flush=True))
@@ -29,7 +29,7 @@ def measured(name: str) -> tuple[str, list[dict]]:
 def main(names: list[str]) -> None:
     path = Path(str(files("fabula.research").joinpath("bench_rows.json")))
     for name in names or list(FAMILIES):
-        digest, rows = measured(name)
+        digest, rows = measure(name)
         stored = json.loads(path.read_text(encoding="utf-8"))
         write_whole(path, json.dumps({**stored, digest: rows}, indent=1) + "\n")
 

@@ -1,4 +1,4 @@
-"""The templates that come with the package."""
+"""The templates that come with the package, and names for learned ones by what they look like."""
 
 from __future__ import annotations
 
@@ -65,55 +65,10 @@ _SHAPES: dict[str, tuple[str, dict[float, float]]] = {
 }
 
 
-def template_names() -> list[str]:
-    """Names of the built-in templates: well-known ones, and those learned from albums, ``album-k.i``.
-
-    Examples
-    --------
-    >>> "man-in-a-hole" in template_names(), "album-4.1" in template_names()
-    (True, True)
-    """
-    return [*_SHAPES, *_learned()]
-
-
-def template(name: str) -> Template:
-    """A built-in template by its name; case does not matter, and spaces may stand for hyphens.
-
-    Raises
-    ------
-    InputError
-        For an unknown name, with the nearest known ones.
-
-    Examples
-    --------
-    >>> template("Man in a hole").name
-    'man-in-a-hole'
-    """
-    key = "-".join(str(name).lower().replace("_", " ").replace("-", " ").split())
-    if key in _SHAPES:
-        sentence, shape = _SHAPES[key]
-        return Template(list(shape), list(shape.values()), key, sentence).normalised()
-    if key in _learned():
-        return _learned()[key]
-    near = get_close_matches(key, template_names(), n=3, cutoff=0.5)
-    hint = f"did you mean {' or '.join(near)}?" if near else f"there are: {', '.join(_SHAPES)}, album-1.1 to album-6.6"
-    raise InputError(f"no built-in template is called {str(name)!r}; {hint}")
-
-
-@lru_cache(maxsize=1)
-def _learned() -> dict[str, Template]:
-    """The templates learned from albums by contrast; examples/learn_album_templates.py makes the file."""
-    rows = json.loads(files("fabula.core").joinpath("album_templates.json").read_text(encoding="utf-8"))
-    made = (Template(PAPER_KNOTS, row["values"], row["name"], row["description"]) for row in rows)
-    return {made_one.name: made_one for made_one in made}
-
-
-# Names for templates, by what they look like.
-
 _FLAT = 1e-9  # deviation along a template below which it counts as flat
 
 # name: (one sentence, {position: height}); scale and offset do not matter.
-_SHAPES_NAMING: dict[str, tuple[str, dict[float, float]]] = {
+_SIMPLE: dict[str, tuple[str, dict[float, float]]] = {
     "rise": ("Rises from beginning to end.", {0.0: 0.0, 1.0: 1.0}),
     "fall": ("Falls from beginning to end.", {0.0: 1.0, 1.0: 0.0}),
     "arch": ("Rises to the middle and falls again.", {0.0: 0.0, 0.5: 1.0, 1.0: 0.0}),
@@ -133,6 +88,41 @@ _SHAPES_NAMING: dict[str, tuple[str, dict[float, float]]] = {
 }
 
 
+def template_names() -> list[str]:
+    """Names of the built-in templates: well-known ones, and those learned from albums, ``album-k.i``.
+
+    Examples
+    --------
+    >>> "man-in-a-hole" in template_names(), "album-4.1" in template_names()
+    (True, True)
+    """
+    return [*_SHAPES, *_album_templates()]
+
+
+def template(name: str) -> Template:
+    """A built-in template by its name; case does not matter, and spaces may stand for hyphens.
+
+    Raises
+    ------
+    InputError
+        For an unknown name, with the nearest known ones.
+
+    Examples
+    --------
+    >>> template("Man in a hole").name
+    'man-in-a-hole'
+    """
+    key = "-".join(str(name).lower().replace("_", " ").replace("-", " ").split())
+    if key in _SHAPES:
+        sentence, shape = _SHAPES[key]
+        return Template(list(shape), list(shape.values()), key, sentence).normalised()
+    if key in _album_templates():
+        return _album_templates()[key]
+    near = get_close_matches(key, template_names(), n=3, cutoff=0.5)
+    hint = f"did you mean {' or '.join(near)}?" if near else f"there are: {', '.join(_SHAPES)}, album-1.1 to album-6.6"
+    raise InputError(f"no built-in template is called {str(name)!r}; {hint}")
+
+
 def shape_of(template: Template) -> str:
     """The simple shape that a template looks most like, "flat", or "arc" where it has several dimensions.
 
@@ -146,8 +136,8 @@ def shape_of(template: Template) -> str:
     samples = template.samples(101)
     if samples.std() < _FLAT:
         return "flat"
-    samples = _scaled(samples)
-    return max(_SHAPES_NAMING, key=lambda name: float(samples @ _simple(name)))
+    samples = _scale(samples)
+    return max(_SIMPLE, key=lambda name: float(samples @ _simple(name)))
 
 
 def name_templates(knots: ArrayLike, values: ArrayLike) -> list[Template]:
@@ -169,11 +159,19 @@ def name_templates(knots: ArrayLike, values: ArrayLike) -> list[Template]:
     shapes = [shape_of(template) for template in bare]
     return [
         Template(template.knots, template.values, name, _sentence(shape))
-        for template, name, shape in zip(bare, _numbered(shapes), shapes, strict=True)
+        for template, name, shape in zip(bare, _number(shapes), shapes, strict=True)
     ]
 
 
-def _numbered(shapes: Iterable[str]) -> list[str]:
+@lru_cache(maxsize=1)
+def _album_templates() -> dict[str, Template]:
+    """The templates learned from albums by contrast; examples/learn_album_templates.py makes the file."""
+    rows = json.loads(files("fabula.core").joinpath("album_templates.json").read_text(encoding="utf-8"))
+    made = (Template(PAPER_KNOTS, row["values"], row["name"], row["description"]) for row in rows)
+    return {made_one.name: made_one for made_one in made}
+
+
+def _number(shapes: Iterable[str]) -> list[str]:
     listed = list(shapes)
     often = Counter(listed)
     seen: Counter[str] = Counter()
@@ -186,14 +184,14 @@ def _numbered(shapes: Iterable[str]) -> list[str]:
 
 def _sentence(shape: str) -> str:
     plain = {"flat": "Stays where it is.", "arc": "Has several dimensions."}
-    return plain[shape] if shape in plain else _SHAPES_NAMING[shape][0]
+    return plain[shape] if shape in plain else _SIMPLE[shape][0]
 
 
 def _simple(name: str) -> Floats:
-    shape = _SHAPES_NAMING[name][1]
-    return _scaled(np.interp(np.linspace(0.0, 1.0, 101), list(shape), list(shape.values())))
+    shape = _SIMPLE[name][1]
+    return _scale(np.interp(np.linspace(0.0, 1.0, 101), list(shape), list(shape.values())))
 
 
-def _scaled(samples: Floats) -> Floats:
+def _scale(samples: Floats) -> Floats:
     centred = samples - samples.mean()
     return np.asarray(centred / np.linalg.norm(centred))

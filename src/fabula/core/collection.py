@@ -183,7 +183,8 @@ class Collection:
     def __repr__(self) -> str:
         what = f"{len(self)} item{'' if len(self) == 1 else 's'}{', in their true order' if self.ordered else ''}"
         first = name_some([item.label for item in self.items], 3)
-        return f"<Collection {self.title or self.id!r}: {what} ({first}); features: {name_some(self.feature_names) or 'none'}>"
+        features = name_some(self.feature_names) or "none"
+        return f"<Collection {self.title or self.id!r}: {what} ({first}); features: {features}>"
 
     def _repr_html_(self) -> str:
         names = self.feature_names[:_COLUMNS] if self.features.ndim == 2 else ()

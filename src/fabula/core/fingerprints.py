@@ -91,7 +91,7 @@ class Fingerprints:
             return None
         try:
             features = tuple(str(name) for name in document["features"])
-            return cls(features, *(_decoded(document.get(key, "")) for key in ("values", "titles")))
+            return cls(features, *(_decode(document.get(key, "")) for key in ("values", "titles")))
         except (KeyError, TypeError, AttributeError, ValueError, binascii.Error) as error:
             raise InputError(f"the record of what was learned from is damaged ({error})") from error
 
@@ -132,7 +132,7 @@ def _rows(collection: Collection, names: tuple[str, ...]) -> list[bytes]:
 
 def _titles(collection: Collection) -> list[bytes]:
     """The titles, sorted; none where all but their numbers are alike, as in "Track 1", "Track 2"."""
-    titles = sorted(map(_folded, collection.texts("title")))
+    titles = sorted(map(_fold, collection.texts("title")))
     wordings = {_DIGITS.sub("", title) for title in titles} - {""}
     return [title.encode() for title in titles] if len(wordings) > 1 else []
 
@@ -153,7 +153,7 @@ def _surprise(rows: list[bytes], counts: Counter[bytes], total: int) -> float:
     return sum(map(math.log2, rarities)) - orders / math.log(2)
 
 
-def _folded(text: str) -> str:
+def _fold(text: str) -> str:
     if text.isascii():
         return " ".join(text.casefold().split())
     return " ".join(unicodedata.normalize("NFKC", text.encode("utf-8", "replace").decode()).casefold().split())
@@ -174,5 +174,5 @@ def _holds(kept: Digests, rows: list[bytes]) -> bool:
     return at < len(kept) and int(kept[at]) == digest
 
 
-def _decoded(text: str) -> Digests:
+def _decode(text: str) -> Digests:
     return np.frombuffer(base64.b64decode(text, validate=True), dtype="<u4").astype(np.uint32)

@@ -5,7 +5,7 @@ A template file is JSON that a person can edit::
     {"format": "fabula-templates", "version": 1,
      "templates": [{"name": "arch", "description": "Up and down.", "knots": [0, 0.5, 1], "values": [0, 1, 0]}]}
 
-One that was learned also has ``seen``: digests of what it was learned from, as :mod:`fabula.core.fingerprints` makes them.
+One that was learned also has ``seen``: digests of what it was learned from (:mod:`fabula.core.fingerprints`).
 A template that was drawn says so, ``"interpolation": "monotone"``; without it, the curve is the cubic spline.
 """
 

@@ -153,7 +153,7 @@ def single_features(collections: Sequence[Collection], rng: np.random.Generator)
     orderings: dict[str, list[Ints]] = {}
     for name in names:
         for direction, sign in (("up", 1.0), ("down", -1.0)):
-            orderings[f"{name} {direction}"] = [_sorted(sign * c.column(name), rng) for c in collections]
+            orderings[f"{name} {direction}"] = [_sort(sign * c.column(name), rng) for c in collections]
     return orderings
 
 
@@ -208,6 +208,6 @@ def _best(proposals: Sequence[Sequence[ArrayLike]], metric: str) -> list[tuple[I
     return best
 
 
-def _sorted(values: Floats, rng: np.random.Generator) -> Ints:
+def _sort(values: Floats, rng: np.random.Generator) -> Ints:
     mixed = rng.permutation(len(values))
     return np.asarray(mixed[np.argsort(values[mixed], kind="stable")], dtype=np.intp)

@@ -163,13 +163,7 @@ def limits(values: Floats) -> tuple[float, float]:
 
 
 def ticks(low: float, high: float) -> list[float]:
-    """Round numbers between two values, six at most.
-
-    Examples
-    --------
-    >>> ticks(0.1, 0.9)
-    [0.2, 0.4, 0.6, 0.8]
-    """
+    """Round numbers between two values, six at most."""
     step = 10.0 ** np.floor(np.log10((high - low) / 2))
     step = next(step * m for m in (1, 2, 5, 10) if (high - low) / (step * m) <= 6)
     first = int(np.ceil(low / step))

@@ -2,6 +2,14 @@
 
 A program is started once. It is told every training collection, which it may pass over, and then asked question by
 question. One that ends, or is too slow, is started again, at most three times.
+
+A question shows shuffled items under names drawn for it alone, from fresh randomness, so that neither the place of an
+item nor its name says anything about the true order. Ids, paths and whatever else a source said are not shown.
+
+A Python function is a method, too, and sees what a program would: ``python -m fabula.research.bench_programs
+module:function`` asks it in a process of its own. ``function(collection)`` takes a :class:`fabula.Collection` in no
+known order and gives an ordering, ``ordering[position] = item``. A class is made first; where it, or the function, has
+``train``, that is called with the training collections before the first question.
 """
 
 from __future__ import annotations
@@ -11,11 +19,14 @@ import importlib
 import json
 import math
 import queue
+import re
+import shlex
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,14 +41,41 @@ from fabula.errors import FileError, InputError
 if TYPE_CHECKING:
     from fabula.research.bench_tasks import BenchTask
 
-# What a method sees of a collection: shuffled items under names drawn for this one question.
-
 VERSION = 1
+RESTARTS = 3
+_CALLABLE = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
 _LETTERS = np.array(list("abcdefghijklmnopqrstuvwxyz0123456789"))
 
+Report = Callable[[int, int, str], None]
 
-class WrongAnswerError(ValueError):
-    """An answer that is no ordering of the items; the message says why."""
+
+class MethodFailedError(Exception):
+    """A question that was not answered, or not with an ordering; the message says why, in one line."""
+
+
+@dataclass(frozen=True)
+class TimeLimits:
+    """How many seconds an answer may take, and the first one, which waits for the method to learn."""
+
+    answer: float = 10.0
+    first: float = 600.0
+
+    def __post_init__(self) -> None:
+        if not (self.answer > 0 and self.first > 0):
+            raise InputError(f"a time to answer in must be above 0 seconds; got {self.answer} and {self.first}")
+
+
+@dataclass(frozen=True, eq=False)
+class Orderings:
+    """A method's orderings in the true numbering, None where it failed, and why it did."""
+
+    found: Sequence[Ints | None]
+    failures: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def failed(self) -> int:
+        """How many it did not give."""
+        return sum(each is None for each in self.found)
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,20 +101,20 @@ class Question:
 
         Raises
         ------
-        WrongAnswerError
+        MethodFailedError
             When it is no permutation of the names.
         """
         if not isinstance(answer, list) or not all(isinstance(name, str) for name in answer):
-            raise WrongAnswerError("the order must be a list of the items' ids")
+            raise MethodFailedError("the order must be a list of the items' ids")
         place = {name: position for position, name in enumerate(self.names)}
         unknown = [name for name in answer if name not in place]
         if unknown:
-            raise WrongAnswerError(f"no permutation: there is no item {unknown[0][:20]!r}")
+            raise MethodFailedError(f"no permutation: there is no item {unknown[0][:20]!r}")
         if len(set(answer)) < len(answer):
             twice = next(name for name in answer if answer.count(name) > 1)
-            raise WrongAnswerError(f"no permutation: item {twice!r} stands twice")
+            raise MethodFailedError(f"no permutation: item {twice!r} stands twice")
         if len(answer) < len(place):
-            raise WrongAnswerError(f"no permutation: {len(place) - len(answer)} of {len(place)} items are missing")
+            raise MethodFailedError(f"no permutation: {len(place) - len(answer)} of {len(place)} items are missing")
         return np.array([place[name] for name in answer], dtype=np.intp)
 
 
@@ -87,28 +125,73 @@ def ask_all(task: BenchTask, rng: np.random.Generator) -> list[Question]:
     return [asked[i] for i in range(len(task.test))]
 
 
-def _question(name: str, collection: Collection, task: BenchTask, rng: np.random.Generator) -> Question:
-    names: list[str] = []
-    while len(names) < len(collection):
-        drawn = "".join(rng.choice(_LETTERS, size=8))
-        if drawn not in names:
-            names.append(drawn)
-    items = [{"id": names[i], **_told(collection, i, task)} for i in rng.permutation(len(collection)).tolist()]
-    return Question(name, tuple(names), {"type": "order", "id": name, "items": items})
-
-
 def training_lines(task: BenchTask) -> list[dict[str, Any]]:
     """What a method may learn from: the training collections, items in their true order."""
     return [
-        {"type": "train", "items": [_told(collection, i, task) for i in range(len(collection))]}
+        {"type": "train", "items": [_describe(collection, i, task) for i in range(len(collection))]}
         for collection in task.training
     ]
 
 
-def _told(collection: Collection, i: int, task: BenchTask) -> dict[str, Any]:
-    values = [None if np.isnan(value) else float(value) for value in collection.features[i]]
-    told: dict[str, Any] = {"features": dict(zip(collection.feature_names, values, strict=True))}
-    return {**told, "title": collection.items[i].title} if task.titles else told
+def run_program(
+    task: BenchTask,
+    method: str,
+    *,
+    limits: TimeLimits | None = None,
+    rng: np.random.Generator | None = None,
+    progress: Report | None = None,
+) -> Orderings:
+    """Ask a method about every test collection.
+
+    Parameters
+    ----------
+    task
+        What to ask.
+    method
+        A command line, or ``module:function``.
+    limits
+        How long it may take.
+    rng
+        Shuffles and names the items; by default fresh randomness, so that nobody can know it.
+    progress
+        Called after each question.
+    """
+    program = Program(command_of(method), training_lines(task), limits or TimeLimits())
+    found: dict[int, Ints] = {}
+    failures: Counter[str] = Counter()
+    try:
+        questions = enumerate(ask_all(task, np.random.default_rng() if rng is None else rng))
+        for number, (i, question) in enumerate(sorted(questions, key=lambda pair: int(pair[1].id[1:])), start=1):
+            try:
+                found[i] = program.ask(question)
+            except MethodFailedError as error:
+                failures[str(error)] += 1
+            if progress is not None:
+                progress(number, len(task.test), f"{failures.total()} failed")
+    finally:
+        program.close()
+    return Orderings([found.get(i) for i in range(len(task.test))], dict(failures))
+
+
+def command_of(method: str) -> list[str]:
+    """The program and its arguments; a Python function becomes a program that asks it.
+
+    Examples
+    --------
+    >>> command_of("python mine.py --fast")
+    ['python', 'mine.py', '--fast']
+    >>> command_of("mine:order")[1:]
+    ['-m', 'fabula.research.bench_programs', 'mine:order']
+    """
+    if _CALLABLE.fullmatch(method):
+        return [sys.executable, "-m", "fabula.research.bench_programs", method]
+    try:
+        parts = shlex.split(method)
+    except ValueError as error:
+        raise InputError(f"the method is no command line: {error}") from error
+    if not parts:
+        raise InputError("the method is empty: give a command, or module:function")
+    return parts
 
 
 def write_questions(path: str | Path, task: BenchTask, questions: Sequence[Question]) -> tuple[Path, Path]:
@@ -122,7 +205,10 @@ def write_questions(path: str | Path, task: BenchTask, questions: Sequence[Quest
 
 def read_key(path: str | Path, task: BenchTask) -> list[Question]:
     """The questions as a key keeps them, by test collection."""
-    document = _read_json(path)
+    try:
+        document = json.loads(Path(path).read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise FileError(f"{path}: cannot be read ({error})") from error
     if not isinstance(document, dict) or document.get("format") != "fabula-bench-key":
         raise FileError(f"{path}: is no key that --questions wrote")
     if document.get("task") != task.digest:
@@ -131,6 +217,25 @@ def read_key(path: str | Path, task: BenchTask) -> list[Question]:
     if [len(q.names) for q in questions] != [len(c) for c in task.test]:
         raise FileError(f"{path}: does not hold one question for each of the {len(task.test)} collections")
     return questions
+
+
+def read_orderings(path: str | Path, questions: Sequence[Question]) -> Orderings:
+    """The answers of a file to questions that were written before."""
+    answers = read_answers(path)
+    unknown = sorted(set(answers) - {question.id for question in questions})
+    if unknown:
+        raise FileError(f"{path}: answers a question {unknown[0]!r} that was not asked")
+    found: list[Ints | None] = []
+    failures: Counter[str] = Counter()
+    for question in questions:
+        try:
+            if question.id not in answers:
+                raise MethodFailedError("no answer")
+            found.append(question.ordering(answers[question.id]))
+        except MethodFailedError as error:
+            found.append(None)
+            failures[str(error)] += 1
+    return Orderings(found, dict(failures))
 
 
 def read_answers(path: str | Path) -> dict[str, Any]:
@@ -151,32 +256,6 @@ def read_answers(path: str | Path) -> dict[str, Any]:
     return found
 
 
-def _read_json(path: str | Path) -> Any:
-    try:
-        return json.loads(Path(path).read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        raise FileError(f"{path}: cannot be read ({error})") from error
-
-
-RESTARTS = 3
-
-
-class MethodFailedError(Exception):
-    """A question that was not answered; the message says why, in one line."""
-
-
-@dataclass(frozen=True)
-class TimeLimits:
-    """How many seconds an answer may take, and the first one, which waits for the method to learn."""
-
-    answer: float = 10.0
-    first: float = 600.0
-
-    def __post_init__(self) -> None:
-        if not (self.answer > 0 and self.first > 0):
-            raise InputError(f"a time to answer in must be above 0 seconds; got {self.answer} and {self.first}")
-
-
 @dataclass
 class Program:
     """A running method.
@@ -187,13 +266,13 @@ class Program:
         The program and its arguments.
     training
         The lines it may learn from.
-    patience
+    limits
         How long it may take.
     """
 
     command: Sequence[str]
     training: Sequence[dict[str, Any]]
-    patience: TimeLimits = field(default_factory=TimeLimits)
+    limits: TimeLimits = field(default_factory=TimeLimits)
     starts: int = 0
     _process: subprocess.Popen[bytes] | None = None
     _lines: queue.Queue[bytes | None] = field(default_factory=queue.Queue)
@@ -215,10 +294,7 @@ class Program:
         self._send(question.shown)
         answer = self._answer(question.id)
         self._answered = True
-        try:
-            return question.ordering(answer.get("order"))
-        except WrongAnswerError as error:
-            raise MethodFailedError(str(error)) from None
+        return question.ordering(answer.get("order"))
 
     def close(self) -> None:
         """End it: its input is closed, and what still runs after two seconds is killed."""
@@ -249,11 +325,9 @@ class Program:
         except OSError as error:
             raise InputError(f"the method cannot be started: {self.command[0]}: {error.strerror or error}") from error
         self._process = process
-        self._threads = [
-            threading.Thread(target=_follow, args=(process.stdout, self._lines.put), daemon=True),
-            threading.Thread(target=_follow, args=(process.stderr, self._errors.append), daemon=True),
-            threading.Thread(target=_feed, args=(process, self._outgoing), daemon=True),
-        ]
+        work = [(_follow, process.stdout, self._lines.put), (_follow, process.stderr, self._errors.append)]
+        work.append((_feed, process.stdin, self._outgoing.get))
+        self._threads = [threading.Thread(target=do, args=(stream, way), daemon=True) for do, stream, way in work]
         for thread in self._threads:
             thread.start()
         for line in self.training:
@@ -264,29 +338,28 @@ class Program:
         self._outgoing.put((json.dumps(line) + "\n").encode())
 
     def _answer(self, asked: str) -> dict[str, Any]:
-        limit = self.patience.answer if self._answered else self.patience.first
+        limit = self.limits.answer if self._answered else self.limits.first
         end = time.monotonic() + limit
         while True:
             try:
                 line = self._lines.get(timeout=max(0.0, end - time.monotonic()))
             except queue.Empty:
-                self._abandon()
+                if self._process is not None:
+                    self._process.kill()
+                self.close()
                 raise MethodFailedError(f"no answer within {limit:g} s") from None
             if line is None:
-                raise MethodFailedError(self._ended())
-            answer = _as_answer(line)
-            if answer is not None and answer.get("id") != asked:
-                continue  # late, for a question that was given up
-            if answer is None:
+                raise MethodFailedError(self._explain_end())
+            try:
+                answer = json.loads(line)
+            except (ValueError, RecursionError):
+                answer = None
+            if not isinstance(answer, dict):
                 raise MethodFailedError('the answer is no line of JSON such as {"id": ..., "order": [...]}')
-            return answer
+            if answer.get("id") == asked:  # else it is late, for a question that was given up
+                return answer
 
-    def _abandon(self) -> None:
-        if self._process is not None:
-            self._process.kill()
-        self.close()
-
-    def _ended(self) -> str:
+    def _explain_end(self) -> str:
         process = self._process
         self.close()
         code = process.returncode if process is not None else None
@@ -294,18 +367,17 @@ class Program:
         return f"it ended with code {code}{f': {said[-1][:160]}' if said else ''}"
 
 
-def _feed(process: subprocess.Popen[bytes], outgoing: queue.Queue[bytes | None]) -> None:
+def _feed(stream: Any, get: Callable[[], bytes | None]) -> None:
     """Write every line; close the input at the end."""
     with contextlib.suppress(OSError, ValueError):
-        while process.stdin is not None and (line := outgoing.get()) is not None:
-            process.stdin.write(line)
-            process.stdin.flush()
+        while (line := get()) is not None:
+            stream.write(line)
+            stream.flush()
     with contextlib.suppress(OSError, ValueError):
-        if process.stdin is not None:
-            process.stdin.close()
+        stream.close()
 
 
-def _follow(stream: Any, put: Any) -> None:
+def _follow(stream: Any, put: Callable[[Any], None]) -> None:
     """Pass on every line; None at the end."""
     with contextlib.suppress(OSError, ValueError):
         for line in stream:
@@ -313,19 +385,25 @@ def _follow(stream: Any, put: Any) -> None:
     put(None)
 
 
-def _as_answer(line: bytes) -> dict[str, Any] | None:
-    try:
-        answer = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    return answer if isinstance(answer, dict) else None
+def _question(name: str, collection: Collection, task: BenchTask, rng: np.random.Generator) -> Question:
+    names: list[str] = []
+    while len(names) < len(collection):
+        drawn = "".join(rng.choice(_LETTERS, size=8))
+        if drawn not in names:
+            names.append(drawn)
+    items = [{"id": names[i], **_describe(collection, i, task)} for i in rng.permutation(len(collection)).tolist()]
+    return Question(name, tuple(names), {"type": "order", "id": name, "items": items})
 
 
-# A Python function as a method: ``python -m fabula.research.bench_programs module:function``.
+def _describe(collection: Collection, i: int, task: BenchTask) -> dict[str, Any]:
+    """What a method is shown of an item."""
+    values = [None if np.isnan(value) else float(value) for value in collection.features[i]]
+    shown: dict[str, Any] = {"features": dict(zip(collection.feature_names, values, strict=True))}
+    return {**shown, "title": collection.items[i].title} if task.titles else shown
 
 
-def main(target: str, lines: Iterable[str], write: Callable[[str], object]) -> None:
-    """Answer questions, line by line."""
+def answer_lines(target: str, lines: Iterable[str], write: Callable[[str], object]) -> None:
+    """Answer questions by a Python function, line by line."""
     module, _, name = target.partition(":")
     method: Any = importlib.import_module(module)
     for part in name.split("."):
@@ -337,33 +415,29 @@ def main(target: str, lines: Iterable[str], write: Callable[[str], object]) -> N
     for line in lines:
         message = json.loads(line)
         if message["type"] == "train":
-            learned.append(as_collection(str(len(learned)), message["items"], ordered=True))
+            learned.append(_as_collection(str(len(learned)), message["items"], ordered=True))
             continue
         if not trained and hasattr(method, "train"):
             method.train(learned)
         trained = True
         items = message["items"]
-        ordering = as_ordering(method(as_collection(message["id"], items, ordered=False)), len(items))
+        ordering = as_ordering(method(_as_collection(message["id"], items, ordered=False)), len(items))
         write(json.dumps({"id": message["id"], "order": [items[i]["id"] for i in ordering]}) + "\n")
 
 
-def as_collection(name: str, items: list[dict[str, Any]], *, ordered: bool) -> Collection:
+def _as_collection(name: str, items: list[dict[str, Any]], *, ordered: bool) -> Collection:
     """The items of a line as a collection."""
     names = list(items[0]["features"])
     rows = [[math.nan if item["features"][f] is None else item["features"][f] for f in names] for item in items]
-    told = [Item(item.get("id", str(i)), title=item.get("title", "")) for i, item in enumerate(items)]
-    return Collection(name, told, rows, names, ordered=ordered)
-
-
-def _run(target: str) -> None:
-    answers, sys.stdout = sys.stdout, sys.stderr  # what the method prints is no answer
-
-    def write(text: str) -> None:
-        answers.write(text)
-        answers.flush()
-
-    main(target, sys.stdin, write)
+    shown = [Item(item.get("id", str(i)), title=item.get("title", "")) for i, item in enumerate(items)]
+    return Collection(name, shown, rows, names, ordered=ordered)
 
 
 if __name__ == "__main__":
-    _run(sys.argv[1])
+    answers, sys.stdout = sys.stdout, sys.stderr  # what the method prints is no answer
+
+    def _write(text: str) -> None:
+        answers.write(text)
+        answers.flush()
+
+    answer_lines(sys.argv[1], sys.stdin, _write)

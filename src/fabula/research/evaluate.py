@@ -15,16 +15,15 @@ from fabula.core.essence import Floats
 from fabula.core.fingerprints import fingerprints_of
 from fabula.core.template_set import TemplateSet
 from fabula.errors import InputError
-from fabula.evaluation.baselines import random_orderings
 from fabula.evaluation.information import Information, makers, mutual_information, suppress_seen_warning
 from fabula.evaluation.intervals import Interval, mean_interval
-from fabula.evaluation.metrics import METRICS, score_all
+from fabula.evaluation.metrics import score_all
 from fabula.evaluation.significance import Comparison, ComparisonSettings, compare_scores
 from fabula.media.registry import medium_of_columns
 from fabula.models.file import AnyModel, load_essence_model, load_model
 from fabula.models.sets.model import SetModel
 from fabula.models.steps.model import StepModel
-from fabula.research.recovery import CHANCE, METHODS, Methods, Orderings, Report, recover
+from fabula.research.recovery import CHANCE, METHODS, Methods, Orderings, Report, chance_scores, recover
 from fabula.studies.judged import judged_bits
 from fabula.studies.splits import Side, Split, asked_for, read_split
 from fabula.studies.stepped import measured_split, step_bits
@@ -173,11 +172,11 @@ def evaluate_table(request: EvaluationRequest, *, progress: Report | None = None
         seed=request.seed,
         groups=makers(split.held_out),
     )
-    notes = (*split.notes, *_seen_notes(request, split, model, templates), *_told(split, names, model))
+    notes = (*split.notes, *_notes_on_seen(request, split, model, templates), *_find_leaks(split, names, model))
     return replace(found, notes=notes, bits=_bits(model, split.held_out, request.seed, progress))
 
 
-def _seen_notes(
+def _notes_on_seen(
     request: EvaluationRequest, split: Split, model: AnyModel | None, templates: TemplateSet | None
 ) -> Iterator[str]:
     """What a model, templates, or the methods that learn here, have seen of what is measured."""
@@ -211,7 +210,7 @@ def _bits(
         return {kind: mutual_information(model, collections, seed=seed, scorer=kind) for kind in model.scorers}
 
 
-def _told(split: Split, names: Sequence[str], model: AnyModel | None) -> tuple[str, ...]:
+def _find_leaks(split: Split, names: Sequence[str], model: AnyModel | None) -> tuple[str, ...]:
     """What gives the order away of what is looked at; titles where the model reads them."""
     return asked_for(split.held_out, names, titles=isinstance(model, SetModel) and model.spec.titles)
 
@@ -224,10 +223,10 @@ def _features(model: AnyModel | None, split: Split, by: str) -> Sequence[str]:
         return model.feature_names
     there = split.held_out[0].feature_names
     wanted = model.feature_names or medium_of_columns(there).columns  # a model of neighbours has none of its own
-    return [name for name in wanted if name in there and _known(split.held_out, name)]
+    return [name for name in wanted if name in there and _complete(split.held_out, name)]
 
 
-def _known(collections: Sequence[Collection], name: str) -> bool:
+def _complete(collections: Sequence[Collection], name: str) -> bool:
     return all(np.isfinite(c.column(name)).all() for c in collections)
 
 
@@ -274,7 +273,7 @@ def tabulate(
     >>> [row.method for row in result.rows], result.rows[1].metrics["spearman"].mean
     (['chance', 'rise'], 1.0)
     """
-    scores = {CHANCE: _chance_scores(lengths, np.random.default_rng((seed, 1)))}
+    scores = {CHANCE: chance_scores(lengths, np.random.default_rng((seed, 1)), _DRAWS)}
     scores |= {method: score_all(found) for method, found in orderings.items()}
     rows = [_row(method, of, seed, resamples, groups) for method, of in scores.items()]
     learned = [row for row in rows if row.method in METHODS]
@@ -297,10 +296,10 @@ def _tests(
         return []
     how = ComparisonSettings(seed=seed, resamples=resamples)
     compared = compare_scores(flat, pairs=family, settings=how, groups=groups)
-    return [_named(each) for each in compared]
+    return [_test_row(each) for each in compared]
 
 
-def _named(comparison: Comparison) -> TestRow:
+def _test_row(comparison: Comparison) -> TestRow:
     metric, _, a = comparison.a.partition("\0")
     b = comparison.b.partition("\0")[2]
     return TestRow(metric, Comparison(a, b, *list(asdict(comparison).values())[2:]))
@@ -319,12 +318,6 @@ def _row(
             continue
         intervals[metric] = mean_interval(values[known], rng, by, resamples=resamples)
     return MethodRow(method, intervals["first"].n, intervals)
-
-
-def _chance_scores(lengths: Sequence[int], rng: np.random.Generator) -> dict[str, Floats]:
-    """Mean score over some random orderings of each collection."""
-    draws = [score_all(list(random_orderings(lengths, rng))) for _ in range(_DRAWS)]
-    return {name: np.mean([draw[name] for draw in draws], axis=0) for name in METRICS}
 
 
 def _load_sequencer(path: str | Path | None) -> Sequencer | None:

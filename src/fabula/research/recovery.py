@@ -19,7 +19,9 @@ from fabula.core.fit import fit
 from fabula.core.ordering import Ints, inverse
 from fabula.core.template import Template
 from fabula.core.template_set import TemplateSet
-from fabula.evaluation.baselines import single_features
+from fabula.evaluation.baselines import random_orderings, single_features
+from fabula.evaluation.metrics import METRICS as SCORES
+from fabula.evaluation.metrics import score_all
 from fabula.models.local_search import search_orderings
 from fabula.models.model import Model
 from fabula.models.scorers import SCORERS
@@ -312,9 +314,15 @@ def sort_features(
     return {name: list(found) for name, found in single_features(narrow, rng).items()}
 
 
-def column_essences(collections: Sequence[Collection], column: str) -> list[Floats]:
-    """A column as the essence, z-scored within each collection; a missing value stands at the mean."""
-    return [normalise(_filled(c.column(column))) for c in collections]
+def chance_scores(lengths: Sequence[int], rng: np.random.Generator, draws: int) -> dict[str, Floats]:
+    """Metric -> mean score of some random orderings of each collection, (collections,)."""
+    found = [score_all(list(random_orderings(lengths, rng))) for _ in range(draws)]
+    return {name: np.mean([each[name] for each in found], axis=0) for name in SCORES}
+
+
+def column_essence(collection: Collection, column: str) -> Floats:
+    """A column as the essence, z-scored; a missing value stands at the mean."""
+    return normalise(fill_missing(collection.column(column)))
 
 
 def scalar_essences(model: Model, collections: Sequence[Collection]) -> list[Floats]:
@@ -325,10 +333,11 @@ def scalar_essences(model: Model, collections: Sequence[Collection]) -> list[Flo
 def _essences(collections: Sequence[Collection], methods: Methods) -> list[Floats]:
     if isinstance(methods.model, Model):
         return scalar_essences(methods.model, collections)
-    return column_essences(collections, str(methods.by))
+    return [column_essence(c, str(methods.by)) for c in collections]
 
 
-def _filled(values: ArrayLike) -> Floats:
+def fill_missing(values: ArrayLike) -> Floats:
+    """Values (n,) with the mean of the others where one is missing, 0 where all are."""
     array = np.asarray(values, dtype=np.float64)
     known = np.isfinite(array)
     return np.where(known, array, array[known].mean() if known.any() else 0.0)

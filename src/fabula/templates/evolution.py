@@ -121,7 +121,7 @@ def evolve(
     """
     as_count(k, len(costs))
     how = settings or EvolutionSettings()
-    way = Evolving.begun(k, len(costs.knots), how, rng)
+    way = Evolving.begin(k, len(costs.knots), how, rng)
     while not way.finished:
         way.take(costs.of(way.asked))
         if progress is not None and len(way.best) > 1:
@@ -163,7 +163,7 @@ class Evolving:
     finished: bool = False
 
     @classmethod
-    def begun(cls, k: int, q: int, how: EvolutionSettings, rng: np.random.Generator) -> Evolving:
+    def begin(cls, k: int, q: int, how: EvolutionSettings, rng: np.random.Generator) -> Evolving:
         """The first population of k templates with q knots."""
         first = how.start * rng.standard_normal((how.parents, k, q))
         return cls(how, rng, first, np.empty((0, k, q)), np.empty(0))
@@ -181,9 +181,9 @@ class Evolving:
         tired = self.how.patience is not None and self.waited >= self.how.patience
         self.finished = tired or len(self.steps) >= self.how.generations
         if not self.finished:
-            self._breed()
+            self._mate()
 
-    def _breed(self) -> None:
+    def _mate(self) -> None:
         age = len(self.steps) / max(1, self.how.generations - 1)
         step = float(np.abs(self.rng.standard_normal())) * self.how.cooling**age
         young = _children(self.population, self.how, self.rng)

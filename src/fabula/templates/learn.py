@@ -27,6 +27,9 @@ METHODS: dict[str, tuple[str, ...]] = {  # and the options of each
 }
 
 
+_MARGIN = 2.0  # standard errors by which information must exceed that of shuffled collections
+
+
 def learn_templates(
     essences: Sequence[ArrayLike],
     k: int = 4,
@@ -94,19 +97,6 @@ def learn_templates(
     return TemplateSet(name_templates(knots, values[np.argsort(-followers, kind="stable")]))
 
 
-def _check_options(method: str, options: dict[str, Any]) -> None:
-    if method not in METHODS:
-        raise InputError(f"method must be one of {', '.join(METHODS)}; got {method!r}")
-    unknown = sorted(set(options) - set(METHODS[method]))
-    if unknown:
-        raise InputError(f"method {method!r} takes the options {', '.join(METHODS[method])}; got {', '.join(unknown)}")
-
-
-# Choosing how many templates: what each number of them explains on collections it was not learned from.
-
-_MARGIN = 2.0  # standard errors by which information must exceed that of shuffled collections
-
-
 @dataclass(frozen=True)
 class CountRow:
     """What k templates explain, on held-out collections and on shuffled ones.
@@ -165,7 +155,7 @@ class CountTable:
     held_out: int
 
     @property
-    def suggested(self) -> int | None:
+    def suggestion(self) -> int | None:
         """The smallest k within one standard error of the most informative; None when no k tells anything."""
         informative_rows = [row for row in self.rows if row.informative]
         if not informative_rows:
@@ -176,18 +166,7 @@ class CountTable:
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
         rows = [{**asdict(row), "informative": row.informative} for row in self.rows]
-        return {**asdict(self), "rows": rows, "suggested": self.suggested}
-
-
-@dataclass(frozen=True, eq=False)
-class _Half:
-    """One side of the split: essences and positions."""
-
-    essences: list[Floats]
-    positions: list[Floats]
-
-    def shuffled(self, rng: np.random.Generator) -> _Half:
-        return _Half([rng.permutation(essence) for essence in self.essences], self.positions)
+        return {**asdict(self), "rows": rows, "suggested": self.suggestion}
 
 
 @dataclass(frozen=True)
@@ -238,7 +217,7 @@ def choose_count(
     --------
     >>> rng = np.random.default_rng(0)
     >>> rising = [np.sort(rng.normal(size=8)) for _ in range(100)]
-    >>> choose_count(rising, [1, 2], rng=rng).suggested
+    >>> choose_count(rising, [1, 2], rng=rng).suggestion
     1
     """
     how = settings or CountSettings()
@@ -249,7 +228,7 @@ def choose_count(
         as_count(k, len(train.essences))
     if not counts:
         raise InputError("at least one number of templates is needed; got none")
-    bare_train, bare_test = train.shuffled(rng), test.shuffled(rng)
+    bare_train, bare_test = train.shuffle(rng), test.shuffle(rng)
     rows: list[CountRow] = []
     for k in sorted(set(counts)):
         real = _measure(train, test, k, how, rng)
@@ -280,6 +259,25 @@ def temper(templates: TemplateSet, features: Features) -> Arcs:
         lambda x: -float(information(features, arcs(x)).mean()), bounds=(-9.0, 3.0), method="bounded"
     )
     return arcs(float(found.x))
+
+
+def _check_options(method: str, options: dict[str, Any]) -> None:
+    if method not in METHODS:
+        raise InputError(f"method must be one of {', '.join(METHODS)}; got {method!r}")
+    unknown = sorted(set(options) - set(METHODS[method]))
+    if unknown:
+        raise InputError(f"method {method!r} takes the options {', '.join(METHODS[method])}; got {', '.join(unknown)}")
+
+
+@dataclass(frozen=True, eq=False)
+class _Half:
+    """One side of the split: essences and positions."""
+
+    essences: list[Floats]
+    positions: list[Floats]
+
+    def shuffle(self, rng: np.random.Generator) -> _Half:
+        return _Half([rng.permutation(essence) for essence in self.essences], self.positions)
 
 
 def _split(

@@ -18,148 +18,8 @@ from fabula.core.ordering import Ints
 from fabula.errors import InputError
 from fabula.templates.costs import TemplateCosts, as_count
 
-# Descent: Lloyd's algorithm for one set of templates, from sums that add up.
-
 SEED_RIDGE = 0.05  # on the template of a single collection, whose few items may not determine it
 _HOLD = 1e-8  # weight of a template's old values: decides what its collections leave open
-
-
-@dataclass(frozen=True, eq=False)
-class StepSums:
-    """What a step needs to know of some collections under k templates with q knots.
-
-    Attributes
-    ----------
-    quadratic, linear, members
-        Shapes (k, q, q), (k, q) and (k,): sums of A, of b and of ones over the collections nearest to each template.
-    error
-        The sum of their errors.
-    worst, fits
-        Shapes (w,) and (w, q): the largest errors, at most k of them, largest first, and the template of each of these
-        collections alone.
-    """
-
-    quadratic: Floats
-    linear: Floats
-    members: Floats
-    error: float
-    worst: Floats
-    fits: Floats
-
-    @property
-    def collections(self) -> int:
-        """How many collections there are."""
-        return int(self.members.sum())
-
-    @classmethod
-    def joined(cls, parts: Sequence[StepSums]) -> StepSums:
-        """The sums of all parts, in their order."""
-        worst = np.concatenate([part.worst for part in parts])
-        fits = np.concatenate([part.fits for part in parts])
-        first = np.argsort(-worst, kind="stable")[: len(parts[0].members)]
-        return cls(
-            np.sum([part.quadratic for part in parts], axis=0),
-            np.sum([part.linear for part in parts], axis=0),
-            np.sum([part.members for part in parts], axis=0),
-            float(np.sum([part.error for part in parts])),
-            worst[first],
-            fits[first],
-        )
-
-
-def step_sums(costs: TemplateCosts, values: Floats) -> StepSums:
-    """What a step needs to know of collections under templates (k, q).
-
-    Examples
-    --------
-    >>> from fabula.templates.costs import quadratic_costs
-    >>> costs = quadratic_costs([[0.0, 1.0], [0.0, 1.2], [1.0, 0.0]], knots=[0, 1])
-    >>> sums = step_sums(costs, np.array([[0.0, 1.0], [1.0, 0.0]]))
-    >>> sums.members, round(sums.error, 6)
-    (array([2., 1.]), 0.02)
-    """
-    k = len(values)
-    label, error = costs.nearest(values[np.newaxis])
-    quadratic, linear, members = costs.sums(label, k)
-    worst = np.argsort(-error[0], kind="stable")[:k]
-    fits = costs.curve_fits(worst, SEED_RIDGE)
-    return StepSums(quadratic[0], linear[0], members[0], float(error[0].sum()), error[0][worst], fits)
-
-
-def solve_knots(quadratic: Floats, linear: Floats, members: Floats, values: Floats) -> Floats:
-    """Templates (..., q) of least squared error for sums (..., q, q), (..., q) and (...,).
-
-    A template's old values count a little, so that what its collections do not decide stays as it was; the cost
-    cannot rise by that.
-    """
-    hold = _HOLD * np.maximum(members, 1.0)
-    A = quadratic + hold[..., np.newaxis, np.newaxis] * np.eye(values.shape[-1])
-    return np.asarray(np.linalg.solve(A, (linear + hold[..., np.newaxis] * values)[..., np.newaxis])[..., 0])
-
-
-def move_templates(values: Floats, sums: StepSums) -> Floats:
-    """Templates (k, q) after one step; one without collections is fitted to the collection that fits worst."""
-    found = solve_knots(sums.quadratic, sums.linear, sums.members, values)
-    empty = np.flatnonzero(sums.members == 0)
-    found[empty] = sums.fits[: len(empty)]
-    return found
-
-
-@dataclass
-class Descent:
-    """One set of templates on its way down.
-
-    Attributes
-    ----------
-    values
-        Shape (k, q): the set whose sums are wanted next.
-    steps
-        How many steps at most.
-    best, followers
-        The best set seen, and how many collections are nearest to each of its templates.
-    history
-        Its costs on the way.
-    finished
-        Whether it stands.
-    """
-
-    values: Floats
-    steps: int
-    best: Floats | None = None
-    followers: Floats | None = None
-    history: list[float] = field(default_factory=list)
-    finished: bool = False
-
-    def take(self, sums: StepSums) -> None:
-        """Go on by the sums of all collections under ``values``."""
-        cost = sums.error / sums.collections
-        stands = bool(self.history) and cost >= self.history[-1] * (1 - 1e-9)
-        if not stands or cost < self.history[-1]:
-            self.best, self.followers = self.values, sums.members
-            self.history.append(cost)
-        self.finished = stands or len(self.history) > self.steps
-        if not self.finished:
-            self.values = move_templates(self.values, sums)
-
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON holds it, to the last digit."""
-        plain = {"values": self.values.tolist(), "steps": self.steps, "history": self.history}
-        rest = {"best": self.best, "followers": self.followers}
-        return {**plain, **{name: None if array is None else array.tolist() for name, array in rest.items()}}
-
-    @classmethod
-    def from_dict(cls, document: Mapping[str, Any]) -> Descent:
-        """What :meth:`to_dict` gave."""
-        best, followers = (None if document[key] is None else np.array(document[key]) for key in ("best", "followers"))
-        return cls(np.array(document["values"]), document["steps"], best, followers, list(document["history"]))
-
-
-def descend(costs: TemplateCosts, values: Floats, steps: int) -> tuple[Floats, Floats]:
-    """Take one set (k, q) down until it stands: the best set seen, and its costs on the way."""
-    way = Descent(values, steps)
-    while not way.finished:
-        way.take(step_sums(costs, way.values))
-    return np.asarray(way.best), np.array(way.history)
 
 
 Progress = Callable[[int, int, float], None]  # steps done, steps in all (at most), best cost so far
@@ -256,10 +116,40 @@ def refine(
     return Refinement(best, float(history[-1]), history, cost[ranked])
 
 
-def sample_rows(collections: int, k: int, rng: np.random.Generator) -> Ints | None:
-    """The collections that the starts race on, rising; None for all, unless they are very many."""
-    size = max(_SAMPLE, 64 * k)
-    return None if collections <= size else np.sort(rng.choice(collections, size, replace=False))
+def race(
+    costs: TemplateCosts,
+    k: int,
+    rng: np.random.Generator,
+    how: RefinementSettings,
+    given: Floats,
+    progress: Progress | None = None,
+) -> tuple[Floats, Floats, list[list[float]]]:
+    """Let many starts, and those given (s, k, q), take a few steps and the better ones go on until they stand.
+
+    Returns
+    -------
+    Sets (starts, k, q), their costs (starts,), and the costs of each on the way.
+    """
+    values = np.concatenate([given, scatter(costs, k, how.starts, rng)])
+    steps = how.steps
+    cost = np.full(len(values), np.inf)
+    trace: list[list[float]] = [[] for _ in values]
+    running = np.arange(len(values))
+    for step in range(steps):
+        moved, now = lloyd_step(costs, values[running])
+        better = now < cost[running] * (1 - 1e-6)
+        cost[running] = now
+        for start, height in zip(running.tolist(), now.tolist(), strict=True):
+            trace[start].append(height)
+        if step == _RACE_STEPS:
+            better &= now <= np.sort(now)[len(now) // 3]
+        values[running[better]] = moved[better]
+        running = running[better]
+        if progress is not None:
+            progress(step + 1, steps, float(cost.min()))
+        if not len(running):
+            break
+    return values, costs.of(values), trace
 
 
 def scatter(costs: TemplateCosts, k: int, starts: int, rng: np.random.Generator) -> Floats:
@@ -296,40 +186,148 @@ def lloyd_step(costs: TemplateCosts, values: Floats) -> tuple[Floats, Floats]:
     return moved, np.asarray(error.mean(axis=1))
 
 
-def race(
-    costs: TemplateCosts,
-    k: int,
-    rng: np.random.Generator,
-    how: RefinementSettings,
-    given: Floats,
-    progress: Progress | None = None,
-) -> tuple[Floats, Floats, list[list[float]]]:
-    """Let many starts, and those given (s, k, q), take a few steps and the better ones go on until they stand.
+def sample_rows(collections: int, k: int, rng: np.random.Generator) -> Ints | None:
+    """The collections that the starts race on, rising; None for all, unless they are very many."""
+    size = max(_SAMPLE, 64 * k)
+    return None if collections <= size else np.sort(rng.choice(collections, size, replace=False))
 
-    Returns
-    -------
-    Sets (starts, k, q), their costs (starts,), and the costs of each on the way.
+
+@dataclass(frozen=True, eq=False)
+class StepSums:
+    """What a step needs to know of some collections under k templates with q knots.
+
+    Attributes
+    ----------
+    quadratic, linear, members
+        Shapes (k, q, q), (k, q) and (k,): sums of A, of b and of ones over the collections nearest to each template.
+    error
+        The sum of their errors.
+    worst, fits
+        Shapes (w,) and (w, q): the largest errors, at most k of them, largest first, and the template of each of these
+        collections alone.
     """
-    values = np.concatenate([given, scatter(costs, k, how.starts, rng)])
-    steps = how.steps
-    cost = np.full(len(values), np.inf)
-    trace: list[list[float]] = [[] for _ in values]
-    running = np.arange(len(values))
-    for step in range(steps):
-        moved, now = lloyd_step(costs, values[running])
-        better = now < cost[running] * (1 - 1e-6)
-        cost[running] = now
-        for start, height in zip(running.tolist(), now.tolist(), strict=True):
-            trace[start].append(height)
-        if step == _RACE_STEPS:
-            better &= now <= np.sort(now)[len(now) // 3]
-        values[running[better]] = moved[better]
-        running = running[better]
-        if progress is not None:
-            progress(step + 1, steps, float(cost.min()))
-        if not len(running):
-            break
-    return values, costs.of(values), trace
+
+    quadratic: Floats
+    linear: Floats
+    members: Floats
+    error: float
+    worst: Floats
+    fits: Floats
+
+    @property
+    def collections(self) -> int:
+        """How many collections there are."""
+        return int(self.members.sum())
+
+    @classmethod
+    def join(cls, parts: Sequence[StepSums]) -> StepSums:
+        """The sums of all parts, in their order."""
+        worst = np.concatenate([part.worst for part in parts])
+        fits = np.concatenate([part.fits for part in parts])
+        first = np.argsort(-worst, kind="stable")[: len(parts[0].members)]
+        return cls(
+            np.sum([part.quadratic for part in parts], axis=0),
+            np.sum([part.linear for part in parts], axis=0),
+            np.sum([part.members for part in parts], axis=0),
+            float(np.sum([part.error for part in parts])),
+            worst[first],
+            fits[first],
+        )
+
+
+def step_sums(costs: TemplateCosts, values: Floats) -> StepSums:
+    """What a step needs to know of collections under templates (k, q).
+
+    Examples
+    --------
+    >>> from fabula.templates.costs import quadratic_costs
+    >>> costs = quadratic_costs([[0.0, 1.0], [0.0, 1.2], [1.0, 0.0]], knots=[0, 1])
+    >>> sums = step_sums(costs, np.array([[0.0, 1.0], [1.0, 0.0]]))
+    >>> sums.members, round(sums.error, 6)
+    (array([2., 1.]), 0.02)
+    """
+    k = len(values)
+    label, error = costs.nearest(values[np.newaxis])
+    quadratic, linear, members = costs.sums(label, k)
+    worst = np.argsort(-error[0], kind="stable")[:k]
+    fits = costs.curve_fits(worst, SEED_RIDGE)
+    return StepSums(quadratic[0], linear[0], members[0], float(error[0].sum()), error[0][worst], fits)
+
+
+@dataclass
+class Descent:
+    """One set of templates on its way down.
+
+    Attributes
+    ----------
+    values
+        Shape (k, q): the set whose sums are wanted next.
+    steps
+        How many steps at most.
+    best, followers
+        The best set seen, and how many collections are nearest to each of its templates.
+    history
+        Its costs on the way.
+    finished
+        Whether it stands.
+    """
+
+    values: Floats
+    steps: int
+    best: Floats | None = None
+    followers: Floats | None = None
+    history: list[float] = field(default_factory=list)
+    finished: bool = False
+
+    def take(self, sums: StepSums) -> None:
+        """Go on by the sums of all collections under ``values``."""
+        cost = sums.error / sums.collections
+        stands = bool(self.history) and cost >= self.history[-1] * (1 - 1e-9)
+        if not stands or cost < self.history[-1]:
+            self.best, self.followers = self.values, sums.members
+            self.history.append(cost)
+        self.finished = stands or len(self.history) > self.steps
+        if not self.finished:
+            self.values = move_templates(self.values, sums)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON holds it, to the last digit."""
+        plain = {"values": self.values.tolist(), "steps": self.steps, "history": self.history}
+        rest = {"best": self.best, "followers": self.followers}
+        return {**plain, **{name: None if array is None else array.tolist() for name, array in rest.items()}}
+
+    @classmethod
+    def from_dict(cls, document: Mapping[str, Any]) -> Descent:
+        """What :meth:`to_dict` gave."""
+        best, followers = (None if document[key] is None else np.array(document[key]) for key in ("best", "followers"))
+        return cls(np.array(document["values"]), document["steps"], best, followers, list(document["history"]))
+
+
+def descend(costs: TemplateCosts, values: Floats, steps: int) -> tuple[Floats, Floats]:
+    """Take one set (k, q) down until it stands: the best set seen, and its costs on the way."""
+    way = Descent(values, steps)
+    while not way.finished:
+        way.take(step_sums(costs, way.values))
+    return np.asarray(way.best), np.array(way.history)
+
+
+def move_templates(values: Floats, sums: StepSums) -> Floats:
+    """Templates (k, q) after one step; one without collections is fitted to the collection that fits worst."""
+    found = solve_knots(sums.quadratic, sums.linear, sums.members, values)
+    empty = np.flatnonzero(sums.members == 0)
+    found[empty] = sums.fits[: len(empty)]
+    return found
+
+
+def solve_knots(quadratic: Floats, linear: Floats, members: Floats, values: Floats) -> Floats:
+    """Templates (..., q) of least squared error for sums (..., q, q), (..., q) and (...,).
+
+    A template's old values count a little, so that what its collections do not decide stays as it was; the cost
+    cannot rise by that.
+    """
+    hold = _HOLD * np.maximum(members, 1.0)
+    A = quadratic + hold[..., np.newaxis, np.newaxis] * np.eye(values.shape[-1])
+    return np.asarray(np.linalg.solve(A, (linear + hold[..., np.newaxis] * values)[..., np.newaxis])[..., 0])
 
 
 def _as_initial(initial: ArrayLike | None, k: int, q: int) -> Floats:

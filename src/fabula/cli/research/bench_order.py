@@ -13,7 +13,8 @@ from fabula.errors import InputError
 _SHOWN = ("first", "last", "neighbours")  # beside Spearman's rho; the card has all
 
 if TYPE_CHECKING:
-    from fabula.research.bench import BenchCard, Orderings
+    from fabula.research.bench import BenchCard
+    from fabula.research.bench_programs import Orderings
     from fabula.research.bench_tasks import BenchTask
 
 
@@ -107,8 +108,7 @@ def _write_questions(task: BenchTask, path: str) -> None:
 
 def _orderings(task: BenchTask, options: dict[str, Any]) -> tuple[Orderings | None, str]:
     from fabula.cli.progress import counting_bar
-    from fabula.research.bench import read_orderings, run_program
-    from fabula.research.bench_programs import TimeLimits, read_key
+    from fabula.research.bench_programs import TimeLimits, read_key, read_orderings, run_program
 
     method, answers, key = options["method"], options["orderings"], options["key"]
     if method is not None and answers is not None:
@@ -121,16 +121,15 @@ def _orderings(task: BenchTask, options: dict[str, Any]) -> tuple[Orderings | No
     if method is None:
         return None, name
     with counting_bar("asking") as bar:
-        return run_program(
-            task, method, patience=TimeLimits(options["timeout"], options["start_timeout"]), progress=bar
-        ), name
+        limits = TimeLimits(options["timeout"], options["start_timeout"])
+        return run_program(task, method, limits=limits, progress=bar), name
 
 
 def _finish(task: BenchTask, given: Orderings | None, name: str, options: dict[str, Any]) -> None:
     from fabula.cli.printing import console
     from fabula.cli.progress import counting_bar
     from fabula.report.board import write_board
-    from fabula.research.bench import BenchCard, joined, make_card
+    from fabula.research.bench import BenchCard, join_cards, make_card
 
     count = 0
     with counting_bar("measuring") as bar:
@@ -145,7 +144,7 @@ def _finish(task: BenchTask, given: Orderings | None, name: str, options: dict[s
     if options["card"] is not None:
         card.save(options["card"])
     if options["page"] is not None:
-        write_board([joined([card, *map(BenchCard.load, options["others"])])], options["page"])
+        write_board([join_cards([card, *map(BenchCard.load, options["others"])])], options["page"])
     if options["as_json"]:
         click.echo(card.text(), nl=False)
         return

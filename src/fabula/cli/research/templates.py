@@ -292,7 +292,7 @@ def count_(*, most: int, seed: int, as_json: bool, **source: Any) -> None:
                       f"{row.bits_error:.3f}", f"{row.shuffled_bits:.3f}", f"{row.refined_bits:.3f}")  # fmt: skip
     out = console()
     out.print(table)
-    best = found.suggested
+    best = found.suggestion
     out.print(f"suggested: {best}" if best else "no number of templates tells more about the order than chance")
 
 

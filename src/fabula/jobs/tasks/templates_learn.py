@@ -167,7 +167,7 @@ def _gone_on(now: Round, parts: list[pa.Table]) -> Descent | Evolving:
         evolving.take(costs_of(parts))
         return evolving
     descent = Descent.from_dict(now.state)
-    descent.take(StepSums.joined([sums_of(part) for part in parts]))
+    descent.take(StepSums.join([sums_of(part) for part in parts]))
     return descent
 
 
@@ -177,7 +177,7 @@ def _start(job: Job, done: Sequence[Manifest]) -> Descent | Evolving:
     as_count(k, sum(part.rows - part.failures for part in done))
     if job.options["method"] == "evolution":
         how = PAPER_EVOLUTION if job.options["paper"] else EvolutionSettings()
-        return Evolving.begun(k, _Q, how, rng)
+        return Evolving.begin(k, _Q, how, rng)
     settings = RefinementSettings(int(job.options["starts"]), int(job.options["steps"]))
     sample = _sample(job, done, k, rng)
     values, cost, _ = race(sample, k, rng, settings, np.empty((0, k, _Q)))

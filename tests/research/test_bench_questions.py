@@ -11,7 +11,7 @@ from fabula.core.collection import Collection, Item
 from fabula.errors import FileError
 from fabula.evaluation.metrics import spearman
 from fabula.research.bench_programs import (
-    WrongAnswerError,
+    MethodFailedError,
     ask_all,
     read_answers,
     read_key,
@@ -89,7 +89,7 @@ def test_fresh_randomness_each_time():
 )
 def test_what_is_no_permutation_says_why(change, words, rng):
     [question] = ask_all(a_task(1), rng)
-    with pytest.raises(WrongAnswerError, match=words):
+    with pytest.raises(MethodFailedError, match=words):
         question.ordering(change(list(question.names)))
 
 

@@ -159,7 +159,7 @@ def test_one_essence_is_asked_for(tmp_path):
 
 def test_a_missing_value_stands_at_the_mean():
     c = Collection("1", [Item("a"), Item("b"), Item("c")], [[1.0], [np.nan], [3.0]], ["energy"])
-    [essence] = recovering.column_essences([c], "energy")
+    essence = recovering.column_essence(c, "energy")
     assert essence[1] == 0
     assert essence[0] == pytest.approx(-essence[2])
 

@@ -16,16 +16,13 @@ from fabula.errors import FileError, InputError
 from fabula.report.board import board_page
 from fabula.research.bench import (
     BenchCard,
-    Orderings,
-    chance_scores,
-    command_of,
-    joined,
+    join_cards,
+    load_rows,
     make_card,
-    run_program,
     score_row,
-    stored_rows,
+    task_chance,
 )
-from fabula.research.bench_programs import TimeLimits
+from fabula.research.bench_programs import Orderings, TimeLimits, command_of, run_program
 from fabula.research.bench_tasks import BenchTask, fma_task, known_task, table_task
 
 HEAD = """
@@ -80,12 +77,12 @@ def test_a_program_is_asked_everything(task, method):
     ],
 )
 def test_failures_get_one_line_each_and_count_as_chance(task, method, text, reasons):
-    found = run_program(task, method(text), patience=TimeLimits(0.3, 0.3 if "sleep" in text else 20))
+    found = run_program(task, method(text), limits=TimeLimits(0.3, 0.3 if "sleep" in text else 20))
     told = {why: sum(n for line, n in found.failures.items() if line.startswith(why)) for why in reasons}
     assert told == reasons
     assert found.failed == 8
     assert all("\n" not in line for line in found.failures)
-    chance = chance_scores(task)
+    chance = task_chance(task)
     row = score_row("x", "yours", found, task, chance)
     assert row.metrics["spearman"].mean == pytest.approx(chance["spearman"].mean())
     assert row.gain.mean == 0
@@ -94,7 +91,7 @@ def test_failures_get_one_line_each_and_count_as_chance(task, method, text, reas
 
 def test_one_late_answer_costs_one_question(task, method):
     text = HEAD + "    if m['id'] == 'q3': time.sleep(60)\n" + GOOD.splitlines()[-1]
-    found = run_program(task, method(text), patience=TimeLimits(0.7, 20))
+    found = run_program(task, method(text), limits=TimeLimits(0.7, 20))
     assert found.failures == {"no answer within 0.7 s": 1}
     assert sum(order is not None for order in found.found) == 7
 
@@ -137,14 +134,14 @@ def test_the_card_comes_back_and_the_page_holds_everybody(task, tmp_path):
     assert by_name["random"].metrics["spearman"].mean == pytest.approx(0, abs=0.2)
     assert by_name["<i>mine</i>"].failed == 1
     assert card.rows[0].metrics["spearman"].mean == max(r.metrics["spearman"].mean for r in card.rows)
-    page = board_page([joined([card, again])])
+    page = board_page([join_cards([card, again])])
     assert page.count("&lt;i&gt;mine") >= 2
     assert "<i>mine" not in page
     assert "<b>late" not in page
     other = BenchCard.load(path)
     other.task["digest"] = "0" * 16
     with pytest.raises(InputError, match="cards of different tasks"):
-        joined([card, other])
+        join_cards([card, other])
     path.write_text("{}")
     with pytest.raises(FileError, match="is no card"):
         BenchCard.load(path)
@@ -169,10 +166,10 @@ def test_a_table_is_split_by_its_makers_and_shows_no_column_of_the_order(tmp_pat
 def test_trained_rows_come_with_the_package():
     """Those of the known tasks are stored under the digests of today's tasks."""
     for name in ("plackett-luce", "mallows", "arc", "opener", "walk"):
-        rows = {row.method: row for row in stored_rows(known_task(name).digest)}
+        rows = {row.method: row for row in load_rows(known_task(name).digest)}
         assert set(rows) == {"arcs", "arcs, trained", "the paper's method"}
         assert rows["arcs"].metrics["spearman"].mean > 0.02
-    assert stored_rows("nothing") == []
+    assert load_rows("nothing") == []
 
 
 def test_from_the_command_line(tmp_path, method, capsys, monkeypatch):
