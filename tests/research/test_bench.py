@@ -226,7 +226,7 @@ def test_offline_answers_score_like_asked_ones(tmp_path, capsys):
 
 
 def test_fma_is_ordered_by_its_own_split(tmp_path):
-    path = Path(__file__).resolve().parents[2] / "sources" / "fma" / "conftest.py"
+    path = Path(__file__).resolve().parents[1] / "sources" / "fma" / "conftest.py"
     spec = importlib.util.spec_from_file_location("fma_archive_for_bench", path)
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module

@@ -35,7 +35,7 @@ PLAN = StudyPlan(
 
 @pytest.fixture
 def archive():
-    path = Path(__file__).resolve().parents[2] / "sources" / "fma" / "conftest.py"
+    path = Path(__file__).resolve().parents[1] / "sources" / "fma" / "conftest.py"
     spec = importlib.util.spec_from_file_location("fma_archive_for_tests", path)
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
