@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike
 
 from fabula.core.essence import Floats, normalise
 from fabula.core.template import Template
-from fabula.media.telling import Ends
-from fabula.media.threads import Threads
+from fabula.media.facts import Ends
+from fabula.media.medium import Threads
 from fabula.report.markup import (
     GREY,
     SERIES,
@@ -30,8 +30,7 @@ from fabula.report.markup import (
     text,
     ticks,
 )
-from fabula.session.telling.inner import InnerArc
-from fabula.session.telling.pieces import WholeArc
+from fabula.session.inner_arcs import InnerArc, WholeArc
 
 MOST_ENDS = 60  # items whose ends are shown
 MOST_LIKES = 60  # items whose likely positions are shown

@@ -11,7 +11,7 @@ import numpy as np
 
 from fabula.core.files.writing import write_whole
 from fabula.core.fit import Fit
-from fabula.media.threads import Threads
+from fabula.media.medium import Threads
 from fabula.report.figures import (
     MOST_ENDS,
     MOST_LIKES,
@@ -23,8 +23,7 @@ from fabula.report.figures import (
     whole_figure,
 )
 from fabula.report.markup import html_page, html_table
-from fabula.session.ordered import Ordered
-from fabula.session.telling.answer import (
+from fabula.session.answer import (
     Row,
     beside_text,
     facts_of,
@@ -35,7 +34,8 @@ from fabula.session.telling.answer import (
     rows_of,
     side_line,
 )
-from fabula.session.telling.pieces import whole_arc
+from fabula.session.inner_arcs import whole_arc
+from fabula.session.ordered import Ordered
 from fabula.session.telling.reasons import story
 
 _MOST_PICTURES = 400  # items that are shown

@@ -20,8 +20,8 @@ from fabula.core.ordering import positions
 from fabula.errors import InputError, import_extra
 from fabula.report.figures import Drawing, arc_figure, inner_figure
 from fabula.report.markup import html_page, html_table, shorten
+from fabula.session.inner_arcs import InnerArc
 from fabula.session.ordered import Ordered
-from fabula.session.telling.inner import InnerArc
 from fabula.sources.tables.csv_text import csv_text
 
 ENDINGS = (".svg", ".png", ".pdf")
@@ -139,7 +139,7 @@ def _section(arc: InnerArc) -> str:
         for t, r, s in zip(arc.six.templates, arc.six.likeness, arc.six.shares, strict=True)
     ]
     head = '<th>template</th><th class="n">correlation</th><th class="n">likest in</th><th></th>'
-    made_by, words = f" by {arc.item.creator}" if arc.item.creator else "", arc.told()
+    made_by, words = f" by {arc.item.creator}" if arc.item.creator else "", arc.describe()
     return (
         f'<h2 dir="auto">{escape(arc.item.label)}{escape(made_by)}</h2>'
         f"<p>{escape(words[:1].upper() + words[1:])}.</p>"

@@ -19,7 +19,7 @@ from fabula.errors import FileError, InputError, import_extra
 from fabula.evaluation.baselines import best_scores, random_proposals, shuffle_proposals, template_proposals
 from fabula.evaluation.intervals import bootstrap
 from fabula.evaluation.significance import ComparisonSettings, compare_scores
-from fabula.media.music.album_tables import SHOWN_CREATOR, SHOWN_TITLE
+from fabula.media.music.tracks import SHOWN_CREATOR, SHOWN_TITLE
 from fabula.models.model import Model
 from fabula.research import trainings as made
 from fabula.research.evaluate import tabulate
