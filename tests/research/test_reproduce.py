@@ -13,8 +13,7 @@ pytest.importorskip("torch")
 from fabula.errors import InputError
 from fabula.report.study import report_page, write_report
 from fabula.research.reproduce import reproduce
-from fabula.research.stages import Workspace, plain
-from fabula.research.study_data import StudyPlan, full_plan, quick_plan, read_study_data
+from fabula.research.study_data import StudyPlan, Workspace, full_plan, plain, quick_plan, read_study_data
 
 TINY = {"epochs": 2, "draws": 1, "widths": (8,), "negatives": 7}
 PLAN = StudyPlan(

@@ -136,9 +136,10 @@ def points(at: Iterable[float], values: Iterable[float], x: Scale, y: Scale) -> 
     return [(x(float(u)), y(float(v))) for u, v in zip(at, values, strict=True)]
 
 
-def band(at: Sequence[float], low: Iterable[float], high: Iterable[float], x: Scale, y: Scale) -> str:
+def band(at: Iterable[float], low: Iterable[float], high: Iterable[float], x: Scale, y: Scale) -> str:
     """The area between two lines."""
-    return path("band", points(at, high, x, y) + points(at, low, x, y)[::-1], closed=True)
+    there = list(at)
+    return path("band", points(there, high, x, y) + points(there, low, x, y)[::-1], closed=True)
 
 
 def scale(low: float, high: float, start: float, stop: float) -> Scale:

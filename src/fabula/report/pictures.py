@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from html import escape
 from itertools import pairwise
 from pathlib import Path
@@ -44,7 +45,7 @@ def write_picture(ordered: Ordered, path: str | Path) -> Path:
     if ordered.session.essence.ndim > 1:
         raise InputError("a picture needs an essence of one dimension; this one has several")
     if target.suffix.lower() != ".svg":
-        return write_whole(target, _plot(target, 4.2, [lambda axes: _plot_order(axes, ordered)]))
+        return write_whole(target, _plot(target, 4.2, [partial(_plot_order, ordered=ordered)]))
     how = Drawing(ordered.fit.template, ordered.sides, ordered.pinned, ordered.session.title, standalone=True)
     return write_whole(target, arc_figure(ordered.session.essence[ordered.ordering], ordered.titles, how) + "\n")
 
@@ -62,7 +63,7 @@ def write_inner(arcs: Sequence[InnerArc], path: str | Path) -> Path:
         return write_whole(target, csv_text(columns, [row for arc in arcs for row in _windows(arc)]))
     if ending == ".json":
         return write_whole(target, json.dumps([arc.to_json() for arc in arcs], ensure_ascii=False, indent=1) + "\n")
-    return write_whole(target, _plot(target, 3.2, [lambda axes, arc=arc: _plot_inner(axes, arc) for arc in arcs]))
+    return write_whole(target, _plot(target, 3.2, [partial(_plot_inner, arc=arc) for arc in arcs]))
 
 
 def _check(path: str | Path, endings: Sequence[str]) -> Path:

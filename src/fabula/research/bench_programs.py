@@ -325,9 +325,11 @@ class Program:
         except OSError as error:
             raise InputError(f"the method cannot be started: {self.command[0]}: {error.strerror or error}") from error
         self._process = process
-        work = [(_follow, process.stdout, self._lines.put), (_follow, process.stderr, self._errors.append)]
-        work.append((_feed, process.stdin, self._outgoing.get))
-        self._threads = [threading.Thread(target=do, args=(stream, way), daemon=True) for do, stream, way in work]
+        self._threads = [
+            threading.Thread(target=_follow, args=(process.stdout, self._lines.put), daemon=True),
+            threading.Thread(target=_follow, args=(process.stderr, self._errors.append), daemon=True),
+            threading.Thread(target=_feed, args=(process.stdin, self._outgoing.get), daemon=True),
+        ]
         for thread in self._threads:
             thread.start()
         for line in self.training:

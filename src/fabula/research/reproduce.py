@@ -24,8 +24,16 @@ from fabula.models.model import Model
 from fabula.research import trainings as made
 from fabula.research.evaluate import tabulate
 from fabula.research.recovery import DIRECT, SEARCHES, Methods, recover, scalar_essences, searchable
-from fabula.research.stages import Task, Workspace, plain, side_by_side
-from fabula.research.study_data import StudyData, StudyPlan, full_plan, read_study_data
+from fabula.research.study_data import (
+    StudyData,
+    StudyPlan,
+    Task,
+    Workspace,
+    full_plan,
+    plain,
+    read_study_data,
+    side_by_side,
+)
 from fabula.research.trainings import SEARCH_PARTS, as_orderings, essence, search_model, search_part, template_sets
 from fabula.studies.splits import Split
 from fabula.templates.genealogy import trace_genealogy

@@ -22,7 +22,7 @@ from fabula.evaluation.parts import Parts
 from fabula.models.file import load_essence_model, save_model
 from fabula.models.model import Model
 from fabula.research.recovery import direct_orderings, evenly_spaced, scalar_essences, search_scorer, searchable
-from fabula.research.stages import Workspace
+from fabula.research.study_data import Workspace
 from fabula.templates.learn import learn_templates
 
 if TYPE_CHECKING:

@@ -37,7 +37,7 @@ from fabula.models.model import Model
 from fabula.session.catalogue.judging import completed
 from fabula.session.catalogue.reading import Piece
 from fabula.templates.costs import TemplateCosts, as_count, flat_costs, restore_costs
-from fabula.templates.evolution import PAPER_EVOLUTION, EvolutionSettings, Evolving
+from fabula.templates.evolution import PAPER_EVOLUTION, Evolution, EvolutionSettings
 from fabula.templates.refinement import Descent, RefinementSettings, StepSums, race, sample_rows, step_sums
 
 if TYPE_CHECKING:
@@ -102,8 +102,8 @@ class TemplatesLearn(Task):
         """The start after round 0, then step after step; the last round's state is the result."""
         done = manifests(job.store, now.number, now.shards)
         way = _start(job, done) if now.number == 0 else _gone_on(now, list(rows_of_parts(job.store, done)))
-        if isinstance(way, Evolving) and way.finished:
-            way = Descent(way.result().values, 0)  # a round to count who follows which
+        if isinstance(way, Evolution) and way.finished:
+            way = Descent(way.values, 0)  # a round to count who follows which
         shards = 0 if way.finished else min(len(job.plan.shards), default_shards(job.plan.items, _EACH))
         return Round(now.number + 1, shards, way.to_dict())
 
@@ -160,10 +160,10 @@ def _kept_rows(essence: Floats, part: Collections) -> dict[str, Any]:
     return {"collection": ids, "length": lengths, "linear": lists(linear), "constant": constant}
 
 
-def _gone_on(now: Round, parts: list[pa.Table]) -> Descent | Evolving:
+def _gone_on(now: Round, parts: list[pa.Table]) -> Descent | Evolution:
     """The templates after a round, by what its shards found."""
     if "asked" in now.state:
-        evolving = Evolving.from_dict(now.state)
+        evolving = Evolution.from_dict(now.state)
         evolving.take(costs_of(parts))
         return evolving
     descent = Descent.from_dict(now.state)
@@ -171,13 +171,13 @@ def _gone_on(now: Round, parts: list[pa.Table]) -> Descent | Evolving:
     return descent
 
 
-def _start(job: Job, done: Sequence[Manifest]) -> Descent | Evolving:
+def _start(job: Job, done: Sequence[Manifest]) -> Descent | Evolution:
     """The first population; or the winner of a race on the sample that :func:`fabula.learn_templates` would draw."""
     k, rng = int(job.options["k"]), np.random.default_rng(int(job.options["seed"]))
     as_count(k, sum(part.rows - part.failures for part in done))
     if job.options["method"] == "evolution":
         how = PAPER_EVOLUTION if job.options["paper"] else EvolutionSettings()
-        return Evolving.begin(k, _Q, how, rng)
+        return Evolution.begin(k, _Q, how, rng)
     settings = RefinementSettings(int(job.options["starts"]), int(job.options["steps"]))
     sample = _sample(job, done, k, rng)
     values, cost, _ = race(sample, k, rng, settings, np.empty((0, k, _Q)))
