@@ -14,14 +14,14 @@ from pathlib import Path
 
 from fabula.core.files.writing import write_whole
 from fabula.research.bench import make_card
-from fabula.research.bench_tasks import FAMILIES, known_task
+from fabula.research.bench_tasks import FAMILIES, family_task
 
 STORED = ("arcs", "arcs, trained", "the paper's method")
 
 
 def measure(name: str) -> tuple[str, list[dict]]:
     """The digest of a task and its rows."""
-    task = known_task(name)
+    task = family_task(name)
     card = make_card(task, trained=True, progress=lambda step: print(f"{name}: {step}", flush=True))
     return task.digest, [row.to_dict() for row in card.rows if row.method in STORED]
 

@@ -184,7 +184,7 @@ def test_a_model_that_learned_nothing_says_so_when_it_orders(fabula, tmp_path):
 
 
 def test_reproduce_takes_a_preset(fabula, albums, tmp_path):
-    from fabula.research.study_data import make_plan
+    from fabula.research.workspace import make_plan
 
     assert make_plan(preset="paper").bits_config(("x",)).preset == "paper"
     assert make_plan(quick=True).preset == "arcs"

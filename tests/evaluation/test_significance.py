@@ -14,7 +14,6 @@ from fabula.evaluation.significance import (
     compare_scores,
     holm,
     pair_differences,
-    rank_biserial,
     sign_flip_test,
     t_test,
 )
@@ -145,15 +144,6 @@ def test_holm_rejects_what_the_steps_reject(p_values):
     adjusted = holm(p_values)
     assert set(np.flatnonzero(adjusted <= 0.05)) == rejected
     assert (adjusted >= np.array(p_values)).all()
-
-
-def test_rank_biserial_by_scipys_wilcoxon(rng):
-    values = np.round(rng.normal(0.3, 1, 40), 1)
-    ranks = stats.rankdata(np.abs(values[values != 0]))
-    against = stats.wilcoxon(values, alternative="less").statistic  # the rank sum in favour
-    assert rank_biserial(values) == pytest.approx(2 * against / ranks.sum() - 1)
-    assert rank_biserial([0.0, 0.0]) == 0
-    assert rank_biserial([1.0, 2.0, np.nan]) == 1
 
 
 @pytest.mark.parametrize("constant", [0.0, 0.1, -0.1])

@@ -14,7 +14,7 @@ import fabula
 from fabula.jobs.gather import gather
 from fabula.jobs.job import plan_job
 from fabula.jobs.worker import work
-from fabula.research import study_data as plans
+from fabula.research import workspace as plans
 from fabula.research.reproduce import reproduce
 
 TINY = {"epochs": 2, "draws": 1, "widths": [8], "negatives": 7, "scorers": ["arcs"]}

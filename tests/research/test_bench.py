@@ -23,7 +23,7 @@ from fabula.research.bench import (
     task_chance,
 )
 from fabula.research.bench_programs import Orderings, TimeLimits, command_of, run_program
-from fabula.research.bench_tasks import BenchTask, fma_task, known_task, table_task
+from fabula.research.bench_tasks import BenchTask, family_task, fma_task, table_task
 
 HEAD = """
 import json, sys, time
@@ -57,7 +57,7 @@ def method(tmp_path):
 
 def test_a_program_is_asked_everything(task, method):
     found = run_program(task, method(GOOD))
-    assert found.failed == 0
+    assert found.misses == 0
     assert all(order.tolist() == list(range(5)) for order in found.found)
 
 
@@ -80,7 +80,7 @@ def test_failures_get_one_line_each_and_count_as_chance(task, method, text, reas
     found = run_program(task, method(text), limits=TimeLimits(0.3, 0.3 if "sleep" in text else 20))
     told = {why: sum(n for line, n in found.failures.items() if line.startswith(why)) for why in reasons}
     assert told == reasons
-    assert found.failed == 8
+    assert found.misses == 8
     assert all("\n" not in line for line in found.failures)
     chance = task_chance(task)
     row = score_row("x", "yours", found, task, chance)
@@ -166,7 +166,7 @@ def test_a_table_is_split_by_its_makers_and_shows_no_column_of_the_order(tmp_pat
 def test_trained_rows_come_with_the_package():
     """Those of the known tasks are stored under the digests of today's tasks."""
     for name in ("plackett-luce", "mallows", "arc", "opener", "walk"):
-        rows = {row.method: row for row in load_rows(known_task(name).digest)}
+        rows = {row.method: row for row in load_rows(family_task(name).digest)}
         assert set(rows) == {"arcs", "arcs, trained", "the paper's method"}
         assert rows["arcs"].metrics["spearman"].mean > 0.02
     assert load_rows("nothing") == []

@@ -18,7 +18,7 @@ from fabula.research.bench_programs import (
     training_lines,
     write_questions,
 )
-from fabula.research.bench_tasks import FAMILIES, BenchTask, draw_task, known_task
+from fabula.research.bench_tasks import FAMILIES, BenchTask, draw_task, family_task
 
 SECRET = "in its file at place 3"
 
@@ -108,7 +108,7 @@ def test_written_questions_and_their_key_score_answers(tmp_path, rng):
     again = read_key(key, task)
     assert [(q.id, q.names) for q in again] == [(q.id, q.names) for q in questions]
     with pytest.raises(FileError, match="is the key of another task"):
-        read_key(key, known_task("arc"))
+        read_key(key, family_task("arc"))
     answers = tmp_path / "a.jsonl"
     answers.write_text('{"id": "q0", "order": ["x"]}\n\n{"id": 1}\n')
     with pytest.raises(FileError, match="line 3: must be"):
@@ -118,7 +118,7 @@ def test_written_questions_and_their_key_score_answers(tmp_path, rng):
 @pytest.mark.parametrize("name", FAMILIES)
 def test_known_tasks_are_the_same_everywhere(name):
     """Drawn again they are equal, and who knows the model does better than chance."""
-    task = known_task(name)
+    task = family_task(name)
     assert task.digest == DIGESTS[name]
     training, test = draw_task(name)
     assert (len(training), len(test)) == (400, 200)

@@ -9,7 +9,7 @@ from fabula.core.arcs import Arcs
 from fabula.core.fit import fit
 from fabula.core.template import Template
 from fabula.core.template_set import TemplateSet
-from fabula.research.recovery import closest_fits, order_blind, order_many_blind
+from fabula.research.recovery import closest_fits, each_alone, order_blind
 
 
 @pytest.fixture
@@ -31,15 +31,17 @@ def closest(essence, templates):
 
 
 def test_the_closest_fits_are_those_of_each(essences, templates):
-    many = order_many_blind(essences, np.random.default_rng(1), closest_fits(templates))
-    each = order_blind(essences, np.random.default_rng(1), lambda essence: closest(essence, templates))
+    many = order_blind(essences, np.random.default_rng(1), closest_fits(templates))
+    each = order_blind(essences, np.random.default_rng(1), each_alone(lambda essence: closest(essence, templates)))
     for one, other in zip(many, each, strict=True):
         assert one.tolist() == other.tolist()
 
 
 def test_the_likeliest_are_those_of_each(essences, templates):
     arcs = Arcs(templates, [0.0, 0.1, -0.2])
-    many = order_many_blind(essences, np.random.default_rng(1), lambda rows, offsets: arcs.order_many(rows, offsets)[0])
-    each = order_blind(essences, np.random.default_rng(1), lambda e: arcs.order(e, alternatives=1)[0].ordering)
+    many = order_blind(essences, np.random.default_rng(1), lambda rows, offsets: arcs.order_many(rows, offsets)[0])
+    each = order_blind(
+        essences, np.random.default_rng(1), each_alone(lambda e: arcs.order(e, alternatives=1)[0].ordering)
+    )
     for one, other in zip(many, each, strict=True):
         assert one.tolist() == other.tolist()

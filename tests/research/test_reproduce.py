@@ -13,7 +13,7 @@ pytest.importorskip("torch")
 from fabula.errors import InputError
 from fabula.report.study import report_page, write_report
 from fabula.research.reproduce import reproduce
-from fabula.research.study_data import StudyPlan, Workspace, full_plan, plain, quick_plan, read_study_data
+from fabula.research.workspace import StudyPlan, Workspace, make_plan, plain, read_study_data
 
 TINY = {"epochs": 2, "draws": 1, "widths": (8,), "negatives": 7}
 PLAN = StudyPlan(
@@ -218,6 +218,6 @@ def test_a_table_whose_columns_all_tell_is_refused(tmp_path):
 
 
 def test_the_full_plan_is_the_papers():
-    full, quick = full_plan(), quick_plan()
+    full, quick = make_plan(), make_plan(quick=True)
     assert (full.seeds, full.dimensions, full.counts) == (5, (1, 2, 4, 8, 16), (1, 2, 3, 4, 5, 6))
     assert (quick.dimensions, quick.counts) == (full.dimensions, full.counts)

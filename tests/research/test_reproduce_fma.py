@@ -14,7 +14,7 @@ pytest.importorskip("torch")
 from fabula.errors import InputError
 from fabula.report.study import write_report
 from fabula.research.reproduce import reproduce
-from fabula.research.study_data import StudyPlan, read_study_data
+from fabula.research.workspace import StudyPlan, read_study_data
 
 TINY = {"epochs": 1, "draws": 1, "negatives": 3, "encoder_hidden": 4, "encoder_layers": 1}
 PLAN = StudyPlan(
@@ -85,7 +85,7 @@ def test_an_empty_split_is_named(archive, tmp_path):
 def test_the_essence_of_figure_1_is_the_frozen_one_of_the_arrays(archive, tmp_path, monkeypatch):
     """One number an item that the 75 x 7 model gave: no encoder is trained on the plain features."""
     from fabula.research import trainings as figure1
-    from fabula.research.study_data import Workspace
+    from fabula.research.workspace import Workspace
     from fabula.training import comparison
 
     archive.with_echonest = {track["id"] for track in archive.tracks}

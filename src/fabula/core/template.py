@@ -209,7 +209,7 @@ def basis(knots: ArrayLike, positions: ArrayLike) -> Floats:
     checked = _as_knots(knots)
     u = as_positions(positions)
     piece = np.searchsorted(checked[1:-1], u, side="right")
-    return _polynomial(piece_operator(checked.tobytes())[piece], u - checked[piece])
+    return _polynomial(_piece_operator(checked.tobytes())[piece], u - checked[piece])
 
 
 def as_positions(positions: ArrayLike) -> Floats:
@@ -221,23 +221,8 @@ def as_positions(positions: ArrayLike) -> Floats:
     return u
 
 
-def monotone_pieces(x: Floats, y: Floats) -> Floats:
-    """The polynomials of a curve that stays between neighbouring knots.
-
-    Parameters
-    ----------
-    x, y
-        Knots of shape (q,) and values of shape (q,) or (q, d).
-
-    Returns
-    -------
-    Array of shape (q - 1, 4) or (q - 1, 4, d): coefficients from power 0 up.
-
-    Examples
-    --------
-    >>> monotone_pieces(np.array([0.0, 0.5, 1.0]), np.array([0.0, 1.0, 1.0]))[1]
-    array([1., 0., 0., 0.])
-    """
+def _monotone_pieces(x: Floats, y: Floats) -> Floats:
+    """The polynomials (q - 1, 4[, d]), from power 0 up, of a curve that stays between neighbouring knots (q,)."""
     dx = np.diff(x).reshape(-1, *(1,) * (y.ndim - 1))
     slope = np.diff(y, axis=0) / dx
     derivative = _monotone_slopes(dx, slope)
@@ -246,7 +231,7 @@ def monotone_pieces(x: Floats, y: Floats) -> Floats:
 
 
 @lru_cache(maxsize=64)
-def piece_operator(knots: bytes) -> Floats:
+def _piece_operator(knots: bytes) -> Floats:
     """From knot values to the polynomial of each piece: shape (q - 1, 4, q), coefficients from power 0 up."""
     x = np.frombuffer(knots, dtype=np.float64)
     q = len(x)
@@ -318,8 +303,8 @@ def _pieces_of(knots: Floats, values: Floats, interpolation: str) -> Floats:
     if interpolation not in INTERPOLATIONS:
         raise InputError(f"interpolation must be {' or '.join(map(repr, INTERPOLATIONS))}; got {interpolation!r}")
     if interpolation == CUBIC:
-        return np.tensordot(piece_operator(knots.tobytes()), values, axes=(2, 0))
-    return monotone_pieces(knots, values)
+        return np.tensordot(_piece_operator(knots.tobytes()), values, axes=(2, 0))
+    return _monotone_pieces(knots, values)
 
 
 def _as_knots(knots: ArrayLike) -> Floats:

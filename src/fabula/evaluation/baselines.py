@@ -157,17 +157,6 @@ def single_features(collections: Sequence[Collection], rng: np.random.Generator)
     return orderings
 
 
-def best_orderings(proposals: Sequence[Sequence[ArrayLike]], metric: str = "edit") -> list[Ints]:
-    """Of each set of proposals the one closest to the true order by a metric; the first of equals.
-
-    Examples
-    --------
-    >>> best_orderings([[[2, 0, 1], [0, 2, 1]]], "spearman")
-    [array([0, 2, 1])]
-    """
-    return [ordering for ordering, _ in _best(proposals, metric)]
-
-
 def best_scores(proposals: Sequence[Sequence[ArrayLike]], metric: str = "edit") -> Floats:
     """The paper's measure: the largest score over the proposals of each collection, string edit score by default.
 
@@ -189,10 +178,6 @@ def best_scores(proposals: Sequence[Sequence[ArrayLike]], metric: str = "edit") 
     >>> best_scores([[[2, 1, 0], [0, 2, 1]], [[0, 1]]]).round(3)
     array([0.333, 1.   ])
     """
-    return np.array([score for _, score in _best(proposals, metric)])
-
-
-def _best(proposals: Sequence[Sequence[ArrayLike]], metric: str) -> list[tuple[Ints, float]]:
     if metric not in METRICS:
         raise InputError(f"the metric must be one of {', '.join(METRICS)}; got {metric!r}")
     best = []
@@ -203,9 +188,8 @@ def _best(proposals: Sequence[Sequence[ArrayLike]], metric: str) -> list[tuple[I
             raise InputError(f"collection {number}: {error}") from error
         if len({order.size for order in checked}) > 1:
             raise InputError(f"collection {number}: its proposals must all have the same items")
-        scored = [(order, METRICS[metric](order)) for order in checked]
-        best.append(max(scored, key=lambda pair: pair[1]))
-    return best
+        best.append(max(METRICS[metric](order) for order in checked))
+    return np.array(best)
 
 
 def _sort(values: Floats, rng: np.random.Generator) -> Ints:

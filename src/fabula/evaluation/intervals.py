@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -115,22 +115,6 @@ def mean_interval(
     return Interval(len(values), mean, mean - above * error, mean - below * error)
 
 
-def group_interval(
-    values: Floats, rng: np.random.Generator, groups: Sequence[Hashable] | None = None, *, resamples: int = 2000
-) -> Interval:
-    """The 95 % percentile interval of a mean over groups, which are drawn whole in the order of their names.
-
-    Examples
-    --------
-    >>> group_interval(np.array([1.0, 1.0, 1.0]), np.random.default_rng(0), [0, 0, 1])
-    Interval(n=3, mean=1.0, low=1.0, high=1.0)
-    """
-    sums, counts = _by_group(values, groups, ranked=True)
-    means = [sums[drawn].sum(axis=1) / counts[drawn].sum(axis=1) for drawn in _resample(len(sums), resamples, rng)]
-    low, high = np.quantile(np.concatenate(means), [0.025, 0.975])
-    return Interval(len(values), float(values.mean()), float(low), float(high))
-
-
 def mean_and_error(values: Floats, groups: Sequence[Hashable] | None = None) -> tuple[float, float]:
     """A mean, and its standard error where the values of one group go together.
 
@@ -144,12 +128,11 @@ def mean_and_error(values: Floats, groups: Sequence[Hashable] | None = None) -> 
     return mean, float(_errors(sums[np.newaxis], counts[np.newaxis], np.array([mean]))[0])
 
 
-def _by_group(values: Floats, groups: Sequence[Hashable] | None, *, ranked: bool = False) -> tuple[Floats, Floats]:
-    """Sum and number of the values of each group, (g,) each, as groups come or by their names."""
+def _by_group(values: Floats, groups: Sequence[Hashable] | None) -> tuple[Floats, Floats]:
+    """Sum and number of the values of each group, (g,) each."""
     if groups is None:
         return values, np.ones(len(values))
-    names: Iterable[Any] = set(groups) if ranked else dict.fromkeys(groups)
-    numbers = {group: number for number, group in enumerate(sorted(names) if ranked else names)}
+    numbers = {group: number for number, group in enumerate(dict.fromkeys(groups))}
     number = np.array([numbers[group] for group in groups])
     return np.bincount(number, weights=values).astype(np.float64), np.bincount(number).astype(np.float64)
 

@@ -107,7 +107,7 @@ def find_leaks(
     some = some[:: max(1, -(-len(some) // _LOOKED_AT))]
     if not some:
         return []
-    rows = ItemRows.of(some)
+    rows = _ItemRows.of(some)
     found: list[Finding] = []
     if some[0].features.ndim == 2:
         wanted = some[0].feature_names if features is None else features
@@ -121,26 +121,20 @@ def find_leaks(
         clause = "together they tell the position" if len(together) > 1 else "it tells the position"
         found += [Finding(together, clause)] if together else []
     if titles:
-        found += [each for signal in title_signals(some) if (each := _judge(signal, rows)) is not None]
+        found += [each for signal in _title_signals(some) if (each := _judge(signal, rows)) is not None]
     return found
 
 
 @dataclass(frozen=True, eq=False)
-class ItemRows:
-    """Items of many collections end to end, in true order.
-
-    Attributes
-    ----------
-    owner, position, length
-        Shape (items,): the collection of each item, its position there, and how many items that has.
-    """
+class _ItemRows:
+    """Items of many collections end to end, in true order: whose each is, where it stands, among how many; (items,)."""
 
     owner: Ints
     position: Ints
     length: Ints
 
     @classmethod
-    def of(cls, collections: Sequence[Collection]) -> ItemRows:
+    def of(cls, collections: Sequence[Collection]) -> _ItemRows:
         """The items of collections."""
         lengths = np.array([len(c) for c in collections])
         owner = np.repeat(np.arange(len(lengths)), lengths)
@@ -149,34 +143,24 @@ class ItemRows:
 
 
 @dataclass(frozen=True, eq=False)
-class Signal:
-    """One number per item that may tell its position.
-
-    Attributes
-    ----------
-    source
-        The column it comes from; "" for titles.
-    what
-        What it is of its source, such as "which of its values are missing"; "" for the values themselves.
-    values
-        Shape (items,), NaN where there is none.
-    """
+class _Signal:
+    """One number per item, (items,), that may tell its position: its column ("" for titles), and what it is of that."""
 
     source: str
     what: str
     values: Floats
 
 
-def _of_column(name: str, values: Floats, rows: ItemRows) -> list[Finding]:
+def _of_column(name: str, values: Floats, rows: _ItemRows) -> list[Finding]:
     """What a column tells; of what hides in it only the first that tells, where it does not tell by itself."""
-    for signal in column_signals(name, values):
+    for signal in _column_signals(name, values):
         found = _judge(signal, rows)
         if found is not None:
             return [found]
     return []
 
 
-def _judge(signal: Signal, rows: ItemRows) -> Finding | None:
+def _judge(signal: _Signal, rows: _ItemRows) -> Finding | None:
     columns = (signal.source,) if signal.source else ()
     subject = signal.what or "it"
     plural = signal.what.startswith(("the numbers", "its digits"))
@@ -195,49 +179,35 @@ def _judge(signal: Signal, rows: ItemRows) -> Finding | None:
     return None
 
 
-def column_signals(name: str, values: Floats) -> Iterator[Signal]:
-    """A column (items,), which of its values are missing, and what hides in its digits.
-
-    Examples
-    --------
-    >>> [signal.what for signal in column_signals("energy", np.array([0.5, np.nan, 0.2]))]
-    ['', 'which of its values are missing', 'to how many digits it is rounded']
-    """
-    yield Signal(name, "", values)
+def _column_signals(name: str, values: Floats) -> Iterator[_Signal]:
+    """A column (items,), which of its values are missing, and what hides in its digits."""
+    yield _Signal(name, "", values)
     known = np.isfinite(values)
     if not known.all():
-        yield Signal(name, "which of its values are missing", (~known).astype(np.float64))
+        yield _Signal(name, "which of its values are missing", (~known).astype(np.float64))
     if not known.any() or (values[known] == np.round(values[known])).all():
         return
-    yield Signal(name, "to how many digits it is rounded", _decimals(values))
+    yield _Signal(name, "to how many digits it is rounded", _decimals(values))
     for places, ordinal in _DIGITS.items():
         scaled = values * 10.0**places
         hidden = scaled - np.round(scaled)
         if np.nanmax(np.abs(hidden)) > 1e-6 * np.nanmax(np.abs(scaled)):
-            yield Signal(name, f"its digits behind the {ordinal} decimal place", hidden)
+            yield _Signal(name, f"its digits behind the {ordinal} decimal place", hidden)
 
 
-def title_signals(collections: Sequence[Collection]) -> Iterator[Signal]:
-    """The numbers in titles, their alphabetical order, and which items have none; nothing where there are no titles.
-
-    Examples
-    --------
-    >>> from fabula.core.collection import Item
-    >>> found = list(title_signals([Collection("1", [Item("a", "02 Dawn"), Item("b", "10 Noon")])]))
-    >>> found[0].what, found[0].values, found[1].values
-    ('the numbers in them', array([ 2., 10.]), array([0., 1.]))
-    """
+def _title_signals(collections: Sequence[Collection]) -> Iterator[_Signal]:
+    """The numbers in titles, their alphabetical order, and which items have none; nothing where there are no titles."""
     titles = [[title.casefold().strip() for title in c.texts("title")] for c in collections]
     if not any(title for own in titles for title in own):
         return
-    yield Signal("", "the numbers in them", np.concatenate([_numbers(own) for own in titles]))
-    yield Signal("", "their alphabetical order", np.concatenate([_ranks(own) for own in titles]))
+    yield _Signal("", "the numbers in them", np.concatenate([_numbers(own) for own in titles]))
+    yield _Signal("", "their alphabetical order", np.concatenate([_ranks(own) for own in titles]))
     bare = np.concatenate([[float(not title) for title in own] for own in titles])
     if bare.any():
-        yield Signal("", "which items have none", bare)
+        yield _Signal("", "which items have none", bare)
 
 
-def within(values: Floats, owner: Ints) -> Floats:
+def _within(values: Floats, owner: Ints) -> Floats:
     """Values less the mean of their collection, 0 where missing."""
     known = np.isfinite(values)
     sums = np.bincount(owner, np.where(known, values, 0.0))
@@ -263,18 +233,18 @@ def _numbers(titles: Sequence[str]) -> Floats:
 
 def _ranks(titles: Sequence[str]) -> Floats:
     """Where each title stands among them in natural order, equal ones alike; NaN for an empty one."""
-    keys: list[tuple[tuple[int, int, str], ...]] = [natural_key(title) for title in titles]
+    keys: list[tuple[tuple[int, int, str], ...]] = [_natural_key(title) for title in titles]
     places = {key: float(rank) for rank, key in enumerate(sorted({key for key in keys if key}))}
     return np.array([places.get(key, np.nan) for key in keys])
 
 
-def natural_key(text: str) -> tuple[tuple[int, int, str], ...]:
+def _natural_key(text: str) -> tuple[tuple[int, int, str], ...]:
     """A sorting key that takes digits as numbers."""
     parts = re.split(r"([0-9]+)", text)
     return tuple((0, int(part[:15]), "") if i % 2 else (1, 0, part) for i, part in enumerate(parts) if part)
 
 
-def _find_relations(columns: Columns, rows: ItemRows) -> list[tuple[tuple[str, str], str]]:
+def _find_relations(columns: Columns, rows: _ItemRows) -> list[tuple[tuple[str, str], str]]:
     """Pairs of columns of which one steps by the other, or holds the other's next value; and what they do."""
     if len(columns) > _MOST_COLUMNS:
         return []
@@ -317,12 +287,12 @@ def _equal_share(left: Floats, right: Floats, same: Mask) -> float:
     return float((np.abs(a - b) <= 1e-3 * scale).mean())
 
 
-def _find_sum(columns: Columns, rows: ItemRows) -> tuple[str, ...]:
+def _find_sum(columns: Columns, rows: _ItemRows) -> tuple[str, ...]:
     """The columns whose weighted sum, or product, tells the position in collections that did not fit the weights."""
     if len(columns) < 2:
         return ()
     names, table = _candidates(columns, rows)
-    targets = [within(where, rows.owner) for where in _positions(rows)]
+    targets = [_within(where, rows.owner) for where in _positions(rows)]
     if len(table) < 10 * table.shape[1] or len(np.unique(rows.owner)) < 4:
         return ()
     best = max(targets, key=lambda y: _cross_fit(table, y, rows))
@@ -332,12 +302,12 @@ def _find_sum(columns: Columns, rows: ItemRows) -> tuple[str, ...]:
     return _fewest(names, table, best, rows, whole)
 
 
-def _positions(rows: ItemRows) -> tuple[Floats, Floats]:
+def _positions(rows: _ItemRows) -> tuple[Floats, Floats]:
     """The position, and the position by the length."""
     return rows.position.astype(np.float64), rows.position / np.maximum(rows.length - 1, 1)
 
 
-def _candidates(columns: Columns, rows: ItemRows) -> tuple[list[str], Floats]:
+def _candidates(columns: Columns, rows: _ItemRows) -> tuple[list[str], Floats]:
     """Columns and the logarithms of those above zero, less the mean of their collection, on one scale: (items, k)."""
     names, table = [], []
     for name, values in columns.items():
@@ -346,7 +316,7 @@ def _candidates(columns: Columns, rows: ItemRows) -> tuple[list[str], Floats]:
         if len(known) and known.min() > 0:
             forms.append(np.log(np.where(values > 0, values, np.nan)))
         for form in forms:
-            centred = within(form, rows.owner)
+            centred = _within(form, rows.owner)
             spread = float(centred.std())
             if spread > 1e-12:
                 names.append(name)
@@ -354,7 +324,7 @@ def _candidates(columns: Columns, rows: ItemRows) -> tuple[list[str], Floats]:
     return names, np.stack(table, axis=1) if table else np.zeros((len(rows.owner), 0))
 
 
-def _cross_fit(table: Floats, target: Floats, rows: ItemRows) -> float:
+def _cross_fit(table: Floats, target: Floats, rows: _ItemRows) -> float:
     """R squared of a ridge regression on the half of the collections that it was not fitted on, both ways."""
     rest = 0.0
     for side in (0, 1):
@@ -366,7 +336,7 @@ def _cross_fit(table: Floats, target: Floats, rows: ItemRows) -> float:
     return 1.0 - rest / total if total else 0.0
 
 
-def _fewest(names: list[str], table: Floats, target: Floats, rows: ItemRows, whole: float) -> tuple[str, ...]:
+def _fewest(names: list[str], table: Floats, target: Floats, rows: _ItemRows, whole: float) -> tuple[str, ...]:
     """The few columns, added one by one, that explain nearly what all do."""
     chosen: list[int] = []
     while len(chosen) < _MOST_TOGETHER:
@@ -381,12 +351,12 @@ def _fewest(names: list[str], table: Floats, target: Floats, rows: ItemRows, who
     return tuple(dict.fromkeys(names[i] for i in chosen))
 
 
-def _having(values: Floats, rows: ItemRows) -> float:
+def _having(values: Floats, rows: _ItemRows) -> float:
     """The share of collections in which a signal has three values or more."""
     return float((np.bincount(rows.owner, np.isfinite(values)) > 2).mean())
 
 
-def _follows(values: Floats, rows: ItemRows) -> bool:
+def _follows(values: Floats, rows: _ItemRows) -> bool:
     """Whether a signal rises (or falls) with hardly a turn, new beginnings allowed, in all collections or in most."""
     known = np.isfinite(values)
     signal, owner = values[known], rows.owner[known]
@@ -404,7 +374,7 @@ def _follows(values: Floats, rows: ItemRows) -> bool:
     return _monotone_share(values, rows) > _MONOTONE
 
 
-def _monotone_share(values: Floats, rows: ItemRows, *, of_all: bool = False) -> float:
+def _monotone_share(values: Floats, rows: _ItemRows, *, of_all: bool = False) -> float:
     """The share of collections (of those with four values, or of all) in which a signal never turns, beyond chance."""
     known = np.isfinite(values)
     signal, owner = values[known], rows.owner[known]
@@ -438,9 +408,9 @@ def _ties(signal: Floats, owner: Ints) -> tuple[Floats, Floats, Floats, Ints]:
     return counts, pairs / np.maximum(counts * (counts - 1), 1), chance, groups
 
 
-def _explain(values: Floats, rows: ItemRows) -> float:
+def _explain(values: Floats, rows: _ItemRows) -> float:
     """The share of a signal's variance within collections that positions explain, from either end or in parts."""
-    centred = within(values, rows.owner)
+    centred = _within(values, rows.owner)
     spread = np.sqrt(np.bincount(rows.owner, centred**2) / np.bincount(rows.owner))[rows.owner]
     known = np.isfinite(values) & (spread > 1e-12 * (1 + np.abs(np.where(np.isfinite(values), values, 0.0))))
     scaled = centred[known] / spread[known]

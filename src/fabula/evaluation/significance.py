@@ -289,26 +289,6 @@ def cohen_dz(differences: ArrayLike) -> float:
     return float(scaled.mean() / scaled.std(ddof=1))
 
 
-def rank_biserial(differences: ArrayLike) -> float:
-    """Matched-pairs rank-biserial correlation: share of ranks in favour less share against, -1 to 1.
-
-    Zeros and NaN are left out; 0 when there is nothing else.
-
-    Examples
-    --------
-    >>> rank_biserial([3.0, 2.0, -1.0, 0.0])
-    0.6666666666666666
-    """
-    from scipy.stats import rankdata
-
-    values = as_scores(differences, "differences")
-    values = values[(values != 0) & ~np.isnan(values)]
-    if not values.size:
-        return 0.0
-    ranks = np.asarray(rankdata(np.abs(values)), dtype=np.float64)
-    return float((ranks * np.sign(values)).sum() / ranks.sum())
-
-
 def holm(p_values: ArrayLike) -> Floats:
     """Adjust the p-values of a family so that the chance of any false alarm is held (Holm-Bonferroni).
 

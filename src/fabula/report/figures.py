@@ -181,12 +181,12 @@ def ends_figure(ends: Ends, labels: Sequence[str], breaks: Sequence[int] = ()) -
         begin, mid, end = (y(max(low, float(of[k]))) for of in (ends.start, ends.whole, ends.end))
         shape = f"{x + 4},{begin:.1f} {x + wide / 2},{mid:.1f} {x + wide - 4},{end:.1f}"
         told = f"{labels[k]}: {ends.start[k]:.1f}, {ends.whole[k]:.1f}, {ends.end[k]:.1f} {ends.unit}"
-        parts.append(_titled("polyline", f'points="{shape}" fill="none" stroke="var(--dot)"', told))
+        parts.append(_stroke("polyline", f'points="{shape}" fill="none" stroke="var(--dot)"', told))
         if k + 1 < m and k + 1 not in breaks:
             after = y(max(low, float(ends.start[k + 1])))
             gap = f"{abs(float(ends.start[k + 1] - ends.end[k])):.1f} {ends.unit}"
             at = f'x1="{x + wide - 4}" y1="{end:.1f}" x2="{x + wide + 4}" y2="{after:.1f}" stroke="#d9822b"'
-            parts.append(_titled("line", at, gap))
+            parts.append(_stroke("line", at, gap))
         middle, under = f"{x + wide / 2:.0f}", top + tall + 14
         turned = f'transform="rotate(-45 {middle},{under})"'
         parts.append(f'<text x="{middle}" y="{under}" text-anchor="end" {turned}>{escape(names[k])}</text>')
@@ -194,7 +194,7 @@ def ends_figure(ends: Ends, labels: Sequence[str], breaks: Sequence[int] = ()) -
     return svg(parts, width=left + wide * m + 10, height=height, label="How each begins and ends", fixed=True)
 
 
-def _titled(tag: str, attributes: str, title: str) -> str:
+def _stroke(tag: str, attributes: str, title: str) -> str:
     """A thick stroke with what it says on hover."""
     return f'<{tag} {attributes} stroke-width="3"><title>{escape(title)}</title></{tag}>'
 

@@ -26,10 +26,56 @@ from fabula.report.charts import (
 )
 from fabula.report.markup import GREY, html_page, html_table
 from fabula.research.recovery import METHODS
-from fabula.research.reproduce import NAMES, RANDOM, Reproduced, shuffled_name
+from fabula.research.reproduce import NAMES, RANDOM, Reproduced, baseline_name
 from fabula.sources.tables.csv_text import csv_text
 
 SHOWN = ("edit", "spearman", "kendall", "first", "last", "neighbours", "position", "lcs", "perfect")
+
+
+_TITLES = {"edit": "best string edit score", "spearman": "best Spearman's rho"}
+
+
+_MORE = "figure>figcaption{color:var(--soft);font-size:.9rem;margin-top:.5rem}body{max-width:68rem}"
+
+
+def write_report(results: Reproduced, folder: str | Path) -> Path:
+    """Write ``report.html``, ``numbers.json``, ``tables/*.csv`` and ``figures/*.svg``; returns the page."""
+    target = Path(folder)
+    try:
+        for part in ("figures", "tables"):
+            (target / part).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FileError(f"{target}: the folder cannot be made ({error.strerror or error})") from error
+    for name, figure in figures(results).items():
+        write_whole(target / "figures" / f"{name}.svg", figure + "\n")
+    for name, table in tables(results).items():
+        write_whole(target / "tables" / f"{name}.csv", table.csv())
+    numbers = {key: value for key, value in asdict(results).items() if key != "folder"}
+    write_whole(target / "numbers.json", json.dumps(numbers, ensure_ascii=False, indent=1) + "\n")
+    return write_whole(target / "report.html", report_page(results))
+
+
+def report_page(results: Reproduced) -> str:
+    """The page: every table and figure of the paper, and what it lacks.
+
+    Returns
+    -------
+    HTML text that loads nothing from elsewhere.
+    """
+    drawn, listed = figures(results, standalone=False), tables(results)
+    title = f"Narrative essence on {results.data['name']}"
+    body = [
+        f"<h1>{escape(title)}</h1>",
+        f'<p class="sub">{escape(_about(results))}</p>',
+        *(f'<p class="note">{escape(note)}</p>' for note in results.data["notes"]),
+        *_information(results, drawn, listed),
+        *_templates(results, drawn, listed),
+        *_orders(results, drawn, listed),
+        "<h2>Learning curves</h2>",
+        _figure(drawn["learning"], "Left: bits on the development collections after each epoch, one line a seed. "
+                "Right: bits of a mixture of arcs by the number of training collections, with 95 % intervals."),
+    ]  # fmt: skip
+    return html_page(title, body, style=_MORE)
 
 
 @dataclass(frozen=True)
@@ -55,6 +101,39 @@ class StudyTable:
         return html_table(head, rows)
 
 
+def tables(results: Reproduced) -> dict[str, StudyTable]:
+    """Every table of a study by name."""
+    found = [
+        _table1(results),
+        _plain("controls", ("data", "scorer", "bits", "low", "high"), results.controls),
+        _plain("more-data", ("collections", "bits", "low", "high"), results.more_data),
+        _figure2(results),
+        _tests("significance", results.significance["rows"]),
+        _recovery(results),
+        _tests("recovery-tests", results.recovery["tests"]),
+    ]
+    if results.figure1 is not None:
+        columns = ("name", "dimensions", "bits", "low", "high", "correlation")
+        found.append(_plain("figure1", columns, results.figure1))
+    return {table.name: table for table in found}
+
+
+def figures(results: Reproduced, *, standalone: bool = True) -> dict[str, str]:
+    """SVG text of every figure by name, in the order of the page."""
+    found = {"table1": _table1_figure(results, standalone=standalone)}
+    if results.figure1 is not None:
+        found["figure1"] = _figure1(results.figure1, standalone=standalone)
+    return found | {
+        "figure2": _figure2_lines(results, standalone=standalone),
+        "figure2-gain": _gain(results, standalone=standalone),
+        "figure4": _figure4(results.kinship, standalone=standalone),
+        "figure5": genealogy_figure(results.kinship, standalone=standalone),
+        "figure6": _figure6(results, standalone=standalone),
+        "recovery": _recovery_bars(results, standalone=standalone),
+        "learning": _learning(results, standalone=standalone),
+    }
+
+
 def _cell(tag: str, words: str, *, right: bool) -> str:
     return f"<{tag}{' class=' + chr(34) + 'n' + chr(34) if right else ''}>{escape(words)}</{tag}>"
 
@@ -72,23 +151,6 @@ def format_cell(value: Any, digits: int = 3) -> str:
     if isinstance(value, float):
         return f"{value:.1g}" if 0 < abs(value) < 0.5 * 10**-digits else f"{value:.{digits}f}"
     return f"{value:,}" if isinstance(value, int) else str(value)
-
-
-def tables(results: Reproduced) -> dict[str, StudyTable]:
-    """Every table of a study by name."""
-    found = [
-        _table1(results),
-        _plain("controls", ("data", "scorer", "bits", "low", "high"), results.controls),
-        _plain("more-data", ("collections", "bits", "low", "high"), results.more_data),
-        _figure2(results),
-        _tests("significance", results.significance["rows"]),
-        _recovery(results),
-        _tests("recovery-tests", results.recovery["tests"]),
-    ]
-    if results.figure1 is not None:
-        columns = ("name", "dimensions", "bits", "low", "high", "correlation")
-        found.append(_plain("figure1", columns, results.figure1))
-    return {table.name: table for table in found}
 
 
 def _table1(results: Reproduced) -> StudyTable:
@@ -137,25 +199,6 @@ def _clean(column: str, value: Any) -> Any:
     return 0.0 if tiny else value
 
 
-_TITLES = {"edit": "best string edit score", "spearman": "best Spearman's rho"}
-
-
-def figures(results: Reproduced, *, standalone: bool = True) -> dict[str, str]:
-    """SVG text of every figure by name, in the order of the page."""
-    found = {"table1": _table1_figure(results, standalone=standalone)}
-    if results.figure1 is not None:
-        found["figure1"] = _figure1(results.figure1, standalone=standalone)
-    return found | {
-        "figure2": _figure2_lines(results, standalone=standalone),
-        "figure2-gain": _gain(results, standalone=standalone),
-        "figure4": _figure4(results.kinship, standalone=standalone),
-        "figure5": genealogy_figure(results.kinship, standalone=standalone),
-        "figure6": _figure6(results, standalone=standalone),
-        "recovery": _recovery_bars(results, standalone=standalone),
-        "learning": _learning(results, standalone=standalone),
-    }
-
-
 def _table1_figure(results: Reproduced, *, standalone: bool) -> str:
     bars = [_bar(f"d = {r['dimensions']}", r["bits"], r["low"], r["high"]) for r in results.table1]
     zero = [_bar(f"{r['data']}, {r['scorer']}", r["bits"], r["low"], r["high"]) for r in results.controls]
@@ -173,7 +216,7 @@ def _figure1(rows: list[dict[str, Any]], *, standalone: bool) -> str:
 def _figure2_lines(results: Reproduced, *, standalone: bool) -> str:
     looks = {RANDOM: (GREY, True)}
     for colour, way in enumerate(NAMES):
-        looks |= {NAMES[way]: (colour, False), shuffled_name(way): (colour, True)}
+        looks |= {NAMES[way]: (colour, False), baseline_name(way): (colour, True)}
     panels = []
     for metric, title in _TITLES.items():
         lines = []
@@ -270,51 +313,6 @@ def _learning(results: Reproduced, *, standalone: bool) -> str:
     arcs = Line("mixture of arcs", count, bits, low, high, colour=2)
     by_data = LinePanel("bits by training collections", "collections", [arcs], log=True)
     return lines_figure([by_epoch, by_data], standalone=standalone)
-
-
-# One self-contained HTML page about a reproduction of the paper; figures as files, numbers as JSON and CSV.
-
-_MORE = "figure>figcaption{color:var(--soft);font-size:.9rem;margin-top:.5rem}body{max-width:68rem}"
-
-
-def write_report(results: Reproduced, folder: str | Path) -> Path:
-    """Write ``report.html``, ``numbers.json``, ``tables/*.csv`` and ``figures/*.svg``; returns the page."""
-    target = Path(folder)
-    try:
-        for part in ("figures", "tables"):
-            (target / part).mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise FileError(f"{target}: the folder cannot be made ({error.strerror or error})") from error
-    for name, figure in figures(results).items():
-        write_whole(target / "figures" / f"{name}.svg", figure + "\n")
-    for name, table in tables(results).items():
-        write_whole(target / "tables" / f"{name}.csv", table.csv())
-    numbers = {key: value for key, value in asdict(results).items() if key != "folder"}
-    write_whole(target / "numbers.json", json.dumps(numbers, ensure_ascii=False, indent=1) + "\n")
-    return write_whole(target / "report.html", report_page(results))
-
-
-def report_page(results: Reproduced) -> str:
-    """The page: every table and figure of the paper, and what it lacks.
-
-    Returns
-    -------
-    HTML text that loads nothing from elsewhere.
-    """
-    drawn, listed = figures(results, standalone=False), tables(results)
-    title = f"Narrative essence on {results.data['name']}"
-    body = [
-        f"<h1>{escape(title)}</h1>",
-        f'<p class="sub">{escape(_about(results))}</p>',
-        *(f'<p class="note">{escape(note)}</p>' for note in results.data["notes"]),
-        *_information(results, drawn, listed),
-        *_templates(results, drawn, listed),
-        *_orders(results, drawn, listed),
-        "<h2>Learning curves</h2>",
-        _figure(drawn["learning"], "Left: bits on the development collections after each epoch, one line a seed. "
-                "Right: bits of a mixture of arcs by the number of training collections, with 95 % intervals."),
-    ]  # fmt: skip
-    return html_page(title, body, style=_MORE)
 
 
 def _about(results: Reproduced) -> str:

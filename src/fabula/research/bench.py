@@ -219,7 +219,7 @@ def score_row(
     absent = [ordering is None for ordering in orderings.found]
     scores = {name: np.where(absent, chance[name], found) for name, found in score_all(orderings.found).items()}
     gain = _interval(scores["spearman"] - chance["spearman"], task)
-    return BenchRow(method, kind, _intervals(scores, task), orderings.failed, gain, about)
+    return BenchRow(method, kind, _intervals(scores, task), orderings.misses, gain, about)
 
 
 def _intervals(scores: Scores, task: BenchTask) -> dict[str, Interval]:
@@ -265,7 +265,7 @@ def _our_methods(
             yield _by_arcs(ARCS, about, arcs, lambda c: column_essence(c, column))
         if trained:
             yield from _of_essence(task, seed)
-    yield from _shipped_models(task)
+    yield from _package_models(task)
 
 
 def _order_blind(task: BenchTask, propose: Propose) -> list[Ints | None]:
@@ -316,7 +316,7 @@ def _by_arcs(name: str, about: str, arcs: Arcs, essence: Callable[[Collection], 
     return _Method(name, "ours", about, lambda c: arcs.order(essence(c), alternatives=1)[0].ordering)
 
 
-def _shipped_models(task: BenchTask) -> Iterator[_Method | str]:
+def _package_models(task: BenchTask) -> Iterator[_Method | str]:
     """The models that come with the package and can read this task."""
     for name in shipped_models():
         model = load_model(name)

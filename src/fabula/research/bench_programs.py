@@ -73,7 +73,7 @@ class Orderings:
     failures: Mapping[str, int] = field(default_factory=dict)
 
     @property
-    def failed(self) -> int:
+    def misses(self) -> int:
         """How many it did not give."""
         return sum(each is None for each in self.found)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,7 +21,6 @@ from fabula.core.ordering import Ints, inverse
 from fabula.core.template import Template
 from fabula.core.template_set import TemplateSet
 from fabula.evaluation.baselines import random_orderings, single_features
-from fabula.evaluation.metrics import METRICS as SCORES
 from fabula.evaluation.metrics import score_all
 from fabula.models.local_search import search_orderings
 from fabula.models.model import Model
@@ -140,11 +140,11 @@ def _by_essence(
     apart = split.training is not split.held_out  # else what is learned here would be measured on the same
     if known[0].ndim == 1:
         if apart:
-            found[SORTED] = order_blind(essences, rng, sort_one_way(known))
+            found[SORTED] = order_blind(essences, rng, each_alone(sort_one_way(known)))
         report(PAPER)
         fitted = methods.templates or (learn_templates(known, k=count, seed=seed) if apart else None)
         if fitted is not None:
-            found[PAPER] = order_many_blind(essences, rng, closest_fits(fitted))
+            found[PAPER] = order_blind(essences, rng, closest_fits(fitted))
     model = methods.model if isinstance(methods.model, Model) else None
     if model is not None:
         arcs = model.arcs
@@ -152,7 +152,7 @@ def _by_essence(
         arcs = learn_arcs(known, k=count, rng=np.random.default_rng(seed)) if apart else None
     if arcs is not None:
         report(ARCS)
-        found[ARCS] = order_many_blind(essences, rng, lambda rows, offsets: arcs.order_many(rows, offsets)[0])
+        found[ARCS] = order_blind(essences, rng, lambda rows, offsets: arcs.order_many(rows, offsets)[0])
     kind = None if model is None else searchable(model)
     if methods.search and model is not None and kind is not None:
         report(SEARCHES[kind])
@@ -169,7 +169,9 @@ def direct_orderings(sequencer: Sequencer, collections: Sequence[Collection], rn
     return [order[placed] for order, placed in zip(mixed, sequence_all(sequencer, shown), strict=True)]
 
 
-def order_blind(values: Sequence[Floats], rng: np.random.Generator, propose: Callable[[Floats], Ints]) -> Orderings:
+def order_blind(
+    values: Sequence[Floats], rng: np.random.Generator, propose: Callable[[Floats, Ints], Ints]
+) -> Orderings:
     """Ask for an ordering of each essence without giving the true order away.
 
     Parameters
@@ -179,7 +181,8 @@ def order_blind(values: Sequence[Floats], rng: np.random.Generator, propose: Cal
     rng
         Shuffles each before it is shown.
     propose
-        From a shuffled essence to an ordering of it.
+        From shuffled essences, (rows,) or (rows, d), one collection after the other, and where each begins, to the
+        orderings (rows,), counted within each. :func:`each_alone` makes one from a function of a single essence.
 
     Returns
     -------
@@ -188,33 +191,7 @@ def order_blind(values: Sequence[Floats], rng: np.random.Generator, propose: Cal
     Examples
     --------
     >>> rng = np.random.default_rng(0)
-    >>> order_blind([np.array([2.0, 1.0, 3.0])], rng, lambda essence: np.argsort(essence))
-    [array([1, 0, 2])]
-    """
-    found: Orderings = []
-    for each in values:
-        mixed = rng.permutation(len(each))
-        found.append(np.asarray(mixed[propose(each[mixed])], dtype=np.intp))
-    return found
-
-
-def order_many_blind(
-    values: Sequence[Floats], rng: np.random.Generator, propose: Callable[[Floats, Ints], Ints]
-) -> Orderings:
-    """As :func:`hidden`, of all collections at once.
-
-    Parameters
-    ----------
-    values, rng
-        As for :func:`hidden`; the same seed shuffles alike.
-    propose
-        From shuffled essences, (rows,) or (rows, d), one collection after the other, and where each begins, to the
-        orderings (rows,), counted within each.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> order_many_blind([np.array([2.0, 1.0, 3.0])], rng, lambda rows, offsets: np.argsort(rows))
+    >>> order_blind([np.array([2.0, 1.0, 3.0])], rng, lambda rows, offsets: np.argsort(rows))
     [array([1, 0, 2])]
     """
     mixed = [rng.permutation(len(each)) for each in values]
@@ -222,6 +199,11 @@ def order_many_blind(
     rows = np.concatenate([each[order] for each, order in zip(values, mixed, strict=True)])
     placed = np.split(propose(rows, offsets), offsets[1:-1])
     return [order[where] for order, where in zip(mixed, placed, strict=True)]
+
+
+def each_alone(propose: Callable[[Floats], Ints]) -> Callable[[Floats, Ints], Ints]:
+    """A function of one essence as a function of many, one after the other."""
+    return lambda rows, offsets: np.concatenate([propose(rows[a:b]) for a, b in pairwise(offsets)]).astype(np.intp)
 
 
 def sort_one_way(known: Sequence[Floats]) -> Callable[[Floats], Ints]:
@@ -281,7 +263,7 @@ def search_scorer(model: Model, essences: Sequence[Floats], most: int, rng: np.r
     def propose(essence: Floats) -> Ints:
         return search_orderings(score, essence.reshape(len(essence), -1), alternatives=1)[0].ordering
 
-    return on_subset(lambda values: order_blind(values, rng, propose), essences, most)
+    return on_subset(lambda values: order_blind(values, rng, each_alone(propose)), essences, most)
 
 
 def on_subset(orderings: Callable[[Sequence[Floats]], Orderings], values: Sequence[Floats], most: int) -> Orderings:
@@ -317,7 +299,7 @@ def sort_features(
 def chance_scores(lengths: Sequence[int], rng: np.random.Generator, draws: int) -> dict[str, Floats]:
     """Metric -> mean score of some random orderings of each collection, (collections,)."""
     found = [score_all(list(random_orderings(lengths, rng))) for _ in range(draws)]
-    return {name: np.mean([each[name] for each in found], axis=0) for name in SCORES}
+    return {name: np.mean([each[name] for each in found], axis=0) for name in found[0]}
 
 
 def column_essence(collection: Collection, column: str) -> Floats:

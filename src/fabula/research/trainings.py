@@ -1,4 +1,4 @@
-"""Stages that measure information about the order: Table 1, the controls, and more data.
+"""Stages that train: the bits of Table 1, Figure 1, the controls and more data; the essence, and what learns from it.
 
 Each training is a stage of its own. The epoch is chosen on the development side, the bits are measured on the
 evaluation side, which decides nothing within a run.
@@ -22,7 +22,7 @@ from fabula.evaluation.parts import Parts
 from fabula.models.file import load_essence_model, save_model
 from fabula.models.model import Model
 from fabula.research.recovery import direct_orderings, evenly_spaced, scalar_essences, search_scorer, searchable
-from fabula.research.study_data import Workspace
+from fabula.research.workspace import Workspace
 from fabula.templates.learn import learn_templates
 
 if TYPE_CHECKING:
@@ -127,8 +127,6 @@ def draw_some(collections: Sequence[Collection], most: int) -> list[Collection]:
     return [collections[i] for i in chosen.tolist()]
 
 
-# Stages that learn: the essence of each seed, its templates, and the direct sequencer.
-
 # How templates are learned, and the options of each method.
 WAYS: dict[str, tuple[str, dict[str, Any]]] = {
     "evolved": ("evolution", {"start": 1.0, "cooling": 1.0}),  # the paper's Algorithm 1 to the letter
@@ -144,7 +142,7 @@ def essence(workspace: Workspace, seed: int) -> tuple[Model, dict[str, Any]]:
     """A model with an essence of one dimension, its bits and the history of its training."""
     study, plan = workspace.study, workspace.plan
     config = plan.essence_config(study.features, seed)
-    return _trained(workspace, f"essence-{seed}", config, draw_some(study.training, 0))
+    return _train_stage(workspace, f"essence-{seed}", config, draw_some(study.training, 0))
 
 
 def search_model(workspace: Workspace) -> Model:
@@ -153,7 +151,7 @@ def search_model(workspace: Workspace) -> Model:
     if plan.search_changes is None:
         return essence(workspace, 0)[0]
     config = plan.bits_config(study.features, **{"dimensions": 1, **plan.search_changes})
-    return _trained(workspace, "search", config, draw_some(study.training, plan.most))[0]
+    return _train_stage(workspace, "search", config, draw_some(study.training, plan.most))[0]
 
 
 def search_part(workspace: Workspace, part: int) -> list[tuple[int, Ints]]:
@@ -171,7 +169,9 @@ def search_part(workspace: Workspace, part: int) -> list[tuple[int, Ints]]:
     return [(i, np.array(ordering, dtype=np.intp)) for i, ordering in zip(chosen, kept, strict=True)]
 
 
-def _trained(workspace: Workspace, name: str, config: Any, training: list[Collection]) -> tuple[Model, dict[str, Any]]:
+def _train_stage(
+    workspace: Workspace, name: str, config: Any, training: list[Collection]
+) -> tuple[Model, dict[str, Any]]:
     path = workspace.model_path(name)
 
     def work() -> Any:
@@ -258,8 +258,6 @@ def fingerprint(model: Model) -> str:
     return digest.hexdigest()
 
 
-# Figure 1 of the paper: bits of the essence and of each feature alone, and how they go together.
-
 FROZEN = "the frozen essence"
 
 
@@ -333,9 +331,9 @@ def frozen(model: Model, whole: Parts, plain: Parts) -> Parts:
     """
     known = {c.id: c for part in (whole.training, whole.validation, whole.test) for c in part}
 
-    def encoded(part: Sequence[Collection]) -> list[Collection]:
+    def encode(part: Sequence[Collection]) -> list[Collection]:
         same = [c for c in part if c.id in known and [i.id for i in known[c.id].items] == [i.id for i in c.items]]
         values = model.encode_all([known[c.id] for c in same])
         return [Collection(c.id, c.items, e, (FROZEN,), title=c.title) for c, e in zip(same, values, strict=True)]
 
-    return plain.map(encoded)
+    return plain.map(encode)

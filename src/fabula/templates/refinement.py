@@ -130,7 +130,7 @@ def race(
     -------
     Sets (starts, k, q), their costs (starts,), and the costs of each on the way.
     """
-    values = np.concatenate([given, scatter(costs, k, how.starts, rng)])
+    values = np.concatenate([given, _scatter(costs, k, how.starts, rng)])
     steps = how.steps
     cost = np.full(len(values), np.inf)
     trace: list[list[float]] = [[] for _ in values]
@@ -152,12 +152,8 @@ def race(
     return values, costs.of(values), trace
 
 
-def scatter(costs: TemplateCosts, k: int, starts: int, rng: np.random.Generator) -> Floats:
-    """Starting templates (starts, k, q), each fitted to one collection, spread as k-means++ spreads its seeds.
-
-    The first collection is drawn uniformly at random, each next one in proportion to its error under the templates
-    so far.
-    """
+def _scatter(costs: TemplateCosts, k: int, starts: int, rng: np.random.Generator) -> Floats:
+    """Starting templates (starts, k, q), each fitted to one collection, spread as k-means++ spreads its seeds."""
     rows = rng.integers(len(costs), size=starts)
     found = [costs.curve_fits(rows, SEED_RIDGE)]
     error = costs.errors(found[0]).T  # (starts, m)
@@ -178,7 +174,7 @@ def lloyd_step(costs: TemplateCosts, values: Floats) -> tuple[Floats, Floats]:
     k = values.shape[1]
     label, error = costs.nearest(values)
     A, b, members = costs.sums(label, k)
-    moved = solve_knots(A, b, members, values)
+    moved = _solve_knots(A, b, members, values)
     for i in np.flatnonzero((members == 0).any(axis=1)).tolist():
         empty = np.flatnonzero(members[i] == 0)
         worst = np.argsort(-error[i], kind="stable")[: len(empty)]
@@ -313,18 +309,14 @@ def descend(costs: TemplateCosts, values: Floats, steps: int) -> tuple[Floats, F
 
 def move_templates(values: Floats, sums: StepSums) -> Floats:
     """Templates (k, q) after one step; one without collections is fitted to the collection that fits worst."""
-    found = solve_knots(sums.quadratic, sums.linear, sums.members, values)
+    found = _solve_knots(sums.quadratic, sums.linear, sums.members, values)
     empty = np.flatnonzero(sums.members == 0)
     found[empty] = sums.fits[: len(empty)]
     return found
 
 
-def solve_knots(quadratic: Floats, linear: Floats, members: Floats, values: Floats) -> Floats:
-    """Templates (..., q) of least squared error for sums (..., q, q), (..., q) and (...,).
-
-    A template's old values count a little, so that what its collections do not decide stays as it was; the cost
-    cannot rise by that.
-    """
+def _solve_knots(quadratic: Floats, linear: Floats, members: Floats, values: Floats) -> Floats:
+    """Templates (..., q) of least squared error for sums (..., q, q), (..., q) and (...,)."""
     hold = _HOLD * np.maximum(members, 1.0)
     A = quadratic + hold[..., np.newaxis, np.newaxis] * np.eye(values.shape[-1])
     return np.asarray(np.linalg.solve(A, (linear + hold[..., np.newaxis] * values)[..., np.newaxis])[..., 0])

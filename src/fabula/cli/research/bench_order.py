@@ -83,7 +83,7 @@ def _list_tasks() -> None:
 
 
 def _task(task: str, folder: Path | None, *, where: dict[str, str], titles: bool, side: Any) -> BenchTask:
-    from fabula.research.bench_tasks import FMA, fma_task, known_task, table_task
+    from fabula.research.bench_tasks import FMA, family_task, fma_task, table_task
 
     if task == FMA:
         if folder is None:
@@ -93,7 +93,7 @@ def _task(task: str, folder: Path | None, *, where: dict[str, str], titles: bool
         return table_task(task, where=where, titles=titles, side=side)
     if titles or where or side:
         raise InputError(f"--titles, --where and --split are for tables; {task} is drawn by code")
-    return known_task(task)
+    return family_task(task)
 
 
 def _write_questions(task: BenchTask, path: str) -> None:
@@ -155,15 +155,12 @@ def _finish(task: BenchTask, given: Orderings | None, name: str, options: dict[s
 
 
 def _show(card: BenchCard) -> None:
-    from rich.table import Table
-
-    from fabula.cli.printing import console
+    from fabula.cli.printing import console, make_table
     from fabula.report.board import WHOSE
 
     out, task = console(), card.task
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in ("method", "", "spearman", "95 % interval", *_SHOWN):
-        table.add_column(name, justify="left" if name in ("method", "") else "right", no_wrap=name != "method")
+    columns = ("method", "", "spearman", "95 % interval", *_SHOWN)
+    table = make_table(*columns, left=("method", ""), wrap=("method",))
     for row in card.rows:
         rho = row.metrics["spearman"]
         means = [f"{row.metrics[name].mean:.3f}" for name in _SHOWN]

@@ -36,15 +36,12 @@ def list_() -> None:
     Example:
       fabula templates list
     """
-    from rich.table import Table
-
-    from fabula.cli.printing import console
+    from fabula.cli.printing import console, make_table
     from fabula.core import builtin
     from fabula.report.terminal import spark
 
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for column in ("name", "arc", "what it does"):
-        table.add_column(column, no_wrap=column != "what it does")
+    columns = ("name", "arc", "what it does")
+    table = make_table(*columns, left=columns, wrap=columns[2:])
     for template in map(builtin.template, builtin.template_names()):
         table.add_row(template.name, spark(template.samples(16)), template.description)
     console().print(table)
@@ -152,17 +149,13 @@ def cost_(*, templates: Path, seed: int, **source: Any) -> None:
     Example:
       fabula templates cost mine.json validation.json --by narrative_essence --positions indices
     """
-    from rich.table import Table
-
-    from fabula.cli.printing import console
+    from fabula.cli.printing import console, make_table
     from fabula.report.terminal import spark
     from fabula.research.corpus import follow
 
     corpus = _corpus(**source)
     found = follow(templates, corpus)
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in ("template", "", "followed by", "mean squared error"):
-        table.add_column(name, justify="left" if name in ("template", "") else "right", no_wrap=True)
+    table = make_table("template", "", "followed by", "mean squared error", left=("template", ""))
     rows = zip(found.templates, found.followers, found.errors, strict=True)
     for number, (template, count, error) in enumerate(rows, start=1):
         shown = f"{error:.4f}" if count else ""
@@ -197,9 +190,7 @@ def table_(*, most: int, other: Path | None, as_json: bool, method: str, seed: i
     """
     from dataclasses import asdict
 
-    from rich.table import Table
-
-    from fabula.cli.printing import console
+    from fabula.cli.printing import console, make_table
     from fabula.cli.progress import counting_bar
     from fabula.research.corpus import cost_table
 
@@ -213,9 +204,7 @@ def table_(*, most: int, other: Path | None, as_json: bool, method: str, seed: i
         counts = {"collections": len(corpus.collections), "others": len(second.collections) if second else None}
         click.echo(json.dumps({**counts, "method": method, "seed": seed, "rows": [asdict(row) for row in rows]}))
         return
-    shown = Table(box=None, pad_edge=False, header_style="bold")
-    for name in ("k", source["table"].stem, *([other.stem] if other else [])):
-        shown.add_column(name, justify="right", no_wrap=True)
+    shown = make_table("k", source["table"].stem, *([other.stem] if other else []))
     for row in rows:
         shown.add_row(str(row.k), f"{row.cost:.4f}", *([] if row.other is None else [f"{row.other:.4f}"]))
     out = console()
@@ -235,16 +224,13 @@ def compare_(*, first: Path, second: Path) -> None:
     Example:
       fabula templates compare mine.json yours.json
     """
-    from rich.table import Table
-
-    from fabula.cli.printing import console
+    from fabula.cli.printing import console, make_table
     from fabula.report.terminal import spark
     from fabula.research.corpus import compare_files
 
     a, b, found = compare_files(first, second)
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in (first.name, "", second.name, "", "correlation", "distance"):
-        table.add_column(name, justify="right" if name in ("correlation", "distance") else "left", no_wrap=True)
+    names = (first.name, "", second.name, "")
+    table = make_table(*names, "correlation", "distance", left=names)
     for (i, j), r, d in zip(found.pairs, found.correlations, found.distances, strict=True):
         table.add_row(f"{i + 1} {a[i].name}", spark(a[i].samples(16)), f"{j + 1} {b[j].name}",
                       spark(b[j].samples(16)), f"{r:+.2f}", f"{d:.2f}")  # fmt: skip
@@ -270,9 +256,7 @@ def count_(*, most: int, seed: int, as_json: bool, **source: Any) -> None:
     Example:
       fabula templates count albums.csv --by energy -k 6
     """
-    from rich.table import Table
-
-    from fabula.cli.printing import console
+    from fabula.cli.printing import console, make_table
     from fabula.cli.progress import counting_bar
     from fabula.research.corpus import count_templates
 
@@ -284,9 +268,7 @@ def count_(*, most: int, seed: int, as_json: bool, **source: Any) -> None:
     if as_json:
         click.echo(json.dumps(found.to_dict()))
         return
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in ("k", "cost", "shuffled", "bits", "± error", "shuffled bits", "refined bits"):
-        table.add_column(name, justify="right", no_wrap=True)
+    table = make_table("k", "cost", "shuffled", "bits", "± error", "shuffled bits", "refined bits")
     for row in found.rows:
         table.add_row(str(row.k), f"{row.cost:.4f}", f"{row.shuffled_cost:.4f}", f"{row.bits:.3f}",
                       f"{row.bits_error:.3f}", f"{row.shuffled_bits:.3f}", f"{row.refined_bits:.3f}")  # fmt: skip

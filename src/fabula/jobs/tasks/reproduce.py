@@ -17,7 +17,7 @@ from fabula.jobs.parts import manifests, rows_of_parts, total_digest
 from fabula.jobs.task import Asked, Cut, Round, Task
 from fabula.jobs.tasks.training import table_of
 from fabula.research.reproduce import make_folders, measurements, run, trainings
-from fabula.research.study_data import StudyData, Workspace, make_plan, read_study_data
+from fabula.research.workspace import StudyData, Workspace, make_plan, read_study_data
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -1,4 +1,4 @@
-"""The collections of a study: what to train on, what decides, what is measured; and which columns may be used."""
+"""What a reproduction of the paper works on: its collections, how much is done, and stages that are kept when done."""
 
 from __future__ import annotations
 
@@ -163,8 +163,6 @@ def _set_aside(training: Sequence[Collection]) -> tuple[list[Collection], list[C
     return kept or list(training), [c for c, out in zip(training, aside, strict=True) if out]
 
 
-# How much of everything a reproduction does: the full run, and the quick one.
-
 Settings = Mapping[str, Any]
 
 
@@ -225,6 +223,22 @@ class StudyPlan:
         return _config(self.bits_preset, {"features": features, **self.bits_changes, **changes})
 
 
+# Fewer seeds, epochs and collections, and the mixture of arcs as the scorer: minutes on two cores.
+_QUICK: Settings = {
+    "seeds": 2,
+    "preset": "arcs",
+    "changes": {"epochs": 20},
+    "bits_preset": "arcs",
+    "bits_changes": {"epochs": 10, "draws": 1},
+    "search_changes": {"preset": "default", "epochs": 5, "negatives": 7, "draws": 1},
+    "sequencer": {"epochs": 8},
+    "most": 6000,
+    "learned_from": 4000,
+    "searched": 60,
+    "quick": True,
+}
+
+
 def make_plan(
     *,
     quick: bool = False,
@@ -233,7 +247,7 @@ def make_plan(
     jobs: int = 1,
     preset: str | None = None,
 ) -> StudyPlan:
-    """The full plan or the quick one.
+    """The full plan, best on a GPU, or the quick one.
 
     Parameters
     ----------
@@ -248,47 +262,18 @@ def make_plan(
     preset
         The recipe of everything that is trained: ``"default"``, ``"arcs"`` or ``"paper"``; by default that of the plan.
     """
-    make = quick_plan if quick else full_plan
-    plan = make(seeds=seeds or (2 if quick else 5), device=device, jobs=jobs)
-    if preset is None:
-        return plan
-    if preset not in PRESETS:
+    if preset is not None and preset not in PRESETS:
         raise InputError(f"there is no preset {preset!r}; there are: {', '.join(PRESETS)}", field="preset")
-    return replace(plan, preset=preset, bits_preset=preset)
+    changes = {} if seeds is None else {"seeds": seeds}
+    changes |= {} if preset is None else {"preset": preset, "bits_preset": preset}
+    return StudyPlan(**{**(_QUICK if quick else {}), "device": device, "jobs": jobs, **changes})
 
 
-def full_plan(*, seeds: int = 5, device: str = "auto", jobs: int = 1) -> StudyPlan:
-    """The whole thing, best on a GPU."""
-    return StudyPlan(seeds=seeds, device=device, jobs=jobs)
+def _config(name: str, changes: dict[str, Any]) -> TrainingConfig:
+    from fabula.training.config import preset
 
+    return preset(changes.pop("preset", name), **changes)
 
-def quick_plan(*, seeds: int = 2, device: str = "auto", jobs: int = 1) -> StudyPlan:
-    """Fewer seeds, epochs and collections, and the mixture of arcs as the scorer: minutes on two cores."""
-    return StudyPlan(
-        seeds=seeds,
-        device=device,
-        jobs=jobs,
-        preset="arcs",
-        changes={"epochs": 20},
-        bits_preset="arcs",
-        bits_changes={"epochs": 10, "draws": 1},
-        search_changes={"preset": "default", "epochs": 5, "negatives": 7, "draws": 1},
-        sequencer={"epochs": 8},
-        most=6000,
-        learned_from=4000,
-        searched=60,
-        shares=(1 / 64, 1 / 16, 1 / 4, 1.0),
-        quick=True,
-    )
-
-
-def _config(preset: str, changes: dict[str, Any]) -> TrainingConfig:
-    from fabula.training.config import preset as named
-
-    return named(changes.pop("preset", preset), **changes)
-
-
-# The workspace of a reproduction: stages that are done once, kept as JSON, and taken up where they stopped.
 
 FORMAT = "fabula-stage"
 VERSION = 1
@@ -399,8 +384,6 @@ def _read(path: Path, key: str) -> dict[str, Any] | None:
         return None
     return document if isinstance(document, dict) and document.get("key") == key and "result" in document else None
 
-
-# Stages that do not wait for each other, in several processes; each keeps what it did, so nothing is handed back.
 
 Task = Callable[[Workspace], Any]  # a function of a module, or a partial of one: it travels to another process
 
