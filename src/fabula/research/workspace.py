@@ -264,7 +264,7 @@ def make_plan(
     """
     if preset is not None and preset not in PRESETS:
         raise InputError(f"there is no preset {preset!r}; there are: {', '.join(PRESETS)}", field="preset")
-    changes = {} if seeds is None else {"seeds": seeds}
+    changes: dict[str, Any] = {} if seeds is None else {"seeds": seeds}
     changes |= {} if preset is None else {"preset": preset, "bits_preset": preset}
     return StudyPlan(**{**(_QUICK if quick else {}), "device": device, "jobs": jobs, **changes})
 

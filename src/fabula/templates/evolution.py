@@ -167,7 +167,7 @@ class Evolution:
     @property
     def values(self) -> Floats:
         """The best set, shape (k, q)."""
-        return self.population[int(np.argmin(self.costs))]
+        return np.asarray(self.population[int(np.argmin(self.costs))])
 
     @property
     def cost(self) -> float:
