@@ -15,7 +15,7 @@ from fabula.media.medium import Medium
 
 if TYPE_CHECKING:
     from fabula.sources.playlists.entries import Playlist
-    from fabula.sources.tables.columns import Table
+    from fabula.sources.tables.columns import SourceTable
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class Source:
     folder: Path = Path()
     files: bool = False
     playlist: Playlist | None = None
-    table: Table | None = None
+    table: SourceTable | None = None
     rows: tuple[int, ...] = ()
     notes: tuple[str, ...] = ()
 

@@ -110,10 +110,10 @@ def read_text(
     most
         How many bytes it may have.
     """
-    return decoded(read_bytes(path, most=most), path, what, encodings, any_bytes=any_bytes)
+    return decode(read_bytes(path, most=most), path, what, encodings, any_bytes=any_bytes)
 
 
-def decoded(
+def decode(
     data: bytes,
     path: str | os.PathLike[str],
     what: str,

@@ -12,7 +12,7 @@ from fabula.media.extraction import Measuring
 from fabula.media.registry import item_endings
 from fabula.session.session import Asked, Session, source_session
 from fabula.sources.playlists.entries import Playlist
-from fabula.sources.playlists.locations import is_address, is_relative, resolved
+from fabula.sources.playlists.locations import is_address, is_relative, resolve
 from fabula.sources.registry import Opening, list_endings, open_source
 from fabula.sources.source import Source
 from fabula.web.guard.files import ItemFile, item_file
@@ -101,7 +101,7 @@ def _with_absolute_locations(playlist: Playlist) -> Playlist:
     if folder is None:
         return playlist
     entries = tuple(
-        replace(entry, location=resolved(entry.location, folder), raw=None)
+        replace(entry, location=resolve(entry.location, folder), raw=None)
         if entry.location and is_relative(entry.location)
         else entry
         for entry in playlist.entries

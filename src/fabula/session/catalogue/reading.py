@@ -22,7 +22,7 @@ from fabula.media.medium import Medium
 from fabula.media.registry import measured_where_held
 from fabula.session.opening.measure import measured
 from fabula.sources.registry import Opening, open_source
-from fabula.sources.tables.columns import Table, column_of
+from fabula.sources.tables.columns import SourceTable, column_of
 from fabula.sources.tables.files import is_table
 from fabula.sources.tables.headings import feature_name
 from fabula.sources.tables.reading import TableReading, open_table
@@ -141,7 +141,7 @@ def layout_of(path: str | Path, file: Any, asked: Columns, wanted: Sequence[str]
     """Which column says what, recognised by the first rows of an open Parquet file, and the columns to read."""
     batch = next(file.iter_batches(batch_size=_SAMPLE))
     sample = {name: column_of(name, batch.column(name).to_pylist()) for name in batch.schema.names}
-    roles = roles_of(Table(str(path), sample, batch.num_rows), asked.roles, asked.renamed)
+    roles = roles_of(SourceTable(str(path), sample, batch.num_rows), asked.roles, asked.renamed)
     if "collection" not in roles:
         raise InputError(f"{path}: no column is known to name the collection; say which", field="columns")
     named = {role: roles[role].name if role in roles else "" for role in asked.roles}

@@ -13,7 +13,7 @@ import numpy as np
 
 from fabula.core.files.writing import check_target, whole_file
 from fabula.errors import InputError, import_extra
-from fabula.sources.tables.csv_text import guarded
+from fabula.sources.tables.csv_text import guard
 
 Columns = Mapping[str, Any]  # name -> one value per row: an array (rows,), or a list of texts
 Write = Callable[[Columns], None]
@@ -74,7 +74,7 @@ def _cells(values: Any) -> list[Any]:
     """Values as CSV has them: a missing number is empty, a text never a formula."""
     if isinstance(values, np.ndarray) and values.dtype.kind == "f":
         return ["" if value != value else value for value in values.tolist()]
-    return [guarded(value) if isinstance(value, str) else value for value in values]
+    return [guard(value) if isinstance(value, str) else value for value in values]
 
 
 @contextmanager

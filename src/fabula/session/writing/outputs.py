@@ -14,7 +14,7 @@ from fabula.core.files.writing import check_target, write_whole
 from fabula.errors import InputError
 from fabula.session.telling.answer import as_json, facts_of, rows_of, side_line
 from fabula.session.writing import history
-from fabula.sources.playlists.locations import moved
+from fabula.sources.playlists.locations import relocate
 from fabula.sources.playlists.playlist import PLAYLIST_ENDINGS, playlist_of, write_playlist
 from fabula.sources.source import with_held
 from fabula.sources.tables.rows import write_rows
@@ -159,5 +159,5 @@ _WRITERS: dict[str, Writer] = {
 
 def relocated(collection: Collection, old: Path, new: Path) -> Collection:
     """The collection with relative paths that start from another folder and lead to the same files."""
-    items = tuple(replace(item, path=moved(item.path, old, new)) if item.path else item for item in collection.items)
+    items = tuple(replace(item, path=relocate(item.path, old, new)) if item.path else item for item in collection.items)
     return replace(collection, items=items)

@@ -27,12 +27,12 @@ def line_end(text: str) -> str:
     return match.group() if match else "\n"
 
 
-def closed(text: str) -> str:
+def terminate(text: str) -> str:
     """The text, with a newline at its end where it has none."""
     return text if not text or text[-1] in "\r\n" else text + line_end(text)
 
 
-def ended_like(text: str, like: str) -> str:
+def end_like(text: str, like: str) -> str:
     """The text without the newline at its end, if the other text has none."""
     return text if not like or like[-1] in "\r\n" else text.removesuffix(line_end(text))
 
@@ -58,12 +58,12 @@ def without_breaks(text: str) -> str:
     return "".join(line for line in lines_of(text) if not is_break(line))
 
 
-def parted(label: str) -> tuple[str, str]:
+def split_label(label: str) -> tuple[str, str]:
     """Artist and title of "Artist - Title"; no artist where that is not clear.
 
     Examples
     --------
-    >>> parted("Can - Vitamin C"), parted("01 - Intro"), parted("A - B - C")
+    >>> split_label("Can - Vitamin C"), split_label("01 - Intro"), split_label("A - B - C")
     (('Can', 'Vitamin C'), ('', '01 - Intro'), ('', 'A - B - C'))
     """
     artist, dash, title = label.partition(" - ")

@@ -75,7 +75,7 @@ def to_uri(location: str) -> str:
     return f"file:{text}" if path.startswith("//") else f"file://{text}" if path.startswith("/") else text
 
 
-def moved(location: str, old: Path, new: Path) -> str:
+def relocate(location: str, old: Path, new: Path) -> str:
     """A relative path from one folder as the path to the same file from another; other locations as they are."""
     if not is_relative(location) or os.path.realpath(old) == os.path.realpath(new):
         return location
@@ -88,7 +88,7 @@ def moved(location: str, old: Path, new: Path) -> str:
     return path.replace("/", "\\") if "\\" in location and "/" not in location else path
 
 
-def resolved(location: str, folder: Path) -> str:
+def resolve(location: str, folder: Path) -> str:
     """The path of the file of a location, or "" when it is not a file."""
     if is_address(location):
         return ""
@@ -122,6 +122,6 @@ def _spellings(written: str, encoding: str) -> Iterator[str]:
 
 def _exists(location: str, folder: Path) -> bool:
     try:
-        return Path(resolved(location, folder)).exists()
+        return Path(resolve(location, folder)).exists()
     except (OSError, ValueError):
         return False

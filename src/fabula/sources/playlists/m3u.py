@@ -17,15 +17,15 @@ from typing import Any
 from fabula.errors import FileError
 from fabula.sources.playlists.entries import MOST_BYTES, Comments, Entry, Playlist, PlaylistFormat, check_count
 from fabula.sources.playlists.lines import (
-    closed,
     each_line,
-    ended_like,
+    end_like,
     line_end,
     lines_of,
     one_line,
-    parted,
     seconds,
     seconds_text,
+    split_label,
+    terminate,
     without_breaks,
     writable_line,
 )
@@ -54,7 +54,7 @@ def read_m3u(path: str | os.PathLike[str]) -> Playlist:
     head, title = "", ""
     pending: list[str] = []
     start = 1
-    for number, line in enumerate(each_line(closed(text)), start=1):
+    for number, line in enumerate(each_line(terminate(text)), start=1):
         check_count(path, max(len(entries), len(pending) // _LINES_EACH))
         body = line.rstrip("\r\n")
         if line.upper().startswith("#PLAYLIST:"):
@@ -106,7 +106,7 @@ def _entry(raw: tuple[str, str, str], location: str, where: str, start: int) -> 
         elif key.upper() in _DETAILS and value.strip():
             details[_DETAILS[key.upper()]] = value.strip()
     if artist is None:
-        artist, title = parted(label)
+        artist, title = split_label(label)
     else:
         title = label.removeprefix(f"{artist} - ") if artist else label
     return Entry(location, title, artist, duration, MappingProxyType(details), raw)
@@ -137,7 +137,7 @@ def write_m3u(playlist: Playlist, comments: Comments | None = None) -> str:
         if comments and position in comments:
             text += f"# {one_line(comments[position])}{end}"
         text += _kept(entry.raw, comments) if kept and entry.raw else _block(entry, end)
-    return ended_like(text + playlist.tail, playlist.text) if kept else text
+    return end_like(text + playlist.tail, playlist.text) if kept else text
 
 
 def _kept(raw: tuple[str, str, str], comments: Comments | None) -> str:
@@ -149,7 +149,7 @@ def _block(entry: Entry, end: str) -> str:
     lines = []
     if entry.label or entry.duration is not None:
         lines.append(f"#EXTINF:{seconds_text(entry.duration)},{entry.label}")
-    if parted(entry.label) != (entry.artist, entry.title):
+    if split_label(entry.label) != (entry.artist, entry.title):
         lines.append(f"#EXTART:{one_line(entry.artist)}")
     if isinstance(entry.details.get("album"), str):
         lines.append(f"#EXTALB:{one_line(entry.details['album'])}")

@@ -20,7 +20,7 @@ from fabula.core.ordering import as_ordering
 from fabula.errors import FileError, InputError
 from fabula.sources.playlists.entries import Entry, Playlist, PlaylistFormat
 from fabula.sources.playlists.formats import PLAYLIST_ENDINGS, format_of
-from fabula.sources.playlists.locations import is_address, moved, resolved
+from fabula.sources.playlists.locations import is_address, relocate, resolve
 from fabula.sources.text_files import Script
 
 __all__ = ["PLAYLIST_ENDINGS", "Entry", "Playlist", "collection_of", "playlist_of", "read_playlist", "write_playlist"]
@@ -115,7 +115,7 @@ def write_playlist(
 
 
 def _moved(entry: Entry, old: Path, new: Path, form: PlaylistFormat) -> Entry:
-    location = moved(entry.location, old, new) if entry.location else ""
+    location = relocate(entry.location, old, new) if entry.location else ""
     if location == entry.location:
         return entry
     raw = entry.raw and (entry.raw[0], form.location(location) if entry.raw[1] else "", entry.raw[2])
@@ -143,7 +143,7 @@ def collection_of(playlist: Playlist, path: str | os.PathLike[str]) -> Collectio
         Item(
             entry.location or str(number),
             entry.title,
-            resolved(entry.location, folder) if entry.location else "",
+            resolve(entry.location, folder) if entry.location else "",
             entry.artist,
             MappingProxyType({name: value for name, value in entry.details.items() if name not in entry.numbers}),
         )

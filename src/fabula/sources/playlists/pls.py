@@ -11,15 +11,15 @@ from types import MappingProxyType
 from fabula.errors import FileError
 from fabula.sources.playlists.entries import MOST_BYTES, Comments, Entry, Playlist, PlaylistFormat, check_count
 from fabula.sources.playlists.lines import (
-    closed,
     each_line,
-    ended_like,
+    end_like,
     line_end,
     lines_of,
     one_line,
-    parted,
     seconds,
     seconds_text,
+    split_label,
+    terminate,
     without_breaks,
     writable_line,
 )
@@ -52,7 +52,7 @@ def _parts(path: str | os.PathLike[str], text: str) -> tuple[str, dict[int, list
     head, tail = "", ""
     blocks: dict[int, list[str]] = {}
     pending = ""
-    for line in each_line(closed(text)):
+    for line in each_line(terminate(text)):
         match = _NUMBERED.match(line)
         if match:
             check_count(path, len(blocks))
@@ -76,7 +76,7 @@ def _entry(path: str | os.PathLike[str], number: int, lines: list[str], encoding
         fields[lines_of(key)[-1].strip().lower()] = value.partition("=")[2].strip()
     if not fields.get("file"):
         raise FileError(f"{path}: entry {number} has no location (File{number}=...)")
-    artist, title = parted(legible(fields.get("title", "")))
+    artist, title = split_label(legible(fields.get("title", "")))
     block = "".join(lines)
     match = re.search(rf"(?im)^[ \t]*file{_NUMBER}\s*=[ \t]*([^\r\n]*)", block)
     cut = match.span(1) if match else (0, 0)
@@ -101,12 +101,12 @@ def write_pls(playlist: Playlist, comments: Comments | None = None) -> str:
         return f"[playlist]\n{title}{''.join(blocks)}NumberOfEntries={len(playlist)}\nVersion=2\n"
     if _is_by_key(playlist.text):
         blocks = _by_key(blocks)
-    return ended_like(_counted(playlist.head + "".join(blocks) + playlist.tail, len(playlist)), playlist.text)
+    return end_like(_counted(playlist.head + "".join(blocks) + playlist.tail, len(playlist)), playlist.text)
 
 
 def _kept(raw: tuple[str, str, str], comments: Comments | None) -> str:
     block = "".join(raw)
-    return closed(block if comments is None else without_breaks(block))
+    return terminate(block if comments is None else without_breaks(block))
 
 
 def _block(entry: Entry, end: str) -> str:

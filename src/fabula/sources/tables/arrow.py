@@ -15,11 +15,11 @@ from fabula.core.item_columns import as_objects
 from fabula.core.ordering import Ints
 from fabula.errors import FileError, import_extra
 from fabula.sources.tables.cells import text_of
-from fabula.sources.tables.columns import Column, Table, table_of
+from fabula.sources.tables.columns import Column, SourceTable, table_of
 from fabula.sources.tables.numbers import Numbers
 
 
-def table_of_arrow(path: str, content: Any, parts: Sequence[tuple[str, int]] = ()) -> Table:
+def table_of_arrow(path: str, content: Any, parts: Sequence[tuple[str, int]] = ()) -> SourceTable:
     """The table of an Arrow table, which it keeps.
 
     Parameters

@@ -117,7 +117,7 @@ class Column:
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class SourceTable:
     """A table of rows, and what is needed to write its rows back as they were.
 
     Parameters
@@ -162,7 +162,9 @@ class Table:
         )
 
 
-def table_of(path: str | os.PathLike[str], columns: Iterable[Column], count: int, lines: Sequence[int] = ()) -> Table:
+def table_of(
+    path: str | os.PathLike[str], columns: Iterable[Column], count: int, lines: Sequence[int] = ()
+) -> SourceTable:
     """A table of columns.
 
     Raises
@@ -177,7 +179,7 @@ def table_of(path: str | os.PathLike[str], columns: Iterable[Column], count: int
         found[column.name] = column
     if count and not found:
         raise FileError(f"{path}: the table has no columns")
-    return Table(str(path), found, count, lines)
+    return SourceTable(str(path), found, count, lines)
 
 
 def column_of(name: str, cells: Sequence[Any], *, written: bool = False, decimal_comma: bool = False) -> Column:
@@ -186,7 +188,7 @@ def column_of(name: str, cells: Sequence[Any], *, written: bool = False, decimal
     return Column(name, as_objects(cells), missing, written, decimal_comma)
 
 
-def numbers_in(table: Table, column: Column) -> Numbers | None:
+def numbers_in(table: SourceTable, column: Column) -> Numbers | None:
     """The cells as numbers, NaN where missing; None when they are not all numbers, or all missing.
 
     Cells such as NA or - among numbers are missing.
@@ -203,13 +205,13 @@ def numbers_in(table: Table, column: Column) -> Numbers | None:
     return found
 
 
-def numbers_of(table: Table, column: Column) -> Floats | None:
+def numbers_of(table: SourceTable, column: Column) -> Floats | None:
     """As :func:`numbers_in`, in one array (rows,)."""
     found = numbers_in(table, column)
     return None if found is None else found.whole()
 
 
-def durations_of(table: Table, column: Column) -> Floats | None:
+def durations_of(table: SourceTable, column: Column) -> Floats | None:
     """The cells as seconds (rows,), NaN where missing, when they are written as on a clock (3:20); else None."""
     numbers = np.full(table.count, np.nan)
     clocks = False

@@ -12,10 +12,10 @@ from fabula.core.item_columns import WORDS, ItemColumns
 from fabula.core.ordering import Ints
 from fabula.errors import FileError
 from fabula.sources.tables.cells import brief
-from fabula.sources.tables.columns import Column, Table, durations_of, first_wrong, numbers_in
+from fabula.sources.tables.columns import Column, SourceTable, durations_of, first_wrong, numbers_in
 from fabula.sources.tables.headings import feature_name, is_duration
 from fabula.sources.tables.numbers import Numbers
-from fabula.sources.tables.roles import named
+from fabula.sources.tables.roles import find_column
 
 _MILLISECONDS = 30_000  # a median duration above it is no number of seconds: more than eight hours
 
@@ -38,7 +38,7 @@ class Contents:
         ]
 
 
-def contents_of(table: Table, busy: set[str], renamed: Mapping[str, str]) -> Contents:
+def contents_of(table: SourceTable, busy: set[str], renamed: Mapping[str, str]) -> Contents:
     """Features and details of the columns that have no role.
 
     Parameters
@@ -54,7 +54,7 @@ def contents_of(table: Table, busy: set[str], renamed: Mapping[str, str]) -> Con
     for column in table.columns.values():
         if column.name in busy or column.empty:
             continue
-        name, numbers = measured(table, column, renamed.get(column.name))
+        name, numbers = measure_column(table, column, renamed.get(column.name))
         taken = name in found.features or name in found.texts
         if taken or (name != column.name and name in table.columns and column.name not in renamed):
             name = column.name
@@ -69,7 +69,7 @@ def contents_of(table: Table, busy: set[str], renamed: Mapping[str, str]) -> Con
     return found
 
 
-def measured(table: Table, column: Column, name: str | None = None) -> tuple[str, Numbers | None]:
+def measure_column(table: SourceTable, column: Column, name: str | None = None) -> tuple[str, Numbers | None]:
     """What a column is called as a feature or a detail, and its numbers; None for text.
 
     Durations that are written as on a clock (3:20) are seconds, under ``duration``. Lists of as many numbers in every
@@ -87,7 +87,7 @@ def measured(table: Table, column: Column, name: str | None = None) -> tuple[str
     return usual, numbers
 
 
-def _numbers_or_text(table: Table, column: Column) -> Numbers | None:
+def _numbers_or_text(table: SourceTable, column: Column) -> Numbers | None:
     numbers = numbers_in(table, column)
     if numbers is not None:
         return numbers
@@ -104,7 +104,9 @@ def _numbers_or_text(table: Table, column: Column) -> Numbers | None:
     return vectors
 
 
-def chosen(table: Table, features: Sequence[str], kept: Ints, renamed: Mapping[str, str]) -> dict[str, Numbers]:
+def choose_features(
+    table: SourceTable, features: Sequence[str], kept: Ints, renamed: Mapping[str, str]
+) -> dict[str, Numbers]:
     """The named columns as numbers; every cell of the kept rows must be one.
 
     A column is named by its heading, or by what it is called as a feature (``duration_ms`` for "Duration (ms)").
@@ -112,8 +114,8 @@ def chosen(table: Table, features: Sequence[str], kept: Ints, renamed: Mapping[s
     called = {renamed.get(name) or feature_name(name): name for name in reversed(table.columns)}
     arrays, absent = {}, []
     for name in features:
-        column = named(table, name if name in table.columns else called.get(name, name))
-        numbers = measured(table, column, renamed.get(column.name))[1]
+        column = find_column(table, name if name in table.columns else called.get(name, name))
+        numbers = measure_column(table, column, renamed.get(column.name))[1]
         if numbers is None and not column.empty:
             raise table.error(first_wrong(column), column, "must be a number")
         arrays[name] = Numbers((np.full(table.count, np.nan),)) if numbers is None else numbers
@@ -125,7 +127,7 @@ def chosen(table: Table, features: Sequence[str], kept: Ints, renamed: Mapping[s
     return arrays
 
 
-def items_of(table: Table, roles: Mapping[str, Column], texts: Mapping[str, Column]) -> ItemColumns:
+def items_of(table: SourceTable, roles: Mapping[str, Column], texts: Mapping[str, Column]) -> ItemColumns:
     """What is known of the item of each row."""
     for role in (role for role in WORDS if role in roles):
         for row in roles[role].nested():

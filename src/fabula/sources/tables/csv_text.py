@@ -43,7 +43,7 @@ def records_of(text: str, separator: str, path: str) -> list[Record]:
     try:
         for cells in reader:
             if cells:
-                records.append(Record(start + 1, list(map(unguarded, cells)), "".join(lines[start : reader.line_num])))
+                records.append(Record(start + 1, list(map(unguard, cells)), "".join(lines[start : reader.line_num])))
             start = reader.line_num
     except csv.Error as error:
         raise FileError(f"{path}: line {reader.line_num}: is not CSV ({error})") from error
@@ -57,12 +57,12 @@ def separator_of(text: str) -> str:
     return max(",;\t", key=header.count)
 
 
-def written_cells(record: str, separator: str) -> list[str]:
+def split_cells(record: str, separator: str) -> list[str]:
     """The cells of a record as they are written, quotes included.
 
     Examples
     --------
-    >>> written_cells('a,"b, c",5" tape', ",")
+    >>> split_cells('a,"b, c",5" tape', ",")
     ['a', '"b, c"', '5" tape']
     """
     cell = re.compile(rf'"(?:[^"]|"")*"|[^{re.escape(separator)}\r\n]*')
@@ -89,33 +89,33 @@ def csv_text(names: Sequence[str], rows: Iterable[Sequence[Any]], separator: str
     ,0.5
     """
     lines = [list(names), *(list(row) for row in rows)]
-    return "".join(separator.join(quoted(cell_text(cell)) for cell in line) + "\n" for line in lines)
+    return "".join(separator.join(quote(cell_text(cell)) for cell in line) + "\n" for line in lines)
 
 
 def cell_text(value: Any) -> str:
     """A value as the text of a cell."""
     text = json.dumps(value, ensure_ascii=False, default=str) if is_nested(value) else text_of(value)
-    return guarded(text) if isinstance(value, str) else text
+    return guard(text) if isinstance(value, str) else text
 
 
-def guarded(cell: str) -> str:
+def guard(cell: str) -> str:
     """A text that no spreadsheet takes for a formula; `unguarded` gives it back.
 
     Examples
     --------
-    >>> guarded("=1+1"), guarded("-12.5"), guarded("- x"), guarded("'=x"), guarded("it's")
+    >>> guard("=1+1"), guard("-12.5"), guard("- x"), guard("'=x"), guard("it's")
     ("'=1+1", '-12.5', "'- x", "''=x", "it's")
-    >>> [unguarded(guarded(text)) for text in ("=1+1", "'=x", "'-5", "@a", "it's")]
+    >>> [unguard(guard(text)) for text in ("=1+1", "'=x", "'-5", "@a", "it's")]
     ['=1+1', "'=x", "'-5", '@a', "it's"]
     """
     return f"'{cell}" if _FORMULA.match(cell) and not _NUMBER.fullmatch(cell) else cell
 
 
-def unguarded(cell: str) -> str:
+def unguard(cell: str) -> str:
     """The text that `guarded` made safe."""
-    return cell[1:] if cell.startswith("'") and guarded(cell[1:]) == cell else cell
+    return cell[1:] if cell.startswith("'") and guard(cell[1:]) == cell else cell
 
 
-def quoted(cell: str) -> str:
+def quote(cell: str) -> str:
     """A cell in quotes where it holds a separator or a line break; semicolons and tabs, so that none is guessed."""
     return '"' + cell.replace('"', '""') + '"' if any(mark in cell for mark in ',;\t"\r\n') else cell

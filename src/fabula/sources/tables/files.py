@@ -8,7 +8,7 @@ from typing import Any
 
 from fabula.errors import FileError, InputError
 from fabula.media.registry import item_endings
-from fabula.sources.tables.columns import Table
+from fabula.sources.tables.columns import SourceTable
 from fabula.sources.tables.frames import read_frame
 from fabula.sources.tables.parquet import ENDING as PARQUET
 from fabula.sources.tables.parquet import parts_of, read_parquet, read_parquet_at, read_parquet_folder
@@ -19,7 +19,7 @@ from fabula.sources.text_files import read_bytes, readable_file
 TABLE_ENDINGS = (*TEXT_READERS, PARQUET)
 
 
-def read_columns(path: str | os.PathLike[str] | Any) -> Table:
+def read_columns(path: str | os.PathLike[str] | Any) -> SourceTable:
     """Read a table: a file by the ending of its name, a folder of Parquet files, either at an address, or a frame.
 
     A table that was read before is given back, so that it need not be read twice.
@@ -31,7 +31,7 @@ def read_columns(path: str | os.PathLike[str] | Any) -> Table:
     InputError
         When the ending is unknown.
     """
-    if isinstance(path, Table):
+    if isinstance(path, SourceTable):
         return path
     table = _read(path) if isinstance(path, (str, os.PathLike)) else read_frame(path)
     if not table.count:
@@ -54,7 +54,7 @@ def is_table(path: str | os.PathLike[str]) -> bool:
     return Path(path).suffix.lower() in TABLE_ENDINGS and not Path(path).is_dir()
 
 
-def _read(path: str | os.PathLike[str]) -> Table:
+def _read(path: str | os.PathLike[str]) -> SourceTable:
     address, ending = address_of(path), Path(path).suffix.lower()
     if address is not None:
         place = Place(address)

@@ -10,14 +10,14 @@ from typing import Any
 
 from fabula.errors import FileError, InputError, import_extra
 from fabula.sources.tables.arrow import table_of_arrow
-from fabula.sources.tables.columns import Table
+from fabula.sources.tables.columns import SourceTable
 
 NAME = "table"  # what errors call it
 _AT_A_TIME = 100_000  # rows of a dataset that is read through
 _INDEX = re.compile(r"__index_level_\d+__")  # what pandas calls row labels without a name
 
 
-def read_frame(data: Any) -> Table:
+def read_frame(data: Any) -> SourceTable:
     """The columns of a table in memory.
 
     Parameters

@@ -11,14 +11,14 @@ from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
 from fabula.errors import FileError
 from fabula.sources.tables.cells import text_of
-from fabula.sources.tables.columns import Column, Table, first_wrong, numbers_of
+from fabula.sources.tables.columns import Column, SourceTable, first_wrong, numbers_of
 from fabula.sources.tables.headings import ADDED, ALBUMS, DISCS, plain
-from fabula.sources.tables.roles import named
+from fabula.sources.tables.roles import find_column
 
 _DISC = 1000  # more tracks than a disc has
 
 
-def rows_where(table: Table, where: Mapping[str, Any]) -> Ints:
+def rows_where(table: SourceTable, where: Mapping[str, Any]) -> Ints:
     """Indices of the rows that have the wanted values, given as column -> value.
 
     Raises
@@ -28,7 +28,7 @@ def rows_where(table: Table, where: Mapping[str, Any]) -> Ints:
     """
     keep = np.ones(table.count, dtype=bool)
     for name, wanted in where.items():
-        column = named(table, name)
+        column = find_column(table, name)
         text = text_of(wanted)
         truth = isinstance(wanted, (bool, np.bool_)) or text.lower() in ("true", "false")
         numbers = numbers_of(table, column) if isinstance(wanted, (int, float)) and not truth else None
@@ -44,7 +44,7 @@ def rows_where(table: Table, where: Mapping[str, Any]) -> Ints:
     return np.flatnonzero(keep)
 
 
-def is_one_playlist(table: Table, roles: Mapping[str, Column], kept: Ints) -> bool:
+def is_one_playlist(table: SourceTable, roles: Mapping[str, Column], kept: Ints) -> bool:
     """Whether the rows are one list of tracks from several albums, as streaming services export it.
 
     A column that names the album is the collection where the rows read as albums: half of them and more in albums
@@ -53,8 +53,8 @@ def is_one_playlist(table: Table, roles: Mapping[str, Column], kept: Ints) -> bo
     """
     column = roles["collection"]
     codes, texts = column.distinct
-    named = np.unique(codes[kept])[:3] if len(kept) < len(codes) else np.arange(min(3, len(texts)))
-    if len({*texts[named].tolist()} - {""}) < 2:
+    find_column = np.unique(codes[kept])[:3] if len(kept) < len(codes) else np.arange(min(3, len(texts)))
+    if len({*texts[find_column].tolist()} - {""}) < 2:
         return False
     names = {plain(name) for name in table.columns}
     if plain(column.name) not in ALBUMS:
@@ -92,7 +92,7 @@ def _medians(values: Floats, codes: Ints, starts: Ints, sizes: Ints) -> Floats:
     return np.asarray((ranked[starts + (sizes - 1) // 2] + ranked[starts + sizes // 2]) / 2)
 
 
-def laid_out(table: Table, roles: Mapping[str, Column], kept: Ints) -> tuple[Ints, Ints]:
+def lay_out(table: SourceTable, roles: Mapping[str, Column], kept: Ints) -> tuple[Ints, Ints]:
     """The kept rows, collection after collection, each in its order, and where each collection begins.
 
     Collections stand in the order in which the file first names them.
@@ -143,7 +143,7 @@ def _sorted(codes: Ints, positions: Floats) -> tuple[Ints, tuple[int, int] | Non
     return order, (int(order[same[0]]), int(order[same[0] + 1])) if same.size else None
 
 
-def _same_position(table: Table, column: Column, one: int, other: int) -> FileError:
+def _same_position(table: SourceTable, column: Column, one: int, other: int) -> FileError:
     first, second = sorted((one, other))
     numbers = numbers_of(table, column)
     position = "" if numbers is None else text_of(numbers[first])
@@ -153,14 +153,14 @@ def _same_position(table: Table, column: Column, one: int, other: int) -> FileEr
     )
 
 
-def _discs(table: Table) -> Floats:
+def _discs(table: SourceTable) -> Floats:
     """The disc of each row (rows,); 1 where the table does not say."""
     column = next((column for name, column in table.columns.items() if plain(name) in DISCS), None)
     numbers = numbers_of(table, column) if column is not None else None
     return np.ones(table.count) if numbers is None else np.nan_to_num(numbers, nan=1.0)
 
 
-def _positions(table: Table, column: Column, kept: Ints) -> Floats:
+def _positions(table: SourceTable, column: Column, kept: Ints) -> Floats:
     numbers = numbers_of(table, column)
     if numbers is None and not column.empty:
         raise table.error(first_wrong(column), column, "must be a number, the position of the item")
@@ -169,7 +169,7 @@ def _positions(table: Table, column: Column, kept: Ints) -> Floats:
     return values[kept]
 
 
-def _check_present(table: Table, column: Column, absent: Ints, rule: str) -> None:
+def _check_present(table: SourceTable, column: Column, absent: Ints, rule: str) -> None:
     if absent.size:
         more = f" (and {absent.size - 1} more rows)" if absent.size > 1 else ""
         raise FileError(f"{table.path}: {table.row(int(absent[0]))}, column {column.name!r}: {rule}; it is empty{more}")

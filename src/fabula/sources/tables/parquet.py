@@ -11,7 +11,7 @@ from typing import Any
 
 from fabula.errors import FileError, import_extra
 from fabula.sources.tables.arrow import table_of_arrow
-from fabula.sources.tables.columns import Table
+from fabula.sources.tables.columns import SourceTable
 from fabula.sources.tables.remote import Place, is_part
 from fabula.sources.text_files import readable_file
 
@@ -19,20 +19,20 @@ ENDING = ".parquet"
 _Open = Callable[[], AbstractContextManager[Any]]
 
 
-def read_parquet(path: str | os.PathLike[str]) -> Table:
+def read_parquet(path: str | os.PathLike[str]) -> SourceTable:
     """Read a Parquet file."""
     if not readable_file(path).stat().st_size:
         raise FileError(f"{path}: the file is empty")
     return _table(os.fspath(path), [("", os.fspath(path), _local(path))])
 
 
-def read_parquet_folder(path: str | os.PathLike[str]) -> Table:
+def read_parquet_folder(path: str | os.PathLike[str]) -> SourceTable:
     """Read the Parquet files of a folder as one table, by their names; a column that one of them lacks is empty."""
     files = parts_of(path)
     return _table(os.fspath(path), [(file.name, str(file), _local(file)) for file in files])
 
 
-def read_parquet_at(place: Place) -> Table:
+def read_parquet_at(place: Place) -> SourceTable:
     """Read a Parquet file at an address, or those of a folder there."""
     names = place.names(ENDING)
     if not names:
@@ -51,7 +51,7 @@ def _local(path: str | os.PathLike[str]) -> _Open:
     return lambda: _arrow().OSFile(os.fsencode(path))
 
 
-def _table(path: str, files: Sequence[tuple[str, str, _Open]]) -> Table:
+def _table(path: str, files: Sequence[tuple[str, str, _Open]]) -> SourceTable:
     """The table of files, each with its name in the folder, its full name, and what opens it."""
     tables, parts, count = [], [], 0
     for name, full, opened in files:

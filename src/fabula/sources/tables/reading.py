@@ -17,13 +17,13 @@ import numpy as np
 from fabula.core.collections import Collections
 from fabula.core.ordering import Ints
 from fabula.sources.playlists.locations import is_address
-from fabula.sources.tables.columns import Column, Table, numbers_of
-from fabula.sources.tables.contents import Contents, chosen, contents_of, items_of
+from fabula.sources.tables.columns import Column, SourceTable, numbers_of
+from fabula.sources.tables.contents import Contents, choose_features, contents_of, items_of
 from fabula.sources.tables.files import TABLE_ENDINGS, read_columns
-from fabula.sources.tables.grouping import is_one_playlist, laid_out, rows_where
+from fabula.sources.tables.grouping import is_one_playlist, lay_out, rows_where
 from fabula.sources.tables.headings import ALBUMS, LIST_POSITIONS, plain
 from fabula.sources.tables.numbers import features_of
-from fabula.sources.tables.roles import Columns, columns_named, named, roles_of
+from fabula.sources.tables.roles import Columns, columns_named, find_column, roles_of
 from fabula.sources.tables.rows import write_rows
 from fabula.sources.tables.writing import write_table
 
@@ -48,7 +48,7 @@ class TableReading:
         What a person should know of the reading.
     """
 
-    table: Table
+    table: SourceTable
     collections: Collections
     order: Ints
     notes: tuple[str, ...] = ()
@@ -155,23 +155,23 @@ def open_table(
     asked = columns or Columns()
     table = read_columns(path)
     for heading in asked.renamed:
-        named(table, heading)
+        find_column(table, heading)
     roles = roles_of(table, asked.roles, {*(features or ()), *asked.renamed})
     kept = rows_where(table, where or {})
     renamed = dict(asked.renamed) | _settle(table, roles, asked, kept)
-    order, offsets = laid_out(table, roles, kept)
+    order, offsets = lay_out(table, roles, kept)
     called = roles.get("collection title")
     if called and not ("collection" in roles and _is_constant(called, order, offsets)):
         del roles["collection title"]
     busy = {column.name for column in roles.values()} | set(features or ())
     contents = contents_of(table, busy, renamed)
     if features is not None:
-        contents.features = chosen(table, features, kept, asked.renamed)
+        contents.features = choose_features(table, features, kept, asked.renamed)
     collections = _collections(table, roles, contents, order, offsets)
     return TableReading(table, collections, order, tuple(contents.notes))
 
 
-def _settle(table: Table, roles: dict[str, Column], asked: Columns, kept: Ints) -> dict[str, str]:
+def _settle(table: SourceTable, roles: dict[str, Column], asked: Columns, kept: Ints) -> dict[str, str]:
     """Take away the roles that the table as a whole speaks against; returns heading -> name where that is another."""
     renamed = {}
     if "collection" in roles and asked.collection is None and is_one_playlist(table, roles, kept):
@@ -188,7 +188,7 @@ def _settle(table: Table, roles: dict[str, Column], asked: Columns, kept: Ints) 
     return renamed
 
 
-def _is_list_position(table: Table, column: Column, kept: Ints) -> bool:
+def _is_list_position(table: SourceTable, column: Column, kept: Ints) -> bool:
     numbers = numbers_of(table, column)
     distinct = numbers is not None and len(np.unique(numbers[kept])) == len(kept)
     return distinct and plain(column.name) in LIST_POSITIONS
@@ -200,7 +200,7 @@ def _all_addresses(column: Column) -> bool:
 
 
 def _collections(
-    table: Table, roles: Mapping[str, Column], contents: Contents, order: Ints, offsets: Ints
+    table: SourceTable, roles: Mapping[str, Column], contents: Contents, order: Ints, offsets: Ints
 ) -> Collections:
     items = items_of(table, roles, contents.texts)
     firsts = order[offsets[:-1]]

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, fields
 from types import MappingProxyType
 
 from fabula.errors import FileError, InputError
-from fabula.sources.tables.columns import Column, Table, numbers_of
+from fabula.sources.tables.columns import Column, SourceTable, numbers_of
 from fabula.sources.tables.headings import ROLES, plain
 
 
@@ -72,7 +72,7 @@ def columns_named(*mappings: Mapping[str, str | None]) -> Columns:
     return Columns(**{name: heading for name, heading in found.items() if name in roles}, others=others)
 
 
-def roles_of(table: Table, given: Mapping[str, str | None], taken: Names[str] = ()) -> dict[str, Column]:
+def roles_of(table: SourceTable, given: Mapping[str, str | None], taken: Names[str] = ()) -> dict[str, Column]:
     """The column of each role that has one.
 
     Parameters
@@ -93,7 +93,7 @@ def roles_of(table: Table, given: Mapping[str, str | None], taken: Names[str] = 
     FileError
         When a given column is not there.
     """
-    roles = {role: named(table, name) for role, name in given.items() if name}
+    roles = {role: find_column(table, name) for role, name in given.items() if name}
     spoken_for = {column.name for column in roles.values()} | set(taken)
     for role, usual in ROLES.items():
         if given.get(role) is not None:
@@ -108,7 +108,7 @@ def roles_of(table: Table, given: Mapping[str, str | None], taken: Names[str] = 
     return roles
 
 
-def named(table: Table, name: str) -> Column:
+def find_column(table: SourceTable, name: str) -> Column:
     """A column by its name.
 
     Raises

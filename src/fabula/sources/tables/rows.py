@@ -17,8 +17,8 @@ from fabula.errors import InputError
 from fabula.sources.json_spans import elements, first_value, member, members
 from fabula.sources.playlists.lines import line_end
 from fabula.sources.tables.cells import text_of
-from fabula.sources.tables.columns import Table, numbers_of
-from fabula.sources.tables.csv_text import csv_text, guarded, quoted, records_of, written_cells
+from fabula.sources.tables.columns import SourceTable, numbers_of
+from fabula.sources.tables.csv_text import csv_text, guard, quote, records_of, split_cells
 from fabula.sources.tables.writing import as_json, as_parquet, plain_value, write_text
 
 _COMMA = re.compile(r"-?\d+,\d+")
@@ -27,7 +27,7 @@ _ENDINGS = (".csv", ".tsv", ".json", ".jsonl", ".parquet")
 
 def write_rows(
     path: str | os.PathLike[str],
-    table: Table,
+    table: SourceTable,
     rows: ArrayLike,
     extra: Mapping[str, Sequence[Any]] | None = None,
 ) -> Path:
@@ -73,7 +73,7 @@ def write_rows(
     return write_text(path, _converted(table, order, added, ending))
 
 
-def _checked_rows(table: Table, rows: ArrayLike) -> list[int]:
+def _checked_rows(table: SourceTable, rows: ArrayLike) -> list[int]:
     order = np.asarray(rows)
     if order.ndim != 1 or not order.size or not np.issubdtype(order.dtype, np.integer):
         raise InputError(f"rows must be a list of whole numbers, one or more; got {rows!r}")
@@ -98,16 +98,16 @@ def extra_headings(known: Sequence[str], extra: Sequence[str]) -> dict[str, str]
     return {name: f"fabula {name}" if name in known else name for name in extra}
 
 
-def _csv_rows(table: Table, order: Sequence[int], extra: Mapping[str, Sequence[Any]]) -> str:
+def _csv_rows(table: SourceTable, order: Sequence[int], extra: Mapping[str, Sequence[Any]]) -> str:
     header, *records = records_of(table.text, table.separator, table.path)
     headings = extra_headings(list(table.columns), list(extra))
     at = {name.strip(): index for index, name in enumerate(header.cells)}
     comma = any(_COMMA.fullmatch(cell) for record in records for cell in record.cells) and table.separator == ";"
-    named = {heading: quoted(heading) for heading in headings.values()}
-    lines = [_merged(written_cells(header.text, table.separator), at, named)]
+    named = {heading: quote(heading) for heading in headings.values()}
+    lines = [_merged(split_cells(header.text, table.separator), at, named)]
     for position, row in enumerate(order):
         cells = {headings[name]: _cell(values[position], comma=comma) for name, values in extra.items()}
-        lines.append(_merged(written_cells(records[row].text, table.separator), at, cells))
+        lines.append(_merged(split_cells(records[row].text, table.separator), at, cells))
     end = line_end(table.text)
     return "".join(table.separator.join(line) + end for line in lines)
 
@@ -125,11 +125,11 @@ def _merged(cells: list[str], at: Mapping[str, int], extra: Mapping[str, str]) -
 def _cell(value: Any, *, comma: bool) -> str:
     text = text_of(value)
     if isinstance(value, str):
-        return quoted(guarded(text))
-    return text.replace(".", ",") if comma and isinstance(value, float) else quoted(text)
+        return quote(guard(text))
+    return text.replace(".", ",") if comma and isinstance(value, float) else quote(text)
 
 
-def _json_rows(table: Table, order: Sequence[int], extra: Mapping[str, Sequence[Any]]) -> str:
+def _json_rows(table: SourceTable, order: Sequence[int], extra: Mapping[str, Sequence[Any]]) -> str:
     spans = _object_spans(table)
     headings = extra_headings(list(table.columns), list(extra))
     objects = []
@@ -142,7 +142,7 @@ def _json_rows(table: Table, order: Sequence[int], extra: Mapping[str, Sequence[
     return "[\n" + ",\n".join(objects) + "\n]\n"
 
 
-def _object_spans(table: Table) -> list[int]:
+def _object_spans(table: SourceTable) -> list[int]:
     """Where the object of each row starts."""
     if Path(table.path).suffix.lower() == ".jsonl":
         starts = [match.start() for match in re.finditer(r"(?m)^[ \t\r]*\{", table.text)]
@@ -152,7 +152,7 @@ def _object_spans(table: Table) -> list[int]:
     return [start for start, _ in elements(table.text, items[0] if items else at)]
 
 
-def _parquet_rows(table: Table, order: Sequence[int], extra: Mapping[str, Sequence[Any]]) -> bytes:
+def _parquet_rows(table: SourceTable, order: Sequence[int], extra: Mapping[str, Sequence[Any]]) -> bytes:
     headings = extra_headings(list(table.columns), list(extra))
     added = {headings[name]: list(values) for name, values in extra.items()}
     if table.content is None:
@@ -161,7 +161,7 @@ def _parquet_rows(table: Table, order: Sequence[int], extra: Mapping[str, Sequen
     return as_parquet(added, kept.drop_columns([name for name in kept.column_names if name in added]))
 
 
-def _converted(table: Table, order: Sequence[int], extra: Mapping[str, Sequence[Any]], ending: str) -> str:
+def _converted(table: SourceTable, order: Sequence[int], extra: Mapping[str, Sequence[Any]], ending: str) -> str:
     headings = extra_headings(list(table.columns), list(extra))
     columns = _cells(table, order) | {headings[name]: list(values) for name, values in extra.items()}
     rows = list(zip(*columns.values(), strict=True))
@@ -170,7 +170,7 @@ def _converted(table: Table, order: Sequence[int], extra: Mapping[str, Sequence[
     return csv_text(list(columns), rows, "\t" if ending == ".tsv" else ",")
 
 
-def _cells(table: Table, order: Sequence[int]) -> dict[str, list[Any]]:
+def _cells(table: SourceTable, order: Sequence[int]) -> dict[str, list[Any]]:
     """Heading -> the values of the rows: numbers where the whole column is, else as the file has them."""
     found: dict[str, list[Any]] = {}
     for name, column in table.columns.items():

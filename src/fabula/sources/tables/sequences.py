@@ -16,10 +16,10 @@ import numpy as np
 from fabula.core.collection import Collection, Item
 from fabula.core.essence import Floats
 from fabula.errors import FileError
-from fabula.sources.tables.columns import Column, Table
+from fabula.sources.tables.columns import Column, SourceTable
 from fabula.sources.tables.files import read_columns
 from fabula.sources.tables.grouping import rows_where
-from fabula.sources.tables.roles import named
+from fabula.sources.tables.roles import find_column
 
 
 def read_sequences(
@@ -45,13 +45,13 @@ def read_sequences(
     first = table.columns.get(columns[0])
     if first is None or not first.nested().size:
         return None
-    lists = [named(table, name) for name in columns]
+    lists = [find_column(table, name) for name in columns]
     called = next((c for c in table.columns.values() if not c.nested().size), None)
     ids = called.texts().tolist() if called is not None else [""] * table.count
     return [_collection(table, lists, int(row), ids[row]) for row in rows_where(table, where or {})]
 
 
-def _collection(table: Table, lists: Sequence[Column], row: int, called: str) -> Collection:
+def _collection(table: SourceTable, lists: Sequence[Column], row: int, called: str) -> Collection:
     values = [_numbers(table, column, row) for column in lists]
     for column, numbers in zip(lists[1:], values[1:], strict=True):
         if len(numbers) != len(values[0]):
@@ -64,12 +64,12 @@ def _collection(table: Table, lists: Sequence[Column], row: int, called: str) ->
     return Collection(called or str(row + 1), items, np.column_stack(values), [column.name for column in lists])
 
 
-def _split_of(table: Table, row: int) -> str:
+def _split_of(table: SourceTable, row: int) -> str:
     """What a column ``split`` says of a collection."""
     return str(table.columns["split"].texts()[row]) if "split" in table.columns else ""
 
 
-def _numbers(table: Table, column: Column, row: int) -> Floats:
+def _numbers(table: SourceTable, column: Column, row: int) -> Floats:
     cell = column.values[row]
     try:
         numbers = np.array([np.nan if value is None else float(value) for value in cell], dtype=np.float64)

@@ -9,13 +9,13 @@ from dataclasses import replace
 from typing import Any
 
 from fabula.errors import FileError
-from fabula.sources.tables.columns import Table, column_of, table_of
+from fabula.sources.tables.columns import SourceTable, column_of, table_of
 from fabula.sources.tables.csv_text import records_of, separator_of
-from fabula.sources.text_files import decoded
+from fabula.sources.text_files import decode
 
 
-def _read_csv(path: str | os.PathLike[str], data: bytes, delimiter: str = "") -> Table:
-    text, script = decoded(data, path, "a table")
+def _read_csv(path: str | os.PathLike[str], data: bytes, delimiter: str = "") -> SourceTable:
+    text, script = decode(data, path, "a table")
     separator = delimiter or separator_of(text)
     records = records_of(text, separator, os.fspath(path))
     if not records:
@@ -42,12 +42,12 @@ def _check_width(path: str | os.PathLike[str], header: Sequence[str], rows: list
         )
 
 
-def _read_tsv(path: str | os.PathLike[str], data: bytes) -> Table:
+def _read_tsv(path: str | os.PathLike[str], data: bytes) -> SourceTable:
     return _read_csv(path, data, "\t")
 
 
-def _read_json(path: str | os.PathLike[str], data: bytes) -> Table:
-    text, script = decoded(data, path, "a table", ["utf-8"])
+def _read_json(path: str | os.PathLike[str], data: bytes) -> SourceTable:
+    text, script = decode(data, path, "a table", ["utf-8"])
     if not text.strip():
         raise FileError(f"{path}: the file is empty")
     document = _parse(path, text)
@@ -57,8 +57,8 @@ def _read_json(path: str | os.PathLike[str], data: bytes) -> Table:
     return replace(_table_of_objects(path, rows), text=text, script=script)
 
 
-def _read_jsonl(path: str | os.PathLike[str], data: bytes) -> Table:
-    text, script = decoded(data, path, "a table", ["utf-8"])
+def _read_jsonl(path: str | os.PathLike[str], data: bytes) -> SourceTable:
+    text, script = decode(data, path, "a table", ["utf-8"])
     lines = [(number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
     if not lines:
         raise FileError(f"{path}: the file is empty")
@@ -91,7 +91,7 @@ def _refuse_constant(name: str) -> Any:
     raise FileError(f"is not JSON ({name} is no JSON number; write null where there is none)")
 
 
-def _table_of_objects(path: str | os.PathLike[str], rows: list[Any], lines: Sequence[int] = ()) -> Table:
+def _table_of_objects(path: str | os.PathLike[str], rows: list[Any], lines: Sequence[int] = ()) -> SourceTable:
     for number, row in enumerate(rows):
         if not isinstance(row, dict):
             where = f"line {lines[number]}" if lines else f"row {number + 1}"
@@ -100,7 +100,7 @@ def _table_of_objects(path: str | os.PathLike[str], rows: list[Any], lines: Sequ
     return table_of(path, [column_of(name, [row.get(name) for row in rows]) for name in names], len(rows), lines)
 
 
-TEXT_READERS: dict[str, Callable[[str | os.PathLike[str], bytes], Table]] = {
+TEXT_READERS: dict[str, Callable[[str | os.PathLike[str], bytes], SourceTable]] = {
     ".csv": _read_csv,
     ".tsv": _read_tsv,
     ".json": _read_json,

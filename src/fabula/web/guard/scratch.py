@@ -9,7 +9,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from fabula.core.files.locking import taken
+from fabula.core.files.locking import take
 
 _PREFIX = "fabula-page-"
 _YOUNG = 60.0  # seconds in which a folder without a lock may be one that another server is just making
@@ -21,7 +21,7 @@ class Scratch:
     def __init__(self) -> None:
         sweep()
         self.path = Path(tempfile.mkdtemp(prefix=_PREFIX))
-        self._lock = taken(_lock_of(self.path))
+        self._lock = take(_lock_of(self.path))
 
     def remove(self) -> None:
         """Remove the folder and all in it."""
@@ -48,7 +48,7 @@ def _swept(folder: Path) -> bool:
     lock = _lock_of(folder)
     if not lock.exists() and time.time() - status.st_mtime < _YOUNG:
         return False
-    held = taken(lock)
+    held = take(lock)
     if held is None:  # its server runs
         return False
     shutil.rmtree(folder, ignore_errors=True)

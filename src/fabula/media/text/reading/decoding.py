@@ -42,7 +42,7 @@ def read_bytes(path: str) -> bytes:
     return data
 
 
-def decoded(data: bytes, where: str, *, declared: bool = False) -> str:
+def decode(data: bytes, where: str, *, declared: bool = False) -> str:
     """Bytes as text: by a byte order mark, by what a page declares, as UTF-8, else line by line as UTF-8 or cp1252.
 
     Parameters
@@ -61,7 +61,7 @@ def decoded(data: bytes, where: str, *, declared: bool = False) -> str:
 
     Examples
     --------
-    >>> decoded("Müller\\n".encode("cp1252") + "Müller".encode(), "x.txt")
+    >>> decode("Müller\\n".encode("cp1252") + "Müller".encode(), "x.txt")
     'Müller\\nMüller'
     """
     text = _by_mark(data)

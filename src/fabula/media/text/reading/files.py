@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 from fabula.core.collection import Item
 from fabula.errors import FileError, shown
-from fabula.media.text.reading.decoding import decoded, read_bytes
+from fabula.media.text.reading.decoding import decode, read_bytes
 from fabula.media.text.reading.document import Document
 from fabula.media.text.reading.markup import html_document
 from fabula.media.text.reading.packed import PACKED_ENDINGS, packed_document
@@ -38,7 +38,7 @@ def read_document(path: str) -> Document:
     ending = Path(path).suffix.lower()
     if ending in PACKED_ENDINGS:
         return packed_document(path)
-    text = decoded(read_bytes(path), path, declared=ending in _PAGES)
+    text = decode(read_bytes(path), path, declared=ending in _PAGES)
     if ending in _PAGES:
         return html_document(text)
     return markdown_document(text) if ending in _MARKDOWN else plain_document(text)

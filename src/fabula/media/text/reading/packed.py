@@ -13,7 +13,7 @@ from urllib.parse import unquote
 from xml.etree import ElementTree as ET
 
 from fabula.errors import FileError, shown
-from fabula.media.text.reading.decoding import MOST, decoded
+from fabula.media.text.reading.decoding import MOST, decode
 from fabula.media.text.reading.document import PARAGRAPH, SEPARATOR, Block, Document
 from fabula.media.text.reading.markup import html_document
 
@@ -141,7 +141,7 @@ def _epub(archive: _Archive) -> Document | None:
         return None
     blocks: list[Block] = []
     for name in _spine(book, posixpath.dirname(where)):
-        page = html_document(decoded(archive.read(name), archive.where, declared=True))
+        page = html_document(decode(archive.read(name), archive.where, declared=True))
         if page.blocks and blocks:
             blocks.append(Block(SEPARATOR, ""))
         blocks.extend(page.blocks)
