@@ -21,12 +21,9 @@ import pyarrow.parquet as pq
 
 from benchmarks.timing import best_of, report
 from fabula.jobs.gather import gather
-from fabula.jobs.inputs import Input
-from fabula.jobs.job import Job, plan_job
-from fabula.jobs.plan import ranges
-from fabula.jobs.pool import work_side_by_side
+from fabula.jobs.plan import Input, Job, plan_job, ranges
 from fabula.jobs.task import Asked, Cut, Round, Task
-from fabula.jobs.worker import work
+from fabula.jobs.worker import work, work_side_by_side
 
 _ITEMS, _SHARDS = 200_000, 16
 

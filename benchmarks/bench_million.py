@@ -23,7 +23,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from fabula.jobs.gather import gather
-from fabula.jobs.job import plan_job
+from fabula.jobs.plan import plan_job
 from fabula.models.file import load_essence_model
 
 _TRACKS = 10_000_000

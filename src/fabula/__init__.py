@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from fabula.session.public import open, order  # noqa: A004 - the verb of the design
     from fabula.session.requests.request import Request
     from fabula.session.session import Session
-    from fabula.sources.tables.reading import read_table
+    from fabula.sources.tables.read_table import read_table
     from fabula.studies.logs import EpochLog, TensorBoardLog
     from fabula.studies.research import audit, compare, preset, train
     from fabula.templates.learning import learn_templates
@@ -63,7 +63,7 @@ _HOMES = {
     "open": "session.public",
     "order": "session.public",
     "preset": "studies.research",
-    "read_table": "sources.tables.reading",
+    "read_table": "sources.tables.read_table",
     "register": "models.own",
     "save_model": "models.file",
     "template": "core.builtin",

@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("pyarrow")
 
 from fabula.jobs.gather import gather
-from fabula.jobs.job import plan_job
+from fabula.jobs.plan import plan_job
 from fabula.jobs.worker import work
 
 HERE = Path(__file__).parent

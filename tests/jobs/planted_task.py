@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from fabula.jobs.inputs import Input
-from fabula.jobs.plan import ranges
+from fabula.jobs.plan import Input, ranges
 from fabula.jobs.task import Cut, Task
 
 

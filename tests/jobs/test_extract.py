@@ -7,7 +7,7 @@ import soundfile
 
 from fabula.errors import FileError, InputError
 from fabula.jobs.gather import gather
-from fabula.jobs.job import plan_job
+from fabula.jobs.plan import plan_job
 from fabula.jobs.worker import work
 from fabula.media.extraction import Measuring, extract
 from fabula.media.registry import find_medium

@@ -7,8 +7,7 @@ import pytest
 
 from fabula.errors import FabulaError, FileError, InputError
 from fabula.jobs import plan as planning
-from fabula.jobs.job import open_job, plan_job
-from fabula.jobs.plan import ranges
+from fabula.jobs.plan import open_job, plan_job, ranges
 from fabula.jobs.worker import work
 from fabula.models.file import load_model, save_model
 

@@ -12,7 +12,7 @@ pytest.importorskip("torch")
 
 import fabula
 from fabula.jobs.gather import gather
-from fabula.jobs.job import plan_job
+from fabula.jobs.plan import plan_job
 from fabula.jobs.worker import work
 from fabula.studies.reproduce import plan as plans
 from fabula.studies.reproduce.run import reproduce

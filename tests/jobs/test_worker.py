@@ -16,13 +16,12 @@ import pytest
 from fabula.errors import FileError, InputError
 from fabula.jobs import store as stores
 from fabula.jobs.gather import gather
-from fabula.jobs.job import open_job
 from fabula.jobs.leases import FOLDER as LEASES
 from fabula.jobs.leases import Owner
 from fabula.jobs.parts import FOLDER, rows_digest
-from fabula.jobs.pool import work_side_by_side
+from fabula.jobs.plan import open_job
 from fabula.jobs.status import Watch, told
-from fabula.jobs.worker import attempt, work
+from fabula.jobs.worker import attempt, work, work_side_by_side
 
 
 def test_one_worker_does_all_and_failures_are_rows(place, undisturbed):

@@ -92,7 +92,7 @@ def plan_(*, task: str, inputs: tuple[str, ...], address: str, model: str | None
       fabula job plan templates-learn albums.parquet -o learned --by energy -k 4
       fabula job plan compare albums.parquet -o compared --features energy,loudness --set epochs=20
     """
-    from fabula.jobs.job import plan_job
+    from fabula.jobs.plan import plan_job
 
     plan, new = plan_job(address, task, inputs, options=_options(task, options), model=model, shards=shards)
     cut = f"{plan.items:,} {_items(task)} in {len(plan.shards):,} shard{'s' * (len(plan.shards) != 1)}"
@@ -127,8 +127,7 @@ def work_(
     """
     from fabula.cli.progress import counting_bar
     from fabula.jobs.cluster import work_on_cluster
-    from fabula.jobs.pool import work_side_by_side
-    from fabula.jobs.worker import work
+    from fabula.jobs.worker import work, work_side_by_side
 
     if dask is not None and jobs > 1:
         raise InputError("--dask has its own workers: leave --jobs out, or say --dask local:N")

@@ -9,9 +9,9 @@ from contextlib import contextmanager
 from typing import Any
 
 from fabula.errors import FabulaError, import_extra
-from fabula.jobs.job import Job, open_job
 from fabula.jobs.leases import EXPIRY, Lease, Owner
 from fabula.jobs.parts import done_shards, shard_name
+from fabula.jobs.plan import Job, open_job
 from fabula.jobs.task import Round
 from fabula.jobs.worker import Report, Worked, attempt_at, forget_failures
 

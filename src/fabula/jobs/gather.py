@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fabula.core.files.writing import check_target, write_whole
+from fabula.core.files.atomic import check_target, write_whole
 from fabula.errors import FileError, InputError
-from fabula.jobs.job import Job, open_job
 from fabula.jobs.parts import FAILURE, Manifest, manifests, part_schema, rows_of_parts, total_digest
+from fabula.jobs.plan import Job, open_job
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from fabula.jobs.job import Job, open_job
 from fabula.jobs.leases import claims
 from fabula.jobs.parts import Manifest, done_shards, read_manifest, shard_name
+from fabula.jobs.plan import Job, open_job
 from fabula.jobs.worker import FAILURES
 
 _WINDOW = 64  # parts by which the rate is told

@@ -7,7 +7,7 @@ from importlib.resources import as_file, files
 from itertools import pairwise
 from pathlib import Path
 
-from fabula.core.files.writing import check_target
+from fabula.core.files.atomic import check_target
 from fabula.errors import InputError
 from fabula.media.extraction import Measuring
 from fabula.media.registry import find_medium

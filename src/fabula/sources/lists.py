@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from fabula.core.collection import Item
+from fabula.core.files.encoding import read_text
 from fabula.errors import FabulaError
 from fabula.media.medium import Medium
 from fabula.media.registry import find_medium, medium_of_file
@@ -14,7 +15,6 @@ from fabula.sources.playlists.m3u import read_m3u
 from fabula.sources.playlists.playlist import collection_of
 from fabula.sources.registry import Opening, Reader
 from fabula.sources.source import Source
-from fabula.sources.text_files import read_text
 
 _MOST = 1 << 22  # bytes that are looked through
 

@@ -19,7 +19,7 @@ from fabula.sources.source import Source
 
 GROUP = "fabula.sources"
 _HOME = ("fabula.sources.tables.reader:READER", "fabula.sources.playlists.reader:READER")
-_FOLDERS = "fabula.sources.folders_reader:READER"  # whatever no other reader takes
+_FOLDERS = "fabula.sources.folders:READER"  # whatever no other reader takes
 _LISTS = "fabula.sources.lists:READER"  # texts that are lists of files
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://")
 

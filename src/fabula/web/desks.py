@@ -17,8 +17,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from fabula.core.files.locking import hold
-from fabula.core.files.writing import write_whole
+from fabula.core.files.atomic import write_whole
+from fabula.core.files.locks import hold
 from fabula.errors import FabulaError
 from fabula.session.saved import as_saved
 from fabula.web.errors import ChangedError, StatusError

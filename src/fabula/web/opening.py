@@ -11,8 +11,7 @@ from fabula.errors import FileError, InputError, shown
 from fabula.media.extraction import Measuring
 from fabula.media.registry import item_endings
 from fabula.session.session import Asked, Session, source_session
-from fabula.sources.playlists.entries import Playlist
-from fabula.sources.playlists.locations import is_address, is_relative, resolve
+from fabula.sources.playlists.entries import Playlist, is_address, is_relative, resolve
 from fabula.sources.registry import Opening, list_endings, open_source
 from fabula.sources.source import Source
 from fabula.web.guard.files import ItemFile, item_file

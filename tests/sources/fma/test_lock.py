@@ -13,7 +13,7 @@ import pytest
 from fabula.errors import FileError
 from fabula.sources.fma import download as fma_download
 from fabula.sources.fma import lock as fma_lock
-from fabula.sources.fma.collections import fetch_fma
+from fabula.sources.fma.albums import fetch_fma
 from fabula.sources.fma.lock import alone
 
 TAKEN = r"fma_metadata.zip.part: another download is writing it; wait until that one ends, or fetch into another"

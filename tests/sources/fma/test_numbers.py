@@ -3,7 +3,7 @@ import io
 import numpy as np
 import pytest
 
-from fabula.sources.fma.features import _parse_block
+from fabula.sources.fma.archive import _parse_block
 from fabula.sources.fma.numbers import parse_regular
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from fabula.core.collection import Collection
 from fabula.errors import InputError
-from fabula.sources.tables.reading import Columns, open_table, read_table
+from fabula.sources.tables.read_table import Columns, open_table, read_table
 
 EXPORTIFY_OLD = """Spotify URI,Track Name,Artist Name,Album Name,Disc Number,Track Number,Track Duration (ms),\
 Added By,Added At

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fabula.cli.research.recipe import as_recipe, named_recipe, recipe_options
-from fabula.core.files.writing import check_target
+from fabula.core.files.atomic import check_target
 from fabula.errors import InputError
 
 if TYPE_CHECKING:

@@ -6,14 +6,14 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, ClassVar
 
 from fabula.errors import InputError
-from fabula.jobs.tables import cut_table, read_shard
+from fabula.jobs.shards import cut_table, read_shard
 from fabula.jobs.task import Asked, Cut, Task
 from fabula.models.file import load_model, model_from_bytes
+from fabula.session.catalogue.bulk import essence_rows
 from fabula.session.catalogue.judging import ArrayModel, array_model
-from fabula.session.catalogue.running import essence_rows
 
 if TYPE_CHECKING:
-    from fabula.jobs.job import Job
+    from fabula.jobs.plan import Job
 
 
 class ByModel(Task):

@@ -14,7 +14,7 @@ from fabula.studies.sweeps import Run, Sweep, compared, comparison_runs, open_sw
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from fabula.jobs.job import Job
+    from fabula.jobs.plan import Job
 
 
 class Compare(Task):

@@ -6,16 +6,16 @@ from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from fabula.jobs.tables import OPTIONS, read_shard, rows_of_shard
+from fabula.jobs.shards import OPTIONS, read_shard, rows_of_shard
 from fabula.jobs.task import Round
 from fabula.jobs.tasks.by_model import ByModel
+from fabula.session.catalogue.bulk import essence_rows
 from fabula.session.catalogue.judging import ArrayModel
-from fabula.session.catalogue.running import essence_rows
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from fabula.jobs.job import Job
+    from fabula.jobs.plan import Job
 
 
 class Encode(ByModel):

@@ -12,22 +12,20 @@ import numpy as np
 
 from fabula.core.collection import Collection
 from fabula.errors import FileError, InputError, shown
-from fabula.jobs.inputs import Input
-from fabula.jobs.plan import default_shards, digest, ranges
+from fabula.jobs.plan import Input, default_shards, digest, ranges
 from fabula.jobs.task import Asked, Cut, Round, Task
 from fabula.media.extraction import Measuring, extract
 from fabula.media.medium import Medium
 from fabula.media.registry import find_medium
 from fabula.session.opening.measure import joined
-from fabula.sources.folders import files_of
-from fabula.sources.folders_reader import medium_of
+from fabula.sources.folders import files_of, medium_of
 from fabula.sources.registry import Opening
 from fabula.sources.source import Source
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from fabula.jobs.job import Job
+    from fabula.jobs.plan import Job
 
 _EACH = 64  # files in a shard
 _LISTS = "files"

@@ -6,17 +6,17 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from fabula.core.collections import Collections
-from fabula.jobs.tables import OPTIONS, read_shard, rows_of_shard
+from fabula.jobs.shards import OPTIONS, read_shard, rows_of_shard
 from fabula.jobs.task import Round
 from fabula.jobs.tasks.by_model import ByModel
+from fabula.session.catalogue.bulk import order_rows
+from fabula.session.catalogue.cut import Piece
 from fabula.session.catalogue.judging import ArrayModel
-from fabula.session.catalogue.reading import Piece
-from fabula.session.catalogue.running import order_rows
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from fabula.jobs.job import Job
+    from fabula.jobs.plan import Job
 
 
 class Order(ByModel):

@@ -24,7 +24,7 @@ from fabula.studies.reproduce.stages import Workspace
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from fabula.jobs.job import Job
+    from fabula.jobs.plan import Job
 
 _PLAN = ("quick", "seeds", "preset", "device")
 

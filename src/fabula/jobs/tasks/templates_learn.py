@@ -28,14 +28,13 @@ from fabula.core.template_set import TemplateSet
 from fabula.errors import InputError
 from fabula.jobs.parts import Manifest, manifests, read_manifest, read_part, rows_of_parts, total_digest
 from fabula.jobs.plan import default_shards, ranges
-from fabula.jobs.slices import has_column
-from fabula.jobs.tables import OPTIONS, Shard, cut_table, read_shard, rows_of_shard
+from fabula.jobs.shards import OPTIONS, Shard, cut_table, read_shard, rows_of_shard
 from fabula.jobs.task import Asked, Cut, Round, Task
 from fabula.jobs.tasks.by_model import fitting, model_of
 from fabula.jobs.tasks.sums import arrays, costs_of, costs_table, lists, sums_of, sums_table
 from fabula.models.model import Model
+from fabula.session.catalogue.cut import Piece, has_column
 from fabula.session.catalogue.judging import completed
-from fabula.session.catalogue.reading import Piece
 from fabula.templates.costs import Costs, as_count, joined_costs, kept_costs
 from fabula.templates.descent import Descent, StepSums, step_sums
 from fabula.templates.evolution import PAPER_EVOLUTION, EvolutionSettings, Evolving
@@ -44,7 +43,7 @@ from fabula.templates.refinement import RefinementSettings, race, sampled_rows
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from fabula.jobs.job import Job
+    from fabula.jobs.plan import Job
 
 _EACH = 50_000  # collections that a shard of a step takes, from several of round 0's parts
 _SPLIT = "split"

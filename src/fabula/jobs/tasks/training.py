@@ -7,17 +7,17 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fabula.core.files.writing import write_whole
+from fabula.core.files.atomic import write_whole
 from fabula.errors import InputError
-from fabula.jobs.inputs import Input
 from fabula.jobs.parts import manifests, read_part, total_digest
+from fabula.jobs.plan import Input
 from fabula.jobs.task import Asked
 from fabula.studies.recipe import Recipe
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from fabula.jobs.job import Job
+    from fabula.jobs.plan import Job
 
 OPTIONS: Mapping[str, Any] = {"where": {}, "preset": "default", "changes": {}, "device": "auto", "held_out": 0.1}
 

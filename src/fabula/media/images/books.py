@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fabula.core.collection import Collection, Item
-from fabula.core.files.writing import write_whole
+from fabula.core.files.atomic import write_whole
 from fabula.media.images.opening import pillow
 from fabula.media.images.sheets import picture_of
 from fabula.media.images.spreads import WIDE

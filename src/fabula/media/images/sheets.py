@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fabula.core.collection import Collection, Item
-from fabula.core.files.writing import write_whole
+from fabula.core.files.atomic import write_whole
 from fabula.errors import FileError, shown
 from fabula.media.images.opening import open_picture, pillow
 from fabula.media.images.pages import PAGE, PDF, open_page, source_of, write_pages

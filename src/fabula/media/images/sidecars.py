@@ -8,7 +8,7 @@ from typing import Any
 from xml.etree import ElementTree as ET
 from xml.sax.saxutils import escape
 
-from fabula.core.files.writing import write_whole
+from fabula.core.files.atomic import write_whole
 from fabula.errors import FileError, shown
 
 _MOST = 1 << 20  # bytes of a packet that is read

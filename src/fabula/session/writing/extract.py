@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fabula.core.collection import Collection
-from fabula.core.files.writing import check_target
+from fabula.core.files.atomic import check_target
 from fabula.errors import InputError
 from fabula.media.extraction import Measuring
 from fabula.session.opening.measure import measured
 from fabula.session.writing.outputs import relocated
 from fabula.sources.registry import Opening, open_source
 from fabula.sources.source import SeveralCollectionsError, Source
-from fabula.sources.tables.writing import write_table
+from fabula.sources.tables.write_table import write_table
 
 
 @dataclass(frozen=True)

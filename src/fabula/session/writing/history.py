@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from fabula.core.files.writing import write_whole
+from fabula.core.files.atomic import write_whole
 from fabula.errors import FileError, InputError, shown
 
 MOST_KEPT = 30  # of one file; the first is never dropped: it is the order that was made by hand

@@ -10,15 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fabula.core.collection import Collection
-from fabula.core.files.writing import check_target, write_whole
+from fabula.core.files.atomic import check_target, write_whole
 from fabula.errors import InputError
 from fabula.session.telling.answer import as_json, facts_of, rows_of, side_line
 from fabula.session.writing import history
-from fabula.sources.playlists.locations import relocate
+from fabula.sources.playlists.entries import relocate
 from fabula.sources.playlists.playlist import PLAYLIST_ENDINGS, playlist_of, write_playlist
 from fabula.sources.source import with_held
-from fabula.sources.tables.rows import write_rows
-from fabula.sources.tables.writing import write_table
+from fabula.sources.tables.write_table import write_rows, write_table
 
 if TYPE_CHECKING:
     from fabula.session.ordered import Ordered

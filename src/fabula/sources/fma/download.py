@@ -53,7 +53,7 @@ def fetch_fma(
 
     Returns
     -------
-    Path of the archive, for :func:`fabula.sources.fma.collections.read_fma`.
+    Path of the archive, for :func:`fabula.sources.fma.albums.read_fma`.
 
     Raises
     ------

@@ -8,8 +8,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from fabula.core.files.locking import TAKEN
-from fabula.core.files.locking import lock as _lock
+from fabula.core.files.locks import TAKEN
+from fabula.core.files.locks import lock as _lock
 from fabula.errors import FileError, shown
 
 

@@ -12,12 +12,22 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from fabula.core.files.encoding import read_text
 from fabula.errors import FileError
 from fabula.sources.json_spans import elements, first_value, member
-from fabula.sources.playlists.entries import MOST_BYTES, Comments, Entry, Playlist, PlaylistFormat, check_count
-from fabula.sources.playlists.locations import from_uri, to_uri
-from fabula.sources.playlists.meta import meta_name, meta_numbers, milliseconds
-from fabula.sources.text_files import read_text
+from fabula.sources.playlists.entries import (
+    MOST_BYTES,
+    Comments,
+    Entry,
+    Playlist,
+    PlaylistFormat,
+    check_count,
+    from_uri,
+    meta_name,
+    meta_numbers,
+    milliseconds,
+    to_uri,
+)
 
 _OBJECTS_EACH = 20  # that a track may have, on the average of a full playlist
 _SIDE = meta_name("side")

@@ -14,9 +14,10 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from fabula.core.files.encoding import legible, read_bytes, read_text
 from fabula.errors import FileError
-from fabula.sources.playlists.entries import MOST_BYTES, Comments, Entry, Playlist, PlaylistFormat, check_count
-from fabula.sources.playlists.lines import (
+from fabula.sources.playlists.entries import MOST_BYTES, Comments, Entry, Playlist, PlaylistFormat, check_count, on_disk
+from fabula.sources.playlists.text_lines import (
     each_line,
     end_like,
     line_end,
@@ -29,8 +30,6 @@ from fabula.sources.playlists.lines import (
     without_breaks,
     writable_line,
 )
-from fabula.sources.playlists.locations import on_disk
-from fabula.sources.text_files import legible, read_bytes, read_text
 
 _HEADS = re.compile(
     r"#(\s*$|EXTM3U|PLAYLIST:|EXTENC:"

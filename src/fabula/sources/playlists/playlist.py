@@ -15,13 +15,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fabula.core.collection import Collection, Item
-from fabula.core.files.writing import write_whole
+from fabula.core.files.atomic import write_whole
+from fabula.core.files.encoding import Script
 from fabula.core.ordering import as_ordering
 from fabula.errors import FileError, InputError
-from fabula.sources.playlists.entries import Entry, Playlist, PlaylistFormat
+from fabula.sources.playlists.entries import Entry, Playlist, PlaylistFormat, is_address, relocate, resolve
 from fabula.sources.playlists.formats import PLAYLIST_ENDINGS, format_of
-from fabula.sources.playlists.locations import is_address, relocate, resolve
-from fabula.sources.text_files import Script
 
 __all__ = ["PLAYLIST_ENDINGS", "Entry", "Playlist", "collection_of", "playlist_of", "read_playlist", "write_playlist"]
 

@@ -8,9 +8,10 @@ from itertools import groupby
 from pathlib import Path
 from types import MappingProxyType
 
+from fabula.core.files.encoding import legible, read_text
 from fabula.errors import FileError
-from fabula.sources.playlists.entries import MOST_BYTES, Comments, Entry, Playlist, PlaylistFormat, check_count
-from fabula.sources.playlists.lines import (
+from fabula.sources.playlists.entries import MOST_BYTES, Comments, Entry, Playlist, PlaylistFormat, check_count, on_disk
+from fabula.sources.playlists.text_lines import (
     each_line,
     end_like,
     line_end,
@@ -23,8 +24,6 @@ from fabula.sources.playlists.lines import (
     without_breaks,
     writable_line,
 )
-from fabula.sources.playlists.locations import on_disk
-from fabula.sources.text_files import legible, read_text
 
 _NUMBERED = re.compile(r"(\s*([A-Za-z_-]+?))(\d+)(\s*=[ \t]*)(.*)", re.DOTALL)
 _COUNT = re.compile(r"(?im)^(\s*NumberOfEntries\s*=\s*)(\d*)")

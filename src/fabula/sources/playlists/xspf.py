@@ -17,12 +17,22 @@ from xml.etree import ElementTree as ET
 from xml.parsers import expat
 from xml.sax.saxutils import escape, quoteattr
 
+from fabula.core.files.encoding import read_bytes, read_text
 from fabula.errors import FileError
-from fabula.sources.playlists.entries import MOST_BYTES, Comments, Entry, Playlist, PlaylistFormat, check_count
-from fabula.sources.playlists.lines import is_break, one_line
-from fabula.sources.playlists.locations import from_uri, to_uri
-from fabula.sources.playlists.meta import meta_name, meta_numbers, milliseconds
-from fabula.sources.text_files import read_bytes, read_text
+from fabula.sources.playlists.entries import (
+    MOST_BYTES,
+    Comments,
+    Entry,
+    Playlist,
+    PlaylistFormat,
+    check_count,
+    from_uri,
+    meta_name,
+    meta_numbers,
+    milliseconds,
+    to_uri,
+)
+from fabula.sources.playlists.text_lines import is_break, one_line
 
 _TAG = re.compile(rb"<[^>\"']*(?:\"[^\"]*\"[^>\"']*|'[^']*'[^>\"']*)*>")
 _DECLARED = re.compile(rb"<\?xml[^>]*?encoding\s*=\s*[\"']([A-Za-z0-9._-]+)")

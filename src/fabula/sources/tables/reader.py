@@ -14,10 +14,9 @@ from fabula.media.medium import Medium
 from fabula.media.registry import ITEMS, measured_where_held, medium_of_file
 from fabula.sources.registry import Opening, Reader
 from fabula.sources.source import Choice, SeveralCollectionsError, Source
-from fabula.sources.tables.files import TABLE_ENDINGS, is_table_folder
-from fabula.sources.tables.reading import open_table
-from fabula.sources.tables.remote import SCHEMES
+from fabula.sources.tables.read_table import open_table
 from fabula.sources.tables.roles import columns_named
+from fabula.sources.tables.storage import SCHEMES, TABLE_ENDINGS, is_table_folder
 
 
 def open_collection(paths: Sequence[str], opening: Opening) -> Source:

@@ -9,7 +9,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from fabula.core.files.locking import take
+from fabula.core.files.locks import take
 
 _PREFIX = "fabula-page-"
 _YOUNG = 60.0  # seconds in which a folder without a lock may be one that another server is just making

@@ -8,7 +8,7 @@ from itertools import accumulate
 from pathlib import Path
 
 from fabula.core.collection import Collection
-from fabula.core.files.writing import write_whole
+from fabula.core.files.atomic import write_whole
 from fabula.errors import FileError
 from fabula.media.text.reading.document import Block, Document
 from fabula.media.text.reading.files import TEXT, document_of

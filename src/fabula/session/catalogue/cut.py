@@ -6,12 +6,14 @@ so that memory does not grow with it; the rows of each collection must then stan
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fabula.core.cells import Cells, Numbered
 from fabula.core.collections import Collections
@@ -23,13 +25,15 @@ from fabula.media.registry import measured_where_held
 from fabula.session.opening.measure import measured
 from fabula.sources.registry import Opening, open_source
 from fabula.sources.tables.columns import SourceTable, column_of
-from fabula.sources.tables.files import is_table
-from fabula.sources.tables.headings import feature_name
-from fabula.sources.tables.reading import TableReading, open_table
-from fabula.sources.tables.roles import Columns, columns_named, roles_of
+from fabula.sources.tables.read_table import TableReading, open_table
+from fabula.sources.tables.roles import Columns, columns_named, feature_name, roles_of
+from fabula.sources.tables.storage import Place, address_of, is_table
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    import pyarrow.parquet as pq
+
+# A catalogue read a piece at a time, each of whole collections.
 
 _WHOLE = 1_000_000  # rows up to which a Parquet table is read at once
 _PIECE = 200_000  # rows of a piece, about
@@ -179,3 +183,146 @@ def _read(table: pa.Table, columns: Columns, begun: int, total: int) -> Piece:
     held: Any = table
     reading = open_table(held, columns)
     return piece_of(reading, reading.order + 1 + begun, total, named=bool(columns.id or columns.path))
+
+
+# Pieces of a Parquet table: where collections begin, and the rows of a piece.
+
+
+@contextmanager
+def opened(path: str) -> Iterator[pq.ParquetFile]:
+    """A Parquet file on a disk or at an address, to be read in pieces.
+
+    Raises
+    ------
+    FileError
+        When it is none.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        if address_of(path) is not None:
+            with Place(path).open() as content:
+                yield pq.ParquetFile(content)
+            return
+        with pq.ParquetFile(path, memory_map=True) as file:
+            yield file
+    except (pa.ArrowException, OSError) as error:
+        reason = str(error).partition("\n")[0].rstrip(".")
+        raise FileError(f"{path}: is not a Parquet file that can be read ({reason})") from error
+
+
+def has_column(path: str, name: str) -> bool:
+    """Whether a table has a column."""
+    with opened(path) as file:
+        return name in file.schema_arrow.names
+
+
+def starts_of(path: str, file: Any, column: str) -> Ints:
+    """The rows at which collections begin, and the number of rows; reads one column, a batch at a time.
+
+    Raises
+    ------
+    InputError
+        When the rows of a collection do not stand together.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    starts: list[Ints] = []
+    firsts: list[Any] = []
+    begun, last = 0, None
+    for batch in file.iter_batches(batch_size=1 << 17, columns=[column]):
+        ids = batch.column(0)
+        if ids.null_count:
+            row = begun + int(np.flatnonzero(ids.is_null().to_numpy(zero_copy_only=False))[0])
+            raise FileError(f"{path}: row {row + 1}, column {column!r}: must name the collection; it is empty")
+        new = np.ones(len(ids), dtype=bool)
+        new[1:] = pc.not_equal(ids.slice(1), ids.slice(0, len(ids) - 1)).to_numpy(zero_copy_only=False)
+        new[0] = last is None or ids[0] != last
+        at = np.flatnonzero(new)
+        starts.append(at + begun)
+        firsts.append(ids.take(pa.array(at)))
+        begun, last = begun + len(ids), ids[len(ids) - 1]
+    found = pa.chunked_array(firsts)
+    if len(found.unique()) < len(found):
+        counts = found.value_counts()
+        twice = next(one["values"].as_py() for one in counts if one["counts"].as_py() > 1)
+        raise InputError(
+            f"{path}: the rows of collection {twice!r} do not stand together; sort the table by {column!r} first"
+        )
+    return np.concatenate([*starts, [begun]]).astype(np.intp)
+
+
+def read_rows(
+    file: Any, rows: tuple[int, int], headings: Sequence[str], where: Mapping[str, str]
+) -> tuple[pa.Table, Ints]:
+    """Rows of an open table, some columns of them; reads the row groups they lie in.
+
+    Parameters
+    ----------
+    file
+        Open, see :func:`opened`.
+    rows
+        The first, and the one behind the last.
+    headings
+        The columns.
+    where
+        Column -> value: keep the rows that have it; ``""`` is a missing value.
+
+    Returns
+    -------
+    The rows, and the number of each in the file, from 0.
+
+    Raises
+    ------
+    InputError
+        When a column is not there.
+    """
+    wanted = dict.fromkeys([*headings, *where])
+    absent = [name for name in wanted if name not in file.schema_arrow.names]
+    if absent:
+        raise InputError(f"the table lacks the column(s) {', '.join(absent)}")
+    groups, begun = _groups(file, rows)
+    piece = file.read_row_groups(groups, columns=list(wanted), use_threads=False)
+    piece = piece.slice(rows[0] - begun, rows[1] - rows[0])
+    if not where:
+        return piece, np.arange(*rows)
+    kept = _kept(piece, where)
+    return piece.select(list(headings)).take(kept), kept + rows[0]
+
+
+def finite(table: pa.Table) -> tuple[Any, NDArray[np.bool_]]:
+    """The table with infinite numbers as missing ones, and which rows (rows,) have any."""
+    import pyarrow as pa
+
+    found = np.zeros(table.num_rows, dtype=bool)
+    for at, name in enumerate(table.column_names):
+        column = table.column(name)
+        if pa.types.is_floating(column.type):
+            infinite = np.isinf(column.to_numpy())
+            if infinite.any():
+                found |= infinite
+                table = table.set_column(at, name, pa.array(column.to_numpy(), mask=infinite))
+    return table, found
+
+
+def _kept(piece: pa.Table, where: Mapping[str, str]) -> Ints:
+    """The rows that have the wanted values."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    keep = np.ones(piece.num_rows, dtype=bool)
+    for name, wanted in where.items():
+        cells: Any = piece.column(name).cast(pa.string())
+        keep &= pc.equal(cells.fill_null(""), pa.scalar(wanted)).to_numpy()
+    return np.flatnonzero(keep)
+
+
+def _groups(file: Any, rows: tuple[int, int]) -> tuple[list[int], int]:
+    """The row groups that hold some rows, and the first row of the first of them."""
+    sizes = [file.metadata.row_group(i).num_rows for i in range(file.metadata.num_row_groups)]
+    ends = np.cumsum(sizes)
+    begins = ends - sizes
+    chosen = np.flatnonzero((ends > rows[0]) & (begins < rows[1]))
+    return chosen.tolist(), int(begins[chosen[0]])

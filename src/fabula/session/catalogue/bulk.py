@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import csv
+import io
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
 from fabula.core.collections import Collections
+from fabula.core.files.atomic import check_target, whole_file
+from fabula.errors import InputError, import_extra
 from fabula.media.extraction import Measuring
 from fabula.models.file import load_model
 from fabula.models.many.batch import Batch
 from fabula.models.many.ordered import OrderedMany
 from fabula.models.model import Model
+from fabula.session.catalogue.cut import Piece, pieces_of
 from fabula.session.catalogue.judging import (
     ArrayModel,
     array_model,
@@ -23,9 +29,101 @@ from fabula.session.catalogue.judging import (
     encoder_of,
     proposer_of,
 )
-from fabula.session.catalogue.reading import Piece, pieces_of
-from fabula.session.catalogue.tables import check_ending, rows_file
 from fabula.sources.registry import Opening
+from fabula.sources.tables.text_tables import guard
+
+# Tables of results, written some rows at a time and whole or not at all: Parquet, CSV, or NumPy's arrays.
+
+Columns = Mapping[str, Any]  # name -> one value per row: an array (rows,), or a list of texts
+Write = Callable[[Columns], None]
+
+
+def check_ending(path: str | Path, endings: tuple[str, ...]) -> Path:
+    """Refuse a place or an ending that no table can be written to, before any work is done."""
+    target = check_target(path)
+    if target.suffix.lower() not in endings:
+        raise InputError(f"{target}: the ending must be one of {', '.join(endings)}", field="output")
+    return target
+
+
+@contextmanager
+def rows_file(path: str | Path) -> Iterator[Write]:
+    """A function that writes some rows, each time with the same columns; the file is there when all are written."""
+    kinds = {".parquet": _parquet, ".csv": _csv, ".npz": _npz}
+    with whole_file(path) as file, kinds[Path(path).suffix.lower()](file) as write:
+        yield write
+
+
+@contextmanager
+def _parquet(file: BinaryIO) -> Iterator[Write]:
+    pa = import_extra("pyarrow", extra="tables", purpose="writing Parquet tables")
+    pq = import_extra("pyarrow.parquet", extra="tables", purpose="writing Parquet tables")
+    writer: Any = None
+
+    def write(columns: Columns) -> None:
+        nonlocal writer
+        table = pa.table({name: pa.array(values) for name, values in columns.items()})
+        writer = pq.ParquetWriter(file, table.schema) if writer is None else writer
+        writer.write_table(table)
+
+    try:
+        yield write
+    finally:
+        if writer is not None:
+            writer.close()
+
+
+@contextmanager
+def _csv(file: BinaryIO) -> Iterator[Write]:
+    header: list[str] = []
+
+    def write(columns: Columns) -> None:
+        text = io.StringIO()
+        out = csv.writer(text, lineterminator="\n")
+        if not header:
+            header.extend(columns)
+            out.writerow(header)
+        out.writerows(zip(*map(_cells, columns.values()), strict=True))
+        file.write(text.getvalue().encode())
+
+    yield write
+
+
+def _cells(values: Any) -> list[Any]:
+    """Values as CSV has them: a missing number is empty, a text never a formula."""
+    if isinstance(values, np.ndarray) and values.dtype.kind == "f":
+        return ["" if value != value else value for value in values.tolist()]
+    return [guard(value) if isinstance(value, str) else value for value in values]
+
+
+@contextmanager
+def _npz(file: BinaryIO) -> Iterator[Write]:
+    """One array per column; numbers with a dot in their name, such as ``essence.1``, go together into one (rows, d)."""
+    parts: dict[str, list[Any]] = {}
+
+    def write(columns: Columns) -> None:
+        for name, values in columns.items():
+            parts.setdefault(name, []).append(_plain(values))
+
+    yield write
+    arrays = {name: np.concatenate(each) for name, each in parts.items()}
+    np.savez(file, **_grouped(arrays))
+
+
+def _plain(values: Any) -> Any:
+    """An array that can be read without unpickling."""
+    array = np.asarray(values)
+    return array.astype(np.str_) if array.dtype == object else array
+
+
+def _grouped(arrays: Mapping[str, Any]) -> dict[str, Any]:
+    several: dict[str, list[Any]] = {}
+    for name, array in arrays.items():
+        several.setdefault(name.partition(".")[0], []).append(array)
+    return {name: each[0] if len(each) == 1 else np.stack(each, axis=1) for name, each in several.items()}
+
+
+# A whole catalogue encoded, or ordered, into a table with one row an item.
 
 ESSENCE_ENDINGS, ORDER_ENDINGS = (".parquet", ".csv", ".npz"), (".parquet", ".csv")
 _PART = 2000  # collections between two reports
@@ -46,7 +144,7 @@ class Done:
 
 
 @dataclass(frozen=True)
-class Asked:
+class CatalogueRequest:
     """What to read and with what: the catalogue, a model by name or file (None: the medium's), and how it is opened."""
 
     path: str | Path
@@ -60,7 +158,7 @@ class Asked:
         return None if self.model is None else array_model(load_model(self.model), self.model)
 
 
-def encode_catalogue(asked: Asked, output: str | Path, *, raw: bool = False) -> Done:
+def encode_catalogue(asked: CatalogueRequest, output: str | Path, *, raw: bool = False) -> Done:
     """Write the essence of every item of a catalogue.
 
     Columns: collection, row of the file from 1, id of the item, and ``essence``, or ``essence.1`` and so on where the
@@ -87,7 +185,7 @@ def encode_catalogue(asked: Asked, output: str | Path, *, raw: bool = False) -> 
     return Done(collections, items, target)
 
 
-def order_catalogue(asked: Asked, output: str | Path, *, likeliest: bool = False) -> Done:
+def order_catalogue(asked: CatalogueRequest, output: str | Path, *, likeliest: bool = False) -> Done:
     """Write one ordering of every collection of a catalogue.
 
     Columns: collection, position from 1, row of the file from 1, id and title of the item there, and, the same for a
@@ -171,6 +269,6 @@ def _in_order(known: dict[str, Any], part: Collections, found: OrderedMany) -> d
     return columns | {"score": np.repeat(found.scores, sizes), "gap": np.repeat(found.gap, sizes)}
 
 
-def _tell(asked: Asked, done: int, total: int, part: Collections) -> None:
+def _tell(asked: CatalogueRequest, done: int, total: int, part: Collections) -> None:
     if asked.report is not None:
         asked.report(done, total, str(part.ids[-1]))

@@ -19,10 +19,18 @@ from numpy.typing import NDArray
 from fabula.core.collection import Collection, Item
 from fabula.errors import InputError
 from fabula.media.music.fma import STATISTICS
-from fabula.sources.fma.archive import find_tables
+from fabula.sources.fma.archive import (
+    ECHONEST,
+    LIBROSA,
+    SPLITS,
+    FeatureTable,
+    Track,
+    find_tables,
+    read_echonest,
+    read_librosa,
+    read_tracks,
+)
 from fabula.sources.fma.download import fetch_fma
-from fabula.sources.fma.features import LIBROSA, read_librosa
-from fabula.sources.fma.tables import ECHONEST, SPLITS, FeatureTable, Track, read_echonest, read_tracks
 
 __all__ = ["REASONS", "FmaReading", "fetch_fma", "read_fma"]
 

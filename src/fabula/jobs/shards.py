@@ -17,13 +17,11 @@ import numpy as np
 from fabula.core.collections import Collections
 from fabula.core.ordering import Ints
 from fabula.errors import FileError, InputError
-from fabula.jobs.inputs import Input
-from fabula.jobs.plan import default_shards, ranges
-from fabula.jobs.slices import finite, opened, read_rows, starts_of
+from fabula.jobs.plan import Input, default_shards, ranges
 from fabula.jobs.task import Asked, Cut
-from fabula.session.catalogue.reading import Piece, layout_of, piece_of
-from fabula.session.catalogue.running import parts_of
-from fabula.sources.tables.reading import TableReading, open_table
+from fabula.session.catalogue.bulk import parts_of
+from fabula.session.catalogue.cut import Piece, finite, layout_of, opened, piece_of, read_rows, starts_of
+from fabula.sources.tables.read_table import TableReading, open_table
 from fabula.sources.tables.roles import Columns, columns_named
 
 if TYPE_CHECKING:
