@@ -21,26 +21,26 @@ import pyarrow.parquet as pq
 
 from benchmarks.timing import best_of, report
 from fabula.jobs.gather import gather
-from fabula.jobs.plan import Input, Job, plan_job, ranges
-from fabula.jobs.task import Asked, Cut, Round, Task
+from fabula.jobs.plan import Input, OpenJob, plan_job, ranges
+from fabula.jobs.task import Cut, JobRequest, JobTask, Round
 from fabula.jobs.worker import work, work_side_by_side
 
 _ITEMS, _SHARDS = 200_000, 16
 
 
-class Tiny(Task):
+class Tiny(JobTask):
     """The number of vowels in each line of a file: about as little as a task can do with an item."""
 
     name = "tiny"
 
-    def cut(self, asked: Asked) -> Cut:
+    def cut(self, asked: JobRequest) -> Cut:
         count = len(_lines(asked.inputs[0]))
         return Cut((Input.of(asked.inputs[0]),), tuple(ranges(count, asked.shards or _SHARDS)), count)
 
-    def open(self, job: Job) -> list[str]:
+    def open(self, job: OpenJob) -> list[str]:
         return _lines(job.inputs[0].path)
 
-    def do(self, job: Job, now: Round, shard: int) -> tuple[pa.Table, int]:
+    def do(self, job: OpenJob, now: Round, shard: int) -> tuple[pa.Table, int]:
         lines = job.opened[slice(*job.plan.shards[shard])]
         return _rows(lines), len(lines)
 

@@ -11,7 +11,7 @@ import pytest
 
 import fabula
 from fabula.core.template_set import TemplateSet
-from fabula.errors import InputError, ModelError
+from fabula.errors import FileError, InputError, ModelError
 from fabula.jobs.gather import gather
 from fabula.jobs.plan import plan_job
 from fabula.jobs.shards import read_shard
@@ -170,7 +170,7 @@ def hash_of(text):
 def test_what_is_wrong_with_a_table_is_told_when_it_is_planned(tmp_path):
     apart = pa.table({"album_id": [1, 2, 1], "energy": [0.1, 0.2, 0.3]})
     pq.write_table(apart, tmp_path / "apart.parquet")
-    with pytest.raises(InputError, match="the rows of collection 1 do not stand together; sort the table by"):
+    with pytest.raises(FileError, match="the rows of collection 1 do not stand together; sort the table by"):
         plan_job(str(tmp_path / "a"), "encode", [str(tmp_path / "apart.parquet")], model="albums")
     pq.write_table(pa.table({"x": [1, 2]}), tmp_path / "none.parquet")
     with pytest.raises(InputError, match=r"no column is known to name the collection"):

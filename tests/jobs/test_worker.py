@@ -20,7 +20,7 @@ from fabula.jobs.leases import FOLDER as LEASES
 from fabula.jobs.leases import Owner
 from fabula.jobs.parts import FOLDER, rows_digest
 from fabula.jobs.plan import open_job
-from fabula.jobs.status import Watch, told
+from fabula.jobs.status import Watch, describe
 from fabula.jobs.worker import attempt, work, work_side_by_side
 
 
@@ -93,7 +93,7 @@ def test_a_corrupt_input_fails_its_shard_alone_and_is_told(place, undisturbed):
     assert len(first.done) == 7
     standing = Watch(place.address).look()
     assert standing.states[5] == "failed"
-    assert "shard 000-00005 failed: ValueError: the input is corrupt" in told(standing)
+    assert "shard 000-00005 failed: ValueError: the input is corrupt" in describe(standing)
     with pytest.raises(InputError, match=r"1 of 8 shards are missing .000-00005.; work on it, or take what is there"):
         place.digest()
     partial = gather(place.address, place.folder / "some.csv", partial=True)

@@ -160,7 +160,7 @@ def status_(*, address: str, as_json: bool, html: Path | None, watch: bool, ever
       fabula job status DIR
       fabula job status DIR --html status.html --watch
     """
-    from fabula.jobs.status import Watch, told
+    from fabula.jobs.status import Watch, describe
     from fabula.report.job_page import write_job_page
 
     looking = Watch(address)
@@ -173,7 +173,7 @@ def status_(*, address: str, as_json: bool, html: Path | None, watch: bool, ever
         else:
             if watch:
                 click.clear()
-            click.echo("\n".join(told(standing)))
+            click.echo("\n".join(describe(standing)))
         if not watch or standing.complete:
             return
         time.sleep(every)

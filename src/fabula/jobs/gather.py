@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from fabula.core.files.atomic import check_target, write_whole
 from fabula.errors import FileError, InputError
 from fabula.jobs.parts import FAILURE, Manifest, manifests, part_schema, rows_of_parts, total_digest
-from fabula.jobs.plan import Job, open_job
+from fabula.jobs.plan import OpenJob, open_job
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -46,7 +46,7 @@ def gather(address: str, output: str | os.PathLike[str], *, partial: bool = Fals
     return {"path": str(target), **(own or gather_table(job, target, partial=partial))}
 
 
-def gather_table(job: Job, target: Path, *, partial: bool = False) -> dict[str, Any]:
+def gather_table(job: OpenJob, target: Path, *, partial: bool = False) -> dict[str, Any]:
     """Write the rows of all parts of the first round as .parquet or .csv, whole or not at all."""
     if target.suffix.lower() not in ENDINGS:
         raise InputError(f"{target}: rows are gathered as one of {', '.join(ENDINGS)}")
@@ -62,7 +62,7 @@ def gather_table(job: Job, target: Path, *, partial: bool = False) -> dict[str, 
     return {**about, "missing": shards - len(parts)}
 
 
-def _schema(job: Job, parts: Sequence[Manifest]) -> pa.Schema:
+def _schema(job: OpenJob, parts: Sequence[Manifest]) -> pa.Schema:
     """One schema for all parts: a column that one part lacks is empty there; failures come last."""
     import pyarrow as pa
 
@@ -74,7 +74,7 @@ def _schema(job: Job, parts: Sequence[Manifest]) -> pa.Schema:
     return found.remove(at).append(found.field(at))
 
 
-def _fitted(table: pa.Table, schema: pa.Schema) -> pa.Table:
+def _cast(table: pa.Table, schema: pa.Schema) -> pa.Table:
     import pyarrow as pa
 
     columns = [
@@ -86,7 +86,7 @@ def _fitted(table: pa.Table, schema: pa.Schema) -> pa.Table:
     return pa.table(columns, schema=schema)
 
 
-def _write_parquet(job: Job, parts: Sequence[Manifest], schema: pa.Schema, target: Path) -> None:
+def _write_parquet(job: OpenJob, parts: Sequence[Manifest], schema: pa.Schema, target: Path) -> None:
     """Write a part at a time, so that the result may be larger than memory."""
     import pyarrow.parquet as pq
 
@@ -94,7 +94,7 @@ def _write_parquet(job: Job, parts: Sequence[Manifest], schema: pa.Schema, targe
     try:
         with pq.ParquetWriter(aside, schema) as writer:
             for table in rows_of_parts(job.store, parts):
-                writer.write_table(_fitted(table, schema))
+                writer.write_table(_cast(table, schema))
         aside.replace(target)
     except OSError as error:
         raise FileError(f"{target}: cannot be written ({error.strerror or error})") from error
@@ -102,11 +102,11 @@ def _write_parquet(job: Job, parts: Sequence[Manifest], schema: pa.Schema, targe
         aside.unlink(missing_ok=True)
 
 
-def _write_csv(job: Job, parts: Sequence[Manifest], schema: pa.Schema, target: Path) -> None:
+def _write_csv(job: OpenJob, parts: Sequence[Manifest], schema: pa.Schema, target: Path) -> None:
     import pyarrow.csv as csv
 
     buffer = io.BytesIO()
     with csv.CSVWriter(buffer, schema) as writer:
         for table in rows_of_parts(job.store, parts):
-            writer.write_table(_fitted(table, schema))
+            writer.write_table(_cast(table, schema))
     write_whole(target, buffer.getvalue())

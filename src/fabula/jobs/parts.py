@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fabula.errors import FileError, InputError
-from fabula.jobs.store import Store
+from fabula.jobs.store import JobStore
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -71,18 +71,18 @@ def shard_name(number: int, shard: int) -> str:
     return f"{number:03d}-{shard:05d}"
 
 
-def done_shards(store: Store, number: int) -> set[int]:
+def done_shards(store: JobStore, number: int) -> set[int]:
     """The shards of a round that have a manifest."""
     found = (_MANIFEST.fullmatch(name) for name in store.list(FOLDER))
     return {int(match[2]) for match in found if match and int(match[1]) == number}
 
 
-def is_done(store: Store, name: str) -> bool:
+def is_done(store: JobStore, name: str) -> bool:
     """Whether a shard has a manifest."""
     return store.read(f"{FOLDER}/{name}.json") is not None
 
 
-def write_part(store: Store, where: tuple[int, int], table: pa.Table, **about: Any) -> Manifest:
+def write_part(store: JobStore, where: tuple[int, int], table: pa.Table, **about: Any) -> Manifest:
     """Keep the rows of a shard, then its manifest.
 
     Parameters
@@ -118,7 +118,7 @@ def write_part(store: Store, where: tuple[int, int], table: pa.Table, **about: A
     return first
 
 
-def read_manifest(store: Store, number: int, shard: int) -> Manifest | None:
+def read_manifest(store: JobStore, number: int, shard: int) -> Manifest | None:
     """The manifest of a shard; None where it is not done.
 
     Raises
@@ -136,7 +136,7 @@ def read_manifest(store: Store, number: int, shard: int) -> Manifest | None:
         raise FileError(f"{store.address}/{name}: is broken; remove it and let the shard be done again") from error
 
 
-def read_part(store: Store, manifest: Manifest) -> pa.Table:
+def read_part(store: JobStore, manifest: Manifest) -> pa.Table:
     """The rows of a part, checked against its manifest.
 
     Raises
@@ -161,7 +161,7 @@ def read_part(store: Store, manifest: Manifest) -> pa.Table:
     return table
 
 
-def manifests(store: Store, number: int, shards: int, *, partial: bool = False) -> list[Manifest]:
+def manifests(store: JobStore, number: int, shards: int, *, partial: bool = False) -> list[Manifest]:
     """The manifests of a round, in the order of its shards.
 
     Raises
@@ -178,7 +178,7 @@ def manifests(store: Store, number: int, shards: int, *, partial: bool = False) 
     return [manifest for manifest in found if manifest is not None]
 
 
-def part_schema(store: Store, manifest: Manifest) -> pa.Schema:
+def part_schema(store: JobStore, manifest: Manifest) -> pa.Schema:
     """Names and types of a part's columns; its rows are not read."""
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -189,7 +189,7 @@ def part_schema(store: Store, manifest: Manifest) -> pa.Schema:
         return read_part(store, manifest).schema  # says what is wrong
 
 
-def rows_of_parts(store: Store, parts: Sequence[Manifest]) -> Iterator[pa.Table]:
+def rows_of_parts(store: JobStore, parts: Sequence[Manifest]) -> Iterator[pa.Table]:
     """The rows of each part, checked."""
     for manifest in parts:
         yield read_part(store, manifest)

@@ -1,7 +1,8 @@
-"""The plan of a job: what is to be done, with which versions, model and inputs, in which shards.
+"""A job: its plan, which says what is to be done with which model and inputs in which shards, and where it stands.
 
-It is the first file of a job and never changes. Whoever works on the job compares it with what he has: another
-version of this package, another model or another input would put unlike parts into one result, and is refused.
+The plan is the first file of a job and never changes. Whoever works on the job compares it with what he has: another
+model, another input or a version that does something else would put unlike parts into one result, and is refused.
+Plans since version 0.4 are gone on with.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property, lru_cache
 from importlib.resources import files
 from itertools import pairwise
@@ -19,15 +20,18 @@ from typing import Any
 
 from fabula.errors import FileError, InputError, import_extra, shown
 from fabula.jobs.parts import done_shards
-from fabula.jobs.store import Store, open_store
-from fabula.jobs.task import Asked, Round, Task
+from fabula.jobs.store import JobStore, open_store
+from fabula.jobs.task import JobRequest, JobTask, Round
 from fabula.jobs.tasks import find_task
 from fabula.models.file import load_model, shipped_models
 from fabula.version import __version__
 
-# What a job reads: named in its plan by path, size and digest, and known again by every worker.
-
-_BLOCK = 1 << 20
+FORMAT = "fabula-job"
+VERSION = 1
+PLAN = "plan.json"
+MODEL = "model.safetensors"
+ROUNDS = "rounds"
+_OLDEST = (0, 4)  # the version since which the same plan gives the same parts
 
 
 @dataclass(frozen=True)
@@ -51,19 +55,13 @@ class Input:
 
     @classmethod
     def of(cls, path: str | os.PathLike[str]) -> Input:
-        """Look at a file.
-
-        Raises
-        ------
-        FileError
-            When it cannot be read.
-        """
+        """Look at a file; a FileError where it cannot be read."""
         text = os.fspath(path)
         if "://" in text:
-            return cls(text, *_remote(text))
+            return cls(text, *_look_at(text))
         place = Path(text).resolve()
         try:
-            return cls(str(place), place.stat().st_size, file_digest(place))
+            return cls(str(place), place.stat().st_size, _file_digest(place))
         except OSError as error:
             raise FileError(f"{shown(text)}: cannot be read ({error.strerror or error})") from error
 
@@ -72,66 +70,9 @@ class Input:
         """A folder whose files are read."""
         return cls(str(Path(path).resolve()), 0, "")
 
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON has it."""
-        return asdict(self)
-
-
-def found_again(inputs: Sequence[Input], elsewhere: Sequence[str] = ()) -> list[Input]:
-    """The inputs of a plan where they lie for this worker, each the same file as when the job was planned.
-
-    Parameters
-    ----------
-    inputs
-        Those of the plan.
-    elsewhere
-        Their paths on this machine, where these are others; one for each.
-
-    Raises
-    ------
-    InputError
-        When one is another file now.
-    """
-    if elsewhere and len(elsewhere) != len(inputs):
-        raise InputError(f"the job reads {len(inputs)} file(s); got {len(elsewhere)}", field="inputs")
-    paths = elsewhere or [given.path for given in inputs]
-    found = [Input.of(path) if given.digest else Input.folder(path) for given, path in zip(inputs, paths, strict=True)]
-    for given, now in zip(inputs, found, strict=True):
-        if not given.digest and not Path(now.path).is_dir():
-            raise InputError(f"{shown(now.path)}: the folder that the job reads is not there")
-        if (given.size, given.digest) != (now.size, now.digest):
-            raise InputError(f"{shown(now.path)}: is not the file that the job was planned with; plan another job")
-    return found
-
-
-def file_digest(path: Path) -> str:
-    """SHA-256 of a file."""
-    digest = hashlib.sha256()
-    with path.open("rb", buffering=0) as file:
-        while block := file.read(_BLOCK):
-            digest.update(block)
-    return digest.hexdigest()
-
-
-def _remote(address: str) -> tuple[int, str]:
-    fsspec = import_extra("fsspec", extra="remote", purpose="reading an address")
-    try:
-        files, path = fsspec.core.url_to_fs(address)
-        about = files.info(path)
-        mark = about.get("ETag") or about.get("etag") or files.ukey(path)
-        return int(about["size"]), hashlib.sha256(str(mark).encode()).hexdigest()
-    except Exception as error:
-        raise FileError(f"{address}: cannot be read ({error})") from error
-
-
-FORMAT = "fabula-job"
-VERSION = 1
-PLAN = "plan.json"
-MODEL = "model.safetensors"
-
 
 @dataclass(frozen=True)
-class Plan:
+class JobPlan:
     """What a job does.
 
     Attributes
@@ -170,142 +111,13 @@ class Plan:
     def to_json(self) -> bytes:
         """As it is kept."""
         document = {"format": FORMAT, "format_version": VERSION, "task": self.task, "version": self.version}
-        document |= {"key": self.key, "model": dict(self.model), "inputs": [i.to_dict() for i in self.inputs]}
+        document |= {"key": self.key, "model": dict(self.model), "inputs": [asdict(given) for given in self.inputs]}
         document |= {"options": dict(self.options), "items": self.items, "shards": list(self.shards)}
         return (json.dumps(document, ensure_ascii=False) + "\n").encode()
 
 
-def write_plan(store: Store, plan: Plan, beside: Mapping[str, bytes]) -> bool:
-    """Keep a plan where there is none: True where it is new, False where the same one is there already.
-
-    Parameters
-    ----------
-    store
-        Where the job lies.
-    plan
-        What to do.
-    beside
-        Name -> content of the files kept beside it, so that a worker needs nothing else: the model, lists of files.
-
-    Raises
-    ------
-    InputError
-        When another job is planned there.
-    """
-    if store.read(PLAN) is None:
-        for name, data in beside.items():
-            store.write(name, data)
-        if store.create(PLAN, plan.to_json()):
-            return True
-    there = read_plan(store)
-    if there.key != plan.key:
-        raise InputError(f"{store.address}: another job is planned there ({_unlike(there, plan)}); take another folder")
-    return False
-
-
-def read_plan(store: Store) -> Plan:
-    """Read a plan.
-
-    Raises
-    ------
-    FileError
-        When there is none, or it is broken.
-    """
-    data = store.read(PLAN)
-    if data is None:
-        raise FileError(f"{store.address}: no job is planned there; begin with: fabula job plan")
-    try:
-        document = json.loads(data)
-        if document["format"] != FORMAT or document["format_version"] != VERSION:
-            raise FileError(f"{store.address}/{PLAN}: is the plan of no job that this fabula knows")
-        plan = Plan(
-            document["task"],
-            document["options"],
-            tuple(Input(**given) for given in document["inputs"]),
-            tuple(document["shards"]),
-            document["items"],
-            document["model"],
-            document["version"],
-        )
-    except (ValueError, KeyError, TypeError) as error:
-        raise FileError(f"{store.address}/{PLAN}: is broken ({error})") from error
-    if plan.key != document.get("key"):
-        raise FileError(f"{store.address}/{PLAN}: was changed after the job was planned; plan another job")
-    return plan
-
-
-def check_plan(store: Store, plan: Plan) -> bytes | None:
-    """Check version and model; returns the model file, None where the job has none.
-
-    Raises
-    ------
-    InputError
-        When the job was planned by another version, or its model is another now.
-    """
-    if plan.version != __version__:
-        raise InputError(f"{store.address}: was planned by fabula {plan.version}, this is {__version__}; use the same")
-    if not plan.model:
-        return None
-    data = store.read(MODEL)
-    if data is None or digest(data) != plan.model["digest"]:
-        what = "is missing" if data is None else "is another one"
-        raise InputError(f"{store.address}/{MODEL}: the model {plan.model['name']!r} of the plan {what}")
-    return data
-
-
-def digest(data: bytes) -> str:
-    """SHA-256."""
-    return hashlib.sha256(data).hexdigest()
-
-
-def ranges(count: int, shards: int) -> list[tuple[int, int]]:
-    """Cut 0..count into ranges of sizes that differ by 1 at most.
-
-    Examples
-    --------
-    >>> ranges(10, 3)
-    [(0, 3), (3, 6), (6, 10)]
-    """
-    parts = max(1, min(shards, count))
-    edges = [count * i // parts for i in range(parts + 1)]
-    return list(pairwise(edges))
-
-
-def default_shards(items: int, each: int, most: int = 4096) -> int:
-    """How many shards so that each has about so many items."""
-    return max(1, min(most, -(-items // each)))
-
-
-def _unlike(there: Plan, plan: Plan) -> str:
-    """What tells two plans apart, in words."""
-    for what, one, other in (
-        ("task", there.task, plan.task),
-        ("version", there.version, plan.version),
-        ("model", _called(there), _called(plan)),
-        ("inputs", _digests(there.inputs), _digests(plan.inputs)),
-        ("options", dict(there.options), dict(plan.options)),
-        ("shards", len(there.shards), len(plan.shards)),
-    ):
-        if one != other:
-            return f"its {what}: {one}, not {other}"
-    return "its shards are cut otherwise"
-
-
-def _called(plan: Plan) -> str:
-    return f"{plan.model['name']} {plan.model['digest'][:12]}" if plan.model else "none"
-
-
-def _digests(inputs: Sequence[Input]) -> str:
-    return ", ".join(f"{given.path} {given.digest[:12]}" for given in inputs[:2]) + (" ..." if len(inputs) > 2 else "")
-
-
-# A job that was planned: its place, plan and task, and where it stands.
-
-ROUNDS = "rounds"
-
-
 @dataclass(frozen=True, eq=False)
-class Job:
+class OpenJob:
     """A job as a worker has it.
 
     Attributes
@@ -318,9 +130,9 @@ class Job:
         The content of the model file, None where there is none.
     """
 
-    store: Store
-    plan: Plan
-    task: Task
+    store: JobStore
+    plan: JobPlan
+    task: JobTask
     inputs: tuple[Input, ...] = ()
     model: bytes | None = field(default=None, repr=False)
 
@@ -386,7 +198,7 @@ def plan_job(
     options: Mapping[str, Any] | None = None,
     model: str | None = None,
     shards: int | None = None,
-) -> tuple[Plan, bool]:
+) -> tuple[JobPlan, bool]:
     """Plan a job; the same call again finds the same plan.
 
     Parameters
@@ -419,14 +231,14 @@ def plan_job(
     if unknown:
         raise InputError(f"{task} takes the options {', '.join(kind.options) or 'none'}; got {', '.join(unknown)}")
     data = _model_of(kind, model)
-    cut = kind.cut(Asked(tuple(inputs), {**kind.options, **given}, shards, model or ""))
+    cut = kind.cut(JobRequest(tuple(inputs), {**kind.options, **given}, shards, model or ""))
     about = {"name": str(model), "digest": digest(data)} if data is not None else {}
-    plan = Plan(task, cut.options, cut.inputs, cut.shards, cut.items, about)
+    plan = JobPlan(task, cut.options, cut.inputs, cut.shards, cut.items, about)
     beside = dict(cut.beside) if data is None else {**cut.beside, MODEL: data}
     return plan, write_plan(open_store(address), plan, beside)
 
 
-def open_job(address: str, inputs: Sequence[str] = (), *, check: bool = True) -> Job:
+def open_job(address: str, inputs: Sequence[str] = (), *, check: bool = True) -> OpenJob:
     """Open a job that was planned.
 
     Parameters
@@ -442,22 +254,199 @@ def open_job(address: str, inputs: Sequence[str] = (), *, check: bool = True) ->
     store = open_store(address)
     plan = read_plan(store)
     if not check:
-        return Job(store, plan, find_task(plan.task))
+        return OpenJob(store, plan, find_task(plan.task))
     model = check_plan(store, plan)
-    return Job(store, plan, find_task(plan.task), tuple(found_again(plan.inputs, inputs)), model)
+    return OpenJob(store, plan, find_task(plan.task), tuple(find_inputs(plan.inputs, inputs)), model)
 
 
 @lru_cache(maxsize=2)
-def kept_job(address: str, inputs: tuple[str, ...] = ()) -> Job:
+def reopen_job(address: str, inputs: tuple[str, ...] = ()) -> OpenJob:
     """The same, opened once in a process."""
     return open_job(address, inputs)
+
+
+def find_inputs(inputs: Sequence[Input], elsewhere: Sequence[str] = ()) -> list[Input]:
+    """The inputs of a plan where they lie for this worker, each the same file as when the job was planned.
+
+    Parameters
+    ----------
+    inputs
+        Those of the plan.
+    elsewhere
+        Their paths on this machine, where these are others; one for each.
+
+    Raises
+    ------
+    InputError
+        When one is another file now.
+    """
+    if elsewhere and len(elsewhere) != len(inputs):
+        raise InputError(f"the job reads {len(inputs)} file(s); got {len(elsewhere)}", field="inputs")
+    paths = elsewhere or [given.path for given in inputs]
+    found = [Input.of(path) if given.digest else Input.folder(path) for given, path in zip(inputs, paths, strict=True)]
+    for given, now in zip(inputs, found, strict=True):
+        if not given.digest and not Path(now.path).is_dir():
+            raise InputError(f"{shown(now.path)}: the folder that the job reads is not there")
+        if (given.size, given.digest) != (now.size, now.digest):
+            raise InputError(f"{shown(now.path)}: is not the file that the job was planned with; plan another job")
+    return found
+
+
+def write_plan(store: JobStore, plan: JobPlan, beside: Mapping[str, bytes]) -> bool:
+    """Keep a plan where there is none: True where it is new, False where the same one is there already.
+
+    Parameters
+    ----------
+    store
+        Where the job lies.
+    plan
+        What to do.
+    beside
+        Name -> content of the files kept beside it, so that a worker needs nothing else: the model, lists of files.
+
+    Raises
+    ------
+    InputError
+        When another job is planned there.
+    """
+    if store.read(PLAN) is None:
+        for name, data in beside.items():
+            store.write(name, data)
+        if store.create(PLAN, plan.to_json()):
+            return True
+    there = read_plan(store)
+    if (replace(plan, version=there.version) if _goes_on(there) else plan).key != there.key:
+        raise InputError(f"{store.address}: another job is planned there ({_unlike(there, plan)}); take another folder")
+    return False
+
+
+def read_plan(store: JobStore) -> JobPlan:
+    """Read a plan.
+
+    Raises
+    ------
+    FileError
+        When there is none, or it is broken.
+    """
+    data = store.read(PLAN)
+    if data is None:
+        raise FileError(f"{store.address}: no job is planned there; begin with: fabula job plan")
+    try:
+        document = json.loads(data)
+        if document["format"] != FORMAT or document["format_version"] != VERSION:
+            raise FileError(f"{store.address}/{PLAN}: is the plan of no job that this fabula knows")
+        plan = JobPlan(
+            document["task"],
+            document["options"],
+            tuple(Input(**given) for given in document["inputs"]),
+            tuple(document["shards"]),
+            document["items"],
+            document["model"],
+            document["version"],
+        )
+    except (ValueError, KeyError, TypeError) as error:
+        raise FileError(f"{store.address}/{PLAN}: is broken ({error})") from error
+    if plan.key != document.get("key"):
+        raise FileError(f"{store.address}/{PLAN}: was changed after the job was planned; plan another job")
+    return plan
+
+
+def check_plan(store: JobStore, plan: JobPlan) -> bytes | None:
+    """Check version and model; returns the model file, None where the job has none.
+
+    Raises
+    ------
+    InputError
+        When the job was planned by a version that this one does not go on with, or its model is another now.
+    """
+    if not _goes_on(plan):
+        raise InputError(f"{store.address}: was planned by fabula {plan.version}, this is {__version__}; use the same")
+    if not plan.model:
+        return None
+    data = store.read(MODEL)
+    if data is None or digest(data) != plan.model["digest"]:
+        what = "is missing" if data is None else "is another one"
+        raise InputError(f"{store.address}/{MODEL}: the model {plan.model['name']!r} of the plan {what}")
+    return data
+
+
+def digest(data: bytes) -> str:
+    """SHA-256."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def ranges(count: int, shards: int) -> list[tuple[int, int]]:
+    """Cut 0..count into ranges of sizes that differ by 1 at most.
+
+    Examples
+    --------
+    >>> ranges(10, 3)
+    [(0, 3), (3, 6), (6, 10)]
+    """
+    parts = max(1, min(shards, count))
+    edges = [count * i // parts for i in range(parts + 1)]
+    return list(pairwise(edges))
+
+
+def default_shards(items: int, each: int, most: int = 4096) -> int:
+    """How many shards so that each has about so many items."""
+    return max(1, min(most, -(-items // each)))
+
+
+def _goes_on(plan: JobPlan) -> bool:
+    """Whether this version gives the parts that the plan's would."""
+    return _OLDEST <= _release(plan.version) <= _release(__version__)
+
+
+def _release(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.split(".")[:2] if part.isdecimal())
+
+
+def _file_digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _look_at(address: str) -> tuple[int, str]:
+    """Size and digest of what the file system says of a file at an address."""
+    fsspec = import_extra("fsspec", extra="remote", purpose="reading an address")
+    try:
+        files, path = fsspec.core.url_to_fs(address)
+        about = files.info(path)
+        mark = about.get("ETag") or about.get("etag") or files.ukey(path)
+        return int(about["size"]), hashlib.sha256(str(mark).encode()).hexdigest()
+    except Exception as error:
+        raise FileError(f"{address}: cannot be read ({error})") from error
+
+
+def _unlike(there: JobPlan, plan: JobPlan) -> str:
+    """What tells two plans apart, in words."""
+    for what, one, other in (
+        ("task", there.task, plan.task),
+        ("version", there.version, plan.version),
+        ("model", _model_name(there), _model_name(plan)),
+        ("inputs", _digests(there.inputs), _digests(plan.inputs)),
+        ("options", dict(there.options), dict(plan.options)),
+        ("shards", len(there.shards), len(plan.shards)),
+    ):
+        if one != other:
+            return f"its {what}: {one}, not {other}"
+    return "its shards are cut otherwise"
+
+
+def _model_name(plan: JobPlan) -> str:
+    return f"{plan.model['name']} {plan.model['digest'][:12]}" if plan.model else "none"
+
+
+def _digests(inputs: Sequence[Input]) -> str:
+    return ", ".join(f"{given.path} {given.digest[:12]}" for given in inputs[:2]) + (" ..." if len(inputs) > 2 else "")
 
 
 def _round_file(number: int) -> str:
     return f"{ROUNDS}/{number:03d}.json"
 
 
-def _model_of(task: Task, model: str | None) -> bytes | None:
+def _model_of(task: JobTask, model: str | None) -> bytes | None:
     if model is None:
         if task.model:
             raise InputError(f"{task.name} needs a model: its name or file", field="model")

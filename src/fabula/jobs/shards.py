@@ -18,9 +18,9 @@ from fabula.core.collections import Collections
 from fabula.core.ordering import Ints
 from fabula.errors import FileError, InputError
 from fabula.jobs.plan import Input, default_shards, ranges
-from fabula.jobs.task import Asked, Cut
+from fabula.jobs.task import Cut, JobRequest
 from fabula.session.catalogue.bulk import parts_of
-from fabula.session.catalogue.cut import Piece, finite, layout_of, opened, piece_of, read_rows, starts_of
+from fabula.session.catalogue.cut import Piece, blank_infinite, layout_of, open_parquet, piece_of, read_rows, starts_of
 from fabula.sources.tables.read_table import TableReading, open_table
 from fabula.sources.tables.roles import Columns, columns_named
 
@@ -52,13 +52,13 @@ class Shard:
         return 0 if self.piece is None else len(self.piece.collections)
 
 
-def cut_table(asked: Asked, each: int = _EACH) -> Cut:
+def cut_table(asked: JobRequest, each: int = _EACH) -> Cut:
     """Cut a table between collections; a shard is ``[first, behind the last, collections]``, in rows or collections."""
     if len(asked.inputs) != 1:
         raise InputError(f"one table at a time; got {len(asked.inputs)}")
     given = Input.of(asked.inputs[0])
-    if _is_parquet(given.path):
-        with opened(given.path) as file:
+    if is_parquet(given.path):
+        with open_parquet(given.path) as file:
             if not file.metadata.num_rows:
                 raise FileError(f"{given.path}: the table has no rows")
             columns, _ = layout_of(given.path, file, columns_named(asked.options["columns"]), ())
@@ -81,11 +81,11 @@ def read_shard(path: str, options: Mapping[str, Any], shard: Sequence[int], name
         When the table lacks a column.
     """
     first, behind = shard[:2]
-    if _is_parquet(path):
-        with opened(path) as file:
+    if is_parquet(path):
+        with open_parquet(path) as file:
             columns, headings = layout_of(path, file, columns_named(options["columns"]), names)
             table, numbers = read_rows(file, (first, behind), headings, options["where"])
-            return _read(table, numbers, columns, file.metadata.num_rows)
+            return _read_piece(table, numbers, columns, file.metadata.num_rows)
     reading = _whole(path, _key(options))
     chosen = reading.collections[first:behind]
     begun, end = (int(reading.collections.offsets[i]) for i in (first, behind))
@@ -98,7 +98,7 @@ def rows_of_shard(shard: Shard, do: Do) -> pa.Table:
     import pyarrow as pa
 
     failures = dict(shard.failures)
-    made = list(_made(shard.piece, do, failures)) if shard.piece is not None else []
+    made = list(_run(shard.piece, do, failures)) if shard.piece is not None else []
     tables = [pa.table({name: pa.array(values) for name, values in columns.items()}) for columns in made]
     table = pa.concat_tables(tables) if tables else pa.table({"collection": pa.array([], pa.string())})
     table = table.append_column("failure", pa.nulls(table.num_rows, pa.string()))
@@ -112,7 +112,7 @@ def rows_of_shard(shard: Shard, do: Do) -> pa.Table:
     return pa.concat_tables([table, pa.Table.from_pylist(lost)], promote_options="default")
 
 
-def _made(piece: Piece, do: Do, failures: dict[int, str]) -> Iterator[Mapping[str, Any]]:
+def _run(piece: Piece, do: Do, failures: dict[int, str]) -> Iterator[Mapping[str, Any]]:
     """The columns that a function makes, of some collections at a time, or one by one where one is refused."""
     number = 0
     for part, at in parts_of(piece):
@@ -132,11 +132,11 @@ def _made(piece: Piece, do: Do, failures: dict[int, str]) -> Iterator[Mapping[st
                 failures[i] = str(error)
 
 
-def _read(table: pa.Table, numbers: Ints, columns: Columns, total: int) -> Shard:
+def _read_piece(table: pa.Table, numbers: Ints, columns: Columns, total: int) -> Shard:
     """Rows of a Parquet table as collections; one with a number that is infinite has failed."""
     if not table.num_rows:
         return Shard(None)
-    held, infinite = finite(table)
+    held, infinite = blank_infinite(table)
     reading = open_table(held, columns)
     offsets, order = reading.collections.offsets, reading.order
     wrong = np.unique(np.searchsorted(offsets, np.flatnonzero(infinite[order]), side="right") - 1)
@@ -145,7 +145,8 @@ def _read(table: pa.Table, numbers: Ints, columns: Columns, total: int) -> Shard
     return Shard(piece_of(reading, numbers[order] + 1, total, named=named), failures)
 
 
-def _is_parquet(path: str) -> bool:
+def is_parquet(path: str) -> bool:
+    """Whether a table is read by rows."""
     return path.lower().endswith(".parquet")
 
 

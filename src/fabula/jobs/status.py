@@ -11,7 +11,7 @@ from typing import Any
 
 from fabula.jobs.leases import claims
 from fabula.jobs.parts import Manifest, done_shards, read_manifest, shard_name
-from fabula.jobs.plan import Job, open_job
+from fabula.jobs.plan import OpenJob, open_job
 from fabula.jobs.worker import FAILURES
 
 _WINDOW = 64  # parts by which the rate is told
@@ -84,7 +84,7 @@ class Watch:
     """
 
     def __init__(self, address: str) -> None:
-        self._job: Job = open_job(address, check=False)
+        self._job: OpenJob = open_job(address, check=False)
         self._known: dict[tuple[int, int], Manifest] = {}
 
     def look(self) -> Standing:
@@ -94,7 +94,7 @@ class Watch:
         last = going or _last(job)
         parts = [self._manifest(last.number, shard) for shard in sorted(done_shards(job.store, last.number))]
         busy = _busy(job, now, {shard_name(last.number, part.shard) for part in parts})
-        failed = _failed(job, {shard_name(last.number, part.shard) for part in parts})
+        failed = _failures(job, {shard_name(last.number, part.shard) for part in parts})
         rate = _rate(parts, now) if going and any(not one.stale for one in busy) else _rate(parts)
         items = sum(part.items for part in parts)
         left = (items / len(parts)) * (last.shards - len(parts)) / rate if parts and rate and going else None
@@ -123,7 +123,7 @@ class Watch:
         return self._known[key]
 
 
-def told(standing: Standing) -> list[str]:
+def describe(standing: Standing) -> list[str]:
     """A standing in words, a line each."""
     one = standing
     share = 100 * one.done / one.shards if one.shards else 100.0
@@ -161,12 +161,12 @@ def duration(seconds: float) -> str:
     return f"{seconds // 3600:.0f} h {seconds % 3600 // 60:.0f} min"
 
 
-def _last(job: Job) -> Any:
+def _last(job: OpenJob) -> Any:
     """The last round of a job that is complete."""
     return job.round_of(max(0, job.latest().number - 1)) if job.task.rounds else job.round_of(0)
 
 
-def _busy(job: Job, now: float, done: set[str]) -> tuple[Busy, ...]:
+def _busy(job: OpenJob, now: float, done: set[str]) -> tuple[Busy, ...]:
     here = socket.gethostname()
     found = sorted(claims(job.store).items())
     return tuple(
@@ -176,7 +176,7 @@ def _busy(job: Job, now: float, done: set[str]) -> tuple[Busy, ...]:
     )
 
 
-def _failed(job: Job, done: set[str]) -> dict[str, str]:
+def _failures(job: OpenJob, done: set[str]) -> dict[str, str]:
     found = {}
     for file in job.store.list(FAILURES):
         name = file.removesuffix(".json")

@@ -18,7 +18,7 @@ _ASIDE = "temporary"  # files under way; nobody lists them
 _FLEETING = "leases/"  # what may be lost with the machine that wrote it, and so need not be forced onto the disk
 
 
-class Store(Protocol):
+class JobStore(Protocol):
     """The operations of a job's place."""
 
     address: str
@@ -39,7 +39,7 @@ class Store(Protocol):
         """Remove a file; nothing happens where there is none."""
 
 
-def open_store(address: str | os.PathLike[str]) -> Store:
+def open_store(address: str | os.PathLike[str]) -> JobStore:
     """The store of an address: ``scheme://...`` by fsspec (extra ``remote``), anything else is a folder.
 
     Examples
@@ -93,7 +93,7 @@ class FolderStore:
                 return False
             aside = self._aside(name, data)
             try:
-                return _linked(aside, place, data)
+                return _link(aside, place, data)
             finally:
                 with contextlib.suppress(OSError):
                     aside.unlink(missing_ok=True)
@@ -142,7 +142,7 @@ class FolderStore:
         return FileError(f"{shown(self._folder / name)}: cannot be {what} ({error.strerror or error})")
 
 
-def _linked(aside: Path, place: Path, data: bytes) -> bool:
+def _link(aside: Path, place: Path, data: bytes) -> bool:
     """Give a file its name unless that is taken."""
     try:
         os.link(aside, place)

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from fabula.jobs.plan import Input, Job
+    from fabula.jobs.plan import Input, OpenJob
 
 
 @dataclass(frozen=True)
-class Asked:
+class JobRequest:
     """What a job is asked to do.
 
     Attributes
@@ -43,7 +43,7 @@ class Cut:
     Attributes
     ----------
     inputs, shards, items, options
-        As :class:`fabula.jobs.plan.Plan` has them.
+        As :class:`fabula.jobs.plan.JobPlan` has them.
     beside
         Name -> content of files to keep beside the plan.
     """
@@ -74,7 +74,7 @@ class Round:
     state: Mapping[str, Any] = field(default_factory=dict)
 
 
-class Task(ABC):
+class JobTask(ABC):
     """A kind of work.
 
     A task must give the same rows for the same shard, whoever does it and however often.
@@ -100,21 +100,21 @@ class Task(ABC):
     rounds: ClassVar[bool] = False
 
     @abstractmethod
-    def cut(self, asked: Asked) -> Cut:
+    def cut(self, asked: JobRequest) -> Cut:
         """Look at the inputs and cut the work into shards."""
 
-    def open(self, job: Job) -> Any:
+    def open(self, job: OpenJob) -> Any:
         """What all shards need, made once in a process."""
         return None
 
     @abstractmethod
-    def do(self, job: Job, now: Round, shard: int) -> tuple[pa.Table, int]:
+    def do(self, job: OpenJob, now: Round, shard: int) -> tuple[pa.Table, int]:
         """Do one shard: its rows, and how many items that were."""
 
-    def following(self, job: Job, now: Round) -> Round:
+    def following(self, job: OpenJob, now: Round) -> Round:
         """The round after one that is complete, without shards where that was the last. Same parts, same answer."""
         return Round(now.number + 1, 0)
 
-    def gather(self, job: Job, output: Path) -> dict[str, Any] | None:
+    def gather(self, job: OpenJob, output: Path) -> dict[str, Any] | None:
         """Write what the parts of a complete job come to, and say what to tell of it; None: the rows of all parts."""
         return None

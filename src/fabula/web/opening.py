@@ -91,7 +91,7 @@ def source_within(source: Source, roots: Sequence[Path]) -> Source:
     start = "left out" if source.playlist is None else "keeps its position, not measured"
     outside = [item for i, item in enumerate(items) if i not in set(inside)]
     names = [shown(Path(item.path).name or item.label) for item in outside]
-    return source.only(inside).noted(*(f"{start}: {name}: may not be read by this page" for name in names))
+    return source.only(inside).with_notes(*(f"{start}: {name}: may not be read by this page" for name in names))
 
 
 def _with_absolute_locations(playlist: Playlist) -> Playlist:

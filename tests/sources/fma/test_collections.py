@@ -170,7 +170,7 @@ def test_blocks_cut_anywhere_give_the_same_numbers(usual, tmp_path, monkeypatch)
         path.unlink()
     text = (tmp_path / "features.csv").read_bytes()
     (tmp_path / "features.csv").write_bytes(text.rstrip(b"\n").replace(b"\n", b"\r\n"))
-    monkeypatch.setattr("fabula.sources.fma.archive._BLOCK", 1000)
+    monkeypatch.setattr("fabula.sources.fma.archive._ROWS", 2)
     pieces = read_fma(tmp_path)
     assert pieces.dropped["features"] == whole.dropped["features"] == 1
     assert all(

@@ -11,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fabula.errors import FileError, InputError
-from fabula.sources.tables.read_table import open_table, read_table, write_rows
+from fabula.sources.tables.read_table import open_table, read_table
 from fabula.sources.tables.text_tables import csv_text, records_of, split_cells
+from fabula.sources.tables.write_table import write_rows
 
 OURS = {"position": [1, 2], "essence": [0.5, -1.25], "target": [1.0, np.nan], "deviation": [0.0, None]}
 

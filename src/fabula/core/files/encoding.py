@@ -13,10 +13,12 @@ from fabula.errors import FileError
 
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
-_KEPT_BYTES = re.compile("[\udc80-\udcff]+")
+_ESCAPED = re.compile("[\udc80-\udcff]+")
 
 
 @dataclass(frozen=True)
@@ -122,11 +124,11 @@ def decode(
     any_bytes: bool = False,
 ) -> tuple[str, Script]:
     """The text that bytes are, and how it was encoded; takes what :func:`read_text` takes."""
-    mark, encoding = next(((m, name) for m, name in _MARKS if data.startswith(m)), (b"", ""))
+    mark, encoding = find_mark(data)
     body = data[len(mark) :]
     if not encoding and b"\0" in body:
         raise FileError(f"{path}: is not {what} (it holds binary data)")
-    if any_bytes and encoding in ("", "utf-8") and _mixed(body):
+    if any_bytes and encoding in ("", "utf-8") and _is_mixed(body):
         return body.decode("utf-8", "surrogateescape"), Script("utf-8", mark, "surrogateescape")
     tried = [encoding] if encoding else list(encodings)
     for name in tried:
@@ -142,6 +144,25 @@ def decode(
     raise FileError(f"{path}: is not {what} (line {line} is not {' or '.join(tried)} text)")
 
 
+def find_mark(data: bytes) -> tuple[bytes, str]:
+    """The byte order mark at the start of bytes and the encoding it stands for; nothing where there is none.
+
+    Examples
+    --------
+    >>> find_mark("\ufeffa".encode()), find_mark(b"a")
+    ((b'\xef\xbb\xbf', 'utf-8'), (b'', ''))
+    """
+    return next(((mark, name) for mark, name in _MARKS if data.startswith(mark)), (b"", ""))
+
+
+def try_decode(data: bytes, encoding: str) -> str | None:
+    """Bytes as text of an encoding; None where they are none, or nobody knows the encoding."""
+    try:
+        return data.decode(encoding)
+    except (UnicodeDecodeError, LookupError):
+        return None
+
+
 def legible(text: str) -> str:
     """Text for people: what was kept as bytes is taken for Windows text.
 
@@ -150,14 +171,14 @@ def legible(text: str) -> str:
     >>> legible("caf\\udce9")
     'café'
     """
-    return _KEPT_BYTES.sub(_as_windows_text, text)
+    return _ESCAPED.sub(_as_windows_text, text)
 
 
 def _as_windows_text(match: re.Match[str]) -> str:
     return match[0].encode("utf-8", "surrogateescape").decode("cp1252", "replace")
 
 
-def _mixed(body: bytes) -> bool:
+def _is_mixed(body: bytes) -> bool:
     """Whether UTF-8 stands beside bytes that are none: text of one encoding with names of another."""
     text = body.decode("utf-8", "surrogateescape")
-    return bool(_KEPT_BYTES.search(text)) and any(c > "\x7f" and not "\udc80" <= c <= "\udcff" for c in text)
+    return bool(_ESCAPED.search(text)) and any(c > "\x7f" and not "\udc80" <= c <= "\udcff" for c in text)

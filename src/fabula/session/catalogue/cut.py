@@ -1,4 +1,4 @@
-"""A catalogue read a piece at a time, each of whole collections.
+"""Tables of collections cut between them: in pieces to go through, or by rows for shards.
 
 A table of up to a million rows is one piece, whatever the order of its rows. A larger Parquet file is read in pieces,
 so that memory does not grow with it; the rows of each collection must then stand together.
@@ -33,11 +33,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-# A catalogue read a piece at a time, each of whole collections.
-
 _WHOLE = 1_000_000  # rows up to which a Parquet table is read at once
 _PIECE = 200_000  # rows of a piece, about
 _SAMPLE = 1000  # rows by which the columns of a large table are recognised
+_IDS = 1 << 17  # rows of one column in hand
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +89,7 @@ def pieces_of(
     columns = columns_named(dict(how.columns))
     rows = _large(path)
     if rows:
-        yield from _streamed(path, columns, wanted, rows)
+        yield from _stream(str(path), columns, wanted, rows)
     else:
         reading = open_table(path, columns)
         yield piece_of(reading, reading.order + 1, reading.table.count)
@@ -106,90 +105,8 @@ def piece_of(reading: TableReading, rows: Ints, total: int, *, named: bool = Tru
     return Piece(block, rows, block.texts("id") if named else Numbered(rows), medium, total)
 
 
-def _large(path: str | Path) -> int:
-    """How many rows a Parquet file has that is too large to be read at once; 0 for any other table."""
-    if Path(path).suffix.lower() != ".parquet" or not Path(path).is_file():
-        return 0
-    arrow = import_extra("pyarrow", extra="tables", purpose="reading Parquet tables")
-    parquet = import_extra("pyarrow.parquet", extra="tables", purpose="reading Parquet tables")
-    try:
-        rows = int(parquet.read_metadata(path).num_rows)
-    except (arrow.ArrowException, OSError):
-        return 0  # the reader of tables says what is wrong with it
-    return rows if rows > _WHOLE else 0
-
-
-def _streamed(path: str | Path, asked: Columns, wanted: Sequence[str], total: int) -> Iterator[Piece]:
-    """A large Parquet file in pieces."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    with pq.ParquetFile(path, pre_buffer=False) as file:  # what is read ahead is kept to the end
-        columns, headings = layout_of(path, file, asked, wanted)
-        seen, begun, left = np.empty(0, dtype=np.int64), 0, None
-        for batch in file.iter_batches(batch_size=_PIECE, columns=headings):
-            table = pa.Table.from_batches([batch])
-            table = table if left is None else pa.concat_tables([left, table])
-            end = _last_start(table, str(columns.collection))
-            left = table.slice(end)
-            if end:
-                seen = _new_ids(path, table.slice(0, end), columns, seen)
-                yield _read(table.slice(0, end), columns, begun, total)
-                begun += end
-        if left is not None and left.num_rows:
-            _new_ids(path, left, columns, seen)
-            yield _read(left, columns, begun, total)
-
-
-def layout_of(path: str | Path, file: Any, asked: Columns, wanted: Sequence[str]) -> tuple[Columns, list[str]]:
-    """Which column says what, recognised by the first rows of an open Parquet file, and the columns to read."""
-    batch = next(file.iter_batches(batch_size=_SAMPLE))
-    sample = {name: column_of(name, batch.column(name).to_pylist()) for name in batch.schema.names}
-    roles = roles_of(SourceTable(str(path), sample, batch.num_rows), asked.roles, asked.renamed)
-    if "collection" not in roles:
-        raise InputError(f"{path}: no column is known to name the collection; say which", field="columns")
-    named = {role: roles[role].name if role in roles else "" for role in asked.roles}
-    found = columns_named(named, dict(asked.others), {"duration": asked.duration})
-    known = {feature_name(name) for name in wanted} | {"duration"}
-    busy = {column.name for column in roles.values()} | set(asked.renamed)
-    headings = [name for name in batch.schema.names if name in busy or feature_name(name) in known]
-    return found, headings
-
-
-def _last_start(table: pa.Table, column: str) -> int:
-    """The row at which the last collection of some rows begins."""
-    import pyarrow.compute as pc
-
-    ids = table.column(column).combine_chunks()
-    other = np.flatnonzero(pc.not_equal(ids, ids[-1]).to_numpy(zero_copy_only=False))
-    return int(other[-1]) + 1 if len(other) else 0
-
-
-def _new_ids(path: str | Path, table: pa.Table, columns: Columns, seen: Ints) -> Ints:
-    """Refuse a collection that was read before; returns what was, digests of 64 bits."""
-    ids = table.column(str(columns.collection)).unique().to_pylist()
-    digests = np.fromiter(map(hash, ids), dtype=np.int64, count=len(ids))
-    again = np.flatnonzero(np.isin(digests, seen))
-    if len(again):
-        raise FileError(
-            f"{path}: the rows of collection {ids[again[0]]!r} do not stand together; sort the table by "
-            f"{columns.collection!r} first"
-        )
-    return np.concatenate([seen, digests])
-
-
-def _read(table: pa.Table, columns: Columns, begun: int, total: int) -> Piece:
-    """Some rows of a table as its collections."""
-    held: Any = table
-    reading = open_table(held, columns)
-    return piece_of(reading, reading.order + 1 + begun, total, named=bool(columns.id or columns.path))
-
-
-# Pieces of a Parquet table: where collections begin, and the rows of a piece.
-
-
 @contextmanager
-def opened(path: str) -> Iterator[pq.ParquetFile]:
+def open_parquet(path: str, *, memory_map: bool = True) -> Iterator[pq.ParquetFile]:
     """A Parquet file on a disk or at an address, to be read in pieces.
 
     Raises
@@ -205,17 +122,26 @@ def opened(path: str) -> Iterator[pq.ParquetFile]:
             with Place(path).open() as content:
                 yield pq.ParquetFile(content)
             return
-        with pq.ParquetFile(path, memory_map=True) as file:
+        with pq.ParquetFile(path, memory_map=memory_map) as file:
             yield file
     except (pa.ArrowException, OSError) as error:
         reason = str(error).partition("\n")[0].rstrip(".")
         raise FileError(f"{path}: is not a Parquet file that can be read ({reason})") from error
 
 
-def has_column(path: str, name: str) -> bool:
-    """Whether a table has a column."""
-    with opened(path) as file:
-        return name in file.schema_arrow.names
+def layout_of(path: str, file: Any, asked: Columns, wanted: Sequence[str]) -> tuple[Columns, list[str]]:
+    """Which column says what, recognised by the first rows of an open Parquet file, and the columns to read."""
+    batch = next(file.iter_batches(batch_size=_SAMPLE))
+    sample = {name: column_of(name, batch.column(name).to_pylist()) for name in batch.schema.names}
+    roles = roles_of(SourceTable(path, sample, batch.num_rows), asked.roles, asked.names_by_heading)
+    if "collection" not in roles:
+        raise InputError(f"{path}: no column is known to name the collection; say which", field="columns")
+    named = {role: roles[role].name if role in roles else "" for role in asked.roles}
+    found = columns_named(named, dict(asked.others), {"duration": asked.duration})
+    known = {feature_name(name) for name in wanted} | {"duration"}
+    busy = {column.name for column in roles.values()} | set(asked.names_by_heading)
+    headings = [name for name in batch.schema.names if name in busy or feature_name(name) in known]
+    return found, headings
 
 
 def starts_of(path: str, file: Any, column: str) -> Ints:
@@ -223,8 +149,8 @@ def starts_of(path: str, file: Any, column: str) -> Ints:
 
     Raises
     ------
-    InputError
-        When the rows of a collection do not stand together.
+    FileError
+        When a row names no collection, or the rows of a collection do not stand together.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -232,7 +158,7 @@ def starts_of(path: str, file: Any, column: str) -> Ints:
     starts: list[Ints] = []
     firsts: list[Any] = []
     begun, last = 0, None
-    for batch in file.iter_batches(batch_size=1 << 17, columns=[column]):
+    for batch in file.iter_batches(batch_size=_IDS, columns=[column]):
         ids = batch.column(0)
         if ids.null_count:
             row = begun + int(np.flatnonzero(ids.is_null().to_numpy(zero_copy_only=False))[0])
@@ -248,7 +174,7 @@ def starts_of(path: str, file: Any, column: str) -> Ints:
     if len(found.unique()) < len(found):
         counts = found.value_counts()
         twice = next(one["values"].as_py() for one in counts if one["counts"].as_py() > 1)
-        raise InputError(
+        raise FileError(
             f"{path}: the rows of collection {twice!r} do not stand together; sort the table by {column!r} first"
         )
     return np.concatenate([*starts, [begun]]).astype(np.intp)
@@ -262,7 +188,7 @@ def read_rows(
     Parameters
     ----------
     file
-        Open, see :func:`opened`.
+        Open, see :func:`open_parquet`.
     rows
         The first, and the one behind the last.
     headings
@@ -288,11 +214,11 @@ def read_rows(
     piece = piece.slice(rows[0] - begun, rows[1] - rows[0])
     if not where:
         return piece, np.arange(*rows)
-    kept = _kept(piece, where)
-    return piece.select(list(headings)).take(kept), kept + rows[0]
+    found = _rows_where(piece, where)
+    return piece.select(list(headings)).take(found), found + rows[0]
 
 
-def finite(table: pa.Table) -> tuple[Any, NDArray[np.bool_]]:
+def blank_infinite(table: pa.Table) -> tuple[Any, NDArray[np.bool_]]:
     """The table with infinite numbers as missing ones, and which rows (rows,) have any."""
     import pyarrow as pa
 
@@ -307,7 +233,46 @@ def finite(table: pa.Table) -> tuple[Any, NDArray[np.bool_]]:
     return table, found
 
 
-def _kept(piece: pa.Table, where: Mapping[str, str]) -> Ints:
+def _large(path: str | Path) -> int:
+    """How many rows a Parquet file has that is too large to be read at once; 0 for any other table."""
+    if Path(path).suffix.lower() != ".parquet" or not Path(path).is_file():
+        return 0
+    arrow = import_extra("pyarrow", extra="tables", purpose="reading Parquet tables")
+    parquet = import_extra("pyarrow.parquet", extra="tables", purpose="reading Parquet tables")
+    try:
+        rows = int(parquet.read_metadata(path).num_rows)
+    except (arrow.ArrowException, OSError):
+        return 0  # the reader of tables says what is wrong with it
+    return rows if rows > _WHOLE else 0
+
+
+def _stream(path: str, asked: Columns, wanted: Sequence[str], total: int) -> Iterator[Piece]:
+    """A large Parquet file in pieces of whole collections; mapped into memory, it would fill that."""
+    import pyarrow as pa
+
+    with open_parquet(path, memory_map=False) as file:
+        columns, headings = layout_of(path, file, asked, wanted)
+        starts = starts_of(path, file, str(columns.collection))
+        begun, left = 0, None
+        for batch in file.iter_batches(batch_size=_PIECE, columns=headings):
+            table = pa.Table.from_batches([batch])
+            table = table if left is None else pa.concat_tables([left, table])
+            end = int(starts[np.searchsorted(starts, begun + table.num_rows) - 1]) - begun  # where the last one begins
+            left = table.slice(end)
+            if end:
+                yield _read_piece(table.slice(0, end), columns, begun, total)
+                begun += end
+        if left is not None and left.num_rows:
+            yield _read_piece(left, columns, begun, total)
+
+
+def _read_piece(table: pa.Table, columns: Columns, begun: int, total: int) -> Piece:
+    held: Any = table
+    reading = open_table(held, columns)
+    return piece_of(reading, reading.order + 1 + begun, total, named=bool(columns.id or columns.path))
+
+
+def _rows_where(piece: pa.Table, where: Mapping[str, str]) -> Ints:
     """The rows that have the wanted values."""
     import pyarrow as pa
     import pyarrow.compute as pc

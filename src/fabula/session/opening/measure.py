@@ -45,7 +45,7 @@ def measured(source: Source, measuring: Measuring, *, spec: str | None = None) -
     notes = (_note(source, item, why) for item, why in problems)
     collection = joined(kept, found)
     doubts = source.medium.telling.doubts(collection)
-    return replace(kept, collection=collection).noted(*notes, *doubts).with_lengths()
+    return replace(kept, collection=collection).with_notes(*notes, *doubts).with_lengths()
 
 
 def joined(source: Source, found: Extraction) -> Collection:

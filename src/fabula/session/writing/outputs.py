@@ -135,7 +135,7 @@ def _write_playlist(ordered: Ordered, target: Path, gains: Sequence[str] = ()) -
     if source.playlist is None:
         made = replace(playlist_of(ordered.collection), folder=source.folder)
         return write_playlist(target, made, comments=_comments(ordered, list(range(len(made))), gains))
-    order = with_held([source.rows[i] for i in ordered.ordering], source.held)
+    order = with_held([source.rows[i] for i in ordered.ordering], source.unmovable)
     entries = tuple(source.playlist.entries[i] for i in order)
     comments = _comments(ordered, [order.index(source.rows[i]) for i in ordered.ordering], gains)
     return write_playlist(target, replace(source.playlist, entries=entries), comments=comments)

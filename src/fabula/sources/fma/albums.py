@@ -30,9 +30,6 @@ from fabula.sources.fma.archive import (
     read_librosa,
     read_tracks,
 )
-from fabula.sources.fma.download import fetch_fma
-
-__all__ = ["REASONS", "FmaReading", "fetch_fma", "read_fma"]
 
 SHORTEST, LONGEST = 3, 20  # tracks of an album, the paper's Section 3
 
@@ -82,7 +79,7 @@ class FmaReading:
 
     def of(self, split: str) -> list[Collection]:
         """The collections of one split."""
-        return [c for c, own in zip(self.collections, self.splits, strict=True) if own == _checked(split)]
+        return [c for c, own in zip(self.collections, self.splits, strict=True) if own == _check_split(split)]
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -106,7 +103,7 @@ def read_fma(
     Parameters
     ----------
     path
-        The archive that :func:`fetch_fma` fetches, the folder it lies in, or a folder with its tables.
+        The archive that ``fabula fetch fma`` fetches, the folder it lies in, or a folder with its tables.
     features
         ``"librosa"``: shape (n, 75, 7) as float32: 74 features and the duration in seconds, each with the paper's
         7 statistics (mean, std, skew, kurtosis, median, min, max); the duration stands 7 times. ``"echonest"``:
@@ -127,10 +124,10 @@ def read_fma(
     if features not in _KINDS:
         raise InputError(f"the features of FMA must be one of {', '.join(_KINDS)}; got {features!r}")
     if split is not None:
-        _checked(split)
+        _check_split(split)
     source = find_tables(path)
     albums, loose = _albums(read_tracks(source))
-    return _selected(albums, loose, _KINDS[features], source, split)
+    return _select(albums, loose, _KINDS[features], source, split)
 
 
 @dataclass(frozen=True)
@@ -167,7 +164,7 @@ def _albums(tracks: list[Track]) -> tuple[dict[int, list[Track]], int]:
     return dict(sorted(albums.items())), loose
 
 
-def _selected(albums: dict[int, list[Track]], loose: int, kind: _Kind, source: Path, split: str | None) -> FmaReading:
+def _select(albums: dict[int, list[Track]], loose: int, kind: _Kind, source: Path, split: str | None) -> FmaReading:
     table = kind.read(source)
     rows = table.rows()
     dropped = dict.fromkeys(REASONS, 0)
@@ -190,7 +187,7 @@ def _selected(albums: dict[int, list[Track]], loose: int, kind: _Kind, source: P
         dropped=MappingProxyType(dropped),
         shifted=sum(tracks[0].number == 0 for tracks in kept.values()),
         loose=loose,
-        shared_artists=_shared_artists(kept),
+        shared_artists=_artists_in_both(kept),
     )
 
 
@@ -228,14 +225,14 @@ def _collection(album: int, tracks: list[Track], kind: _Kind, values: NDArray[np
     return Collection(str(album), items, kind.of(values, tracks), kind.names, title=tracks[0].album_title)
 
 
-def _shared_artists(kept: Mapping[int, list[Track]]) -> Mapping[tuple[str, str], tuple[str, ...]]:
+def _artists_in_both(kept: Mapping[int, list[Track]]) -> Mapping[tuple[str, str], tuple[str, ...]]:
     artists: dict[str, set[str]] = {split: set() for split in SPLITS}
     for tracks in kept.values():
         artists[tracks[0].split].update(track.artist for track in tracks if track.artist)
     return MappingProxyType({(a, b): tuple(sorted(artists[a] & artists[b])) for a, b in combinations(SPLITS, 2)})
 
 
-def _checked(split: str) -> str:
+def _check_split(split: str) -> str:
     if split not in SPLITS:
         raise InputError(f"the split must be one of {', '.join(SPLITS)}; got {split!r}")
     return split

@@ -1,8 +1,12 @@
-"""Playlists as values, and what a playlist format is."""
+"""Playlists as values, what a playlist format is, and what formats share: locations, and numbers in meta elements.
+
+A location is kept as a plain path, or as an address when it is not a file.
+"""
 
 from __future__ import annotations
 
 import math
+import operator
 import os
 import re
 import unicodedata
@@ -19,18 +23,12 @@ from fabula.sources.playlists.text_lines import one_line
 
 MOST_ENTRIES = 100_000
 MOST_BYTES = 64 << 20
-
-
-def check_count(path: str | os.PathLike[str], count: int) -> None:
-    """Refuse a playlist of more entries than memory should be taken for.
-
-    Raises
-    ------
-    FileError
-        In one line, with the limit.
-    """
-    if count > MOST_ENTRIES:
-        raise FileError(f"{path}: has more than {MOST_ENTRIES:,} entries, which is more than a playlist may have")
+_ADDRESS = re.compile(
+    r"[A-Za-z][A-Za-z0-9+.-]+://|(?:urn|data|spotify|mms|rtsp|cdda|magnet|tidal|deezer|youtube|soundcloud):"
+    r"|[a-z]+:(?:track|album|artist|playlist|episode|video|song):"
+)
+_DRIVE = re.compile(r"[A-Za-z]:(?:[\\/]|$)")
+_RESERVED = ":/?#[]@!$&'()*+,;=%~|"  # a bar starts Kodi's options
 
 
 @dataclass(frozen=True)
@@ -111,9 +109,9 @@ class Playlist:
         return len(self.entries)
 
     @property
-    def unchanged(self) -> bool:
+    def is_unchanged(self) -> bool:
         """Whether the entries are those that were read, in the same order."""
-        return len(self.entries) == len(self.read) and all(map(_is, self.entries, self.read))
+        return len(self.entries) == len(self.read) and all(map(operator.is_, self.entries, self.read))
 
 
 Comments = Mapping[int, str]
@@ -148,18 +146,13 @@ class PlaylistFormat:
     unicode_endings: tuple[str, ...] = ()
 
 
-def _is(one: Entry, other: Entry) -> bool:
-    return one is other
+def check_count(path: str | os.PathLike[str], count: int) -> None:
+    """Refuse a playlist of more entries than memory should be taken for, by a FileError."""
+    if count > MOST_ENTRIES:
+        raise FileError(f"{path}: has more than {MOST_ENTRIES:,} entries, which is more than a playlist may have")
 
 
 # Where the entries of a playlist are: paths of any system, file URIs, addresses on the net.
-
-_ADDRESS = re.compile(
-    r"[A-Za-z][A-Za-z0-9+.-]+://|(?:urn|data|spotify|mms|rtsp|cdda|magnet|tidal|deezer|youtube|soundcloud):"
-    r"|[a-z]+:(?:track|album|artist|playlist|episode|video|song):"
-)
-_DRIVE = re.compile(r"[A-Za-z]:(?:[\\/]|$)")
-_RESERVED = ":/?#[]@!$&'()*+,;=%~|"  # a bar starts Kodi's options
 
 
 def is_address(location: str) -> bool:

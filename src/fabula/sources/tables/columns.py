@@ -20,184 +20,14 @@ from fabula.core.item_columns import as_objects
 from fabula.core.ordering import Ints
 from fabula.errors import FileError
 
-# What one cell of a table means: a number, a duration, text, or nothing.
-
-_WORDS = "na n/a n.a. #n/a nan null none nil - -- – — ? \\n"
-_ABSENT = frozenset(_WORDS.split())
-_CLOCK = re.compile(r"(?:(\d+):)?(\d{1,3}):(\d{2}(?:[.,]\d+)?)")
-
-
-def says_nothing(cell: Any) -> bool:
-    """Whether a cell says in words that there is no value; what that means is for its column to say.
-
-    Examples
-    --------
-    >>> [says_nothing(cell) for cell in ("NA", "n/a", "-", "nan", "null", "none at all", 0)]
-    [True, True, True, True, True, False, False]
-    """
-    return isinstance(cell, str) and cell.strip().lower() in _ABSENT
-
-
-def clock_seconds(text: str) -> float | None:
-    """The seconds of a duration written as on a clock; None for anything else.
-
-    Examples
-    --------
-    >>> clock_seconds("3:20"), clock_seconds("1:02:03"), clock_seconds("0:09.5"), clock_seconds("200")
-    (200.0, 3723.0, 9.5, None)
-    """
-    match = _CLOCK.fullmatch(text.strip())
-    if not match:
-        return None
-    hours, minutes, seconds = match.groups()
-    total = 3600 * int(hours or 0) + 60 * int(minutes) + float(seconds.replace(",", "."))
-    return float(total) if float(seconds.replace(",", ".")) < 60 and (hours is None or int(minutes) < 60) else None
-
-
-def text_of(value: Any) -> str:
-    """One value as the text of a cell; numbers so that they read back equal.
-
-    Examples
-    --------
-    >>> [text_of(v) for v in (3.0, 0.1, True, None, "x")]
-    ['3', '0.1', 'true', '', 'x']
-    """
-    if isinstance(value, str):
-        return value
-    if value is None:
-        return ""
-    if isinstance(value, (bool, np.bool_)):
-        return "true" if value else "false"
-    if isinstance(value, (float, np.floating)):
-        number = float(value)
-        return str(int(number)) if number.is_integer() and abs(number) < 2**53 else repr(number)
-    return str(value)
-
-
-def is_nested(value: Any) -> bool:
-    """Whether a cell holds a list or an object."""
-    return isinstance(value, (list, dict, tuple, np.ndarray))
-
-
-def brief(value: Any) -> str:
-    """A value for an error message, on one line and not too long."""
-    shown = repr(value.item() if isinstance(value, np.generic) else value)
-    return shown if len(shown) <= 60 else f"{shown[:57]}..."
-
-
-# Numbers of many rows in the pieces their file holds, and the block of features made of them.
-
-_ROWS = 4096  # that are laid side by side at a time: columns of so many fit into the processor's cache
-
-
-@dataclass(frozen=True, eq=False)
-class Numbers:
-    """A number, or a vector of numbers, of every row.
-
-    Parameters
-    ----------
-    pieces
-        One after the other, shape (m,) or (m, w) each, of any kind of number; NaN where a value is missing.
-    """
-
-    pieces: tuple[NDArray[Any], ...]
-
-    @property
-    def width(self) -> int | None:
-        """How many numbers a row has; None where it is one number and no vector."""
-        return None if self.pieces[0].ndim == 1 else self.pieces[0].shape[1]
-
-    def whole(self) -> Floats:
-        """All in one array, shape (rows,) or (rows, w)."""
-        joined = self.pieces[0] if len(self.pieces) == 1 else np.concatenate(self.pieces)
-        return joined.astype(np.float64, copy=False)
-
-    def infinite(self) -> int | None:
-        """The first row with an infinite number; None where there is none."""
-        start = 0
-        for piece in self.pieces:
-            if piece.dtype.kind == "f":
-                wrong = np.isinf(piece)
-                if wrong.any():
-                    return start + int(np.argmax(wrong.reshape(len(piece), -1).any(axis=1)))
-            start += len(piece)
-        return None
-
-    def missing(self, rows: Ints) -> Ints:
-        """Which of some rows have no number."""
-        known = self.whole()[rows]
-        return rows[np.isnan(known.reshape(len(rows), -1)).any(axis=1)]
-
-
-def features_of(columns: Sequence[Numbers], order: Ints | None, count: int) -> Floats:
-    """The block of features, shape (rows, f): the columns side by side, vectors with a feature per number.
-
-    Parameters
-    ----------
-    columns
-        Each of ``count`` rows.
-    order
-        The rows to take, in this order; None for all as they stand.
-    count
-        The number of rows.
-    """
-    begins = np.cumsum([0, *(column.width or 1 for column in columns)]).tolist()
-    block = np.empty((count if order is None else len(order), begins[-1]))
-    for at, column in zip(begins, columns, strict=False):
-        if column.width is not None:
-            _lay_vectors(block[:, at : at + column.width], column, order)
-    narrow = [(at, column) for at, column in zip(begins, columns, strict=False) if column.width is None]
-    if order is None:
-        _lay_side_by_side(block, narrow)
-    else:
-        _gather(block, narrow, order)
-    return block
-
-
-def _lay_vectors(block: Floats, vectors: Numbers, order: Ints | None) -> None:
-    """Copy vectors into their part of a block."""
-    if order is not None:
-        block[:] = vectors.whole()[order]
-        return
-    start = 0
-    for piece in vectors.pieces:
-        block[start : start + len(piece)] = piece
-        start += len(piece)
-
-
-def _lay_side_by_side(block: Floats, columns: Sequence[tuple[int, Numbers]]) -> None:
-    """Copy columns of numbers into a block, some rows of all of them at a time, so that it is written through once."""
-    begun = [np.cumsum([0, *map(len, column.pieces[:-1])]) for _, column in columns]
-    edges = np.unique(np.concatenate([np.arange(0, len(block), _ROWS), [len(block)], *begun]))
-    found = [np.searchsorted(starts, edges[:-1], side="right") - 1 for starts in begun]
-    for k, (first, last) in enumerate(pairwise(edges.tolist())):
-        for (at, column), starts, of in zip(columns, begun, found, strict=True):
-            start = starts[of[k]]
-            block[first:last, at] = column.pieces[of[k]][first - start : last - start]
-
-
-def _gather(block: Floats, columns: Sequence[tuple[int, Numbers]], order: Ints) -> None:
-    """Copy rows of columns into a block in another order, column by column: each is joined for its turn alone."""
-    for at, column in columns:
-        block[:, at] = column.whole()[order]
-
-
-def as_vectors(cells: Sequence[Any], missing: NDArray[np.bool_]) -> Numbers | None:
-    """Lists of as many numbers each as vectors, NaN where a cell or a number is missing; None where they are none."""
-    known = [cell for cell, absent in zip(cells, missing.tolist(), strict=True) if not absent]
-    if not known or not all(isinstance(cell, (list, tuple)) and len(cell) == len(known[0]) for cell in known):
-        return None
-    if not len(known[0]) or not all(type(x) in (int, float, type(None)) for cell in known for x in cell):
-        return None
-    found = np.full((len(cells), len(known[0])), np.nan)
-    found[~missing] = np.array(known, dtype=np.float64)
-    return Numbers((found,))
-
-
 _TRUTH = {"true": 1.0, "false": 0.0}
 _DECIMAL_COMMA = re.compile(r"[-+]?\d+(,\d+)?([eE][-+]?\d+)?")
 _WHOLE = re.compile(r"-?\d+\.0+")
 _FINITE = "must be a finite number, or empty where there is none"
+_WORDS = "na n/a n.a. #n/a nan null none nil - -- – — ? \\n"
+_ABSENT = frozenset(_WORDS.split())
+_CLOCK = re.compile(r"(?:(\d+):)?(\d{1,3}):(\d{2}(?:[.,]\d+)?)")
+_ROWS = 4096  # that are laid side by side at a time: columns of so many fit into the processor's cache
 
 
 @dataclass(frozen=True, eq=False)
@@ -233,13 +63,13 @@ class Column:
         """One cell as the file gave it."""
         return self.values[row]
 
-    def nested(self) -> Ints:
+    def rows_of_lists(self) -> Ints:
         """The rows whose cells are lists or objects."""
         if self.written:
             return np.empty(0, dtype=np.intp)
         return np.flatnonzero(np.fromiter(map(is_nested, self.values), np.bool_, len(self.values)))
 
-    def worded(self) -> NDArray[np.bool_]:
+    def absences(self) -> NDArray[np.bool_]:
         """Where a cell says NA, -, null or the like, shape (rows,)."""
         return np.fromiter(map(says_nothing, self.values), np.bool_, len(self.values))
 
@@ -258,7 +88,7 @@ class Column:
 
     def details(self) -> Cells:
         """The cells as the details of items: lists and objects as they are, all else as text, "" where missing."""
-        if not self.nested().size:
+        if not self.rows_of_lists().size:
             return self.texts()
         return as_objects("" if absent else cell for cell, absent in zip(self.values, self.missing, strict=True))
 
@@ -272,12 +102,12 @@ class Column:
     def numbers(self) -> Numbers | None:
         """The cells as numbers, NaN where missing or said to be; None when they are not all numbers, or all missing."""
         absent = self.missing
-        parsed = _parsed(self.values[~absent].tolist(), self)
+        parsed = _parse_cells(self.values[~absent].tolist(), self)
         if parsed is None or not np.isfinite(parsed).all():
-            worded = self.worded()
+            worded = self.absences()
             if worded.any():
                 absent = absent | worded
-                parsed = _parsed(self.values[~absent].tolist(), self)
+                parsed = _parse_cells(self.values[~absent].tolist(), self)
         if parsed is None or not np.isfinite(parsed).any():
             return None
         numbers = np.full(len(absent), np.nan)
@@ -388,11 +218,11 @@ def durations_of(table: SourceTable, column: Column) -> Floats | None:
     """The cells as seconds (rows,), NaN where missing, when they are written as on a clock (3:20); else None."""
     numbers = np.full(table.count, np.nan)
     clocks = False
-    for index in np.flatnonzero(~(column.missing | column.worded())).tolist():
+    for index in np.flatnonzero(~(column.missing | column.absences())).tolist():
         cell = column.values[index]
         seconds = clock_seconds(cell) if isinstance(cell, str) else None
         clocks |= seconds is not None
-        plain = _parsed([cell], column) if seconds is None else None
+        plain = _parse_cells([cell], column) if seconds is None else None
         if seconds is None and (plain is None or not np.isfinite(plain[0])):
             return None
         numbers[index] = seconds if seconds is not None else float(plain[0])  # type: ignore[index]
@@ -401,26 +231,26 @@ def durations_of(table: SourceTable, column: Column) -> Floats | None:
 
 def first_wrong(column: Column) -> int:
     """Index of the first cell that is no finite number, of a column that has one."""
-    for index in np.flatnonzero(~(column.missing | column.worded())).tolist():
-        single = _parsed([column.values[index]], column)
+    for index in np.flatnonzero(~(column.missing | column.absences())).tolist():
+        single = _parse_cells([column.values[index]], column)
         if single is None or not np.isfinite(single[0]):
             return int(index)
     return int(np.argmax(~column.missing))
 
 
-def _parsed(cells: list[Any], column: Column) -> Floats | None:
+def _parse_cells(cells: list[Any], column: Column) -> Floats | None:
     if not cells:
         return None
     kinds = set(map(type, cells))
     try:
         if kinds <= {int, float, bool}:
             return np.array([_float(cell) for cell in cells])
-        return _parsed_text(cells, column) if column.written else None
+        return _parse_text(cells, column) if column.written else None
     except ValueError:
         return None
 
 
-def _parsed_text(cells: list[str], column: Column) -> Floats:
+def _parse_text(cells: list[str], column: Column) -> Floats:
     if cells[0].lower() in _TRUTH:
         found = [_TRUTH.get(cell.lower()) for cell in cells]
         if None in found:
@@ -439,3 +269,171 @@ def _float(value: float) -> float:
         return float(value)
     except OverflowError:
         return float("inf")
+
+
+# Numbers of many rows in the pieces their file holds, and the block of features made of them.
+
+
+@dataclass(frozen=True, eq=False)
+class Numbers:
+    """A number, or a vector of numbers, of every row.
+
+    Parameters
+    ----------
+    pieces
+        One after the other, shape (m,) or (m, w) each, of any kind of number; NaN where a value is missing.
+    """
+
+    pieces: tuple[NDArray[Any], ...]
+
+    @property
+    def width(self) -> int | None:
+        """How many numbers a row has; None where it is one number and no vector."""
+        return None if self.pieces[0].ndim == 1 else self.pieces[0].shape[1]
+
+    def whole(self) -> Floats:
+        """All in one array, shape (rows,) or (rows, w)."""
+        joined = self.pieces[0] if len(self.pieces) == 1 else np.concatenate(self.pieces)
+        return joined.astype(np.float64, copy=False)
+
+    def infinite(self) -> int | None:
+        """The first row with an infinite number; None where there is none."""
+        start = 0
+        for piece in self.pieces:
+            if piece.dtype.kind == "f":
+                wrong = np.isinf(piece)
+                if wrong.any():
+                    return start + int(np.argmax(wrong.reshape(len(piece), -1).any(axis=1)))
+            start += len(piece)
+        return None
+
+    def missing(self, rows: Ints) -> Ints:
+        """Which of some rows have no number."""
+        known = self.whole()[rows]
+        return rows[np.isnan(known.reshape(len(rows), -1)).any(axis=1)]
+
+
+def features_of(columns: Sequence[Numbers], order: Ints | None, count: int) -> Floats:
+    """The block of features, shape (rows, f): the columns side by side, vectors with a feature per number.
+
+    Parameters
+    ----------
+    columns
+        Each of ``count`` rows.
+    order
+        The rows to take, in this order; None for all as they stand.
+    count
+        The number of rows.
+    """
+    begins = np.cumsum([0, *(column.width or 1 for column in columns)]).tolist()
+    block = np.empty((count if order is None else len(order), begins[-1]))
+    for at, column in zip(begins, columns, strict=False):
+        if column.width is not None:
+            _lay_vectors(block[:, at : at + column.width], column, order)
+    narrow = [(at, column) for at, column in zip(begins, columns, strict=False) if column.width is None]
+    if order is None:
+        _lay_side_by_side(block, narrow)
+    else:
+        _gather(block, narrow, order)
+    return block
+
+
+def _lay_vectors(block: Floats, vectors: Numbers, order: Ints | None) -> None:
+    """Copy vectors into their part of a block."""
+    if order is not None:
+        block[:] = vectors.whole()[order]
+        return
+    start = 0
+    for piece in vectors.pieces:
+        block[start : start + len(piece)] = piece
+        start += len(piece)
+
+
+def _lay_side_by_side(block: Floats, columns: Sequence[tuple[int, Numbers]]) -> None:
+    """Copy columns of numbers into a block, some rows of all of them at a time, so that it is written through once."""
+    begun = [np.cumsum([0, *map(len, column.pieces[:-1])]) for _, column in columns]
+    edges = np.unique(np.concatenate([np.arange(0, len(block), _ROWS), [len(block)], *begun]))
+    found = [np.searchsorted(starts, edges[:-1], side="right") - 1 for starts in begun]
+    for k, (first, last) in enumerate(pairwise(edges.tolist())):
+        for (at, column), starts, of in zip(columns, begun, found, strict=True):
+            start = starts[of[k]]
+            block[first:last, at] = column.pieces[of[k]][first - start : last - start]
+
+
+def _gather(block: Floats, columns: Sequence[tuple[int, Numbers]], order: Ints) -> None:
+    """Copy rows of columns into a block in another order, column by column: each is joined for its turn alone."""
+    for at, column in columns:
+        block[:, at] = column.whole()[order]
+
+
+def as_vectors(cells: Sequence[Any], missing: NDArray[np.bool_]) -> Numbers | None:
+    """Lists of as many numbers each as vectors, NaN where a cell or a number is missing; None where they are none."""
+    known = [cell for cell, absent in zip(cells, missing.tolist(), strict=True) if not absent]
+    if not known or not all(isinstance(cell, (list, tuple)) and len(cell) == len(known[0]) for cell in known):
+        return None
+    if not len(known[0]) or not all(type(x) in (int, float, type(None)) for cell in known for x in cell):
+        return None
+    found = np.full((len(cells), len(known[0])), np.nan)
+    found[~missing] = np.array(known, dtype=np.float64)
+    return Numbers((found,))
+
+
+# What one cell of a table means: a number, a duration, text, or nothing.
+
+
+def says_nothing(cell: Any) -> bool:
+    """Whether a cell says in words that there is no value; what that means is for its column to say.
+
+    Examples
+    --------
+    >>> [says_nothing(cell) for cell in ("NA", "n/a", "-", "nan", "null", "none at all", 0)]
+    [True, True, True, True, True, False, False]
+    """
+    return isinstance(cell, str) and cell.strip().lower() in _ABSENT
+
+
+def clock_seconds(text: str) -> float | None:
+    """The seconds of a duration written as on a clock; None for anything else.
+
+    Examples
+    --------
+    >>> clock_seconds("3:20"), clock_seconds("1:02:03"), clock_seconds("0:09.5"), clock_seconds("200")
+    (200.0, 3723.0, 9.5, None)
+    """
+    match = _CLOCK.fullmatch(text.strip())
+    if not match:
+        return None
+    hours, minutes, seconds = match.groups()
+    total = 3600 * int(hours or 0) + 60 * int(minutes) + float(seconds.replace(",", "."))
+    return float(total) if float(seconds.replace(",", ".")) < 60 and (hours is None or int(minutes) < 60) else None
+
+
+def text_of(value: Any) -> str:
+    """One value as the text of a cell; numbers so that they read back equal.
+
+    Examples
+    --------
+    >>> [text_of(v) for v in (3.0, 0.1, True, None, "x")]
+    ['3', '0.1', 'true', '', 'x']
+    """
+    if isinstance(value, str):
+        return value
+    if value is None:
+        return ""
+    if isinstance(value, (bool, np.bool_)):
+        return "true" if value else "false"
+    if isinstance(value, (float, np.floating)):
+        number = float(value)
+        return str(int(number)) if number.is_integer() and abs(number) < 2**53 else repr(number)
+    return str(value)
+
+
+def is_nested(value: Any) -> bool:
+    """Whether a cell holds a list or an object."""
+    return isinstance(value, (list, dict, tuple, np.ndarray))
+
+
+def brief(value: Any) -> str:
+    """A value for an error message, on one line and not too long."""
+    shown = repr(value.item() if isinstance(value, np.generic) else value)
+    return shown if len(shown) <= 60 else f"{shown[:57]}..."

@@ -112,10 +112,10 @@ def lay_out(table: SourceTable, roles: Mapping[str, Column], kept: Ints) -> tupl
     positions = np.arange(len(kept), dtype=np.float64)
     if "position" in roles:
         positions = _positions(table, roles["position"], kept)
-    order, repeated = _sorted(codes, positions)
+    order, repeated = _sort(codes, positions)
     if repeated is not None and "position" in roles:  # the numbers start again on each disc
         positions = positions + (positions.max() + 1) * _discs(table)[kept]
-        order, repeated = _sorted(codes, positions)
+        order, repeated = _sort(codes, positions)
     if repeated is not None:
         raise _same_position(table, roles["position"], int(kept[repeated[0]]), int(kept[repeated[1]]))
     starts = np.flatnonzero(np.diff(codes[order], prepend=-1))
@@ -130,7 +130,7 @@ def _by_first(codes: Ints, kept: Ints) -> Ints:
     return np.asarray(np.argsort(np.argsort(first))[inverse])
 
 
-def _sorted(codes: Ints, positions: Floats) -> tuple[Ints, tuple[int, int] | None]:
+def _sort(codes: Ints, positions: Floats) -> tuple[Ints, tuple[int, int] | None]:
     """Rows by collection and position, and the first two with one collection and one position."""
     order = np.arange(len(codes))
     steps, rises = np.diff(codes), np.diff(positions)

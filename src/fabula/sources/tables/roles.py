@@ -143,7 +143,7 @@ class Columns:
         return {name: getattr(self, name) for name in names}
 
     @property
-    def renamed(self) -> dict[str, str]:
+    def names_by_heading(self) -> dict[str, str]:
         """Heading -> what the column is called as a feature or a detail."""
         named = dict(self.others) | ({"duration": self.duration} if self.duration else {})
         return {heading: name for name, heading in named.items()}
@@ -159,7 +159,7 @@ def columns_named(*mappings: Mapping[str, str | None]) -> Columns:
 
     Examples
     --------
-    >>> columns_named({"title": None}, {"title": "Titel", "loudness": "LUFS"}).renamed
+    >>> columns_named({"title": None}, {"title": "Titel", "loudness": "LUFS"}).names_by_heading
     {'LUFS': 'loudness'}
     """
     found: dict[str, str] = {}
@@ -221,10 +221,10 @@ def find_column(table: SourceTable, name: str) -> Column:
     known = {plain(heading): heading for heading in table.columns}
     near = difflib.get_close_matches(plain(name), known, n=1)
     hint = f" (did you mean {known[near[0]]!r}?)" if near else ""
-    raise FileError(f"{table.path}: has no column {name!r}{hint}; it has: {_listed(table.columns)}")
+    raise FileError(f"{table.path}: has no column {name!r}{hint}; it has: {_list_names(table.columns)}")
 
 
-def _listed(names: Iterable[str]) -> str:
+def _list_names(names: Iterable[str]) -> str:
     known = list(names)
     more = f" and {len(known) - 20} more" if len(known) > 20 else ""
     return ", ".join(known[:20]) + more

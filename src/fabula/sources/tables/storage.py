@@ -17,11 +17,144 @@ from fabula.sources.tables.arrow import table_of_arrow
 from fabula.sources.tables.columns import SourceTable
 from fabula.sources.tables.text_tables import TEXT_READERS
 
-# Files at an address (``s3://``, ``https://``, ``memory://``, ...), read by fsspec where it is installed.
-
-# A Path keeps one slash of the two.
-_ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(//?)(?=[^/]|$)")
 SCHEMES = ("s3", "gs", "gcs", "abfs", "az", "hf", "https", "http", "ftp", "sftp", "memory")
+ENDING = ".parquet"
+TABLE_ENDINGS = (*TEXT_READERS, ENDING)
+NAME = "table"  # what errors call it
+_ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(//?)(?=[^/]|$)")  # a Path keeps one slash of the two
+_AT_A_TIME = 100_000  # rows of a dataset that is read through
+_INDEX = re.compile(r"__index_level_\d+__")  # what pandas calls row labels without a name
+_Open = Callable[[], AbstractContextManager[Any]]
+
+
+def read_columns(path: str | os.PathLike[str] | Any) -> SourceTable:
+    """Read a table: a file by the ending of its name, a folder of Parquet files, either at an address, or a frame.
+
+    A table that was read before is given back, so that it need not be read twice.
+
+    Raises
+    ------
+    FileError
+        When it cannot be read, is not what its ending says, or holds no row.
+    InputError
+        When the ending is unknown.
+    """
+    if isinstance(path, SourceTable):
+        return path
+    table = _read_path(path) if isinstance(path, (str, os.PathLike)) else read_frame(path)
+    if not table.count:
+        raise FileError(f"{table.path}: the table has no rows")
+    return table
+
+
+def is_table_folder(path: str | os.PathLike[str]) -> bool:
+    """Whether a folder holds a table in Parquet files, and no file that is an item of a medium."""
+    if not parts_of(path):
+        return False
+    endings = item_endings() - set(TABLE_ENDINGS)
+    return not any(file.suffix.lower() in endings for file in Path(path).iterdir())
+
+
+def is_table(path: str | os.PathLike[str]) -> bool:
+    """Whether a path is that of a table: by its ending, as a folder of Parquet files, or as an address."""
+    if address_of(path) is not None or is_table_folder(path):
+        return True
+    return Path(path).suffix.lower() in TABLE_ENDINGS and not Path(path).is_dir()
+
+
+def _read_path(path: str | os.PathLike[str]) -> SourceTable:
+    address, ending = address_of(path), Path(path).suffix.lower()
+    if address is not None:
+        place = Place(address)
+        if ending in TEXT_READERS:
+            return TEXT_READERS[ending](address, place.bytes())
+        if ending == ENDING or place.names(ENDING):
+            return read_parquet_at(place)
+    elif parts_of(path):
+        return read_parquet_folder(path)
+    elif ending == ENDING:
+        return read_parquet(path)
+    elif ending in TEXT_READERS:
+        return TEXT_READERS[ending](path, read_bytes(path))
+    else:
+        readable_file(path)
+    raise InputError(f"{path}: a table must end in one of {', '.join(TABLE_ENDINGS)}; got {ending or 'no ending'}")
+
+
+# Parquet: a file, a folder of files that are one table, and either at an address.
+
+
+def read_parquet(path: str | os.PathLike[str]) -> SourceTable:
+    """Read a Parquet file."""
+    if not readable_file(path).stat().st_size:
+        raise FileError(f"{path}: the file is empty")
+    return _table(os.fspath(path), [("", os.fspath(path), _local(path))])
+
+
+def read_parquet_folder(path: str | os.PathLike[str]) -> SourceTable:
+    """Read the Parquet files of a folder as one table, by their names; a column that one of them lacks is empty."""
+    files = parts_of(path)
+    return _table(os.fspath(path), [(file.name, str(file), _local(file)) for file in files])
+
+
+def read_parquet_at(place: Place) -> SourceTable:
+    """Read a Parquet file at an address, or those of a folder there."""
+    names = place.names(ENDING)
+    if not names:
+        return _table(place.address, [("", place.address, place.open)])
+    return _table(place.address, [(_last(name), name, partial(place.open, name)) for name in names])
+
+
+def parts_of(folder: str | os.PathLike[str]) -> list[Path]:
+    """The Parquet files that lie in a folder, by name; none where it is no folder."""
+    if not Path(folder).is_dir():
+        return []
+    return sorted(f for f in Path(folder).iterdir() if f.suffix.lower() == ENDING and f.is_file() and is_part(f.name))
+
+
+def _local(path: str | os.PathLike[str]) -> _Open:
+    return lambda: _arrow().OSFile(os.fsencode(path))
+
+
+def _table(path: str, files: Sequence[tuple[str, str, _Open]]) -> SourceTable:
+    """The table of files, each with its name in the folder, its full name, and what opens it."""
+    tables, parts, count = [], [], 0
+    for name, full, opened in files:
+        parts.append((name, count))
+        tables.append(_read_content(full, opened))
+        count += tables[-1].num_rows
+    if len(tables) == 1:
+        return table_of_arrow(path, tables[0], parts if parts[0][0] else ())
+    try:
+        content = _arrow().concat_tables(tables, promote_options="permissive")
+    except _arrow().ArrowException as error:
+        raise FileError(f"{path}: its files do not agree ({_reason(error)})") from error
+    return table_of_arrow(path, content, parts)
+
+
+def _read_content(full: str, opened: _Open) -> Any:
+    arrow = _arrow()
+    parquet = import_extra("pyarrow.parquet", extra="tables", purpose="reading Parquet tables")
+    try:
+        with opened() as data:
+            return parquet.ParquetFile(data).read()
+    except (arrow.ArrowException, OSError) as error:
+        raise FileError(f"{full}: is not a Parquet file that can be read ({_reason(error)})") from error
+
+
+def _arrow() -> Any:
+    return import_extra("pyarrow", extra="tables", purpose="reading Parquet tables")
+
+
+def _reason(error: Exception) -> str:
+    return str(error).partition("\n")[0].rstrip(".")
+
+
+def _last(name: str) -> str:
+    return name.rstrip("/").rpartition("/")[2]
+
+
+# Files at an address (``s3://``, ``https://``, ``memory://``, ...), read by fsspec where it is installed.
 
 
 def address_of(path: str | os.PathLike[str]) -> str | None:
@@ -102,87 +235,7 @@ def is_part(name: str) -> bool:
     return not name.rstrip("/").rpartition("/")[2].startswith((".", "_"))
 
 
-# Parquet: a file, a folder of files that are one table, and either at an address.
-
-ENDING = ".parquet"
-_Open = Callable[[], AbstractContextManager[Any]]
-
-
-def read_parquet(path: str | os.PathLike[str]) -> SourceTable:
-    """Read a Parquet file."""
-    if not readable_file(path).stat().st_size:
-        raise FileError(f"{path}: the file is empty")
-    return _table(os.fspath(path), [("", os.fspath(path), _local(path))])
-
-
-def read_parquet_folder(path: str | os.PathLike[str]) -> SourceTable:
-    """Read the Parquet files of a folder as one table, by their names; a column that one of them lacks is empty."""
-    files = parts_of(path)
-    return _table(os.fspath(path), [(file.name, str(file), _local(file)) for file in files])
-
-
-def read_parquet_at(place: Place) -> SourceTable:
-    """Read a Parquet file at an address, or those of a folder there."""
-    names = place.names(ENDING)
-    if not names:
-        return _table(place.address, [("", place.address, place.open)])
-    return _table(place.address, [(_last(name), name, partial(place.open, name)) for name in names])
-
-
-def parts_of(folder: str | os.PathLike[str]) -> list[Path]:
-    """The Parquet files that lie in a folder, by name; none where it is no folder."""
-    if not Path(folder).is_dir():
-        return []
-    return sorted(f for f in Path(folder).iterdir() if f.suffix.lower() == ENDING and f.is_file() and is_part(f.name))
-
-
-def _local(path: str | os.PathLike[str]) -> _Open:
-    return lambda: _arrow().OSFile(os.fsencode(path))
-
-
-def _table(path: str, files: Sequence[tuple[str, str, _Open]]) -> SourceTable:
-    """The table of files, each with its name in the folder, its full name, and what opens it."""
-    tables, parts, count = [], [], 0
-    for name, full, opened in files:
-        parts.append((name, count))
-        tables.append(_read(full, opened))
-        count += tables[-1].num_rows
-    if len(tables) == 1:
-        return table_of_arrow(path, tables[0], parts if parts[0][0] else ())
-    try:
-        content = _arrow().concat_tables(tables, promote_options="permissive")
-    except _arrow().ArrowException as error:
-        raise FileError(f"{path}: its files do not agree ({_reason(error)})") from error
-    return table_of_arrow(path, content, parts)
-
-
-def _read(full: str, opened: _Open) -> Any:
-    arrow = _arrow()
-    parquet = import_extra("pyarrow.parquet", extra="tables", purpose="reading Parquet tables")
-    try:
-        with opened() as data:
-            return parquet.ParquetFile(data).read()
-    except (arrow.ArrowException, OSError) as error:
-        raise FileError(f"{full}: is not a Parquet file that can be read ({_reason(error)})") from error
-
-
-def _arrow() -> Any:
-    return import_extra("pyarrow", extra="tables", purpose="reading Parquet tables")
-
-
-def _reason(error: Exception) -> str:
-    return str(error).partition("\n")[0].rstrip(".")
-
-
-def _last(name: str) -> str:
-    return name.rstrip("/").rpartition("/")[2]
-
-
 # Tables that are in memory already: Arrow tables, frames of pandas and polars, datasets of Hugging Face.
-
-NAME = "table"  # what errors call it
-_AT_A_TIME = 100_000  # rows of a dataset that is read through
-_INDEX = re.compile(r"__index_level_\d+__")  # what pandas calls row labels without a name
 
 
 def read_frame(data: Any) -> SourceTable:
@@ -232,62 +285,3 @@ def _hint(data: Any) -> str:
     if isinstance(data, dict) and hasattr(data, "with_format"):
         return f"; choose one of its splits: {', '.join(map(repr, data))}"
     return "; collect() it first" if hasattr(data, "collect") else ""
-
-
-# Where a table lies: a file by its ending, a folder of Parquet files, either at an address, or memory.
-
-TABLE_ENDINGS = (*TEXT_READERS, ENDING)
-
-
-def read_columns(path: str | os.PathLike[str] | Any) -> SourceTable:
-    """Read a table: a file by the ending of its name, a folder of Parquet files, either at an address, or a frame.
-
-    A table that was read before is given back, so that it need not be read twice.
-
-    Raises
-    ------
-    FileError
-        When it cannot be read, is not what its ending says, or holds no row.
-    InputError
-        When the ending is unknown.
-    """
-    if isinstance(path, SourceTable):
-        return path
-    table = _read_files(path) if isinstance(path, (str, os.PathLike)) else read_frame(path)
-    if not table.count:
-        raise FileError(f"{table.path}: the table has no rows")
-    return table
-
-
-def is_table_folder(path: str | os.PathLike[str]) -> bool:
-    """Whether a folder holds a table in Parquet files, and no file that is an item of a medium."""
-    if not parts_of(path):
-        return False
-    endings = item_endings() - set(TABLE_ENDINGS)
-    return not any(file.suffix.lower() in endings for file in Path(path).iterdir())
-
-
-def is_table(path: str | os.PathLike[str]) -> bool:
-    """Whether a path is that of a table: by its ending, as a folder of Parquet files, or as an address."""
-    if address_of(path) is not None or is_table_folder(path):
-        return True
-    return Path(path).suffix.lower() in TABLE_ENDINGS and not Path(path).is_dir()
-
-
-def _read_files(path: str | os.PathLike[str]) -> SourceTable:
-    address, ending = address_of(path), Path(path).suffix.lower()
-    if address is not None:
-        place = Place(address)
-        if ending in TEXT_READERS:
-            return TEXT_READERS[ending](address, place.bytes())
-        if ending == ENDING or place.names(ENDING):
-            return read_parquet_at(place)
-    elif parts_of(path):
-        return read_parquet_folder(path)
-    elif ending == ENDING:
-        return read_parquet(path)
-    elif ending in TEXT_READERS:
-        return TEXT_READERS[ending](path, read_bytes(path))
-    else:
-        readable_file(path)
-    raise InputError(f"{path}: a table must end in one of {', '.join(TABLE_ENDINGS)}; got {ending or 'no ending'}")

@@ -195,7 +195,7 @@ def write_rows(
     ending = Path(path).suffix.lower()
     if ending not in _ENDINGS:
         raise InputError(f"{path}: a table is written as {', '.join(_ENDINGS)}; got {ending or 'no ending'}")
-    order = _checked_rows(table, rows)
+    order = _check_rows(table, rows)
     added = {name: [plain_value(name, value) for value in values] for name, values in (extra or {}).items()}
     for name, values in added.items():
         if len(values) != len(order):
@@ -205,10 +205,10 @@ def write_rows(
         return write_text(path, writer(table, order, added), table.script)
     if ending == ".parquet":
         return write_whole(path, _parquet_rows(table, order, added))
-    return write_text(path, _converted(table, order, added, ending))
+    return write_text(path, _convert(table, order, added, ending))
 
 
-def _checked_rows(table: SourceTable, rows: ArrayLike) -> list[int]:
+def _check_rows(table: SourceTable, rows: ArrayLike) -> list[int]:
     order = np.asarray(rows)
     if order.ndim != 1 or not order.size or not np.issubdtype(order.dtype, np.integer):
         raise InputError(f"rows must be a list of whole numbers, one or more; got {rows!r}")
@@ -239,15 +239,15 @@ def _csv_rows(table: SourceTable, order: Sequence[int], extra: Mapping[str, Sequ
     at = {name.strip(): index for index, name in enumerate(header.cells)}
     comma = any(_COMMA.fullmatch(cell) for record in records for cell in record.cells) and table.separator == ";"
     named = {heading: quote(heading) for heading in headings.values()}
-    lines = [_merged(split_cells(header.text, table.separator), at, named)]
+    lines = [_merge_cells(split_cells(header.text, table.separator), at, named)]
     for position, row in enumerate(order):
         cells = {headings[name]: _cell(values[position], comma=comma) for name, values in extra.items()}
-        lines.append(_merged(split_cells(records[row].text, table.separator), at, cells))
+        lines.append(_merge_cells(split_cells(records[row].text, table.separator), at, cells))
     end = line_end(table.text)
     return "".join(table.separator.join(line) + end for line in lines)
 
 
-def _merged(cells: list[str], at: Mapping[str, int], extra: Mapping[str, str]) -> list[str]:
+def _merge_cells(cells: list[str], at: Mapping[str, int], extra: Mapping[str, str]) -> list[str]:
     """The cells of a record with the extra ones in their columns, or behind them."""
     for heading, cell in extra.items():
         if heading in at:
@@ -296,7 +296,7 @@ def _parquet_rows(table: SourceTable, order: Sequence[int], extra: Mapping[str, 
     return as_parquet(added, kept.drop_columns([name for name in kept.column_names if name in added]))
 
 
-def _converted(table: SourceTable, order: Sequence[int], extra: Mapping[str, Sequence[Any]], ending: str) -> str:
+def _convert(table: SourceTable, order: Sequence[int], extra: Mapping[str, Sequence[Any]], ending: str) -> str:
     headings = extra_headings(list(table.columns), list(extra))
     columns = _cells(table, order) | {headings[name]: list(values) for name, values in extra.items()}
     rows = list(zip(*columns.values(), strict=True))

@@ -13,7 +13,7 @@ import numpy as np
 from fabula.core.collection import Collection
 from fabula.errors import FileError, InputError, shown
 from fabula.jobs.plan import Input, default_shards, digest, ranges
-from fabula.jobs.task import Asked, Cut, Round, Task
+from fabula.jobs.task import Cut, JobRequest, JobTask, Round
 from fabula.media.extraction import Measuring, extract
 from fabula.media.medium import Medium
 from fabula.media.registry import find_medium
@@ -25,20 +25,20 @@ from fabula.sources.source import Source
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from fabula.jobs.plan import Job
+    from fabula.jobs.plan import OpenJob
 
 _EACH = 64  # files in a shard
 _LISTS = "files"
 
 
-class Extract(Task):
+class Extract(JobTask):
     """Rows: collection (the folder), path, title, who made it, features, failure."""
 
     name: ClassVar[str] = "extract"
     options: ClassVar[Mapping[str, Any]] = {"spec": None}
     items: ClassVar[str] = "files"
 
-    def cut(self, asked: Asked) -> Cut:
+    def cut(self, asked: JobRequest) -> Cut:
         """Lists of files below one folder, each with its size; the lists lie beside the plan."""
         medium = medium_of(asked.inputs, Opening())
         spec = medium.spec(asked.options["spec"])
@@ -56,14 +56,14 @@ class Extract(Task):
         options = {"spec": spec.name, "spec version": spec.version, "medium": medium.name}
         return Cut((Input.folder(root),), tuple(shards), len(files), options, beside)
 
-    def open(self, job: Job) -> Medium:
+    def open(self, job: OpenJob) -> Medium:
         """The medium."""
         medium = find_medium(job.options["medium"])
         if medium.spec(job.options["spec"]).version != job.options["spec version"]:
             raise InputError(f"the job was planned with another version of {job.options['spec']!r}")
         return medium
 
-    def do(self, job: Job, now: Round, shard: int) -> tuple[pa.Table, int]:
+    def do(self, job: OpenJob, now: Round, shard: int) -> tuple[pa.Table, int]:
         """Measure the files of a shard, one after the other: processes, not threads, share the shards."""
         data = job.store.read(_list(shard)) or b""
         if digest(data) != job.plan.shards[shard][1]:

@@ -26,7 +26,7 @@ def open_collection(paths: Sequence[str], opening: Opening) -> Source:
     number = _one_of(reading.collections, opening.collection, path)
     collection, medium = measured_where_held(reading.collections[number])
     rows = tuple(reading.rows[number].tolist())
-    listed = _listed(collection, path.parent, opening) if medium is ITEMS else None
+    listed = _list_files(collection, path.parent, opening) if medium is ITEMS else None
     if listed is not None:
         own, medium = listed
         return Source(path, own, medium, files=True, table=reading.table, rows=rows, notes=reading.notes)
@@ -41,7 +41,7 @@ def open_collection(paths: Sequence[str], opening: Opening) -> Source:
     )
 
 
-def _listed(collection: Collection, folder: Path, opening: Opening) -> tuple[Collection, Medium] | None:
+def _list_files(collection: Collection, folder: Path, opening: Opening) -> tuple[Collection, Medium] | None:
     """Items that are files of one medium, of which nothing is measured yet, each where it lies; None for others.
 
     Files that may not be read are not looked for.
@@ -55,11 +55,11 @@ def _listed(collection: Collection, folder: Path, opening: Opening) -> tuple[Col
         beside = os.path.normpath(folder / item.path)
         name = next((one for one in (beside, item.path) if opening.may_read(one)), None)
         count += name is not None
-        items.append(replace(item, path=beside) if name is None else _told(item, name, medium.read_item(name)))
+        items.append(replace(item, path=beside) if name is None else _add_tags(item, name, medium.read_item(name)))
     return (replace(collection, items=tuple(items)), medium) if count else None
 
 
-def _told(item: Item, name: str, tags: Item) -> Item:
+def _add_tags(item: Item, name: str, tags: Item) -> Item:
     """An item where it lies, with what its file says of itself where the table does not."""
     title = tags.title if item.title in ("", Path(name).name) else item.title
     details = {**tags.details, **item.details}

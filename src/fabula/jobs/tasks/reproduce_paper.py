@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from fabula.errors import InputError, import_extra
 from fabula.jobs.parts import manifests, rows_of_parts, total_digest
-from fabula.jobs.task import Asked, Cut, Round, Task
+from fabula.jobs.task import Cut, JobRequest, JobTask, Round
 from fabula.jobs.tasks.training import table_of
 from fabula.studies.reproduce.collections import StudyData, read_study_data
 from fabula.studies.reproduce.plan import make_plan
@@ -24,12 +24,12 @@ from fabula.studies.reproduce.stages import Workspace
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from fabula.jobs.plan import Job
+    from fabula.jobs.plan import OpenJob
 
 _PLAN = ("quick", "seeds", "preset", "device")
 
 
-class Reproduce(Task):
+class Reproduce(JobTask):
     """Gathered as a folder; ``fabula reproduce DATA -o FOLDER`` finds everything kept there and writes the report."""
 
     name: ClassVar[str] = "reproduce"
@@ -39,18 +39,18 @@ class Reproduce(Task):
     items: ClassVar[str] = "stages"
     rounds: ClassVar[bool] = True
 
-    def cut(self, asked: Asked) -> Cut:
+    def cut(self, asked: JobRequest) -> Cut:
         """One shard for each training; the rounds that follow are counted when they begin."""
         import_extra("torch", extra="train", purpose="reproducing the paper")
         table = table_of(asked)
         count = len(trainings(_workspace(_study(table.path, asked.options), asked.options, Path())))
         return Cut((table,), tuple(range(count)), count, dict(asked.options))
 
-    def open(self, job: Job) -> StudyData:
+    def open(self, job: OpenJob) -> StudyData:
         """The collections."""
         return _study(job.inputs[0].path, job.options)
 
-    def do(self, job: Job, now: Round, shard: int) -> tuple[pa.Table, int]:
+    def do(self, job: OpenJob, now: Round, shard: int) -> tuple[pa.Table, int]:
         """Do one stage in a folder that holds what the rounds before kept."""
         import pyarrow as pa
 
@@ -67,13 +67,13 @@ class Reproduce(Task):
             content = [_timeless(path) for path in made]
         return pa.table({"file": pa.array(files, pa.string()), "content": pa.array(content, pa.binary())}), 1
 
-    def following(self, job: Job, now: Round) -> Round:
+    def following(self, job: OpenJob, now: Round) -> Round:
         """Measurements after the trainings, then the rest, then nothing."""
         if now.number == 0:
             return Round(1, len(measurements(_workspace(job.opened, job.options, Path()))))
         return Round(now.number + 1, 1 if now.number == 1 else 0)
 
-    def gather(self, job: Job, output: Path) -> dict[str, Any]:
+    def gather(self, job: OpenJob, output: Path) -> dict[str, Any]:
         """Lay all files out in a folder."""
         final = job.latest().number
         files = _lay_out(job, make_folders(output), final)
@@ -90,7 +90,7 @@ def _workspace(study: StudyData, options: Mapping[str, Any], folder: Path) -> Wo
     return Workspace(folder, study, plan, study.fingerprint, lambda stage, note: None)
 
 
-def _lay_out(job: Job, folder: Path, rounds: int) -> set[str]:
+def _lay_out(job: OpenJob, folder: Path, rounds: int) -> set[str]:
     """Write what the first rounds kept; returns the paths."""
     written = set()
     for number in range(rounds):
