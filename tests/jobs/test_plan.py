@@ -51,10 +51,10 @@ def test_a_plan_refuses_a_version_that_it_is_not_gone_on_with(place, monkeypatch
         place.plan()
 
 
-PLAN_OF_0_4 = """{"format": "fabula-job", "format_version": 1, "task": "planted_task:Squares", "version": "0.4.0", "key": \
-"7d95f0b36c959fd65911cb2a2c8df01e229949498ab20521956ae85e5f86ff58", "model": {}, "inputs": [{"path": "/numbers.txt", \
-"size": 110, "digest": "323259ff6fbc0afa0ae85fe9b6d97ca3a24209ce6f6a47a91589fb44d36c1708"}], "options": {"trap": "", \
-"pause": 0.0}, "items": 40, "shards": [[0, 20], [20, 40]]}
+PLAN_OF_0_4 = """{"format": "fabula-job", "format_version": 1, "task": "planted_task:Squares", "version": "0.4.0", \
+"key": "7d95f0b36c959fd65911cb2a2c8df01e229949498ab20521956ae85e5f86ff58", "model": {}, "inputs": \
+[{"path": "/numbers.txt", "size": 110, "digest": "323259ff6fbc0afa0ae85fe9b6d97ca3a24209ce6f6a47a91589fb44d36c1708"}], "options": \
+{"trap": "", "pause": 0.0}, "items": 40, "shards": [[0, 20], [20, 40]]}
 """
 DIGEST_OF_0_4 = "7641e020822a84617b55b40c6acf2e36b582567aa3ad939ace59d017c4490504"
 
@@ -66,7 +66,7 @@ def test_a_plan_of_0_4_is_gone_on_with_for_ever(tmp_path, monkeypatch, version):
     numbers.write_text(" ".join(str(i if i != 13 else -i) for i in range(40)))
     job.mkdir()
     (job / "plan.json").write_text(PLAN_OF_0_4)
-    plan, new = plan_job(str(job), "planted_task:Squares", [str(numbers)], shards=2)
+    _, new = plan_job(str(job), "planted_task:Squares", [str(numbers)], shards=2)
     assert not new
     assert work(str(job), inputs=[str(numbers)]).complete
     assert gather(str(job), tmp_path / "out.parquet")["digest"] == DIGEST_OF_0_4

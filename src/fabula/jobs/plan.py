@@ -98,8 +98,8 @@ class JobPlan:
     inputs: tuple[Input, ...]
     shards: tuple[Any, ...]
     items: int
-    model: Mapping[str, str] = field(default_factory=dict)
-    version: str = __version__
+    model: Mapping[str, str]
+    version: str
 
     @property
     def key(self) -> str:
@@ -233,7 +233,7 @@ def plan_job(
     data = _model_of(kind, model)
     cut = kind.cut(JobRequest(tuple(inputs), {**kind.options, **given}, shards, model or ""))
     about = {"name": str(model), "digest": digest(data)} if data is not None else {}
-    plan = JobPlan(task, cut.options, cut.inputs, cut.shards, cut.items, about)
+    plan = JobPlan(task, cut.options, cut.inputs, cut.shards, cut.items, about, __version__)
     beside = dict(cut.beside) if data is None else {**cut.beside, MODEL: data}
     return plan, write_plan(open_store(address), plan, beside)
 
