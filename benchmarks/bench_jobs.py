@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from benchmarks.timing import best_of, report
-from fabula.jobs.gather import gather
+from fabula.jobs.parts import gather
 from fabula.jobs.plan import Input, OpenJob, plan_job, ranges
 from fabula.jobs.task import Cut, JobRequest, JobTask, Round
 from fabula.jobs.worker import work, work_side_by_side

@@ -22,7 +22,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from fabula.jobs.gather import gather
+from fabula.jobs.parts import gather
 from fabula.jobs.plan import plan_job
 from fabula.models.file import load_essence_model
 

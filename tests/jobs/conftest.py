@@ -10,7 +10,7 @@ import pytest
 
 pytest.importorskip("pyarrow")
 
-from fabula.jobs.gather import gather
+from fabula.jobs.parts import gather
 from fabula.jobs.plan import plan_job
 from fabula.jobs.worker import work
 

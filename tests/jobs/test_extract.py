@@ -6,7 +6,7 @@ import pytest
 import soundfile
 
 from fabula.errors import FileError, InputError
-from fabula.jobs.gather import gather
+from fabula.jobs.parts import gather
 from fabula.jobs.plan import plan_job
 from fabula.jobs.worker import work
 from fabula.media.extraction import Measuring, extract

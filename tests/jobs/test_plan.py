@@ -7,7 +7,7 @@ import pytest
 
 from fabula.errors import FabulaError, FileError, InputError
 from fabula.jobs import plan as planning
-from fabula.jobs.gather import gather
+from fabula.jobs.parts import gather
 from fabula.jobs.plan import open_job, plan_job, ranges
 from fabula.jobs.worker import work
 from fabula.models.file import load_model, save_model
@@ -53,8 +53,8 @@ def test_a_plan_refuses_a_version_that_it_is_not_gone_on_with(place, monkeypatch
 
 PLAN_OF_0_4 = """{"format": "fabula-job", "format_version": 1, "task": "planted_task:Squares", "version": "0.4.0", \
 "key": "7d95f0b36c959fd65911cb2a2c8df01e229949498ab20521956ae85e5f86ff58", "model": {}, "inputs": \
-[{"path": "/numbers.txt", "size": 110, "digest": "323259ff6fbc0afa0ae85fe9b6d97ca3a24209ce6f6a47a91589fb44d36c1708"}], "options": \
-{"trap": "", "pause": 0.0}, "items": 40, "shards": [[0, 20], [20, 40]]}
+[{"path": "/numbers.txt", "size": 110, "digest": "323259ff6fbc0afa0ae85fe9b6d97ca3a24209ce6f6a47a91589fb44d36c1708"}], \
+"options": {"trap": "", "pause": 0.0}, "items": 40, "shards": [[0, 20], [20, 40]]}
 """
 DIGEST_OF_0_4 = "7641e020822a84617b55b40c6acf2e36b582567aa3ad939ace59d017c4490504"
 

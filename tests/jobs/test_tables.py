@@ -12,7 +12,7 @@ import pytest
 import fabula
 from fabula.core.template_set import TemplateSet
 from fabula.errors import FileError, InputError, ModelError
-from fabula.jobs.gather import gather
+from fabula.jobs.parts import gather
 from fabula.jobs.plan import plan_job
 from fabula.jobs.shards import read_shard
 from fabula.jobs.tasks import templates_learn

@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("torch")
 
 import fabula
-from fabula.jobs.gather import gather
+from fabula.jobs.parts import gather
 from fabula.jobs.plan import plan_job
 from fabula.jobs.worker import work
 from fabula.studies.reproduce import plan as plans

@@ -15,12 +15,12 @@ import pytest
 
 from fabula.errors import FileError, InputError
 from fabula.jobs import store as stores
-from fabula.jobs.gather import gather
 from fabula.jobs.leases import FOLDER as LEASES
 from fabula.jobs.leases import Owner
-from fabula.jobs.parts import FOLDER, rows_digest
+from fabula.jobs.parts import gather, rows_digest
 from fabula.jobs.plan import open_job
 from fabula.jobs.status import Watch, describe
+from fabula.jobs.store import PARTS
 from fabula.jobs.worker import attempt, work, work_side_by_side
 
 
@@ -52,7 +52,7 @@ def test_two_workers_on_one_shard_agree_on_one_part(place, undisturbed):
     for late in (table, changed):  # a late worker, and one whose rows differ
         other = write_part(job.store, (0, 3), late, items=items, worker="b", seconds=1.0)
         assert other == one
-    assert len([name for name in job.store.list(FOLDER) if name.startswith("000-00003")]) == 2
+    assert len([name for name in job.store.list(PARTS) if name.startswith("000-00003")]) == 2
     assert work(place.address).complete
     assert place.digest() == undisturbed
 
@@ -224,7 +224,7 @@ def test_a_worker_that_is_asked_to_leave_gives_its_claim_back(place, undisturbed
     worker.send_signal(sign)
     assert worker.wait(10) == (143 if sign == signal.SIGTERM else 130)
     store = open_job(place.address).store
-    assert store.list(LEASES) == store.list("temporary") == store.list(FOLDER) == []
+    assert store.list(LEASES) == store.list("temporary") == store.list(PARTS) == []
     for trap in place.trap.glob("*"):
         trap.unlink()
     assert work(place.address).complete

@@ -194,7 +194,7 @@ def gather_(*, address: str, output: Path, partial: bool, as_json: bool) -> None
       fabula job gather DIR -o essence.parquet
       fabula job gather DIR -o so-far.csv --partial
     """
-    from fabula.jobs.gather import gather
+    from fabula.jobs.parts import gather
 
     found = gather(address, output, partial=partial)
     if as_json:

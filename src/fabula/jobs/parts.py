@@ -1,4 +1,4 @@
-"""Parts: what each shard gave, one Parquet file and one manifest each.
+"""Parts: what each shard gave, one Parquet file and one manifest each, and all of them gathered into one table.
 
 The manifest is written last, by one alone, and is what "done" means. It names its Parquet file, whose name holds a
 digest of the rows: whatever two workers write for one shard, neither overwrites what the other's manifest names.
@@ -9,23 +9,24 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-import re
+import os
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fabula.core.files.atomic import check_target, whole_file
 from fabula.errors import FileError, InputError
-from fabula.jobs.store import JobStore
+from fabula.jobs.plan import OpenJob, open_job
+from fabula.jobs.store import PARTS, JobStore, shard_name
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-FOLDER = "parts"
 FAILURE = "failure"  # the column that says why a row has no result; null where it has one
-_MANIFEST = re.compile(r"(\d{3,})-(\d{5,})\.json")
 
 
 @dataclass(frozen=True)
@@ -60,26 +61,52 @@ class Manifest:
     finished: float
 
 
-def shard_name(number: int, shard: int) -> str:
-    """What a shard of a round is called in file names.
+def gather(address: str, output: str | os.PathLike[str], *, partial: bool = False) -> dict[str, Any]:
+    """Write what a job came to.
 
-    Examples
-    --------
-    >>> shard_name(0, 12)
-    '000-00012'
+    Parameters
+    ----------
+    address
+        Where the job lies.
+    output
+        The file; what it may be depends on the task.
+    partial
+        Take what is there of an incomplete job.
+
+    Returns
+    -------
+    What to tell: ``path``, ``digest``, and for tables ``rows``, ``failures`` and ``missing`` shards.
     """
-    return f"{number:03d}-{shard:05d}"
+    job = open_job(address, check=False)
+    target = check_target(output)
+    now = job.round()
+    if now is not None and not partial:
+        manifests(job.store, now.number, now.shards)  # says which are missing
+        raise InputError(f"{job.store.address}: a round is to come; work on it")
+    own = job.task.gather(job, target) if now is None else None
+    return {"path": str(target), **(own or gather_table(job, target, partial=partial))}
 
 
-def done_shards(store: JobStore, number: int) -> set[int]:
-    """The shards of a round that have a manifest."""
-    found = (_MANIFEST.fullmatch(name) for name in store.list(FOLDER))
-    return {int(match[2]) for match in found if match and int(match[1]) == number}
+def gather_table(job: OpenJob, target: Path, *, partial: bool = False) -> dict[str, Any]:
+    """Write the rows of all parts of the first round as .parquet or .csv, whole or not at all.
 
+    A part is written at a time, so that the result may be larger than memory.
+    """
+    from pyarrow.csv import CSVWriter
+    from pyarrow.parquet import ParquetWriter
 
-def is_done(store: JobStore, name: str) -> bool:
-    """Whether a shard has a manifest."""
-    return store.read(f"{FOLDER}/{name}.json") is not None
+    writers: dict[str, Any] = {".parquet": ParquetWriter, ".csv": CSVWriter}
+    ending = target.suffix.lower()
+    if ending not in writers:
+        raise InputError(f"{target}: rows are gathered as one of {', '.join(writers)}")
+    shards = len(job.plan.shards)
+    parts = manifests(job.store, 0, shards, partial=partial)
+    schema = _schema(job, parts)
+    with whole_file(target) as file, writers[ending](file, schema) as writer:
+        for table in rows_of_parts(job.store, parts):
+            writer.write_table(_cast(table, schema))
+    about = {name: sum(getattr(one, name) for one in parts) for name in ("rows", "failures")}
+    return {**about, "digest": total_digest(parts), "missing": shards - len(parts)}
 
 
 def write_part(store: JobStore, where: tuple[int, int], table: pa.Table, **about: Any) -> Manifest:
@@ -107,14 +134,14 @@ def write_part(store: JobStore, where: tuple[int, int], table: pa.Table, **about
     pq.write_table(table, buffer)
     failures = table.num_rows - table.column(FAILURE).null_count if FAILURE in table.column_names else 0
     manifest = Manifest(*where, file, table.num_rows, failures, digest=digest, finished=time.time(), **about)
-    store.write(f"{FOLDER}/{file}", buffer.getvalue())
-    if store.create(f"{FOLDER}/{name}.json", json.dumps(asdict(manifest)).encode()):
+    store.write(f"{PARTS}/{file}", buffer.getvalue())
+    if store.create(f"{PARTS}/{name}.json", json.dumps(asdict(manifest)).encode()):
         return manifest
     first = read_manifest(store, *where)
     if first is None:
-        raise FileError(f"{store.address}/{FOLDER}/{name}.json: went away while the job was under way")
+        raise FileError(f"{store.address}/{PARTS}/{name}.json: went away while the job was under way")
     if first.file != file:
-        store.delete(f"{FOLDER}/{file}")
+        store.delete(f"{PARTS}/{file}")
     return first
 
 
@@ -126,7 +153,7 @@ def read_manifest(store: JobStore, number: int, shard: int) -> Manifest | None:
     FileError
         When it is broken.
     """
-    name = f"{FOLDER}/{shard_name(number, shard)}.json"
+    name = f"{PARTS}/{shard_name(number, shard)}.json"
     data = store.read(name)
     if data is None:
         return None
@@ -147,9 +174,9 @@ def read_part(store: JobStore, manifest: Manifest) -> pa.Table:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    where = f"{store.address}/{FOLDER}/{manifest.file}"
+    where = f"{store.address}/{PARTS}/{manifest.file}"
     again = f"remove {shard_name(manifest.round, manifest.shard)}.json beside it and let the shard be done again"
-    data = store.read(f"{FOLDER}/{manifest.file}")
+    data = store.read(f"{PARTS}/{manifest.file}")
     if data is None:
         raise FileError(f"{where}: is missing; {again}")
     try:
@@ -184,7 +211,7 @@ def part_schema(store: JobStore, manifest: Manifest) -> pa.Schema:
     import pyarrow.parquet as pq
 
     try:
-        return pq.read_schema(io.BytesIO(store.read(f"{FOLDER}/{manifest.file}") or b""))
+        return pq.read_schema(io.BytesIO(store.read(f"{PARTS}/{manifest.file}") or b""))
     except (pa.ArrowException, OSError):
         return read_part(store, manifest).schema  # says what is wrong
 
@@ -215,6 +242,30 @@ def rows_digest(table: pa.Table) -> str:
         digest.update(f"{name}\0{_kind(column.type)}\0{len(column)}\0".encode())
         _add(digest, column.combine_chunks())
     return digest.hexdigest()
+
+
+def _schema(job: OpenJob, parts: Sequence[Manifest]) -> pa.Schema:
+    """One schema for all parts: a column that one part lacks is empty there; failures come last."""
+    import pyarrow as pa
+
+    known = {part_schema(job.store, part): None for part in parts}
+    found: pa.Schema = pa.unify_schemas(list(known), promote_options="permissive")
+    if FAILURE not in found.names:
+        return found
+    at = found.get_field_index(FAILURE)
+    return found.remove(at).append(found.field(at))
+
+
+def _cast(table: pa.Table, schema: pa.Schema) -> pa.Table:
+    import pyarrow as pa
+
+    columns = [
+        table.column(field.name).cast(field.type)
+        if field.name in table.column_names
+        else pa.nulls(table.num_rows, field.type)
+        for field in schema
+    ]
+    return pa.table(columns, schema=schema)
 
 
 def _kind(type_: Any) -> str:

@@ -19,8 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from fabula.errors import FileError, InputError, import_extra, shown
-from fabula.jobs.parts import done_shards
-from fabula.jobs.store import JobStore, open_store
+from fabula.jobs.store import JobStore, done_shards, open_store
 from fabula.jobs.task import JobRequest, JobTask, Round
 from fabula.jobs.tasks import find_task
 from fabula.models.file import load_model, shipped_models
