@@ -20,8 +20,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from benchmarks.timing import best_of, report
-from fabula.jobs.parts import gather
-from fabula.jobs.plan import Input, OpenJob, plan_job, ranges
+from fabula.jobs.open_job import OpenJob, gather, plan_job
+from fabula.jobs.plan import Input, ranges
 from fabula.jobs.task import Cut, JobRequest, JobTask, Round
 from fabula.jobs.worker import work, work_side_by_side
 

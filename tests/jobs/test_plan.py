@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 from fabula.errors import FabulaError, FileError, InputError
+from fabula.jobs import open_job as opening
 from fabula.jobs import plan as planning
-from fabula.jobs.parts import gather
-from fabula.jobs.plan import open_job, plan_job, ranges
+from fabula.jobs.open_job import gather, open_job, plan_job
+from fabula.jobs.plan import ranges
 from fabula.jobs.worker import work
 from fabula.models.file import load_model, save_model
 
@@ -44,7 +45,8 @@ def test_a_plan_refuses_another_model(table, tmp_path):
 
 
 def test_a_plan_refuses_a_version_that_it_is_not_gone_on_with(place, monkeypatch):
-    monkeypatch.setattr(planning, "__version__", "0.3.9")
+    for module in (planning, opening):
+        monkeypatch.setattr(module, "__version__", "0.3.9")
     with pytest.raises(InputError, match=r"was planned by fabula .*, this is 0.3.9"):
         work(place.address)
     with pytest.raises(InputError, match=r"another job is planned there .its version: .*, not 0.3.9"):
@@ -61,7 +63,8 @@ DIGEST_OF_0_4 = "7641e020822a84617b55b40c6acf2e36b582567aa3ad939ace59d017c449050
 
 @pytest.mark.parametrize("version", [planning.__version__, "0.5.0", "99.0"])
 def test_a_plan_of_0_4_is_gone_on_with_for_ever(tmp_path, monkeypatch, version):
-    monkeypatch.setattr(planning, "__version__", version)
+    for module in (planning, opening):
+        monkeypatch.setattr(module, "__version__", version)
     numbers, job = tmp_path / "numbers.txt", tmp_path / "job"
     numbers.write_text(" ".join(str(i if i != 13 else -i) for i in range(40)))
     job.mkdir()

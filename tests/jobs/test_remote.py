@@ -13,8 +13,7 @@ pytest.importorskip("moto.server")
 
 from fabula.errors import FileError, InputError
 from fabula.jobs.leases import Lease, Owner, claims
-from fabula.jobs.parts import gather
-from fabula.jobs.plan import plan_job
+from fabula.jobs.open_job import gather, plan_job
 from fabula.jobs.status import Watch
 from fabula.jobs.store import open_store
 from fabula.jobs.worker import work

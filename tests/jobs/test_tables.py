@@ -12,8 +12,7 @@ import pytest
 import fabula
 from fabula.core.template_set import TemplateSet
 from fabula.errors import FileError, InputError, ModelError
-from fabula.jobs.parts import gather
-from fabula.jobs.plan import plan_job
+from fabula.jobs.open_job import gather, plan_job
 from fabula.jobs.shards import read_shard
 from fabula.jobs.tasks import templates_learn
 from fabula.jobs.worker import work

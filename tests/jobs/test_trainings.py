@@ -11,8 +11,7 @@ import pytest
 pytest.importorskip("torch")
 
 import fabula
-from fabula.jobs.parts import gather
-from fabula.jobs.plan import plan_job
+from fabula.jobs.open_job import gather, plan_job
 from fabula.jobs.worker import work
 from fabula.studies.reproduce import plan as plans
 from fabula.studies.reproduce.run import reproduce

@@ -92,7 +92,7 @@ def plan_(*, task: str, inputs: tuple[str, ...], address: str, model: str | None
       fabula job plan templates-learn albums.parquet -o learned --by energy -k 4
       fabula job plan compare albums.parquet -o compared --features energy,loudness --set epochs=20
     """
-    from fabula.jobs.plan import plan_job
+    from fabula.jobs.open_job import plan_job
 
     plan, new = plan_job(address, task, inputs, options=_options(task, options), model=model, shards=shards)
     cut = f"{plan.items:,} {_items(task)} in {len(plan.shards):,} shard{'s' * (len(plan.shards) != 1)}"
@@ -194,7 +194,7 @@ def gather_(*, address: str, output: Path, partial: bool, as_json: bool) -> None
       fabula job gather DIR -o essence.parquet
       fabula job gather DIR -o so-far.csv --partial
     """
-    from fabula.jobs.parts import gather
+    from fabula.jobs.open_job import gather
 
     found = gather(address, output, partial=partial)
     if as_json:

@@ -1,4 +1,4 @@
-"""Parts: what each shard gave, one Parquet file and one manifest each, and all of them gathered into one table.
+"""Parts: what each shard gave, one Parquet file and one manifest each.
 
 The manifest is written last, by one alone, and is what "done" means. It names its Parquet file, whose name holds a
 digest of the rows: whatever two workers write for one shard, neither overwrites what the other's manifest names.
@@ -9,18 +9,14 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-import os
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fabula.core.files.atomic import check_target, whole_file
 from fabula.errors import FileError, InputError
-from fabula.jobs.plan import OpenJob, open_job
 from fabula.jobs.store import PARTS, JobStore, shard_name
 
 if TYPE_CHECKING:
@@ -59,54 +55,6 @@ class Manifest:
     worker: str
     seconds: float
     finished: float
-
-
-def gather(address: str, output: str | os.PathLike[str], *, partial: bool = False) -> dict[str, Any]:
-    """Write what a job came to.
-
-    Parameters
-    ----------
-    address
-        Where the job lies.
-    output
-        The file; what it may be depends on the task.
-    partial
-        Take what is there of an incomplete job.
-
-    Returns
-    -------
-    What to tell: ``path``, ``digest``, and for tables ``rows``, ``failures`` and ``missing`` shards.
-    """
-    job = open_job(address, check=False)
-    target = check_target(output)
-    now = job.round()
-    if now is not None and not partial:
-        manifests(job.store, now.number, now.shards)  # says which are missing
-        raise InputError(f"{job.store.address}: a round is to come; work on it")
-    own = job.task.gather(job, target) if now is None else None
-    return {"path": str(target), **(own or gather_table(job, target, partial=partial))}
-
-
-def gather_table(job: OpenJob, target: Path, *, partial: bool = False) -> dict[str, Any]:
-    """Write the rows of all parts of the first round as .parquet or .csv, whole or not at all.
-
-    A part is written at a time, so that the result may be larger than memory.
-    """
-    from pyarrow.csv import CSVWriter
-    from pyarrow.parquet import ParquetWriter
-
-    writers: dict[str, Any] = {".parquet": ParquetWriter, ".csv": CSVWriter}
-    ending = target.suffix.lower()
-    if ending not in writers:
-        raise InputError(f"{target}: rows are gathered as one of {', '.join(writers)}")
-    shards = len(job.plan.shards)
-    parts = manifests(job.store, 0, shards, partial=partial)
-    schema = _schema(job, parts)
-    with whole_file(target) as file, writers[ending](file, schema) as writer:
-        for table in rows_of_parts(job.store, parts):
-            writer.write_table(_cast(table, schema))
-    about = {name: sum(getattr(one, name) for one in parts) for name in ("rows", "failures")}
-    return {**about, "digest": total_digest(parts), "missing": shards - len(parts)}
 
 
 def write_part(store: JobStore, where: tuple[int, int], table: pa.Table, **about: Any) -> Manifest:
@@ -242,30 +190,6 @@ def rows_digest(table: pa.Table) -> str:
         digest.update(f"{name}\0{_kind(column.type)}\0{len(column)}\0".encode())
         _add(digest, column.combine_chunks())
     return digest.hexdigest()
-
-
-def _schema(job: OpenJob, parts: Sequence[Manifest]) -> pa.Schema:
-    """One schema for all parts: a column that one part lacks is empty there; failures come last."""
-    import pyarrow as pa
-
-    known = {part_schema(job.store, part): None for part in parts}
-    found: pa.Schema = pa.unify_schemas(list(known), promote_options="permissive")
-    if FAILURE not in found.names:
-        return found
-    at = found.get_field_index(FAILURE)
-    return found.remove(at).append(found.field(at))
-
-
-def _cast(table: pa.Table, schema: pa.Schema) -> pa.Table:
-    import pyarrow as pa
-
-    columns = [
-        table.column(field.name).cast(field.type)
-        if field.name in table.column_names
-        else pa.nulls(table.num_rows, field.type)
-        for field in schema
-    ]
-    return pa.table(columns, schema=schema)
 
 
 def _kind(type_: Any) -> str:

@@ -1,6 +1,6 @@
-"""A job: its plan, which says what is to be done with which model and inputs in which shards, and where it stands.
+"""The plan of a job: what is to be done, with which versions, model and inputs, in which shards.
 
-The plan is the first file of a job and never changes. Whoever works on the job compares it with what he has: another
+It is the first file of a job and never changes. Whoever works on the job compares it with what he has: another
 model, another input or a version that does something else would put unlike parts into one result, and is refused.
 Plans since version 0.4 are gone on with.
 """
@@ -11,25 +11,19 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
-from functools import cached_property, lru_cache
-from importlib.resources import files
+from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from fabula.errors import FileError, InputError, import_extra, shown
-from fabula.jobs.store import JobStore, done_shards, open_store
-from fabula.jobs.task import JobRequest, JobTask, Round
-from fabula.jobs.tasks import find_task
-from fabula.models.file import load_model, shipped_models
+from fabula.jobs.store import JobStore
 from fabula.version import __version__
 
 FORMAT = "fabula-job"
 VERSION = 1
 PLAN = "plan.json"
 MODEL = "model.safetensors"
-ROUNDS = "rounds"
 _OLDEST = (0, 4)  # the version since which the same plan gives the same parts
 
 
@@ -113,155 +107,6 @@ class JobPlan:
         document |= {"key": self.key, "model": dict(self.model), "inputs": [asdict(given) for given in self.inputs]}
         document |= {"options": dict(self.options), "items": self.items, "shards": list(self.shards)}
         return (json.dumps(document, ensure_ascii=False) + "\n").encode()
-
-
-@dataclass(frozen=True, eq=False)
-class OpenJob:
-    """A job as a worker has it.
-
-    Attributes
-    ----------
-    store, plan, task
-        Where it lies, what is to be done, and how.
-    inputs
-        The files it reads, where they lie on this machine.
-    model
-        The content of the model file, None where there is none.
-    """
-
-    store: JobStore
-    plan: JobPlan
-    task: JobTask
-    inputs: tuple[Input, ...] = ()
-    model: bytes | None = field(default=None, repr=False)
-
-    @cached_property
-    def opened(self) -> Any:
-        """What all shards need, made when the first is done."""
-        return self.task.open(self)
-
-    @property
-    def options(self) -> Mapping[str, Any]:
-        """What the task was asked for."""
-        return self.plan.options
-
-    def check_inputs(self) -> None:
-        """See that no input was replaced since this worker looked.
-
-        Raises
-        ------
-        InputError
-            When one has another size, or is gone.
-        """
-        for given in self.inputs:
-            if "://" in given.path or not given.digest:
-                continue
-            try:
-                same = Path(given.path).stat().st_size == given.size
-            except OSError:
-                same = False
-            if not same:
-                raise InputError(f"{shown(given.path)}: changed while the job was under way")
-
-    def round(self) -> Round | None:
-        """The round that is under way; None where the last one is complete."""
-        last = self.latest()
-        if last.shards == 0 or (not self.task.rounds and len(done_shards(self.store, 0)) >= last.shards):
-            return None
-        return last
-
-    def latest(self) -> Round:
-        """The round that was begun last; one without shards where all is done."""
-        names = self.store.list(ROUNDS) if self.task.rounds else []
-        return self.round_of(len(names))
-
-    def round_of(self, number: int) -> Round:
-        """A round that was begun."""
-        if number == 0:
-            return Round(0, len(self.plan.shards))
-        data = json.loads(self.store.read(_round_file(number)) or b"{}")
-        return Round(number, data.get("shards", 0), data.get("state", {}))
-
-    def advance(self, complete: Round) -> None:
-        """Plan the round after one that is complete; of several who do it one succeeds, all with the same."""
-        after = self.task.following(self, complete)
-        document: dict[str, Any] = {"shards": after.shards, "state": dict(after.state)}
-        self.store.create(_round_file(after.number), json.dumps(document).encode())
-
-
-def plan_job(
-    address: str,
-    task: str,
-    inputs: Sequence[str],
-    *,
-    options: Mapping[str, Any] | None = None,
-    model: str | None = None,
-    shards: int | None = None,
-) -> tuple[JobPlan, bool]:
-    """Plan a job; the same call again finds the same plan.
-
-    Parameters
-    ----------
-    address
-        A folder, which is made, or an address.
-    task
-        A name of :data:`fabula.jobs.tasks.TASKS`.
-    inputs
-        What it reads.
-    options
-        Of the task.
-    model
-        The model's name or file.
-    shards
-        How many; by default as the task finds good.
-
-    Returns
-    -------
-    The plan, and whether it is new.
-    """
-    import_extra("pyarrow", extra="tables", purpose="a job")
-    kind = find_task(task)
-    if not inputs:
-        raise InputError(f"name what {task} is to read")
-    if shards is not None and shards < 1:
-        raise InputError(f"must be at least 1; got {shards}", field="shards")
-    given = {name: value for name, value in (options or {}).items() if value is not None}
-    unknown = sorted(set(given) - set(kind.options))
-    if unknown:
-        raise InputError(f"{task} takes the options {', '.join(kind.options) or 'none'}; got {', '.join(unknown)}")
-    data = _model_of(kind, model)
-    cut = kind.cut(JobRequest(tuple(inputs), {**kind.options, **given}, shards, model or ""))
-    about = {"name": str(model), "digest": digest(data)} if data is not None else {}
-    plan = JobPlan(task, cut.options, cut.inputs, cut.shards, cut.items, about, __version__)
-    beside = dict(cut.beside) if data is None else {**cut.beside, MODEL: data}
-    return plan, write_plan(open_store(address), plan, beside)
-
-
-def open_job(address: str, inputs: Sequence[str] = (), *, check: bool = True) -> OpenJob:
-    """Open a job that was planned.
-
-    Parameters
-    ----------
-    address
-        Where it lies.
-    inputs
-        Where its inputs lie on this machine, if elsewhere than where it was planned.
-    check
-        Whether to see that version, model and inputs are those of the plan; who only looks need not.
-    """
-    import_extra("pyarrow", extra="tables", purpose="a job")
-    store = open_store(address)
-    plan = read_plan(store)
-    if not check:
-        return OpenJob(store, plan, find_task(plan.task))
-    model = check_plan(store, plan)
-    return OpenJob(store, plan, find_task(plan.task), tuple(find_inputs(plan.inputs, inputs)), model)
-
-
-@lru_cache(maxsize=2)
-def reopen_job(address: str, inputs: tuple[str, ...] = ()) -> OpenJob:
-    """The same, opened once in a process."""
-    return open_job(address, inputs)
 
 
 def find_inputs(inputs: Sequence[Input], elsewhere: Sequence[str] = ()) -> list[Input]:
@@ -439,20 +284,3 @@ def _model_name(plan: JobPlan) -> str:
 
 def _digests(inputs: Sequence[Input]) -> str:
     return ", ".join(f"{given.path} {given.digest[:12]}" for given in inputs[:2]) + (" ..." if len(inputs) > 2 else "")
-
-
-def _round_file(number: int) -> str:
-    return f"{ROUNDS}/{number:03d}.json"
-
-
-def _model_of(task: JobTask, model: str | None) -> bytes | None:
-    if model is None:
-        if task.model:
-            raise InputError(f"{task.name} needs a model: its name or file", field="model")
-        return None
-    if task.model is False:
-        raise InputError(f"{task.name} takes no model", field="model")
-    if model in shipped_models():
-        return files("fabula.models").joinpath("shipped", f"{model}.safetensors").read_bytes()
-    load_model(model)  # says what is wrong with it
-    return Path(model).read_bytes()

@@ -10,8 +10,8 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from fabula.jobs.leases import claims
+from fabula.jobs.open_job import OpenJob, open_job
 from fabula.jobs.parts import Manifest, read_manifest
-from fabula.jobs.plan import OpenJob, open_job
 from fabula.jobs.store import done_shards, shard_name
 from fabula.jobs.worker import FAILURES
 

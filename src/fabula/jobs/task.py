@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from fabula.jobs.plan import Input, OpenJob
+    from fabula.jobs.open_job import OpenJob
+    from fabula.jobs.plan import Input
 
 
 @dataclass(frozen=True)

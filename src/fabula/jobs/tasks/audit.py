@@ -14,7 +14,7 @@ from fabula.studies.sweeps import Sweep, audit_report, audited_data, open_sweep
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from fabula.jobs.plan import OpenJob
+    from fabula.jobs.open_job import OpenJob
 
 
 class Audit(JobTask):

@@ -19,7 +19,7 @@ from fabula.session.catalogue.judging import ArrayModel, array_model
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from fabula.jobs.plan import OpenJob
+    from fabula.jobs.open_job import OpenJob
 
 
 class ByModel(JobTask):

@@ -14,7 +14,7 @@ from fabula.studies.sweeps import Run, Sweep, compared, comparison_runs, open_sw
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from fabula.jobs.plan import OpenJob
+    from fabula.jobs.open_job import OpenJob
 
 
 class Compare(JobTask):

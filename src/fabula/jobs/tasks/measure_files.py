@@ -25,7 +25,7 @@ from fabula.sources.source import Source
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from fabula.jobs.plan import OpenJob
+    from fabula.jobs.open_job import OpenJob
 
 _EACH = 64  # files in a shard
 _LISTS = "files"

@@ -24,7 +24,7 @@ from fabula.studies.reproduce.stages import Workspace
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from fabula.jobs.plan import OpenJob
+    from fabula.jobs.open_job import OpenJob
 
 _PLAN = ("quick", "seeds", "preset", "device")
 

@@ -42,7 +42,7 @@ from fabula.templates.refinement import RefinementSettings, race, sampled_rows
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from fabula.jobs.plan import OpenJob
+    from fabula.jobs.open_job import OpenJob
 
 _EACH = 50_000  # collections that a shard of a step takes, from several of round 0's parts
 _SPLIT = "split"

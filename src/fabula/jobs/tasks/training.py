@@ -17,7 +17,7 @@ from fabula.studies.recipe import Recipe
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from fabula.jobs.plan import OpenJob
+    from fabula.jobs.open_job import OpenJob
 
 OPTIONS: Mapping[str, Any] = {"where": {}, "preset": "default", "changes": {}, "device": "auto", "held_out": 0.1}
 

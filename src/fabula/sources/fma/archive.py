@@ -301,13 +301,22 @@ def _track(row: Sequence[str], columns: list[int], where: str) -> Track:
     cells = dict(zip(_TRACKS, (_cell(row, column, where).strip() for column in columns), strict=True))
     if cells["split"] not in SPLITS:
         raise FileError(f"{where}: the split must be one of {', '.join(SPLITS)}; got {cells['split'][:40]!r}")
-    texts = {name: cells[name] for name in ("album_title", "artist", "title", "genre", "split")}
-    numbers = {
-        name: _whole(cells[name], f"{where}, column {_TRACKS[name]}") if cells[name] else None
-        for name in ("album", "album_tracks", "number")
-    }
-    duration = _number(cells["duration"], f"{where}, column {_TRACKS['duration']}")
-    return Track(id=_whole(row[0], where), duration=duration, **numbers, **texts)
+
+    def whole(name: str) -> int | None:
+        return _whole(cells[name], f"{where}, column {_TRACKS[name]}") if cells[name] else None
+
+    return Track(
+        id=_whole(row[0], where),
+        album=whole("album"),
+        album_tracks=whole("album_tracks"),
+        album_title=cells["album_title"],
+        artist=cells["artist"],
+        number=whole("number"),
+        duration=_number(cells["duration"], f"{where}, column {_TRACKS['duration']}"),
+        title=cells["title"],
+        genre=cells["genre"],
+        split=cells["split"],
+    )
 
 
 def _check_ids(ids: Sequence[int] | NDArray[np.int64], where: str) -> None:

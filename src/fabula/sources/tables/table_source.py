@@ -42,10 +42,7 @@ def open_collection(paths: Sequence[str], opening: Opening) -> Source:
 
 
 def _list_files(collection: Collection, folder: Path, opening: Opening) -> tuple[Collection, Medium] | None:
-    """Items that are files of one medium, of which nothing is measured yet, each where it lies; None for others.
-
-    Files that may not be read are not looked for.
-    """
+    """Items that are files of one medium and not measured yet, each where it may be read; None for others."""
     media = [medium_of_file(Path(item.path).suffix) if item.path else None for item in collection.items]
     medium = media[0]
     if medium is None or not medium.specs or any(one is not medium for one in media):
