@@ -17,8 +17,8 @@ from fabula.errors import FileError, InputError
 from fabula.jobs import store as stores
 from fabula.jobs.leases import FOLDER as LEASES
 from fabula.jobs.leases import Owner
-from fabula.jobs.open_job import open_job
-from fabula.jobs.parts import gather, rows_digest
+from fabula.jobs.open_job import gather, open_job
+from fabula.jobs.parts import rows_digest
 from fabula.jobs.status import Watch, describe
 from fabula.jobs.store import PARTS
 from fabula.jobs.worker import attempt, work, work_side_by_side

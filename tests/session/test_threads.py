@@ -7,8 +7,8 @@ import pytest
 
 from fabula.core.collection import Collection, Item
 from fabula.errors import InputError
-from fabula.media.text.comparing.people import names_along
-from fabula.media.threads import Threads
+from fabula.media.medium import Threads
+from fabula.media.text.links import names_along
 from fabula.report.figures.threads import threads_figure
 from fabula.report.page import order_page
 from fabula.session.session import open_session
@@ -83,7 +83,7 @@ def test_what_a_session_only_names_is_not_read(folder):
 
 
 def test_a_model_reads_nothing_that_a_saved_session_names(folder, tmp_path, monkeypatch):
-    from fabula.media.text.reading import files
+    from fabula.media.text import passages as files
     from fabula.session.saved import as_saved, open_saved
 
     saved = as_saved(open_session(folder, by="words"), {})

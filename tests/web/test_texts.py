@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fabula.media.text.reading.files import read_document
+from fabula.media.text.passages import read_document
 from fabula.web.settings import Settings
 
 from .conftest import serving

@@ -10,8 +10,8 @@ import numpy as np
 
 from fabula.core.files.atomic import write_whole
 from fabula.core.fit import Fit
-from fabula.media.telling import Fact
-from fabula.media.threads import Threads
+from fabula.media.facts import Fact
+from fabula.media.medium import Threads
 from fabula.report import svg
 from fabula.report.figures.colours import STYLE as COLOURS
 from fabula.report.figures.ends import MOST_ITEMS, ends_figure

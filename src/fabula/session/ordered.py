@@ -14,8 +14,8 @@ from fabula.core.collection import Collection
 from fabula.core.display import named
 from fabula.core.fit import Fit
 from fabula.core.ordering import Ints
+from fabula.media.facts import total
 from fabula.media.steps import Change, Steps, changes
-from fabula.media.units import total
 from fabula.session.judging.proposals import Proposal, Task, laid
 from fabula.session.requests.request import Request
 from fabula.session.telling import reasons as why

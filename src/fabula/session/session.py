@@ -15,10 +15,9 @@ from fabula.core.essence import Floats, normalise
 from fabula.core.template import PAPER_KNOTS, Template, from_arc
 from fabula.errors import InputError
 from fabula.media.extraction import Measuring
-from fabula.media.medium import Medium
+from fabula.media.medium import Medium, Threads
 from fabula.media.registry import ITEMS, media
 from fabula.media.steps import Steps
-from fabula.media.threads import Threads
 from fabula.models.file import load_model
 from fabula.models.model import Model
 from fabula.session.judging import proposals as propose
@@ -211,7 +210,7 @@ class Session:
     def _steps(self, asked: Request) -> Steps:
         """What lies between neighbours."""
         steps = with_embedding(self.medium.steps(self.readable, self.essence), self.vectors)
-        return steps.weighted(asked.smooth_by) if asked.smooth_by else steps
+        return steps.reweigh(asked.smooth_by) if asked.smooth_by else steps
 
     def _proposals(self, task: Task, asked: Request) -> list[Proposal]:
         templates = self._asked_templates(asked)

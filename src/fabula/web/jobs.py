@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from fabula.errors import FabulaError
-from fabula.media.spec import Stopped
+from fabula.media.medium import Stopped
 from fabula.sources.source import Choice, SeveralCollectionsError
 from fabula.web.errors import StatusError, one_line
 from fabula.web.store import new_id

@@ -12,9 +12,9 @@ from fastapi.responses import Response
 
 from fabula.core.builtin import template, template_names
 from fabula.core.template import Template
+from fabula.media.facts import total
 from fabula.media.medium import Medium, Wave
 from fabula.media.registry import item_endings
-from fabula.media.units import total
 from fabula.session.ordered import Ordered
 from fabula.session.session import Session
 from fabula.session.telling.answer import given_name
@@ -135,7 +135,7 @@ def _steps(ordered: Ordered) -> list[dict[str, Any]]:
     """What lies between neighbours, and which of it counts, where smoothness was asked for."""
     if ordered.steps is None:
         return []
-    counted = {part.name for part in ordered.steps.counted}
+    counted = {part.name for part in ordered.steps.active}
     return [{"name": part.name, "counts": part.name in counted} for part in ordered.steps.parts]
 
 

@@ -12,8 +12,8 @@ from PIL import Image
 
 import fabula
 from fabula.errors import InputError
-from fabula.media.images.books import spreads_of
-from fabula.media.images.sidecars import read_packet, write_numbers
+from fabula.media.images.picture_files import read_packet, write_numbers
+from fabula.media.images.prints import spreads_of
 
 COLOURS = ("red", "navy", "orange", "teal", "crimson", "blue", "gold", "black")
 

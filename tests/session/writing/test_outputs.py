@@ -10,7 +10,7 @@ import pytest
 
 from fabula.core.collection import Item
 from fabula.errors import FileError, InputError
-from fabula.media.units import as_clock, as_seconds
+from fabula.media.facts import as_clock, as_seconds
 from fabula.session.demo import demo_folder
 from fabula.session.session import open_session, session_of
 from fabula.session.telling.answer import Row, rows_of

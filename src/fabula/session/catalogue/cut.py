@@ -21,7 +21,7 @@ from fabula.core.ordering import Ints
 from fabula.errors import FileError, InputError, import_extra
 from fabula.media.extraction import Measuring
 from fabula.media.medium import Medium
-from fabula.media.registry import measured_where_held
+from fabula.media.registry import measure_if_held
 from fabula.session.opening.measure import measured
 from fabula.sources.registry import Opening, open_source
 from fabula.sources.tables.columns import SourceTable, column_of
@@ -101,7 +101,7 @@ def piece_of(reading: TableReading, rows: Ints, total: int, *, named: bool = Tru
     Items are called by these rows where the table does not name them.
     """
     block = Collections.of(reading.collections)
-    medium = measured_where_held(block[0])[1]
+    medium = measure_if_held(block[0])[1]
     return Piece(block, rows, block.texts("id") if named else Numbered(rows), medium, total)
 
 

@@ -11,8 +11,7 @@ import numpy as np
 
 from fabula.core.collection import Item
 from fabula.core.fit import Fit
-from fabula.media.telling import Fact, chosen_facts
-from fabula.media.units import total
+from fabula.media.facts import Fact, choose_facts, total
 from fabula.session.requests.wishes import side_name
 from fabula.session.telling.reasons import likelier
 from fabula.sources.source import with_held
@@ -68,7 +67,7 @@ def rows_of(ordered: Ordered) -> list[Row]:
 def facts_of(ordered: Ordered, names: Sequence[str] | None = None) -> tuple[Fact, ...]:
     """What is known of the items of a result, in the new order: by default all of it, else the facts of these names."""
     facts = ordered.session.medium.telling.facts(ordered.collection)
-    return facts if names is None else chosen_facts(facts, names)
+    return facts if names is None else choose_facts(facts, names)
 
 
 def as_json(ordered: Ordered, *, explain: bool = True) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from fabula.core.ordering import Ints
-from fabula.media.threads import Threads
+from fabula.media.medium import Threads
 
 MOST_ITEMS = 120  # beyond which nobody reads them
 _TOLD = 2  # names in a sentence

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from fabula.core.files.atomic import write_whole
 from fabula.core.ordering import Ints
 from fabula.errors import FileError, shown
-from fabula.media.music.fma import SIZES, STATISTICS
+from fabula.media.music.librosa_features import SIZES, STATISTICS
 
 if TYPE_CHECKING:
     from _csv import Reader
