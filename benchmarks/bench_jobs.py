@@ -112,7 +112,7 @@ def _measured(address: str, folder: str, jobs: int) -> float:
 
 
 def _span(address: str) -> float:
-    from fabula.jobs.parts import manifests
+    from fabula.jobs.shard_parts import manifests
     from fabula.jobs.store import open_store
 
     parts = manifests(open_store(address), 0, _SHARDS * 2)

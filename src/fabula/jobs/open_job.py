@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from fabula.core.files.atomic import check_target, whole_file
 from fabula.errors import InputError, import_extra, shown
-from fabula.jobs.parts import FAILURE, Manifest, manifests, part_schema, rows_of_parts, total_digest
 from fabula.jobs.plan import MODEL, Input, JobPlan, check_plan, digest, find_inputs, read_plan, write_plan
+from fabula.jobs.shard_parts import FAILURE, Manifest, manifests, part_schema, rows_of_parts, total_digest
 from fabula.jobs.store import JobStore, done_shards, open_store
 from fabula.jobs.task import JobRequest, JobTask, Round
 from fabula.jobs.tasks import find_task

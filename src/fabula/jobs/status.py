@@ -11,7 +11,7 @@ from typing import Any
 
 from fabula.jobs.leases import claims
 from fabula.jobs.open_job import OpenJob, open_job
-from fabula.jobs.parts import Manifest, read_manifest
+from fabula.jobs.shard_parts import Manifest, read_manifest
 from fabula.jobs.store import done_shards, shard_name
 from fabula.jobs.worker import FAILURES
 

@@ -21,7 +21,7 @@ from typing import Literal
 from fabula.errors import FabulaError, FileError, MissingExtraError
 from fabula.jobs.leases import EXPIRY, Lease, Owner
 from fabula.jobs.open_job import OpenJob, open_job, reopen_job
-from fabula.jobs.parts import write_part
+from fabula.jobs.shard_parts import write_part
 from fabula.jobs.store import PARTS, done_shards, shard_name
 from fabula.jobs.task import Round
 

@@ -15,7 +15,7 @@ from fabula.media.medium import Medium
 
 if TYPE_CHECKING:
     from fabula.sources.playlists.entries import Playlist
-    from fabula.sources.tables.columns import SourceTable
+    from fabula.sources.tables.source_table import SourceTable
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from fabula.errors import InputError, import_extra
-from fabula.jobs.parts import manifests, rows_of_parts, total_digest
+from fabula.jobs.shard_parts import manifests, rows_of_parts, total_digest
 from fabula.jobs.task import Cut, JobRequest, JobTask, Round
 from fabula.jobs.tasks.training import table_of
 from fabula.studies.reproduce.collections import StudyData, read_study_data

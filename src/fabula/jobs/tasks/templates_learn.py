@@ -26,8 +26,8 @@ from fabula.core.segments import normalise_many
 from fabula.core.template import PAPER_KNOTS
 from fabula.core.template_set import TemplateSet
 from fabula.errors import InputError
-from fabula.jobs.parts import Manifest, manifests, read_manifest, read_part, rows_of_parts, total_digest
 from fabula.jobs.plan import default_shards, ranges
+from fabula.jobs.shard_parts import Manifest, manifests, read_manifest, read_part, rows_of_parts, total_digest
 from fabula.jobs.shards import OPTIONS, Shard, cut_table, is_parquet, read_shard, rows_of_shard
 from fabula.jobs.task import Cut, JobRequest, JobTask, Round
 from fabula.jobs.tasks.by_model import model_of, try_model

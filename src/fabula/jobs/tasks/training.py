@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from fabula.core.files.atomic import write_whole
 from fabula.errors import InputError
-from fabula.jobs.parts import manifests, read_part, total_digest
 from fabula.jobs.plan import Input
+from fabula.jobs.shard_parts import manifests, read_part, total_digest
 from fabula.jobs.task import JobRequest
 from fabula.studies.recipe import Recipe
 

@@ -17,7 +17,7 @@ from xml.etree import ElementTree as ET
 
 from fabula.errors import FileError, shown
 from fabula.media.text.heads import CHAPTER, without_heads
-from fabula.media.text.reading.decoding import MOST, decode
+from fabula.media.text.text_bytes import MOST, decode
 
 PARAGRAPH, SEPARATOR = 0, -1  # levels of blocks that are no headings; headings have 1 to 6
 

@@ -24,9 +24,9 @@ from fabula.media.medium import Medium
 from fabula.media.registry import measure_if_held
 from fabula.session.opening.measure import measured
 from fabula.sources.registry import Opening, open_source
-from fabula.sources.tables.columns import SourceTable, column_of
 from fabula.sources.tables.read_table import TableReading, open_table
 from fabula.sources.tables.roles import Columns, columns_named, feature_name, roles_of
+from fabula.sources.tables.source_table import SourceTable, column_of
 from fabula.sources.tables.storage import Place, address_of, is_table
 
 if TYPE_CHECKING:

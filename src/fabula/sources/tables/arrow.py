@@ -14,7 +14,7 @@ from fabula.core.cells import Cells, Lazy, Texts
 from fabula.core.item_columns import as_objects
 from fabula.core.ordering import Ints
 from fabula.errors import FileError, import_extra
-from fabula.sources.tables.columns import Column, Numbers, SourceTable, table_of, text_of
+from fabula.sources.tables.source_table import Column, Numbers, SourceTable, table_of, text_of
 
 
 def table_of_arrow(path: str, content: Any, parts: Sequence[tuple[str, int]] = ()) -> SourceTable:

@@ -10,8 +10,8 @@ import numpy as np
 from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
 from fabula.errors import FileError
-from fabula.sources.tables.columns import Column, SourceTable, first_wrong, numbers_of, text_of
 from fabula.sources.tables.roles import ADDED, ALBUMS, DISCS, find_column, plain
+from fabula.sources.tables.source_table import Column, SourceTable, first_wrong, numbers_of, text_of
 
 _DISC = 1000  # more tracks than a disc has
 

@@ -22,17 +22,6 @@ from fabula.core.item_columns import WORDS, ItemColumns
 from fabula.core.ordering import Ints
 from fabula.errors import FileError
 from fabula.sources.playlists.entries import is_address
-from fabula.sources.tables.columns import (
-    Column,
-    Numbers,
-    SourceTable,
-    brief,
-    durations_of,
-    features_of,
-    first_wrong,
-    numbers_in,
-    numbers_of,
-)
 from fabula.sources.tables.groups import is_one_playlist, lay_out, rows_where
 from fabula.sources.tables.roles import (
     ALBUMS,
@@ -44,6 +33,17 @@ from fabula.sources.tables.roles import (
     is_duration,
     plain,
     roles_of,
+)
+from fabula.sources.tables.source_table import (
+    Column,
+    Numbers,
+    SourceTable,
+    brief,
+    durations_of,
+    features_of,
+    first_wrong,
+    numbers_in,
+    numbers_of,
 )
 from fabula.sources.tables.storage import read_columns
 

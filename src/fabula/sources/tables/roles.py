@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, fields
 from types import MappingProxyType
 
 from fabula.errors import FileError, InputError
-from fabula.sources.tables.columns import Column, SourceTable, numbers_of
+from fabula.sources.tables.source_table import Column, SourceTable, numbers_of
 
 # The headings that columns usually carry, in several languages: which say what an item is, which are features.
 

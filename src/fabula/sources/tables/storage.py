@@ -14,7 +14,7 @@ from fabula.core.files.encoding import read_bytes, readable_file
 from fabula.errors import FabulaError, FileError, InputError, import_extra
 from fabula.media.registry import item_endings
 from fabula.sources.tables.arrow import table_of_arrow
-from fabula.sources.tables.columns import SourceTable
+from fabula.sources.tables.source_table import SourceTable
 from fabula.sources.tables.text_tables import TEXT_READERS
 
 SCHEMES = ("s3", "gs", "gcs", "abfs", "az", "hf", "https", "http", "ftp", "sftp", "memory")

@@ -12,7 +12,7 @@ from typing import Any
 
 from fabula.core.files.encoding import decode
 from fabula.errors import FileError
-from fabula.sources.tables.columns import SourceTable, column_of, is_nested, table_of, text_of
+from fabula.sources.tables.source_table import SourceTable, column_of, is_nested, table_of, text_of
 
 # CSV as text: the records of a file with the text of each cell, and tables as CSV. The one CSV writer there is.
 

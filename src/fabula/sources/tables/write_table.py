@@ -20,7 +20,7 @@ from fabula.core.files.encoding import Script
 from fabula.errors import FileError, InputError, import_extra
 from fabula.sources.json_spans import elements, first_value, member, members
 from fabula.sources.playlists.text_lines import line_end
-from fabula.sources.tables.columns import SourceTable, is_nested, numbers_of, text_of
+from fabula.sources.tables.source_table import SourceTable, is_nested, numbers_of, text_of
 from fabula.sources.tables.text_tables import csv_text, guard, quote, records_of, split_cells
 
 # Writing a collection as a table, one row an item.
