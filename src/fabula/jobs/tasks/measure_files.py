@@ -21,6 +21,7 @@ from fabula.session.opening.measure import joined
 from fabula.sources.folders import files_of, medium_of
 from fabula.sources.registry import Opening
 from fabula.sources.source import Source
+from fabula.sources.tables.write_table import feature_columns
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -95,20 +96,10 @@ def _table(medium: Medium, rows: Collection | None, kept: Sequence[str], lost: S
         none = [None] * len(lost)
         columns["title"] = pa.array([*(item.title for item in rows.items), *none], pa.string())
         columns[medium.words.creator] = pa.array([*(item.creator for item in rows.items), *none], pa.string())
-        for name, values in _numbers(rows).items():
+        for name, values in feature_columns(rows).items():
             columns[name] = pa.array(np.concatenate([values, np.full(len(lost), np.nan)]), from_pandas=True)
     columns["failure"] = pa.array([*[None] * len(kept), *(why for _, why in lost)], pa.string())
     return pa.table(columns)
-
-
-def _numbers(rows: Collection) -> dict[str, Any]:
-    """The features by name, (n,) each; one that is an array has a column for each number, ``name.1``, ``name.2``."""
-    found: dict[str, Any] = {}
-    for name in rows.feature_names:
-        values = rows.column(name).reshape(len(rows), -1)
-        several = values.shape[1] > 1
-        found |= {f"{name}.{i + 1}" if several else name: values[:, i] for i in range(values.shape[1])}
-    return found
 
 
 def _list(shard: int) -> str:

@@ -61,7 +61,8 @@ _ROWS = 500  # of it in hand
 _WHOLE = 1e15  # below, a float tells every whole number
 _CACHE = "fma_features"  # .npy and .json, beside the table they were read from
 _AGAIN = "get it again with: fabula fetch fma"
-_BROKEN = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, NotImplementedError, OSError)
+# What zipfile raises for a broken archive; RuntimeError where a password is wanted.
+_BROKEN = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, RuntimeError, OSError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,19 +208,12 @@ def _open_table(source: Path, name: str) -> Iterator[BinaryIO]:
                 yield file
         else:
             member = check_archive(source)[name]
-            with zipfile.ZipFile(source) as archive, _open_member(archive, member) as stream:
-                yield stream
+            with zipfile.ZipFile(source) as archive, archive.open(member) as stream:
+                yield stream  # type: ignore[misc]  # IO[bytes] is what a BinaryIO is
     except FileNotFoundError:
         raise FileError(f"{shown(source / name)}: does not exist") from None
     except _BROKEN as error:
         raise FileError(f"{shown(source / name)}: cannot be read ({error})") from error
-
-
-def _open_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> BinaryIO:
-    try:
-        return archive.open(member)  # type: ignore[return-value]  # IO[bytes] is what a BinaryIO is
-    except RuntimeError as error:  # a password is wanted
-        raise zipfile.BadZipFile(str(error)) from error
 
 
 def _stamp(source: Path, name: str) -> list[int]:

@@ -1,4 +1,4 @@
-"""Writing a collection as a table, one row an item."""
+"""Writing tables: a collection with one row an item, or the rows of a table in another order."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from fabula.core.collection import Collection
 from fabula.core.files.atomic import write_whole
@@ -23,7 +23,8 @@ from fabula.sources.playlists.text_lines import line_end
 from fabula.sources.tables.source_table import SourceTable, is_nested, numbers_of, text_of
 from fabula.sources.tables.text_tables import csv_text, guard, quote, records_of, split_cells
 
-# Writing a collection as a table, one row an item.
+_ENDINGS = (".csv", ".tsv", ".json", ".jsonl", ".parquet")
+_COMMA = re.compile(r"-?\d+,\d+")
 
 
 def write_table(
@@ -71,6 +72,16 @@ def write_table(
     return write_text(path, text)
 
 
+def feature_columns(collection: Collection) -> dict[str, NDArray[Any]]:
+    """The features by name, (n,) each; one that is an array has a column for each number, ``name.1``, ``name.2``."""
+    found: dict[str, NDArray[Any]] = {}
+    for name in collection.feature_names:
+        values = collection.column(name).reshape(len(collection), -1)
+        several = values.shape[1] > 1
+        found |= {f"{name}.{i + 1}" if several else name: values[:, i] for i in range(values.shape[1])}
+    return found
+
+
 def write_text(path: str | os.PathLike[str], text: str, script: Script | None = None) -> Path:
     """Write the text of a table, whole or not at all; by default in UTF-8.
 
@@ -93,11 +104,7 @@ def _columns(collection: Collection, extra: Mapping[str, Sequence[Any]]) -> dict
         if any(getattr(item, name) for item in items):
             columns[name] = [getattr(item, name) for item in items]
     fixed = set(columns)
-    found: dict[str, list[Any]] = {}
-    for name in collection.feature_names:
-        values = collection.column(name).reshape(len(items), -1)
-        several = values.shape[1] > 1
-        found |= {f"{name}.{i + 1}" if several else name: values[:, i].tolist() for i in range(values.shape[1])}
+    found = {name: values.tolist() for name, values in feature_columns(collection).items()}
     for name in dict.fromkeys(name for item in items for name in item.details):
         found.setdefault(name, [item.details.get(name) for item in items])
     for name, cells in found.items():
@@ -155,9 +162,6 @@ def as_json(names: Sequence[str], rows: Sequence[Sequence[Any]], *, lines: bool 
 
 
 # Writing rows of a table back in another order: every column, heading and cell as it was, and ours at the end.
-
-_COMMA = re.compile(r"-?\d+,\d+")
-_ENDINGS = (".csv", ".tsv", ".json", ".jsonl", ".parquet")
 
 
 def write_rows(
