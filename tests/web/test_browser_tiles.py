@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from .conftest import centre
-from .test_access import axe
+from .test_browser_accessibility import axe
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::ResourceWarning")]
 __all__ = ["axe"]

@@ -37,9 +37,9 @@ def command(*, roots: tuple[str, ...], port: int, browser: bool, model: str | No
         import_extra(module, extra="web", purpose="the page")
     from fabula.models.file import load_model
     from fabula.web.app import create_app
-    from fabula.web.settings import Settings, as_roots
+    from fabula.web.settings import Settings, check_roots
 
-    settings = Settings(roots=as_roots(roots), model=model)
+    settings = Settings(roots=check_roots(roots), model=model)
     settings = settings if token else replace(settings, token=None)
     if model is not None:
         load_model(model)  # a wrong name is told before anything starts
@@ -84,8 +84,8 @@ def _open_soon(address: str) -> None:
 
 
 def _serve(app: Any, listening: socket) -> None:
-    from fabula.web.guard.connections import server_of
+    from fabula.web.app import make_server
 
     with contextlib.suppress(KeyboardInterrupt):  # Ctrl-C is how it ends
-        server_of(app).run(sockets=[listening])
+        make_server(app).run(sockets=[listening])
     click.echo("the page is closed")

@@ -20,8 +20,8 @@ from fabula.session.ordered import Ordered
 from fabula.session.telling.answer import rows_of
 from fabula.session.writing.copies import numbered_names
 from fabula.session.writing.outputs import write_ordered
-from fabula.web.guard.files import ItemFile
-from fabula.web.store import OpenCollection
+from fabula.web.file_access import ItemFile
+from fabula.web.server_store import OpenCollection
 
 _CHUNK = 1 << 18
 _WRITERS: dict[str, Callable[[Ordered, Path], Path]] = {"html": write_page, "svg": write_picture}

@@ -24,12 +24,17 @@ if TYPE_CHECKING:
 
 PURPOSE = "reading pictures"
 MOST_PIXELS = 400_000_000  # a picture that claims more is refused before it is decoded: 20,000 by 20,000
+MOST_DECODED = 120_000_000  # pixels in memory at a time: about 500 MB, twice that where some are transparent
+_LARGE = 50_000_000  # pixels from which a picture is made smaller before it is made plain
+# What Pillow may take a file for, whatever it is called: never what is handed to another program, as PostScript is.
+FORMATS = ("JPEG", "MPO", "PNG", "WEBP", "TIFF", "GIF", "BMP", "DIB", "AVIF", "JPEG2000", "HEIF")
 _HEIF = frozenset((".heic", ".heif", ".hif"))
 _RAW = """
     .cr2 .cr3 .crw .nef .nrw .arw .dng .orf .rw2 .raf .pef .srw .x3f .iiq .3fr
 """
 RAW_ENDINGS = frozenset(_RAW.split())
 _PAGE = 2048  # pixels of the first page of a PDF, which stands for it in a folder
+_ROWS = 64  # of a picture of more than 8 bits, made plain at a time
 _BACKGROUND = 255  # what shows through a transparent picture
 
 
@@ -65,9 +70,10 @@ def open_picture(path: str | os.PathLike[str], size: int) -> Image:
     with _readable(name), _open_picture(name) as picture:
         _check_size(name, picture.size)
         picture.draft("RGB", (size, size))  # JPEG: decoded at a half, a quarter or an eighth
+        _check_size(name, picture.size, MOST_DECODED)
         if getattr(picture, "n_frames", 1) > 1:
             picture.seek(0)
-        upright = _upright(_plain(picture))
+        upright = _upright(_plain(picture, size))
         upright.thumbnail((size, size), pillow().Resampling.BOX, reducing_gap=2.0)
         return upright
 
@@ -86,7 +92,7 @@ def _open_picture(name: str) -> Iterator[Image]:
     module = pillow()
     ending = Path(name).suffix.lower()
     if ending in RAW_ENDINGS:
-        with module.open(_raw_preview(name)) as preview:
+        with module.open(_raw_preview(name), formats=_formats()) as preview:
             yield preview
         return
     if ending == ".pdf":
@@ -94,8 +100,15 @@ def _open_picture(name: str) -> Iterator[Image]:
         return
     if ending in _HEIF:
         import_extra("pillow_heif", extra="images", purpose="reading HEIC pictures").register_heif_opener()
-    with Path(name).open("rb") as file, module.open(file) as picture:
+    with Path(name).open("rb") as file, module.open(file, formats=_formats()) as picture:
         yield picture
+
+
+def _formats() -> tuple[str, ...]:
+    """Those of the formats that can be read as things are installed."""
+    module = pillow()
+    module.init()
+    return tuple(name for name in FORMATS if name in module.OPEN)
 
 
 def _raw_preview(name: str) -> Any:
@@ -140,10 +153,10 @@ def _readable(name: str) -> Iterator[None]:
         raise FileError(f"{shown(name)}: is broken ({shown(str(error)) or type(error).__name__})") from error
 
 
-def _check_size(name: str, size: tuple[int, int]) -> None:
+def _check_size(name: str, size: tuple[int, int], most: int = MOST_PIXELS) -> None:
     width, height = size
-    if width * height > MOST_PIXELS:
-        raise FileError(f"{shown(name)}: claims {width} x {height} pixels; at most {MOST_PIXELS:,} are decoded")
+    if width * height > most:
+        raise FileError(f"{shown(name)}: claims {width} x {height} pixels; at most {most:,} are decoded")
 
 
 def _orientation(picture: Image) -> int:
@@ -171,9 +184,12 @@ def _upright(picture: Image) -> Image:
     return picture if turn is None else picture.transpose(turn(pillow().Transpose))
 
 
-def _plain(picture: Image) -> Image:
+def _plain(picture: Image, size: int) -> Image:
     """The picture in RGB; transparent parts are white, 16 bits are brought to 8."""
     orientation = _orientation(picture)
+    width, height = picture.size
+    if width * height > _LARGE and picture.mode in ("L", "LA", "RGB", "RGBA", "CMYK"):
+        picture = picture.reduce(max(1, max(width, height) // (4 * size)))
     plain = _rgb(picture)
     plain.info["fabula_orientation"] = orientation
     return plain
@@ -184,9 +200,15 @@ def _rgb(picture: Image) -> Image:
     if picture.mode.startswith("I") or picture.mode == "F":  # Pillow would cut 16 bits off at 255
         import numpy as np
 
-        values = np.asarray(picture, dtype=np.float64)
-        most = 65535.0 if picture.mode.startswith("I") else max(1.0, float(np.nanmax(values, initial=1.0)))
-        eight = np.clip(np.nan_to_num(values) * (255.0 / most), 0, 255).astype(np.uint8)
+        width, height = picture.size
+        rows = [(0, top, width, min(top + _ROWS, height)) for top in range(0, height, _ROWS)]
+        most = 65535.0
+        if picture.mode == "F":
+            most = max(1.0, *(float(np.nanmax(np.asarray(picture.crop(part)), initial=1.0)) for part in rows))
+        eight = np.empty((height, width), dtype=np.uint8)
+        for part in rows:  # some rows at a time: numbers of 8 bytes are large
+            values = np.asarray(picture.crop(part), dtype=np.float64)
+            eight[part[1] : part[3]] = np.clip(np.nan_to_num(values) * (255.0 / most), 0, 255)
         return module.fromarray(eight).convert("RGB")  # type: ignore[no-any-return]
     if picture.mode in ("RGBA", "LA", "PA", "RGBa", "La") or "transparency" in picture.info:
         seen = picture.convert("RGBA")
@@ -301,7 +323,7 @@ def read_item(path: str) -> Item:
     """
     said: dict[str, Any] = {}
     try:
-        with pillow().open(path) as picture:
+        with pillow().open(path, formats=_formats()) as picture:
             said |= _exif(picture)
             packet = picture.info.get("xmp") or picture.info.get("XML:com.adobe.xmp")
             said |= read_packet(packet) if packet else {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import posixpath
 import re
 import zipfile
@@ -9,11 +10,12 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from html.parser import HTMLParser
+from html import unescape
 from pathlib import Path
 from types import MappingProxyType
 from urllib.parse import unquote
 from xml.etree import ElementTree as ET
+from xml.parsers import expat
 
 from fabula.errors import FileError, shown
 from fabula.media.text.heads import CHAPTER, without_heads
@@ -130,9 +132,8 @@ def _without_last_break(blocks: list[Block]) -> list[Block]:
 
 _FRONT = re.compile(r"\A\s*(---|\+\+\+)[ \t]*\n(.*?)\n\1[ \t]*(?:\n|\Z)", re.DOTALL)
 _FIELD = re.compile(r"^([^\W\d][\w-]{0,40})[ \t]*[:=][ \t]*(\S.{0,400}?)[ \t]*$", re.MULTILINE)
-_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
-_ATX = re.compile(r"(#{1,6})[ \t]+(.*?)[ \t#]*")
-_RULE = re.compile(r"[ \t]*(?:(?:[*_~#=•·⁂❦-][ \t]*){3,}|\*|⁂|❦|#)[ \t]*")
+_ATX = re.compile(r"(#{1,6})[ \t]+")
+_RULE = re.compile(r"(?:[*_~#=•·⁂❦-][ \t]*){3,}|\*|⁂|❦|#")  # of a line without spaces around it
 _SENTENCE_END = tuple(".,;:!?…。，")
 _EMPTY = re.compile(r"\n[ \t]*\n")
 _GAP = re.compile(r"(\n[ \t]*){4,}")  # three empty lines part scenes
@@ -148,7 +149,7 @@ def markdown_document(text: str) -> Document:
     ('Rain', [1, 0, -1, 0], 'It rained.\\n\\nStill.')
     """
     fields, body = _front(text)
-    blocks = tuple(_markdown_blocks(_COMMENT.sub("", body)))
+    blocks = tuple(_markdown_blocks(_without_comments(body)))
     return _about(blocks, fields)
 
 
@@ -195,6 +196,15 @@ def _front(text: str) -> tuple[dict[str, str], str]:
     return fields, text[front.end() :]
 
 
+def _without_comments(text: str) -> str:
+    """Markdown without what stands in <!-- -->."""
+    parts, at = [], 0
+    while (start := text.find("<!--", at)) >= 0 and (end := text.find("-->", start + 4)) >= 0:
+        parts.append(text[at:start])
+        at = end + 3
+    return "".join([*parts, text[at:]])
+
+
 def _plain_block(part: str, *, first: bool) -> Block:
     line = part.strip()
     if _RULE.fullmatch(line):
@@ -215,24 +225,27 @@ def _is_heading(part: str, *, first: bool) -> bool:
 def _markdown_blocks(body: str) -> Iterator[Block]:
     lines: list[str] = []
     for line in [*body.split("\n"), ""]:
-        heading = _ATX.fullmatch(line.strip()) if line.startswith("#") else None
         under = line.strip()
+        heading = _ATX.match(under) if line.startswith("#") else None
         if lines and len(lines) == 1 and len(under) > 1 and set(under) in ({"="}, {"-"}):
             yield Block(1 if "=" in under else 2, bare(lines.pop()))
-        elif heading or not under or _RULE.fullmatch(line):
+        elif heading or not under or _RULE.fullmatch(under):
             if lines:
                 yield Block(PARAGRAPH, bare("\n".join(lines)), "\n".join(lines))
                 lines = []
             if heading:
-                yield Block(len(heading[1]), bare(heading[2]))
+                yield Block(len(heading[1]), bare(under[heading.end() :].rstrip(" \t#")))
             elif under:
                 yield Block(SEPARATOR, "")
         else:
             lines.append(line)
 
 
-_IMAGE, _LINK = re.compile(r"!\[[^\]]*\]\([^)]*\)"), re.compile(r"\[([^\]]+)\]\([^)]*\)")
-_MARKS = re.compile(r"(?<!\w)(\*{1,3}|_{1,3}|`+|~~)(?=\S)(.+?)(?<=\S)\1(?!\w)", re.DOTALL)
+# What no mark can close is not looked for to the end of a text: patterns stop at the next bracket, or after a while.
+_TARGET = r"\((?:[^()]|\([^()]*\))*\)"
+_IMAGE, _LINK = re.compile(r"!\[[^\[\]]*\]" + _TARGET), re.compile(r"\[([^\[\]]+)\]" + _TARGET)
+_MARKS = re.compile(r"(?<!\w)(\*{1,3}|_{1,3}|`{1,3}|~~)(?=\S)(.{1,4000}?)(?<=\S)\1(?!\w)", re.DOTALL)
+_MANY_MARKS = 1000  # in one paragraph: then they are no emphasis, and all of them go
 _QUOTE = re.compile(r"^[ \t]*(?:>[ \t]?)+", re.MULTILINE)
 _TAG = re.compile(r"</?[a-zA-Z][^<>]{0,200}>")
 
@@ -246,6 +259,8 @@ def bare(markdown: str) -> str:
     'A big house, snake_case'
     """
     text = _LINK.sub(r"\1", _IMAGE.sub("", _QUOTE.sub("", markdown)))
+    if sum(map(text.count, "*_`~")) > _MANY_MARKS:
+        text = re.sub(r"[*_`~]+", "", text)
     return _TAG.sub("", _MARKS.sub(r"\2", _MARKS.sub(r"\2", text))).strip()
 
 
@@ -270,17 +285,61 @@ def html_document(text: str) -> Document:
     ('Rain', 'It rained.\\n\\nStill.')
     """
     reader = _Reader()
-    reader.feed(text)
-    reader.close()
+    for kind, content in _html_tokens(text):
+        getattr(reader, kind)(content)
     reader.flush()
     return Document(tuple(reader.blocks), name=reader.title, author=reader.author)
 
 
-class _Reader(HTMLParser):
+_NAME = re.compile(r"/?([a-zA-Z][^\s/>\x00]*)")
+_UNREAD = {name: re.compile(rf"</{name}\b", re.IGNORECASE) for name in ("script", "style")}  # tags are no tags in these
+_QUOTED = re.compile("=([\"'])")
+_META = re.compile(r"([\w-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))")
+
+
+def _html_tokens(text: str) -> Iterator[tuple[str, str]]:
+    """Pieces of HTML as (data, start or end; content), in one pass: what is looked for in vain ends the reading."""
+    at = 0
+    while (start := text.find("<", at)) >= 0:
+        name = _NAME.match(text, start + 1)
+        comment = text.startswith("<!--", start)
+        if name is None and not comment and text[start + 1 : start + 2] not in ("!", "?", "/"):  # a < of its own
+            yield "data", text[at : start + 1]
+            at = start + 1
+            continue
+        end = text.find("-->", start + 4) + 2 if comment else _tag_end(text, name.end() if name else start)
+        if end < 2:
+            break
+        yield "data", text[at:start]
+        at = end + 1
+        if name is not None:
+            yield "end" if text[start + 1] == "/" else "start", text[start + 1 : end].lstrip("/")
+            silent = _UNREAD.get(name[1].lower())
+            if silent is not None and text[start + 1] != "/":
+                closing = silent.search(text, at)
+                at = len(text) if closing is None else closing.start()
+    yield "data", text[at:]
+
+
+def _tag_end(text: str, at: int) -> int:
+    """Where a tag ends, a > in quotes aside; -1 where it does not."""
+    end = text.find(">", at)
+    while end >= 0:
+        quote = _QUOTED.search(text, at, end)
+        if quote is None:
+            return end
+        closing = text.find(quote[1], quote.end())
+        if closing < 0:  # a quote that nothing closes is none
+            return end
+        at = closing + 1
+        end = end if end >= at else text.find(">", at)
+    return -1
+
+
+class _Reader:
     """Gathers blocks; a tag that is never closed ends with the block."""
 
     def __init__(self) -> None:
-        super().__init__(convert_charrefs=True)
         self.blocks: list[Block] = []
         self.title = self.author = ""
         self._parts: list[str] = []
@@ -288,45 +347,53 @@ class _Reader(HTMLParser):
         self._level = PARAGRAPH
         self._pre = self._in_title = False
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+    def start(self, content: str) -> None:
+        """A tag that opens, or opens and closes; of XHTML some of these open nothing."""
+        tag, closed = _name_of(content), content.endswith("/")
         if tag in _SILENT:
-            self._silent.append(tag)
+            if not closed:
+                self._silent.append(tag)
         elif tag == "br":
             self._parts.append("\n")
         elif tag == "meta":
-            said = dict(attrs)
-            if (said.get("name") or "").lower() == "author":
-                self.author = said.get("content") or ""
-        elif tag in _BLOCKS:
+            said = {key.lower(): unescape("".join(values)) for key, *values in _META.findall(content[:4000])}
+            if said.get("name", "").lower() == "author":
+                self.author = said.get("content", "")
+        elif tag in _BLOCKS and not (closed and tag == "title"):
             self.flush()
             self._level, self._in_title = _HEADINGS.get(tag, PARAGRAPH), tag == "title"
             self._pre = tag == "pre"
             if tag == "hr":
                 self.blocks.append(Block(SEPARATOR, ""))
 
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag not in _SILENT and tag != "title":  # XHTML may close what opens nothing
-            self.handle_starttag(tag, attrs)
-
-    def handle_endtag(self, tag: str) -> None:
+    def end(self, content: str) -> None:
+        """A tag that closes."""
+        tag = _name_of(content)
         if self._silent and tag == self._silent[-1]:
             self._silent.pop()
         elif tag in _BLOCKS:
             self.flush()
             self._level, self._in_title, self._pre = PARAGRAPH, False, False
 
-    def handle_data(self, data: str) -> None:
-        if not self._silent:
-            self._parts.append(data if self._pre else re.sub(r"[ \t\n\r\f]+", " ", data))
+    def data(self, text: str) -> None:
+        """What stands between tags."""
+        if text and not self._silent:
+            plain = unescape(text)
+            self._parts.append(plain if self._pre else re.sub(r"[ \t\n\r\f]+", " ", plain))
 
     def flush(self) -> None:
         """End the block that is being read."""
-        text = re.sub(r" *\n *", "\n", "".join(self._parts)).strip()
+        text = "\n".join(line.strip(" ") for line in "".join(self._parts).split("\n")).strip()
         self._parts = []
         if text and self._in_title:
             self.title = self.title or text
         elif text:
             self.blocks.append(Block(self._level, text))
+
+
+def _name_of(content: str) -> str:
+    found = _NAME.match(content)
+    return found[1].lower() if found else ""
 
 
 # Documents that are packed in a zip file: .docx, .odt and .epub. Bounded reading; nothing is written or run.
@@ -370,12 +437,27 @@ class _Archive:
         data = self.read(name)
         if not data:
             return None
-        if re.search(rb"<!(?:DOCTYPE|ENTITY)[^>]*(?:\[|ENTITY)", data):  # what an entity may become has no bound
+        if _declares(data):  # what an entity may become has no bound
             raise FileError(f"{shown(self.where)}: defines entities of its own, which are not read")
         try:
             return ET.fromstring(data)
         except (ET.ParseError, LookupError) as error:
             raise FileError(f"{shown(self.where)}: is broken ({name}: {error})") from error
+
+
+def _declares(data: bytes) -> bool:
+    """Whether XML declares anything of its own, entities for example, before its first element."""
+    parser, found = expat.ParserCreate(), []
+
+    def stop(*_: object) -> None:
+        raise StopIteration
+
+    parser.StartDoctypeDeclHandler = lambda _name, _system, _public, inner: found.append(bool(inner))
+    parser.EntityDeclHandler = lambda *_: found.append(True)
+    parser.StartElementHandler = stop
+    with contextlib.suppress(StopIteration, expat.ExpatError, LookupError):
+        parser.Parse(data, True)  # noqa: FBT003 - all of it
+    return any(found)
 
 
 def read_packed(path: str) -> Document:

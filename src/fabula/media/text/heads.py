@@ -75,13 +75,13 @@ def without_heads(paragraphs: Sequence[str]) -> list[str]:
     kept = [
         part
         for shape, part in zip(shapes, paragraphs, strict=True)
-        if often[shape] < _RUNNING and not _NUMBERED.fullmatch(part) and not _is_spelled_part(part)
+        if often[shape] < _RUNNING and not _is_number(part) and not _is_spelled_part(part)
     ]
     while len(kept) > 1 and names_part(kept[0]):
         kept = kept[1:]
     if kept:
         kept[0] = _without_first_line(kept[0])
-    while len(kept) > 1 and _THE_END.fullmatch(kept[-1]):
+    while len(kept) > 1 and len(kept[-1]) <= 2 * _SHORT and _THE_END.fullmatch(kept[-1]):
         kept.pop()
     return kept
 
@@ -120,6 +120,11 @@ def _shape(line: str) -> str:
 def _may_run(part: str) -> bool:
     """Whether a paragraph may be a running head: one short line, in capitals or with a number."""
     return len(part) <= _SHORT and "\n" not in part and (part.isupper() or any(map(str.isdigit, part)))
+
+
+def _is_number(part: str) -> bool:
+    """Whether a paragraph is the number of a page or a part, and nothing else."""
+    return len(part) <= 2 * _SHORT and bool(_NUMBERED.fullmatch(part))
 
 
 def _is_spelled_part(part: str) -> bool:
