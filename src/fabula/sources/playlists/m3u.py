@@ -14,7 +14,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from fabula.core.files.encoding import legible, read_bytes, read_text
+from fabula.core.files.encoding import decode, legible, read_bytes
 from fabula.errors import FileError
 from fabula.sources.playlists import text_lines
 from fabula.sources.playlists.entries import MOST_BYTES, Comments, Entry, Playlist, PlaylistFormat, check_count, on_disk
@@ -33,7 +33,8 @@ _DETAILS = {"EXTALB": "album", "EXTGENRE": "genre", "EXTGRP": "group"}
 
 def read_m3u(path: str | os.PathLike[str]) -> Playlist:
     """Read an M3U playlist: UTF-8, or Windows text in .m3u; names of files whose bytes are no text keep their bytes."""
-    text, script = read_text(path, "an M3U playlist", _encodings(path), any_bytes=True, most=MOST_BYTES)
+    data = read_bytes(path, most=MOST_BYTES)
+    text, script = decode(data, path, "an M3U playlist", _encodings(path, data), any_bytes=True)
     if text.lstrip().lower().startswith(("<", "{", "[playlist]")):
         raise FileError(f"{path}: is not an M3U playlist (it starts with {text.lstrip()[:12]!r})")
     folder = Path(path).parent
@@ -61,9 +62,9 @@ def read_m3u(path: str | os.PathLike[str]) -> Playlist:
     return Playlist(found, title, "m3u", folder, head, "".join(pending), text, found, script)
 
 
-def _encodings(path: str | os.PathLike[str]) -> list[str]:
+def _encodings(path: str | os.PathLike[str], data: bytes) -> list[str]:
     """The encodings to try: UTF-8, the one the file names, and in .m3u Windows text."""
-    named = _ENCODED.search(read_bytes(path, most=MOST_BYTES)[:2000])
+    named = _ENCODED.search(data[:2000])
     usual = ["utf-8"] if Path(path).suffix.lower() == ".m3u8" else ["utf-8", "cp1252"]
     try:
         return ["utf-8", codecs.lookup(named[1].decode()).name, *usual] if named else usual

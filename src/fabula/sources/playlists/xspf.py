@@ -17,7 +17,7 @@ from xml.etree import ElementTree as ET
 from xml.parsers import expat
 from xml.sax.saxutils import escape, quoteattr
 
-from fabula.core.files.encoding import read_bytes, read_text
+from fabula.core.files.encoding import decode, read_bytes
 from fabula.errors import FileError
 from fabula.sources.playlists.entries import (
     MOST_BYTES,
@@ -47,8 +47,9 @@ _DETAILS = ("album", "trackNum", "annotation", "identifier", "info", "image")
 
 def read_xspf(path: str | os.PathLike[str]) -> Playlist:
     """Read an XSPF playlist; a document type or an entity of its own is refused."""
-    declared = _DECLARED.match(read_bytes(path, most=MOST_BYTES).lstrip()[:200])
-    text, script = read_text(path, "an XSPF playlist", [declared[1].decode() if declared else "utf-8"])
+    content = read_bytes(path, most=MOST_BYTES)
+    declared = _DECLARED.match(content.lstrip()[:200])
+    text, script = decode(content, path, "an XSPF playlist", [declared[1].decode() if declared else "utf-8"])
     data = text.encode("utf-8", "surrogatepass")
     try:
         spans = _spans(path, data)
