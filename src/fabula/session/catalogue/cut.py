@@ -106,8 +106,10 @@ def piece_of(reading: TableReading, rows: Ints, total: int, *, named: bool = Tru
 
 
 @contextmanager
-def open_parquet(path: str, *, memory_map: bool = True) -> Iterator[pq.ParquetFile]:
+def open_parquet(path: str, *, stream: bool = False) -> Iterator[pq.ParquetFile]:
     """A Parquet file on a disk or at an address, to be read in pieces.
+
+    To be streamed from its start to its end, it is neither mapped into memory nor read ahead: both would fill that.
 
     Raises
     ------
@@ -122,7 +124,7 @@ def open_parquet(path: str, *, memory_map: bool = True) -> Iterator[pq.ParquetFi
             with Place(path).open() as content:
                 yield pq.ParquetFile(content)
             return
-        with pq.ParquetFile(path, memory_map=memory_map) as file:
+        with pq.ParquetFile(path, memory_map=not stream, pre_buffer=not stream) as file:
             yield file
     except (pa.ArrowException, OSError) as error:
         reason = str(error).partition("\n")[0].rstrip(".")
@@ -247,10 +249,10 @@ def _large(path: str | Path) -> int:
 
 
 def _stream(path: str, asked: Columns, wanted: Sequence[str], total: int) -> Iterator[Piece]:
-    """A large Parquet file in pieces of whole collections; mapped into memory, it would fill that."""
+    """A large Parquet file in pieces of whole collections."""
     import pyarrow as pa
 
-    with open_parquet(path, memory_map=False) as file:
+    with open_parquet(path, stream=True) as file:
         columns, headings = layout_of(path, file, asked, wanted)
         starts = starts_of(path, file, str(columns.collection))
         begun, left = 0, None
