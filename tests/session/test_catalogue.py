@@ -7,8 +7,7 @@ import pytest
 
 import fabula
 from fabula.errors import FileError, InputError
-from fabula.session.catalogue import bulk as running
-from fabula.session.catalogue import cut as reading
+from fabula.session.catalogue import bulk, cut
 from fabula.session.catalogue.bulk import CatalogueRequest, encode_catalogue, order_catalogue
 from fabula.session.catalogue.cut import pieces_of
 
@@ -79,9 +78,9 @@ def test_every_collection_is_ordered_as_by_itself(table, tmp_path):
 @pytest.mark.slow
 def test_pieces_are_the_whole(parquet, tmp_path, monkeypatch):
     whole = order_catalogue(CatalogueRequest(parquet), tmp_path / "whole.csv").path.read_text()
-    monkeypatch.setattr(reading, "_WHOLE", 5)
-    monkeypatch.setattr(reading, "_PIECE", 7)
-    monkeypatch.setattr(running, "_PART", 1)
+    monkeypatch.setattr(cut, "_WHOLE", 5)
+    monkeypatch.setattr(cut, "_PIECE", 7)
+    monkeypatch.setattr(bulk, "_PART", 1)
     assert len(list(pieces_of(parquet, COLUMNS))) > 2
     told = []
     asked = CatalogueRequest(parquet, report=lambda done, total, name: told.append((done, total)))
@@ -102,11 +101,23 @@ def test_rows_that_do_not_stand_together_are_refused_in_pieces(parquet, tmp_path
     content = pq.read_table(parquet)
     pq.write_table(content.take([*range(1, content.num_rows), 0]), parquet)
     encode_catalogue(CatalogueRequest(parquet, "albums"), tmp_path / "fine.csv")  # small: read whole
-    monkeypatch.setattr(reading, "_WHOLE", 5)
-    monkeypatch.setattr(reading, "_PIECE", 7)
+    monkeypatch.setattr(cut, "_WHOLE", 5)
+    monkeypatch.setattr(cut, "_PIECE", 7)
     with pytest.raises(FileError, match="collection 'a0' do not stand together"):
         encode_catalogue(CatalogueRequest(parquet, "albums"), tmp_path / "none.csv")
     assert [p.name for p in tmp_path.glob("*none*")] == []
+
+
+def test_a_row_that_names_no_collection_is_told_in_pieces(parquet, tmp_path, monkeypatch):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    content = pq.read_table(parquet)
+    ids = content.column("album_id").to_pylist()
+    pq.write_table(content.set_column(0, "album_id", pa.array([*ids[:-2], None, ids[-1]])), parquet)
+    monkeypatch.setattr(cut, "_WHOLE", 5)
+    with pytest.raises(FileError, match=rf"row {len(ids) - 1}, column 'album_id': must name the collection"):
+        encode_catalogue(CatalogueRequest(parquet, "albums"), tmp_path / "none.csv")
 
 
 def test_what_is_interrupted_leaves_what_was_there(table, tmp_path):
