@@ -10,8 +10,7 @@ from fabula.core.collection import Item
 from fabula.errors import FabulaError, FileError, InputError, shown
 from fabula.media.extraction import Measuring
 from fabula.media.registry import item_endings
-from fabula.session.demo import demo_folder
-from fabula.session.saved import open_saved
+from fabula.session.open import demo_folder, load_session
 from fabula.session.session import Asked, Session, source_session
 from fabula.sources.folders import natural_key
 from fabula.sources.playlists.entries import Playlist, is_address, is_relative, resolve
@@ -231,7 +230,7 @@ def reopen(store: ServerStore, workspace: PageWorkspace, progress: JobProgress) 
     path = resolve_below(origin.path, store.settings.roots) if origin.kind == "path" else None
     if path is not None:
         return open_paths(store, [path], store.settings.roots, progress, origin)
-    session, _ = open_saved(workspace.session, model=store.settings.model)
+    session, _ = load_session(workspace.session, model=store.settings.model)
     return store.add(open_saved_session(store, session, origin, workspace.id))
 
 

@@ -22,7 +22,7 @@ from fabula.errors import FileError, InputError, import_extra
 from fabula.media.extraction import Measuring
 from fabula.media.medium import Medium
 from fabula.media.registry import measure_if_held
-from fabula.session.opening.measure import measured
+from fabula.session.measure import measure
 from fabula.sources.registry import Opening, open_source
 from fabula.sources.tables.read_table import TableReading, open_table
 from fabula.sources.tables.roles import Columns, columns_named, feature_name, roles_of
@@ -81,7 +81,7 @@ def pieces_of(
     how = opening or Opening()
     if not is_table(path):
         source = open_source([path], how)
-        source = measured(source, measuring or Measuring()) if source.files else source
+        source = measure(source, measuring or Measuring()) if source.files else source
         count = len(source.collection)
         block = Collections.of([source.collection])
         yield Piece(block, np.arange(1, count + 1), block.texts("id"), source.medium, count)

@@ -12,7 +12,7 @@ import numpy as np
 from fabula.core.collection import Item
 from fabula.core.fit import Fit
 from fabula.media.facts import Fact, choose_facts, total
-from fabula.session.requests.wishes import side_name
+from fabula.session.request import side_name
 from fabula.session.telling.reasons import likelier
 from fabula.sources.source import with_held
 
@@ -99,7 +99,7 @@ def as_json(ordered: Ordered, *, explain: bool = True) -> dict[str, Any]:
         "lengths": ordered.lengths,
         "unit": ordered.session.medium.unit.name,
         "left_out": list(ordered.left_out),
-        "unmeasured": _unmeasured(ordered),
+        "unmeasured": _entries_held(ordered),
         "model": model_name(ordered),
         "likelier": likelier(ordered.fit, ordered.given),
         "direction": ordered.sureness,
@@ -141,7 +141,7 @@ def knows(ordered: Ordered) -> list[str]:
     return list(dict.fromkeys(session.medium.shown(name) for name in names))
 
 
-def given_name(ordered: Ordered) -> str:
+def input_order_name(ordered: Ordered) -> str:
     """What to call the order in which the items came: files without numbers of their own come by name."""
     source = ordered.session.source
     by_name = source.files and source.playlist is None and not source.collection.ordered
@@ -154,8 +154,8 @@ def likely_text(ordered: Ordered) -> str:
     if times is None:
         return ""
     if times < 1.1:
-        return f"the model finds it no likelier than {given_name(ordered)}"
-    return f"{times_text(times)} as likely as {given_name(ordered)}"
+        return f"the model finds it no likelier than {input_order_name(ordered)}"
+    return f"{times_text(times)} as likely as {input_order_name(ordered)}"
 
 
 def beside_text(proposal: Proposal, chosen: Fit) -> str:
@@ -217,7 +217,7 @@ def _likes(ordered: Ordered) -> list[list[float]] | None:
     return None if judged is None or len(judged.collection) > _MOST_LIKES else judged.likes().round(4).tolist()
 
 
-def _unmeasured(ordered: Ordered) -> list[dict[str, Any]]:
+def _entries_held(ordered: Ordered) -> list[dict[str, Any]]:
     """Entries of a playlist that could not be measured, and the position they keep in what is written."""
     source = ordered.session.source
     if source.playlist is None or not source.unmovable:

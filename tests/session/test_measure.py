@@ -10,7 +10,7 @@ import pytest
 
 import fabula
 from fabula.errors import FileError, InputError, MissingExtraError
-from fabula.session.opening.embedding import along, embedding_step
+from fabula.session.measure import along, embedding_step
 from fabula.session.session import open_session
 
 TEXTS = [f"It rained on the {name} and then it stopped for a while." for name in ("sea", "land", "hill", "town")]

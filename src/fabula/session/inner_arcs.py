@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,13 +20,19 @@ from fabula.media.registry import item_endings, medium_of_file
 from fabula.models.file import load_model
 from fabula.session.judging.judges import judge_of
 from fabula.session.judging.likelihood import Likelihood
-from fabula.session.telling.pieces import FEWEST, PIECES, pieces_along
+from fabula.session.telling.reasons import MOST_ITEMS
 from fabula.sources.registry import open_source
+
+if TYPE_CHECKING:
+    from fabula.session.ordered import Ordered
 
 SIX = ("rags-to-riches", "tragedy", "man-in-a-hole", "icarus", "cinderella", "oedipus")  # Reagan et al. 2016
 WINDOW = 10_000  # words of a sliding window, as Reagan et al. have it
 _SHARE = 0.2  # of the whole that a window has at most
 _SECTIONS = 24  # of the essence, which needs some length to be told
+PIECES = 500
+FEWEST = 20  # pieces, below which there is no arc to speak of
+_KNOWN = 0.5  # share of the pieces that must say something
 
 
 @dataclass(frozen=True)
@@ -86,7 +92,7 @@ class InnerArc:
         """The likest of the six."""
         return self.six.templates[0]
 
-    def told(self) -> str:
+    def describe(self) -> str:
         """What it is like, and how sure that is, in a sentence.
 
         The share of shuffles decides whether it is believed; that of arcs drawn again, which of the six.
@@ -119,7 +125,7 @@ class InnerArc:
             "shape": self.shape.name,
             "six": _shapes(self.six),
             "learned": _shapes(self.learned),
-            "told": self.told(),
+            "told": self.describe(),
         }
 
 
@@ -147,7 +153,7 @@ def inner_arcs(
     how = windows or Windows()
     found = []
     for path in map(str, paths):
-        item, medium, parts = _opened(path)
+        item, medium, parts = _open(path)
         found.append(inner_arc(item, medium, how, parts))
         if progress is not None:
             progress(len(found), len(paths), path)
@@ -174,7 +180,7 @@ def inner_arc(item: Item, medium: Medium, windows: Windows | None = None, parts:
     if pieces is None or len(pieces) < FEWEST:
         if len(within) == 1 and item.path:
             medium.spec().measure(item.path, lambda: False)  # says what is wrong with a file that cannot be read
-        raise FileError(f"{_called(item)}: is too short for an arc")
+        raise FileError(f"{_name(item)}: is too short for an arc")
     column, values = _column(pieces, item, medium, how.by)
     lengths = medium.lengths(pieces)
     length = float(lengths.sum())
@@ -183,12 +189,12 @@ def inner_arc(item: Item, medium: Medium, windows: Windows | None = None, parts:
     rng = np.random.default_rng(how.seed)
     arc = smoothed(values, span, rng)
     half = span / len(pieces) / 2
-    fits = [fit_shapes(values, known, span=span, rng=rng) for known in (_six(), _learned())]
+    fits = [fit_shapes(values, known, span=span, rng=rng) for known in (_six(), _corpus_templates())]
     at = np.linspace(half, 1 - half, len(arc.values))
     return InnerArc(item, medium, column, length, share * length, at, arc, _essence(within, medium), *fits)
 
 
-def _opened(path: str) -> tuple[Item, Medium, tuple[Item, ...]]:
+def _open(path: str) -> tuple[Item, Medium, tuple[Item, ...]]:
     """An item, its kind, and the items of a folder in the order of their names, which are its parts."""
     if Path(path).is_dir():
         source = open_source([path])
@@ -211,11 +217,11 @@ def _column(pieces: Collection, item: Item, medium: Medium, by: str | None) -> t
         raise InputError(f"there is no {asked!r}; there are: {', '.join(pieces.feature_names)}", field="by")
     values = pieces.column(name)
     if np.isfinite(values).sum() < FEWEST:
-        raise InputError(f"{_called(item)}: has no {name!r}: {medium.unknown.get(name, 'not known')}", field="by")
+        raise InputError(f"{_name(item)}: has no {name!r}: {medium.unknown.get(name, 'not known')}", field="by")
     return name, values
 
 
-def _called(item: Item) -> str:
+def _name(item: Item) -> str:
     return shown(item.path) or item.label
 
 
@@ -232,10 +238,71 @@ def _six() -> list[Template]:
     return [template(name) for name in SIX]
 
 
-def _learned() -> list[Template]:
+def _corpus_templates() -> list[Template]:
     return [template(name) for name in template_names() if name.startswith("album-4")]
 
 
 def _shapes(fit: ShapeFit) -> list[dict[str, Any]]:
     rows = zip(fit.templates, fit.likeness.tolist(), fit.shares.tolist(), strict=True)
     return [{"name": t.name, "likeness": r, "share": s, "chance": fit.chance} for t, r, s in rows]
+
+
+@dataclass(frozen=True, eq=False)
+class WholeArc:
+    """The course of a feature through items laid one after the other.
+
+    ``at`` and ``arc`` are as of an inner arc; ``starts`` tells where each item begins, in [0, 1], and ``labels``
+    what it is called.
+    """
+
+    column: str
+    at: Floats
+    arc: Smoothed
+    starts: Floats
+    labels: tuple[str, ...]
+
+
+def whole_arc(ordered: Ordered) -> WholeArc | None:
+    """The arc through all items of an order, piece by piece; None where they have no inside that could be told."""
+    session = ordered.session
+    medium, items = session.medium, session.readable.only(ordered.ordering).items
+    if medium.tone is None or len(items) > MOST_ITEMS:
+        return None
+    pieces, starts = pieces_along(items, medium, PIECES)
+    if pieces is None or len(pieces) < FEWEST:
+        return None
+    values = pieces.column(medium.tone)
+    if np.isfinite(values).mean() < _KNOWN:
+        return None
+    span = max(1, len(values) // 10)
+    arc = smoothed(values, span, np.random.default_rng(0))
+    half = span / len(values) / 2
+    at = np.linspace(half, 1 - half, len(arc.values))
+    return WholeArc(medium.tone, at, arc, np.array(starts) / len(values), tuple(item.label for item in items))
+
+
+def pieces_along(items: Sequence[Item], medium: Medium, count: int) -> tuple[Collection | None, list[int]]:
+    """About so many pieces of items laid one after the other, and the number of the first of each item.
+
+    Each item has as many as its share of the whole; one that cannot be cut has none. None where none can.
+
+    Parameters
+    ----------
+    items, medium
+        In their order, and their kind.
+    count
+        How many in all.
+    """
+    sizes = [len(medium.content(item)) if medium.content is not None else 1 for item in items]
+    found: list[Collection] = []
+    starts: list[int] = []
+    for item, size in zip(items, sizes, strict=True):
+        starts.append(sum(map(len, found)))
+        pieces = medium.inner(item, max(2, round(count * size / max(1, sum(sizes)))))
+        if pieces is not None:
+            found.append(pieces)
+    if not found:
+        return None, starts
+    numbered = [Item(str(number)) for number in range(sum(map(len, found)))]
+    rows = np.concatenate([pieces.features for pieces in found])
+    return Collection("pieces", numbered, rows, found[0].feature_names), starts

@@ -11,11 +11,10 @@ import pytest
 from fabula.core.collection import Item
 from fabula.errors import FileError, InputError
 from fabula.media.facts import as_clock, as_seconds
-from fabula.session.demo import demo_folder
+from fabula.session.answer import Row, rows_of
+from fabula.session.export import MOST_KEPT, Copying, copy_numbered, number_in_place, number_names, restore, versions
+from fabula.session.open import demo_folder
 from fabula.session.session import open_session, session_of
-from fabula.session.telling.answer import Row, rows_of
-from fabula.session.writing.copies import Copying, copy_numbered, number_in_place, numbered_names
-from fabula.session.writing.history import MOST_KEPT, restore, versions
 from fabula.sources.playlists.playlist import read_playlist
 
 
@@ -95,9 +94,9 @@ def row(number: int, title: str, side: str = "") -> Row:
 
 def test_names_any_system_takes():
     rows = [row(k, title) for k, title in enumerate(["01 - A", "b/c\0", "...", "é" * 200], start=1)]
-    assert numbered_names(rows, [".x"] * 4)[:3] == ["01 A.x", "02 b_c_.x", "03 item.x"]
-    assert len(numbered_names(rows[3:], [".x"])[0].encode()) < 255
-    assert numbered_names([row(1, "x", "B")], [""]) == ["B1 x"]
+    assert number_names(rows, [".x"] * 4)[:3] == ["01 A.x", "02 b_c_.x", "03 item.x"]
+    assert len(number_names(rows[3:], [".x"])[0].encode()) < 255
+    assert number_names([row(1, "x", "B")], [""]) == ["B1 x"]
 
 
 def test_every_version_that_was_replaced_is_kept(tmp_path, demo):

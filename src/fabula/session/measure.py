@@ -1,7 +1,7 @@
-"""Embeddings of the user's own: a column of lists in a table, or an ONNX model that reads what items say.
+"""The features of a source: measured where its items are files, and embeddings of the user's own.
 
-They give steps between items, by the cosine, and a column ``embedding``: where each item lies along the direction in
-which they differ most.
+An embedding is a column of lists in a table, or an ONNX model that reads what items say. It gives steps between items,
+by the cosine, and a column ``embedding``: where each item lies along the direction in which they differ most.
 """
 
 from __future__ import annotations
@@ -14,18 +14,91 @@ from typing import Any
 
 import numpy as np
 
+from fabula.core.collection import Collection, Item
 from fabula.core.essence import Floats
 from fabula.errors import FileError, InputError, import_extra, shown
+from fabula.media.extraction import Extraction, Measuring, extract
 from fabula.media.medium import Medium
 from fabula.media.steps import Step, Steps
 from fabula.sources.source import Source
 
-NAME = "embedding"
-UNIT = "% apart"
+
+def measure(source: Source, measuring: Measuring, *, spec: str | None = None) -> Source:
+    """The source with the features of its files: by default the first spec of its medium.
+
+    Items that cannot be measured are no items of the result. Where they are entries of a playlist they keep their
+    position in it; either way a note tells them by name.
+
+    Parameters
+    ----------
+    source
+        Whose items are files.
+    measuring
+        How.
+    spec
+        What; one of the medium's.
+
+    Raises
+    ------
+    FileError
+        When none can be measured.
+    """
+    items = source.collection.items
+    there = [i for i, item in enumerate(items) if item.path]
+    found = extract([items[i].path for i in there], source.medium.spec(spec), measuring)
+    problems = [(item, "is not a file") for item in items if not item.path]
+    messages = dict(found.problems)
+    problems += [(items[i], messages[items[i].path]) for i in there if items[i].path in messages]
+    if not found.kept:
+        raise FileError(_none_usable(source, problems))
+    kept = source.only([there[i] for i in found.kept])
+    notes = (_note(source, item, why) for item, why in problems)
+    collection = add_columns(kept, found)
+    doubts = source.medium.telling.doubts(collection)
+    return replace(kept, collection=collection).with_notes(*notes, *doubts).with_lengths()
+
+
+def add_columns(source: Source, found: Extraction) -> Collection:
+    """What was measured, and beside it what the source and the tags of the files say, where all are plain numbers."""
+    collection = source.collection
+    if found.features.ndim > 2:
+        return replace(collection, features=found.features, feature_names=found.feature_names)
+    columns = dict(zip(found.feature_names, found.features.T, strict=True))
+    for name in collection.feature_names:
+        columns.setdefault(name, collection.column(name))
+    for name in source.medium.columns:
+        if any(name in item.details for item in collection.items):
+            columns.setdefault(name, _read_tags(collection, name))
+    return replace(collection, features=np.column_stack(list(columns.values())), feature_names=tuple(columns))
+
+
+def _read_tags(collection: Collection, name: str) -> Floats:
+    """A number that tags may give, shape (n,); NaN where they do not."""
+    values = [item.details.get(name) for item in collection.items]
+    return np.array([float(value) if isinstance(value, int | float) else np.nan for value in values])
+
+
+def _note(source: Source, item: Item, why: str) -> str:
+    told = why if why.startswith(shown(item.path) + ":") and item.path else f"{item.label}: {why}"
+    return f"kept where it stands, not measured: {told}" if source.playlist is not None else f"left out: {told}"
+
+
+def _none_usable(source: Source, problems: list[tuple[Item, str]]) -> str:
+    item, why = problems[0]
+    first = why if item.path else f"{item.label}: {why}"
+    if len(problems) == 1:
+        return first
+    return f"{shown(str(source.path))}: none of its {len(problems)} files can be measured; the first: {first}"
+
+
+# Embeddings.
+
+EMBEDDING = "embedding"
+_UNIT = "% apart"
 _AT_A_TIME = 32  # items that a model reads
 
 
-def embedded(source: Source, where: str) -> tuple[Source, dict[str, Floats]]:
+def embed(source: Source, where: str) -> tuple[Source, dict[str, Floats]]:
     """A source with the column ``embedding``, and the vector of each item by its id.
 
     Parameters
@@ -44,9 +117,9 @@ def embedded(source: Source, where: str) -> tuple[Source, dict[str, Floats]]:
     vectors = _by_model(source, where) if where.lower().endswith(".onnx") else _by_column(source, where)
     collection = source.collection
     if collection.features.ndim != 2:
-        raise InputError("goes with items whose features are plain numbers", field=NAME)
+        raise InputError("goes with items whose features are plain numbers", field=EMBEDDING)
     features = np.column_stack([collection.features, along(vectors)])
-    named = replace(collection, features=features, feature_names=(*collection.feature_names, NAME))
+    named = replace(collection, features=features, feature_names=(*collection.feature_names, EMBEDDING))
     return replace(source, collection=named), dict(zip((item.id for item in collection.items), vectors, strict=True))
 
 
@@ -78,7 +151,7 @@ def embedding_step(vectors: Floats) -> Step:
     rows = vectors / np.where(length > 0, length, 1.0)
     apart = 100 * np.clip(1 - rows @ rows.T, 0, 2)
     np.fill_diagonal(apart, 0.0)
-    return Step(NAME, UNIT, apart)
+    return Step(EMBEDDING, _UNIT, apart)
 
 
 def with_embedding(steps: Steps, vectors: Floats | None) -> Steps:
@@ -91,15 +164,17 @@ def with_embedding(steps: Steps, vectors: Floats | None) -> Steps:
 def _by_column(source: Source, name: str) -> Floats:
     table = source.table
     if table is None:
-        raise InputError(f"takes a column of a table, or a model as .onnx; got {name!r}", field=NAME)
+        raise InputError(f"takes a column of a table, or a model as .onnx; got {name!r}", field=EMBEDDING)
     if name not in table.columns:
-        raise InputError(f"there is no column {name!r}; there are: {', '.join(table.columns)}", field=NAME)
+        raise InputError(f"there is no column {name!r}; there are: {', '.join(table.columns)}", field=EMBEDDING)
     column = table.columns[name]
     cells = [(int(row), _vector(column.values[row])) for row in source.rows]
     wrong = next((row for row, cell in cells if cell is None), None)
     if wrong is not None:
-        raise InputError(f"{table.path}: {table.row(wrong)}, column {name!r}: must be a list of numbers", field=NAME)
-    return _checked([cell for _, cell in cells if cell is not None], f"{table.path}: column {name!r}")
+        raise InputError(
+            f"{table.path}: {table.row(wrong)}, column {name!r}: must be a list of numbers", field=EMBEDDING
+        )
+    return _stack([cell for _, cell in cells if cell is not None], f"{table.path}: column {name!r}")
 
 
 def _vector(cell: Any) -> Floats | None:
@@ -115,17 +190,17 @@ def _vector(cell: Any) -> Floats | None:
     return found if found.ndim == 1 and found.size > 1 and np.isfinite(found).all() else None
 
 
-def _checked(vectors: Sequence[Floats], where: str) -> Floats:
+def _stack(vectors: Sequence[Floats], where: str) -> Floats:
     sizes = sorted({len(vector) for vector in vectors})
     if len(sizes) > 1:
-        raise InputError(f"{where}: all must be of one length; got {sizes[0]} and {sizes[-1]}", field=NAME)
+        raise InputError(f"{where}: all must be of one length; got {sizes[0]} and {sizes[-1]}", field=EMBEDDING)
     return np.stack(vectors)
 
 
 def _by_model(source: Source, path: str) -> Floats:
     medium = source.medium
     if medium.content is None:
-        raise InputError(f"a model that reads texts cannot read {medium.words.items}", field=NAME)
+        raise InputError(f"a model that reads texts cannot read {medium.words.items}", field=EMBEDDING)
     if not Path(path).is_file():
         raise FileError(f"{shown(path)}: no such file")
     texts = _contents(source, medium)
@@ -152,7 +227,7 @@ def _read(model: Any, texts: Sequence[str], path: str) -> Floats:
     if len(inputs) != 1 or inputs[0].type != "tensor(string)":
         got = ", ".join(f"{one.name}: {one.type}" for one in inputs)
         rule = "must have one input, texts (tensor(string) of shape (N,) or (N, 1)), its tokens found within"
-        raise InputError(f"{shown(path)}: {rule}; got {got}", field=NAME)
+        raise InputError(f"{shown(path)}: {rule}; got {got}", field=EMBEDDING)
     deep = len(inputs[0].shape) > 1
     found = []
     for start in range(0, len(texts), _AT_A_TIME):
@@ -161,6 +236,6 @@ def _read(model: Any, texts: Sequence[str], path: str) -> Floats:
         rows = np.asarray(output, dtype=np.float64)
         if rows.ndim != 2 or len(rows) != len(batch) or rows.shape[1] < 2 or not np.isfinite(rows).all():
             rule = "its first output must be finite, of shape (N, d) with d of 2 or more"
-            raise InputError(f"{shown(path)}: {rule}; got {rows.shape} for {len(batch)} texts", field=NAME)
+            raise InputError(f"{shown(path)}: {rule}; got {rows.shape} for {len(batch)} texts", field=EMBEDDING)
         found.append(rows)
     return np.concatenate(found)

@@ -12,8 +12,8 @@ from fabula.core.builtin import template
 from fabula.errors import FileError, InputError
 from fabula.evaluation.shapes import fit_shapes, smooth
 from fabula.report.inner import write_inner
-from fabula.session.demo import demo_folder
-from fabula.session.telling.inner import SIX, Windows, inner_arcs
+from fabula.session.inner_arcs import SIX, Windows, inner_arcs
+from fabula.session.open import demo_folder
 
 GLAD, SAD = ["happy", "good", "love", "joy"], ["dead", "bad", "hate", "grief"]
 
@@ -72,7 +72,7 @@ def test_the_arc_of_a_file(arc):
     assert (arc.column, arc.shape.name) == ("valence", "oedipus")
     assert (arc.length, round(arc.window)) == (8100, 1620)
     assert arc.six.chance < 0.05
-    assert "oedipus" in arc.told()
+    assert "oedipus" in arc.describe()
     assert (arc.arc.low <= arc.arc.high).all()
     assert len(arc.essence) == 24
 
