@@ -24,7 +24,7 @@ from fabula.media.extraction import Measuring
 from fabula.media.facts import Levelling
 from fabula.session.answer import Row, as_json, facts_of, rows_of, side_line
 from fabula.session.measure import measure
-from fabula.sources.playlists.entries import relocate
+from fabula.sources.playlists.entries import move_location
 from fabula.sources.playlists.playlist import PLAYLIST_ENDINGS, playlist_of, write_playlist
 from fabula.sources.registry import Opening, open_source
 from fabula.sources.source import SeveralCollectionsError, Source, with_held
@@ -175,7 +175,9 @@ _WRITERS: dict[str, Writer] = {
 
 def relocate(collection: Collection, old: Path, new: Path) -> Collection:
     """The collection with relative paths that start from another folder and lead to the same files."""
-    items = tuple(replace(item, path=relocate(item.path, old, new)) if item.path else item for item in collection.items)
+    items = tuple(
+        replace(item, path=move_location(item.path, old, new)) if item.path else item for item in collection.items
+    )
     return replace(collection, items=items)
 
 

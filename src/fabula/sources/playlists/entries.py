@@ -208,7 +208,7 @@ def to_uri(location: str) -> str:
     return f"file:{text}" if path.startswith("//") else f"file://{text}" if path.startswith("/") else text
 
 
-def relocate(location: str, old: Path, new: Path) -> str:
+def move_location(location: str, old: Path, new: Path) -> str:
     """A relative path from one folder as the path to the same file from another; other locations as they are."""
     if not is_relative(location) or os.path.realpath(old) == os.path.realpath(new):
         return location

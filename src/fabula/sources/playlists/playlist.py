@@ -19,7 +19,7 @@ from fabula.core.files.atomic import write_whole
 from fabula.core.files.encoding import Script
 from fabula.core.ordering import as_ordering
 from fabula.errors import FileError, InputError
-from fabula.sources.playlists.entries import Entry, Playlist, PlaylistFormat, is_address, relocate, resolve
+from fabula.sources.playlists.entries import Entry, Playlist, PlaylistFormat, is_address, move_location, resolve
 from fabula.sources.playlists.formats import PLAYLIST_ENDINGS, format_of
 
 __all__ = ["PLAYLIST_ENDINGS", "Entry", "Playlist", "collection_of", "playlist_of", "read_playlist", "write_playlist"]
@@ -114,7 +114,7 @@ def write_playlist(
 
 
 def _relocate_entry(entry: Entry, old: Path, new: Path, form: PlaylistFormat) -> Entry:
-    location = relocate(entry.location, old, new) if entry.location else ""
+    location = move_location(entry.location, old, new) if entry.location else ""
     if location == entry.location:
         return entry
     raw = entry.raw and (entry.raw[0], form.location(location) if entry.raw[1] else "", entry.raw[2])
