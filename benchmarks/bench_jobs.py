@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from benchmarks.timing import best_of, report
-from fabula.jobs.open_job import OpenJob, gather, plan_job
+from fabula.jobs.open_job import ShardedJob, gather, plan_job
 from fabula.jobs.plan import Input, ranges
 from fabula.jobs.task import Cut, JobRequest, JobTask, Round
 from fabula.jobs.worker import work, work_side_by_side
@@ -37,10 +37,10 @@ class Tiny(JobTask):
         count = len(_lines(asked.inputs[0]))
         return Cut((Input.of(asked.inputs[0]),), tuple(ranges(count, asked.shards or _SHARDS)), count)
 
-    def open(self, job: OpenJob) -> list[str]:
+    def open(self, job: ShardedJob) -> list[str]:
         return _lines(job.inputs[0].path)
 
-    def do(self, job: OpenJob, now: Round, shard: int) -> tuple[pa.Table, int]:
+    def do(self, job: ShardedJob, now: Round, shard: int) -> tuple[pa.Table, int]:
         lines = job.opened[slice(*job.plan.shards[shard])]
         return _rows(lines), len(lines)
 

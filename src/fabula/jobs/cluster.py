@@ -10,7 +10,7 @@ from typing import Any
 
 from fabula.errors import FabulaError, import_extra
 from fabula.jobs.leases import EXPIRY, Owner
-from fabula.jobs.open_job import OpenJob, open_job
+from fabula.jobs.open_job import ShardedJob, open_job
 from fabula.jobs.store import done_shards, shard_name
 from fabula.jobs.task import Round
 from fabula.jobs.worker import Outcome, Report, Worked, attempt_at, begin_next_round, forget_failures
@@ -67,7 +67,7 @@ def work_on_cluster(
 
 def _submit(
     client: Any,
-    job: OpenJob,
+    job: ShardedJob,
     now: Round,
     done: set[int],
     worked: Worked,

@@ -28,7 +28,7 @@ ROUNDS = "rounds"
 
 
 @dataclass(frozen=True, eq=False)
-class OpenJob:
+class ShardedJob:
     """A job as a worker has it.
 
     Attributes
@@ -149,7 +149,7 @@ def plan_job(
     return plan, write_plan(open_store(address), plan, beside)
 
 
-def open_job(address: str, inputs: Sequence[str] = (), *, check: bool = True) -> OpenJob:
+def open_job(address: str, inputs: Sequence[str] = (), *, check: bool = True) -> ShardedJob:
     """Open a job that was planned.
 
     Parameters
@@ -165,13 +165,13 @@ def open_job(address: str, inputs: Sequence[str] = (), *, check: bool = True) ->
     store = open_store(address)
     plan = read_plan(store)
     if not check:
-        return OpenJob(store, plan, find_task(plan.task))
+        return ShardedJob(store, plan, find_task(plan.task))
     model = check_plan(store, plan)
-    return OpenJob(store, plan, find_task(plan.task), tuple(find_inputs(plan.inputs, inputs)), model)
+    return ShardedJob(store, plan, find_task(plan.task), tuple(find_inputs(plan.inputs, inputs)), model)
 
 
 @lru_cache(maxsize=2)
-def reopen_job(address: str, inputs: tuple[str, ...] = ()) -> OpenJob:
+def reopen_job(address: str, inputs: tuple[str, ...] = ()) -> ShardedJob:
     """The same, opened once in a process."""
     return open_job(address, inputs)
 
@@ -202,7 +202,7 @@ def gather(address: str, output: str | os.PathLike[str], *, partial: bool = Fals
     return {"path": str(target), **(own or gather_table(job, target, partial=partial))}
 
 
-def gather_table(job: OpenJob, target: Path, *, partial: bool = False) -> dict[str, Any]:
+def gather_table(job: ShardedJob, target: Path, *, partial: bool = False) -> dict[str, Any]:
     """Write the rows of all parts of the first round as .parquet or .csv, whole or not at all.
 
     A part is written at a time, so that the result may be larger than memory.
@@ -241,7 +241,7 @@ def _model_of(task: JobTask, model: str | None) -> bytes | None:
     return Path(model).read_bytes()
 
 
-def _schema(job: OpenJob, parts: Sequence[Manifest]) -> pa.Schema:
+def _schema(job: ShardedJob, parts: Sequence[Manifest]) -> pa.Schema:
     """One schema for all parts: a column that one part lacks is empty there; failures come last."""
     import pyarrow as pa
 

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from fabula.jobs.leases import claims
-from fabula.jobs.open_job import OpenJob, open_job
+from fabula.jobs.open_job import ShardedJob, open_job
 from fabula.jobs.shard_parts import Manifest, read_manifest
 from fabula.jobs.store import done_shards, shard_name
 from fabula.jobs.worker import FAILURES
@@ -85,7 +85,7 @@ class Watch:
     """
 
     def __init__(self, address: str) -> None:
-        self._job: OpenJob = open_job(address, check=False)
+        self._job: ShardedJob = open_job(address, check=False)
         self._known: dict[tuple[int, int], Manifest] = {}
 
     def look(self) -> Standing:
@@ -162,12 +162,12 @@ def duration(seconds: float) -> str:
     return f"{seconds // 3600:.0f} h {seconds % 3600 // 60:.0f} min"
 
 
-def _last(job: OpenJob) -> Any:
+def _last(job: ShardedJob) -> Any:
     """The last round of a job that is complete."""
     return job.round_of(max(0, job.latest().number - 1)) if job.task.rounds else job.round_of(0)
 
 
-def _busy(job: OpenJob, now: float, done: set[str]) -> tuple[Busy, ...]:
+def _busy(job: ShardedJob, now: float, done: set[str]) -> tuple[Busy, ...]:
     here = socket.gethostname()
     found = sorted(claims(job.store).items())
     return tuple(
@@ -177,7 +177,7 @@ def _busy(job: OpenJob, now: float, done: set[str]) -> tuple[Busy, ...]:
     )
 
 
-def _failures(job: OpenJob, done: set[str]) -> dict[str, str]:
+def _failures(job: ShardedJob, done: set[str]) -> dict[str, str]:
     found = {}
     for file in job.store.list(FAILURES):
         name = file.removesuffix(".json")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from fabula.jobs.open_job import OpenJob
+    from fabula.jobs.open_job import ShardedJob
     from fabula.jobs.plan import Input
 
 
@@ -104,19 +104,19 @@ class JobTask(ABC):
     def cut(self, asked: JobRequest) -> Cut:
         """Look at the inputs and cut the work into shards."""
 
-    def open(self, job: OpenJob) -> Any:
+    def open(self, job: ShardedJob) -> Any:
         """What all shards need, made once in a process."""
         return None
 
     @abstractmethod
-    def do(self, job: OpenJob, now: Round, shard: int) -> tuple[pa.Table, int]:
+    def do(self, job: ShardedJob, now: Round, shard: int) -> tuple[pa.Table, int]:
         """Do one shard: its rows, and how many items that were."""
 
-    def following(self, job: OpenJob, now: Round) -> Round:
+    def following(self, job: ShardedJob, now: Round) -> Round:
         """The round after one that is complete, without shards where that was the last. Same parts, same answer."""
         return Round(now.number + 1, 0)
 
-    def gather(self, job: OpenJob, output: Path) -> dict[str, Any] | None:
+    def gather(self, job: ShardedJob, output: Path) -> dict[str, Any] | None:
         """Write what the parts of a complete job come to, and say what to tell of it; None: the rows of all parts."""
         return None
 

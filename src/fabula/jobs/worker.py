@@ -20,7 +20,7 @@ from typing import Literal
 
 from fabula.errors import FabulaError, FileError, MissingExtraError
 from fabula.jobs.leases import EXPIRY, Lease, Owner
-from fabula.jobs.open_job import OpenJob, open_job, reopen_job
+from fabula.jobs.open_job import ShardedJob, open_job, reopen_job
 from fabula.jobs.shard_parts import write_part
 from fabula.jobs.store import PARTS, done_shards, shard_name
 from fabula.jobs.task import Round
@@ -128,7 +128,7 @@ def work_side_by_side(
     return worked
 
 
-def attempt(job: OpenJob, now: Round, shard: int, owner: Owner, expiry: float = EXPIRY) -> tuple[Outcome, str]:
+def attempt(job: ShardedJob, now: Round, shard: int, owner: Owner, expiry: float = EXPIRY) -> tuple[Outcome, str]:
     """Claim one shard and do it; says how that went, and why it failed.
 
     Raises
@@ -166,7 +166,7 @@ def attempt_at(address: str, inputs: tuple[str, ...], number: int, shard: int, e
     return attempt(job, job.round_of(number), shard, Owner(), expiry)
 
 
-def begin_next_round(job: OpenJob, now: Round, owner: Owner, expiry: float) -> None:
+def begin_next_round(job: ShardedJob, now: Round, owner: Owner, expiry: float) -> None:
     """Let one worker plan the round that follows one that is complete; the others wait."""
     lease = Lease(job.store, f"after-{now.number:03d}", owner, expiry)
     if lease.take():
@@ -177,7 +177,7 @@ def begin_next_round(job: OpenJob, now: Round, owner: Owner, expiry: float) -> N
         time.sleep(min(_LOOK, expiry / 4))
 
 
-def forget_failures(job: OpenJob, names: Sequence[str]) -> None:
+def forget_failures(job: ShardedJob, names: Sequence[str]) -> None:
     """Remove the notes of failures whose shards were done after all."""
     known = set(job.store.list(FAILURES))
     for name in names:
@@ -188,7 +188,7 @@ def forget_failures(job: OpenJob, names: Sequence[str]) -> None:
 
 @dataclass
 class _Worker:
-    job: OpenJob
+    job: ShardedJob
     owner: Owner
     expiry: float
     most: int | None

@@ -14,7 +14,7 @@ from fabula.studies.sweeps import Sweep, audit_report, audited_data, open_sweep
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from fabula.jobs.open_job import OpenJob
+    from fabula.jobs.open_job import ShardedJob
 
 
 class Audit(JobTask):
@@ -31,17 +31,17 @@ class Audit(JobTask):
         names = audited_data(controls_only=bool(asked.options["controls_only"]))
         return Cut((table,), tuple(names), len(names), dict(asked.options))
 
-    def open(self, job: OpenJob) -> Sweep:
+    def open(self, job: ShardedJob) -> Sweep:
         """The collections."""
         return open_sweep(recipe_of(job.inputs[0].path, job.options), audit=True)
 
-    def do(self, job: OpenJob, now: Round, shard: int) -> tuple[pa.Table, int]:
+    def do(self, job: ShardedJob, now: Round, shard: int) -> tuple[pa.Table, int]:
         """Train and measure."""
         name = job.plan.shards[shard]
         sweep: Sweep = job.opened
         return results_table(name, sweep.audited(name)), 1
 
-    def gather(self, job: OpenJob, output: Path) -> dict[str, Any]:
+    def gather(self, job: ShardedJob, output: Path) -> dict[str, Any]:
         """Write the report."""
         results, digest = results_of(job)
         report = audit_report([row for rows in results for row in rows])

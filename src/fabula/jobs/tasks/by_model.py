@@ -19,7 +19,7 @@ from fabula.session.catalogue.judging import ArrayModel, array_model
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from fabula.jobs.open_job import OpenJob
+    from fabula.jobs.open_job import ShardedJob
 
 
 class ByModel(JobTask):
@@ -32,7 +32,7 @@ class ByModel(JobTask):
         """Ranges of rows."""
         return try_model(asked, cut_table(asked))
 
-    def open(self, job: OpenJob) -> ArrayModel:
+    def open(self, job: ShardedJob) -> ArrayModel:
         """The model."""
         return model_of(job)
 
@@ -43,7 +43,7 @@ class Encode(ByModel):
     name: ClassVar[str] = "encode"
     options: ClassVar[Mapping[str, Any]] = {**OPTIONS, "raw": False}
 
-    def do(self, job: OpenJob, now: Round, shard: int) -> tuple[pa.Table, int]:
+    def do(self, job: ShardedJob, now: Round, shard: int) -> tuple[pa.Table, int]:
         """Encode the collections of a shard, as ``fabula encode`` does."""
         model: ArrayModel = job.opened
         found = read_shard(job.inputs[0].path, job.options, job.plan.shards[shard], model.feature_names)
@@ -56,7 +56,7 @@ class Order(ByModel):
     name: ClassVar[str] = "order"
     options: ClassVar[Mapping[str, Any]] = {**OPTIONS, "likeliest": False}
 
-    def do(self, job: OpenJob, now: Round, shard: int) -> tuple[pa.Table, int]:
+    def do(self, job: ShardedJob, now: Round, shard: int) -> tuple[pa.Table, int]:
         """Order the collections of a shard, as ``fabula order --all`` does."""
         model: ArrayModel = job.opened
         found = read_shard(job.inputs[0].path, job.options, job.plan.shards[shard], model.feature_names)
@@ -77,7 +77,7 @@ def try_model(asked: JobRequest, cut: Cut) -> Cut:
     return cut
 
 
-def model_of(job: OpenJob) -> ArrayModel:
+def model_of(job: ShardedJob) -> ArrayModel:
     """The model of a job, which must work on arrays."""
     name = job.plan.model["name"]
     return array_model(model_from_bytes(job.model or b"", name), name)

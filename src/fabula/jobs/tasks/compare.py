@@ -14,7 +14,7 @@ from fabula.studies.sweeps import Run, Sweep, compared, comparison_runs, open_sw
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from fabula.jobs.open_job import OpenJob
+    from fabula.jobs.open_job import ShardedJob
 
 
 class Compare(JobTask):
@@ -32,17 +32,17 @@ class Compare(JobTask):
         runs = comparison_runs(sweep, int(options["seeds"]), options["dimensions"])
         return Cut((table,), tuple([run.name, run.dimensions, run.seed] for run in runs), len(runs), dict(options))
 
-    def open(self, job: OpenJob) -> Sweep:
+    def open(self, job: ShardedJob) -> Sweep:
         """The collections."""
         return open_sweep(recipe_of(job.inputs[0].path, job.options))
 
-    def do(self, job: OpenJob, now: Round, shard: int) -> tuple[pa.Table, int]:
+    def do(self, job: ShardedJob, now: Round, shard: int) -> tuple[pa.Table, int]:
         """Train and measure."""
         run = Run(*job.plan.shards[shard])
         sweep: Sweep = job.opened
         return results_table(f"{run.name}, seed {run.seed}", [sweep.measured(run)]), 1
 
-    def gather(self, job: OpenJob, output: Path) -> dict[str, Any]:
+    def gather(self, job: ShardedJob, output: Path) -> dict[str, Any]:
         """Write the rows of the comparison."""
         results, digest = results_of(job)
         found = [(Run(*shard), one[0]) for shard, one in zip(job.plan.shards, results, strict=True)]

@@ -26,7 +26,7 @@ from fabula.sources.tables.write_table import feature_columns
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from fabula.jobs.open_job import OpenJob
+    from fabula.jobs.open_job import ShardedJob
 
 _EACH = 64  # files in a shard
 _LISTS = "files"
@@ -57,14 +57,14 @@ class Extract(JobTask):
         options = {"spec": spec.name, "spec version": spec.version, "medium": medium.name}
         return Cut((Input.folder(root),), tuple(shards), len(files), options, beside)
 
-    def open(self, job: OpenJob) -> Medium:
+    def open(self, job: ShardedJob) -> Medium:
         """The medium."""
         medium = find_medium(job.options["medium"])
         if medium.spec(job.options["spec"]).version != job.options["spec version"]:
             raise InputError(f"the job was planned with another version of {job.options['spec']!r}")
         return medium
 
-    def do(self, job: OpenJob, now: Round, shard: int) -> tuple[pa.Table, int]:
+    def do(self, job: ShardedJob, now: Round, shard: int) -> tuple[pa.Table, int]:
         """Measure the files of a shard, one after the other: processes, not threads, share the shards."""
         data = job.store.read(_list(shard)) or b""
         if digest(data) != job.plan.shards[shard][1]:

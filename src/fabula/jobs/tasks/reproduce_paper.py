@@ -24,7 +24,7 @@ from fabula.studies.reproduce.stages import Workspace
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from fabula.jobs.open_job import OpenJob
+    from fabula.jobs.open_job import ShardedJob
 
 _PLAN = ("quick", "seeds", "preset", "device")
 
@@ -46,11 +46,11 @@ class Reproduce(JobTask):
         count = len(trainings(_workspace(_study(table.path, asked.options), asked.options, Path())))
         return Cut((table,), tuple(range(count)), count, dict(asked.options))
 
-    def open(self, job: OpenJob) -> StudyData:
+    def open(self, job: ShardedJob) -> StudyData:
         """The collections."""
         return _study(job.inputs[0].path, job.options)
 
-    def do(self, job: OpenJob, now: Round, shard: int) -> tuple[pa.Table, int]:
+    def do(self, job: ShardedJob, now: Round, shard: int) -> tuple[pa.Table, int]:
         """Do one stage in a folder that holds what the rounds before kept."""
         import pyarrow as pa
 
@@ -67,13 +67,13 @@ class Reproduce(JobTask):
             content = [_timeless(path) for path in made]
         return pa.table({"file": pa.array(files, pa.string()), "content": pa.array(content, pa.binary())}), 1
 
-    def following(self, job: OpenJob, now: Round) -> Round:
+    def following(self, job: ShardedJob, now: Round) -> Round:
         """Measurements after the trainings, then the rest, then nothing."""
         if now.number == 0:
             return Round(1, len(measurements(_workspace(job.opened, job.options, Path()))))
         return Round(now.number + 1, 1 if now.number == 1 else 0)
 
-    def gather(self, job: OpenJob, output: Path) -> dict[str, Any]:
+    def gather(self, job: ShardedJob, output: Path) -> dict[str, Any]:
         """Lay all files out in a folder."""
         final = job.latest().number
         files = _lay_out(job, make_folders(output), final)
@@ -90,7 +90,7 @@ def _workspace(study: StudyData, options: Mapping[str, Any], folder: Path) -> Wo
     return Workspace(folder, study, plan, study.fingerprint, lambda stage, note: None)
 
 
-def _lay_out(job: OpenJob, folder: Path, rounds: int) -> set[str]:
+def _lay_out(job: ShardedJob, folder: Path, rounds: int) -> set[str]:
     """Write what the first rounds kept; returns the paths."""
     written = set()
     for number in range(rounds):

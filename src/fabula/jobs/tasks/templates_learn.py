@@ -42,7 +42,7 @@ from fabula.templates.refinement import RefinementSettings, race, sampled_rows
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from fabula.jobs.open_job import OpenJob
+    from fabula.jobs.open_job import ShardedJob
 
 _EACH = 50_000  # collections that a shard of a step takes, from several of round 0's parts
 _SPLIT = "split"
@@ -76,7 +76,7 @@ class TemplatesLearn(JobTask):
         kept = Cut(cut.inputs, cut.shards, cut.items, {**cut.options, "where": where})
         return try_model(asked, kept) if asked.model else kept
 
-    def open(self, job: OpenJob) -> Model | None:
+    def open(self, job: ShardedJob) -> Model | None:
         """The model, where the essence comes from one."""
         if not job.plan.model:
             return None
@@ -85,7 +85,7 @@ class TemplatesLearn(JobTask):
             raise InputError(f"{job.plan.model['name']}: templates are learned from one number per item")
         return model
 
-    def do(self, job: OpenJob, now: Round, shard: int) -> tuple[pa.Table, int]:
+    def do(self, job: ShardedJob, now: Round, shard: int) -> tuple[pa.Table, int]:
         """Keep the forms of a shard's collections, or sum those of some parts under the round's templates."""
         if now.number == 0:
             return _forms(job, shard)
@@ -97,7 +97,7 @@ class TemplatesLearn(JobTask):
             return _costs_table(total, len(costs)), len(costs)
         return _sums_table(step_sums(costs, np.array(now.state["values"]))), len(costs)
 
-    def following(self, job: OpenJob, now: Round) -> Round:
+    def following(self, job: ShardedJob, now: Round) -> Round:
         """The start after round 0, then step after step; the last round's state is the result."""
         done = manifests(job.store, now.number, now.shards)
         way = _start(job, done) if now.number == 0 else _go_on(now, list(rows_of_parts(job.store, done)))
@@ -106,7 +106,7 @@ class TemplatesLearn(JobTask):
         shards = 0 if way.finished else min(len(job.plan.shards), default_shards(job.plan.items, _EACH))
         return Round(now.number + 1, shards, way.to_dict())
 
-    def gather(self, job: OpenJob, output: Path) -> dict[str, Any]:
+    def gather(self, job: ShardedJob, output: Path) -> dict[str, Any]:
         """Write the templates, those that most collections follow first."""
         if output.suffix.lower() != ".json":
             raise InputError(f"{output}: templates are gathered as .json")
@@ -128,7 +128,7 @@ def _has_split(path: str) -> bool:
         return _SPLIT in file.schema_arrow.names
 
 
-def _forms(job: OpenJob, shard: int) -> tuple[pa.Table, int]:
+def _forms(job: ShardedJob, shard: int) -> tuple[pa.Table, int]:
     """What is kept of every collection of two items and more: b and c; one that lacks a value is a failure."""
     model: Model | None = job.opened
     names = (str(job.options["by"]),) if model is None else model.feature_names
@@ -178,7 +178,7 @@ def _go_on(now: Round, parts: list[pa.Table]) -> Descent | Evolving:
     return descent
 
 
-def _start(job: OpenJob, done: Sequence[Manifest]) -> Descent | Evolving:
+def _start(job: ShardedJob, done: Sequence[Manifest]) -> Descent | Evolving:
     """The first population; or the winner of a race on the sample that :func:`fabula.learn_templates` would draw."""
     k, rng = int(job.options["k"]), np.random.default_rng(int(job.options["seed"]))
     as_count(k, sum(part.rows - part.failures for part in done))
@@ -191,7 +191,7 @@ def _start(job: OpenJob, done: Sequence[Manifest]) -> Descent | Evolving:
     return Descent(values[int(np.argmin(cost))], settings.steps)
 
 
-def _sample(job: OpenJob, done: Sequence[Manifest], k: int, rng: np.random.Generator) -> Costs:
+def _sample(job: ShardedJob, done: Sequence[Manifest], k: int, rng: np.random.Generator) -> Costs:
     """The collections that starts race on, from all parts, of which one at a time is held."""
     rows = sampled_rows(sum(part.rows - part.failures for part in done), k, rng)
     picked, begun = [], 0
@@ -209,7 +209,7 @@ def _sample(job: OpenJob, done: Sequence[Manifest], k: int, rng: np.random.Gener
 Forms = tuple[Ints, Floats, Floats]  # lengths (m,), b (m, q), c (m,)
 
 
-def _read_forms(job: OpenJob, part: Manifest) -> Forms:
+def _read_forms(job: ShardedJob, part: Manifest) -> Forms:
     """What round 0 kept of the collections of a part."""
     table = read_part(job.store, part)
     table = table.filter(table.column("failure").is_null())

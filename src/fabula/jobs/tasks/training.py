@@ -17,7 +17,7 @@ from fabula.studies.recipe import Recipe
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from fabula.jobs.open_job import OpenJob
+    from fabula.jobs.open_job import ShardedJob
 
 OPTIONS: Mapping[str, Any] = {"where": {}, "preset": "default", "changes": {}, "device": "auto", "held_out": 0.1}
 
@@ -43,7 +43,7 @@ def results_table(name: str, results: Sequence[Any]) -> pa.Table:
     return pa.table({"name": pa.array([name] * len(texts), pa.string()), "result": pa.array(texts, pa.string())})
 
 
-def results_of(job: OpenJob) -> tuple[list[list[Any]], str]:
+def results_of(job: ShardedJob) -> tuple[list[list[Any]], str]:
     """The results of each shard, and the digest of all."""
     parts = manifests(job.store, 0, len(job.plan.shards))
     rows = [read_part(job.store, part).column("result").to_pylist() for part in parts]
