@@ -84,7 +84,7 @@ def _dimensions(sweep: str | None) -> tuple[int, ...]:
 
 def _write(rows: list[Compared], path: Path) -> None:
     from fabula.core.files.atomic import write_whole
-    from fabula.report.figures.bars import Bar, bars_figure
+    from fabula.report.charts import Bar, bars_figure
     from fabula.sources.tables.text_tables import csv_text
     from fabula.studies.train import compared_json
 
