@@ -242,8 +242,8 @@ def _line(rows: Sequence[dict[str, Any]], name: str, metric: str, *, colour: int
     """The line of a name by a metric, with a band unless it is dashed; none where there are no rows of it."""
     own = [row for row in rows if row["name"] == name and row["metric"] == metric]
     k, mean, low, high = ([row[end] for row in own] for end in ("k", "mean", "low", "high"))
-    band = ((), ()) if dashed else (low, high)
-    return [Line(name, k, mean, *band, colour=colour, dashed=dashed)] if own else []
+    low, high = ([], []) if dashed else (low, high)
+    return [Line(name, k, mean, low, high, colour, dashed)] if own else []
 
 
 def _figure4(kinship: dict[str, Any], *, standalone: bool) -> str:
