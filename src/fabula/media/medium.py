@@ -73,69 +73,41 @@ def no_look(collection: Collection) -> Look:
 
 @dataclass(frozen=True, eq=False)
 class Threads:
-    """What runs through several of n items.
+    """What runs through several of n items."""
 
-    Attributes
-    ----------
-    names
-        k of them, the one that is met most first.
-    counts
-        How often each is met in each item: shape (n, k).
-    """
-
-    names: tuple[str, ...]
-    counts: Floats
+    names: tuple[str, ...]  # k of them, the one that is met most first
+    counts: Floats  # how often each is met in each item: shape (n, k)
 
 
 @dataclass(frozen=True)
 class Words:
-    """What people call things of this medium.
+    """What people call things of this medium."""
 
-    Attributes
-    ----------
-    item, items
-        One atom, and several.
-    collection
-        Several that belong together.
-    creator
-        Who made an item; also its name in JSON and tables.
-    traits
-        Feature -> (word for an item that has much of it, word for one that has little).
-    features
-        Feature -> what people call it, where its own name is not it.
-    file, files
-        A file that is an item, and several.
-    """
-
+    # One atom, and several.
     item: str = "item"
     items: str = "items"
-    collection: str = "collection"
-    creator: str = "creator"
+    collection: str = "collection"  # several that belong together
+    creator: str = "creator"  # who made an item; also its name in JSON and tables
+    # Feature -> (word for an item that has much of it, word for one that has little).
     traits: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    # Feature -> what people call it, where its own name is not it.
     features: Mapping[str, str] = field(default_factory=dict)
+    # A file that is an item, and several.
     file: str = "a file of a known kind"
     files: str = "files of a known kind"
 
 
 @dataclass(frozen=True, eq=False)
 class Wave:
-    """What an item looks like over its length.
+    """What an item looks like over its length."""
 
-    Attributes
-    ----------
-    low, high
-        Shape (k,): the smallest and the largest value in each of k equal parts, from -1 to 1.
-    begins, ends
-        Where there is something first and last, in the unit of the medium; both 0 where there is nothing.
-    length
-        Of the item, in the unit of the medium.
-    """
-
+    # Shape (k,): the smallest and the largest value in each of k equal parts, from -1 to 1.
     low: Floats
     high: Floats
+    # Where there is something first and last, in the unit of the medium; both 0 where there is nothing.
     begins: float
     ends: float
-    length: float
+    length: float  # of the item, in the unit of the medium
 
 
 @dataclass(frozen=True)
@@ -151,49 +123,31 @@ Lengths = Callable[[Collection], Floats]
 
 @dataclass(frozen=True)
 class Preview:
-    """How an item is shown on the page: as ``"sound"``, ``"picture"`` or ``"text"``, or not at all (``""``).
+    """How an item is shown on the page: as ``"sound"``, ``"picture"`` or ``"text"``, or not at all (``""``)."""
 
-    Attributes
-    ----------
-    kind
-        Which of them.
-    types
-        The media type of an ending where the server cannot guess it.
-    wave
-        From a file, and a function that says whether to give up, to what it looks like over its length.
-    cover
-        From a file, and the most pixels that its longer side needs, to the picture that stands for it; None where there
-        is none. One that is in the file already may be larger.
-    gains
-        From a collection to what brings its items to one level, in dB, shape (n,), none above 0; NaN where it is
-        not known.
-    ends
-        From an item to how it begins and how it ends as plain text, to be read where two meet; None where there is
-        nothing to read.
-    """
-
-    kind: str = ""
+    kind: str = ""  # which of them
+    # The media type of an ending where the server cannot guess it.
     types: Mapping[str, str] = field(default_factory=dict)
+    # From a file, and a function that says whether to give up, to what it looks like over its length.
     wave: Callable[[str, Stop], Wave] | None = None
+    # From a file, and the most pixels that its longer side needs, to the picture that stands for it; None where there
+    # is none. One that is in the file already may be larger.
     cover: Callable[[str, int], Cover | None] | None = None
+    # From a collection to what brings its items to one level, in dB, shape (n,), none above 0; NaN where it is not
+    # known.
     gains: Lengths | None = None
+    # From an item to how it begins and how it ends as plain text, to be read where two meet; None where there is
+    # nothing to read.
     ends: Callable[[Item], tuple[str, str] | None] | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class Facing:
-    """What faces what on two pages of a book.
+    """What faces what on two pages of a book."""
 
-    Attributes
-    ----------
-    alone
-        Shape (n,), bool: which items need both pages.
-    costs
-        Measures two tables (n, n): how far two items are from each other, symmetric, about 1 on average; and what it
-        costs besides that these two face each other, whether they match or contrast.
-    """
-
-    alone: NDArray[np.bool_]
+    alone: NDArray[np.bool_]  # shape (n,), bool: which items need both pages
+    # Measures two tables (n, n): how far two items are from each other, symmetric, about 1 on average; and what it
+    # costs besides that these two face each other, whether they match or contrast.
     costs: Callable[[], tuple[Floats, Floats]]
 
 
@@ -320,13 +274,7 @@ class Medium:
     presets: Mapping[str, Preset] = field(default_factory=dict)
 
     def spec(self, name: str | None = None) -> Spec:
-        """A spec by name; by default the first.
-
-        Raises
-        ------
-        InputError
-            When there is no such spec.
-        """
+        """A spec by name; by default the first. An InputError where there is none."""
         if not self.specs:
             raise InputError(f"{self.words.items} of medium {self.name!r} cannot be measured")
         chosen = name or next(iter(self.specs))

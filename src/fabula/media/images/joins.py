@@ -33,16 +33,9 @@ _PARTS: dict[str, Mapping[str, float]] = {
 
 
 def picture_steps(collection: Collection, essence: Floats) -> Steps:
-    """Steps between pictures: colour, tone, format, detail and subject, as far as they are known; else the essence.
+    """Steps between n pictures: colour, tone, format, detail and subject, as far as they are known; else the essence.
 
     Each is a distance in deviations of the features it compares; the format is the ratio of the aspects, in octaves.
-
-    Parameters
-    ----------
-    collection
-        n pictures.
-    essence
-        Shape (n,) or (n, d).
     """
     parts = []
     for name, scales in _PARTS.items():
@@ -86,17 +79,8 @@ def with_duplicates(collection: Collection) -> Collection:
 def near_groups(first: Floats, second: Floats, looks: Sequence[Floats] = ()) -> Floats:
     """Groups of hashes that nearly agree, numbered from 1: shape (n,), NaN where one stands alone.
 
-    Parameters
-    ----------
-    first, second
-        Shape (n,): the halves of 64-bit hashes; NaN where there is none.
-    looks
-        Each of shape (n,): what may differ by 1 at most between two that are nearly the same.
-
-    Examples
-    --------
-    >>> near_groups(np.array([7.0, 6.0, 4294967295.0]), np.array([0.0, 0.0, 0.0])).tolist()
-    [1.0, 1.0, nan]
+    ``first`` and ``second``, shape (n,), are the halves of 64-bit hashes, NaN where there is none; each of ``looks``,
+    shape (n,), may differ by 1 at most between two that are nearly the same.
     """
     known = np.isfinite(first) & np.isfinite(second)
     whole = np.where(known, first, 0).astype(np.uint64) << np.uint64(32) | np.where(known, second, 0).astype(np.uint64)
@@ -137,15 +121,8 @@ Known = Mapping[str, Floats]
 def joins(collection: Collection, breaks: Sequence[int] = ()) -> list[str]:
     """What is to be said of each picture beside the one before it, and those before that; "" where nothing stands out.
 
-    Parameters
-    ----------
-    collection
-        n pictures in their order.
-    breaks
-        Positions at which a new side begins: nothing goes on across.
+    Nothing goes on across ``breaks``, the positions at which a new side begins.
 
-    Examples
-    --------
     >>> from fabula.core.collection import Item
     >>> rows = np.array([[60.0, 14, 0.7], [62, 15, 0.7], [30, 14, 0.7], [50, 2, 2.1]])
     >>> series = Collection("c", [Item(str(i)) for i in range(4)], rows, ("brightness", "warmth", "aspect"))
@@ -279,13 +256,7 @@ _UPRIGHT = 2.0  # average steps that an upright beside a wide format costs besid
 
 
 def facing_pages(collection: Collection) -> Facing:
-    """How unlike two pictures are beside each other; an upright one goes with an upright one.
-
-    Parameters
-    ----------
-    collection
-        n pictures, measured.
-    """
+    """How unlike two pictures are beside each other; an upright one goes with an upright one."""
     n = len(collection)
     known = "aspect" in collection.feature_names and collection.features.ndim == 2
     aspect = collection.column("aspect") if known else np.ones(n)

@@ -46,25 +46,10 @@ def pillow() -> Any:
 
 
 def open_picture(path: str | os.PathLike[str], size: int) -> Image:
-    """A picture as RGB, turned upright, its longer side at most ``size`` pixels.
+    """A picture as RGB, turned upright, its longer side at most ``size`` pixels; what is transparent is white.
 
-    Parameters
-    ----------
-    path
-        Any file of pictures; of an animation the first frame, of a camera's raw file the preview inside it.
-    size
-        In pixels, of the longer side; a smaller picture stays as it is.
-
-    Returns
-    -------
-    A Pillow image of mode RGB; what is transparent is white.
-
-    Raises
-    ------
-    FileError
-        One line, the path first, when it is no picture, is broken or claims to be huge.
-    MissingExtraError
-        When the library that reads such files is not installed.
+    Of an animation the first frame, of a camera's raw file the preview inside it. A FileError, one line, where it is
+    no picture, is broken or claims to be huge.
     """
     name = os.fspath(path)
     with _readable(name), _open_picture(name) as picture:
@@ -241,8 +226,6 @@ def sidecar_of(path: str | Path) -> bytes | None:
 def read_packet(packet: bytes | str) -> dict[str, Any]:
     """Title, artist and rating of an XMP packet, as far as it says them; nothing of one that is broken.
 
-    Examples
-    --------
     >>> read_packet(sidecar_text((3, 12), None, rating=4))
     {'rating': 4}
     """
@@ -282,12 +265,9 @@ def sidecar_text(number: tuple[int, int], side: tuple[int, int] | None, *, ratin
 
 
 def sidecar_path(path: Path) -> Path:
-    """The sidecar that says where a picture stands; the picture itself is never written.
+    """The sidecar that says where a picture stands; a FileError where one that says something else is there already.
 
-    Raises
-    ------
-    FileError
-        When a sidecar that says something else is there already.
+    The picture itself is never written.
     """
     target = path.with_name(path.name + ".xmp")
     if target.exists() and _OURS not in target.read_text(encoding="utf-8", errors="replace"):
@@ -383,13 +363,7 @@ PDF, PAGE = "pdf", "page"  # details of an item that is a page: the file, and wh
 
 
 def render_pages(path: str, size: int, most: int) -> Iterator[Image]:
-    """Each page of a PDF as a picture, one at a time, the longer side of ``size`` pixels.
-
-    Raises
-    ------
-    FileError
-        When it cannot be read, or has more than ``most`` pages.
-    """
+    """Each page of a PDF as a picture, one at a time, its longer side of ``size`` pixels; refused beyond ``most``."""
     with _document(path) as document:
         if len(document) > most:
             raise FileError(f"{shown(path)}: has {len(document)} pages; at most {most} can be ordered")

@@ -38,22 +38,7 @@ def picture_of(item: Item, size: int) -> Image:
 
 
 def write_sheet(collection: Collection, target: Path, sides: Sequence[int]) -> Path:
-    """Write a contact sheet as one PNG, with a heading for each side.
-
-    Parameters
-    ----------
-    collection
-        In the order to be shown.
-    target
-        A file that ends in .png.
-    sides
-        How many pictures each side has; empty for one.
-
-    Raises
-    ------
-    FileError
-        When there are so many that no viewer would show it.
-    """
+    """Write a contact sheet as one PNG, with a heading for each side; refused where no viewer would show so many."""
     groups = _groups(collection, sides)
     across = _columns(max(len(group) for _, group in groups))
     high = sum(_heading(name) + -(-len(group) // across) * (_CELL + _CAPTION + _GAP) for name, group in groups) + _GAP
@@ -156,21 +141,9 @@ _PAPER_BOOKS = (250, 249, 247)
 def spreads_of(items: Sequence[Item], wide: Sequence[bool], sides: Sequence[int] = ()) -> list[tuple[int | None, ...]]:
     """What faces what: the cover alone on the right, then two and two; what is wide has both pages for itself.
 
-    Parameters
-    ----------
-    items
-        In their order.
-    wide
-        Which of them take both pages.
-    sides
-        How many items each part has; a part begins on a new right-hand page. Empty for one.
+    For each spread (left, right), an index or None for an empty page; (index,) for one over both pages. Each of the
+    ``sides``, given by how many items they have, begins on a new right-hand page.
 
-    Returns
-    -------
-    For each spread (left, right), an index or None for an empty page; (index,) for one over both pages.
-
-    Examples
-    --------
     >>> spreads_of("abcde", [False, False, False, True, False])
     [(None, 0), (1, 2), (3,), (4, None)]
     """
@@ -194,17 +167,7 @@ def spreads_of(items: Sequence[Item], wide: Sequence[bool], sides: Sequence[int]
 
 
 def write_flip_book(collection: Collection, target: Path, sides: Sequence[int]) -> Path:
-    """Write a flip book as one HTML file that needs nothing else: arrow keys and taps turn its pages.
-
-    Parameters
-    ----------
-    collection
-        In the order to be shown.
-    target
-        A file that ends in .html.
-    sides
-        How many pictures each part has; empty for one.
-    """
+    """Write a flip book as one HTML file that needs nothing else: arrow keys and taps turn its pages."""
     figures = [_figure(item, number) for number, item in enumerate(collection.items, start=1)]
     pages = []
     for spread in spreads_of(collection.items, _wide(collection), sides):

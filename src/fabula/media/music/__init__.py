@@ -78,12 +78,6 @@ def level_gains(collection: Collection) -> Floats:
     """What brings tracks to one loudness, in dB, shape (n,): down to the quietest, or to -23 LUFS if that is quieter.
 
     NaN where the loudness is not known.
-
-    Examples
-    --------
-    >>> from fabula.core.collection import Item
-    >>> level_gains(Collection("c", (Item("a"), Item("b"), Item("c")), [[-8.0], [-14.0], [-40.0]], ("loudness",)))
-    array([-15.,  -9.,   0.])
     """
     loudness = levels(collection)
     known = loudness[np.isfinite(loudness)]

@@ -45,13 +45,7 @@ class Heard:
 
 
 class Ears:
-    """Listens to a stream.
-
-    Attributes
-    ----------
-    pushed
-        Whether anything came.
-    """
+    """Listens to a stream."""
 
     def __init__(self, rate: int) -> None:
         self.pushed = False
@@ -67,15 +61,7 @@ class Ears:
         self.pitches.push(mono)
 
     def result(self, powers: Floats, loudness: float) -> Heard:
-        """What was heard in all.
-
-        Parameters
-        ----------
-        powers
-            K-weighted, per 100 ms.
-        loudness
-            Of the whole, in LUFS.
-        """
+        """What was heard in all, given the K-weighted power of every 100 ms and the loudness of the whole, in LUFS."""
         ends = edges(powers, loudness)
         spans, blocks, onsets = self.spectra.spans, self.pitches.blocks, self.spectra.onsets
         rate, strength = self.spectra.rate, self.spectra.strengths / max(1, len(onsets))
@@ -113,66 +99,37 @@ def _ends(rows: Floats, seconds: float, ends: Edges, wanted: float) -> tuple[Flo
 
 @dataclass(frozen=True)
 class AudioFeatures:
-    """What was measured of an audio file.
+    """What was measured of an audio file. Silence is 45 LU below the loudness of the whole, or below -70 LUFS."""
 
-    Attributes
-    ----------
-    duration_ms
-        From the samples decoded, in milliseconds.
-    loudness
-        Integrated, BS.1770-4, in LUFS; -70 for silence and anything softer.
-    loudness_range
-        EBU Tech 3342, in LU; 0 for less than three seconds.
-    true_peak
-        BS.1770-4 annex 2, in dBTP; -100 for silence.
-    heard_tempo, tempo_confidence
-        Beats per minute, 0 where none are heard; and how likely they are right (within 4 %), 0 to 1.
-    heard_key, heard_mode, key_confidence
-        0 for C to 11 for B; 1 for major, 0 for minor; and how likely both are right, 0 to 1.
-    tuning
-        Cents above A = 440 Hz, -50 to 50.
-    onset_density
-        Onsets per second.
-    brightness
-        The middle of the power spectrum in Hz, from 30 to 5300 Hz; 0 for silence.
-    bass_share
-        The part of the power below 150 Hz.
-    stereo_width
-        The part of the power in the difference of left and right: 0 for mono, 0.5 for unrelated channels.
-    silence_start, silence_end
-        Seconds before the first sound and after the last; silence is 45 LU below the loudness, or below -70 LUFS.
-    fade_in, fade_out
-        Seconds from the first sound until a second of it is within 6 LU of the loudness; the same from the end.
-    start_loudness, end_loudness, start_brightness, end_brightness
-        Of the first and last 15 seconds that sound.
-    start_tempo, start_tempo_confidence, end_tempo, end_tempo_confidence
-        Of the first and last 30 seconds that sound.
-    start_key, start_mode, start_key_confidence, end_key, end_mode, end_key_confidence
-        Of the first and last 30 seconds that sound.
-    """
-
-    duration_ms: float
-    loudness: float
-    loudness_range: float
-    true_peak: float
+    duration_ms: float  # from the samples decoded, in milliseconds
+    loudness: float  # integrated, BS.1770-4, in LUFS; -70 for silence and anything softer
+    loudness_range: float  # EBU Tech 3342, in LU; 0 for less than three seconds
+    true_peak: float  # BS.1770-4 annex 2, in dBTP; -100 for silence
+    # Beats per minute, 0 where none are heard; and how likely they are right (within 4 %), 0 to 1.
     heard_tempo: float
     tempo_confidence: float
+    # 0 for C to 11 for B; 1 for major, 0 for minor; and how likely both are right, 0 to 1.
     heard_key: float
     heard_mode: float
     key_confidence: float
-    tuning: float
-    onset_density: float
-    brightness: float
-    bass_share: float
+    tuning: float  # cents above A = 440 Hz, -50 to 50
+    onset_density: float  # onsets per second
+    brightness: float  # the middle of the power spectrum in Hz, from 30 to 5300 Hz; 0 for silence
+    bass_share: float  # the part of the power below 150 Hz
+    # The part of the power in the difference of left and right: 0 for mono, 0.5 for unrelated channels.
     stereo_width: float
+    # Seconds before the first sound and after the last.
     silence_start: float
     silence_end: float
+    # Seconds from the first sound until a second of it is within 6 LU of the loudness; the same from the end.
     fade_in: float
     fade_out: float
+    # Of the first and last 15 seconds that sound.
     start_loudness: float
     end_loudness: float
     start_brightness: float
     end_brightness: float
+    # Of the first and last 30 seconds that sound.
     start_tempo: float
     start_tempo_confidence: float
     end_tempo: float
@@ -188,18 +145,8 @@ class AudioFeatures:
 def measure(path: str | os.PathLike[str], *, stop: Stop = lambda: False) -> AudioFeatures:
     """Measure one audio file in one pass, in memory for a few seconds of it and a few numbers for each second.
 
-    Parameters
-    ----------
-    path
-        wav, aiff, flac, ogg, opus or mp3; m4a, aac, wma and the rest where ffmpeg is installed (of these the encoder's
-        padding, up to 50 ms, may count as part of the sound).
-    stop
-        Asked every few seconds of sound; True gives up with `Stopped`.
-
-    Raises
-    ------
-    FileError
-        One line, the path first, when the file is not audio, is broken, or has no samples in it.
+    wav, aiff, flac, ogg, opus or mp3; m4a, aac, wma and the rest where ffmpeg is installed (of these the encoder's
+    padding, up to 50 ms, may count as part of the sound). A FileError, one line, where it is no audio or broken.
     """
     name = os.fspath(path)
     with open_sound(name, stop=stop) as sound:

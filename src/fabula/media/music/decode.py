@@ -58,8 +58,6 @@ def demuxer_of(file: BinaryIO) -> str | None:
 
     The file is left at its beginning.
 
-    Examples
-    --------
     >>> import io
     >>> demuxer_of(io.BytesIO(b"fLaC....")), demuxer_of(io.BytesIO(b"#EXTM3U\\nfile:///etc/passwd\\n"))
     ('flac', None)
@@ -130,23 +128,10 @@ def has_ffmpeg() -> bool:
 
 @contextlib.contextmanager
 def decoding(file: BinaryIO, name: str, demuxer: str, stop: Stop) -> Iterator[Stream]:
-    """Decode an open file.
+    """Decode an open file by a demuxer of ffmpeg, which is not asked to guess.
 
-    Parameters
-    ----------
-    file, name
-        Open for reading; and its path, used only where the system cannot hand an open file on.
-    demuxer
-        Of ffmpeg; it is not asked to guess.
-    stop
-        Asked ten times a second, also while nothing comes.
-
-    Raises
-    ------
-    DecodeError
-        When it is not what it seemed, breaks off, or takes too long.
-    Stopped
-        When `stop` says True.
+    ``name``, its path, is used only where the system cannot hand an open file on; ``stop`` is asked ten times a second,
+    also while nothing comes. A DecodeError where it is not what it seemed, breaks off, or takes too long.
     """
     # Linux opens the very file anew, so that ffmpeg can seek in it; "file:" keeps a name from being an option.
     source = "file:/proc/self/fd/0" if sys.platform == "linux" else f"file:{name}"
@@ -260,19 +245,9 @@ class Sound:
 def open_sound(path: str | os.PathLike[str], *, stop: Stop = lambda: False) -> Iterator[Sound]:
     """Open a sound file for reading in chunks; each chunk may overwrite the one before.
 
-    The file is opened once; what it is goes by its content. Nothing else is read, whatever it names.
-
-    Parameters
-    ----------
-    path
-        The file.
-    stop
-        Asked before each chunk, and while none comes; True gives up with `Stopped`.
-
-    Raises
-    ------
-    FileError
-        One line, the path first, when the file is missing, empty, not audio or breaks off, or needs ffmpeg.
+    The file is opened once; what it is goes by its content. Nothing else is read, whatever it names. ``stop`` is asked
+    before each chunk, and while none comes; True gives up with `Stopped`. A FileError, one line, where the file is
+    missing, empty, not audio or breaks off, or needs ffmpeg.
     """
     name = os.fspath(path)
     with contextlib.ExitStack() as stack:

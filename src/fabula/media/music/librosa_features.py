@@ -42,26 +42,10 @@ _SHORTEST = 1.0  # seconds: the longest filter of the constant-Q transform must 
 
 
 def fma_features(path: str | os.PathLike[str], *, stop: Stop = lambda: False) -> Floats:
-    """Measure one audio file as FMA did.
+    """Measure one audio file of at least one second as FMA did: shape (75, 7), in the order of `FEATURE_NAMES`.
 
-    Parameters
-    ----------
-    path
-        An audio file of at least one second.
-    stop
-        Asked between the steps; True gives up with `Stopped`.
-
-    Returns
-    -------
-    Shape (75, 7): 74 features by mean, std, skew, kurtosis, median, min and max over the track, in the order of
-    `FEATURE_NAMES`; the last row is the duration in seconds, seven times.
-
-    Raises
-    ------
-    FileError
-        When the file is not audio, is broken, or is shorter than one second.
-    MissingExtraError
-        When librosa is not installed.
+    74 features by mean, std, skew, kurtosis, median, min and max over the track; the last row is the duration in
+    seconds, seven times.
     """
     librosa = _librosa()
     name = os.fspath(path)
@@ -76,13 +60,7 @@ def fma_features(path: str | os.PathLike[str], *, stop: Stop = lambda: False) ->
 
 
 def statistics(curves: NDArray[np.floating]) -> Floats:
-    """Seven statistics of each row, shape (f, frames) -> (f, 7); a constant row has skew 0 and kurtosis -3.
-
-    Examples
-    --------
-    >>> statistics(np.array([[0.0, 0.0, 3.0]])).round(3)
-    array([[ 1.   ,  1.414,  0.707, -1.5  ,  0.   ,  0.   ,  3.   ]])
-    """
+    """Seven statistics of each row, shape (f, frames) -> (f, 7); a constant row has skew 0 and kurtosis -3."""
     values = np.asarray(curves, dtype=np.float64)
     mean = values.mean(axis=1)
     centred = values - mean[:, None]

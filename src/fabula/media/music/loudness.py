@@ -173,27 +173,11 @@ _STEPS = 2 * ROW  # of 100 ms in a chunk, so that rows fill it
 
 
 def loudness(samples: ArrayLike, rate: int) -> float:
-    """Integrated loudness in LUFS of samples in memory.
+    """Integrated loudness in LUFS of samples (frames,) or (frames, channels), full scale 1, at a rate of 4000 or more.
 
-    Parameters
-    ----------
-    samples
-        Shape (frames,) or (frames, channels), full scale 1. Channels are L, R, C, LFE, Ls, Rs, ... as in WAV files.
-    rate
-        Samples per second, at least 4000.
+    Channels are L, R, C, LFE, Ls, Rs, ... as in WAV files. -70 (the absolute gate) for silence and anything softer.
+    Sound shorter than one block of 400 ms is measured over what there is, without gates.
 
-    Returns
-    -------
-    LUFS; -70 (the absolute gate) for silence and anything softer. Sound shorter than one block of 400 ms is
-    measured over what there is, without gates.
-
-    Raises
-    ------
-    InputError
-        When the rate is too low, there are no samples, or some are not finite numbers.
-
-    Examples
-    --------
     >>> t = np.arange(48000) / 48000
     >>> round(loudness(0.1 * np.sin(2 * np.pi * 997 * t), 48000), 1)
     -23.0
@@ -207,13 +191,7 @@ def loudness(samples: ArrayLike, rate: int) -> float:
 
 
 def chunk_frames(rate: int) -> int:
-    """How many frames each chunk but the last must have for `integrated`: some steps of 100 ms, in whole rows.
-
-    Examples
-    --------
-    >>> chunk_frames(44100)
-    282240
-    """
+    """How many frames each chunk but the last must have for `integrated`: some steps of 100 ms, in whole rows."""
     if not rate >= LOWEST_RATE:
         raise InputError(f"the rate must be at least {LOWEST_RATE} Hz to measure loudness; got {rate}")
     step = round(rate / 10)
@@ -221,26 +199,9 @@ def chunk_frames(rate: int) -> int:
 
 
 def integrate(chunks: Iterable[Samples], rate: int, *, vorbis: bool = False) -> float:
-    """Integrated loudness in LUFS of a stream.
+    """Integrated loudness in LUFS of a stream of chunks (frames, channels) of ``chunk_frames(rate)`` but the last.
 
-    Parameters
-    ----------
-    chunks
-        Arrays (frames, channels) that follow one another, each of ``chunk_frames(rate)`` frames, the last shorter
-        or not. An array may be overwritten once the next one is asked for.
-    rate
-        Samples per second, at least 4000.
-    vorbis
-        Whether the channels come as Ogg files have them: see `channel_weights`.
-
-    Returns
-    -------
-    As `loudness`.
-
-    Raises
-    ------
-    InputError
-        When there is nothing in it or some samples are not finite numbers.
+    A chunk may be overwritten once the next one is asked for. ``vorbis``: see `channel_weights`.
     """
     meter = Meter(rate, vorbis=vorbis)
     for chunk in chunks:
@@ -261,13 +222,7 @@ class Meter:
         self._rest = 0.0
 
     def push(self, chunk: Samples) -> None:
-        """Take the next chunk of `chunk_frames` frames into account; the last may be shorter.
-
-        Raises
-        ------
-        InputError
-            When some samples are not finite numbers.
-        """
+        """Take the next chunk of `chunk_frames` frames, of which the last may be shorter; refuses what is no number."""
         frames, channels = chunk.shape
         if self._room is None:
             self._room, self._state = room_for(channels, self._size // ROW), np.zeros((channels, STATES))
@@ -295,17 +250,10 @@ class Meter:
 
 
 def channel_weights(channels: int, *, vorbis: bool = False) -> Floats:
-    """Weights of the channels' powers: surrounds count 1.41, the low-frequency effects channel nothing.
+    """Weights of the channels' powers: surrounds count 1.41, the low-frequency effects channel nothing, beyond 8 all 1.
 
-    Parameters
-    ----------
-    channels
-        How many; more than 8 all count 1.
-    vorbis
-        Whether they come as in Ogg files (L, C, R, surrounds, LFE) or as in WAV files (L, R, C, LFE, surrounds).
+    Channels come as in WAV files (L, R, C, LFE, surrounds) or, ``vorbis``, as in Ogg files (L, C, R, surrounds, LFE).
 
-    Examples
-    --------
     >>> channel_weights(6)
     array([1.  , 1.  , 1.  , 0.  , 1.41, 1.41])
     >>> channel_weights(6, vorbis=True)
@@ -363,34 +311,21 @@ _FADED = 6.0  # LU
 
 @dataclass(frozen=True)
 class Edges:
-    """The sounding part of a stream, in seconds and LUFS.
+    """The sounding part of a stream, in seconds and LUFS."""
 
-    Attributes
-    ----------
-    start, end
-        Where the first and the last sound is.
-    fade_in, fade_out
-        From the first sound until a second of it is within 6 LU of the loudness of the whole; the same from the end.
-    start_loudness, end_loudness
-        Of the first and the last 15 seconds between `start` and `end`.
-    """
-
+    # Where the first and the last sound is.
     start: float
     end: float
+    # From the first sound until a second of it is within 6 LU of the loudness of the whole; the same from the end.
     fade_in: float
     fade_out: float
+    # Of the first and the last 15 seconds between `start` and `end`.
     start_loudness: float
     end_loudness: float
 
 
 def loudness_range(powers: Floats) -> float:
-    """LU between the 10th and the 95th percentile of the loudness of 3 s, gated: EBU Tech 3342.
-
-    Parameters
-    ----------
-    powers
-        Per 100 ms, shape (n,).
-    """
+    """LU between the 10th and the 95th percentile of the loudness of 3 s, gated: EBU Tech 3342."""
     if len(powers) < _WINDOW:
         return 0.0
     sums = np.concatenate([[0.0], np.cumsum(powers)])
@@ -404,14 +339,9 @@ def loudness_range(powers: Floats) -> float:
 
 
 def edges(powers: Floats, loudness: float) -> Edges:
-    """Where the sound begins and ends, and how loud it is there.
+    """Where the sound begins and ends, and how loud it is there, from powers per 100 ms and the loudness of the whole.
 
-    Parameters
-    ----------
-    powers
-        Per 100 ms, shape (n,).
-    loudness
-        Of the whole, in LUFS. What is 45 LU softer, or softer than -70 LUFS, is silence.
+    What is 45 LU softer than the whole, or softer than -70 LUFS, is silence.
     """
     sounding = np.flatnonzero(powers > power(max(FLOOR, loudness - _SILENT)))
     if not len(sounding):

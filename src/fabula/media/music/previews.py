@@ -26,13 +26,7 @@ _STEP = 1024  # frames, of which the extremes are kept until the length is known
 
 
 def wave_of(path: str, stop: Stop = lambda: False) -> Wave:
-    """The wave of an audio file, in `PARTS` parts, from the cache where it is known.
-
-    Raises
-    ------
-    FileError
-        When the file is not audio, or is broken.
-    """
+    """The wave of an audio file, in `PARTS` parts, from the cache where it is known."""
     row = extract_one(path, SPEC, stop)
     low, high = row[: 2 * PARTS].reshape(2, PARTS)
     begins, ends, length = row[2 * PARTS :].tolist()
@@ -101,8 +95,6 @@ def cover_of(path: str, size: int = 0) -> Cover | None:
 def picture_type(data: bytes) -> str | None:
     """The media type of a picture by its first bytes; None for anything else, such as SVG, which can hold scripts.
 
-    Examples
-    --------
     >>> picture_type(bytes([0x89]) + b"PNG\\r\\n" + bytes([0x1A, 10])), picture_type(b"<svg/>") is None
     ('image/png', True)
     """

@@ -21,13 +21,6 @@ def music_facts(collection: Collection) -> tuple[Fact, ...]:
     """Tempo, key and loudness of each track, as far as they are known.
 
     What is not sure begins with ``~``; where a tag says other than what was heard, that follows in brackets.
-
-    Examples
-    --------
-    >>> from fabula.core.collection import Item
-    >>> c = Collection("c", [Item("a")], [[9.0, 0.0, 96.5]], ("key", "mode", "tempo"))
-    >>> [(fact.name, fact.texts) for fact in music_facts(c)]
-    [('tempo', ('96.5',)), ('key', ('Am 8A',))]
     """
     if collection.features.ndim > 2:
         return ()
@@ -51,24 +44,12 @@ def music_facts(collection: Collection) -> tuple[Fact, ...]:
 
 
 def key_name(key: float, mode: float) -> str:
-    """A key as musicians write it.
-
-    Examples
-    --------
-    >>> key_name(9, 0), key_name(10, 1)
-    ('Am', 'Bb')
-    """
+    """A key as musicians write it."""
     return _NOTES[int(key)] + ("" if mode else "m")
 
 
 def camelot(key: float, mode: float) -> str:
-    """A key as it stands on the Camelot wheel.
-
-    Examples
-    --------
-    >>> camelot(0, 1), camelot(9, 0), camelot(6, 1)
-    ('8B', '8A', '2B')
-    """
+    """A key as it stands on the Camelot wheel."""
     hour = int(camelot_hour(np.array([float(key)]), np.array([float(mode)]))[0])
     return f"{(hour + 7) % 12 + 1}{'B' if mode else 'A'}"
 

@@ -42,8 +42,6 @@ def column(collection: Collection, name: str) -> Floats:
 def levels(collection: Collection) -> Floats:
     """LUFS, shape (n,): what a ReplayGain tag says where there is one, else what was measured.
 
-    Examples
-    --------
     >>> from fabula.core.collection import Item
     >>> c = Collection("c", [Item("a", details={"replaygain": -9.0}), Item("b")], [[-8.0], [-14.0]], ("loudness",))
     >>> levels(c)
@@ -55,14 +53,9 @@ def levels(collection: Collection) -> Floats:
 
 
 def tempi(collection: Collection, where: str = "heard") -> Known:
-    """Beats per minute of the whole, the ``start`` or the ``end``.
+    """Beats per minute of the whole, the ``start`` or the ``end``; an InputError where a tag says 0 or less.
 
     An edge has a tempo of its own where it is another than that of the whole, beyond half and double time.
-
-    Raises
-    ------
-    InputError
-        When what is said is not above 0.
     """
     said = column(collection, "tempo")
     if (said <= 0).any():
@@ -80,8 +73,6 @@ def tempi(collection: Collection, where: str = "heard") -> Known:
 def tempo_octaves(one: Floats, other: Floats) -> Floats:
     """Octaves from one tempo to another, half and double time counted as equal.
 
-    Examples
-    --------
     >>> tempo_octaves(np.array([60.0, 60.0]), np.array([120.0, 90.0])).round(3).tolist()
     [0.0, 0.415]
     """
@@ -90,13 +81,7 @@ def tempo_octaves(one: Floats, other: Floats) -> Floats:
 
 
 def keys(collection: Collection, where: str = "heard") -> tuple[Known, Floats]:
-    """Keys, 0 for C to 11 for B, and modes, 1 for major and 0 for minor: of the whole, the ``start`` or the ``end``.
-
-    Raises
-    ------
-    InputError
-        When what is said is no key.
-    """
+    """Keys, 0 for C to 11 for B, and modes, 1 for major and 0 for minor: of the whole, the ``start`` or the ``end``."""
     said, mode_said = column(collection, "key"), column(collection, "mode")
     there = np.isfinite(said) & np.isfinite(mode_said)
     if not (np.isin(said[there], np.arange(12)).all() and np.isin(mode_said[there], (0, 1)).all()):

@@ -18,18 +18,6 @@ def music_steps(collection: Collection, essence: Floats) -> Steps:
     that sound (loudness, brightness), the last and first 30 (tempo, key). Tempo counts half and double time as equal;
     key goes by the Camelot wheel. What tags or a table say wins over what was heard; what is not sure counts as an
     average step in part. Silence counts only where it is asked for.
-
-    Parameters
-    ----------
-    collection
-        n tracks.
-    essence
-        Shape (n,) or (n, d).
-
-    Raises
-    ------
-    InputError
-        When a key or a tempo is outside its range.
     """
     parts = [*_level(collection), *_energy(collection), *_tempo(collection), *_key(collection)]
     parts += [*_brightness(collection), *_silence(collection)]
@@ -76,40 +64,14 @@ def _silence(collection: Collection) -> list[Step]:
 
 
 def tempo_distance(tempo: Floats, next_tempo: Floats | None = None) -> Floats:
-    """Octaves between tempi, half and double time counted as equal, shape (n, n).
-
-    Parameters
-    ----------
-    tempo
-        Beats per minute, shape (n,).
-    next_tempo
-        Those of the follower; by default the same.
-
-    Examples
-    --------
-    >>> tempo_distance(np.array([60.0, 120.0, 90.0])).round(3).tolist()
-    [[0.0, 0.0, 0.415], [0.0, 0.0, 0.415], [0.415, 0.415, 0.0]]
-    """
+    """Octaves between tempi (n,) and those of the follower, half and double time counted as equal: shape (n, n)."""
     return tempo_octaves(tempo[:, np.newaxis], tempo if next_tempo is None else next_tempo)
 
 
 def camelot_distance(
     key: Floats, mode: Floats, next_key: Floats | None = None, next_mode: Floats | None = None
 ) -> Floats:
-    """Steps on the Camelot wheel, shape (n, n): along the circle of fifths, and one for minor against major.
-
-    Parameters
-    ----------
-    key, mode
-        Shape (n,): 0 is C, 11 is B; 1 is major, 0 minor.
-    next_key, next_mode
-        Those of the follower; by default the same.
-
-    Examples
-    --------
-    >>> camelot_distance(np.array([0.0, 7.0, 9.0]), np.array([1.0, 1.0, 0.0])).tolist()
-    [[0.0, 1.0, 1.0], [1.0, 0.0, 2.0], [1.0, 2.0, 0.0]]
-    """
+    """Steps on the Camelot wheel, shape (n, n): along the circle of fifths, and one for minor against major."""
     after, after_mode = key if next_key is None else next_key, mode if next_mode is None else next_mode
     gap = np.abs(camelot_hour(key, mode)[:, np.newaxis] - camelot_hour(after, after_mode))
     other_mode = np.abs(mode[:, np.newaxis] - after_mode)
@@ -117,13 +79,7 @@ def camelot_distance(
 
 
 def camelot_hour(key: Floats, mode: Floats) -> Floats:
-    """Fifths above C, 0 to 11; a minor key stands with its relative major.
-
-    Raises
-    ------
-    InputError
-        When it is no key.
-    """
+    """Fifths above C, 0 to 11; a minor key stands with its relative major. An InputError where it is no key."""
     if not (np.isin(key, np.arange(12)).all() and np.isin(mode, (0, 1)).all()):
         raise InputError("a key must be a whole number from 0 (C) to 11 (B), and a mode 0 (minor) or 1 (major)")
     return np.asarray(np.where(mode == 1, key * 7 % 12, (key + 3) * 7 % 12))

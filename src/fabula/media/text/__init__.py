@@ -97,8 +97,6 @@ def text_lengths(collection: Collection) -> Floats:
 def as_words(*lengths: float) -> list[str]:
     """Numbers of words as text.
 
-    Examples
-    --------
     >>> as_words(80000, 1)
     ['80,000 words', '1 word']
     """
@@ -108,8 +106,6 @@ def as_words(*lengths: float) -> list[str]:
 def words_read(text: str) -> float:
     """A number of words, from what a person types.
 
-    Examples
-    --------
     >>> words_read("80,000"), words_read("500 words")
     (80000.0, 500.0)
     """

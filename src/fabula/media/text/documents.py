@@ -40,26 +40,13 @@ class Block:
 
 @dataclass(frozen=True)
 class Document:
-    """What a file says.
+    """What a file says."""
 
-    Attributes
-    ----------
-    blocks
-        In their order.
-    title
-        What it calls itself, which wins over its first heading.
-    name
-        What its file calls it, where there is no heading either.
-    author
-        Who wrote it.
-    fields
-        What else its front matter says in single lines, by name in small letters.
-    """
-
-    blocks: tuple[Block, ...]
-    title: str = ""
-    name: str = ""
-    author: str = ""
+    blocks: tuple[Block, ...]  # in their order
+    title: str = ""  # what it calls itself, which wins over its first heading
+    name: str = ""  # what its file calls it, where there is no heading either
+    author: str = ""  # who wrote it
+    # What else its front matter says in single lines, by name in small letters.
     fields: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
     @property
@@ -74,8 +61,6 @@ class Document:
     def text(self) -> str:
         """What is to be read: without headings, running heads, page numbers and what says that it ends.
 
-        Examples
-        --------
         >>> Document((Block(1, "Chapter I"), Block(0, "It rained."), Block(0, "- 7 -"))).text
         'It rained.'
         """
@@ -86,8 +71,6 @@ class Document:
     def markup(self) -> str:
         """As Markdown.
 
-        Examples
-        --------
         >>> Document((Block(2, "Rain"), Block(0, "It rained."))).markup
         '## Rain\\n\\nIt rained.'
         """
@@ -99,12 +82,6 @@ def cut(document: Document) -> list[Document]:
     """A document as its parts: by the highest headings of which there are several, else by its separators.
 
     What stands before the first heading is a part where it has any text.
-
-    Examples
-    --------
-    >>> book = Document((Block(1, "Book"), Block(2, "One"), Block(0, "a"), Block(2, "Two"), Block(0, "b")))
-    >>> [part.heading for part in cut(book)]
-    ['One', 'Two']
     """
     levels = Counter(block.level for block in document.blocks)
     level = next((k for k in range(1, 7) if levels[k] > 1), SEPARATOR)
@@ -142,8 +119,6 @@ _GAP = re.compile(r"(\n[ \t]*){4,}")  # three empty lines part scenes
 def markdown_document(text: str) -> Document:
     """A document from Markdown.
 
-    Examples
-    --------
     >>> found = markdown_document("---\\ntitle: Rain\\n---\\n# One\\n\\nIt *rained*.\\n\\n* * *\\n\\nStill.")
     >>> found.heading, [block.level for block in found.blocks], found.text
     ('Rain', [1, 0, -1, 0], 'It rained.\\n\\nStill.')
@@ -154,14 +129,7 @@ def markdown_document(text: str) -> Document:
 
 
 def plain_document(text: str) -> Document:
-    """A document from plain text: a heading is a line of its own that names a chapter, or a short first line.
-
-    Examples
-    --------
-    >>> found = plain_document("CHAPTER I\\n\\nIt rained.\\n\\nCHAPTER II\\n\\nIt stopped.")
-    >>> [(block.level, block.text) for block in found.blocks][:2]
-    [(1, 'CHAPTER I'), (0, 'It rained.')]
-    """
+    """A document from plain text: a heading is a line of its own that names a chapter, or a short first line."""
     fields, body = _front(text)
     blocks: list[Block] = []
     for scene in _GAP.split(body) if _may_gap(body) else [body]:
@@ -253,8 +221,6 @@ _TAG = re.compile(r"</?[a-zA-Z][^<>]{0,200}>")
 def bare(markdown: str) -> str:
     """Markdown without its marks.
 
-    Examples
-    --------
     >>> bare("> A **big** [house](http://x), snake_case")
     'A big house, snake_case'
     """
@@ -276,14 +242,7 @@ _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 
 
 def html_document(text: str) -> Document:
-    """A document from HTML or XHTML, however broken.
-
-    Examples
-    --------
-    >>> found = html_document("<title>x</title><h2>Rain</h2><p>It <b>rained</b>.<hr><p>Still.<script>1</script>")
-    >>> found.heading, found.text
-    ('Rain', 'It rained.\\n\\nStill.')
-    """
+    """A document from HTML or XHTML, however broken."""
     reader = _Reader()
     for kind, content in _html_tokens(text):
         getattr(reader, kind)(content)
@@ -463,10 +422,7 @@ def _declares(data: bytes) -> bool:
 def read_packed(path: str) -> Document:
     """A document from a .docx, .odt or .epub file.
 
-    Raises
-    ------
-    FileError
-        When it is broken, is locked, unpacks to more than 20 MB, or is of another kind than its ending says.
+    A FileError where it is broken, locked, unpacks to more than 20 MB, or is of another kind than its ending says.
     """
     ending = Path(path).suffix.lower()
     try:

@@ -15,22 +15,13 @@ _ENOUGH = 0.12  # share of common words below which no language is believed
 
 @dataclass(frozen=True)
 class Language:
-    """Words of a language, in small letters.
+    """Words of a language, in small letters."""
 
-    Attributes
-    ----------
-    common
-        What stands in every text and in few other languages.
-    first, second
-        Of those who speak, and of those who are spoken to.
-    indefinite
-        Articles of what is new.
-    """
-
-    common: frozenset[str]
+    common: frozenset[str]  # what stands in every text and in few other languages
+    # Of those who speak, and of those who are spoken to.
     first: frozenset[str]
     second: frozenset[str]
-    indefinite: frozenset[str]
+    indefinite: frozenset[str]  # articles of what is new
 
 
 def _language(common: str, first: str, second: str, indefinite: str) -> Language:
@@ -96,15 +87,8 @@ LANGUAGES: Mapping[str, Language] = {
 
 
 def language_of(words: list[str]) -> str:
-    """The language of a text, by its commonest words; empty where none is known well enough.
+    """The language of a text by its commonest words, in small letters; empty where none is known well enough.
 
-    Parameters
-    ----------
-    words
-        In small letters.
-
-    Examples
-    --------
     >>> language_of("it was the best of times and the worst of times".split()), language_of(["我"])
     ('en', '')
     """
@@ -112,13 +96,7 @@ def language_of(words: list[str]) -> str:
 
 
 def language_by(counts: Counter[str]) -> str:
-    """The language of a text by how often its words stand in it, in small letters; empty where none is known.
-
-    Examples
-    --------
-    >>> language_by(Counter("det er en dag og jeg er ikke der".split()))
-    'no'
-    """
+    """The language of a text by how often its words stand in it, in small letters; empty where none is known."""
     total = max(1, counts.total())
     shares = {name: sum(map(counts.__getitem__, known.common)) / total for name, known in LANGUAGES.items()}
     best = max(shares, key=lambda name: shares[name])
@@ -148,8 +126,6 @@ _NAME = re.compile(rf"[{_UPPER}](?:(?<=[^\W\d_] .)|(?<=[^\W\d_], .))[^\W\d_]+") 
 def words_of(text: str) -> list[str]:
     """The words of a text; characters in scripts that set no spaces, as Chinese, Japanese and Thai.
 
-    Examples
-    --------
     >>> words_of("Don't stop: 20 well-kept gardens."), words_of("我是谁")
     (["Don't", 'stop', 'well-kept', 'gardens'], ['我', '是', '谁'])
     """
@@ -157,21 +133,13 @@ def words_of(text: str) -> list[str]:
 
 
 def starts_of(text: str) -> list[int]:
-    """Where each of the words of a text begins.
-
-    Examples
-    --------
-    >>> starts_of("So it is.")
-    [0, 3, 6]
-    """
+    """Where each of the words of a text begins."""
     return [word.start() for word in (_WORD if _MARKED.search(text) else _PLAIN).finditer(text)]
 
 
 def sentences_of(text: str) -> list[str]:
     """The sentences of a text, as its marks and empty lines part them.
 
-    Examples
-    --------
     >>> sentences_of("It rained. Did it? 下雨了。走吧。")
     ['It rained. ', 'Did it? ', '下雨了。', '走吧。']
     """
@@ -184,13 +152,7 @@ def sentences_of(text: str) -> list[str]:
 
 
 def paragraphs_of(text: str) -> list[str]:
-    """The paragraphs of a text: what empty lines part; its lines, where there are no empty ones.
-
-    Examples
-    --------
-    >>> paragraphs_of("One.\\n\\nTwo,\\nstill two.")
-    ['One.', 'Two,\\nstill two.']
-    """
+    """The paragraphs of a text: what empty lines part; its lines, where there are no empty ones."""
     parts = _PARAGRAPH.split(text)
     if len(parts) == 1:
         parts = text.split("\n")
@@ -198,21 +160,13 @@ def paragraphs_of(text: str) -> list[str]:
 
 
 def names_of(text: str) -> list[str]:
-    """Capitalised words inside sentences: names, and in some languages nouns.
-
-    Examples
-    --------
-    >>> names_of("Then Mary saw him. Perhaps old Tom, Ann and John Bull knew.")
-    ['Mary', 'Tom', 'Ann', 'John', 'Bull']
-    """
+    """Capitalised words inside sentences: names, and in some languages nouns."""
     return _NAME.findall(text.replace("\n", " "))
 
 
 def names_after(text: str) -> list[tuple[str, str]]:
     """Every name as :func:`names_of` has it, after the word before it in small letters, "" where a comma parts them.
 
-    Examples
-    --------
     >>> names_after("He lived in Rome with Ann, Tom said.")
     [('in', 'Rome'), ('with', 'Ann'), ('', 'Tom')]
     """
@@ -243,21 +197,13 @@ TIMES = frozenset(_TIMES_WORDS.split())
 
 @dataclass(frozen=True)
 class Grammar:
-    """Words of a language, in small letters.
+    """Words of a language, in small letters."""
 
-    Attributes
-    ----------
-    times
-        Of days, hours, years, and of before and after.
-    past, present
-        The same common verbs, in both tenses.
-    places
-        Prepositions after which a name is mostly that of a place; none where all nouns have capitals.
-    """
-
-    times: frozenset[str]
+    times: frozenset[str]  # of days, hours, years, and of before and after
+    # The same common verbs, in both tenses.
     past: frozenset[str]
     present: frozenset[str]
+    # Prepositions after which a name is mostly that of a place; none where all nouns have capitals.
     places: frozenset[str]
 
 

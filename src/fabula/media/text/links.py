@@ -27,18 +27,12 @@ UNIT = "% apart"  # 0: the same words, as often; 100: no word in common
 
 @dataclass(frozen=True, eq=False)
 class Bags:
-    """How often which word stands where: four sparse tables of counts, one row a text.
+    """How often which word stands where: four sparse tables of counts, one row a text."""
 
-    Attributes
-    ----------
-    words, names
-        Of whole texts, shape (n, w) and (n, m).
-    beginnings, ends
-        Of their first and last 300 words, shape (n, w) both.
-    """
-
+    # Of whole texts, shape (n, w) and (n, m).
     words: sparse.csr_array
     names: sparse.csr_array
+    # Of their first and last 300 words, shape (n, w) both.
     beginnings: sparse.csr_array
     ends: sparse.csr_array
 
@@ -49,13 +43,7 @@ class Bags:
 
 
 def bags_of(texts: Sequence[str]) -> Bags:
-    """Count the words and names of texts.
-
-    Examples
-    --------
-    >>> bags_of(["the sea", "the sea, the land"]).words.toarray().tolist()
-    [[1.0, 1.0, 0.0], [2.0, 1.0, 1.0]]
-    """
+    """Count the words and names of texts."""
     known: dict[str, int] = {}
     count: tuple[list[Counter[int]], ...] = ([], [], [])
     for text in texts:
@@ -69,18 +57,7 @@ def bags_of(texts: Sequence[str]) -> Bags:
 
 
 def flow_steps(bags: Bags) -> Steps:
-    """The three distances between texts, in per cent; the join is directed, from an end to a beginning.
-
-    Parameters
-    ----------
-    bags
-        Of n texts.
-
-    Examples
-    --------
-    >>> [part.name for part in flow_steps(bags_of(["a red sea", "a blue sea", "the land"])).parts]
-    ['wording', 'join']
-    """
+    """The three distances between n texts, in per cent; the join is directed, from an end to a beginning."""
     n = bags.words.shape[0]
     whole, names = _weigh(bags.words), _weigh(bags.names)
     both = _weigh(sparse.csr_array(sparse.vstack([bags.ends, bags.beginnings])))
@@ -94,13 +71,6 @@ def text_steps(collection: Collection, essence: Floats) -> Steps:
     """Steps between texts: by their words, their names, and from the end of one to the beginning of the next.
 
     Where the texts themselves are not there, as in a table of numbers, the essence.
-
-    Parameters
-    ----------
-    collection
-        n texts.
-    essence
-        Shape (n,) or (n, d).
     """
     texts = [text_of(item) for item in collection.items]
     if not all(texts):
@@ -150,11 +120,6 @@ def text_look(collection: Collection) -> Look:
     """From some of the texts of a collection to what is known of them beside their measures.
 
     Where the texts themselves are not there, as in a table of numbers, nothing is.
-
-    Parameters
-    ----------
-    collection
-        n texts.
     """
     texts = [text_of(item) for item in collection.items]
     if not all(texts):
@@ -208,13 +173,6 @@ _NOBODY = frozenset(_NOBODY_WORDS.split())
 def names_along(collection: Collection) -> Threads | None:
     """The names that several texts share, with how often each has them; None where there are none.
 
-    Parameters
-    ----------
-    collection
-        n texts.
-
-    Examples
-    --------
     >>> from fabula.core.collection import Item
     >>> texts = ["Then Ann met Tom, and Ann ran.", "Once more Ann sat.", "And so Tom slept, and old Tom snored."]
     >>> found = names_along(Collection("c", [Item(str(k), details={"text": t}) for k, t in enumerate(texts)]))

@@ -32,20 +32,7 @@ _SIZES = (36, 30, 26, 24, 22, 22)  # of headings, in half points
 
 
 def docx_bytes(blocks: Iterable[Block], *, title: str = "", author: str = "") -> bytes:
-    """The bytes of a .docx file.
-
-    Parameters
-    ----------
-    blocks
-        In their order.
-    title, author
-        What the file says of itself.
-
-    Examples
-    --------
-    >>> docx_bytes([Block(1, "Rain"), Block(0, "It rained.")])[:2]
-    b'PK'
-    """
+    """The bytes of a .docx file with these blocks, and a title and author that it says of itself."""
     body = "".join(_paragraph(block) for block in blocks)
     page = (
         '<w:sectPr><w:pgSz w:w="11906" w:h="16838"/><w:pgMar w:top="1440" w:right="1440" w:bottom="1440" w:left="1440"'
@@ -95,8 +82,6 @@ def _runs(block: Block) -> Iterator[tuple[str, str]]:
 def _unwrap(text: str) -> str:
     """A paragraph in one line where its lines are long, as they are wrapped in files; verse keeps its lines.
 
-    Examples
-    --------
     >>> _unwrap("Roses are red,\\nviolets are blue"), len(_unwrap("x" * 60 + "\\n" + "y" * 20))
     ('Roses are red,\\nviolets are blue', 81)
     """
@@ -173,32 +158,17 @@ BREAK = "\n\n* * *\n\n"  # between parts that have no headings
 
 @dataclass(frozen=True)
 class Joined:
-    """Texts to be written one after the other.
+    """Texts to be written one after the other."""
 
-    Attributes
-    ----------
-    parts
-        Each with its heading, where it has one.
-    breaks
-        Whether a mark stands between them: none of them has a heading.
-    title, author
-        Of the whole, where one is known.
-    """
-
-    parts: tuple[Document, ...]
-    breaks: bool
+    parts: tuple[Document, ...]  # each with its heading, where it has one
+    breaks: bool  # whether a mark stands between them: none of them has a heading
+    # Of the whole, where one is known.
     title: str = ""
     author: str = ""
 
 
 def join(collection: Collection, sides: Sequence[int]) -> Joined:
-    """The texts of a collection in its order; each side begins with a heading of its own.
-
-    Raises
-    ------
-    FileError
-        When the text of an item is not there.
-    """
+    """The texts of a collection in its order; each side begins with a heading of its own."""
     starts = {start: number for number, start in enumerate(accumulate(sides[:-1], initial=0), start=1)} if sides else {}
     parts, bare = [], not starts
     for position, item in enumerate(collection.items):

@@ -47,13 +47,6 @@ class Parts:
 class Layout:
     """Where the entries of a sparse table (n, w) go: which of them are of words of many texts.
 
-    Parameters
-    ----------
-    counts
-        Shape (n, w), sparse.
-
-    Examples
-    --------
     >>> counts = sparse.csr_array([[1.0, 2.0], [0.0, 1.0]])
     >>> parts = Layout(counts).parts(counts.data)
     >>> parts.times(parts).tolist()
@@ -93,35 +86,18 @@ Facts = NDArray[np.float32]
 
 @dataclass(frozen=True, eq=False)
 class Counted:
-    """The words of n texts, w different ones.
+    """The words of n texts, w different ones."""
 
-    Attributes
-    ----------
-    words
-        In small letters.
-    counts
-        Shape (n, w), sparse.
-    facts
-        Name -> shape (entries of ``counts``,): where a word stands first and last in its text, counted in words; how
-        often it stands inside a sentence, with a capital, both, behind an article or the like, behind an indefinite
-        one (a word may stand between), beside another capital, and before a comma.
-    totals
-        Shape (n,): the words of each text.
-    language
-        Of most of them, as :mod:`fabula.media.text.language` has it; empty where it is not known.
-    stems
-        Shape (w,): the same number for words that begin with the same five letters.
-    forms
-        Shape (n, 10): the form of each text.
-    """
-
-    words: tuple[str, ...]
-    counts: sparse.csr_array
+    words: tuple[str, ...]  # in small letters
+    counts: sparse.csr_array  # shape (n, w), sparse
+    # Name -> shape (entries of ``counts``,): where a word stands first and last in its text, counted in words; how
+    # often it stands inside a sentence, with a capital, both, behind an article or the like, behind an indefinite one
+    # (a word may stand between), beside another capital, and before a comma.
     facts: dict[str, Facts]
-    totals: Ints
-    language: str
-    stems: Ints
-    forms: Floats
+    totals: Ints  # shape (n,): the words of each text
+    language: str  # of most of them, as :mod:`fabula.media.text.language` has it; empty where it is not known
+    stems: Ints  # shape (w,): the same number for words that begin with the same five letters
+    forms: Floats  # shape (n, 10): the form of each text
 
     def only(self, rows: Sequence[int]) -> Counted:
         """Those of some of the texts."""
@@ -148,8 +124,6 @@ class Counted:
 def count(texts: Sequence[str]) -> Counted:
     """Count the words of texts.
 
-    Examples
-    --------
     >>> found = count(["A stranger came to the inn. Old Tom saw the stranger.", "The stranger ate."])
     >>> stranger = found.words.index("stranger")
     >>> found.counts.toarray()[:, stranger].tolist(), float(found.facts["indefinite"][stranger])
@@ -266,21 +240,9 @@ class _Weights:
 
 
 def pair_tables(found: Counted, manner: Floats | None = None) -> dict[str, Table]:
-    """All tables by name, shape (n, n) each.
+    """All tables of n texts by name, shape (n, n) each.
 
-    Parameters
-    ----------
-    found
-        The words of n texts.
-    manner
-        Shape (n, f): how they are written, in deviations; None where that is not known.
-
-    Examples
-    --------
-    >>> from fabula.media.text.pairs import count
-    >>> tables = pair_tables(count(["A stranger came.", "The stranger slept in the inn.", "The inn was old."]))
-    >>> tuple(tables) == PAIRS, tables["new_words"].shape
-    (True, (3, 3))
+    ``manner``, shape (n, f), is how they are written, in deviations; None where that is not known.
     """
     weights = _weights(found)
     tables = _likeness(found, weights) | _styles(found, manner) | _joins(found, weights) | _precedence(found, weights)

@@ -43,13 +43,7 @@ FELT = frozenset(("en", "de", "fr", "nl"))
 
 @cache
 def lexicon(language: str) -> Mapping[str, float] | None:
-    """Word in small letters -> valence in [-1, 1]; None where there is no table for the language.
-
-    Examples
-    --------
-    >>> lexicon("en")["love"] > 0 > lexicon("de")["schlechtes"], lexicon("xx")
-    (True, None)
-    """
+    """Word in small letters -> valence in [-1, 1]; None where there is no table for the language."""
     if language not in FELT:
         return None
     told: dict[str, float] = {}
@@ -69,17 +63,9 @@ def lexicon(language: str) -> Mapping[str, float] | None:
 def feeling(counts: Mapping[str, int], language: str) -> tuple[float, float]:
     """Valence and intensity of a text: the mean valence of its charged words, and how charged 1,000 of its words are.
 
-    Not known (NaN) where the language has no table; a text without a charged word has 0 of both.
+    By how often each word stands in it, in small letters. Not known (NaN) where the language has no table; a text
+    without a charged word has 0 of both.
 
-    Parameters
-    ----------
-    counts
-        How often each word stands in the text, in small letters.
-    language
-        Of the text.
-
-    Examples
-    --------
     >>> feeling({"love": 1, "the": 3}, "en")[0] > 0, feeling({"amor": 1}, "es")
     (True, (nan, nan))
     """
@@ -119,15 +105,6 @@ def measure_text(text: str, *, language: str | None = None) -> NDArray[np.float6
     ``time_words`` and ``places`` (names after a preposition of place) per 1,000 words; ``past``, the share of common
     verbs that are in the past. The last five are NaN where the language is not known well enough to tell.
 
-    Parameters
-    ----------
-    text
-        Any, with at least one word.
-    language
-        Of the text, ``"en"`` or the like; by default as its commonest words tell.
-
-    Examples
-    --------
     >>> measured = measure_text("Is it so? Yes, it is.")
     >>> float(measured[MEASURES.index("questions")])
     0.5
@@ -233,8 +210,6 @@ def form_of(text: str) -> Floats:
     paragraphs, counted in lines, and how many there are; how many lines end as the next one does, as the one after
     it, and as the third.
 
-    Examples
-    --------
     >>> form_of("The sea is wide\\nThe day is fair\\nI see the tide\\nAnd smell the air")[-3:].round(2).tolist()
     [0.0, 1.0, 0.0]
     """
@@ -267,21 +242,9 @@ _FEWEST = 20  # words of a piece
 
 
 def pieces_of(item: Item, count: int) -> Collection | None:
-    """A text as pieces of as many words each, in their order, measured; None where it has too few words for two.
+    """A text as ``count`` pieces of as many words each, in their order, measured; None where it has too few for two.
 
-    Parameters
-    ----------
-    item
-        A text.
-    count
-        How many, or fewer where they would have less than 20 words.
-
-    Examples
-    --------
-    >>> rain = Item("a", "Rain", details={"text": "It rained on the sea and on the land. " * 30})
-    >>> pieces = pieces_of(rain, 5)
-    >>> pieces.column("words").tolist()
-    [54.0, 54.0, 54.0, 54.0, 54.0]
+    Fewer where they would have less than 20 words.
     """
     text = text_of(item)
     starts = starts_of(text)
@@ -305,16 +268,8 @@ _SHOWN = 48  # characters of a part that stand for its title where it has none
 def cut_file(path: str) -> Collection | None:
     """The parts of a file as measured items that hold their text; None where it cannot be cut.
 
-    Parameters
-    ----------
-    path
-        Any file of text: cut by its highest headings of which there are several, else by its separators (``***``, a
-        rule, three empty lines, a new page of an .epub).
-
-    Raises
-    ------
-    FileError
-        When it cannot be read.
+    By its highest headings of which there are several, else by its separators (``***``, a rule, three empty lines, a
+    new page of an .epub).
     """
     document = read_document(path)
     parts = [part for part in cut(document) if words_of(part.text)]

@@ -25,13 +25,7 @@ _LOOKED_AT = 65_536  # bytes or characters that tell what a file is
 
 
 def read_bytes(path: str) -> bytes:
-    """All the bytes of a file that is not too long to be one text.
-
-    Raises
-    ------
-    FileError
-        When it cannot be read, or holds more than 20 MB.
-    """
+    """All the bytes of a file; a FileError where it cannot be read, or holds more than 20 MB, too long for one text."""
     try:
         with Path(path).open("rb") as file:
             data = file.read(MOST + 1)
@@ -45,22 +39,9 @@ def read_bytes(path: str) -> bytes:
 def decoded(data: bytes, where: str, *, declared: bool = False) -> str:
     """Bytes as text: by a byte order mark, by what a page declares, as UTF-8, else line by line as UTF-8 or cp1252.
 
-    Parameters
-    ----------
-    data
-        The content of a file.
-    where
-        Its name, for the error.
-    declared
-        Whether the text may say its own encoding, as HTML and XML do.
+    ``where`` is the file's name, for the FileError when it is no text; ``declared`` says whether the text may name its
+    own encoding, as HTML and XML do.
 
-    Raises
-    ------
-    FileError
-        When it is no text.
-
-    Examples
-    --------
     >>> decoded("Müller\\n".encode("cp1252") + "Müller".encode(), "x.txt")
     'Müller\\nMüller'
     """
