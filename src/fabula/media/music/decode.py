@@ -26,6 +26,136 @@ from fabula.media.music.loudness import LOWEST_RATE, Samples, chunk_frames
 if TYPE_CHECKING:
     from soundfile import SoundFile  # type: ignore[import-untyped]
 
+MOST_CHANNELS = 64
+MOST_HOURS = 48  # of sound in one file: a few kB can promise more than anybody waits for
+# What soundfile does not read; any other ending is tried with it first, whatever it is.
+FFMPEG_ENDINGS = (".m4a", ".m4b", ".aac", ".mp4", ".wma", ".ape", ".wv", ".mpc", ".tta", ".ac3", ".mka", ".webm")
+
+
+@dataclass(frozen=True)
+class Sound:
+    """An open sound: its rate, its channels, and its chunks in order, each of `chunk_frames` but the last.
+
+    Chunks have shape (frames, channels) and lie in memory channel by channel, as all that measures them needs it.
+    ``vorbis`` says that channels come in the order of Ogg files (L, C, R, Ls, Rs, LFE), not in that of WAV files.
+    """
+
+    rate: int
+    channels: int
+    chunks: Iterator[Samples]
+    vorbis: bool = False
+
+
+@contextlib.contextmanager
+def open_sound(path: str | os.PathLike[str], *, stop: Stop = lambda: False) -> Iterator[Sound]:
+    """Open a sound file for reading in chunks; each chunk may overwrite the one before.
+
+    The file is opened once; what it is goes by its content. Nothing else is read, whatever it names. ``stop`` is asked
+    before each chunk, and while none comes; True gives up with `Stopped`. A FileError, one line, where the file is
+    missing, empty, not audio or breaks off, or needs ffmpeg.
+    """
+    name = os.fspath(path)
+    with contextlib.ExitStack() as stack:
+        file = stack.enter_context(_open_file(name))
+        by_ffmpeg = Path(name).suffix.lower() in FFMPEG_ENDINGS
+        known = None if by_ffmpeg else _open_soundfile(name, file)
+        if known is not None:
+            stack.enter_context(known)
+            chunks = _soundfile_chunks(name, known)
+            sound = Sound(known.samplerate, known.channels, chunks, vorbis=known.format == "OGG")
+        else:
+            sound = _open_ffmpeg(name, file, stop, stack)
+        if sound.rate < LOWEST_RATE:
+            raise FileError(f"{shown(name)}: the sample rate must be at least {LOWEST_RATE} Hz; it is {sound.rate}")
+        if not 1 <= sound.channels <= MOST_CHANNELS:
+            raise FileError(f"{shown(name)}: must have 1 to {MOST_CHANNELS} channels; it has {sound.channels}")
+        yield replace(sound, chunks=_limit_chunks(name, sound, stop))
+
+
+def _open_file(name: str) -> BinaryIO:
+    """The file, open for reading; refused where it is no file with something in it."""
+    try:
+        # A pipe is not waited for.
+        file = os.open(name, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    except (OSError, ValueError) as error:
+        reason = f"cannot be read ({getattr(error, 'strerror', None) or error})"
+        if isinstance(error, FileNotFoundError) and Path(name).is_symlink():
+            reason = "is a link to a file that does not exist"
+        if isinstance(error, PermissionError) and Path(name).is_dir():  # as Windows says it
+            reason = "is a folder, not an audio file"
+        raise FileError(f"{shown(name)}: {reason}") from error
+    status = os.fstat(file)
+    if stat.S_ISREG(status.st_mode) and status.st_size:
+        return os.fdopen(file, "rb")
+    os.close(file)
+    if stat.S_ISDIR(status.st_mode):
+        raise FileError(f"{shown(name)}: is a folder, not an audio file")
+    raise FileError(f"{shown(name)}: {'is empty' if stat.S_ISREG(status.st_mode) else 'is not a regular file'}")
+
+
+def _limit_chunks(name: str, sound: Sound, stop: Stop) -> Iterator[Samples]:
+    """The chunks, as long as they are wanted and not too many."""
+    frames = 0
+    room = np.empty((sound.channels, chunk_frames(sound.rate)), np.float32)
+    for chunk in sound.chunks:
+        if stop():
+            raise Stopped
+        frames += len(chunk)
+        if frames > MOST_HOURS * 3600 * sound.rate:
+            raise FileError(f"{shown(name)}: is longer than {MOST_HOURS} hours")
+        room[:, : len(chunk)] = chunk.T
+        yield room[:, : len(chunk)].T
+
+
+def _open_soundfile(name: str, file: BinaryIO) -> SoundFile | None:
+    """The file as soundfile sees it, None where it knows no such format."""
+    import soundfile
+
+    if name.lower().endswith(".raw"):  # samples without a header: nothing says what they are
+        return None
+    try:
+        return soundfile.SoundFile(name if os.name == "nt" else os.dup(file.fileno()))
+    except (soundfile.SoundFileError, RuntimeError, TypeError, ValueError):
+        return None
+
+
+def _soundfile_chunks(name: str, file: SoundFile) -> Iterator[Samples]:
+    import soundfile
+
+    size = chunk_frames(file.samplerate)
+    room = np.empty((size, file.channels), np.float32)
+    promised = 0 if file.format == "MP3" else file.frames  # MP3 files can only guess how long they are
+    done = 0
+    while True:
+        try:
+            chunk = file.read(out=room)
+        except (soundfile.SoundFileError, RuntimeError) as error:
+            raise _breakage(name) from error
+        if not len(chunk):
+            break
+        done += len(chunk)
+        yield chunk
+    if done < promised - file.samplerate // 100:
+        raise _breakage(name)
+
+
+def _breakage(name: str) -> FileError:
+    return FileError(f"{shown(name)}: is broken or cut off: it cannot be decoded to its end")
+
+
+def _open_ffmpeg(name: str, file: BinaryIO, stop: Stop, stack: contextlib.ExitStack) -> Sound:
+    """The file as ffmpeg decodes it."""
+    ending = Path(name).suffix
+    if shutil.which("ffmpeg") is None:
+        known = ending.lower() in FFMPEG_ENDINGS
+        other = "is not audio that can be read (ffmpeg, which reads more, is not installed)"
+        raise FileError(f"{shown(name)}: {f'{ending} files need ffmpeg, which is not installed' if known else other}")
+    demuxer = demuxer_of(file)
+    if demuxer is None:
+        raise FileError(f"{shown(name)}: is not audio that can be read")
+    return stack.enter_context(_decode(file, name, demuxer, stop))
+
+
 # What an audio file is, by its first bytes: never by its name, and never by asking a decoder to guess.
 
 _HEAD = 64  # bytes that tell
@@ -33,23 +163,11 @@ _TAG = 10  # bytes of the header of an ID3 tag, which may stand before anything
 
 # First bytes, and the demuxer of ffmpeg that reads what follows.
 _MAGIC = (
-    (b"RIFF", "wav"),
-    (b"RF64", "wav"),
-    (b"riff\x2e\x91\xcf\x11", "w64"),
-    (b"FORM", "aiff"),
-    (b"fLaC", "flac"),
-    (b"OggS", "ogg"),
-    (b"caff", "caf"),
-    (b".snd", "au"),
-    (b"\x30\x26\xb2\x75\x8e\x66\xcf\x11", "asf"),
-    (b"MAC ", "ape"),
-    (b"wvpk", "wv"),
-    (b"MPCK", "mpc8"),
-    (b"MP+", "mpc"),
-    (b"TTA1", "tta"),
-    (b"TTA2", "tta"),
+    (b"RIFF", "wav"), (b"RF64", "wav"), (b"riff\x2e\x91\xcf\x11", "w64"), (b"FORM", "aiff"), (b"fLaC", "flac"),
+    (b"OggS", "ogg"), (b"caff", "caf"), (b".snd", "au"), (b"\x30\x26\xb2\x75\x8e\x66\xcf\x11", "asf"), (b"MAC ", "ape"),
+    (b"wvpk", "wv"), (b"MPCK", "mpc8"), (b"MP+", "mpc"), (b"TTA1", "tta"), (b"TTA2", "tta"),
     (b"\x1a\x45\xdf\xa3", "matroska"),
-)
+)  # fmt: skip
 DEMUXERS = frozenset({*(name for _, name in _MAGIC), "mov", "aac", "mp3", "ac3", "eac3"})
 
 
@@ -108,31 +226,9 @@ _OPTIONS = ["-nostdin", "-hide_banner", "-loglevel", "error", "-protocol_whiteli
 _running: set[subprocess.Popen[bytes]] = set()
 
 
-class DecodeError(Exception):
-    """ffmpeg could not decode it; the message says in a few words why."""
-
-
-@dataclass(frozen=True)
-class Stream:
-    """Decoded sound: samples per second, channels, and chunks of `chunk_frames` frames but the last."""
-
-    rate: int
-    channels: int
-    chunks: Iterator[Samples]
-
-
-def has_ffmpeg() -> bool:
-    """Whether ffmpeg is there."""
-    return shutil.which("ffmpeg") is not None
-
-
 @contextlib.contextmanager
-def decoding(file: BinaryIO, name: str, demuxer: str, stop: Stop) -> Iterator[Stream]:
-    """Decode an open file by a demuxer of ffmpeg, which is not asked to guess.
-
-    ``name``, its path, is used only where the system cannot hand an open file on; ``stop`` is asked ten times a second,
-    also while nothing comes. A DecodeError where it is not what it seemed, breaks off, or takes too long.
-    """
+def _decode(file: BinaryIO, name: str, demuxer: str, stop: Stop) -> Iterator[Sound]:
+    """Decode an open file by a demuxer of ffmpeg; ``stop`` is asked ten times a second, also while nothing comes."""
     # Linux opens the very file anew, so that ffmpeg can seek in it; "file:" keeps a name from being an option.
     source = "file:/proc/self/fd/0" if sys.platform == "linux" else f"file:{name}"
     wanted = ["-map", "0:a:0", "-vn", "-sn", "-dn", "-c:a", "pcm_f32be", "-f", "au", "pipe:1"]
@@ -143,9 +239,9 @@ def decoding(file: BinaryIO, name: str, demuxer: str, stop: Stop) -> Iterator[St
         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
     )  # fmt: skip
     _running.add(process)
-    watch = _Watch(process, stop)
+    watch = _Watch(process, name, stop)
     try:
-        yield _stream(process, watch)
+        yield _stream(process, name, watch)
     finally:
         watch.end()
         process.kill()
@@ -154,40 +250,38 @@ def decoding(file: BinaryIO, name: str, demuxer: str, stop: Stop) -> Iterator[St
         _running.discard(process)
 
 
-def _stream(process: subprocess.Popen[bytes], watch: _Watch) -> Stream:
+def _stream(process: subprocess.Popen[bytes], name: str, watch: _Watch) -> Sound:
     """An AU stream of big-endian floats, whose header is six words."""
-    stream = cast(IO[bytes], process.stdout)  # it was asked for
-    header = watch.read(stream, 24)
+    header = watch.read(24)
     if len(header) < 24 or header[:4] != b".snd":
-        raise DecodeError("is not audio that can be read")
+        raise FileError(f"{shown(name)}: is not audio that can be read")
     offset, _, _, rate, channels = struct.unpack(">5I", header[4:])
-    watch.read(stream, offset - 24)
-    return Stream(rate, channels, _chunks(process, watch, rate, channels))
+    watch.read(offset - 24)
 
+    def chunks() -> Iterator[Samples]:
+        while data := watch.read(chunk_frames(rate) * channels * 4):
+            frames = len(data) // (channels * 4)
+            yield np.frombuffer(data, ">f4", frames * channels).astype(np.float32).reshape(frames, channels)
+        if process.wait() != 0:
+            raise _breakage(name)
 
-def _chunks(process: subprocess.Popen[bytes], watch: _Watch, rate: int, channels: int) -> Iterator[Samples]:
-    stream, size = cast(IO[bytes], process.stdout), chunk_frames(rate)
-    while data := watch.read(stream, size * channels * 4):
-        frames = len(data) // (channels * 4)
-        yield np.frombuffer(data, ">f4", frames * channels).astype(np.float32).reshape(frames, channels)
-    if process.wait() != 0:
-        raise DecodeError("is broken or cut off: it cannot be decoded to its end")
+    return Sound(rate, channels, chunks())
 
 
 class _Watch:
     """Kills a process that is not wanted any more, or from which nothing comes."""
 
-    def __init__(self, process: subprocess.Popen[bytes], stop: Stop) -> None:
-        self._process, self._stop = process, stop
+    def __init__(self, process: subprocess.Popen[bytes], name: str, stop: Stop) -> None:
+        self._process, self._name, self._stop = process, name, stop
         self._since: float | None = None  # when somebody began to wait for it
         self._ended = threading.Event()
         self._why: Exception | None = None
         threading.Thread(target=self._run, daemon=True, name="fabula-watch").start()
 
-    def read(self, stream: IO[bytes], size: int) -> bytes:
-        """So many bytes, or what is left."""
+    def read(self, size: int) -> bytes:
+        """So many bytes of what it writes, or what is left."""
         self._since = time.monotonic()
-        data = stream.read(size)
+        data = cast(IO[bytes], self._process.stdout).read(size)
         self._since = None
         if self._why is not None:
             raise self._why
@@ -203,7 +297,8 @@ class _Watch:
             if self._stop():
                 self._why = Stopped()
             elif since is not None and time.monotonic() - since > PATIENCE:
-                self._why = DecodeError(f"takes too long to decode: nothing came for {PATIENCE:.0f} s")
+                reason = f"takes too long to decode: nothing came for {PATIENCE:.0f} s"
+                self._why = FileError(f"{shown(self._name)}: {reason}")
             if self._why is not None:
                 self._process.kill()
                 return
@@ -219,148 +314,3 @@ def _kill_all() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_running.clear)  # they are the parent's
-
-
-MOST_CHANNELS = 64
-MOST_HOURS = 48  # of sound in one file: a few kB can promise more than anybody waits for
-# What soundfile does not read; any other ending is tried with it first, whatever it is.
-FFMPEG_ENDINGS = (".m4a", ".m4b", ".aac", ".mp4", ".wma", ".ape", ".wv", ".mpc", ".tta", ".ac3", ".mka", ".webm")
-
-
-@dataclass(frozen=True)
-class Sound:
-    """An open sound: its rate, its channels, and its chunks in order, each of `chunk_frames` but the last.
-
-    Chunks have shape (frames, channels) and lie in memory channel by channel, as all that measures them needs it.
-    ``vorbis`` says that channels come in the order of Ogg files (L, C, R, Ls, Rs, LFE), not in that of WAV files.
-    """
-
-    rate: int
-    channels: int
-    chunks: Iterator[Samples]
-    vorbis: bool = False
-
-
-@contextlib.contextmanager
-def open_sound(path: str | os.PathLike[str], *, stop: Stop = lambda: False) -> Iterator[Sound]:
-    """Open a sound file for reading in chunks; each chunk may overwrite the one before.
-
-    The file is opened once; what it is goes by its content. Nothing else is read, whatever it names. ``stop`` is asked
-    before each chunk, and while none comes; True gives up with `Stopped`. A FileError, one line, where the file is
-    missing, empty, not audio or breaks off, or needs ffmpeg.
-    """
-    name = os.fspath(path)
-    with contextlib.ExitStack() as stack:
-        file = stack.enter_context(_open_file(name))
-        by_ffmpeg = Path(name).suffix.lower() in FFMPEG_ENDINGS
-        known = None if by_ffmpeg else _open_soundfile(name, file)
-        if known is not None:
-            stack.enter_context(known)
-            chunks = _soundfile_chunks(name, known)
-            sound = Sound(known.samplerate, known.channels, chunks, vorbis=known.format == "OGG")
-        else:
-            sound = _open_ffmpeg(name, file, stop, stack)
-        yield _check_sound(name, sound, stop)
-
-
-def _open_file(name: str) -> BinaryIO:
-    """The file, open for reading; refused where it is no file with something in it."""
-    try:
-        # A pipe is not waited for.
-        file = os.open(name, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
-    except (OSError, ValueError) as error:
-        reason = f"cannot be read ({getattr(error, 'strerror', None) or error})"
-        if isinstance(error, FileNotFoundError) and Path(name).is_symlink():
-            reason = "is a link to a file that does not exist"
-        if isinstance(error, PermissionError) and Path(name).is_dir():  # as Windows says it
-            reason = "is a folder, not an audio file"
-        raise FileError(f"{shown(name)}: {reason}") from error
-    status = os.fstat(file)
-    if stat.S_ISREG(status.st_mode) and status.st_size:
-        return os.fdopen(file, "rb")
-    os.close(file)
-    if stat.S_ISDIR(status.st_mode):
-        raise FileError(f"{shown(name)}: is a folder, not an audio file")
-    raise FileError(f"{shown(name)}: {'is empty' if stat.S_ISREG(status.st_mode) else 'is not a regular file'}")
-
-
-def _check_sound(name: str, sound: Sound, stop: Stop) -> Sound:
-    if sound.rate < LOWEST_RATE:
-        raise FileError(f"{shown(name)}: the sample rate must be at least {LOWEST_RATE} Hz; it is {sound.rate}")
-    if not 1 <= sound.channels <= MOST_CHANNELS:
-        raise FileError(f"{shown(name)}: must have 1 to {MOST_CHANNELS} channels; it has {sound.channels}")
-    return replace(sound, chunks=_bound_chunks(name, sound, stop))
-
-
-def _bound_chunks(name: str, sound: Sound, stop: Stop) -> Iterator[Samples]:
-    """The chunks, as long as they are wanted and not too many."""
-    frames = 0
-    room = np.empty((sound.channels, chunk_frames(sound.rate)), np.float32)
-    for chunk in sound.chunks:
-        if stop():
-            raise Stopped
-        frames += len(chunk)
-        if frames > MOST_HOURS * 3600 * sound.rate:
-            raise FileError(f"{shown(name)}: is longer than {MOST_HOURS} hours")
-        room[:, : len(chunk)] = chunk.T
-        yield room[:, : len(chunk)].T
-
-
-def _open_soundfile(name: str, file: BinaryIO) -> SoundFile | None:
-    """The file as soundfile sees it, None where it knows no such format."""
-    import soundfile
-
-    if name.lower().endswith(".raw"):  # samples without a header: nothing says what they are
-        return None
-    try:
-        return soundfile.SoundFile(name if os.name == "nt" else os.dup(file.fileno()))
-    except (soundfile.SoundFileError, RuntimeError, TypeError, ValueError):
-        return None
-
-
-def _soundfile_chunks(name: str, file: SoundFile) -> Iterator[Samples]:
-    import soundfile
-
-    size = chunk_frames(file.samplerate)
-    room = np.empty((size, file.channels), np.float32)
-    promised = 0 if file.format == "MP3" else file.frames  # MP3 files can only guess how long they are
-    done = 0
-    while True:
-        try:
-            chunk = file.read(out=room)
-        except (soundfile.SoundFileError, RuntimeError) as error:
-            raise _breakage(name) from error
-        if not len(chunk):
-            break
-        done += len(chunk)
-        yield chunk
-    if done < promised - file.samplerate // 100:
-        raise _breakage(name)
-
-
-def _breakage(name: str) -> FileError:
-    return FileError(f"{shown(name)}: is broken or cut off: it cannot be decoded to its end")
-
-
-def _open_ffmpeg(name: str, file: BinaryIO, stop: Stop, stack: contextlib.ExitStack) -> Sound:
-    """The file as ffmpeg decodes it."""
-    ending = Path(name).suffix
-    if not has_ffmpeg() and ending.lower() in FFMPEG_ENDINGS:
-        raise FileError(f"{shown(name)}: {ending} files need ffmpeg, which is not installed")
-    if not has_ffmpeg():
-        raise FileError(f"{shown(name)}: is not audio that can be read (ffmpeg, which reads more, is not installed)")
-    demuxer = demuxer_of(file)
-    if demuxer is None:
-        raise FileError(f"{shown(name)}: is not audio that can be read")
-    try:
-        stream = stack.enter_context(decoding(file, name, demuxer, stop))
-    except DecodeError as error:
-        raise FileError(f"{shown(name)}: {error}") from error
-    return Sound(stream.rate, stream.channels, _ffmpeg_chunks(name, stream))
-
-
-def _ffmpeg_chunks(name: str, stream: Stream) -> Iterator[Samples]:
-    try:
-        yield from stream.chunks
-    except DecodeError as error:
-        raise FileError(f"{shown(name)}: {error}") from error
