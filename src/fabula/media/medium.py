@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,7 +48,7 @@ class Spec:
     feature_names: tuple[str, ...]
     measure: Callable[[str, Stop], NDArray[np.float64]]
     shape: tuple[int, ...]
-    prepare: Callable[[], None] = lambda: None
+    prepare: Callable[[], object] = lambda: None
 
 
 class Stopped(Exception):  # noqa: N818 - not an error: what was asked for
@@ -58,14 +60,9 @@ class Stopped(Exception):  # noqa: N818 - not an error: what was asked for
 Look = Callable[[Sequence[int]], Evidence]  # from rows of a collection to what is known of these
 
 
-def nothing(rows: Sequence[int]) -> Evidence:
-    """Where items tell nothing beside their features."""
+def look_at_nothing(rows: Sequence[int]) -> Evidence:
+    """The look of items that tell nothing beside their features."""
     return Evidence()
-
-
-def no_look(collection: Collection) -> Look:
-    """The look of a medium whose items tell nothing beside their features."""
-    return nothing
 
 
 # Threads: what runs through several items of a collection, such as the people of a story.
@@ -156,14 +153,22 @@ Output = Callable[[Collection, Path, Sequence[int]], Path]  # items in their new
 Sheet = Callable[[Collection, Path, Sequence[int], float], Path]  # the same, and the gap between two items
 
 
-def no_lengths(collection: Collection) -> Floats:
-    """Lengths of items that have none: NaN, shape (n,)."""
-    return np.full(len(collection), np.nan)
+def column(collection: Collection, name: str) -> Floats:
+    """A feature of n items, shape (n,); NaN where the collection has none of that name."""
+    if name not in collection.feature_names or collection.features.ndim > 2:
+        return np.full(len(collection), np.nan)
+    return np.asarray(collection.column(name), dtype=np.float64)
 
 
-def _by_name(path: str) -> Item:
-    """A file that says nothing of itself."""
-    return Item(path, title=Path(path).stem, path=path)
+def load(place: str) -> Any:
+    """What stands at ``"package.module:name"``."""
+    module, _, name = place.partition(":")
+    return getattr(import_module(module), name)
+
+
+def lazy(place: str) -> Callable[..., Any]:
+    """The function at ``"package.module:name"``, imported when it is called: many commands call none of them."""
+    return lambda *given: load(place)(*given)
 
 
 @dataclass(frozen=True)
@@ -241,7 +246,7 @@ class Medium:
     words: Words = Words()
     endings: frozenset[str] = frozenset()
     companions: frozenset[str] = frozenset()
-    read_item: Callable[[str], Item] = _by_name
+    read_item: Callable[[str], Item] = lambda path: Item(path, title=Path(path).stem, path=path)
     number: Callable[[Item], tuple[float, ...] | None] = lambda item: None
     title: Callable[[Sequence[Item]], str] = lambda items: ""
     called: Callable[[str], str] = lambda name: name
@@ -253,11 +258,11 @@ class Medium:
     specs: Mapping[str, Callable[[], Spec]] = field(default_factory=dict)
     complete: Callable[[Collection], Collection] = lambda collection: collection
     unit: Unit = COUNT
-    lengths: Lengths = no_lengths
+    lengths: Lengths = lambda collection: np.full(len(collection), np.nan)
     unknown: Mapping[str, str] = field(default_factory=dict)
     steps: Callable[[Collection, Floats], Steps] = essence_steps
     threads: Callable[[Collection], Threads | None] = lambda collection: None
-    look: Callable[[Collection], Look] = no_look
+    look: Callable[[Collection], Look] = lambda collection: look_at_nothing
     models: tuple[str, ...] = ()
     proposer: str | None = None
     neighbours: bool = False

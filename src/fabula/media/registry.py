@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cache
-from importlib import import_module
 from importlib.metadata import entry_points
 
 from fabula.core.collection import Collection
 from fabula.errors import InputError
-from fabula.media.medium import Medium
+from fabula.media.medium import Medium, load
 
 GROUP = "fabula.media"
 _HOME = {  # name: where it lies
@@ -29,8 +28,7 @@ def media() -> dict[str, Medium]:
     """Every medium by name, those of the house first."""
     found: dict[str, Medium] = {}
     for name, where in _HOME.items():
-        module, _, attribute = where.partition(":")
-        found[name] = getattr(import_module(module), attribute)
+        found[name] = load(where)
     for point in entry_points(group=GROUP):
         medium = point.load()
         if not isinstance(medium, Medium):

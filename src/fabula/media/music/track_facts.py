@@ -9,7 +9,8 @@ import numpy as np
 from fabula.core.collection import Collection
 from fabula.core.essence import Floats
 from fabula.media.facts import Ends, Fact
-from fabula.media.music.tracks import REFERENCE, SAME_TEMPO, SURE, Known, column, keys, levels, tempi, tempo_octaves
+from fabula.media.medium import column
+from fabula.media.music.tracks import REFERENCE, SAME_TEMPO, SURE, Known, keys, levels, tempi, tempo_octaves
 from fabula.media.music.transitions import camelot_distance, camelot_hour
 
 _NOTES = ("C", "C#", "D", "Eb", "E", "F", "F#", "G", "Ab", "A", "Bb", "B")

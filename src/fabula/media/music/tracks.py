@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from fabula.core.collection import Collection
 from fabula.core.essence import Floats
 from fabula.errors import InputError
+from fabula.media.medium import column
 
 REFERENCE = -18.0  # LUFS: what ReplayGain 2.0 brings a track to
 SURE = 0.5  # from here on what was heard is told without a doubt
@@ -30,13 +31,6 @@ class Known:
     def any(self) -> bool:
         """Whether anything is known."""
         return bool(np.isfinite(self.values).any())
-
-
-def column(collection: Collection, name: str) -> Floats:
-    """A feature, shape (n,); NaN where there is none."""
-    if name not in collection.feature_names or collection.features.ndim > 2:
-        return np.full(len(collection), np.nan)
-    return np.asarray(collection.column(name), dtype=np.float64)
 
 
 def levels(collection: Collection) -> Floats:

@@ -7,7 +7,8 @@ import numpy as np
 from fabula.core.collection import Collection
 from fabula.core.essence import Floats
 from fabula.errors import InputError
-from fabula.media.music.tracks import Known, column, keys, tempi, tempo_octaves
+from fabula.media.medium import column
+from fabula.media.music.tracks import Known, keys, tempi, tempo_octaves
 from fabula.media.steps import Step, Steps, essence_steps
 
 

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from fabula.core.collection import Collection
 from fabula.core.essence import Floats
-from fabula.media.medium import Look, Threads, nothing
+from fabula.media.medium import Look, Threads, look_at_nothing
 from fabula.media.steps import Step, Steps, essence_steps
 from fabula.media.text.heads import without_common_heads
 from fabula.media.text.language import language_of, names_after, names_of, words_of
@@ -123,7 +123,7 @@ def text_look(collection: Collection) -> Look:
     """
     texts = [text_of(item) for item in collection.items]
     if not all(texts):
-        return nothing
+        return look_at_nothing
     bare = without_common_heads(texts)
     found, manner = count(bare), _manner(collection) if bare == texts else None
     if manner is None:
