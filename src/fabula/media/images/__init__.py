@@ -8,7 +8,7 @@ from pathlib import Path
 
 from fabula.core.collection import Collection
 from fabula.core.files.writing import write_whole
-from fabula.media.facts import Fact, Telling
+from fabula.media.facts import Telling
 from fabula.media.images.picture_files import COMPANION_ENDINGS, PICTURE_ENDINGS, read_item, sidecar_path, write_numbers
 from fabula.media.medium import Medium, Preview, Words, lazy, load
 
@@ -39,18 +39,6 @@ _COLUMNS = (
     "subject_x", "subject_y", "subject_size", "subject_spread", "captured", "rating",
 )  # fmt: skip
 _SHOWN = {**dict.fromkeys((".jpg", ".jpeg", ".jpe", ".jfif"), "image/jpeg"), ".avif": "image/avif"}
-
-
-def _facts(collection: Collection) -> tuple[Fact, ...]:
-    """The palette, where it is known."""
-    from fabula.media.images.picture_measures import as_hex, palettes
-
-    found = palettes(collection)
-    if not any(found):
-        return ()
-    texts = tuple(" ".join(as_hex(colour) for colour, _ in one) for one in found)
-    lab = [" ".join(f"{light:.0f},{a:.0f},{b:.0f}:{share:.2f}" for (light, a, b), share in one) for one in found]
-    return (Fact("palette", texts, {"palette": texts, "palette_lab": lab}, coloured=True),)
 
 
 def _list(collection: Collection, target: Path, sides: Sequence[int]) -> Path:
@@ -88,7 +76,9 @@ MEDIUM = Medium(
     },
     write_numbers=write_numbers,
     numbered=sidecar_path,
-    telling=Telling(facts=_facts, joins=lazy("fabula.media.images.joins:joins")),
+    telling=Telling(
+        facts=lazy("fabula.media.images.picture_measures:picture_facts"), joins=lazy("fabula.media.images.joins:joins")
+    ),
 )
 
 __all__ = ["MEDIUM"]

@@ -13,6 +13,7 @@ from scipy import ndimage
 from fabula.core.collection import Collection, Item
 from fabula.core.essence import Floats
 from fabula.errors import shown
+from fabula.media.facts import Fact
 from fabula.media.images.picture_files import PAGE, PDF, open_picture, pillow, render_pages
 from fabula.media.medium import Spec, Stop, Stopped
 
@@ -108,6 +109,16 @@ def palettes(collection: Collection) -> list[list[tuple[tuple[float, float, floa
     if not there or collection.features.ndim != 2:
         return [[] for _ in collection.items]
     return [decode_palette(row) for row in collection.columns(there)]
+
+
+def picture_facts(collection: Collection) -> tuple[Fact, ...]:
+    """The palette of each picture, where it is known."""
+    found = palettes(collection)
+    if not any(found):
+        return ()
+    texts = tuple(" ".join(as_hex(colour) for colour, _ in one) for one in found)
+    lab = [" ".join(f"{light:.0f},{a:.0f},{b:.0f}:{share:.2f}" for (light, a, b), share in one) for one in found]
+    return (Fact("palette", texts, {"palette": texts, "palette_lab": lab}, coloured=True),)
 
 
 def as_hex(colour: tuple[float, float, float]) -> str:
@@ -262,15 +273,7 @@ def _difference_hash(picture: Image) -> tuple[float, float]:
     return float(first), float(second)
 
 
-def _row(path: str, stop: Stop) -> Floats:
-    return measure_picture(path, stop)
-
-
-def _prepare() -> None:
-    pillow()
-
-
-SPEC = Spec("images", version=2, feature_names=MEASURES, measure=_row, shape=(len(MEASURES),), prepare=_prepare)
+SPEC = Spec("images", 2, MEASURES, measure_picture, (len(MEASURES),), prepare=pillow)
 
 
 # One PDF cut into its pages, as measured items.
