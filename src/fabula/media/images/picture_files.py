@@ -63,15 +63,6 @@ def open_picture(path: str | os.PathLike[str], size: int) -> Image:
         return upright
 
 
-def size_of(path: str | os.PathLike[str]) -> tuple[int, int]:
-    """Width and height as the picture is seen, from its header; nothing is decoded."""
-    name = os.fspath(path)
-    with _readable(name), _open_picture(name) as picture:
-        _check_size(name, picture.size)
-        width, height = picture.size
-        return (height, width) if _orientation(picture) >= 5 else (width, height)
-
-
 @contextmanager
 def _open_picture(name: str) -> Iterator[Image]:
     module = pillow()

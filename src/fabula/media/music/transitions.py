@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from fabula.core.collection import Collection
@@ -20,48 +22,32 @@ def music_steps(collection: Collection, essence: Floats) -> Steps:
     key goes by the Camelot wheel. What tags or a table say wins over what was heard; what is not sure counts as an
     average step in part. Silence counts only where it is asked for.
     """
-    parts = [*_level(collection), *_energy(collection), *_tempo(collection), *_key(collection)]
-    parts += [*_brightness(collection), *_silence(collection)]
-    return Steps(tuple(parts)) if parts else essence_steps(collection, essence)
+    parts = tuple(_parts(collection))
+    return Steps(parts) if parts else essence_steps(collection, essence)
 
 
-def _level(collection: Collection) -> list[Step]:
+def _parts(collection: Collection) -> Iterator[Step]:
+    """The steps of which something is known."""
     end, start = _edges(collection, "loudness")
-    return [_plain("loudness", "dB", end, start)] if np.isfinite(end).any() else []
-
-
-def _energy(collection: Collection) -> list[Step]:
+    if np.isfinite(end).any():
+        yield _plain("loudness", "dB", end, start)
     energy = column(collection, "energy")
-    return [_plain("energy", "of 1", energy, energy)] if np.isfinite(energy).any() else []
-
-
-def _tempo(collection: Collection) -> list[Step]:
-    end, start = tempi(collection, "end"), tempi(collection, "start")
-    if not end.any:
-        return []
-    percent = 100 * (2 ** tempo_distance(_fill(end.values), _fill(start.values)) - 1)
-    return [Step("tempo", "%", percent, certainty=_both(end, start))]
-
-
-def _key(collection: Collection) -> list[Step]:
-    (end, end_mode), (start, start_mode) = keys(collection, "end"), keys(collection, "start")
-    if not end.any:
-        return []
-    wheel = camelot_distance(*_usual(end, end_mode), *_usual(start, start_mode))
-    return [Step("key", "steps on the wheel of keys", wheel, certainty=_both(end, start))]
-
-
-def _brightness(collection: Collection) -> list[Step]:
+    if np.isfinite(energy).any():
+        yield _plain("energy", "of 1", energy, energy)
+    last, first = tempi(collection, "end"), tempi(collection, "start")
+    if last.any:
+        percent = 100 * (2 ** tempo_distance(_fill(last.values), _fill(first.values)) - 1)
+        yield Step("tempo", "%", percent, certainty=_both(last, first))
+    (last, last_mode), (first, first_mode) = keys(collection, "end"), keys(collection, "start")
+    if last.any:
+        wheel = camelot_distance(*_usual(last, last_mode), *_usual(first, first_mode))
+        yield Step("key", "steps on the wheel of keys", wheel, certainty=_both(last, first))
     end, start = (np.log2(np.maximum(30.0, column(collection, f"{edge}_brightness"))) for edge in ("end", "start"))
-    return [_plain("brightness", "octaves", end, start)] if np.isfinite(end).any() else []
-
-
-def _silence(collection: Collection) -> list[Step]:
+    if np.isfinite(end).any():
+        yield _plain("brightness", "octaves", end, start)
     after, before = column(collection, "silence_end"), column(collection, "silence_start")
-    if not np.isfinite(after).any():
-        return []
-    between = np.nan_to_num(after)[:, np.newaxis] + np.nan_to_num(before)
-    return [Step("silence", "s", between, weight=0.0)]
+    if np.isfinite(after).any():
+        yield Step("silence", "s", np.nan_to_num(after)[:, np.newaxis] + np.nan_to_num(before), weight=0.0)
 
 
 def tempo_distance(tempo: Floats, next_tempo: Floats | None = None) -> Floats:
