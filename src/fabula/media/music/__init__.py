@@ -13,9 +13,7 @@ from fabula.media.medium import Medium, Preview, Words, column, lazy, load
 from fabula.media.music import tags
 from fabula.media.music.cue_sheets import write_cue, write_timing
 from fabula.media.music.previews import cover_of
-from fabula.media.music.track_facts import music_doubts, music_ends, music_facts, track_gains
-from fabula.media.music.tracks import levels
-from fabula.media.music.transitions import music_steps
+from fabula.media.music.tracks import levels, music_doubts, music_ends, music_facts, music_steps, track_gains
 
 _COLUMNS = """
     energy loudness tempo valence danceability acousticness instrumentalness speechiness liveness

@@ -13,7 +13,7 @@ from typing import Any
 from fabula.core.collection import Collection, Item
 from fabula.errors import FileError, import_extra, shown
 from fabula.media.medium import column
-from fabula.media.music.track_facts import track_gains
+from fabula.media.music.tracks import track_gains
 
 # What the tags of an audio file say of it: title, artist, album, number, tempo, key, gain. Nothing is decoded.
 

@@ -18,8 +18,8 @@ from xml.etree import ElementTree as ET
 from xml.parsers import expat
 
 from fabula.errors import FileError, shown
+from fabula.media.text.encodings import MOST, decode
 from fabula.media.text.heads import CHAPTER, without_heads
-from fabula.media.text.reading.decoding import MOST, decoded
 
 PARAGRAPH, SEPARATOR = 0, -1  # levels of blocks that are no headings; headings have 1 to 6
 
@@ -493,7 +493,7 @@ def _epub(archive: _Archive) -> Document | None:
         return None
     blocks: list[Block] = []
     for name in _spine(book, posixpath.dirname(where)):
-        page = html_document(decoded(archive.read(name), archive.where, declared=True))
+        page = html_document(decode(archive.read(name), archive.where, declared=True))
         if page.blocks and blocks:
             blocks.append(Block(SEPARATOR, ""))
         blocks.extend(page.blocks)

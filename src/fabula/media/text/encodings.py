@@ -36,22 +36,22 @@ def read_bytes(path: str) -> bytes:
     return data
 
 
-def decoded(data: bytes, where: str, *, declared: bool = False) -> str:
+def decode(data: bytes, where: str, *, declared: bool = False) -> str:
     """Bytes as text: by a byte order mark, by what a page declares, as UTF-8, else line by line as UTF-8 or cp1252.
 
     ``where`` is the file's name, for the FileError when it is no text; ``declared`` says whether the text may name its
     own encoding, as HTML and XML do.
 
-    >>> decoded("Müller\\n".encode("cp1252") + "Müller".encode(), "x.txt")
+    >>> decode("Müller\\n".encode("cp1252") + "Müller".encode(), "x.txt")
     'Müller\\nMüller'
     """
     text = _by_mark(data)
     if text is None and declared and (found := _DECLARED.search(data[:2048])):
-        text = _tried(data, found[1].decode("ascii"))
+        text = _try(data, found[1].decode("ascii"))
     if text is None and b"\0" in data[:_LOOKED_AT]:
         text = _without_mark(data)
     if text is None:
-        text = _tried(data, "utf-8")
+        text = _try(data, "utf-8")
     if text is None:
         text = "".join(_line(line) for line in data.splitlines(keepends=True))
     if len(data.translate(None, _CONTROL_BYTES)) < len(data):  # else it holds none in any encoding
@@ -71,7 +71,7 @@ def _by_mark(data: bytes) -> str | None:
     return None
 
 
-def _tried(data: bytes, encoding: str) -> str | None:
+def _try(data: bytes, encoding: str) -> str | None:
     try:
         return data.decode(encoding)
     except (UnicodeDecodeError, LookupError):
@@ -83,10 +83,10 @@ def _without_mark(data: bytes) -> str | None:
     start = data[:_LOOKED_AT]
     for encoding, zeros in (("utf-16-le", start[1::2]), ("utf-16-be", start[::2])):
         if 2 * zeros.count(0) > len(zeros):
-            return _tried(data, encoding)
+            return _try(data, encoding)
     return None
 
 
 def _line(line: bytes) -> str:
-    found = _tried(line, "utf-8")
+    found = _try(line, "utf-8")
     return line.decode("cp1252", "replace") if found is None else found
