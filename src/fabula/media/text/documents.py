@@ -93,16 +93,11 @@ def cut(document: Document) -> list[Document]:
             parts[-1].append(block)
     if level != SEPARATOR:
         parts[0] = [block for block in parts[0] if block.level == PARAGRAPH]
-    found = [Document(tuple(_without_last_break(blocks)), author=document.author) for blocks in parts]
+    for blocks in parts:  # what follows a part is a part of its own
+        while blocks and blocks[-1].level == SEPARATOR:
+            blocks.pop()
+    found = [Document(tuple(blocks), author=document.author) for blocks in parts]
     return [replace(part, name=f"Part {number}") for number, part in enumerate((p for p in found if p.text), start=1)]
-
-
-def _without_last_break(blocks: list[Block]) -> list[Block]:
-    """Blocks without the separators at their end: what follows a part is a part of its own."""
-    end = len(blocks)
-    while end and blocks[end - 1].level == SEPARATOR:
-        end -= 1
-    return blocks[:end]
 
 
 # Plain text and Markdown as documents: front matter, headings, separators, paragraphs.
@@ -132,7 +127,8 @@ def plain_document(text: str) -> Document:
     """A document from plain text: a heading is a line of its own that names a chapter, or a short first line."""
     fields, body = _front(text)
     blocks: list[Block] = []
-    for scene in _GAP.split(body) if _may_gap(body) else [body]:
+    may_gap = any(lines in body for lines in ("\n\n\n\n", "\n ", "\n\t"))  # quick to say no
+    for scene in _GAP.split(body) if may_gap else [body]:
         if not scene.strip():
             continue
         parts = [part.strip("\n") for part in _EMPTY.split(scene) if part.strip()]
@@ -142,11 +138,6 @@ def plain_document(text: str) -> Document:
     if len(blocks) == 1:  # a file of one paragraph has no title
         blocks = [Block(PARAGRAPH, blocks[0].text)]
     return _about(tuple(blocks), fields)
-
-
-def _may_gap(body: str) -> bool:
-    """Whether there may be three empty lines, some of them with spaces: quick to say no."""
-    return any(lines in body for lines in ("\n\n\n\n", "\n ", "\n\t"))
 
 
 def _about(blocks: tuple[Block, ...], fields: dict[str, str]) -> Document:
@@ -357,15 +348,7 @@ def _name_of(content: str) -> str:
 
 # Documents that are packed in a zip file: .docx, .odt and .epub. Bounded reading; nothing is written or run.
 
-_BROKEN = (
-    zipfile.BadZipFile,
-    zipfile.LargeZipFile,
-    zlib.error,
-    EOFError,
-    NotImplementedError,
-    RuntimeError,
-    ValueError,
-)
+_BROKEN = (zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, EOFError, RuntimeError, ValueError)
 _MOST_FILES = 20_000
 _STYLE = re.compile(r"(?:heading|titre|berschrift|titulo|título)[ _-]?(\d?)", re.IGNORECASE)
 _CREATOR, _TITLE = "{http://purl.org/dc/elements/1.1/}creator", "{http://purl.org/dc/elements/1.1/}title"

@@ -36,11 +36,6 @@ class Bags:
     beginnings: sparse.csr_array
     ends: sparse.csr_array
 
-    def only(self, rows: Sequence[int]) -> Bags:
-        """Those of some of the texts."""
-        chosen = list(rows)
-        return Bags(self.words[chosen], self.names[chosen], self.beginnings[chosen], self.ends[chosen])
-
 
 def bags_of(texts: Sequence[str]) -> Bags:
     """Count the words and names of texts."""
@@ -107,11 +102,7 @@ def _apart(rows: sparse.csr_array, columns: sparse.csr_array) -> Floats:
 
 # What a step model looks at in texts: tables over all pairs, and their words.
 
-MANNER = (
-    "words", "word_length", "variety", "commas", "semicolons", "dashes", "questions", "exclamations", "dialogue",
-    "sentence_length", "paragraph_length", "names", "digits", "first_person", "second_person", "indefinite",
-    "reading_ease",
-)  # fmt: skip
+MANNER = MEASURES[: MEASURES.index("reading_ease") + 1]  # how texts are written: what every language has
 _SHARES = ("word_length", "variety", "questions", "exclamations", "dialogue", "reading_ease")
 _LOGGED = ~np.isin(MANNER, _SHARES)
 
@@ -127,7 +118,7 @@ def text_look(collection: Collection) -> Look:
     bare = without_common_heads(texts)
     found, manner = count(bare), _manner(collection) if bare == texts else None
     if manner is None:
-        manner = np.stack([measure_text(text) for text in bare])[:, [MEASURES.index(name) for name in MANNER]]
+        manner = np.stack([measure_text(text)[: len(MANNER)] for text in bare])
     return lambda rows: _evidence(found.only(rows), manner[list(rows)])
 
 

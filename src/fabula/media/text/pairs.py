@@ -17,7 +17,7 @@ from scipy import sparse
 
 from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
-from fabula.media.text.language import DETERMINERS, LANGUAGES, language_of, without_spaces, words_of
+from fabula.media.text.language import LANGUAGES, language_of, without_spaces, words_of
 from fabula.media.text.text_measures import form_of
 from fabula.models.steps.tables import closeness, standing
 
@@ -177,9 +177,8 @@ def _count_text(
 ) -> dict[str, NDArray[np.float64]]:
     """The facts of one text, one value a different word."""
     known = LANGUAGES.get(language)
-    new = known.indefinite if known is not None else frozenset[str]()
-    determiners = DETERMINERS.get(language, frozenset[str]()) | new
-    indefinite, determined = (np.array([word in held for word in small], dtype=bool) for held in (new, determiners))
+    new, old = (known.indefinite, known.determiners) if known is not None else (frozenset[str](), frozenset[str]())
+    indefinite, determined = (np.array([word in held for word in small], dtype=bool) for held in (new, new | old))
     near = _behind(indefinite, joined)
     adjective = _behind(near & ~determined, joined)  # "a tall stranger"
     pair = np.zeros(len(small), dtype=bool)
@@ -210,12 +209,7 @@ def _behind(mark: NDArray[np.bool_], joined: NDArray[np.bool_]) -> NDArray[np.bo
 
 
 LIKENESS = ("wording", "cast", "everyday", "common", "company", "stems", "rare", "form", "manner")
-JOINS = (
-    "join",
-    "passage",
-    "carried",
-    "met",
-)  # the end of the first with the beginning of the second: these have a direction
+JOINS = ("join", "passage", "carried", "met")  # the end of the first with the beginning of the second: directed
 PRECEDENCE = (
     "cast_weight", "cast_end", "cast_full", "cast_comma", "words_end", "words_start", "rare_end", "rare_start",
     "new_words", "owned", "words_weight", "rare_weight", "cast_start",
@@ -291,12 +285,8 @@ def _joins(found: Counted, weights: _Weights) -> dict[str, Table]:
     """Words near the end of the first text, and near the beginning of the second."""
     columns, left = found.counts.indices, found.totals[found.row] - 1 - found.facts["last"]
     tables, names = {}, weights.capital
-    for name, reach, kept in (
-        ("join", 100, True),
-        ("passage", 500, True),
-        ("carried", 2000, names),
-        ("met", 150, names),
-    ):
+    reaches = (("join", 100, True), ("passage", 500, True), ("carried", 2000, names), ("met", 150, names))
+    for name, reach, kept in reaches:
         rarity = (weights.rarity * kept)[columns]
         ends, starts = (rarity * np.exp(-place / reach) for place in (left, found.facts["first"]))
         tables[name] = closeness(-_cosines(weights.layout, found, ends, starts))
