@@ -18,7 +18,7 @@ from xml.etree import ElementTree as ET
 from xml.parsers import expat
 
 from fabula.errors import FileError, shown
-from fabula.media.text.encodings import MOST, decode
+from fabula.media.text.text_bytes import MOST, decode
 from fabula.media.text.heads import CHAPTER, without_heads
 
 PARAGRAPH, SEPARATOR = 0, -1  # levels of blocks that are no headings; headings have 1 to 6

@@ -16,7 +16,7 @@ from fabula.media.text.documents import (
     plain_document,
     read_packed,
 )
-from fabula.media.text.encodings import decode, read_bytes
+from fabula.media.text.text_bytes import decode, read_bytes
 
 _MARKDOWN = frozenset((".md", ".markdown"))
 _PAGES = frozenset((".html", ".htm", ".xhtml"))
