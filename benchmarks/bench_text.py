@@ -18,7 +18,7 @@ from fabula.media.extraction import Measuring, extract
 from fabula.media.text.language import words_of
 from fabula.media.text.passages import read_text
 from fabula.media.text.text_measures import SPEC, measure_text, pieces_of
-from fabula.session.demo import demo_folder
+from fabula.session.open import demo_folder
 from fabula.session.session import open_session
 
 CHAPTERS, WORDS = 200, 4000  # a thousand take five times as long, and so does splitting them

@@ -12,7 +12,7 @@ import sys
 from importlib.resources import files
 from pathlib import Path
 
-from fabula.core.files.writing import write_whole
+from fabula.core.files.atomic import write_whole
 from fabula.studies.bench.known import FAMILIES
 from fabula.studies.bench.run import make_card
 from fabula.studies.bench.tasks import known_task

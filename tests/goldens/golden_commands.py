@@ -134,7 +134,7 @@ def play(commands: list[list[str]], made: Path, folder: Path) -> list[dict[str, 
                     "command": " ".join(command),
                     "code": code,
                     "out": _printed(out, folder),
-                    "err": _lines(err, folder),
+                    "err": [line for line in _lines(err, folder) if " has moved: use " not in line],  # since 0.5
                     "wrote": {name: _content(folder / name, folder) for name in changed if _told(name)},
                     "gone": gone,
                 }

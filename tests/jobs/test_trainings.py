@@ -11,8 +11,7 @@ import pytest
 pytest.importorskip("torch")
 
 import fabula
-from fabula.jobs.gather import gather
-from fabula.jobs.job import plan_job
+from fabula.jobs.open_job import gather, plan_job
 from fabula.jobs.worker import work
 from fabula.studies.reproduce import plan as plans
 from fabula.studies.reproduce.run import reproduce
@@ -44,7 +43,7 @@ def run(tmp_path, task, table, output, **options):
 @pytest.mark.slow
 def test_compare(table, tmp_path):
     run(tmp_path, "compare", table, "c.json", changes=TINY, held_out=0.3, seeds=1, device="cpu")
-    config = fabula.preset(**{name: tuple(v) if isinstance(v, list) else v for name, v in TINY.items()})
+    config = fabula.training.preset(**{name: tuple(v) if isinstance(v, list) else v for name, v in TINY.items()})
     whole = fabula.compare(table, config, held_out=0.3, seeds=1, device="cpu")
     mine = json.loads((tmp_path / "c.json").read_text())
     assert [row["name"] for row in mine] == [row.name for row in whole]
@@ -56,7 +55,7 @@ def test_compare(table, tmp_path):
 @pytest.mark.slow
 def test_audit(table, tmp_path):
     run(tmp_path, "audit", table, "a.json", changes=TINY, held_out=0.3, device="cpu")
-    config = fabula.preset(**{name: tuple(v) if isinstance(v, list) else v for name, v in TINY.items()})
+    config = fabula.training.preset(**{name: tuple(v) if isinstance(v, list) else v for name, v in TINY.items()})
     whole = fabula.audit(table, config, held_out=0.3, device="cpu")
     mine = json.loads((tmp_path / "a.json").read_text())
     assert mine["ok"] == whole.ok
@@ -73,7 +72,7 @@ def test_reproduce_keeps_every_stage(table, tmp_path, monkeypatch):
         sequencer={"epochs": 1, "width": 8, "heads": 2, "layers": 1}, dimensions=(1,), counts=(1, 2), searched=2,
         shares=(1.0,), resamples=20, quick=True,
     )  # fmt: skip
-    monkeypatch.setattr("fabula.jobs.tasks.reproduce.make_plan", lambda **_: small)
+    monkeypatch.setattr("fabula.jobs.tasks.reproduce_paper.make_plan", lambda **_: small)
     found = run(tmp_path, "reproduce", table, "study", held_out=0.3)
     assert found["files"] > 10
     told = []

@@ -100,7 +100,7 @@ def serving(settings: Settings | None = None, timeouts: Timeouts | None = None, 
 @pytest.fixture(scope="session")
 def root(tmp_path_factory) -> Path:
     """A folder named at start, with a table, a playlist, music, and a link that leads out of it."""
-    from fabula.session.demo import demo_folder
+    from fabula.session.open import demo_folder
 
     root = tmp_path_factory.mktemp("music")
     (root / "album").mkdir()
@@ -129,7 +129,7 @@ def demo(server) -> str:
 
 @pytest.fixture(scope="session")
 def sound() -> Callable[[str], bytes]:
-    from fabula.session.demo import demo_folder
+    from fabula.session.open import demo_folder
 
     return lambda name: (demo_folder() / name).read_bytes()
 

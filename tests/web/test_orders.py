@@ -10,7 +10,7 @@ import pytest
 
 import fabula
 from fabula.cli import run
-from fabula.session.demo import demo_folder
+from fabula.session.open import demo_folder
 from fabula.web import orders
 
 

@@ -43,22 +43,22 @@ def command(*, roots: tuple[str, ...], port: int, browser: bool, model: str | No
     settings = settings if token else replace(settings, token=None)
     if model is not None:
         load_model(model)  # a wrong name is told before anything starts
-    with _bound(port) as listening:
+    with _bind(port) as listening:
         address = f"http://{HOST}:{listening.getsockname()[1]}/"
         app = create_app(settings)
         if settings.token is None:
             click.echo("without a token the page is open to everybody who uses this computer (--no-token)")
-        click.echo(f"the page is at {_with(address, settings.token)} (Ctrl-C ends it)")
+        click.echo(f"the page is at {_address(address, settings.token)} (Ctrl-C ends it)")
         if browser:
-            _open_soon(_with(address, None if settings.token is None else app.state.access.once()))
+            _open_soon(_address(address, None if settings.token is None else app.state.access.once()))
         _serve(app, listening)
 
 
-def _with(address: str, token: str | None) -> str:
+def _address(address: str, token: str | None) -> str:
     return address if token is None else f"{address}?token={token}"
 
 
-def _bound(port: int) -> socket:
+def _bind(port: int) -> socket:
     """A socket of this machine alone."""
     import socket
 

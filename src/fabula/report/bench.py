@@ -7,7 +7,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from fabula.core.files.writing import write_whole
+from fabula.core.files.atomic import write_whole
 from fabula.report import svg
 from fabula.report.figures import colours
 from fabula.report.figures.bars import Bar, bars_figure

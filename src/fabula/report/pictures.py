@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from fabula.core.files.writing import check_target, write_whole
+from fabula.core.files.atomic import check_target, write_whole
 from fabula.core.ordering import positions
 from fabula.errors import InputError, import_extra
 from fabula.report import svg

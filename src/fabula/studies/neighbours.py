@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from fabula.core.collection import Collection
 from fabula.core.essence import Floats
-from fabula.core.files.writing import check_target
+from fabula.core.files.atomic import check_target
 from fabula.core.seen import Seen
 from fabula.errors import InputError
 from fabula.evaluation.intervals import Interval, mean_interval

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fabula.core.files.writing import check_target
+from fabula.core.files.atomic import check_target
 from fabula.errors import InputError, import_extra
 from fabula.evaluation.gain import information_gained
 from fabula.evaluation.information import Information, mutual_information, told_elsewhere
@@ -16,7 +16,7 @@ from fabula.evaluation.parts import Parts
 from fabula.media.extraction import Measuring
 from fabula.models.file import load_model, save_model
 from fabula.models.sets.model import SetModel
-from fabula.sources.tables.files import is_table_folder
+from fabula.sources.tables.storage import is_table_folder
 from fabula.studies.gathering import gather
 from fabula.studies.logs import compact
 from fabula.studies.recipe import Recipe

@@ -14,7 +14,7 @@ from fabula.core.seen import shared
 from fabula.errors import InputError
 from fabula.evaluation.guard import Finding, find_leaks
 from fabula.evaluation.parts import Parts, divided, share_of
-from fabula.sources.tables.reading import read_table
+from fabula.sources.tables.read_table import read_table
 from fabula.studies.recipe import Recipe
 
 Side = Literal["train", "validation", "test"]

@@ -11,7 +11,7 @@ import numpy as np
 
 from fabula.core.collection import Collection
 from fabula.core.essence import Floats
-from fabula.core.files.writing import check_target
+from fabula.core.files.atomic import check_target
 from fabula.core.seen import Seen
 from fabula.errors import InputError
 from fabula.evaluation.intervals import Interval, mean_interval
@@ -22,7 +22,7 @@ from fabula.models.file import save_model
 from fabula.models.steps.evidence import Evidence
 from fabula.models.steps.model import StepModel
 from fabula.models.steps.tables import standing
-from fabula.sources.tables.files import is_table_folder
+from fabula.sources.tables.storage import is_table_folder
 from fabula.studies.gathering import gather
 from fabula.studies.recipe import Recipe
 from fabula.studies.splits import Split, divided, split_of

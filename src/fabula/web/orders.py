@@ -16,8 +16,7 @@ from fabula.core.collection import Item
 from fabula.core.template import Template
 from fabula.errors import ConflictError, ConstraintError, FabulaError, InputError, ModelError
 from fabula.session.ordered import Ordered
-from fabula.session.requests.naming import find_item, named_template
-from fabula.session.requests.request import Request
+from fabula.session.request import Request, find_item, find_template
 from fabula.session.session import Session, session_of
 from fabula.web.http_errors import StatusError, Wish, WishError
 from fabula.web.requests import ItemBody, OrderRequest, TemplateBody, Which
@@ -96,7 +95,7 @@ def _make_template(given: TemplateBody | str | None, session: Session) -> Templa
             if 0 < close < _CLOSEST:
                 raise InputError(f"knots must be at least {_CLOSEST:g} apart; got {close:g}")
             return Template(given.knots, given.values, given.name or "drawn", interpolation=given.interpolation)
-        return None if given is None else named_template(given, session.templates, files=False)
+        return None if given is None else find_template(given, session.templates, files=False)
     except InputError as error:
         raise InputError(error.message, field="template") from error
 

@@ -17,9 +17,9 @@ from fabula.core.template import Template
 from fabula.media.facts import total
 from fabula.media.medium import Medium, Wave
 from fabula.media.registry import item_endings
+from fabula.session.answer import input_order_name
 from fabula.session.ordered import Ordered
 from fabula.session.session import Session
-from fabula.session.telling.answer import given_name
 from fabula.sources.registry import list_endings
 from fabula.web.file_access import ItemFile
 from fabula.web.server_store import OpenCollection
@@ -145,7 +145,7 @@ def order_body(ordered: Ordered, result: str | None, *, explain: bool) -> dict[s
     return {
         **ordered.to_json(explain=explain),
         "result": result,
-        "given_name": given_name(ordered),
+        "given_name": input_order_name(ordered),
         "steps": _describe_steps(ordered),
         "length_texts": {
             "sides": [unit.text(length) for length in ordered.lengths],

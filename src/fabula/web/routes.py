@@ -13,8 +13,7 @@ from fastapi import Path as InPath
 from fastapi.responses import Response, StreamingResponse
 
 from fabula.errors import FileError
-from fabula.session.demo import demo_folder
-from fabula.session.saved import as_saved, open_saved
+from fabula.session.open import demo_folder, dump_session, load_session
 from fabula.web import exports
 from fabula.web.file_access import ItemFile, check_below, file_response, list_folder
 from fabula.web.http_errors import ERROR_RESPONSES, StatusError
@@ -131,7 +130,7 @@ def open_here(asked: OpenRequest, store: StoreOf, jobs: JobsOf) -> Any:
 @router.post("/sessions", status_code=201, tags=["open"])
 def open_session(saved: dict[str, Any], store: StoreOf) -> Any:
     """Open a session that was saved; nothing is measured anew."""
-    session, state = open_saved(saved, model=store.settings.model)
+    session, state = load_session(saved, model=store.settings.model)
     items = session.collection.items
     if len(items) > store.settings.most_items:
         raise FileError(f"a collection may have {store.settings.most_items} items on this page; got {len(items)}")
@@ -305,7 +304,7 @@ def save(collection: str, asked: SaveRequest, store: StoreOf) -> Response:
     """Save the collection and the page's state in a file that opens again."""
     session = store.get(collection).session
     name = f"{exports.file_name(session.title) or 'session'}.fabula.json"
-    text = json.dumps(as_saved(session, asked.state), indent=1)
+    text = json.dumps(dump_session(session, asked.state), indent=1)
     return Response(text, media_type="application/json", headers=_attach(name))
 
 

@@ -13,7 +13,7 @@ from PIL import Image
 
 import fabula
 from fabula.errors import FileError
-from fabula.session.writing.copies import number_in_place
+from fabula.session.export import number_in_place
 
 BROKEN = ("bomb.png", "broken.jpg", "cut.jpg", "empty.jpg", "text.png")
 

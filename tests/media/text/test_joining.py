@@ -12,7 +12,7 @@ import fabula
 from fabula.media.text.documents import Block
 from fabula.media.text.manuscripts import docx_bytes
 from fabula.media.text.passages import read_document
-from fabula.session.writing.copies import copy_numbered
+from fabula.session.export import copy_numbered
 from fabula.sources.registry import open_source
 
 BOOK = """---

@@ -15,6 +15,13 @@ if TYPE_CHECKING:
     from fabula.studies.recipe import Kind, Recipe
 
 
+RECIPE = {
+    "Data": ("recipe_file", "where", "features", "titles", "logged", "held_out"),
+    "The model": ("kind", "preset", "dimensions", "scorers", "settings"),
+    "Training": ("epochs", "batch", "negatives", "seed", "device"),
+}  # heading -> options, for the help
+
+
 def _options() -> list[Callable[..., Any]]:
     from fabula.models.presets import PRESETS
     from fabula.models.scorers import SCORERS
@@ -58,7 +65,7 @@ def as_recipe(
     *, table: Path | None, recipe_file: Path | None = None, where: tuple[str, ...] = (), **options: Any
 ) -> Recipe:
     """What the options say; those that are not named here are numbers of the preset to change, None where not given."""
-    from fabula.sources.tables.files import is_table_folder
+    from fabula.sources.tables.storage import is_table_folder
     from fabula.studies.recipe import Recipe
     from fabula.studies.recipe_files import NOWHERE, read_recipe
 

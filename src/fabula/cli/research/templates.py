@@ -61,9 +61,9 @@ def show(template: str) -> None:
       fabula templates show "0:0.2,0.5:1,1:0"
     """
     from fabula.cli.printing import print_template
-    from fabula.session.requests.naming import named_template
+    from fabula.session.request import find_template
 
-    print_template(named_template(template))
+    print_template(find_template(template))
 
 
 _CORPUS = [
@@ -313,7 +313,7 @@ def genealogy_(*, most: int, method: str, seed: int, output: Path, **source: Any
     """
     from fabula.cli.printing import console
     from fabula.cli.progress import counting_bar
-    from fabula.core.files.writing import check_target, write_whole
+    from fabula.core.files.atomic import check_target, write_whole
     from fabula.report.figures.sankey import genealogy_figure
     from fabula.studies.templates import descend, genealogy_json
 

@@ -1,22 +1,15 @@
-"""From the bytes of a file to text: which encoding, what is no text at all, and how much is read at most."""
+"""From the bytes of a file to the text of a document: by what it says of itself, or by what it looks like."""
 
 from __future__ import annotations
 
-import codecs
 import re
 from pathlib import Path
 
+from fabula.core.files.encoding import find_mark, try_decode
 from fabula.errors import FileError, shown
 
 MOST = 20_000_000  # bytes of one text: six times War and Peace
 
-_MARKS = (
-    (codecs.BOM_UTF8, "utf-8"),
-    (codecs.BOM_UTF32_LE, "utf-32-le"),
-    (codecs.BOM_UTF32_BE, "utf-32-be"),
-    (codecs.BOM_UTF16_LE, "utf-16-le"),
-    (codecs.BOM_UTF16_BE, "utf-16-be"),
-)
 _DECLARED = re.compile(rb"<[^>]{0,200}?(?:charset|encoding)\s*=\s*[\"']?([A-Za-z0-9_.:-]+)", re.IGNORECASE)
 _CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 _CONTROL_BYTES = bytes(code for code in range(32) if _CONTROLS.match(chr(code)))
@@ -45,15 +38,7 @@ def decode(data: bytes, where: str, *, declared: bool = False) -> str:
     >>> decode("Müller\\n".encode("cp1252") + "Müller".encode(), "x.txt")
     'Müller\\nMüller'
     """
-    text = _by_mark(data)
-    if text is None and declared and (found := _DECLARED.search(data[:2048])):
-        text = _try(data, found[1].decode("ascii"))
-    if text is None and b"\0" in data[:_LOOKED_AT]:
-        text = _without_mark(data)
-    if text is None:
-        text = _try(data, "utf-8")
-    if text is None:
-        text = "".join(_line(line) for line in data.splitlines(keepends=True))
+    text = _guess(data, declared=declared)
     if len(data.translate(None, _CONTROL_BYTES)) < len(data):  # else it holds none in any encoding
         start = text[:_LOOKED_AT]
         if 100 * len(_CONTROLS.findall(start)) > len(start):
@@ -64,29 +49,28 @@ def decode(data: bytes, where: str, *, declared: bool = False) -> str:
     return text
 
 
-def _by_mark(data: bytes) -> str | None:
-    for mark, encoding in _MARKS:
-        if data.startswith(mark):
-            return data[len(mark) :].decode(encoding, "replace")
-    return None
+def _guess(data: bytes, *, declared: bool) -> str:
+    """The text in the first encoding that can be its own."""
+    mark, encoding = find_mark(data)
+    if encoding:
+        return data[len(mark) :].decode(encoding, "replace")
+    text = None
+    if declared and (found := _DECLARED.search(data[:2048])):
+        text = try_decode(data, found[1].decode("ascii"))
+    if text is None and b"\0" in data[:_LOOKED_AT]:
+        text = _decode_unmarked(data)
+    if text is None:
+        text = try_decode(data, "utf-8")
+    if text is None:
+        lines = data.splitlines(keepends=True)
+        text = "".join(try_decode(line, "utf-8") or line.decode("cp1252", "replace") for line in lines)
+    return text
 
 
-def _try(data: bytes, encoding: str) -> str | None:
-    try:
-        return data.decode(encoding)
-    except (UnicodeDecodeError, LookupError):
-        return None
-
-
-def _without_mark(data: bytes) -> str | None:
+def _decode_unmarked(data: bytes) -> str | None:
     """UTF-16 without a mark: every other byte of most texts is zero."""
     start = data[:_LOOKED_AT]
     for encoding, zeros in (("utf-16-le", start[1::2]), ("utf-16-be", start[::2])):
         if 2 * zeros.count(0) > len(zeros):
-            return _try(data, encoding)
+            return try_decode(data, encoding)
     return None
-
-
-def _line(line: bytes) -> str:
-    found = _try(line, "utf-8")
-    return line.decode("cp1252", "replace") if found is None else found

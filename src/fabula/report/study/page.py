@@ -8,7 +8,7 @@ from dataclasses import asdict
 from html import escape
 from pathlib import Path
 
-from fabula.core.files.writing import write_whole
+from fabula.core.files.atomic import write_whole
 from fabula.errors import FileError
 from fabula.report import svg
 from fabula.report.figures import colours as figures_colours

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-from fabula.sources.tables.csv_text import csv_text
+from fabula.sources.tables.text_tables import csv_text
 from fabula.studies.reproduce.run import Reproduced
 
 SHOWN = ("edit", "spearman", "kendall", "first", "last", "neighbours", "position", "lcs", "perfect")

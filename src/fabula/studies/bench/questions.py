@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from fabula.core.collection import Collection
-from fabula.core.files.writing import write_whole
+from fabula.core.files.atomic import write_whole
 from fabula.core.ordering import Ints
 from fabula.errors import FileError
 from fabula.studies.bench.tasks import BenchTask

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from fabula.core.files.writing import write_whole
+from fabula.core.files.atomic import write_whole
 from fabula.errors import FileError, InputError
 from fabula.evaluation.intervals import Interval
 from fabula.evaluation.metrics import METRICS

@@ -13,7 +13,7 @@ import numpy as np
 from fabula.core.collection import Collection
 from fabula.errors import InputError
 from fabula.evaluation.information import makers
-from fabula.sources.fma.collections import read_fma
+from fabula.sources.fma.albums import read_fma
 from fabula.studies.bench.known import FAMILIES, draw_task
 from fabula.studies.splits import Side, read_split, usable_features
 

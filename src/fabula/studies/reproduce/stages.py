@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from fabula.core.files.writing import write_whole
+from fabula.core.files.atomic import write_whole
 from fabula.studies.reproduce.collections import StudyData
 from fabula.studies.reproduce.plan import Plan
 from fabula.version import __version__
