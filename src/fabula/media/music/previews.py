@@ -104,20 +104,16 @@ def picture_type(data: bytes) -> str | None:
 
 
 def _from_tags(path: str) -> Cover | None:
+    import tinytag
+
     try:
         with Path(path).open("rb") as file:
-            tag = _read_tags(file, path)
+            bounded: Any = Bounded(file)
+            tag = tinytag.TinyTag.get(file_obj=bounded, filename=path, duration=False, image=True)
         found: Any = tag.images.any
     except Exception:  # whatever a broken file does to the reader of tags, it only means that there is no picture
         return None
     return None if found is None else _check_cover(bytes(found.data or b""))
-
-
-def _read_tags(file: Any, path: str) -> Any:
-    import tinytag
-
-    bounded: Any = Bounded(file)
-    return tinytag.TinyTag.get(file_obj=bounded, filename=path, duration=False, image=True)
 
 
 def _beside(path: Path) -> Cover | None:

@@ -24,7 +24,7 @@ SAME_TEMPO = 0.06  # octaves: about 4 %
 
 
 @dataclass(frozen=True, eq=False)
-class Known:
+class TrackValues:
     """Values of n tracks, NaN where nothing is known; and how sure they are, 0 to 1.
 
     ``sure`` is 1 for what was said and 0 where nothing is known.
@@ -52,7 +52,7 @@ def levels(collection: Collection) -> Floats:
     return np.where(np.isfinite(tagged), tagged, column(collection, "loudness"))
 
 
-def tempi(collection: Collection, where: str = "heard") -> Known:
+def tempi(collection: Collection, where: str = "heard") -> TrackValues:
     """Beats per minute of the whole, the ``start`` or the ``end``; an InputError where a tag says 0 or less.
 
     An edge has a tempo of its own where it is another than that of the whole, beyond half and double time.
@@ -80,7 +80,7 @@ def tempo_octaves(one: Floats, other: Floats) -> Floats:
     return np.asarray(np.minimum(gap, 1.0 - gap))
 
 
-def keys(collection: Collection, where: str = "heard") -> tuple[Known, Floats]:
+def keys(collection: Collection, where: str = "heard") -> tuple[TrackValues, Floats]:
     """Keys, 0 for C to 11 for B, and modes, 1 for major and 0 for minor: of the whole, the ``start`` or the ``end``."""
     said, mode_said = column(collection, "key"), column(collection, "mode")
     there = np.isfinite(said) & np.isfinite(mode_said)
@@ -111,11 +111,11 @@ def _clear(edge: Floats, whole: Floats) -> NDArray[np.bool_]:
     return np.asarray((edge > 0) & (edge >= 0.5 * np.nan_to_num(whole)))
 
 
-def _join(said: Floats, heard: Floats, sure: Floats) -> Known:
+def _join(said: Floats, heard: Floats, sure: Floats) -> TrackValues:
     there = np.isfinite(said)
     values = np.where(there, said, heard)
     certain = np.where(there, 1.0, np.where(np.isfinite(heard), np.nan_to_num(sure), 0.0))
-    return Known(values, certain)
+    return TrackValues(values, certain)
 
 
 # How far it is from the end of one track to the start of the next, as far as it is known.
@@ -197,7 +197,7 @@ def _fill(values: Floats) -> Floats:
     return np.where(known, values, np.median(values[known]))
 
 
-def _usual(key: Known, mode: Floats) -> tuple[Floats, Floats]:
+def _usual(key: TrackValues, mode: Floats) -> tuple[Floats, Floats]:
     """Keys with the commonest of them in place of missing ones."""
     there = np.isfinite(key.values) & np.isfinite(mode)
     pairs, counts = np.unique(np.stack([key.values[there], mode[there]]), axis=1, return_counts=True)
@@ -205,7 +205,7 @@ def _usual(key: Known, mode: Floats) -> tuple[Floats, Floats]:
     return np.where(there, key.values, usual[0]), np.where(there, mode, usual[1])
 
 
-def _both(one: Known, other: Known) -> Floats:
+def _both(one: TrackValues, other: TrackValues) -> Floats:
     return np.asarray(np.sqrt(one.sure[:, np.newaxis] * other.sure))
 
 
@@ -242,7 +242,7 @@ def music_facts(collection: Collection) -> tuple[Fact, ...]:
         found.append(Fact("key", shown, {"key_name": names, "camelot": wheel}))
     level = levels(collection)
     if np.isfinite(level).any():
-        sure = Known(level, np.ones(len(level)))
+        sure = TrackValues(level, np.ones(len(level)))
         found.append(Fact("loudness", _texts(sure, [f"{one:.1f}" for one in level], _level_doubts(collection))))
     return tuple(found)
 
@@ -313,7 +313,7 @@ def _shorten(notes: list[str], what: str) -> list[str]:
     return notes[:_MOST_TOLD] + ([f"{more} more whose tag says another {what} than was heard"] if more > 0 else [])
 
 
-def _texts(known: Known, texts: Sequence[str], doubts: _Doubts) -> tuple[str, ...]:
+def _texts(known: TrackValues, texts: Sequence[str], doubts: _Doubts) -> tuple[str, ...]:
     def one(i: int) -> str:
         if not np.isfinite(known.values[i]):
             return ""

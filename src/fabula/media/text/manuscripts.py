@@ -14,7 +14,7 @@ from xml.sax.saxutils import escape
 from fabula.core.collection import Collection
 from fabula.core.files.atomic import write_whole
 from fabula.errors import FileError
-from fabula.media.text.documents import PARAGRAPH, SEPARATOR, Block, Document, bare
+from fabula.media.text.documents import PARAGRAPH, SEPARATOR, Document, TextBlock, bare
 from fabula.media.text.passages import TEXT, document_of
 
 # A document as the bytes of a .docx file: headings, paragraphs with bold and italic, breaks. No macros, no links.
@@ -31,7 +31,7 @@ _WRAPPED = 50  # letters a line has on average, from which it is taken to be wra
 _SIZES = (36, 30, 26, 24, 22, 22)  # of headings, in half points
 
 
-def docx_bytes(blocks: Iterable[Block], *, title: str = "", author: str = "") -> bytes:
+def docx_bytes(blocks: Iterable[TextBlock], *, title: str = "", author: str = "") -> bytes:
     """The bytes of a .docx file with these blocks, and a title and author that it says of itself."""
     body = "".join(_paragraph(block) for block in blocks)
     page = (
@@ -56,7 +56,7 @@ def docx_bytes(blocks: Iterable[Block], *, title: str = "", author: str = "") ->
     return out.getvalue()
 
 
-def _paragraph(block: Block) -> str:
+def _paragraph(block: TextBlock) -> str:
     if block.level == SEPARATOR:
         return '<w:p><w:pPr><w:jc w:val="center"/></w:pPr><w:r><w:t>* * *</w:t></w:r></w:p>'
     style = f'<w:pStyle w:val="Heading{block.level}"/>' if block.level > PARAGRAPH else ""
@@ -65,7 +65,7 @@ def _paragraph(block: Block) -> str:
     return f"<w:p><w:pPr>{style}{direction}</w:pPr>{runs}</w:p>"
 
 
-def _runs(block: Block) -> Iterator[tuple[str, str]]:
+def _runs(block: TextBlock) -> Iterator[tuple[str, str]]:
     """Text with how it looks: the marks of Markdown as bold and italic, where it came as Markdown."""
     if block.level > PARAGRAPH or not block.raw:
         yield _unwrap(block.text), ""
@@ -177,9 +177,9 @@ def join(collection: Collection, sides: Sequence[int]) -> Joined:
             raise FileError(f"{item.label!r} has no text that could be written")
         headed = any(block.level > 0 for block in document.blocks)
         bare = bare and not headed and TEXT in item.details
-        blocks = document.blocks if headed or TEXT in item.details else (Block(1, item.label), *document.blocks)
+        blocks = document.blocks if headed or TEXT in item.details else (TextBlock(1, item.label), *document.blocks)
         if position in starts:
-            blocks = (Block(1, f"Part {starts[position]}"), *blocks)
+            blocks = (TextBlock(1, f"Part {starts[position]}"), *blocks)
         parts.append(Document(blocks))
     authors = {item.creator for item in collection.items}
     return Joined(tuple(parts), bare, collection.title, authors.pop() if len(authors) == 1 else "")
@@ -195,9 +195,9 @@ def write_markdown(collection: Collection, target: Path, sides: Sequence[int]) -
 def write_docx(collection: Collection, target: Path, sides: Sequence[int]) -> Path:
     """Write the texts of a collection as one .docx file, in its order."""
     found = join(collection, sides)
-    blocks: list[Block] = []
+    blocks: list[TextBlock] = []
     for part in found.parts:
         if found.breaks and blocks:
-            blocks.append(Block(-1, ""))
+            blocks.append(TextBlock(-1, ""))
         blocks.extend(part.blocks)
     return write_whole(target, docx_bytes(blocks, title=found.title, author=found.author))

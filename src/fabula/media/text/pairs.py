@@ -29,13 +29,13 @@ Table = NDArray[np.floating]
 
 
 @dataclass(frozen=True, eq=False)
-class Parts:
+class WordTable:
     """A table of words (n, w) in two parts: words of many texts (n, a), dense, and the others (n, w), sparse."""
 
     often: NDArray[np.float32]
     seldom: sparse.csr_array
 
-    def times(self, other: Parts) -> Table:
+    def times(self, other: WordTable) -> Table:
         """The product of each row with each row of another table: shape (n, n)."""
         found: Table = self.often @ other.often.T
         rest = self.seldom @ other.seldom.T
@@ -44,11 +44,11 @@ class Parts:
         return found
 
 
-class Layout:
+class WordLayout:
     """Where the entries of a sparse table (n, w) go: which of them are of words of many texts.
 
     >>> counts = sparse.csr_array([[1.0, 2.0], [0.0, 1.0]])
-    >>> parts = Layout(counts).parts(counts.data)
+    >>> parts = WordLayout(counts).parts(counts.data)
     >>> parts.times(parts).tolist()
     [[5.0, 2.0], [2.0, 1.0]]
     """
@@ -65,14 +65,14 @@ class Layout:
         self.columns = counts.indices[~self.many]
         self.starts = np.concatenate([[0], np.cumsum(np.bincount(rows[~self.many], minlength=n))])
 
-    def parts(self, values: Table) -> Parts:
+    def parts(self, values: Table) -> WordTable:
         """A table with these values, one an entry."""
         often = np.zeros((self.shape[0], self.width), dtype=np.float32)
         often[self.place] = values[self.many]
         others = values[~self.many].astype(np.float32)
         told = others != 0
         starts = np.concatenate([[0], np.cumsum(told)])[self.starts]
-        return Parts(often, sparse.csr_array((others[told], self.columns[told], starts), shape=self.shape))
+        return WordTable(often, sparse.csr_array((others[told], self.columns[told], starts), shape=self.shape))
 
 
 # How often which word stands in which text, where it stands first and last, and how it is introduced.
@@ -230,7 +230,7 @@ class _Weights:
     texts: NDArray[np.int64]
     capital: NDArray[np.bool_]
     cast: NDArray[np.bool_]
-    layout: Layout
+    layout: WordLayout
 
 
 def pair_tables(found: Counted, manner: Floats | None = None) -> dict[str, Table]:
@@ -250,7 +250,7 @@ def _weights(found: Counted) -> _Weights:
     total = np.bincount(found.counts.indices, found.counts.data, width)
     capital = (capitals >= _NAMED * inside) & (capitals >= 2)
     cast = capital & (found.total("determined") < _KNOWN * total)
-    return _Weights(np.log(n / np.maximum(texts, 1)), texts, capital, cast, Layout(found.counts))
+    return _Weights(np.log(n / np.maximum(texts, 1)), texts, capital, cast, WordLayout(found.counts))
 
 
 def _likeness(found: Counted, weights: _Weights) -> dict[str, Table]:
@@ -327,17 +327,17 @@ class _Base:
     """Some words: what each counts (entries,), where they stand (n, w), and the root of what two texts share (n, n)."""
 
     weight: Floats
-    shared: Parts
+    shared: WordTable
     both: Table
 
 
-def _base(layout: Layout, weight: Floats) -> _Base:
+def _base(layout: WordLayout, weight: Floats) -> _Base:
     shared = layout.parts((weight > 0).astype(np.float32))
     both = layout.parts(weight).times(shared)
     return _Base(weight, shared, np.sqrt(np.maximum(both, 1e-9)))
 
 
-def _before(layout: Layout, base: _Base, value: Table) -> Table:
+def _before(layout: WordLayout, base: _Base, value: Table) -> Table:
     """How much more of something the words that two texts share have in the first: antisymmetric, in deviations."""
     n = len(base.both)
     amount = layout.parts(value * base.weight).times(base.shared)
@@ -349,7 +349,7 @@ def _before(layout: Layout, base: _Base, value: Table) -> Table:
     return np.clip(more, -_FAR, _FAR, out=more)
 
 
-def _cosines(layout: Layout, found: Counted, one: Table, other: Table | None = None) -> Table:
+def _cosines(layout: WordLayout, found: Counted, one: Table, other: Table | None = None) -> Table:
     """Cosines of the rows of two tables of words, or of one with itself: shape (n, n)."""
     rows = layout.parts(_of_length_one(found, one))
     return rows.times(rows if other is None else layout.parts(_of_length_one(found, other)))
@@ -366,7 +366,7 @@ def _stem_cosines(found: Counted) -> Table:
     length = np.sqrt(np.bincount(rows, values * values, n))
     starts = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=n))])
     table = sparse.csr_array((values / np.where(length > 0, length, 1.0)[rows], columns, starts), shape=(n, width))
-    parts = Layout(table).parts(table.data)
+    parts = WordLayout(table).parts(table.data)
     return parts.times(parts)
 
 

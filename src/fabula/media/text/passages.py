@@ -117,7 +117,8 @@ def opening(text: str, most: int = MOST) -> str:
         return text
     start = text[:most]
     stops = [stop.end() for stop in _STOP.finditer(start)]
-    cut = stops[-1] if stops and stops[-1] >= most // 3 else _last_space(start)
+    words = max((space.start() for space in _WORD.finditer(start)), default=most)
+    cut = stops[-1] if stops and stops[-1] >= most // 3 else words
     return start[:cut].rstrip() + " …"
 
 
@@ -134,8 +135,3 @@ def close(text: str, most: int = MOST) -> str:
     starts = [stop for stop in stops if most // 3 <= most - stop]
     cut = starts[0] if starts else next((space.end() for space in _WORD.finditer(end)), 0)
     return "… " + end[cut:].lstrip()
-
-
-def _last_space(text: str) -> int:
-    spaces = [space.start() for space in _WORD.finditer(text)]
-    return spaces[-1] if spaces else len(text)
