@@ -65,12 +65,9 @@ def look_at_nothing(rows: Sequence[int]) -> Evidence:
     return Evidence()
 
 
-# Threads: what runs through several items of a collection, such as the people of a story.
-
-
 @dataclass(frozen=True, eq=False)
 class Threads:
-    """What runs through several of n items."""
+    """What runs through several of n items, such as the people of a story."""
 
     names: tuple[str, ...]  # k of them, the one that is met most first
     counts: Floats  # how often each is met in each item: shape (n, k)
