@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,9 @@ from fabula.core.essence import Floats
 from fabula.errors import InputError
 from fabula.media.facts import COUNT, Levelling, Preset, Telling, Unit
 from fabula.media.steps import Steps, essence_steps
-from fabula.models.steps.evidence import Evidence
+
+if TYPE_CHECKING:
+    from fabula.models.steps.evidence import Evidence
 
 # Specs: what a kind of features is called, in which version, and how one file is measured.
 
@@ -57,11 +59,13 @@ class Stopped(Exception):  # noqa: N818 - not an error: what was asked for
 
 # Looking at items once, and at some of them as if there were no others: what step models ask of a medium.
 
-Look = Callable[[Sequence[int]], Evidence]  # from rows of a collection to what is known of these
+Look = Callable[[Sequence[int]], "Evidence"]  # from rows of a collection to what is known of these
 
 
 def look_at_nothing(rows: Sequence[int]) -> Evidence:
     """The look of items that tell nothing beside their features."""
+    from fabula.models.steps.evidence import Evidence
+
     return Evidence()
 
 

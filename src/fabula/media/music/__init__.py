@@ -12,7 +12,6 @@ from fabula.media.facts import SECONDS, Levelling, Preset, Telling
 from fabula.media.medium import Medium, Preview, Words, column, lazy, load
 from fabula.media.music import tags
 from fabula.media.music.cue_sheets import write_cue, write_timing
-from fabula.media.music.previews import cover_of
 from fabula.media.music.tracks import levels, music_doubts, music_ends, music_facts, music_steps, track_gains
 
 _COLUMNS = """
@@ -91,7 +90,13 @@ MEDIUM = Medium(
     models=("albums", "audio"),
     proposer="music",
     columns=tuple(_COLUMNS.split()),
-    preview=Preview("sound", _TYPES, lazy("fabula.media.music.previews:wave_of"), cover_of, level_gains),
+    preview=Preview(
+        "sound",
+        _TYPES,
+        lazy("fabula.media.music.previews:wave_of"),
+        lazy("fabula.media.music.previews:cover_of"),
+        level_gains,
+    ),
     sheets={".cue": write_cue, ".txt": write_timing},
     write_numbers=tags.write_numbers,
     telling=Telling(music_facts, music_ends, music_doubts),
