@@ -18,11 +18,13 @@ from fabula.core.collection import Collection, Item
 from fabula.evaluation.controls import noise_features, shuffled_orders
 from fabula.evaluation.guard import find_leaks
 from fabula.evaluation.parts import Parts
-from fabula.studies.splits import overlap
-from fabula.training.audit import AuditReport, AuditRow, ByItsLoss, audit
+from fabula.research.splits import overlap
+from fabula.training.audit import AuditReport, AuditRow, audit
 from fabula.training.config import TrainingConfig, preset
+from fabula.training.essence import Essence
+from fabula.training.nets.bilstm import BilstmScorerNet
 from fabula.training.nets.networks import EssenceNet
-from fabula.training.nets.scorers.bilstm import BilstmScorer
+from fabula.training.published_bug import ByItsLoss
 
 ALL = "all"
 NULL = preset("arcs", epochs=12, batch=32, widths=(16,), draws=2)
@@ -31,7 +33,7 @@ PEEKING = preset(
 )
 
 
-class ReadsPadding(BilstmScorer):
+class ReadsPadding(BilstmScorerNet):
     """Reads one position too far, into padding that holds the true first item."""
 
     def forward(self, sequences: Tensor) -> Tensor:
@@ -41,7 +43,7 @@ class ReadsPadding(BilstmScorer):
         return self.read(torch.cat([framed, padding], dim=2).flatten(0, 1)).view(b, N)
 
 
-class MisplacesEnd(BilstmScorer):
+class MisplacesEnd(BilstmScorerNet):
     """Writes the end token over the item that is truly last, wherever a sequence has it."""
 
     def forward(self, sequences: Tensor) -> Tensor:
@@ -78,7 +80,7 @@ def caught(plants: dict[str, Plant], sets: int, seed: int) -> tuple[dict[str, Co
     return found, false
 
 
-def peeks(scorer: type[BilstmScorer], seed: int) -> AuditReport:
+def peeks(scorer: type[BilstmScorerNet], seed: int) -> AuditReport:
     """The controls of a recipe whose scorer peeks and is measured by its own loss."""
     rng = np.random.default_rng(seed)
     noise = _noise(rng, 480)
@@ -110,7 +112,7 @@ def null_audit(seed: int, count: int = 120) -> AuditReport:
     rng = np.random.default_rng(seed)
     noise = _noise(rng, count, names=("x", "y", "z"))
     held = max(40, count // 10)
-    return audit(Parts(noise[held:], noise[:held]), preset_with(NULL, seed), device="cpu")
+    return audit(Essence(Parts(noise[held:], noise[:held]).nested(), preset_with(NULL, seed), "cpu"))
 
 
 def _noise(rng: np.random.Generator, count: int, names: tuple[str, ...] = ("x",)) -> list[Collection]:

@@ -22,7 +22,7 @@ from fabula.core.files.writing import write_whole
 from fabula.core.template import Template
 from fabula.evaluation.comparison import compare_scores
 from fabula.evaluation.metrics import spearman
-from fabula.studies.splits import read_split
+from fabula.research.splits import read_split
 from fabula.templates.contrastive import learn_arcs
 
 USUAL = {"kind": "", "alpha_sorted": "false", "one_song": "false"}

@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from fabula.models.many.batch import Batch
     from fabula.models.model import Model
     from fabula.models.own import Encoder, Scorer, register
+    from fabula.research.logs import EpochLog, TensorBoardLog
+    from fabula.research.train import audit, compare, preset, train
     from fabula.session.ordered import Ordered
     from fabula.session.public import open, order  # noqa: A004 - the verb of the design
     from fabula.session.requests.request import Request
     from fabula.session.session import Session
     from fabula.sources.tables.reading import read_table
-    from fabula.studies.logs import EpochLog, TensorBoardLog
-    from fabula.studies.research import audit, compare, preset, train
     from fabula.templates.learning import learn_templates
 
 _HOMES = {
@@ -39,7 +39,7 @@ _HOMES = {
     "Collection": "core.collection",
     "Collections": "core.collections",
     "Encoder": "models.own",
-    "EpochLog": "studies.logs",
+    "EpochLog": "research.logs",
     "FabulaError": "errors",
     "Fit": "core.fit",
     "Item": "core.collection",
@@ -50,9 +50,9 @@ _HOMES = {
     "Session": "session.session",
     "Template": "core.template",
     "TemplateSet": "core.template_set",
-    "TensorBoardLog": "studies.logs",
-    "audit": "studies.research",
-    "compare": "studies.research",
+    "TensorBoardLog": "research.logs",
+    "audit": "research.train",
+    "compare": "research.train",
     "evaluate": "evaluation.metrics",
     "fit": "core.fit",
     "information_of": "evaluation.information",
@@ -62,13 +62,13 @@ _HOMES = {
     "normalise": "core.essence",
     "open": "session.public",
     "order": "session.public",
-    "preset": "studies.research",
+    "preset": "research.train",
     "read_table": "sources.tables.reading",
     "register": "models.own",
     "save_model": "models.file",
     "template": "core.builtin",
     "template_names": "core.builtin",
-    "train": "studies.research",
+    "train": "research.train",
 }
 
 __all__ = [

@@ -12,10 +12,10 @@ from fabula.evaluation.significance import t_test
 from fabula.models.file import save_model
 from fabula.models.model import Model
 from fabula.models.transform import Transform
+from fabula.research.splits import Split
 from fabula.studies import recovery as recovering
 from fabula.studies.evaluate import EvaluationRequest, evaluate_table, tabulate
 from fabula.studies.recovery import Methods, recover
-from fabula.studies.splits import Split
 
 NAMES = ("energy", "tempo")
 SEARCH = recovering.SEARCHES["bilstm"]

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rich.progress import Progress as Bars
 
-    from fabula.training.loop.run import Progress
-    from fabula.training.sets.loop import Epoch
+    from fabula.training.checkpoint import Progress
 
 
 _SECONDS = 20.0  # between two plain lines
@@ -61,27 +60,10 @@ def training_bar(what: str) -> Iterator[Callable[..., None]]:
             if name not in tasks:
                 tasks[name] = bars.add_task(f"{what} {name}".strip(), total=progress.epochs, note="")
             bits = ", ".join(f"{scorer} {value:.3f}" for scorer, value in progress.bits.items())
-            note = f"loss {progress.loss:.3f}  bits {bits}"
+            note = f"loss {progress.loss:.3f}" + (f"  bits {bits}" if bits else "")
             bars.update(tasks[name], completed=progress.epoch, note=note)  # type: ignore[arg-type]
             left = f"{progress.seconds_left:.0f} s left"
             lines.say(f"{what} {name}".strip() + f": epoch {progress.epoch} of {progress.epochs}, {note}, {left}")
-
-        yield report
-
-
-@contextmanager
-def epochs_bar(what: str) -> Iterator[Callable[..., None]]:
-    """A bar that follows the training of a set model."""
-    lines = _Lines()
-    with _bars() as bars:
-        tasks: dict[str, object] = {}
-
-        def report(epoch: Epoch, name: str = "") -> None:
-            if name not in tasks:
-                tasks[name] = bars.add_task(f"{what} {name}".strip(), total=epoch.of, note="")
-            note = f"loss {epoch.loss:.3f}  bits {epoch.bits:.3f}"
-            bars.update(tasks[name], completed=epoch.number, note=note)  # type: ignore[arg-type]
-            lines.say(f"{what} {name}".strip() + f": epoch {epoch.number} of {epoch.of}, {note}")
 
         yield report
 

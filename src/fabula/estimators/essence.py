@@ -15,7 +15,7 @@ from fabula.core.ordering import Ints
 from fabula.errors import InputError
 from fabula.evaluation.information import mutual_information
 from fabula.models.model import Model
-from fabula.studies.research import preset, train
+from fabula.research.train import preset, train
 
 STRETCH = 8  # rows that are taken for one collection where nobody says which are
 _ALIKE = 1e-9  # spread, by the size, below which a column is constant

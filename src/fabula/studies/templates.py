@@ -16,10 +16,10 @@ from fabula.core.seen import Seen
 from fabula.core.template_set import TemplateSet
 from fabula.errors import InputError
 from fabula.models.file import load_essence_model
+from fabula.research.splits import Side, sides_of
 from fabula.sources.tables.files import read_columns
 from fabula.sources.tables.reading import read_table
 from fabula.sources.tables.sequences import read_sequences
-from fabula.studies.splits import Side, sides_of
 from fabula.templates.comparison import TemplateComparison, compare_templates
 from fabula.templates.count import CountTable, choose_count
 from fabula.templates.evolution import PAPER_EVOLUTION

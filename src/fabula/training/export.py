@@ -15,15 +15,18 @@ from torch import Tensor, nn
 from fabula.core.collection import Collection
 from fabula.core.essence import Floats
 from fabula.core.files.writing import write_whole
-from fabula.errors import import_extra
+from fabula.errors import ModelError, import_extra
 from fabula.media.music.album_tables import ORIENTED_BY
 from fabula.models.model import Model
+from fabula.models.sets.inputs import Array
+from fabula.models.sets.model import SetModel
+from fabula.models.sets.vocabulary import Vocabulary
 from fabula.models.transform import Transform, log_parts
 from fabula.training.config import TrainingConfig
-from fabula.training.nets.encoders import trainable_encoder
+from fabula.training.nets.kinds import Weights
 from fabula.training.nets.networks import zscore
-from fabula.training.nets.scorers import trainable_scorer
-from fabula.training.nets.scorers.kind import Weights
+from fabula.training.nets.registry import trainable_encoder, trainable_scorer
+from fabula.training.nets.set_net import Dropout, SetNet
 
 
 def model_config(config: TrainingConfig, weights: Mapping[str, NDArray[Any]] | None = None) -> dict[str, Any]:
@@ -169,3 +172,35 @@ class _Essence(nn.Module):
         values = self.bound * torch.tanh(values / self.bound) if self.bound else values
         values = torch.where(values.isnan(), 0.0, values).float()
         return zscore(self.encoder(values).unsqueeze(0)).squeeze(0)
+
+
+# From a net to a model without torch, and back to go on training.
+
+
+def as_model(
+    net: SetNet,
+    mean: Array,
+    deviation: Array,
+    vocabulary: Vocabulary,
+    *,
+    training: Mapping[str, Any] | None = None,
+    card: Mapping[str, Any] | None = None,
+) -> SetModel:
+    """The model of a net; vectors of words are rounded to half precision, as they are stored."""
+    shapes = net.spec.shapes()
+    names = [name for name in shapes if not name.startswith("transform.")]
+    tensors: dict[str, Array] = {name: net.tensor(name).detach().cpu().numpy().astype(np.float32) for name in names}
+    tensors |= {"transform.mean": mean, "transform.deviation": deviation}
+    return SetModel(net.spec, tensors, vocabulary, training=training, card=card)
+
+
+def as_net(model: SetModel, dropout: Dropout | None = None) -> SetNet:
+    """A net with the weights of a model."""
+    net = SetNet(model.spec, dropout=dropout)
+    with torch.no_grad():
+        for name in model.spec.shapes():
+            if not name.startswith("transform."):
+                net.tensor(name).copy_(torch.from_numpy(model.tensors[name]))
+    if not all(torch.isfinite(weight).all() for weight in net.parameters()):
+        raise ModelError("a model's weights must be finite to go on from them")
+    return net

@@ -87,7 +87,7 @@ def test_the_essence_of_figure_1_is_the_frozen_one_of_the_arrays(archive, tmp_pa
     """One number an item that the 75 x 7 model gave: no encoder is trained on the plain features."""
     from fabula.studies.reproduce import figure1
     from fabula.studies.reproduce.stages import Workspace
-    from fabula.training import comparison
+    from fabula.training import compare as comparison
 
     archive.with_echonest = {track["id"] for track in archive.tracks}
     study = read_study_data(archive.write(tmp_path))

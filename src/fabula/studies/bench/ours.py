@@ -115,8 +115,8 @@ def _of_column(task: BenchTask, column: str, seed: int) -> Iterator[Ours]:
 
 
 def _of_essence(task: BenchTask, seed: int) -> Iterator[Ours | str]:
-    from fabula.studies.research import preset, train
-    from fabula.studies.splits import divided
+    from fabula.evaluation.parts import divided
+    from fabula.research.train import preset, train
 
     learned, aside = divided(task.training, 0.1)
     try:

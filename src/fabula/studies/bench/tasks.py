@@ -13,9 +13,9 @@ import numpy as np
 from fabula.core.collection import Collection
 from fabula.errors import InputError
 from fabula.evaluation.information import makers
+from fabula.research.splits import Side, read_split, usable_features
 from fabula.sources.fma.collections import read_fma
 from fabula.studies.bench.known import FAMILIES, draw_task
-from fabula.studies.splits import Side, read_split, usable_features
 
 HELD_OUT = 0.2  # of a table that does not say how it is split
 FMA = "fma"

@@ -17,7 +17,7 @@ from fabula.evaluation.parts import Parts
 from fabula.studies.reproduce.stages import Workspace
 
 if TYPE_CHECKING:
-    from fabula.training.comparison import Measured
+    from fabula.training.compare import Measured
     from fabula.training.config import TrainingConfig
 
 PAPER_TABLE = {1: 1.924, 2: 1.936, 4: 1.957, 8: 1.950, 16: 1.975}  # what Table 1 of the paper says
@@ -26,7 +26,7 @@ DATA = ("real", "noise features", "shuffled orders")
 
 def table1(workspace: Workspace) -> list[dict[str, Any]]:
     """Bits by the number of dimensions of the essence."""
-    from fabula.training.comparison import ESSENCE, summarise
+    from fabula.training.compare import ESSENCE, summarise
 
     rows = []
     for d in workspace.plan.dimensions:
@@ -43,12 +43,12 @@ def table1_run(workspace: Workspace, d: int, seed: int) -> Measured:
 
 def measured_stage(workspace: Workspace, stage: str, config: TrainingConfig, parts: Parts) -> Measured:
     """One training that is a stage, and what it tells."""
-    from fabula.training.comparison import Measured
+    from fabula.training.compare import Measured
 
     most = workspace.plan.most
 
     def work() -> Any:
-        from fabula.training.comparison import measure
+        from fabula.training.compare import measure
 
         return measure(fewer(parts, most), config, device=workspace.plan.device, progress=workspace.epochs_of(stage))
 
@@ -68,9 +68,10 @@ def control(workspace: Workspace, name: str) -> list[dict[str, Any]]:
 
     def work() -> Any:
         from fabula.training.audit import audit_one
+        from fabula.training.essence import Essence
 
         parts = fewer(study.parts, plan.most)
-        return audit_one(name, parts, config, device=plan.device, progress=workspace.epochs_of(stage))[1]
+        return audit_one(name, Essence(parts, config, plan.device), progress=workspace.epochs_of(stage))[1]
 
     rows: list[dict[str, Any]] = workspace.stage(stage, {"config": config.to_dict(), "most": plan.most}, work)
     return rows
@@ -97,7 +98,7 @@ def more_data_run(workspace: Workspace, size: int) -> dict[str, Any]:
     stage = f"more-data-{size}"
 
     def work() -> Any:
-        from fabula.training.comparison import measure
+        from fabula.training.compare import measure
 
         return measure(fewer(study.parts, size), recipe, device=plan.device, progress=workspace.epochs_of(stage))
 

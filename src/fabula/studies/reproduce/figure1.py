@@ -18,20 +18,20 @@ from fabula.studies.reproduce.learned import essence, fingerprint
 from fabula.studies.reproduce.stages import Workspace
 
 if TYPE_CHECKING:
-    from fabula.training.comparison import Measured
+    from fabula.training.compare import Measured
 
 FROZEN = "the frozen essence"
 
 
 def figure1(workspace: Workspace) -> list[dict[str, Any]] | None:
     """Bits of the essence and of each feature alone, and correlations; None where no feature is a single number."""
-    from fabula.training.comparison import ranked
+    from fabula.training.compare import rank
 
     if workspace.study.plain is None:
         return None
     seeds = range(workspace.plan.seeds)
     runs = {name: [feature_run(workspace, name, seed) for seed in seeds] for name in feature_names(workspace)}
-    return [asdict(row) for row in ranked([essence_run(workspace, seed) for seed in seeds], runs, 1)]
+    return [asdict(row) for row in rank([essence_run(workspace, seed) for seed in seeds], runs, 1)]
 
 
 def feature_names(workspace: Workspace) -> tuple[str, ...]:
@@ -41,7 +41,7 @@ def feature_names(workspace: Workspace) -> tuple[str, ...]:
 
 def feature_run(workspace: Workspace, name: str, seed: int) -> Measured:
     """One training of Figure 1: a scorer of one feature alone."""
-    from fabula.training.comparison import alone
+    from fabula.training.compare import alone
 
     names = feature_names(workspace)
     config = workspace.plan.bits_config(names, dimensions=1, seed=seed)
@@ -60,7 +60,7 @@ def essence_run(workspace: Workspace, seed: int) -> Measured:
     plain = workspace.study.plain
     if plain is None or not is_frozen(workspace):
         return table1_run(workspace, 1, seed)
-    from fabula.training.comparison import Measured, alone, correlations, measure
+    from fabula.training.compare import Measured, alone, correlations, measure
 
     model, _ = essence(workspace, seed)
     study, plan, names = workspace.study, workspace.plan, feature_names(workspace)

@@ -67,7 +67,7 @@ def _trained(workspace: Workspace, name: str, config: Any, training: list[Collec
     path = workspace.model_path(name)
 
     def work() -> Any:
-        from fabula.training.trainer import train
+        from fabula.training.essence import train
 
         parts = Parts(training, workspace.study.development)
         done = train(parts, config, device=workspace.plan.device, progress=workspace.epochs_of(name))
@@ -112,8 +112,7 @@ def sequencer(workspace: Workspace) -> dict[str, Any]:
     settings = {"features": list(study.features), **plan.sequencer}
 
     def work() -> Any:
-        from fabula.training.sequencer.file import save_sequencer
-        from fabula.training.sequencer.sequencer import SequencerConfig, information_bits, train_sequencer
+        from fabula.training.sequencer import SequencerConfig, information_bits, save_sequencer, train_sequencer
 
         made = train_sequencer(
             study.training,

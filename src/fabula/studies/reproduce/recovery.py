@@ -7,11 +7,11 @@ from typing import Any
 
 from fabula.core.template_set import TemplateSet
 from fabula.models.model import Model
+from fabula.research.splits import Split
 from fabula.studies.evaluate import tabulate
 from fabula.studies.recovery import DIRECT, SEARCHES, Methods, recover, searchable
 from fabula.studies.reproduce.learned import SEARCH_PARTS, as_orderings, search_part, searching
 from fabula.studies.reproduce.stages import Workspace
-from fabula.studies.splits import Split
 
 
 def recovery(workspace: Workspace, model: Model, templates: TemplateSet, direct: Mapping[str, Any]) -> dict[str, Any]:

@@ -82,7 +82,7 @@ def reproduce(
         Called with a stage, a note, and how many stages are done, of how many.
     """
     import_extra("torch", extra="train", purpose="reproducing the paper")
-    from fabula.training.ranks import processes
+    from fabula.training.distributed import processes
 
     if processes() > 1:
         raise InputError("a reproduction shares its trainings out by its own jobs: start it without torchrun")

@@ -83,7 +83,7 @@ class Workspace:
         return json.loads(json.dumps(result))
 
     def epochs_of(self, stage: str) -> Callable[[Any], None]:
-        """Tells the epochs of a training that is a stage, as :func:`fabula.training.trainer.train` reports them."""
+        """Tells the epochs of a training that is a stage, as :func:`fabula.training.essence.train` reports them."""
         return lambda where: self.report(stage, f"epoch {where.epoch} of {where.epochs}")
 
     def model_path(self, name: str) -> Path:

@@ -11,9 +11,8 @@ import torch
 from torch import Tensor, nn
 
 from fabula.training.config import TrainingConfig
-from fabula.training.nets.encoders import trainable_encoder
-from fabula.training.nets.scorers import trainable_scorer
-from fabula.training.nets.scorers.kind import ScorerNet
+from fabula.training.nets.kinds import ScorerNet
+from fabula.training.nets.registry import trainable_encoder, trainable_scorer
 
 # Items whose essence differs by less than this part of its size are alike: in single precision that is rounding.
 ALIKE = 1e-6
