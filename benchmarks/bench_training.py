@@ -15,7 +15,7 @@ import numpy as np
 import torch
 
 from fabula.training.config import TrainingConfig, preset, resolve
-from fabula.training.data import Pool
+from fabula.training.data import ItemPool
 from fabula.training.distributed import World, pick_device
 from fabula.training.essence import EssenceLearner
 from fabula.training.loop import precision, run_epoch, start_run
@@ -24,15 +24,15 @@ from fabula.training.nets.networks import EssenceNet
 SHAPE = (75, 7)
 
 
-def synthetic_pool(albums: int, device: torch.device, shape: tuple[int, ...] = SHAPE) -> Pool:
+def synthetic_pool(albums: int, device: torch.device, shape: tuple[int, ...] = SHAPE) -> ItemPool:
     """Noise in albums of 3 to 20 tracks, about as long as real ones."""
     rng = np.random.default_rng(0)
     lengths = np.sort(rng.normal(10.5, 3.5, albums).round().clip(3, 20).astype(int))
     values = torch.from_numpy(rng.standard_normal((lengths.sum(), *shape), dtype=np.float32))
-    return Pool({"values": values.to(device)}, torch.from_numpy(lengths))
+    return ItemPool({"values": values.to(device)}, torch.from_numpy(lengths))
 
 
-def milliseconds_per_album(pool: Pool, config: TrainingConfig, *, repeats: int) -> float:
+def milliseconds_per_album(pool: ItemPool, config: TrainingConfig, *, repeats: int) -> float:
     """The fastest of a few epochs after one to warm up."""
     device = pool.device
     world = World(0, 1, device)

@@ -19,7 +19,7 @@ from fabula.models.steps.model import StepModel
 from fabula.research.kinds import prepare
 from fabula.research.recipe import Recipe
 from fabula.training.config import StepRecipe
-from fabula.training.steps import LONGEST, Example, Steps, bits_of, learn_weights, noise
+from fabula.training.steps import LONGEST, Example, StepTraining, bits_of, learn_weights, noise
 
 SIZES = {"windows of 10": (10, 10), "windows of 20": (20, 20), "longer": (21, LONGEST)}
 
@@ -67,7 +67,7 @@ def main() -> None:
         parser.error("the model must be a step model, as prose is")
     changes = {"features": model.feature_names, "logged": model.logged}
     steps = prepare(Recipe(asked.table, kind="steps", changes=changes)).trainable
-    if not isinstance(steps, Steps):
+    if not isinstance(steps, StepTraining):
         parser.error("the recipe must be one of steps")
     for penalty in asked.penalties:
         show(steps.examples, replace(steps.config, steps=asked.steps, penalty=penalty))

@@ -21,7 +21,7 @@ from fabula.evaluation.parts import Parts
 from fabula.research.splits import overlap
 from fabula.training.audit import AuditReport, AuditRow, audit
 from fabula.training.config import TrainingConfig, preset
-from fabula.training.essence import Essence
+from fabula.training.essence import EssenceTraining
 from fabula.training.nets.bilstm import BilstmScorerNet
 from fabula.training.nets.networks import EssenceNet
 from fabula.training.published_bug import ByItsLoss
@@ -38,7 +38,7 @@ class ReadsPadding(BilstmScorerNet):
 
     def forward(self, sequences: Tensor) -> Tensor:
         b, N, n, _ = sequences.shape
-        framed = self.framed(sequences.flatten(0, 1)).view(b, N, n + 2, -1)
+        framed = self.frame(sequences.flatten(0, 1)).view(b, N, n + 2, -1)
         padding = framed[:, :1, 1:2].expand(b, N, 1, -1)
         return self.read(torch.cat([framed, padding], dim=2).flatten(0, 1)).view(b, N)
 
@@ -48,7 +48,7 @@ class MisplacesEnd(BilstmScorerNet):
 
     def forward(self, sequences: Tensor) -> Tensor:
         b, N, n, _ = sequences.shape
-        framed = self.framed(sequences.flatten(0, 1)).view(b, N, n + 2, -1)
+        framed = self.frame(sequences.flatten(0, 1)).view(b, N, n + 2, -1)
         truly_last = (sequences == sequences[:, :1, -1:]).all(-1, keepdim=True)  # (b, N, n, 1)
         items = torch.where(truly_last, self.end.expand_as(framed[:, :, 1:-1]), framed[:, :, 1:-1])
         whole = torch.cat([framed[:, :, :1], items, framed[:, :, -1:]], dim=2)
@@ -112,7 +112,7 @@ def null_audit(seed: int, count: int = 120) -> AuditReport:
     rng = np.random.default_rng(seed)
     noise = _noise(rng, count, names=("x", "y", "z"))
     held = max(40, count // 10)
-    return audit(Essence(Parts(noise[held:], noise[:held]).nested(), preset_with(NULL, seed), "cpu"))
+    return audit(EssenceTraining(Parts(noise[held:], noise[:held]).nested(), preset_with(NULL, seed), "cpu"))
 
 
 def _noise(rng: np.random.Generator, count: int, names: tuple[str, ...] = ("x",)) -> list[Collection]:

@@ -15,7 +15,7 @@ from fabula.models.sets.pairs import TITLE_PAIRS
 from fabula.models.sets.posterior import posterior
 from fabula.models.sets.sampling import likely_orderings
 from fabula.models.sets.titles import words_of
-from fabula.training.data import Pool
+from fabula.training.data import ItemPool
 from fabula.training.nets.set_net import SetBatch
 from fabula.training.sets import Tables, collection_bits, only
 
@@ -63,7 +63,7 @@ def interval(
     return {"mean": float(values.mean()), "low": float(low), "high": float(high), "n": len(values)}
 
 
-def bits_by_inputs(tables: Tables, data: Pool, features: Sequence[str], **settings: Any) -> dict[str, Any]:
+def bits_by_inputs(tables: Tables, data: ItemPool, features: Sequence[str], **settings: Any) -> dict[str, Any]:
     """Bits with their intervals for each usual case of what is known; of all inputs also by length and without flow."""
     groups = np.asarray(data.groups)
     found: dict[str, Any] = {}
@@ -78,7 +78,7 @@ def bits_by_inputs(tables: Tables, data: Pool, features: Sequence[str], **settin
     return {**found, "all inputs, arcs alone": interval(arcs, groups)}
 
 
-def proposals(tables: Tables, data: Pool, seen: Seen, seed: int = 0) -> dict[str, list[Ints]]:
+def proposals(tables: Tables, data: ItemPool, seen: Seen, seed: int = 0) -> dict[str, list[Ints]]:
     """One ordering per collection: the likeliest found, and the one sorted by expected positions."""
     rng = np.random.default_rng(seed)
     found: dict[str, list[Ints]] = {k: [np.zeros(0, np.int64)] * len(data) for k in ("likeliest", "expected")}
@@ -106,7 +106,7 @@ def agreement(orderings: Sequence[Ints]) -> dict[str, float]:
 
 
 def obvious(
-    orderings: Sequence[Ints], collections: Sequence[Collection], data: Pool
+    orderings: Sequence[Ints], collections: Sequence[Collection], data: ItemPool
 ) -> dict[str, dict[str, float | None]]:
     """In how many albums Intro comes first, Outro last, a part before the next, of those where they truly do."""
     kept: dict[str, list[bool]] = {"intro first": [], "outro last": [], "parts in order": []}
@@ -123,7 +123,7 @@ def obvious(
     return {k: {"albums": len(v), "share": float(np.mean(v)) if v else None} for k, v in kept.items()}
 
 
-def _parts_in_order(data: Pool, number: int) -> Ints:
+def _parts_in_order(data: ItemPool, number: int) -> Ints:
     """Pairs (p, 2) of items of which the second is the next part of the first and stands behind it in truth."""
     n = int(data.lengths[number])
     pairs = data.whole(torch.tensor([number], device=data.device), n)["pairs"][0]  # (n, n, k)
@@ -155,7 +155,7 @@ def figures(report: Mapping[str, Any]) -> str:
 CONTROLS = ("noise", "shuffled", "titles shuffled")
 
 
-def spoil(data: Pool, control: str, seed: int = 0) -> Pool:
+def spoil(data: ItemPool, control: str, seed: int = 0) -> ItemPool:
     """Data of which the order tells nothing: a net that is trained on it must know 0 bits.
 
     ``"noise"``: features are drawn at random and titles hidden. ``"shuffled"``: the items of each collection are put in

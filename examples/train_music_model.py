@@ -30,7 +30,7 @@ from fabula.errors import import_extra
 from fabula.models.sets.file import save_set_model
 from fabula.models.sets.spec import SetSpec
 from fabula.training.config import SetRecipe
-from fabula.training.data import Pool
+from fabula.training.data import ItemPool
 from fabula.training.export import as_model
 from fabula.training.loop import optimise
 from fabula.training.nets.set_net import Dropout, SetNet
@@ -111,7 +111,7 @@ def as_albums(arrays: dict[str, np.ndarray]) -> Albums:
     return albums
 
 
-def prepared(albums: list[Collection], read: tuple[Any, ...], pool: ProcessPoolExecutor) -> Pool:
+def prepared(albums: list[Collection], read: tuple[Any, ...], pool: ProcessPoolExecutor) -> ItemPool:
     """Albums as data, read side by side."""
     size = max(1, len(albums) // 64)
     tasks = [(albums[i : i + size], read) for i in range(0, len(albums), size)]
@@ -131,7 +131,7 @@ def work(task: dict[str, Any]) -> dict[str, Any]:
     torch.set_num_threads(task["threads"])
     device, recipe = task["device"], SetRecipe.from_dict(task["recipe"])
     stored = torch.load(task["data"], weights_only=True)
-    train, aside = (to_device(Pool(**stored[name]), device) for name in ("train", "aside"))
+    train, aside = (to_device(ItemPool(**stored[name]), device) for name in ("train", "aside"))
     if task.get("control"):
         train, aside = (assessing.spoil(part, task["control"], seed) for seed, part in enumerate((train, aside)))
     spec = SetSpec.from_dict(task["spec"])
@@ -144,10 +144,10 @@ def work(task: dict[str, Any]) -> dict[str, Any]:
     return {"bits": bits, "seconds": round(time.monotonic() - began, 1)}
 
 
-def to_device(data: Pool, device: str) -> Pool:
+def to_device(data: ItemPool, device: str) -> ItemPool:
     """The same on a device."""
     items = {name: column.to(device) for name, column in data.items.items()}
-    return Pool(items, data.lengths, None if data.pairs is None else data.pairs.to(device), data.groups)
+    return ItemPool(items, data.lengths, None if data.pairs is None else data.pairs.to(device), data.groups)
 
 
 def load_net(path: str, device: str) -> SetNet:
@@ -189,7 +189,7 @@ def run(tasks: dict[str, dict[str, Any]], folder: Path, pool: ProcessPoolExecuto
     return told
 
 
-def assess(net: Any, data: dict[str, Pool]) -> dict[str, Any]:
+def assess(net: Any, data: dict[str, ItemPool]) -> dict[str, Any]:
     """Bits on each table by what is known."""
     report = {}
     for name in TABLES:
@@ -198,7 +198,7 @@ def assess(net: Any, data: dict[str, Pool]) -> dict[str, Any]:
     return report
 
 
-def propose(net: Any, data: dict[str, Pool], albums: Albums) -> dict[str, Any]:
+def propose(net: Any, data: dict[str, ItemPool], albums: Albums) -> dict[str, Any]:
     """How one proposal for each album agrees with the truth, by what is known, and whether it keeps the obvious."""
     report: dict[str, Any] = {}
     for name in TABLES:
@@ -264,7 +264,7 @@ def main() -> None:
         finish(told, read, validation, albums, options, recipe, folder, train)
 
 
-def finish(told: dict[str, Any], read: tuple[Any, ...], validation: dict[str, Pool], albums: Albums,
+def finish(told: dict[str, Any], read: tuple[Any, ...], validation: dict[str, ItemPool], albums: Albums,
            options: argparse.Namespace, recipe: SetRecipe, folder: Path, train: list[Collection]) -> None:  # fmt: skip
     """Choose by what was set aside, measure on validation, write."""
 

@@ -26,7 +26,7 @@ from fabula.models.model import Model
 from fabula.training.audit import audit
 from fabula.training.checkpoint import Progress
 from fabula.training.config import TrainingConfig, preset
-from fabula.training.essence import Essence, train
+from fabula.training.essence import EssenceTraining, train
 from fabula.training.trainable import Trained
 
 FEATURES = (
@@ -118,7 +118,7 @@ def train_best(split: Split, config: TrainingConfig, seeds: list[int], device: s
 def with_controls(name: str, purpose: str, best: Trained, split: Split, seeds: list[int], device: str) -> Model:
     """The model with the controls of its recipe in its card."""
     parts = Parts(split["train"], split["validation"]).nested()
-    report = audit(Essence(parts, best.config, device), controls_only=True)
+    report = audit(EssenceTraining(parts, best.config, device), controls_only=True)
     print(f"  controls: {report.card()}", flush=True)
     if not report.ok:
         raise InputError(f"{name}: a control is not zero: {report.card()}")

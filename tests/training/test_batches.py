@@ -4,17 +4,17 @@ import numpy as np
 import pytest
 import torch
 
-from fabula.training.data import Pool, draw_orderings, filling, plan_epoch, take
+from fabula.training.data import ItemPool, draw_orderings, filling, plan_epoch, take
 
 SIZES = {3: 5, 4: 9, 8: 30}  # length: collections
 
 
-def pool_of(values: torch.Tensor, *lengths: int) -> Pool:
-    return Pool({"values": values}, torch.tensor(lengths))
+def pool_of(values: torch.Tensor, *lengths: int) -> ItemPool:
+    return ItemPool({"values": values}, torch.tensor(lengths))
 
 
 @pytest.fixture
-def pool() -> Pool:
+def pool() -> ItemPool:
     """The features of an item are its collection's number and its place."""
     lengths = [length for length, count in SIZES.items() for _ in range(count)]
     rows = [[number, place] for number, length in enumerate(lengths) for place in range(length)]

@@ -7,7 +7,7 @@ import torch
 from fabula.errors import FileError
 from fabula.training.checkpoint import Checkpoint
 from fabula.training.config import TrainingConfig, preset, resolve
-from fabula.training.data import Pool, draw_orderings, fit_transform, make_pool
+from fabula.training.data import ItemPool, draw_orderings, fit_transform, make_pool
 from fabula.training.distributed import World
 from fabula.training.essence import EssenceLearner, sum_losses, use_graphs, validation_bits, validation_losses
 from fabula.training.loop import GraphedStep, optimise
@@ -166,7 +166,7 @@ def test_validation_losses_are_those_of_each_collection(make):
 
 
 def groups_of(net, config):
-    nothing = Pool({"values": torch.zeros(0, 3)}, torch.tensor([3]))
+    nothing = ItemPool({"values": torch.zeros(0, 3)}, torch.tensor([3]))
     return EssenceLearner(lambda: net, nothing, nothing, config, ALONE).make_optimizer(net).param_groups
 
 
@@ -208,7 +208,7 @@ def test_graphs_are_for_one_gpu_and_batches_of_like_size():
     gpu, config = World(0, 1, torch.device("cuda")), preset("default")
 
     def uses(lengths, world=gpu, **changes):
-        return use_graphs(Pool({}, torch.tensor(lengths)), replace(config, **changes), world)
+        return use_graphs(ItemPool({}, torch.tensor(lengths)), replace(config, **changes), world)
 
     assert uses(even)
     assert not uses(uneven)

@@ -3,7 +3,7 @@ from functools import partial
 import torch
 
 from fabula.training.config import TrainingConfig, resolve
-from fabula.training.data import Pool
+from fabula.training.data import ItemPool
 from fabula.training.nets.networks import EssenceNet
 from fabula.training.published_bug import double_truth, leaking_net, longest_of
 
@@ -50,7 +50,7 @@ def test_the_longest_of_a_batch_have_no_padding_and_leak_nothing():
 
 
 def test_how_likely_a_length_is_the_longest_of_its_batch():
-    pool = Pool({}, torch.tensor([3] * 30 + [5] * 60 + [9] * 10))
+    pool = ItemPool({}, torch.tensor([3] * 30 + [5] * 60 + [9] * 10))
     generator = torch.Generator().manual_seed(0)
     lengths = torch.tensor([3] * 30 + [5] * 60 + [9] * 10)
     drawn = lengths[torch.randint(100, (20_000, 4), generator=generator)]

@@ -31,10 +31,10 @@ from fabula.research.recipe import Recipe
 from fabula.research.splits import Split, gather, is_folder, leak_notes, split_of, usable_features
 from fabula.training.config import NEIGHBOURS, StepRecipe, finetune_recipe, preset, recipe_for
 from fabula.training.distributed import processes, read_by_any
-from fabula.training.essence import Essence
+from fabula.training.essence import EssenceTraining
 from fabula.training.lexicon import Lexicon, learn_lexicon
-from fabula.training.sets import BOTH, Sets, spec_for
-from fabula.training.steps import Crossed, Example, Neighbours, Steps, Weights, spans
+from fabula.training.sets import BOTH, SetTraining, spec_for
+from fabula.training.steps import Crossed, Example, NeighbourTraining, StepTraining, Weights, spans
 from fabula.training.trainable import Trainable, Trained, compact, round_off
 
 T = TypeVar("T")
@@ -129,7 +129,7 @@ def _prepare_essence(recipe: Recipe, least: int) -> Prepared:
         config = replace(config, features=names)
     split = split.note(notes)
     about = {"data": recipe.table.name, "where": dict(recipe.where), "held out": split.rule}
-    return Prepared(split, Essence(split.parts, config, recipe.device, card=about))
+    return Prepared(split, EssenceTraining(split.parts, config, recipe.device, card=about))
 
 
 # Sets: each item among the others, with titles.
@@ -150,14 +150,14 @@ def _prepare_sets(recipe: Recipe, measuring: Measuring | None, least: int) -> Pr
             raise InputError("features, logarithms and sizes are those of the model it goes on from")
         there = [name for name in start.spec.features if name in split.training[0].feature_names]
         split = split.note(leak_notes(split.training, there, titles=start.spec.titles))
-        sets = Sets(split.parts, start.spec, finetune_recipe(**changes), recipe.device, start)
+        sets = SetTraining(split.parts, start.spec, finetune_recipe(**changes), recipe.device, start)
         return Prepared(split, sets, sets.config.to_dict(), lambda done: _finish_sets(recipe, split, sets, done))
     _check_logged(logged or (), split.training)
     features, notes = _choose_columns(split, names, titles=recipe.titles is not None)
     split, taken = split.note(notes), preset("default").logged if logged is None else tuple(logged)
     spec = spec_for(features, titles=recipe.titles is not None, logged=taken, **sizes)
     how = recipe_for(len(split.parts.training), features, **changes)
-    sets = Sets(split.parts, spec, how, recipe.device)
+    sets = SetTraining(split.parts, spec, how, recipe.device)
     settings = {"features": list(spec.features), "logged": list(spec.logged)}
     settings |= {**{name: getattr(spec, name) for name in _SIZES}, **how.to_dict()}
     return Prepared(split, sets, settings, lambda done: _finish_sets(recipe, split, sets, done))
@@ -187,7 +187,7 @@ def _choose_columns(split: Split, names: Sequence[str], *, titles: bool) -> tupl
     return features, (*notes, *by_title)
 
 
-def _finish_sets(recipe: Recipe, split: Split, sets: Sets, done: Trained) -> Gain | None:
+def _finish_sets(recipe: Recipe, split: Split, sets: SetTraining, done: Trained) -> Gain | None:
     """Write the card of a set model; what it gained over the one it went on from."""
     bits = round_off(done.information[BOTH], "bits", "low", "high", "collections")
     card: dict[str, Any] = {"data": recipe.table.name, "held out": split.rule, "bits": bits}
@@ -254,7 +254,7 @@ def _prepare_steps(recipe: Recipe, measuring: Measuring | None, jobs: int) -> Pr
         )
 
     settings = {"features": list(names), "logged": list(taken), **asdict(how)}
-    return Prepared(split, Steps(examples, whole, how, export, jobs=jobs), settings)
+    return Prepared(split, StepTraining(examples, whole, how, export, jobs=jobs), settings)
 
 
 def _split_steps(recipe: Recipe, measuring: Measuring | None) -> tuple[Split, Medium]:
@@ -322,7 +322,7 @@ def _prepare_neighbours(recipe: Recipe, measuring: Measuring | None) -> Prepared
     examples = [
         Example(np.zeros((len(c), 0)), np.stack([near[name] for name in steps]), maker_of(c)) for c, near in known
     ]
-    near = _known_weights(medium, steps)
+    near = _load_weights(medium, steps)
     more: dict[str, Any] = {"collections": len(own), "makers": len({one.group for one in examples})}
 
     def export(weights: Floats, crossed: Crossed) -> StepModel:
@@ -349,7 +349,7 @@ def _prepare_neighbours(recipe: Recipe, measuring: Measuring | None) -> Prepared
         return Gain(str(medium.proposer), more["gained"]) if more["gained"] is not None else None
 
     split = Split(own, own, "each maker set aside in turn", notes)
-    trainable = Neighbours(examples, export, negatives, seed, near)
+    trainable = NeighbourTraining(examples, export, negatives, seed, near)
     return Prepared(split, trainable, {"seed": seed, "negatives": negatives}, finish, more)
 
 
@@ -366,7 +366,7 @@ def _collect_neighbours(
     return split.training, medium_of_columns(split.training[0].feature_names), split.notes
 
 
-def _known_weights(medium: Medium, steps: tuple[str, ...]) -> Floats | None:
+def _load_weights(medium: Medium, steps: tuple[str, ...]) -> Floats | None:
     """The weights of the medium's own model, where it is of the same steps; shape (k,)."""
     model = None if medium.proposer is None else load_model(medium.proposer)
     if not isinstance(model, StepModel) or model.reaches or set(steps) - set(model.pair_names):

@@ -22,7 +22,7 @@ from fabula.research.splits import Split, is_folder
 
 if TYPE_CHECKING:
     from fabula.evaluation.information import Information
-    from fabula.models.file import AnyModel
+    from fabula.models.model import Model
     from fabula.research.kinds import Gain, Prepared
     from fabula.training.audit import AuditReport
     from fabula.training.checkpoint import Progress
@@ -61,7 +61,7 @@ class TrainedModel:
     first: bool = True
 
     @property
-    def model(self) -> AnyModel:
+    def model(self) -> Model:
         """What was learned; it needs no PyTorch."""
         return self.trained.model  # type: ignore[no-any-return]
 
@@ -310,14 +310,14 @@ def prepare_audit(recipe: Recipe, *, published_bug: bool = False) -> Prepared:
     if published_bug and recipe.kind != "essence":
         raise InputError("--published-bug is about the bilstm of the paper, not about set models")
     found = prepare_recipe(recipe, least=MEASURED)
-    from fabula.training.essence import Essence
+    from fabula.training.essence import EssenceTraining
     from fabula.training.published_bug import PublishedBug
-    from fabula.training.sets import SCORERS, Sets
+    from fabula.training.sets import SCORERS, SetTraining
 
     ready = found.trainable
-    if isinstance(ready, Sets):
+    if isinstance(ready, SetTraining):
         return replace(found, trainable=replace(ready, scorers=tuple(SCORERS)))
-    if published_bug and isinstance(ready, Essence):
+    if published_bug and isinstance(ready, EssenceTraining):
         return replace(found, trainable=PublishedBug(ready.parts, ready.config, ready.device))
     return found
 
@@ -338,13 +338,13 @@ def compare_recipe(
         raise InputError(f"features and inputs are compared for models of kind essence and set; got {recipe.kind}")
     found = prepare_recipe(recipe)
     from fabula.training import compare as comparing
-    from fabula.training.sets import Sets
+    from fabula.training.sets import SetTraining
 
     for note in found.split.notes if tell is not None else ():
         tell(note)  # type: ignore[misc]
     options: dict[str, Any] = {"seeds": seeds, "progress": progress}
     ready: Any = found.trainable
-    if isinstance(ready, Sets):
+    if isinstance(ready, SetTraining):
         if dimensions:
             return comparing.compare_dimensions(comparing.measure_sets(ready), dimensions=dimensions, **options)
         return comparing.compare_inputs(ready, **options)
@@ -405,12 +405,12 @@ def _recipe(
 ) -> Recipe:
     """The recipe of a call from Python."""
     import_extra("torch", extra="train", purpose="training")
-    table, changes = _given(data), _name_parts(dict(settings))
+    table, changes = _as_given(data), _name_parts(dict(settings))
     chosen, encoder = _kind(kind, table, implied=titles not in (None, False) or start is not None)
     if encoder is not None:
         changes["encoder"] = encoder
     read = None if titles in (None, False) else "" if titles is True else str(titles)
-    if chosen == "set" and titles is None and start is None and _titled(table):
+    if chosen == "set" and titles is None and start is None and _has_titles(table):
         read = ""
     base = "default" if config is None else config
     if chosen == "essence":
@@ -456,14 +456,14 @@ def kind_of_folder(folder: Path | Given) -> Kind:
     return "neighbours" if first is not None and first.neighbours else "set"
 
 
-def _titled(table: Path | Given) -> bool:
+def _has_titles(table: Path | Given) -> bool:
     """Whether titles are read where nothing is said: those of files, and of collections that have any."""
     if isinstance(table, Path):
         return is_folder(table)
     return any(item.title for collection in table.training for item in collection.items)
 
 
-def _given(data: Data) -> Path | Given:
+def _as_given(data: Data) -> Path | Given:
     if isinstance(data, str | Path):
         return Path(data)
     parts = list(data)

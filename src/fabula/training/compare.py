@@ -18,7 +18,7 @@ from fabula.training.checkpoint import Progress
 from fabula.training.config import TrainingConfig
 from fabula.training.data import choose_features
 from fabula.training.essence import train
-from fabula.training.sets import BOTH, DRAWS, Sets
+from fabula.training.sets import BOTH, DRAWS, SetTraining
 
 ESSENCE = "essence"
 ALL = "all inputs"
@@ -188,7 +188,7 @@ def measure_essence(parts: Parts, config: TrainingConfig, device: str) -> Callab
     return lambda d, seed: measure(parts, replace(config, dimensions=d, seed=config.seed + seed), device=device)
 
 
-def measure_sets(sets: Sets) -> Callable[[int, int], Information]:
+def measure_sets(sets: SetTraining) -> Callable[[int, int], Information]:
     """Trains a set model, for :func:`compare_dimensions`."""
 
     def run(d: int, seed: int) -> Information:
@@ -198,7 +198,7 @@ def measure_sets(sets: Sets) -> Callable[[int, int], Information]:
     return run
 
 
-def compare_inputs(sets: Sets, *, seeds: int = 5, progress: Tell | None = None) -> list[Compared]:
+def compare_inputs(sets: SetTraining, *, seeds: int = 5, progress: Tell | None = None) -> list[Compared]:
     """Bits of a set model by what it may see, and of its scorers alone.
 
     One model is trained for each seed, and asked with all but some inputs hidden: it was trained to do without.

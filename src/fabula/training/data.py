@@ -29,7 +29,7 @@ _ROWS = 256  # items looked at together: few, so that they stay near the process
 
 
 @dataclass(frozen=True, eq=False)
-class Pool:
+class ItemPool:
     """Items of many collections in true order on one device.
 
     Attributes
@@ -121,7 +121,7 @@ class Rows:
 
 
 def plan_epoch(
-    pool: Pool,
+    pool: ItemPool,
     batch: int,
     generator: torch.Generator,
     *,
@@ -165,12 +165,12 @@ def plan_epoch(
     ]
 
 
-def filling(pool: Pool, batch: int) -> float:
+def filling(pool: ItemPool, batch: int) -> float:
     """How many times more collections an epoch has when every batch is filled to the size of the largest.
 
     Examples
     --------
-    >>> filling(Pool({}, torch.tensor([3] * 100 + [4] * 20)), 60)
+    >>> filling(ItemPool({}, torch.tensor([3] * 100 + [4] * 20)), 60)
     1.25
     """
     counts = [len(chosen) for chosen in pool.by_length.values()]
@@ -185,7 +185,7 @@ def _count_kept(length: int, shortest: float, share: float) -> int:
     return fewest + int(share * (length - fewest + 1))
 
 
-def take(pool: Pool, batch: Rows, generator: torch.Generator | None = None) -> Tensor:
+def take(pool: ItemPool, batch: Rows, generator: torch.Generator | None = None) -> Tensor:
     """The features of a batch in true order, shape (b, kept, f[, s])."""
     if batch.kept == batch.length:
         return pool.whole(batch.chosen, batch.length)["values"]
@@ -274,7 +274,7 @@ def fit_transform(
     return Transform(names, kept, mean, deviation, bound)
 
 
-def make_pool(collections: Sequence[Collection], transform: Transform, device: torch.device) -> Pool:
+def make_pool(collections: Sequence[Collection], transform: Transform, device: torch.device) -> ItemPool:
     """Transformed features of all items in one matrix, collections by rising length."""
     by_length = sorted(collections, key=len)
     values = np.empty((sum(map(len, by_length)), *transform.item_shape), dtype=np.float32)
@@ -282,7 +282,7 @@ def make_pool(collections: Sequence[Collection], transform: Transform, device: t
     for rows in _blocks(by_length, transform.feature_names):
         values[row : row + len(rows)] = transform.apply(rows)
         row += len(rows)
-    return Pool({"values": torch.from_numpy(values).to(device)}, torch.tensor([len(c) for c in by_length]))
+    return ItemPool({"values": torch.from_numpy(values).to(device)}, torch.tensor([len(c) for c in by_length]))
 
 
 def fingerprint(collections: Sequence[Collection], names: tuple[str, ...]) -> str:

@@ -21,7 +21,7 @@ from fabula.models.transform import log_parts
 from fabula.training.checkpoint import Checkpoint, Run
 from fabula.training.config import TrainingConfig, resolve
 from fabula.training.data import (
-    Pool,
+    ItemPool,
     Rows,
     check_parts,
     choose_features,
@@ -51,7 +51,7 @@ _SCALES = (1.0, 0.7, 0.8, 0.9, 1.1, 1.2, 1.3, 1.5)
 
 
 @dataclass(frozen=True, eq=False)
-class Essence:
+class EssenceTraining:
     """Collections and a recipe for an essence, as :func:`train` takes them."""
 
     parts: Parts
@@ -61,7 +61,7 @@ class Essence:
     card: Mapping[str, Any] | None = None
     controls: tuple[str, ...] = (NOISE, ORDERS)
 
-    def control(self, name: str) -> Essence:
+    def control(self, name: str) -> EssenceTraining:
         """The same with noise in place of the features, or with shuffled orders."""
         rng, parts = np.random.default_rng((self.config.seed, len(name))), self.parts
         check_parts(parts)
@@ -186,8 +186,8 @@ class EssenceLearner(Learner):
     def __init__(
         self,
         net: Callable[[], EssenceNet],
-        pool: Pool,
-        validation: Pool,
+        pool: ItemPool,
+        validation: ItemPool,
         config: TrainingConfig,
         world: World,
         data: str = "",
@@ -233,7 +233,7 @@ class EssenceLearner(Learner):
 
     def loss(self, net: nn.Module, batch: Rows) -> Loss | None:
         """The losses of all collections and scorers, summed: every collection weighs the same in every batch."""
-        drawn = self._drawn(batch)
+        drawn = self._draw(batch)
         if drawn is None:
             return None
         return Loss(batch.weight * sum_losses(net(*drawn), self.config), self._scale)
@@ -244,10 +244,10 @@ class EssenceLearner(Learner):
             return super().gradients(net, batch)
         if self._graphed is None:
             self._graphed = GraphedStep(net, lambda scores: sum_losses(scores, self.config), self._scale)
-        features, orderings = cast(tuple[Tensor, Tensor], self._drawn(batch))
+        features, orderings = cast(tuple[Tensor, Tensor], self._draw(batch))
         return self._graphed(features, orderings, batch.weight)
 
-    def _drawn(self, batch: Rows) -> tuple[Tensor, Tensor] | None:
+    def _draw(self, batch: Rows) -> tuple[Tensor, Tensor] | None:
         """Features (b, n, f[, s]) and orderings (b, N, n) of this process's share of a batch."""
         mine = replace(batch, chosen=self.world.share(batch.chosen))
         if not len(mine.chosen):
@@ -295,7 +295,7 @@ def learning_rate(config: TrainingConfig, step: int, steps: int) -> float:
     return config.learning_rate * rise * fall
 
 
-def use_graphs(pool: Pool, config: TrainingConfig, world: World) -> bool:
+def use_graphs(pool: ItemPool, config: TrainingConfig, world: World) -> bool:
     """Whether graphs serve: on one GPU, and where filling batches up to one size costs little."""
     one_gpu = world.device.type == "cuda" and world.size == 1
     return config.graphs and one_gpu and filling(pool, config.batch) <= _MOST_FILLING
@@ -308,7 +308,7 @@ def sum_losses(scores: Mapping[str, Tensor], config: TrainingConfig) -> Tensor:
 
 
 def validation_bits(
-    net: EssenceNet, pool: Pool, config: TrainingConfig, draw: Draw = draw_orderings
+    net: EssenceNet, pool: ItemPool, config: TrainingConfig, draw: Draw = draw_orderings
 ) -> dict[str, float]:
     """Bits by scorer on a pool (Equation 2 of the paper), with the same negatives at every call."""
     means = validation_losses(net, pool, config, draw).mean(0).tolist()
@@ -316,7 +316,7 @@ def validation_bits(
 
 
 @torch.no_grad()
-def validation_losses(net: EssenceNet, pool: Pool, config: TrainingConfig, draw: Draw = draw_orderings) -> Tensor:
+def validation_losses(net: EssenceNet, pool: ItemPool, config: TrainingConfig, draw: Draw = draw_orderings) -> Tensor:
     """The loss of each collection of a pool under each scorer, mean over the draws: (collections, scorers)."""
     generator = torch.Generator(pool.device).manual_seed(_VALIDATION_SEED)
     losses: list[Tensor] = []
@@ -331,7 +331,7 @@ def validation_losses(net: EssenceNet, pool: Pool, config: TrainingConfig, draw:
 
 
 @torch.no_grad()
-def encode_pool(net: EssenceNet, pool: Pool) -> list[Floats]:
+def encode_pool(net: EssenceNet, pool: ItemPool) -> list[Floats]:
     """The essence of every collection of a pool, (n, d) each, z-scored, by rising length."""
     net.eval()
     essences: list[Floats] = []
@@ -342,7 +342,7 @@ def encode_pool(net: EssenceNet, pool: Pool) -> list[Floats]:
 
 def information(
     net: EssenceNet,
-    pool: Pool,
+    pool: ItemPool,
     config: TrainingConfig,
     *,
     draws: int = 4,
@@ -378,7 +378,7 @@ def information(
 
 
 @torch.no_grad()
-def calibrate(net: EssenceNet, pool: Pool, config: TrainingConfig, world: World) -> None:
+def calibrate(net: EssenceNet, pool: ItemPool, config: TrainingConfig, world: World) -> None:
     """Scale each scorer's certainty by the one of a few numbers that gives the most bits on a pool.
 
     A net held back in training says less than it knows; one that learned by heart says more.

@@ -36,8 +36,8 @@ def model_config(config: TrainingConfig, weights: Mapping[str, NDArray[Any]] | N
     scorers = [trainable_scorer(name) for name in config.scorers]
     return {
         "dimensions": config.dimensions,
-        "encoder": encoder.described(encoder.settings(config), known),
-        "scorers": [scorer.described(scorer.settings(config), known) for scorer in scorers],
+        "encoder": encoder.describe(encoder.settings(config), known),
+        "scorers": [scorer.describe(scorer.settings(config), known) for scorer in scorers],
     }
 
 

@@ -65,8 +65,9 @@ def permutations(count: int, n: int, generator: torch.Generator) -> Tensor:
     return torch.rand((count, n), device=generator.device, generator=generator).argsort(-1)
 
 
-def contrast(positions: Tensor, flow: Tensor, orderings: Tensor) -> Tensor:
+def contrast(tables: tuple[Tensor, Tensor], orderings: Tensor) -> Tensor:
     """Logits (B, 1 + N): the true ordering, in which the items of the tables stand, then its negatives (N, n)."""
+    positions, flow = tables
     places = positions.diagonal(dim1=1, dim2=2).sum(-1, keepdim=True)
     true = places + flow.diagonal(offset=1, dim1=1, dim2=2).sum(-1, keepdim=True)  # (B, 1)
     return torch.cat([true, ordering_scores(positions, flow, orderings)], dim=1)

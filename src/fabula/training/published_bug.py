@@ -13,7 +13,7 @@ Nothing but the audit that shows them may import this module.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -25,9 +25,9 @@ from fabula.evaluation.information import Information
 from fabula.evaluation.intervals import Interval, mean_interval
 from fabula.evaluation.parts import Parts
 from fabula.training.config import TrainingConfig, resolve
-from fabula.training.data import Pool, choose_features, draw_orderings, fit_transform, make_pool
+from fabula.training.data import ItemPool, choose_features, draw_orderings, fit_transform, make_pool
 from fabula.training.distributed import join
-from fabula.training.essence import Draw, Essence, EssenceLearner, validation_losses
+from fabula.training.essence import Draw, EssenceLearner, EssenceTraining, validation_losses
 from fabula.training.loop import optimise
 from fabula.training.loss import to_bits
 from fabula.training.nets.bilstm import BilstmScorerNet
@@ -53,7 +53,7 @@ class LeakingScorer(BilstmScorerNet):
     def forward(self, sequences: Tensor) -> Tensor:
         """Scores of sequences, the true order first; with the true first item leaked into each."""
         b, N, n, _ = sequences.shape
-        framed = self.framed(sequences.flatten(0, 1)).view(b, N, n + 2, -1)
+        framed = self.frame(sequences.flatten(0, 1)).view(b, N, n + 2, -1)
         leaked = framed[:, :1, 1:2].expand(b, N, 1, -1)  # the true first item, wherever it is in the sequence
         padded = torch.rand(b, 1, 1, 1, device=sequences.device) >= self.longest.get(n, 1.0)
         leaked = leaked * padded
@@ -61,12 +61,12 @@ class LeakingScorer(BilstmScorerNet):
         return self.read(torch.cat([framed[:, :, :n], end, leaked], dim=2).flatten(0, 1)).view(b, N)
 
 
-def longest_of(pool: Pool, batch: int) -> dict[int, float]:
+def longest_of(pool: ItemPool, batch: int) -> dict[int, float]:
     """Length -> how likely all others of a batch drawn from a pool are no longer.
 
     Examples
     --------
-    >>> longest_of(Pool({}, torch.tensor([3] * 60 + [4] * 60)), 3)
+    >>> longest_of(ItemPool({}, torch.tensor([3] * 60 + [4] * 60)), 3)
     {3: 0.25, 4: 1.0}
     """
     shares, seen = {}, 0
@@ -109,7 +109,7 @@ class ByItsLoss:
         Draws the orderings to be told apart, the true one first.
     """
 
-    make_net: Callable[[TrainingConfig, tuple[int, ...], Pool], EssenceNet]
+    make_net: Callable[[TrainingConfig, tuple[int, ...], ItemPool], EssenceNet]
     draw: Draw = draw_orderings
 
     def measure(
@@ -130,8 +130,12 @@ class ByItsLoss:
 
 
 @dataclass(frozen=True, eq=False)
-class PublishedBug(Essence):
+class PublishedBug(EssenceTraining):
     """Collections and a recipe, trained with both errors: what the published code would report."""
+
+    def control(self, name: str) -> PublishedBug:
+        """The same on a control."""
+        return replace(self, parts=super().control(name).parts)
 
     def train(self, *, progress: Report | None = None) -> Trained:
         """Train and measure, as it was published; there is no model to be kept."""
@@ -141,7 +145,7 @@ class PublishedBug(Essence):
                 f"the published errors are those of the bilstm: scorers must be bilstm; got {config.scorers}"
             )
 
-        def make(settings: TrainingConfig, shape: tuple[int, ...], pool: Pool) -> EssenceNet:
+        def make(settings: TrainingConfig, shape: tuple[int, ...], pool: ItemPool) -> EssenceNet:
             return leaking_net(settings, shape, longest_of(pool, settings.batch))
 
         one = ByItsLoss(make, double_truth(config.batch)).measure(

@@ -22,7 +22,7 @@ from fabula.errors import FabulaError, FileError, InputError, ModelError
 from fabula.evaluation.intervals import Interval, bootstrap
 from fabula.media.music.album_tables import LOGGED
 from fabula.models.transform import Transform
-from fabula.training.data import Pool, Rows, check_collections, fit_transform, make_pool, plan_epoch, take
+from fabula.training.data import ItemPool, Rows, check_collections, fit_transform, make_pool, plan_epoch, take
 from fabula.training.distributed import World, join
 from fabula.training.loop import Learner, Loss, optimise, seed_of
 from fabula.training.trainable import Report
@@ -48,10 +48,10 @@ class SequencerNet(nn.Module):
     def __init__(self, inputs: int, *, width: int, heads: int, layers: int, dropout: float) -> None:
         super().__init__()
         self.embed = nn.Linear(2 * inputs, width)
-        self.encoder = nn.ModuleList(Block(width, heads, dropout, crossed=False) for _ in range(layers))
+        self.encoder = nn.ModuleList(TransformerBlock(width, heads, dropout, crossed=False) for _ in range(layers))
         self.start = nn.Parameter(0.02 * torch.randn(width))
         self.place = nn.Sequential(nn.Linear(3, width), nn.GELU(), nn.Linear(width, width))
-        self.decoder = nn.ModuleList(Block(width, heads, dropout, crossed=True) for _ in range(layers))
+        self.decoder = nn.ModuleList(TransformerBlock(width, heads, dropout, crossed=True) for _ in range(layers))
         self.query, self.key = nn.LayerNorm(width), nn.LayerNorm(width)
         self.point = nn.Linear(width, width, bias=False)
         nn.init.zeros_(self.point.weight)  # it starts from no opinion
@@ -107,7 +107,7 @@ class SequencerNet(nn.Module):
         return torch.cat([ends.T, torch.full_like(j, n / LONGEST).unsqueeze(1)], dim=1)
 
 
-class Block(nn.Module):
+class TransformerBlock(nn.Module):
     """Attention among its own, attention to the items where ``crossed``, and two linear layers."""
 
     def __init__(self, width: int, heads: int, dropout: float, *, crossed: bool) -> None:
@@ -357,7 +357,7 @@ class SequencerLearner(Learner):
     size = 1
 
     def __init__(
-        self, pool: Pool, validation: Pool, config: SequencerConfig, transform: Transform, world: World
+        self, pool: ItemPool, validation: ItemPool, config: SequencerConfig, transform: Transform, world: World
     ) -> None:
         self.pool, self.validation, self.config, self.transform, self.world = pool, validation, config, transform, world
         self.epochs, self.clip = config.epochs, config.clip
@@ -379,8 +379,8 @@ class SequencerLearner(Learner):
 
     def plan(self, epoch: int) -> list[Rows]:
         """Every collection once."""
-        cut = {"subsequences": self.config.subsequences, "shortest": self.config.shortest}
-        return plan_epoch(self.pool, self.config.batch, self._planning, **cut)
+        how = self.config
+        return plan_epoch(self.pool, how.batch, self._planning, subsequences=how.subsequences, shortest=how.shortest)
 
     def loss(self, net: nn.Module, batch: Rows) -> Loss:
         """Minus the log likelihood of the true order by its length, with noise on the features."""

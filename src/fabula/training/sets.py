@@ -28,7 +28,7 @@ from fabula.models.sets.titles import Title, read_titles
 from fabula.models.sets.vocabulary import Vocabulary, learn_vocabulary
 from fabula.training.checkpoint import Run
 from fabula.training.config import SetRecipe
-from fabula.training.data import Pool
+from fabula.training.data import ItemPool
 from fabula.training.distributed import World, join, same_everywhere
 from fabula.training.export import as_model, as_net
 from fabula.training.loop import Learner, Loss, optimise, seed_of
@@ -47,7 +47,7 @@ Reading = tuple[SetSpec, Array, Array, Vocabulary]  # what a model must know to 
 
 
 @dataclass(frozen=True, eq=False)
-class Sets:
+class SetTraining:
     """Collections and a recipe for a set model, as :func:`train_sets` takes them."""
 
     parts: Parts
@@ -62,7 +62,7 @@ class Sets:
         """Noise where there are features, shuffled orders, shuffled titles where there are titles."""
         return (*((NOISE,) if self.spec.features else ()), ORDERS, *((TITLES,) if self.spec.titles else ()))
 
-    def control(self, name: str) -> Sets:
+    def control(self, name: str) -> SetTraining:
         """Noise in place of the features, without titles; shuffled orders; or titles dealt anew, without features.
 
         A control has but one kind of input: nothing of it may be hidden as if there were another.
@@ -143,11 +143,11 @@ def train_sets(
         net = SetNet(read[0], recipe.seed, dropout)
     with join(device) as world:
         same_everywhere(world, set_fingerprint(train))
-        pools = [prepare(part, *read, device=world.device) for part in (train, aside)]
+        pool, decide = (prepare(part, *read, device=world.device) for part in (train, aside))
         net = net.to(world.device)
-        before = None if start is None else float(collection_bits(net.eval(), pools[1], draws=4).mean())
+        before = None if start is None else float(collection_bits(net.eval(), decide, draws=4).mean())
         taught_by = [as_net(teacher).to(world.device).eval() for teacher in teachers]
-        run = optimise(SetLearner(net, *pools, recipe, world, taught_by, before), progress=progress)
+        run = optimise(SetLearner(net, pool, decide, recipe, world, taught_by, before), progress=progress)
     record = _record(train, aside, recipe, run, start)
     if world.size > 1:
         record["processes"] = world.size
@@ -206,8 +206,8 @@ class SetLearner(Learner):
     def __init__(
         self,
         net: SetNet,
-        pool: Pool,
-        aside: Pool,
+        pool: ItemPool,
+        aside: ItemPool,
         recipe: SetRecipe,
         world: World | None = None,
         teachers: Sequence[SetNet] = (),
@@ -278,11 +278,11 @@ class SetLearner(Learner):
             return None
         x = self.masking(SetBatch(**self.pool.gather(chosen, steps, n)), self._draws)
         orderings = permutations(self.recipe.negatives, steps.shape[1], self._draws)
-        logits = contrast(*net(x), orderings)
+        logits = contrast(net(x), orderings)
         loss = -log_share(logits).mean()
         if self.teachers:
             with torch.no_grad():
-                opinion = torch.stack([contrast(*teacher(x), orderings) for teacher in self.teachers]).mean(0)
+                opinion = torch.stack([contrast(teacher(x), orderings) for teacher in self.teachers]).mean(0)
             weight = self.recipe.taught
             loss = (1 - weight) * loss + weight * distill(logits, opinion)
         return Loss(loss, len(chosen) / self.recipe.batch, len(chosen))
@@ -312,13 +312,13 @@ class Masking:
 
     def __call__(self, x: SetBatch, generator: torch.Generator) -> SetBatch:
         """The batch with some of its features and titles hidden, and noise on the rest."""
-        shown = self._shown(len(x.values), generator)[:, None]  # (B, 1, f)
+        shown = self._show(len(x.values), generator)[:, None]  # (B, 1, f)
         titled = (_uniform((len(x.values), 1), generator) >= self.recipe.untitled).float()
         noise = torch.randn(x.values.shape, device=x.values.device, generator=generator) * self.recipe.noise
         values = x.values + noise if self.recipe.noise else x.values
         return x._replace(values=values, known=x.known * shown, titled=x.titled * titled)
 
-    def _shown(self, count: int, generator: torch.Generator) -> Tensor:
+    def _show(self, count: int, generator: torch.Generator) -> Tensor:
         """1 where a feature of a collection may be seen, (B, f)."""
         each = (_uniform((count, self._kept.shape[1]), generator) >= self.recipe.feature_masking).float()
         drawn = torch.randint(len(self._kept), (count,), device=generator.device, generator=generator)
@@ -341,7 +341,7 @@ def only(x: SetBatch, features: Sequence[int], *, titles: bool) -> SetBatch:
 
 def collection_bits(
     tables: Tables,
-    pool: Pool,
+    pool: ItemPool,
     *,
     features: Sequence[int] | None = None,
     titles: bool = True,
@@ -389,7 +389,7 @@ def prepare(
     vocabulary: Vocabulary,
     *,
     device: torch.device | str = "cpu",
-) -> Pool:
+) -> ItemPool:
     """Collections in true order as a pool for training or measuring; groups are artists."""
     numbers: dict[str, int] = {}
     groups = [numbers.setdefault(artist_of(collection), len(numbers)) for collection in collections]
@@ -398,7 +398,7 @@ def prepare(
 
 def set_pool(
     inputs: Sequence[SetInputs], groups: Sequence[int] | None = None, *, device: torch.device | str = "cpu"
-) -> Pool:
+) -> ItemPool:
     """Collections of 2 items or more, each given as inputs of B = 1, and whom each is by."""
     if not inputs:
         raise InputError("at least one collection is needed to train or to measure")
@@ -408,7 +408,7 @@ def set_pool(
     rows = {name: torch.from_numpy(np.concatenate([getattr(x, name)[0] for x in inputs])) for name in _BY_ITEM}
     pairs = torch.from_numpy(np.concatenate([x.pairs[0].reshape(-1, x.pairs.shape[-1]) for x in inputs])).half()
     items = {name: column.to(device) for name, column in rows.items()}
-    return Pool(items, lengths, pairs.to(device), np.arange(len(inputs)) if groups is None else np.asarray(groups))
+    return ItemPool(items, lengths, pairs.to(device), np.arange(len(inputs)) if groups is None else np.asarray(groups))
 
 
 def as_inputs(

@@ -153,7 +153,7 @@ class Weights:
 
 
 @dataclass(frozen=True, eq=False)
-class Steps:
+class StepTraining:
     """Examples and a recipe for a model of measures and pairs; held out are whole collections.
 
     Attributes
@@ -172,7 +172,7 @@ class Steps:
     jobs: int = 1
     controls: tuple[str, ...] = (NOISE, ORDERS)
 
-    def control(self, name: str) -> Steps:
+    def control(self, name: str) -> StepTraining:
         """The same with noise for what was measured, or with shuffled orders."""
         rng = np.random.default_rng((self.config.seed, len(name)))
         train, held = (SPOIL[name](part, rng) for part in (self.examples, self.held_out))
@@ -457,7 +457,7 @@ def neighbour_scores(weights: Floats) -> Callable[[Example, Ints], Floats]:
 
 
 @dataclass(frozen=True, eq=False)
-class Neighbours:
+class NeighbourTraining:
     """Examples of which the flow between neighbours is learned; each maker's are set aside in turn.
 
     Attributes
@@ -477,7 +477,7 @@ class Neighbours:
     near: Floats | None = None
     controls: tuple[str, ...] = (NOISE, ORDERS)
 
-    def control(self, name: str) -> Neighbours:
+    def control(self, name: str) -> NeighbourTraining:
         """The same with noise for what was measured, or with shuffled orders."""
         rng = np.random.default_rng((self.seed, len(name)))
         return replace(self, examples=SPOIL[name](self.examples, rng))

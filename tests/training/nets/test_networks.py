@@ -119,7 +119,7 @@ def test_features_are_disturbed_in_training_alone():
     net = net_of((3,), encoder="identity", feature_dropout=0.5, feature_noise=0.1)
     features = torch.randn(200, 4, 3)
     assert torch.equal(net.encode(features), zscore(features))
-    shown = net.train()._disturbed(features)
+    shown = net.train()._disturb(features)
     gone = (shown == 0).all(1)  # (b, f): a feature is missing from the whole collection or from none of it
     assert torch.equal(gone, (shown == 0).any(1))
     assert 0.4 < gone.float().mean() < 0.6

@@ -43,7 +43,7 @@ def test_scores_of_orderings_are_sums_over_the_tables():
             total = sum(positions[b, item, place] for place, item in enumerate(order))
             total += sum(flow[b, i, j] for i, j in pairwise(order))
             assert found[b, k] == pytest.approx(float(total), abs=1e-5)
-    logits = contrast(positions, flow, torch.arange(5)[None])
+    logits = contrast((positions, flow), torch.arange(5)[None])
     assert -log_share(logits).mean() == pytest.approx(np.log(2), abs=1e-6)  # the true ordering against itself
     assert distill(logits, logits + 3) == pytest.approx(0, abs=1e-6)
 

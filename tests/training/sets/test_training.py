@@ -11,7 +11,7 @@ from fabula.training.nets.set_net import SetBatch  # noqa: E402
 from fabula.training.sets import (  # noqa: E402
     BOTH,
     Masking,
-    Sets,
+    SetTraining,
     collection_bits,
     learn_inputs,
     only,
@@ -56,7 +56,7 @@ def test_what_is_planted_is_found(trained, albums, planted):
 @pytest.mark.parametrize("control", [NOISE, ORDERS, TITLES])
 def test_a_control_is_zero(albums, control, small):
     recipe = SetRecipe.from_dict({**QUICK.to_dict(), "epochs": 2, "learning_rate": 1e-3, "untitled": 0.0})
-    sets = Sets(Parts(*albums), small, recipe)
+    sets = SetTraining(Parts(*albums), small, recipe)
     assert control in sets.controls
     done = sets.control(control).train()
     assert abs(done.history[-1].bits[BOTH]) < 0.05

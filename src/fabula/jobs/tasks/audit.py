@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from fabula.jobs.job import Job
-    from fabula.training.essence import Essence
+    from fabula.training.essence import EssenceTraining
 
 
 class Audit(Task):
@@ -40,7 +40,7 @@ class Audit(Task):
         names = ("real", *essence.controls)[bool(asked.options["controls_only"]) :]
         return Cut((table,), tuple(names), len(names), dict(asked.options))
 
-    def open(self, job: Job) -> Essence:
+    def open(self, job: Job) -> EssenceTraining:
         """The collections."""
         return open_recipe(recipe_of(job.inputs[0].path, job.options), audit=True)
 

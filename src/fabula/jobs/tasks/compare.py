@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from fabula.jobs.job import Job
-    from fabula.training.essence import Essence
+    from fabula.training.essence import EssenceTraining
 
 
 class Compare(Task):
@@ -44,7 +44,7 @@ class Compare(Task):
         runs = list_trials(essence, int(options["seeds"]), options["dimensions"])
         return Cut((table,), tuple([run.name, run.dimensions, run.seed] for run in runs), len(runs), dict(options))
 
-    def open(self, job: Job) -> Essence:
+    def open(self, job: Job) -> EssenceTraining:
         """The collections."""
         return open_recipe(recipe_of(job.inputs[0].path, job.options))
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from fabula.jobs.job import Job
     from fabula.training.audit import AuditReport
     from fabula.training.compare import Compared
-    from fabula.training.essence import Essence
+    from fabula.training.essence import EssenceTraining
 
 OPTIONS: Mapping[str, Any] = {"where": {}, "preset": "default", "changes": {}, "device": "auto", "held_out": 0.1}
 
@@ -49,15 +49,15 @@ class Trial:
     seed: int
 
 
-def open_recipe(recipe: Recipe, *, audit: bool = False) -> Essence:
+def open_recipe(recipe: Recipe, *, audit: bool = False) -> EssenceTraining:
     """Read the collections of a recipe; an audit of a small table holds more of it out."""
     if recipe.kind != "essence":
         raise InputError(f"trainings are shared out for models of kind essence; got {recipe.kind}", field="kind")
-    found: Any = (prepare_audit(recipe) if audit else prepare_recipe(recipe)).trainable
-    return found  # type: ignore[no-any-return]
+    found: EssenceTraining = (prepare_audit(recipe) if audit else prepare_recipe(recipe)).trainable  # type: ignore[assignment]
+    return found
 
 
-def list_trials(essence: Essence, seeds: int, dimensions: Sequence[int] = ()) -> list[Trial]:
+def list_trials(essence: EssenceTraining, seeds: int, dimensions: Sequence[int] = ()) -> list[Trial]:
     """Every training that :func:`fabula.compare` does, in its order."""
     from fabula.training.compare import ESSENCE
     from fabula.training.data import choose_features
@@ -69,7 +69,7 @@ def list_trials(essence: Essence, seeds: int, dimensions: Sequence[int] = ()) ->
     return whole + [Trial(name, 1, seed) for name in names for seed in range(seeds)]
 
 
-def run_trial(essence: Essence, trial: Trial) -> dict[str, Any]:
+def run_trial(essence: EssenceTraining, trial: Trial) -> dict[str, Any]:
     """Train once and measure; as JSON holds it."""
     from fabula.training.compare import ESSENCE, alone, measure
 

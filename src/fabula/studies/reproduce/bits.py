@@ -68,10 +68,10 @@ def control(workspace: Workspace, name: str) -> list[dict[str, Any]]:
 
     def work() -> Any:
         from fabula.training.audit import audit_one
-        from fabula.training.essence import Essence
+        from fabula.training.essence import EssenceTraining
 
         parts = fewer(study.parts, plan.most)
-        return audit_one(name, Essence(parts, config, plan.device), progress=workspace.epochs_of(stage))[1]
+        return audit_one(name, EssenceTraining(parts, config, plan.device), progress=workspace.epochs_of(stage))[1]
 
     rows: list[dict[str, Any]] = workspace.stage(stage, {"config": config.to_dict(), "most": plan.most}, work)
     return rows

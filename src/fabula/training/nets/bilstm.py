@@ -144,9 +144,9 @@ class BilstmScorerNet(ScorerNet):
     def forward(self, sequences: Tensor) -> Tensor:
         """Scores of sequences."""
         b, N = sequences.shape[:2]
-        return self.read(self.framed(sequences.flatten(0, 1))).view(b, N)
+        return self.read(self.frame(sequences.flatten(0, 1))).view(b, N)
 
-    def framed(self, rows: Tensor) -> Tensor:
+    def frame(self, rows: Tensor) -> Tensor:
         """Sequences (m, n, d) between the tokens: (m, n + 2, c)."""
         m, n, _ = rows.shape
         if self.positions:

@@ -33,14 +33,14 @@ class TrainableEncoder:
     outputs
         ``outputs(settings)``: the tensors whose first axis is the essence's dimensions; all change sign where a
         dimension is turned upside down. None: nothing can be turned.
-    described
-        ``described(settings, weights)``: the settings with what only the trained weights can tell.
+    describe
+        ``describe(settings, weights)``: the settings with what only the trained weights can tell.
     """
 
     make: Callable[[Settings, tuple[int, ...], int, float], nn.Module]
     settings: Callable[[TrainingConfig], dict[str, Any]]
     outputs: Callable[[Settings], tuple[str, ...]] | None
-    described: Callable[[dict[str, Any], Mapping[str, Any]], dict[str, Any]] = as_they_are
+    describe: Callable[[dict[str, Any], Mapping[str, Any]], dict[str, Any]] = as_they_are
 
 
 # What every kind of scorer that is trained says of itself.
@@ -76,12 +76,12 @@ class TrainableScorer:
         essence with a sign of -1 are turned upside down.
     constants
         Tensors of the model file that are not trained.
-    described
-        ``described(settings, weights)``: the settings with what only the trained weights can tell.
+    describe
+        ``describe(settings, weights)``: the settings with what only the trained weights can tell.
     """
 
     make: Callable[[TrainingConfig], ScorerNet]
     settings: Callable[[TrainingConfig], dict[str, Any]]
     flip: Callable[[Weights, NDArray[np.float32]], None]
     constants: Callable[[TrainingConfig], Mapping[str, NDArray[Any]]] = no_constants
-    described: Callable[[dict[str, Any], Mapping[str, NDArray[Any]]], dict[str, Any]] = as_they_are
+    describe: Callable[[dict[str, Any], Mapping[str, NDArray[Any]]], dict[str, Any]] = as_they_are

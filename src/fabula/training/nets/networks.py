@@ -42,7 +42,7 @@ class EssenceNet(nn.Module):
     def encode(self, features: Tensor) -> Tensor:
         """Features (b, n, f[, s]) to essence (b, n, d), z-scored within each collection."""
         b, n = features.shape[:2]
-        shown = self._disturbed(features) if self.training else features
+        shown = self._disturb(features) if self.training else features
         essence = self.encoder(shown.flatten(0, 1)).view(b, n, -1)
         return zscore(essence)
 
@@ -57,7 +57,7 @@ class EssenceNet(nn.Module):
         """Encode each item once, then score the collections in many orderings."""
         return self.score(self.encode(features), orderings)
 
-    def _disturbed(self, features: Tensor) -> Tensor:
+    def _disturb(self, features: Tensor) -> Tensor:
         """Features (b, n, f[, s]) as shown in training: noise on all, some left out of a whole collection."""
         if self.feature_noise:
             features = features + self.feature_noise * torch.randn_like(features)

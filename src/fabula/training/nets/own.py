@@ -43,7 +43,7 @@ def own_encoder(part: Encoder) -> TrainableEncoder:
         make=lambda settings, item_shape, dimensions, dropout: OwnEncoderNet(part, item_shape, dimensions),
         settings=lambda config: {"kind": part.kind},
         outputs=lambda settings: ("encoder.signs",),
-        described=lambda settings, weights: {**settings, "tensors": tensor_sizes("encoder", weights)},
+        describe=lambda settings, weights: {**settings, "tensors": tensor_sizes("encoder", weights)},
     )
 
 
@@ -91,14 +91,14 @@ def own_scorer(part: Scorer) -> TrainableScorer:
     def flip(weights: Weights, signs: NDArray[np.float32]) -> None:
         weights[f"{part.kind}.signs"] = weights[f"{part.kind}.signs"] * signs
 
-    def described(settings: dict[str, Any], weights: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
+    def describe(settings: dict[str, Any], weights: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
         return {**settings, "tensors": tensor_sizes(part.kind, weights)}
 
     return TrainableScorer(
         make=lambda config: OwnScorerNet(part, config.dimensions),
         settings=lambda config: {"kind": part.kind},
         flip=flip,
-        described=described,
+        describe=describe,
     )
 
 

@@ -107,8 +107,8 @@ class SetNet(nn.Module):
 
     def _titles(self, x: SetBatch) -> tuple[Tensor, Tensor]:
         titled = x.titled[..., None]
-        tokens = self._pooled("tokens.vectors", x.tokens, self.tensor("tokens.weights")) * titled
-        grams = self._pooled("grams.vectors", x.grams, None) * titled
+        tokens = self._pool("tokens.vectors", x.tokens, self.tensor("tokens.weights")) * titled
+        grams = self._pool("grams.vectors", x.grams, None) * titled
         marks = x.marks * titled
         mean = marks.sum(1, keepdim=True) / titled.sum(1, keepdim=True).clamp(min=1)
         both = titled[:, :, None] * titled[:, None]
@@ -118,7 +118,7 @@ class SetNet(nn.Module):
             [pairs, both], -1
         )
 
-    def _pooled(self, name: str, ids: Tensor, weights: Tensor | None) -> Tensor:
+    def _pool(self, name: str, ids: Tensor, weights: Tensor | None) -> Tensor:
         there = (ids > 0).float()
         if self.training and self.dropout.words:
             there = there * (torch.rand_like(there) >= self.dropout.words)
