@@ -19,7 +19,7 @@ import numpy as np
 
 from benchmarks.recover_texts import books, windows
 from fabula.core.collection import Collection, Item
-from fabula.media.registry import measured_where_held
+from fabula.media.registry import measure_if_held
 from fabula.models.file import load_model
 from fabula.models.steps.model import StepModel
 from fabula.training.steps import LONGEST, Example, Weights, bits_of
@@ -42,7 +42,7 @@ def look(rows: Sequence[dict[str, Any]], model: StepModel, sizes: Sequence[int],
     """A book whole, where it is not too long, and its windows of each size."""
     texts = [row["text"][: first or None] for row in rows]
     items = [Item(str(k), details={"text": text}) for k, text in enumerate(texts)]
-    collection, medium = measured_where_held(Collection("book", items))
+    collection, medium = measure_if_held(Collection("book", items))
     if medium is None:
         return
     seen = medium.look(collection)

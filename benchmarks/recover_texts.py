@@ -25,8 +25,8 @@ from fabula.core.ordering import Ints
 from fabula.evaluation.intervals import mean_interval
 from fabula.evaluation.metrics import METRICS
 from fabula.media.extraction import Measuring
-from fabula.media.registry import measured_where_held
-from fabula.media.text.reading.heads import without_common_heads
+from fabula.media.registry import measure_if_held
+from fabula.media.text.heads import without_common_heads
 from fabula.models.file import load_model
 from fabula.models.steps.model import StepModel
 from fabula.models.steps.posterior import Posterior
@@ -66,7 +66,7 @@ def shuffled(rows: Part, seed: int) -> tuple[Ints, Collection]:
 def put_back(rows: Part, model: str, seed: int) -> tuple[Ints, float]:
     """The ordering proposed for shuffled parts, in the true numbering, and how sure it says it is which end begins."""
     mixed, shown = shuffled(rows, seed)
-    collection, medium = measured_where_held(shown)
+    collection, medium = measure_if_held(shown)
     session = source_session(Source(Path("book"), collection, medium), Measuring(), Asked(model=model))
     ordered = session.order(alternatives=1)
     sure = ordered.sureness
@@ -103,7 +103,7 @@ def against(ours: Sequence[Ints], others: Sequence[Ints], authors: Sequence[str]
 def other_orders(part: Part, model: StepModel, number: int) -> dict[str, Ints]:
     """What simple ways, and other ways to read the orders that the model draws, make of the same shuffled parts."""
     mixed, shown = shuffled(part, number)
-    collection, _ = measured_where_held(shown)
+    collection, _ = measure_if_held(shown)
     posterior = Posterior(model, collection, looked_at(model, collection))
     found = {}
     if posterior.consensus is not None:

@@ -22,8 +22,8 @@ from fabula.core.collection import Collection, Item
 from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
 from fabula.evaluation.intervals import mean_interval
-from fabula.media.images.flow import picture_steps
-from fabula.media.images.measures import MEASURES
+from fabula.media.images.joins import picture_steps
+from fabula.media.images.picture_measures import MEASURES
 from fabula.models.file import save_model
 from fabula.models.steps.model import StepModel
 from fabula.models.steps.tables import closeness

@@ -19,7 +19,7 @@ from fabula.evaluation.information import Information
 from fabula.evaluation.intervals import Interval, mean_interval
 from fabula.media.extraction import Measuring
 from fabula.media.medium import Medium
-from fabula.media.registry import measured_where_held, medium_of_columns, medium_of_file
+from fabula.media.registry import measure_if_held, medium_of_columns, medium_of_file
 from fabula.models.file import load_model
 from fabula.models.sets.basis import FUNCTIONS
 from fabula.models.sets.model import SetModel
@@ -263,9 +263,9 @@ def _split_steps(recipe: Recipe, measuring: Measuring | None) -> tuple[Split, Me
     if isinstance(recipe.table, Path) and is_folder(recipe.table):
         medium = medium_of_file(Path(split.training[0].items[0].path).suffix.lower())
     else:
-        medium = measured_where_held(split.training[0])[1]
+        medium = measure_if_held(split.training[0])[1]
         own = ([c for c in part if len(c) >= FEWEST] for part in (split.training, split.held_out))
-        training, held_out = ([measured_where_held(c)[0] for c in part] for part in own)
+        training, held_out = ([measure_if_held(c)[0] for c in part] for part in own)
         split = replace(split, training=training, held_out=held_out)
     if medium is None:
         raise InputError(f"{recipe.table}: a step model needs items that can be looked at, such as texts")

@@ -13,7 +13,7 @@ from fabula.core.collection import Collection
 from fabula.core.ordering import Ints
 from fabula.errors import InputError
 from fabula.evaluation.information import Information, makers, mutual_information, summed_up
-from fabula.media.registry import measured_where_held
+from fabula.media.registry import measure_if_held
 from fabula.models.many.batch import batch_of
 from fabula.models.sets.model import SetModel
 from fabula.models.sets.proposing import Rule
@@ -57,8 +57,8 @@ _NEGATIVES = 31
 def measured_split(split: Split) -> Split:
     """A split whose collections hold their texts or the like, measured."""
     same = split.training is split.held_out
-    held_out = [measured_where_held(c)[0] for c in split.held_out]
-    training = held_out if same else [measured_where_held(c)[0] for c in split.training]
+    held_out = [measure_if_held(c)[0] for c in split.held_out]
+    training = held_out if same else [measure_if_held(c)[0] for c in split.training]
     return replace(split, training=training, held_out=held_out)
 
 
@@ -70,7 +70,7 @@ def looked_at(model: StepModel, collection: Collection) -> Evidence:
     InputError
         When nothing that the model goes by can be seen in them.
     """
-    medium = measured_where_held(collection)[1]
+    medium = measure_if_held(collection)[1]
     found = medium.look(collection)(range(len(collection)))
     if not found.pairs:
         steps = medium.steps(collection, np.zeros(len(collection)))

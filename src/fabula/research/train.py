@@ -153,7 +153,7 @@ def train(
         Where the model goes, whole or not at all; a checkpoint lies beside it while the run goes on.
     callback
         Called after each epoch with its number, loss and bits (:class:`fabula.training.checkpoint.Progress`), for
-        example with ``EpochLog("run.jsonl")``.
+        example with ``fabula.training.EpochLog("run.jsonl")``.
     device
         ``"auto"`` (a GPU if there is one), ``"cpu"``, ``"cuda"`` or ``"cuda:1"``.
     jobs
@@ -426,7 +426,9 @@ def _essence_settings(config: Any, changes: dict[str, Any]) -> tuple[str, dict[s
 
     whole = preset(config, **changes) if isinstance(config, str) else config
     if not isinstance(whole, TrainingConfig):
-        raise InputError(f"the settings must be what fabula.preset gives, or its name; got {type(config).__name__}")
+        raise InputError(
+            f"the settings must be what fabula.training.preset gives, or its name; got {type(config).__name__}"
+        )
     found = {**whole.to_dict(), **({} if isinstance(config, str) else changes)}
     return whole.preset, {name: value for name, value in found.items() if name != "preset"}
 

@@ -20,7 +20,7 @@ from fabula.core.files.writing import write_whole
 from fabula.core.ordering import Ints
 from fabula.errors import FabulaError, FileError, InputError, ModelError
 from fabula.evaluation.intervals import Interval, bootstrap
-from fabula.media.music.album_tables import LOGGED
+from fabula.media.music.tracks import LOGGED
 from fabula.models.transform import Transform
 from fabula.training.data import ItemPool, Rows, check_collections, fit_transform, make_pool, plan_epoch, take
 from fabula.training.distributed import World, join

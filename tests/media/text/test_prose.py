@@ -6,7 +6,7 @@ import pytest
 import fabula
 from fabula.errors import InputError
 from fabula.media.registry import find_medium
-from fabula.media.text.comparing.pairs import PAIRS
+from fabula.media.text.pairs import PAIRS
 from fabula.models.file import load_model
 from fabula.models.steps.model import StepModel
 

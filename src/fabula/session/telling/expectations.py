@@ -9,7 +9,7 @@ import numpy as np
 
 from fabula.core.essence import Floats
 from fabula.models.sets.reasons import Contributions
-from fabula.session.requests.wishes import side_name
+from fabula.session.request import side_name
 
 if TYPE_CHECKING:
     from fabula.session.judging.likelihood import Likelihood

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,19 +10,68 @@ import numpy as np
 from fabula.core.collection import Collection
 from fabula.core.essence import Floats
 from fabula.core.fit import Fit
-from fabula.media.medium import Medium
+from fabula.core.ordering import Ints
+from fabula.media.medium import Medium, Threads
 from fabula.models.sets.reasons import Contributions
 from fabula.session.judging.likelihood import Likelihood, arcs_doubt, doubt, learned_nothing
-from fabula.session.opening.embedding import NAME as EMBEDDING
-from fabula.session.requests.strands import torn
-from fabula.session.requests.wishes import labels
+from fabula.session.measure import EMBEDDING
+from fabula.session.request import labels, strands_apart
 from fabula.session.telling.expectations import Teller
-from fabula.session.telling.threads import threads_told
-
-_SPEAKS = 0.15  # natural logarithms of likelihood that something must add to be worth a word
 
 if TYPE_CHECKING:
     from fabula.session.ordered import Ordered
+
+# What the threads that run through a collection say of an order: what an item brings in, and what it goes on with.
+
+MOST_ITEMS = 120  # beyond which nobody reads them
+_TOLD = 2  # names in a sentence
+
+
+def describe_threads(threads: Threads, ordering: Ints, breaks: Sequence[int] = ()) -> list[str]:
+    """For each position what its item brings in, or goes on with; "" where it does neither.
+
+    Parameters
+    ----------
+    threads
+        Through n items.
+    ordering
+        Of some of them.
+    breaks
+        Positions at which a new side begins: nothing goes on across.
+
+    Examples
+    --------
+    >>> found = Threads(("Ann", "Tom", "Eve"), np.array([[2.0, 0, 0], [1, 0, 3], [0, 1, 2]]))
+    >>> describe_threads(found, np.array([0, 1, 2]))
+    ['brings in Ann', 'goes on with Ann and brings in Eve', 'goes on with Eve and brings in Tom']
+    """
+    there = threads.counts[ordering] > 0  # (m, k)
+    rare = there.mean(axis=0) <= 0.75  # what is everywhere binds nothing
+    sentences = []
+    for position, item in enumerate(ordering.tolist()):
+        strength = threads.counts[item]
+        new = there[position] & ~there[:position].any(axis=0)
+        on = np.zeros_like(new) if position == 0 or position in breaks else there[position - 1] & there[position]
+        carried = np.where(on & rare, np.minimum(strength, threads.counts[ordering[position - 1]]), 0.0)
+        parts = [
+            f"{verb} {_list(threads.names, weights)}"
+            for verb, weights in (("goes on with", carried), ("brings in", np.where(new, strength, 0.0)))
+            if weights.any()
+        ]
+        sentences.append(" and ".join(parts))
+    return sentences
+
+
+def _list(names: Sequence[str], weights: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> str:
+    order = [int(i) for i in np.argsort(-weights, kind="stable") if weights[i] > 0]
+    told = [names[i] for i in order[:_TOLD]]
+    more = len(order) - len(told)
+    if more > 1:
+        return f"{', '.join(told)} and {more} more"
+    return " and ".join(names[i] for i in order) if more <= 0 else f"{', '.join(told)} and {names[order[-1]]}"
+
+
+_SPEAKS = 0.15  # natural logarithms of likelihood that something must add to be worth a word
 
 
 def reasons(ordered: Ordered) -> list[str]:
@@ -38,7 +88,7 @@ def _threads(ordered: Ordered) -> list[str]:
     threads = ordered.session.threads
     if threads is None:
         return [""] * len(ordered.ordering)
-    return threads_told(threads, ordered.ordering, ordered.breaks)
+    return describe_threads(threads, ordered.ordering, ordered.breaks)
 
 
 def _plain(ordered: Ordered) -> list[str]:
@@ -201,7 +251,9 @@ def _torn(ordered: Ordered) -> list[str]:
     if column is None:
         return []
     strands = labels(session.collection, column, session.medium)
-    parts = [strand for part in np.split(ordered.ordering, list(ordered.breaks)) for strand in torn(part, strands)]
+    parts = [
+        strand for part in np.split(ordered.ordering, list(ordered.breaks)) for strand in strands_apart(part, strands)
+    ]
     told = ", ".join(map(str, dict.fromkeys(parts)))
     return [f"other wishes do not let these stay together by {column}: {told}"] if told else []
 
