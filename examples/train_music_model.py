@@ -31,16 +31,13 @@ from fabula.models.sets.file import save_set_model
 from fabula.models.sets.spec import SetSpec
 from fabula.training.config import SetRecipe
 from fabula.training.data import ItemPool
-from fabula.training.export import as_model
+from fabula.training.export import artist_of, as_inputs, as_model, learn_inputs
 from fabula.training.loop import optimise
 from fabula.training.nets.set_net import Dropout, SetNet
 from fabula.training.sets import (
     BOTH,
     SetLearner,
-    artist_of,
-    as_inputs,
     collection_bits,
-    learn_inputs,
     set_fingerprint,
     set_pool,
 )

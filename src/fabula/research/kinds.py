@@ -21,10 +21,7 @@ from fabula.media.extraction import Measuring
 from fabula.media.medium import Medium
 from fabula.media.registry import measure_if_held, medium_of_columns, medium_of_file
 from fabula.models.file import load_model
-from fabula.models.sets.basis import FUNCTIONS
-from fabula.models.sets.model import SetModel
 from fabula.models.steps.evidence import Evidence
-from fabula.models.steps.model import StepModel
 from fabula.models.steps.tables import closeness, standing
 from fabula.models.transform import log_parts
 from fabula.research.recipe import Recipe
@@ -32,8 +29,9 @@ from fabula.research.splits import Split, gather, is_folder, leak_notes, split_o
 from fabula.training.config import NEIGHBOURS, StepRecipe, finetune_recipe, preset, recipe_for
 from fabula.training.distributed import processes, read_by_any
 from fabula.training.essence import EssenceTraining
+from fabula.training.export import load_set_model, neighbour_model, neighbour_weights, spec_for, step_model
 from fabula.training.lexicon import Lexicon, learn_lexicon
-from fabula.training.sets import BOTH, SetTraining, spec_for
+from fabula.training.sets import BOTH, SetTraining
 from fabula.training.steps import Crossed, Example, NeighbourTraining, StepTraining, Weights, spans
 from fabula.training.trainable import Trainable, Trained, compact, round_off
 
@@ -141,7 +139,7 @@ def _prepare_sets(recipe: Recipe, measuring: Measuring | None, least: int) -> Pr
     changes = dict(recipe.changes or {})
     if "scorers" in changes:
         raise InputError("a set model always has the scorers arcs and flow: they cannot be chosen")
-    start = _load_start(recipe.start)
+    start = None if recipe.start is None else load_set_model(recipe.start)
     split = read_everywhere(recipe, lambda: split_of(recipe, measuring=measuring, least=least))
     names, logged = changes.pop("features", ()), changes.pop("logged", None)
     sizes = {name: changes.pop(name) for name in _SIZES if name in changes}
@@ -161,15 +159,6 @@ def _prepare_sets(recipe: Recipe, measuring: Measuring | None, least: int) -> Pr
     settings = {"features": list(spec.features), "logged": list(spec.logged)}
     settings |= {**{name: getattr(spec, name) for name in _SIZES}, **how.to_dict()}
     return Prepared(split, sets, settings, lambda done: _finish_sets(recipe, split, sets, done))
-
-
-def _load_start(name: str | None) -> SetModel | None:
-    if name is None:
-        return None
-    model = load_model(name)
-    if not isinstance(model, SetModel):
-        raise InputError(f"{name}: only a set model can be gone on from, such as music")
-    return model
 
 
 def _choose_columns(split: Split, names: Sequence[str], *, titles: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -238,20 +227,14 @@ def _prepare_steps(recipe: Recipe, measuring: Measuring | None, jobs: int) -> Pr
     examples = [_example(one, rows, lexicon, take, pairs) for one in learned for rows in spans(len(one.features), rng)]
     whole = [_example(one, range(len(one.features)), lexicon, take, pairs) for one in held]
 
-    def export(weights: Weights, info: Information) -> StepModel:
+    def export(weights: Weights, info: Information) -> Any:
         bits = {"bits": info.bits, "low": info.low, "high": info.high, "collections": info.collections}
         rule = f"whole collections held out, N = {info.negatives + 1}"
-        tensors = {"arcs": weights.arcs, "reach": weights.reach, "lexicon": lexicon.tensor}
         training = {"collections": len(split.training), "examples": len(examples), "settings": asdict(how)}
-        return StepModel(
-            names,
-            taken,
-            pairs,
-            {name: tensor.astype(np.float32) for name, tensor in tensors.items()},
-            words=lexicon.words,
-            training={**training, "seen": Seen.of(split.training, names).to_dict()},
-            card={"data": recipe.table.name, "collections": len(split.training), rule: bits},
-        )
+        training["seen"] = Seen.of(split.training, names).to_dict()
+        card = {"data": recipe.table.name, "collections": len(split.training), rule: bits}
+        own = (weights.arcs, weights.reach)
+        return step_model(names, taken, pairs, own, lexicon, training=training, card=card)
 
     settings = {"features": list(names), "logged": list(taken), **asdict(how)}
     return Prepared(split, StepTraining(examples, whole, how, export, jobs=jobs), settings)
@@ -322,28 +305,23 @@ def _prepare_neighbours(recipe: Recipe, measuring: Measuring | None) -> Prepared
     examples = [
         Example(np.zeros((len(c), 0)), np.stack([near[name] for name in steps]), maker_of(c)) for c, near in known
     ]
-    near = _load_weights(medium, steps)
+    near = None if medium.proposer is None else neighbour_weights(load_model(medium.proposer), steps)
     more: dict[str, Any] = {"collections": len(own), "makers": len({one.group for one in examples})}
 
-    def export(weights: Floats, crossed: Crossed) -> StepModel:
+    def export(weights: Floats, crossed: Crossed) -> Any:
         told = _summarise(crossed, medium.proposer if near is not None else None)
         more.update(told)
         names = [n for n in own[0].feature_names if n not in medium.codes and all(n in c.feature_names for c in own)]
-        return StepModel.of_steps(
-            (),
-            (),
-            steps,
-            {"arcs": np.zeros((0, FUNCTIONS)), "flow": weights},
-            training={"seed": seed, "negatives": negatives, "seen": Seen.of(own, names).to_dict()},
-            card={
-                "data": recipe.table.name,
-                "collections": len(own),
-                "makers": more["makers"],
-                **_card_lines(told, medium),
-                "weights": dict(zip(steps, weights.round(4).tolist(), strict=True)),
-                "limits": "neighbours alone: which item opens or closes, and which way an order runs, is not known",
-            },
-        )
+        card = {
+            "data": recipe.table.name,
+            "collections": len(own),
+            "makers": more["makers"],
+            **_card_lines(told, medium),
+            "weights": dict(zip(steps, weights.round(4).tolist(), strict=True)),
+            "limits": "neighbours alone: which item opens or closes, and which way an order runs, is not known",
+        }
+        training = {"seed": seed, "negatives": negatives, "seen": Seen.of(own, names).to_dict()}
+        return neighbour_model(steps, weights, training=training, card=card)
 
     def finish(done: Trained) -> Gain | None:
         return Gain(str(medium.proposer), more["gained"]) if more["gained"] is not None else None
@@ -364,14 +342,6 @@ def _collect_neighbours(
         return found.collections, medium, found.notes
     split = split_of(recipe)
     return split.training, medium_of_columns(split.training[0].feature_names), split.notes
-
-
-def _load_weights(medium: Medium, steps: tuple[str, ...]) -> Floats | None:
-    """The weights of the medium's own model, where it is of the same steps; shape (k,)."""
-    model = None if medium.proposer is None else load_model(medium.proposer)
-    if not isinstance(model, StepModel) or model.reaches or set(steps) - set(model.pair_names):
-        return None
-    return np.asarray([model.tensors["reach"][model.pair_names.index(name), 0] for name in steps])
 
 
 def maker_of(collection: Collection) -> str:

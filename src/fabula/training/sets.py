@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import compress
 from typing import Any, cast
 
 import numpy as np
@@ -14,23 +13,20 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from fabula.core.collection import Collection
-from fabula.core.essence import Floats
 from fabula.core.seen import Seen, seen_by
 from fabula.errors import InputError
 from fabula.evaluation.controls import known_only, noise_features, shuffled_orders, shuffled_titles
 from fabula.evaluation.information import Information, mutual_information, told_elsewhere
 from fabula.evaluation.parts import Parts
-from fabula.models.sets.inputs import OFFSET, Array, SetInputs, set_inputs, standardised
+from fabula.models.sets.inputs import Array, SetInputs
 from fabula.models.sets.model import SetModel
-from fabula.models.sets.numbers import fold
 from fabula.models.sets.spec import SetSpec
-from fabula.models.sets.titles import Title, read_titles
-from fabula.models.sets.vocabulary import Vocabulary, learn_vocabulary
+from fabula.models.sets.vocabulary import Vocabulary
 from fabula.training.checkpoint import Run
 from fabula.training.config import SetRecipe
 from fabula.training.data import ItemPool
 from fabula.training.distributed import World, join, same_everywhere
-from fabula.training.export import as_model, as_net
+from fabula.training.export import Reading, artist_of, as_inputs, as_model, as_net, learn_inputs, pick
 from fabula.training.loop import Learner, Loss, optimise, seed_of
 from fabula.training.loss import contrast, distill, log_share, permutations, table_bits
 from fabula.training.nets.set_net import Dropout, SetBatch, SetNet
@@ -43,7 +39,6 @@ DRAWS = 16  # of negatives, where a result is measured
 _BY_ITEM = ("values", "known", "titled", "tokens", "grams", "marks")
 
 Tables = Callable[[SetBatch], tuple[Tensor, Tensor]]
-Reading = tuple[SetSpec, Array, Array, Vocabulary]  # what a model must know to read items
 
 
 @dataclass(frozen=True, eq=False)
@@ -411,34 +406,6 @@ def set_pool(
     return ItemPool(items, lengths, pairs.to(device), np.arange(len(inputs)) if groups is None else np.asarray(groups))
 
 
-def as_inputs(
-    collection: Collection, spec: SetSpec, mean: Array, deviation: Array, vocabulary: Vocabulary
-) -> SetInputs:
-    """One collection as inputs of B = 1."""
-    z, known = standardised(pick(collection, spec.features), spec, mean, deviation)
-    return set_inputs(z[None], known[None], [titles_of(collection)] if spec.titles else None, vocabulary)
-
-
-def pick(collection: Collection, names: Sequence[str]) -> Floats:
-    """Features of a collection by name, (n, f); NaN where it has none of that name."""
-    there = [name in collection.feature_names for name in names]
-    features = np.full((len(collection), len(names)), np.nan)
-    if any(there):
-        features[:, there] = collection.columns(list(compress(names, there)))
-    return features
-
-
-def titles_of(collection: Collection) -> list[Title]:
-    """The titles of a collection, taken apart."""
-    items = collection.items
-    return read_titles([item.title for item in items], collection.title, [item.artist for item in items])
-
-
-def artist_of(collection: Collection) -> str:
-    """Whom a collection is by, for splits and counts: the folded name of its first artist, else its own id."""
-    return next((fold(item.artist) for item in collection.items if item.artist), collection.id)
-
-
 def set_fingerprint(collections: Sequence[Collection]) -> str:
     """What tells data from other data: a digest of the ids, titles and features of collections in their order."""
     digest = hashlib.sha256()
@@ -446,51 +413,3 @@ def set_fingerprint(collections: Sequence[Collection]) -> str:
         digest.update(repr((collection.id, [item.title for item in collection.items])).encode())
         digest.update(pick(collection, sorted(collection.feature_names)).astype("<f4").tobytes())
     return digest.hexdigest()[:16]
-
-
-def spec_for(features: Sequence[str], *, titles: bool, logged: Sequence[str] = (), **sizes: int) -> SetSpec:
-    """A specification for columns of any names: where there is a key with its mode, it stands on the circle of fifths.
-
-    Examples
-    --------
-    >>> spec_for(("key", "mode", "weight"), titles=False).circle
-    'key'
-    """
-    musical = {"key", "mode"} <= set(features)
-    kept = tuple(name for name in logged if name in features)
-    plain = {"features": tuple(features), "logged": kept, "titles": titles, **sizes}
-    return SetSpec.from_dict({**plain, **({"circle": "key", "mode": "mode"} if musical else {})})
-
-
-def learn_inputs(collections: Sequence[Collection], spec: SetSpec, *, tokens: int, grams: int) -> Reading:
-    """What a model must know to read items: the specification with its vocabulary's sizes, mean, deviation, vocabulary.
-
-    Parameters
-    ----------
-    collections
-        Those to train on.
-    tokens, grams
-        By how many artists a token or gram must be used.
-    """
-    features = np.concatenate([pick(collection, spec.features) for collection in collections])
-    mean, deviation = _learn_transform(features, spec) if spec.features else (np.zeros(0, np.float32),) * 2
-    vocabulary = Vocabulary((), ())
-    if spec.titles:
-        named = ((artist_of(collection), titles_of(collection)) for collection in collections)
-        vocabulary = learn_vocabulary(named, tokens=tokens, grams=grams)
-    spec = replace(spec, tokens=len(vocabulary.tokens), grams=len(vocabulary.grams))
-    return spec, mean, deviation, vocabulary
-
-
-def _learn_transform(features: Floats, spec: SetSpec) -> tuple[Array, Array]:
-    """Mean and deviation (f,) of the training items' features (items, f), after the logarithms; NaN are left out."""
-    raw = features.astype(np.float64)
-    for name in spec.logged:
-        column = spec.features.index(name)
-        raw[:, column] = np.log(np.maximum(raw[:, column], 0.0) + OFFSET)
-    raw = np.where(np.isfinite(raw), raw, np.nan)
-    seen = ~np.isnan(raw).all(axis=0)
-    if not seen.all():
-        raise InputError(f"feature {spec.features[int(np.argmin(seen))]!r} is missing in all collections")
-    mean, deviation = np.nanmean(raw, axis=0), np.nanstd(raw, axis=0)
-    return mean.astype(np.float32), np.where(deviation > 1e-8, deviation, 1.0).astype(np.float32)

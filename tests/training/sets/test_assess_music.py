@@ -12,7 +12,8 @@ from examples.assess_music import (  # noqa: E402
     proposals,
     seen_by,
 )
-from fabula.training.sets import learn_inputs, prepare  # noqa: E402
+from fabula.training.export import learn_inputs  # noqa: E402
+from fabula.training.sets import prepare  # noqa: E402
 
 
 @pytest.fixture(scope="module")

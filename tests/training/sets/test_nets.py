@@ -8,10 +8,10 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from fabula.models.sets.vocabulary import Vocabulary  # noqa: E402
-from fabula.training.export import as_model, as_net  # noqa: E402
+from fabula.training.export import as_model, as_net, learn_inputs  # noqa: E402
 from fabula.training.loss import contrast, distill, log_share, ordering_scores, permutations  # noqa: E402
 from fabula.training.nets.set_net import SetBatch, SetNet  # noqa: E402
-from fabula.training.sets import learn_inputs, prepare, set_pool  # noqa: E402
+from fabula.training.sets import prepare, set_pool  # noqa: E402
 
 
 @pytest.mark.parametrize("changes", [{}, {"biased": False}, {"circle": ""}, {"titles": False, "tokens": 0, "grams": 0}])

@@ -7,13 +7,13 @@ from fabula.errors import InputError  # noqa: E402
 from fabula.evaluation.parts import Parts  # noqa: E402
 from fabula.models.sets.spec import SetSpec  # noqa: E402
 from fabula.training.config import SetRecipe  # noqa: E402
+from fabula.training.export import learn_inputs  # noqa: E402
 from fabula.training.nets.set_net import SetBatch  # noqa: E402
 from fabula.training.sets import (  # noqa: E402
     BOTH,
     Masking,
     SetTraining,
     collection_bits,
-    learn_inputs,
     only,
     prepare,
     set_aside,
