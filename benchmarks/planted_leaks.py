@@ -15,8 +15,8 @@ from torch import Tensor
 
 from benchmarks.planted import MORE_PLANTS, PLANTS, Plant, Sides, healthy
 from fabula.core.collection import Collection, Item
-from fabula.evaluation.controls import noise_features, shuffled_orders
-from fabula.evaluation.guard import find_leaks
+from fabula.evaluation.controls import noise_features, shuffle_orders
+from fabula.evaluation.leaks import find_leaks
 from fabula.evaluation.parts import Parts
 from fabula.research.splits import overlap
 from fabula.training.audit import AuditReport, AuditRow, audit
@@ -92,8 +92,8 @@ def peeks(scorer: type[BilstmScorerNet], seed: int) -> AuditReport:
         return net
 
     controls = {
-        "noise features": parts.changed(lambda part: noise_features(part, rng)),
-        "shuffled orders": parts.changed(lambda part: shuffled_orders(part, rng)),
+        "noise features": parts.map(lambda part: noise_features(part, rng)),
+        "shuffled orders": parts.map(lambda part: shuffle_orders(part, rng)),
     }
     rows = []
     for name, data in controls.items():
@@ -112,7 +112,7 @@ def null_audit(seed: int, count: int = 120) -> AuditReport:
     rng = np.random.default_rng(seed)
     noise = _noise(rng, count, names=("x", "y", "z"))
     held = max(40, count // 10)
-    return audit(EssenceTraining(Parts(noise[held:], noise[:held]).nested(), preset_with(NULL, seed), "cpu"))
+    return audit(EssenceTraining(Parts(noise[held:], noise[:held]).nest(), preset_with(NULL, seed), "cpu"))
 
 
 def _noise(rng: np.random.Generator, count: int, names: tuple[str, ...] = ("x",)) -> list[Collection]:

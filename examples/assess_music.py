@@ -23,25 +23,25 @@ Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Seen:
+class Fingerprints:
     """What may be seen of items: some columns of the features, and titles or not."""
 
     features: tuple[int, ...]
     titles: bool
 
 
-def seen_by(features: Sequence[str]) -> dict[str, Seen]:
+def fingerprints_of(features: Sequence[str]) -> dict[str, Fingerprints]:
     """The usual cases by name: all is known, what a folder of music tells, no titles, and less."""
     folder = tuple(features.index(name) for name in ("duration_ms", "loudness") if name in features)
     length = tuple(features.index(name) for name in ("duration_ms",) if name in features)
     whole = tuple(range(len(features)))
     return {
-        "all inputs": Seen(whole, titles=True),
-        "duration, loudness and titles": Seen(folder, titles=True),
-        "features without titles": Seen(whole, titles=False),
-        "duration and titles": Seen(length, titles=True),
-        "duration and loudness": Seen(folder, titles=False),
-        "titles alone": Seen((), titles=True),
+        "all inputs": Fingerprints(whole, titles=True),
+        "duration, loudness and titles": Fingerprints(folder, titles=True),
+        "features without titles": Fingerprints(whole, titles=False),
+        "duration and titles": Fingerprints(length, titles=True),
+        "duration and loudness": Fingerprints(folder, titles=False),
+        "titles alone": Fingerprints((), titles=True),
     }
 
 
@@ -67,7 +67,7 @@ def bits_by_inputs(tables: Tables, data: ItemPool, features: Sequence[str], **se
     """Bits with their intervals for each usual case of what is known; of all inputs also by length and without flow."""
     groups = np.asarray(data.groups)
     found: dict[str, Any] = {}
-    for name, seen in seen_by(features).items():
+    for name, seen in fingerprints_of(features).items():
         bits = collection_bits(tables, data, features=seen.features, titles=seen.titles, **settings)
         found[name] = interval(bits, groups)
         if name == "all inputs":
@@ -78,7 +78,7 @@ def bits_by_inputs(tables: Tables, data: ItemPool, features: Sequence[str], **se
     return {**found, "all inputs, arcs alone": interval(arcs, groups)}
 
 
-def proposals(tables: Tables, data: ItemPool, seen: Seen, seed: int = 0) -> dict[str, list[Ints]]:
+def proposals(tables: Tables, data: ItemPool, seen: Fingerprints, seed: int = 0) -> dict[str, list[Ints]]:
     """One ordering per collection: the likeliest found, and the one sorted by expected positions."""
     rng = np.random.default_rng(seed)
     found: dict[str, list[Ints]] = {k: [np.zeros(0, np.int64)] * len(data) for k in ("likeliest", "expected")}

@@ -24,7 +24,7 @@ import train_shipped_models as shipped
 
 import fabula.models
 from fabula.core.collection import Collection
-from fabula.core.seen import Seen
+from fabula.core.fingerprints import Fingerprints
 from fabula.media.registry import measure_if_held
 from fabula.models.file import load_model, save_model
 from fabula.research.kinds import FEWEST
@@ -105,7 +105,7 @@ def _record(
     write: bool,
     features: Sequence[str] | None = None,
 ) -> None:
-    seen = Seen.of(training, model.feature_names if features is None else features)
+    seen = Fingerprints.of(training, model.feature_names if features is None else features)
     print(f"{name}: {len(training):,} collections, {'the same' if same else 'NOT the same'} as it was trained on")
     if same and write:
         model.training["seen"] = seen.to_dict()

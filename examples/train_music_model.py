@@ -200,7 +200,7 @@ def propose(net: Any, data: dict[str, ItemPool], albums: Albums) -> dict[str, An
     report: dict[str, Any] = {}
     for name in TABLES:
         for case in ("all inputs", "duration, loudness and titles"):
-            found = assessing.proposals(net, data[name], assessing.seen_by(FEATURES)[case])
+            found = assessing.proposals(net, data[name], assessing.fingerprints_of(FEATURES)[case])
             told = {kind: assessing.agreement(orders) for kind, orders in found.items()}
             plain = {k: assessing.obvious(o, albums[name]["validation"], data[name]) for k, o in found.items()}
             report.setdefault(name, {})[case] = {"agreement": told, "the obvious": plain}

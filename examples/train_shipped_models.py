@@ -117,7 +117,7 @@ def train_best(split: Split, config: TrainingConfig, seeds: list[int], device: s
 
 def with_controls(name: str, purpose: str, best: Trained, split: Split, seeds: list[int], device: str) -> Model:
     """The model with the controls of its recipe in its card."""
-    parts = Parts(split["train"], split["validation"]).nested()
+    parts = Parts(split["train"], split["validation"]).nest()
     report = audit(EssenceTraining(parts, best.config, device), controls_only=True)
     print(f"  controls: {report.card()}", flush=True)
     if not report.ok:

@@ -26,13 +26,13 @@ def twins() -> dict[str, Callable[..., Any]]:
     from fabula.jobs.job import plan_job
     from fabula.jobs.status import Watch
     from fabula.jobs.worker import work
+    from fabula.research.bench_programs import run_program
+    from fabula.research.corpus import compare_files, cost_table, count_templates, descend, follow
+    from fabula.research.evaluate import evaluate_table
+    from fabula.research.reproduce import reproduce
     from fabula.session.export import copy_numbered, extract_table, restore
     from fabula.session.inner_arcs import inner_arcs
     from fabula.sources.fma.download import fetch_fma
-    from fabula.studies.bench.run import run_program
-    from fabula.studies.evaluate import evaluate_table
-    from fabula.studies.reproduce.run import reproduce
-    from fabula.studies.templates import compare_files, cost_table, count_templates, descend, follow
     from fabula.web.app import create_app
 
     return {

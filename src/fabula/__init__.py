@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from fabula.research.train import audit, compare, train
     from fabula.session.open import open, order  # noqa: A004 - the verb of the design
     from fabula.sources.tables.reading import read_table
-    from fabula.templates.learning import learn_templates
+    from fabula.templates.learn import learn_templates
 
 _HOMES = {
     "Collection": "core.collection",
@@ -41,7 +41,7 @@ _HOMES = {
     "compare": "research.train",
     "evaluate": "evaluation.metrics",
     "fit": "core.fit",
-    "learn_templates": "templates.learning",
+    "learn_templates": "templates.learn",
     "load_model": "models.file",
     "mutual_information": "evaluation.information",
     "normalise": "core.essence",

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from fabula.errors import InputError
+from fabula.research.evaluate import EvaluationRequest, evaluate_table
 from fabula.research.recipe import Recipe
 from fabula.research.train import train_recipe
-from fabula.studies.evaluate import EvaluationRequest, evaluate_table
 
 
 @pytest.fixture(scope="module")

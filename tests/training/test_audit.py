@@ -24,7 +24,7 @@ LEAKY = preset(
 
 def audit(parts, config, *, published_bug=False, device="auto", **options):
     return audit_trainable(
-        (PublishedBug if published_bug else EssenceTraining)(parts.nested(), config, device), **options
+        (PublishedBug if published_bug else EssenceTraining)(parts.nest(), config, device), **options
     )
 
 

@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 
 from fabula.core.collection import Collection
 from fabula.core.essence import Floats
-from fabula.core.seen import Seen
+from fabula.core.fingerprints import Fingerprints
 from fabula.errors import InputError
-from fabula.evaluation.gain import information_gained
-from fabula.evaluation.information import Information
+from fabula.evaluation.information import Information, information_gain
 from fabula.evaluation.intervals import Interval, mean_interval
 from fabula.media.extraction import Measuring
 from fabula.media.medium import Medium
@@ -185,7 +184,7 @@ def _finish_sets(recipe: Recipe, split: Split, sets: SetTraining, done: Trained)
     done.model.card = card
     if sets.begin is None:
         return None
-    gained = information_gained(done.model, sets.begin, split.held_out)
+    gained = information_gain(done.model, sets.begin, split.held_out)
     more = round_off(gained, "mean", "low", "high")
     card |= {"from": str(recipe.start)}
     card["gained"] = {"bits": more["mean"], "low": more["low"], "high": more["high"], "collections": gained.n}
@@ -231,7 +230,7 @@ def _prepare_steps(recipe: Recipe, measuring: Measuring | None, jobs: int) -> Pr
         bits = {"bits": info.bits, "low": info.low, "high": info.high, "collections": info.collections}
         rule = f"whole collections held out, N = {info.negatives + 1}"
         training = {"collections": len(split.training), "examples": len(examples), "settings": asdict(how)}
-        training["seen"] = Seen.of(split.training, names).to_dict()
+        training["seen"] = Fingerprints.of(split.training, names).to_dict()
         card = {"data": recipe.table.name, "collections": len(split.training), rule: bits}
         own = (weights.arcs, weights.reach)
         return step_model(names, taken, pairs, own, lexicon, training=training, card=card)
@@ -320,7 +319,7 @@ def _prepare_neighbours(recipe: Recipe, measuring: Measuring | None) -> Prepared
             "weights": dict(zip(steps, weights.round(4).tolist(), strict=True)),
             "limits": "neighbours alone: which item opens or closes, and which way an order runs, is not known",
         }
-        training = {"seed": seed, "negatives": negatives, "seen": Seen.of(own, names).to_dict()}
+        training = {"seed": seed, "negatives": negatives, "seen": Fingerprints.of(own, names).to_dict()}
         return neighbour_model(steps, weights, training=training, card=card)
 
     def finish(done: Trained) -> Gain | None:

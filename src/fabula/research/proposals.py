@@ -12,7 +12,7 @@ from fabula.core.arranging.goal import Goal
 from fabula.core.collection import Collection
 from fabula.core.ordering import Ints
 from fabula.errors import InputError
-from fabula.evaluation.information import Information, makers, mutual_information, summed_up
+from fabula.evaluation.information import Information, makers, mutual_information, summarise_bits
 from fabula.media.registry import measure_if_held
 from fabula.models.many.batch import batch_of
 from fabula.models.sets.model import SetModel
@@ -111,4 +111,4 @@ def step_bits(model: StepModel, collections: Sequence[Collection], seed: int) ->
     bits = np.log2(_NEGATIVES + 1) - total / np.log(2)
     lengths = np.array([len(c) for c in some])
     name = " + ".join(model.scorers) if model.reaches else "flow"
-    return {name: summed_up(bits, lengths, makers(some), rng, _NEGATIVES, 1)}
+    return {name: summarise_bits(bits, lengths, makers(some), rng, _NEGATIVES, 1)}

@@ -13,10 +13,10 @@ from typing import Literal, cast, get_args
 import numpy as np
 
 from fabula.core.collection import Collection
-from fabula.core.seen import shared
+from fabula.core.fingerprints import find_shared
 from fabula.errors import FileError, InputError, shown
-from fabula.evaluation.guard import Finding, find_leaks
-from fabula.evaluation.parts import Parts, divided, share_of
+from fabula.evaluation.leaks import Finding, find_leaks
+from fabula.evaluation.parts import Parts, divide, share_of
 from fabula.media.extraction import Extraction, Measuring, extract
 from fabula.media.registry import item_endings
 from fabula.research.recipe import Recipe
@@ -50,7 +50,7 @@ class Split:
     @property
     def parts(self) -> Parts:
         """For training: a tenth of the training side is set aside to decide, and what is held out decides nothing."""
-        return Parts(self.training, self.held_out).nested()
+        return Parts(self.training, self.held_out).nest()
 
 
 def read_split(
@@ -151,7 +151,7 @@ def _split_folder(recipe: Recipe, measuring: Measuring | None) -> Split:
     count = len(found.collections)
     if count < 4:
         raise InputError(f"{recipe.table}: holds {count} ordered collections; at least 4 are needed")
-    training, held_out = divided(found.collections, recipe.held_out)
+    training, held_out = divide(found.collections, recipe.held_out)
     notes = (*found.notes, *overlap(training, held_out))
     return Split(training, held_out, f"{len(held_out)} of {count} held out", notes)
 
@@ -251,7 +251,7 @@ def overlap(training: Sequence[Collection], held_out: Sequence[Collection]) -> t
     notes = []
     if training is held_out or not training:
         return ()
-    twice = sum(shared(training, held_out))
+    twice = sum(find_shared(training, held_out))
     if twice:
         notes.append(f"LEAK: {twice:,} of {len(held_out):,} held-out collections are also among those trained on")
     known = {creator.casefold() for creator in _creators(training)} - {""}

@@ -10,8 +10,8 @@ import numpy as np
 
 from fabula.core.collection import Collection
 from fabula.core.essence import Floats
-from fabula.evaluation.controls import known_only
-from fabula.evaluation.information import Information, mutual_information, told_elsewhere
+from fabula.evaluation.controls import keep_only
+from fabula.evaluation.information import Information, mutual_information, suppress_seen_warning
 from fabula.evaluation.parts import Parts
 from fabula.models.sets.model import SetModel
 from fabula.training.checkpoint import Progress
@@ -95,8 +95,8 @@ def measure(
     info = done.information[scorer]
     plain = parts.training[0].features.ndim == 2 and done.config.encoder != "identity"
     names = choose_features(config, parts.training) if plain else ()
-    essence = [e[:, 0] for e in done.model.encode_all(parts.shown)] if names else []
-    return Measured(info.bits, info.low, info.high, correlations(essence, parts.shown, names))
+    essence = [e[:, 0] for e in done.model.encode_all(parts.test)] if names else []
+    return Measured(info.bits, info.low, info.high, correlations(essence, parts.test, names))
 
 
 def alone(config: TrainingConfig, name: str) -> TrainingConfig:
@@ -210,8 +210,8 @@ def compare_inputs(sets: SetTraining, *, seeds: int = 5, progress: Tell | None =
 
     def run(seed: int) -> dict[str, Information]:
         own = replace(sets, config=replace(sets.config, seed=sets.config.seed + seed), scorers=())
-        with told_elsewhere():
-            return dict(_ask(own.train().model, sets.parts.shown))
+        with suppress_seen_warning():
+            return dict(_ask(own.train().model, sets.parts.test))
 
     runs = _repeat(ALL, seeds, progress, run)
     rows = [summarise(name, sets.spec.dimensions, [each[name] for each in runs]) for name in runs[0]]
@@ -230,7 +230,7 @@ def _ask(model: SetModel, collections: Sequence[Collection]) -> Iterator[tuple[s
     if len(spec.features) > 1 or spec.titles:
         cases += [(name, (name,), False) for name in spec.features]
     for name, features, titles in cases:
-        yield name, mutual_information(model, known_only(collections, features, titles=titles), draws=DRAWS)
+        yield name, mutual_information(model, keep_only(collections, features, titles=titles), draws=DRAWS)
 
 
 def _repeat(name: str, seeds: int, progress: Tell | None, run: Callable[[int], T]) -> list[T]:

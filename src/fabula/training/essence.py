@@ -13,8 +13,8 @@ import torch
 from torch import Tensor, nn
 
 from fabula.core.essence import Floats
-from fabula.core.seen import Seen
-from fabula.evaluation.controls import noise_features, shuffled_orders
+from fabula.core.fingerprints import Fingerprints
+from fabula.evaluation.controls import noise_features, shuffle_orders
 from fabula.evaluation.information import Information, information_of, makers
 from fabula.evaluation.parts import Parts
 from fabula.models.transform import log_parts
@@ -67,8 +67,8 @@ class EssenceTraining:
         check_parts(parts)
         if name == NOISE:
             logged = [log_parts(text, parts.training[0].feature_names)[0] for text in self.config.logged]
-            return replace(self, parts=parts.changed(lambda part: noise_features(part, rng, logged=logged)))
-        return replace(self, parts=parts.changed(lambda part: shuffled_orders(part, rng)))
+            return replace(self, parts=parts.map(lambda part: noise_features(part, rng, logged=logged)))
+        return replace(self, parts=parts.map(lambda part: shuffle_orders(part, rng)))
 
     def train(self, *, progress: Report | None = None) -> Trained:
         """Train and measure."""
@@ -135,11 +135,11 @@ def train(
             if settings.calibrate and run.best_epoch:
                 calibrate(best, validation, settings, world)
             shown = validation if parts.measured is None else make_pool(parts.measured, transform, world.device)
-            found = information(best, shown, settings, groups=makers(sorted(parts.shown, key=len)))
+            found = information(best, shown, settings, groups=makers(sorted(parts.test, key=len)))
             signs = essence_signs(encode_pool(best, pool), sorted(parts.training, key=len))
     digits = ("bits", "low", "high", "ceiling", "negatives", "collections")
     about = {"bits": {name: round_off(info, *digits) for name, info in found.items()}, **(card or {})}
-    record = {**_record(learner, run), "seen": Seen.of(parts.training, names).to_dict()}
+    record = {**_record(learner, run), "seen": Fingerprints.of(parts.training, names).to_dict()}
     model = build_model(best.state_dict(), settings, transform, signs=signs, training=record, card=about)
     return Trained(model, found, run.history, settings, run.best_epoch)
 

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from fabula.core.collection import Collection
-from fabula.core.seen import Seen, seen_by
+from fabula.core.fingerprints import Fingerprints, fingerprints_of
 from fabula.errors import InputError
-from fabula.evaluation.controls import known_only, noise_features, shuffled_orders, shuffled_titles
-from fabula.evaluation.information import Information, mutual_information, told_elsewhere
+from fabula.evaluation.controls import keep_only, noise_features, shuffle_orders, shuffle_titles
+from fabula.evaluation.information import Information, mutual_information, suppress_seen_warning
 from fabula.evaluation.parts import Parts
 from fabula.models.sets.inputs import Array, SetInputs
 from fabula.models.sets.model import SetModel
@@ -64,15 +64,13 @@ class SetTraining:
         """
         rng, spec = np.random.default_rng((self.config.seed, len(name))), self.spec
         if name == ORDERS:
-            return replace(self, parts=self.parts.changed(lambda part: shuffled_orders(part, rng)))
+            return replace(self, parts=self.parts.map(lambda part: shuffle_orders(part, rng)))
         alone = replace(self.config, untitled=0.0, few=0.0)
         if name == TITLES:
             bare = replace(spec, features=(), logged=(), circle="", mode="")
-            return replace(
-                self, parts=self.parts.changed(lambda part: shuffled_titles(part, rng)), spec=bare, config=alone
-            )
-        noise = self.parts.changed(
-            lambda part: known_only(noise_features(part, rng, logged=spec.logged), spec.features, titles=False)
+            return replace(self, parts=self.parts.map(lambda part: shuffle_titles(part, rng)), spec=bare, config=alone)
+        noise = self.parts.map(
+            lambda part: keep_only(noise_features(part, rng, logged=spec.logged), spec.features, titles=False)
         )
         return replace(self, parts=noise, spec=replace(spec, titles=False), config=alone)
 
@@ -81,12 +79,12 @@ class SetTraining:
         training, validation = self.parts.training, self.parts.validation
         options: dict[str, Any] = {"start": self.begin, "device": self.device, "progress": progress}
         done = train_sets(training, validation, self.spec, self.config, **options)
-        return replace(done, information=measure(done.model, self.parts.shown, self.scorers))
+        return replace(done, information=measure(done.model, self.parts.test, self.scorers))
 
 
 def measure(model: SetModel, collections: Sequence[Collection], scorers: Sequence[str]) -> dict[str, Information]:
     """What a set model tells about the order of collections, by some of :data:`SCORERS`."""
-    with told_elsewhere():
+    with suppress_seen_warning():
         return {name: mutual_information(model, collections, draws=DRAWS, scorer=SCORERS[name]) for name in scorers}
 
 
@@ -168,7 +166,7 @@ def _record(
     """What the file says of the training."""
     best = max(run.history, key=lambda epoch: epoch.bits[BOTH])
     names = start.spec.features if start is not None else train[0].feature_names
-    before, seen = None if start is None else seen_by(start.training), Seen.of(train, names)
+    before, seen = None if start is None else fingerprints_of(start.training), Fingerprints.of(train, names)
     record: dict[str, Any] = {
         "collections": len(train),
         "set aside": len(aside),

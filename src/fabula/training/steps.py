@@ -25,7 +25,7 @@ from fabula.core.ordering import Ints
 from fabula.core.sampling.scores import Scores
 from fabula.core.sampling.walking import Walk
 from fabula.errors import InputError
-from fabula.evaluation.information import Information, summed_up
+from fabula.evaluation.information import Information, summarise_bits
 from fabula.models.sets.basis import FUNCTIONS, position_basis
 from fabula.models.steps.kernel import ALWAYS, KERNELS, summed_pairs
 from fabula.models.steps.model import apart_of
@@ -190,7 +190,7 @@ def summarise(bits: Floats, examples: Sequence[Example], negatives: int, draws: 
     """Bits (c,) of examples with the interval of their mean over those who made them."""
     lengths = np.array([len(one) for one in examples])
     groups = [one.group for one in examples]
-    return summed_up(bits, lengths, groups, np.random.default_rng(0), negatives, draws)
+    return summarise_bits(bits, lengths, groups, np.random.default_rng(0), negatives, draws)
 
 
 def learn_weights(

@@ -6,11 +6,11 @@ torch = pytest.importorskip("torch")
 from examples.assess_music import (  # noqa: E402
     agreement,
     bits_by_inputs,
+    fingerprints_of,
     interval,
     mean_tables,
     obvious,
     proposals,
-    seen_by,
 )
 from fabula.training.export import learn_inputs  # noqa: E402
 from fabula.training.sets import prepare  # noqa: E402
@@ -31,7 +31,7 @@ def measured(albums, small):
 
 def test_a_model_that_knows_the_order_proposes_it(measured):
     collections, data, truth = measured
-    found = proposals(truth, data, seen_by(("loudness", "tempo"))["all inputs"])
+    found = proposals(truth, data, fingerprints_of(("loudness", "tempo"))["all inputs"])
     for orderings in found.values():
         assert agreement(orderings) == {"spearman": 1.0, "opener": 1.0, "close": 1.0, "neighbours": 1.0}
     kept = obvious(found["likeliest"], collections, data)

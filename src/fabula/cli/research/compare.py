@@ -83,7 +83,7 @@ def _dimensions(sweep: str | None) -> tuple[int, ...]:
 
 def _write(rows: list[Compared], path: Path) -> None:
     from fabula.core.files.writing import write_whole
-    from fabula.report.figures.bars import Bar, bars_figure
+    from fabula.report.charts import Bar, bars_figure
     from fabula.research.train import rows_json
     from fabula.sources.tables.csv_text import csv_text
 

@@ -16,10 +16,8 @@ from fabula.errors import InputError, import_extra
 from fabula.jobs.parts import manifests, rows_of_parts, total_digest
 from fabula.jobs.task import Asked, Cut, Round, Task
 from fabula.jobs.tasks.training import table_of
-from fabula.studies.reproduce.collections import StudyData, read_study_data
-from fabula.studies.reproduce.plan import make_plan
-from fabula.studies.reproduce.run import make_folders, measurements, run, trainings
-from fabula.studies.reproduce.stages import Workspace
+from fabula.research.reproduce import make_folders, measurements, run, trainings
+from fabula.research.workspace import StudyData, Workspace, make_plan, read_study_data
 
 if TYPE_CHECKING:
     import pyarrow as pa

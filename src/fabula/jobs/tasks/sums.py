@@ -8,7 +8,7 @@ import numpy as np
 
 from fabula.core.essence import Floats
 from fabula.core.template import PAPER_KNOTS
-from fabula.templates.descent import StepSums
+from fabula.templates.refinement import StepSums
 
 if TYPE_CHECKING:
     import pyarrow as pa

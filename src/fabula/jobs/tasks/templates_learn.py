@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from fabula.core.builtin import name_templates
 from fabula.core.collections import Collections
 from fabula.core.essence import Floats
-from fabula.core.naming import named
 from fabula.core.ordering import Ints
 from fabula.core.ordering import positions as even_positions
 from fabula.core.segments import normalise_many
@@ -36,10 +36,9 @@ from fabula.jobs.tasks.sums import arrays, costs_of, costs_table, lists, sums_of
 from fabula.models.model import Model
 from fabula.session.catalogue.judging import completed
 from fabula.session.catalogue.reading import Piece
-from fabula.templates.costs import Costs, as_count, joined_costs, kept_costs
-from fabula.templates.descent import Descent, StepSums, step_sums
-from fabula.templates.evolution import PAPER_EVOLUTION, EvolutionSettings, Evolving
-from fabula.templates.refinement import RefinementSettings, race, sampled_rows
+from fabula.templates.costs import TemplateCosts, as_count, flat_costs, restore_costs
+from fabula.templates.evolution import PAPER_EVOLUTION, Evolution, EvolutionSettings
+from fabula.templates.refinement import Descent, RefinementSettings, StepSums, race, sample_rows, step_sums
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -103,8 +102,8 @@ class TemplatesLearn(Task):
         """The start after round 0, then step after step; the last round's state is the result."""
         done = manifests(job.store, now.number, now.shards)
         way = _start(job, done) if now.number == 0 else _gone_on(now, list(rows_of_parts(job.store, done)))
-        if isinstance(way, Evolving) and way.finished:
-            way = Descent(way.result().values, 0)  # a round to count who follows which
+        if isinstance(way, Evolution) and way.finished:
+            way = Descent(way.values, 0)  # a round to count who follows which
         shards = 0 if way.finished else min(len(job.plan.shards), default_shards(job.plan.items, _EACH))
         return Round(now.number + 1, shards, way.to_dict())
 
@@ -114,7 +113,7 @@ class TemplatesLearn(Task):
             raise InputError(f"{output}: templates are gathered as .json")
         final = job.latest()
         values, followers = np.array(final.state["best"]), np.array(final.state["followers"])
-        TemplateSet(named(PAPER_KNOTS, values[np.argsort(-followers, kind="stable")])).save(output)
+        TemplateSet(name_templates(PAPER_KNOTS, values[np.argsort(-followers, kind="stable")])).save(output)
         first = manifests(job.store, 0, len(job.plan.shards))
         about = {"templates": len(values), "cost": final.state["history"][-1], "rounds": final.number}
         learned = {"collections": int(followers.sum()), "failures": sum(part.failures for part in first)}
@@ -155,39 +154,39 @@ def _kept_rows(essence: Floats, part: Collections) -> dict[str, Any]:
     if len(lengths):
         even = {n: even_positions(n) for n in np.unique(lengths).tolist()}
         u = np.concatenate([even[n] for n in lengths.tolist()])
-        costs = joined_costs(essence[np.repeat(several, part.sizes)], u, lengths)
+        costs = flat_costs(essence[np.repeat(several, part.sizes)], u, lengths)
         linear, constant = costs.linear, costs.constant
     ids = np.array(part.ids[several].tolist(), dtype=str)
     return {"collection": ids, "length": lengths, "linear": lists(linear), "constant": constant}
 
 
-def _gone_on(now: Round, parts: list[pa.Table]) -> Descent | Evolving:
+def _gone_on(now: Round, parts: list[pa.Table]) -> Descent | Evolution:
     """The templates after a round, by what its shards found."""
     if "asked" in now.state:
-        evolving = Evolving.from_dict(now.state)
+        evolving = Evolution.from_dict(now.state)
         evolving.take(costs_of(parts))
         return evolving
     descent = Descent.from_dict(now.state)
-    descent.take(StepSums.joined([sums_of(part) for part in parts]))
+    descent.take(StepSums.join([sums_of(part) for part in parts]))
     return descent
 
 
-def _start(job: Job, done: Sequence[Manifest]) -> Descent | Evolving:
+def _start(job: Job, done: Sequence[Manifest]) -> Descent | Evolution:
     """The first population; or the winner of a race on the sample that :func:`fabula.learn_templates` would draw."""
     k, rng = int(job.options["k"]), np.random.default_rng(int(job.options["seed"]))
     as_count(k, sum(part.rows - part.failures for part in done))
     if job.options["method"] == "evolution":
         how = PAPER_EVOLUTION if job.options["paper"] else EvolutionSettings()
-        return Evolving.begun(k, _Q, how, rng)
+        return Evolution.begin(k, _Q, how, rng)
     settings = RefinementSettings(int(job.options["starts"]), int(job.options["steps"]))
     sample = _sample(job, done, k, rng)
     values, cost, _ = race(sample, k, rng, settings, np.empty((0, k, _Q)))
     return Descent(values[int(np.argmin(cost))], settings.steps)
 
 
-def _sample(job: Job, done: Sequence[Manifest], k: int, rng: np.random.Generator) -> Costs:
+def _sample(job: Job, done: Sequence[Manifest], k: int, rng: np.random.Generator) -> TemplateCosts:
     """The collections that starts race on, from all parts, of which one at a time is held."""
-    rows = sampled_rows(sum(part.rows - part.failures for part in done), k, rng)
+    rows = sample_rows(sum(part.rows - part.failures for part in done), k, rng)
     picked, begun = [], 0
     for part in done:
         kept = _kept(job, part)
@@ -213,6 +212,6 @@ def _kept(job: Job, part: Manifest) -> Kept:
     return length, arrays(table.column("linear"), _Q), constant
 
 
-def _costs(kept: Sequence[Kept]) -> Costs:
+def _costs(kept: Sequence[Kept]) -> TemplateCosts:
     lengths, linear, constant = (np.concatenate(arrays) for arrays in zip(*kept, strict=True))
-    return kept_costs(lengths, linear, constant)
+    return restore_costs(lengths, linear, constant)

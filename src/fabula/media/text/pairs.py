@@ -29,13 +29,13 @@ Table = NDArray[np.floating]
 
 
 @dataclass(frozen=True, eq=False)
-class Parts:
+class PairParts:
     """A table of words (n, w) in two parts: words of many texts (n, a), dense, and the others (n, w), sparse."""
 
     often: NDArray[np.float32]
     seldom: sparse.csr_array
 
-    def times(self, other: Parts) -> Table:
+    def times(self, other: PairParts) -> Table:
         """The product of each row with each row of another table: shape (n, n)."""
         found: Table = self.often @ other.often.T
         rest = self.seldom @ other.seldom.T
@@ -72,14 +72,14 @@ class Layout:
         self.columns = counts.indices[~self.many]
         self.starts = np.concatenate([[0], np.cumsum(np.bincount(rows[~self.many], minlength=n))])
 
-    def parts(self, values: Table) -> Parts:
+    def parts(self, values: Table) -> PairParts:
         """A table with these values, one an entry."""
         often = np.zeros((self.shape[0], self.width), dtype=np.float32)
         often[self.place] = values[self.many]
         others = values[~self.many].astype(np.float32)
         told = others != 0
         starts = np.concatenate([[0], np.cumsum(told)])[self.starts]
-        return Parts(often, sparse.csr_array((others[told], self.columns[told], starts), shape=self.shape))
+        return PairParts(often, sparse.csr_array((others[told], self.columns[told], starts), shape=self.shape))
 
 
 # How often which word stands in which text, where it stands first and last, and how it is introduced.
@@ -375,7 +375,7 @@ class _Base:
     """Some words: what each counts (entries,), where they stand (n, w), and the root of what two texts share (n, n)."""
 
     weight: Floats
-    shared: Parts
+    shared: PairParts
     both: Table
 
 
