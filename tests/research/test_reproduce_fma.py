@@ -94,9 +94,7 @@ def test_the_essence_of_figure_1_is_the_frozen_one_of_the_arrays(archive, tmp_pa
         (tmp_path / "out" / folder).mkdir(parents=True)
     trained = []
     real = compare.train
-    monkeypatch.setattr(
-        comparison, "train", lambda parts, config, **k: trained.append(config) or real(parts, config, **k)
-    )
+    monkeypatch.setattr(compare, "train", lambda parts, config, **k: trained.append(config) or real(parts, config, **k))
     workspace = Workspace(tmp_path / "out", study, PLAN, study.fingerprint, lambda stage, note: None)
     found = figure1.essence_run(workspace, 0)
     assert [(c.encoder, c.features) for c in trained] == [("identity", (figure1.FROZEN,))]
