@@ -91,7 +91,7 @@ def _pictures(path: Path, *, write: bool) -> None:
 
 def _titled(folder: Path) -> dict[str, Collection]:
     """The albums of the first table with their titles, which the recipe does not read, by id."""
-    from fabula.sources.tables.reading import read_table
+    from fabula.sources.tables.read_table import read_table
 
     return {c.id: c for c in read_table(folder / "albums.parquet", title="track_name")}
 

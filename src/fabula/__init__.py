@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from fabula.models.model import Model
     from fabula.research.train import audit, compare, train
     from fabula.session.open import open, order  # noqa: A004 - the verb of the design
-    from fabula.sources.tables.reading import read_table
+    from fabula.sources.tables.read_table import read_table
     from fabula.templates.learn import learn_templates
 
 _HOMES = {
@@ -47,7 +47,7 @@ _HOMES = {
     "normalise": "core.essence",
     "open": "session.open",
     "order": "session.open",
-    "read_table": "sources.tables.reading",
+    "read_table": "sources.tables.read_table",
     "template": "core.builtin",
     "template_names": "core.builtin",
     "train": "research.train",

@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike
 
 from fabula.core.display import caption_html, curve_svg, name_some
 from fabula.core.essence import Floats, as_essence
-from fabula.core.files.writing import write_whole
+from fabula.core.files.atomic import write_whole
 from fabula.core.fingerprints import Fingerprints
 from fabula.core.ordering import Ints
 from fabula.core.ordering import positions as even_positions

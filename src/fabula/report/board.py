@@ -7,7 +7,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from fabula.core.files.writing import write_whole
+from fabula.core.files.atomic import write_whole
 from fabula.report.charts import Bar, bars_figure
 from fabula.report.markup import html_page, html_table
 from fabula.research.bench import SHOWN, BenchCard, BenchRow

@@ -16,14 +16,14 @@ from typing import Any
 
 import numpy as np
 
-from fabula.core.files.writing import check_target, write_whole
+from fabula.core.files.atomic import check_target, write_whole
 from fabula.core.ordering import positions
 from fabula.errors import InputError, import_extra
 from fabula.report.figures import Drawing, arc_figure, inner_figure
 from fabula.report.markup import html_page, html_table, shorten
 from fabula.session.inner_arcs import InnerArc
 from fabula.session.ordered import Ordered
-from fabula.sources.tables.csv_text import csv_text
+from fabula.sources.tables.text_tables import csv_text
 
 ENDINGS = (".svg", ".png", ".pdf")
 INNER_ENDINGS = (".html", ".svg", ".png", ".pdf", ".csv", ".json")

@@ -9,7 +9,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from fabula.core.files.writing import write_whole
+from fabula.core.files.atomic import write_whole
 from fabula.core.template import Template
 from fabula.errors import FileError
 from fabula.report.charts import (
@@ -27,7 +27,7 @@ from fabula.report.charts import (
 from fabula.report.markup import GREY, html_page, html_table
 from fabula.research.recovery import METHODS
 from fabula.research.reproduce import NAMES, RANDOM, Reproduced, baseline_name
-from fabula.sources.tables.csv_text import csv_text
+from fabula.sources.tables.text_tables import csv_text
 
 SHOWN = ("edit", "spearman", "kendall", "first", "last", "neighbours", "position", "lcs", "perfect")
 

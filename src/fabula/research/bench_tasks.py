@@ -19,7 +19,7 @@ from fabula.core.template import Template
 from fabula.errors import InputError
 from fabula.evaluation.information import makers
 from fabula.research.splits import Side, read_split, usable_features
-from fabula.sources.fma.collections import read_fma
+from fabula.sources.fma.albums import read_fma
 
 TRAINING, TEST = 400, 200  # collections
 SHORTEST, LONGEST = 5, 12  # items

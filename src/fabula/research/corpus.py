@@ -11,15 +11,14 @@ import numpy as np
 
 from fabula.core.collection import Collection
 from fabula.core.essence import Floats, normalise
-from fabula.core.files.writing import check_target
+from fabula.core.files.atomic import check_target
 from fabula.core.fingerprints import Fingerprints
 from fabula.core.template_set import TemplateSet
 from fabula.errors import InputError
 from fabula.models.file import load_essence_model
 from fabula.research.splits import Side, sides_of
-from fabula.sources.tables.files import read_columns
-from fabula.sources.tables.reading import read_table
-from fabula.sources.tables.sequences import read_sequences
+from fabula.sources.tables.read_table import read_sequences, read_table
+from fabula.sources.tables.storage import read_columns
 from fabula.templates.evolution import PAPER_EVOLUTION
 from fabula.templates.genealogy import Genealogy, TemplateComparison, compare_templates, trace_genealogy
 from fabula.templates.learn import CountTable, choose_count, learn_templates

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from fabula.core.collection import Collection
-from fabula.core.files.writing import write_whole
+from fabula.core.files.atomic import write_whole
 from fabula.errors import FileError, InputError, import_extra
 
 Kind = Literal["essence", "set", "steps", "neighbours"]

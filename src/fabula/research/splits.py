@@ -24,8 +24,8 @@ from fabula.sources.folders import files_of
 from fabula.sources.playlists.formats import PLAYLIST_ENDINGS
 from fabula.sources.registry import Opening, open_source
 from fabula.sources.source import Source
-from fabula.sources.tables.files import is_table_folder
-from fabula.sources.tables.reading import read_table
+from fabula.sources.tables.read_table import read_table
+from fabula.sources.tables.storage import is_table_folder
 
 Side = Literal["train", "validation", "test"]
 SIDES: tuple[Side, ...] = get_args(Side)

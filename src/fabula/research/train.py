@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from fabula.core.collection import Collection
-from fabula.core.files.writing import check_target
+from fabula.core.files.atomic import check_target
 from fabula.errors import InputError, import_extra
 from fabula.media.extraction import Measuring
 from fabula.models.encoders import ENCODERS

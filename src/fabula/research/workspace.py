@@ -22,14 +22,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fabula.core.collection import Collection
-from fabula.core.files.writing import write_whole
+from fabula.core.files.atomic import write_whole
 from fabula.errors import FabulaError, InputError
 from fabula.evaluation.parts import Parts
 from fabula.media.music.tracks import FEATURES, KEPT_ROWS
 from fabula.models.presets import PRESETS
 from fabula.research.splits import read_split, usable_features
-from fabula.sources.fma.collections import read_fma
-from fabula.sources.tables.files import TABLE_ENDINGS, is_table_folder, read_columns
+from fabula.sources.fma.albums import read_fma
+from fabula.sources.tables.storage import TABLE_ENDINGS, is_table_folder, read_columns
 from fabula.version import __version__
 
 if TYPE_CHECKING:

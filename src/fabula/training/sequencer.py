@@ -16,7 +16,7 @@ from torch.nn import functional
 
 from fabula.core.collection import Collection
 from fabula.core.essence import Floats
-from fabula.core.files.writing import write_whole
+from fabula.core.files.atomic import write_whole
 from fabula.core.ordering import Ints
 from fabula.errors import FabulaError, FileError, InputError, ModelError
 from fabula.evaluation.intervals import Interval, bootstrap

@@ -57,7 +57,7 @@ def command(
     """
     from fabula.cli.progress import counting_bar
     from fabula.cli.research.recipe import as_where, listed
-    from fabula.core.files.writing import check_target, write_whole
+    from fabula.core.files.atomic import check_target, write_whole
     from fabula.research.evaluate import EvaluationRequest, evaluate_table
 
     if output is not None and check_target(output).suffix.lower() not in (".json", ".csv"):
@@ -136,7 +136,7 @@ def _show_tests(result: Mapping[str, Any]) -> None:
 
 
 def _csv(result: Mapping[str, Any]) -> str:
-    from fabula.sources.tables.csv_text import csv_text
+    from fabula.sources.tables.text_tables import csv_text
 
     names = list(result["rows"][0]["metrics"])
     ends = {"": "mean", " low": "low", " high": "high"}

@@ -295,7 +295,7 @@ def genealogy_(*, most: int, method: str, seed: int, output: Path, **source: Any
     """
     from fabula.cli.printing import console
     from fabula.cli.progress import counting_bar
-    from fabula.core.files.writing import check_target, write_whole
+    from fabula.core.files.atomic import check_target, write_whole
     from fabula.report.charts import genealogy_figure
     from fabula.research.corpus import descend, genealogy_json
 

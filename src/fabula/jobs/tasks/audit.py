@@ -7,7 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from fabula.jobs.task import Asked, Cut, Round, Task
+from fabula.jobs.task import Cut, JobRequest, JobTask, Round
 from fabula.jobs.tasks.training import (
     OPTIONS,
     gather_audit,
@@ -22,29 +22,29 @@ from fabula.jobs.tasks.training import (
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from fabula.jobs.job import Job
+    from fabula.jobs.open_job import ShardedJob
     from fabula.training.essence import EssenceTraining
 
 
-class Audit(Task):
+class Audit(JobTask):
     """Gathered as the JSON that ``fabula audit --json`` prints, but for its notes."""
 
     name: ClassVar[str] = "audit"
     options: ClassVar[Mapping[str, Any]] = {**OPTIONS, "controls_only": False}
     items: ClassVar[str] = "trainings"
 
-    def cut(self, asked: Asked) -> Cut:
+    def cut(self, asked: JobRequest) -> Cut:
         """One shard for the real collections and for each control."""
         table = table_of(asked)
         essence = open_recipe(recipe_of(table.path, asked.options), audit=True)
         names = ("real", *essence.controls)[bool(asked.options["controls_only"]) :]
         return Cut((table,), tuple(names), len(names), dict(asked.options))
 
-    def open(self, job: Job) -> EssenceTraining:
+    def open(self, job: ShardedJob) -> EssenceTraining:
         """The collections."""
         return open_recipe(recipe_of(job.inputs[0].path, job.options), audit=True)
 
-    def do(self, job: Job, now: Round, shard: int) -> tuple[pa.Table, int]:
+    def do(self, job: ShardedJob, now: Round, shard: int) -> tuple[pa.Table, int]:
         """Train and measure."""
         name = job.plan.shards[shard]
         from fabula.training.audit import audit_one
@@ -52,7 +52,7 @@ class Audit(Task):
         rows = audit_one(name, job.opened)[1]
         return results_table(name, [asdict(row) for row in rows]), 1
 
-    def gather(self, job: Job, output: Path) -> dict[str, Any]:
+    def gather(self, job: ShardedJob, output: Path) -> dict[str, Any]:
         """Write the report."""
         results, digest = results_of(job)
         report = gather_audit([row for rows in results for row in rows])

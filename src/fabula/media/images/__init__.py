@@ -8,7 +8,7 @@ from pathlib import Path
 
 from fabula.core.collection import Collection
 from fabula.core.essence import Floats
-from fabula.core.files.writing import write_whole
+from fabula.core.files.atomic import write_whole
 from fabula.media.facts import Fact, Telling
 from fabula.media.images.picture_files import COMPANION_ENDINGS, PICTURE_ENDINGS, read_item, sidecar_path, write_numbers
 from fabula.media.medium import Cover, Facing, Medium, Output, Preview, Spec, Words

@@ -19,7 +19,7 @@ from xml.parsers import expat
 
 from fabula.errors import FileError, shown
 from fabula.media.text.heads import CHAPTER, without_heads
-from fabula.media.text.reading.decoding import MOST, decoded
+from fabula.media.text.text_bytes import MOST, decode
 
 PARAGRAPH, SEPARATOR = 0, -1  # levels of blocks that are no headings; headings have 1 to 6
 
@@ -537,7 +537,7 @@ def _epub(archive: _Archive) -> Document | None:
         return None
     blocks: list[Block] = []
     for name in _spine(book, posixpath.dirname(where)):
-        page = html_document(decoded(archive.read(name), archive.where, declared=True))
+        page = html_document(decode(archive.read(name), archive.where, declared=True))
         if page.blocks and blocks:
             blocks.append(Block(SEPARATOR, ""))
         blocks.extend(page.blocks)

@@ -12,7 +12,7 @@ from pathlib import Path
 from xml.sax.saxutils import escape
 
 from fabula.core.collection import Collection
-from fabula.core.files.writing import write_whole
+from fabula.core.files.atomic import write_whole
 from fabula.errors import FileError
 from fabula.media.text.documents import PARAGRAPH, SEPARATOR, Block, Document, bare
 from fabula.media.text.passages import TEXT, document_of

@@ -16,7 +16,7 @@ from fabula.media.text.documents import (
     plain_document,
     read_packed,
 )
-from fabula.media.text.reading.decoding import decoded, read_bytes
+from fabula.media.text.text_bytes import decode, read_bytes
 
 _MARKDOWN = frozenset((".md", ".markdown"))
 _PAGES = frozenset((".html", ".htm", ".xhtml"))
@@ -42,7 +42,7 @@ def read_document(path: str) -> Document:
     ending = Path(path).suffix.lower()
     if ending in PACKED_ENDINGS:
         return read_packed(path)
-    text = decoded(read_bytes(path), path, declared=ending in _PAGES)
+    text = decode(read_bytes(path), path, declared=ending in _PAGES)
     if ending in _PAGES:
         return html_document(text)
     return markdown_document(text) if ending in _MARKDOWN else plain_document(text)
