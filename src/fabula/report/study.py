@@ -221,11 +221,7 @@ def _figure2_lines(results: Reproduced, *, standalone: bool) -> str:
     for metric, title in _TITLES.items():
         lines = []
         for name, (colour, dashed) in looks.items():
-            rows = [r for r in results.figure2["rows"] if r["name"] == name and r["metric"] == metric]
-            if rows:
-                k, mean, low, high = ([r[end] for r in rows] for end in ("k", "mean", "low", "high"))
-                band = ([], []) if dashed else (low, high)
-                lines.append(Line(name, k, mean, band[0], band[1], colour=colour, dashed=dashed))
+            lines += _line(results.figure2["rows"], name, metric, colour=colour, dashed=dashed)
         panels.append(LinePanel(title, "number of templates k", lines))
     return lines_figure(panels, height=330, standalone=standalone)
 
@@ -235,14 +231,19 @@ def _gain(results: Reproduced, *, standalone: bool) -> str:
     for metric, title in _TITLES.items():
         lines = []
         for colour, name in enumerate(NAMES.values()):
-            rows = [r for r in results.figure2["gains"] if r["name"] == name and r["metric"] == metric]
-            if rows:
-                k, mean, low, high = ([r[end] for r in rows] for end in ("k", "mean", "low", "high"))
-                lines.append(Line(name, k, mean, low, high, colour=colour))
+            lines += _line(results.figure2["gains"], name, metric, colour=colour)
         nothing = [0.0] * len(lines[0].x)
         lines.append(Line("no gain over a shuffled essence", lines[0].x, nothing, colour=GREY, dashed=True))
         panels.append(LinePanel(f"gain: {title}", "number of templates k", lines))
     return lines_figure(panels, height=280, standalone=standalone)
+
+
+def _line(rows: Sequence[dict[str, Any]], name: str, metric: str, *, colour: int, dashed: bool = False) -> list[Line]:
+    """The line of a name by a metric, with a band unless it is dashed; none where there are no rows of it."""
+    own = [row for row in rows if row["name"] == name and row["metric"] == metric]
+    k, mean, low, high = ([row[end] for row in own] for end in ("k", "mean", "low", "high"))
+    low, high = ([], []) if dashed else (low, high)
+    return [Line(name, k, mean, low, high, colour, dashed)] if own else []
 
 
 def _figure4(kinship: dict[str, Any], *, standalone: bool) -> str:

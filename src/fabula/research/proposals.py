@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from fabula.core.arranging import arrange
-from fabula.core.arranging.goal import Goal
 from fabula.core.collection import Collection
 from fabula.core.ordering import Ints
+from fabula.core.solver import arrange
+from fabula.core.solver.problem import Goal
 from fabula.errors import InputError
 from fabula.evaluation.information import Information, makers, mutual_information, summarise_bits
 from fabula.media.registry import measure_if_held

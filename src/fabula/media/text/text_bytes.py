@@ -18,13 +18,7 @@ _LOOKED_AT = 65_536  # bytes or characters that tell what a file is
 
 
 def read_bytes(path: str) -> bytes:
-    """All the bytes of a file that is not too long to be one text.
-
-    Raises
-    ------
-    FileError
-        When it cannot be read, or holds more than 20 MB.
-    """
+    """All the bytes of a file; a FileError where it cannot be read, or holds more than 20 MB, too long for one text."""
     try:
         with Path(path).open("rb") as file:
             data = file.read(MOST + 1)
@@ -38,22 +32,9 @@ def read_bytes(path: str) -> bytes:
 def decode(data: bytes, where: str, *, declared: bool = False) -> str:
     """Bytes as text: by a byte order mark, by what a page declares, as UTF-8, else line by line as UTF-8 or cp1252.
 
-    Parameters
-    ----------
-    data
-        The content of a file.
-    where
-        Its name, for the error.
-    declared
-        Whether the text may say its own encoding, as HTML and XML do.
+    ``where`` is the file's name, for the FileError when it is no text; ``declared`` says whether the text may name its
+    own encoding, as HTML and XML do.
 
-    Raises
-    ------
-    FileError
-        When it is no text.
-
-    Examples
-    --------
     >>> decode("Müller\\n".encode("cp1252") + "Müller".encode(), "x.txt")
     'Müller\\nMüller'
     """
@@ -81,7 +62,8 @@ def _guess(data: bytes, *, declared: bool) -> str:
     if text is None:
         text = try_decode(data, "utf-8")
     if text is None:
-        text = "".join(_decode_line(line) for line in data.splitlines(keepends=True))
+        lines = data.splitlines(keepends=True)
+        text = "".join(try_decode(line, "utf-8") or line.decode("cp1252", "replace") for line in lines)
     return text
 
 
@@ -92,8 +74,3 @@ def _decode_unmarked(data: bytes) -> str | None:
         if 2 * zeros.count(0) > len(zeros):
             return try_decode(data, encoding)
     return None
-
-
-def _decode_line(line: bytes) -> str:
-    found = try_decode(line, "utf-8")
-    return line.decode("cp1252", "replace") if found is None else found
