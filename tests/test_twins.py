@@ -23,7 +23,6 @@ NOT_OF_USE = {
 def twins() -> dict[str, Callable[..., Any]]:
     """Command -> the function that does it."""
     from fabula.jobs.open_job import gather, plan_job
-
     from fabula.jobs.status import Watch
     from fabula.jobs.worker import work
     from fabula.research.bench_programs import run_program
