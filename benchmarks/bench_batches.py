@@ -19,8 +19,8 @@ import numpy as np
 import fabula
 from benchmarks.timing import report
 from fabula.core.collection import Collection, Item
+from fabula.core.collections import Batch, batch_of
 from fabula.core.essence import Floats
-from fabula.models.many.batch import Batch, batch_of
 from fabula.models.model import Model
 from fabula.models.sets.model import SetModel
 

@@ -20,16 +20,14 @@ import train_music_transformer as transformer
 
 import fabula
 from fabula.core.collection import Collection
+from fabula.core.energy import Tables
+from fabula.core.posterior import most_agreeing, posterior
 from fabula.evaluation.comparison import compare_scores
 from fabula.evaluation.controls import known_only
 from fabula.evaluation.metrics import METRICS
-from fabula.models.sets.agreement import most_agreeing
+from fabula.models.order import likeliest
 from fabula.models.sets.model import SetModel
-from fabula.models.sets.pairs import TITLE_PAIRS
-from fabula.models.sets.posterior import posterior
-from fabula.models.sets.proposing import likeliest
-from fabula.models.sets.tables import Tables
-from fabula.models.sets.titles import words_of
+from fabula.models.titles import TITLE_PAIRS, words_of
 
 FOLDER = ("duration_ms", "loudness")
 CASES = {

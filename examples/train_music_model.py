@@ -26,8 +26,8 @@ import torch
 
 from fabula.core.collection import Collection, Item
 from fabula.errors import import_extra
+from fabula.models.encoders.set import SetSpec
 from fabula.models.sets.file import save_set_model
-from fabula.models.sets.spec import SetSpec
 from fabula.training.sets import assessing
 from fabula.training.sets.controls import CONTROLS, controlled
 from fabula.training.sets.data import SetData, as_data, subset

@@ -24,9 +24,9 @@ from fabula.core.ordering import Ints
 from fabula.evaluation.intervals import mean_interval
 from fabula.media.images.flow import picture_steps
 from fabula.media.images.measures import MEASURES
+from fabula.models.encoders.measures import closeness
 from fabula.models.file import save_model
 from fabula.models.steps.model import StepModel
-from fabula.models.steps.tables import closeness
 from fabula.training.steps.neighbours import Example, bits_of, noise, shuffled, train_steps
 
 SEED, FOLDS, FEWEST = 18, 10, 4

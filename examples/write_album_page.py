@@ -17,10 +17,9 @@ import train_music_model as recipe
 
 import fabula
 from fabula.core.collection import Collection
-from fabula.models.sets.agreement import most_agreeing
+from fabula.core.posterior import most_agreeing, posterior
+from fabula.models.reasons import leave_one_group_out
 from fabula.models.sets.model import SetModel
-from fabula.models.sets.posterior import posterior
-from fabula.models.sets.reasons import leave_one_group_out
 
 # (table, artist, beginning of the title, what to know of it)
 ALBUMS = (

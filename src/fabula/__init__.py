@@ -13,7 +13,7 @@ from fabula.version import __version__ as __version__
 if TYPE_CHECKING:
     from fabula.core.builtin import template, template_names
     from fabula.core.collection import Collection, Item
-    from fabula.core.collections import Collections
+    from fabula.core.collections import Batch, Collections
     from fabula.core.essence import normalise
     from fabula.core.fit import Fit, fit
     from fabula.core.template import Template
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from fabula.evaluation.information import information_of, mutual_information
     from fabula.evaluation.metrics import evaluate
     from fabula.models.file import load_model, save_model
-    from fabula.models.many.batch import Batch
     from fabula.models.model import Model
     from fabula.models.own import Encoder, Scorer, register
     from fabula.session.ordered import Ordered
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
     from fabula.templates.learning import learn_templates
 
 _HOMES = {
-    "Batch": "models.many.batch",
+    "Batch": "core.collections",
     "Collection": "core.collection",
     "Collections": "core.collections",
     "Encoder": "models.own",

@@ -3,10 +3,9 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from fabula.core.sampling.consensus import Consensus
-from fabula.core.sampling.drawing import draw_orderings
-from fabula.core.sampling.scores import Scores
-from fabula.core.sampling.walking import Walk
+from fabula.core.energy import Scores
+from fabula.core.posterior import Consensus
+from fabula.core.sampling import Walk, draw_orderings
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@ import pytest
 
 from fabula.errors import ModelError
 from fabula.models.config import dtype_of, tensor_shapes
-from fabula.models.lstm import lstm_shapes
+from fabula.models.layers import lstm_shapes
 
 MLP = {"kind": "mlp", "widths": [8], "activation": "relu"}
 BILSTM = {"kind": "bilstm", "hidden": 4, "layers": 1, "channels": 2, "readout": "mean"}

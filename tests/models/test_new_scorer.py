@@ -9,10 +9,10 @@ import pytest
 from fabula.core.collection import Collection, Item
 from fabula.errors import ModelError
 from fabula.evaluation.information import mutual_information
-from fabula.models.checks import as_whole
+from fabula.models.config import as_whole
 from fabula.models.file import load_model, save_model
-from fabula.models.local_search import search_orderings
 from fabula.models.model import Model
+from fabula.models.order import search_orderings
 from fabula.models.scorers import SCORERS, most_detailed
 from fabula.models.scorers.kind import ScorerKind
 from fabula.models.transform import Transform

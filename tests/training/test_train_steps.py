@@ -3,8 +3,8 @@ import pytest
 from click.testing import CliRunner
 
 from fabula.cli import cli
+from fabula.models.encoders.measures import Terms
 from fabula.models.file import load_model
-from fabula.models.steps.evidence import Terms
 from fabula.training.steps.examples import Example, noise, shuffled, spans
 from fabula.training.steps.learning import StepRecipe, bits_of, learn_weights
 from fabula.training.steps.lexicon import learn_lexicon

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from fabula.core.collection import Collection
-from fabula.models.steps.evidence import Evidence
+from fabula.models.encoders.measures import Evidence
 
 Look = Callable[[Sequence[int]], Evidence]  # from rows of a collection to what is known of these
 

@@ -17,10 +17,41 @@ from collections.abc import Mapping
 from typing import Any
 
 from fabula.errors import ModelError
-from fabula.models.checks import as_mapping, as_whole
 from fabula.models.encoders import encoder_kind
 from fabula.models.layers import Shape
 from fabula.models.scorers import SCORERS, scorer_kind
+
+# Checks of what a model's configuration says; each error names the part, the key and what came.
+
+
+def as_mapping(value: Any, what: str) -> Mapping[str, Any]:
+    """A part of the configuration, which must be names with values."""
+    if not isinstance(value, Mapping):
+        raise ModelError(f'the configuration\'s "{what}" must say what it is by name; got {value!r}')
+    return value
+
+
+def as_whole(config: Mapping[str, Any], key: str, what: str) -> int:
+    """A whole number from 1."""
+    value = config.get(key)
+    if type(value) is not int or not 1 <= value <= 1_000_000:
+        raise ModelError(f'{what}\'s "{key}" must be a whole number from 1; got {value!r}')
+    return value
+
+
+def as_flag(config: Mapping[str, Any], key: str, what: str) -> bool:
+    """True or false; false where it is not said."""
+    value = config.get(key, False)
+    if not isinstance(value, bool):
+        raise ModelError(f'{what}\'s "{key}" must be true or false; got {value!r}')
+    return value
+
+
+def check_choice(config: Mapping[str, Any], key: str, choices: tuple[str, ...], what: str) -> None:
+    """One of a few words."""
+    if config.get(key) not in choices:
+        raise ModelError(f'{what}\'s "{key}" must be one of {", ".join(choices)}; got {config.get(key)!r}')
+
 
 _MEASURED = ("transform.mean", "transform.deviation")
 
@@ -77,3 +108,38 @@ def _scorer_shapes(scorers: Any, d: int) -> dict[str, Shape]:
             raise ModelError(f"a model has a scorer of each kind at most once; got {kind!r} twice")
         seen.add(kind)
     return shapes
+
+
+# The presets of training by name, as plain values: what each changes of the default settings.
+
+# Appendix A of the paper. The mlp stands in for its encoder where the features are plain numbers.
+_PAPER: dict[str, Any] = {
+    "bound": 0.0,
+    "encoder": "auto",
+    "widths": (64, 64),
+    "skip": False,
+    "dropout": 0.1,
+    "feature_dropout": 0.0,
+    "feature_noise": 0.0,
+    "scorers": ("bilstm",),
+    "scorer_positions": False,
+    "readout_dropout": 0.0,
+    "essence_noise": 0.0,
+    "negatives": 31,
+    "batch": 16,
+    "optimizer": "adam",
+    "learning_rate": 1e-4,
+    "encoder_decay": 0.0,
+    "scorer_decay": 1e-5,
+    "schedule": "constant",
+    "warmup": 0.0,
+    "clip": 0.0,
+    "ema": 0.0,
+    "epochs": 100,
+    "patience": 10,
+    "subsequences": 0.0,
+    "calibrate": False,
+}
+# A mixture of arcs alone, light enough for a CPU.
+_ARCS: dict[str, Any] = {"scorers": ("arcs",), "widths": (64, 64), "epochs": 50}
+PRESETS: dict[str, dict[str, Any]] = {"default": {}, "arcs": _ARCS, "paper": _PAPER}

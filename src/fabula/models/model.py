@@ -12,18 +12,18 @@ from numpy.typing import ArrayLike
 
 from fabula.core.arcs import Arcs
 from fabula.core.collection import Collection
+from fabula.core.collections import Batch, as_batch
 from fabula.core.essence import Floats
 from fabula.core.fit import Fit
 from fabula.core.segments import normalise_many
 from fabula.errors import InputError, ModelError
+from fabula.models.card import CardShown
 from fabula.models.config import dtype_of, tensor_shapes
 from fabula.models.encoders import encoder_kind
 from fabula.models.layers import Array
-from fabula.models.many.batch import Batch, as_batch
-from fabula.models.many.ordered import OrderedMany, ordered_many
+from fabula.models.order import OrderedMany, ordered_many
 from fabula.models.scorers import most_detailed, scorer_kind
 from fabula.models.scorers.kind import Scorer
-from fabula.models.showing import CardShown
 from fabula.models.transform import Transform
 
 _ROWS = 8192  # items at a time, so that memory does not grow with how many there are

@@ -36,7 +36,7 @@ from fabula.errors import InputError, ModelError
 from fabula.models.encoders import ENCODERS
 from fabula.models.encoders.kind import EncoderKind
 from fabula.models.layers import Array, Shape, Tensors
-from fabula.models.local_search import search_orderings
+from fabula.models.order import search_orderings
 from fabula.models.scorers import SCORERS
 from fabula.models.scorers.kind import ScorerKind, Settings
 

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from fabula.core.collection import Collection
+from fabula.core.collections import batch_of
 from fabula.core.ordering import Ints
 from fabula.evaluation.information import Information, mutual_information
-from fabula.models.many.batch import batch_of
+from fabula.models.order import Rule
 from fabula.models.sets.model import SetModel
-from fabula.models.sets.proposing import Rule
 
 PROPOSED = "proposed order"
 LIKELIEST = "likeliest order"

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabula.core.collection import Collection
+from fabula.core.energy import FUNCTIONS
 from fabula.core.essence import Floats
 from fabula.core.files.writing import check_target
 from fabula.core.seen import Seen
@@ -24,10 +25,9 @@ from fabula.evaluation.intervals import Interval, mean_interval
 from fabula.media.extraction import Measuring
 from fabula.media.medium import Medium
 from fabula.media.registry import medium_of_columns, medium_of_file
+from fabula.models.encoders.measures import closeness
 from fabula.models.file import load_model, save_model
-from fabula.models.sets.basis import FUNCTIONS
 from fabula.models.steps.model import StepModel
-from fabula.models.steps.tables import closeness
 from fabula.studies.gathering import gather
 from fabula.studies.recipe import Recipe
 from fabula.studies.splits import split_of

@@ -20,8 +20,8 @@ from fabula.core.ordering import Ints, inverse
 from fabula.core.template import Template
 from fabula.core.template_set import TemplateSet
 from fabula.evaluation.baselines import single_features
-from fabula.models.local_search import search_orderings
 from fabula.models.model import Model
+from fabula.models.order import search_orderings
 from fabula.models.scorers import SCORERS
 from fabula.models.sets.model import SetModel
 from fabula.models.steps.model import StepModel

@@ -24,7 +24,7 @@ from fabula.studies.splits import Split, asked_for, divided, overlap, split_of, 
 from fabula.studies.train import MEASURED, check_logged, read_everywhere, tell_all
 
 if TYPE_CHECKING:
-    from fabula.models.sets.spec import SetSpec
+    from fabula.models.encoders.set import SetSpec
     from fabula.training.audit import AuditReport
     from fabula.training.comparison import Compared
     from fabula.training.sets.loop import Epoch

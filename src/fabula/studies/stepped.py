@@ -14,10 +14,9 @@ from fabula.core.ordering import Ints
 from fabula.errors import InputError
 from fabula.evaluation.information import Information, makers, summed_up
 from fabula.media.registry import measured_where_held
-from fabula.models.steps.evidence import Evidence
+from fabula.models.encoders.measures import Evidence, closeness
 from fabula.models.steps.model import StepModel
 from fabula.models.steps.posterior import MOST_DRAWN, Posterior
-from fabula.models.steps.tables import closeness
 from fabula.studies.judged import PROPOSED
 from fabula.studies.splits import Split
 

@@ -18,10 +18,9 @@ from fabula.evaluation.intervals import Interval, mean_interval
 from fabula.media.extraction import Measuring
 from fabula.media.medium import Medium
 from fabula.media.registry import measured_where_held, medium_of_file
+from fabula.models.encoders.measures import Evidence, standing
 from fabula.models.file import save_model
-from fabula.models.steps.evidence import Evidence
 from fabula.models.steps.model import StepModel
-from fabula.models.steps.tables import standing
 from fabula.sources.tables.files import is_table_folder
 from fabula.studies.gathering import gather
 from fabula.studies.recipe import Recipe

@@ -9,8 +9,8 @@ from typing import Any
 from fabula.core.template import PAPER_KNOTS
 from fabula.errors import InputError
 from fabula.media.music.album_tables import LOGGED
+from fabula.models.config import PRESETS
 from fabula.models.encoders import ENCODERS, encoder_kind
-from fabula.models.presets import PRESETS
 from fabula.models.scorers import SCORERS, most_detailed
 
 AUTO = "auto"  # the encoder that suits the features

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
+from fabula.models.encoders.set import SetSpec
 from fabula.models.sets.model import SetModel
-from fabula.models.sets.spec import SetSpec
-from fabula.models.sets.vocabulary import Vocabulary
+from fabula.models.titles import Vocabulary
 
 TITLES = ("Intro", "Hope (Part 1)", "Hope (Part 2)", "", "Rain", "The End")
 FEATURES = ("loudness", "key", "mode", "duration_ms")

@@ -4,13 +4,12 @@ import numpy as np
 import pytest
 
 from fabula.core.arranging import Constraints
+from fabula.core.energy import Tables
+from fabula.core.posterior import AGREED_NEIGHBOURS, most_agreeing, neighbour_agreement, position_agreement, posterior
 from fabula.evaluation.metrics import METRICS
-from fabula.models.sets.agreement import NEIGHBOURS, most_agreeing, neighbour_agreement, position_agreement
-from fabula.models.sets.posterior import posterior
-from fabula.models.sets.proposing import likeliest
-from fabula.models.sets.tables import Tables
+from fabula.models.order import likeliest
 
-COUNTED = {"spearman": 1.0, "first": 1.0, "last": 1.0, "neighbours": NEIGHBOURS}
+COUNTED = {"spearman": 1.0, "first": 1.0, "last": 1.0, "neighbours": AGREED_NEIGHBOURS}
 
 
 def expected_agreement(tables, ordering):

@@ -1,13 +1,10 @@
 import numpy as np
 import pytest
 
+from fabula.core.energy import FUNCTIONS, position_basis
 from fabula.errors import InputError, ModelError
-from fabula.models.sets.basis import FUNCTIONS, position_basis
-from fabula.models.sets.inputs import standardised
-from fabula.models.sets.pairs import TITLE_PAIRS, title_pairs
-from fabula.models.sets.spec import SetSpec
-from fabula.models.sets.titles import read_titles
-from fabula.models.sets.vocabulary import Vocabulary, learn_vocabulary
+from fabula.models.encoders.set import SetSpec, standardised
+from fabula.models.titles import TITLE_PAIRS, Vocabulary, learn_vocabulary, read_titles, title_pairs
 
 
 def test_the_basis_knows_both_ends():

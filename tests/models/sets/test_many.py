@@ -6,13 +6,11 @@ import numpy as np
 import pytest
 
 from fabula.core.collection import Collection, Item
-from fabula.core.collections import Collections
+from fabula.core.collections import Batch, Collections, batch_of
+from fabula.core.energy import Tables
+from fabula.core.posterior import most_agreeing, posterior
 from fabula.errors import InputError
-from fabula.models.many.batch import Batch, batch_of
 from fabula.models.sets import many
-from fabula.models.sets.agreement import most_agreeing
-from fabula.models.sets.posterior import posterior
-from fabula.models.sets.tables import Tables
 
 WORDS = ("Intro", "Hope", "Rain", "the end", "Part", "1", "2", "Été", "II")
 SIZES = (1, 2, 6, 3, 6, 9, 2)

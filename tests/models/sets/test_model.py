@@ -5,8 +5,8 @@ import pytest
 
 from fabula.core.collection import Collection, Item
 from fabula.errors import InputError, ModelError
+from fabula.models.reasons import leave_one_group_out
 from fabula.models.sets.model import SetModel
-from fabula.models.sets.reasons import leave_one_group_out
 
 FEATURES = ("loudness", "key", "mode", "duration_ms")
 

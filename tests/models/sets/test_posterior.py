@@ -4,9 +4,9 @@ from math import factorial
 import numpy as np
 import pytest
 
+from fabula.core import posterior as module
+from fabula.core.posterior import posterior
 from fabula.errors import InputError
-from fabula.models.sets import posterior as module
-from fabula.models.sets.posterior import posterior
 
 
 def summed(positions, flow):

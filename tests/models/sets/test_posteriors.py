@@ -1,9 +1,8 @@
 import numpy as np
 import pytest
 
-from fabula.models.sets import posteriors as module
-from fabula.models.sets.posterior import posterior
-from fabula.models.sets.posteriors import posteriors
+from fabula.core import posterior as module
+from fabula.core.posterior import posterior, posteriors
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 6, 9])

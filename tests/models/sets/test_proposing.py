@@ -3,9 +3,9 @@ from itertools import permutations
 import numpy as np
 import pytest
 
+from fabula.core.energy import Tables
 from fabula.errors import InputError
-from fabula.models.sets.proposing import likeliest, propose
-from fabula.models.sets.tables import Tables
+from fabula.models.order import likeliest, propose
 
 
 @pytest.fixture

@@ -1,8 +1,6 @@
 import pytest
 
-from fabula.models.sets.cleaning import clean_titles
-from fabula.models.sets.numbers import numbers, roman
-from fabula.models.sets.titles import MARKS, grams_of, read_titles, tokens_of, words_of
+from fabula.models.titles import MARKS, clean_titles, grams_of, numbers, read_titles, roman, tokens_of, words_of
 
 
 @pytest.mark.parametrize(

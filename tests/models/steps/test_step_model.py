@@ -6,12 +6,11 @@ from fabula.core.arranging.constraints import Constraints
 from fabula.core.collection import Collection, Item
 from fabula.errors import ModelError
 from fabula.models.card import card_lines
+from fabula.models.encoders.measures import Evidence, Terms, closeness, standing
 from fabula.models.file import load_essence_model, load_model, save_model
-from fabula.models.steps.evidence import Evidence, Terms
+from fabula.models.reasons import parts_of
 from fabula.models.steps.model import StepModel
 from fabula.models.steps.posterior import Posterior
-from fabula.models.steps.reasons import parts_of
-from fabula.models.steps.tables import closeness, standing
 from fabula.training.steps.examples import Example
 from fabula.training.steps.learning import Weights, sums_of
 

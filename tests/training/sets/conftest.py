@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 
 from fabula.core.collection import Collection, Item
+from fabula.models.encoders.set import SetSpec
 from fabula.models.sets.model import SetModel
-from fabula.models.sets.spec import SetSpec
-from fabula.models.sets.vocabulary import Vocabulary
+from fabula.models.titles import Vocabulary
 
 WORDS = ("Sun", "Rain", "Moon", "Tide", "Wind", "Stone")
 SMALL = SetSpec(

@@ -7,7 +7,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from fabula.models.sets.vocabulary import Vocabulary  # noqa: E402
+from fabula.models.titles import Vocabulary  # noqa: E402
 from fabula.training.sets.data import as_data  # noqa: E402
 from fabula.training.sets.export import as_model, as_net  # noqa: E402
 from fabula.training.sets.loss import contrast, info_nce, ordering_scores, permutations, taught  # noqa: E402

@@ -4,7 +4,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from fabula.errors import InputError  # noqa: E402
-from fabula.models.sets.spec import SetSpec  # noqa: E402
+from fabula.models.encoders.set import SetSpec  # noqa: E402
 from fabula.training.sets.controls import CONTROLS, controlled  # noqa: E402
 from fabula.training.sets.masking import Masking, only  # noqa: E402
 from fabula.training.sets.measuring import collection_bits  # noqa: E402

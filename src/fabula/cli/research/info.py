@@ -22,9 +22,8 @@ def command(*, model: str | None, as_json: bool) -> None:
     import json
 
     from fabula.cli.printing import console
-    from fabula.models.card import card_lines
+    from fabula.models.card import card_lines, told_of
     from fabula.models.file import load_model, shipped_models
-    from fabula.models.showing import told_of
 
     out = console()
     if model is None:

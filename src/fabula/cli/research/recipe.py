@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def _options() -> list[Callable[..., Any]]:
-    from fabula.models.presets import PRESETS
+    from fabula.models.config import PRESETS
     from fabula.models.scorers import SCORERS
 
     scorers, presets = ", ".join(SCORERS), ", ".join(PRESETS)

@@ -23,7 +23,7 @@ from itertools import pairwise
 import numpy as np
 
 from fabula.errors import ModelError
-from fabula.models.checks import as_flag, check_choice
+from fabula.models.config import as_flag, check_choice
 from fabula.models.encoders.kind import EncoderKind, Settings
 from fabula.models.layers import Array, Shape, Tensors, blocks, cast, linear
 

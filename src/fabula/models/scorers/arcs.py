@@ -12,7 +12,7 @@ from fabula.core.arcs import Arcs
 from fabula.core.naming import named
 from fabula.core.template_set import TemplateSet
 from fabula.errors import InputError, ModelError
-from fabula.models.checks import as_whole
+from fabula.models.config import as_whole
 from fabula.models.layers import Shape, Tensors
 from fabula.models.scorers.kind import ScorerKind, Settings
 

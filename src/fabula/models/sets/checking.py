@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fabula.errors import ModelError
-from fabula.models.sets.inputs import Array
+from fabula.models.encoders.set import Array
 
 
 def stored_dtype(name: str) -> np.dtype[Any]:

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from fabula.core.files.writing import write_whole
 from fabula.errors import FabulaError, FileError, ModelError
-from fabula.models.header import FORMAT, VERSION, read_header
+from fabula.models.encoders.set import SetSpec
+from fabula.models.file import FORMAT, VERSION, read_header
 from fabula.models.sets.checking import stored_dtype
 from fabula.models.sets.model import SetModel
-from fabula.models.sets.spec import SetSpec
-from fabula.models.sets.vocabulary import Vocabulary
+from fabula.models.titles import Vocabulary
 
 KIND = "set"
 

@@ -9,17 +9,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fabula.core.arranging.batch import ArrangedMany, arrange_many, cost_of
+from fabula.core.collections import Batch
 from fabula.core.essence import Floats
+from fabula.core.posterior import MOST_EXPECTED, Posterior, neighbour_agreement, position_agreement, posteriors
 from fabula.core.segments import Alike, by_length
 from fabula.errors import InputError
-from fabula.models.many.batch import Batch
-from fabula.models.many.ordered import OrderedMany
-from fabula.models.sets.agreement import MOST_EXPECTED, neighbour_agreement, position_agreement
-from fabula.models.sets.inputs import Array, SetInputs, set_inputs
-from fabula.models.sets.posterior import Posterior
-from fabula.models.sets.posteriors import posteriors
-from fabula.models.sets.proposing import RULES, Rule
-from fabula.models.sets.titles import Title, read_titles
+from fabula.models.encoders.set import Array, SetInputs, set_inputs
+from fabula.models.order import RULES, OrderedMany, Rule
+from fabula.models.titles import Title, read_titles
 
 if TYPE_CHECKING:
     from fabula.models.sets.model import SetModel

@@ -9,21 +9,19 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fabula.core.collection import Collection
+from fabula.core.collections import Batch, as_batch, batch_of
+from fabula.core.energy import Tables
 from fabula.core.essence import Floats, normalise
 from fabula.core.fit import Fit
 from fabula.core.segments import normalise_many
 from fabula.errors import InputError, ModelError
-from fabula.models.many.batch import Batch, as_batch, batch_of
-from fabula.models.many.ordered import OrderedMany
-from fabula.models.sets import many, network
+from fabula.models.card import CardShown
+from fabula.models.encoders import set as network
+from fabula.models.encoders.set import Array, SetInputs, SetSpec, set_inputs, standardised
+from fabula.models.order import OrderedMany, Rule, propose
+from fabula.models.sets import many
 from fabula.models.sets.checking import checked, plain
-from fabula.models.sets.inputs import Array, SetInputs, set_inputs, standardised
-from fabula.models.sets.proposing import Rule, propose
-from fabula.models.sets.spec import SetSpec
-from fabula.models.sets.tables import Tables
-from fabula.models.sets.titles import Title, read_titles
-from fabula.models.sets.vocabulary import Vocabulary
-from fabula.models.showing import CardShown
+from fabula.models.titles import Title, Vocabulary, read_titles
 
 
 class SetModel(CardShown):

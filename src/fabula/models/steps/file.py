@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from fabula.core.files.writing import write_whole
 from fabula.errors import ModelError
-from fabula.models.header import FORMAT, VERSION
+from fabula.models.file import FORMAT, VERSION
 from fabula.models.steps.model import StepModel
 
 KIND = "steps"

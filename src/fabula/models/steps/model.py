@@ -9,14 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fabula.core.collection import Collection
+from fabula.core.energy import FUNCTIONS, KERNELS, Scores, distance_basis, position_basis
 from fabula.core.essence import Floats
-from fabula.core.sampling.scores import Scores
 from fabula.errors import InputError, ModelError
-from fabula.models.sets.basis import FUNCTIONS, position_basis
-from fabula.models.showing import CardShown
-from fabula.models.steps.evidence import Evidence, Terms
-from fabula.models.steps.kernel import KERNELS, distance_basis
-from fabula.models.steps.tables import standing
+from fabula.models.card import CardShown
+from fabula.models.encoders.measures import Evidence, Terms, standing
 
 LEANINGS = ("leaning", "middle", "opening", "closing")  # what the terms of an item say of its position
 LEXICON = "lexicon"

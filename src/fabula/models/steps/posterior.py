@@ -11,14 +11,12 @@ import numpy as np
 from fabula.core.arranging.constraints import Constraints
 from fabula.core.arranging.positions import allowed_positions
 from fabula.core.collection import Collection
+from fabula.core.energy import Scores, distance_basis, position_basis
 from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
-from fabula.core.sampling.consensus import Consensus
-from fabula.core.sampling.drawing import draw_orderings
-from fabula.core.sampling.scores import Scores
-from fabula.models.sets.basis import position_basis
-from fabula.models.steps.evidence import Evidence
-from fabula.models.steps.kernel import distance_basis
+from fabula.core.posterior import Consensus
+from fabula.core.sampling import draw_orderings
+from fabula.models.encoders.measures import Evidence
 from fabula.models.steps.model import StepModel, apart_of
 
 MOST_DRAWN = 90  # items beyond which drawing takes too long: then arcs, neighbours and who comes first decide

@@ -8,13 +8,12 @@ from dataclasses import replace
 import numpy as np
 
 from fabula.core.collection import Collection, Item
-from fabula.core.collections import Collections
+from fabula.core.collections import Batch, Collections, batch_of
 from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
 from fabula.errors import InputError
 from fabula.media.medium import Medium
 from fabula.models.file import AnyModel, load_essence_model, load_model
-from fabula.models.many.batch import Batch, batch_of
 from fabula.models.model import Model
 from fabula.models.sets.model import SetModel
 from fabula.models.transform import Transform

@@ -9,12 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from fabula.core.collections import Collections
+from fabula.core.collections import Batch, Collections
 from fabula.media.extraction import Measuring
 from fabula.models.file import load_model
-from fabula.models.many.batch import Batch
-from fabula.models.many.ordered import OrderedMany
 from fabula.models.model import Model
+from fabula.models.order import OrderedMany
 from fabula.session.catalogue.judging import (
     ArrayModel,
     array_model,

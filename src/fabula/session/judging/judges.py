@@ -14,18 +14,16 @@ from fabula.core.arranging.constraints import Constraints
 from fabula.core.collection import Collection
 from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
+from fabula.core.posterior import MOST_EXPECTED
 from fabula.errors import ModelError
 from fabula.media.medium import Medium
 from fabula.media.steps import Steps
+from fabula.models.encoders.measures import Evidence, closeness
 from fabula.models.file import AnyModel
-from fabula.models.sets.agreement import MOST_EXPECTED
+from fabula.models.reasons import TITLE, Contributions, leave_one_group_out, parts_of
 from fabula.models.sets.model import SetModel
-from fabula.models.sets.reasons import TITLE, Contributions, leave_one_group_out
-from fabula.models.steps.evidence import Evidence
 from fabula.models.steps.model import StepModel
 from fabula.models.steps.posterior import Posterior
-from fabula.models.steps.reasons import parts_of
-from fabula.models.steps.tables import closeness
 
 _MANY = 1000  # items beyond which tables of pairs are measured when they are asked for, and not kept
 

@@ -13,8 +13,8 @@ from fabula.core.arranging.constraints import Constraints
 from fabula.core.collection import Collection
 from fabula.core.essence import Floats, normalise
 from fabula.core.ordering import Ints, positions
-from fabula.models.sets.posterior import Posterior, posterior
-from fabula.models.sets.reasons import Contributions
+from fabula.core.posterior import Posterior, posterior
+from fabula.models.reasons import Contributions
 from fabula.session.judging.judges import Judge
 
 if TYPE_CHECKING:

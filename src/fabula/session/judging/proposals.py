@@ -14,9 +14,9 @@ from fabula.core.arranging.goal import Goal
 from fabula.core.essence import Floats
 from fabula.core.fit import Fit, lay
 from fabula.core.ordering import Ints
+from fabula.core.posterior import neighbour_agreement, position_agreement
 from fabula.core.template import Template
 from fabula.models.model import Model
-from fabula.models.sets.agreement import neighbour_agreement, position_agreement
 from fabula.session.judging.likelihood import Likelihood
 
 _FIRST, _OTHERS = 1.5, 0.4  # seconds to search for the first proposal and for each alternative, beyond few items

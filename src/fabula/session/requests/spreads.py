@@ -9,7 +9,7 @@ import numpy as np
 
 from fabula.core.collection import Collection
 from fabula.core.ordering import Ints
-from fabula.core.sampling.pairing import pair_up
+from fabula.core.pairing import pair_up
 from fabula.errors import InputError
 from fabula.media.medium import Facing, Medium
 from fabula.session.requests.naming import find_item

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fabula.core.essence import Floats
-from fabula.models.sets.reasons import Contributions
+from fabula.models.reasons import Contributions
 from fabula.session.requests.wishes import side_name
 
 if TYPE_CHECKING:

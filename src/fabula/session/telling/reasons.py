@@ -10,7 +10,7 @@ from fabula.core.collection import Collection
 from fabula.core.essence import Floats
 from fabula.core.fit import Fit
 from fabula.media.medium import Medium
-from fabula.models.sets.reasons import Contributions
+from fabula.models.reasons import Contributions
 from fabula.session.judging.likelihood import Likelihood, arcs_doubt, doubt, learned_nothing
 from fabula.session.opening.embedding import NAME as EMBEDDING
 from fabula.session.requests.strands import torn

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from fabula.core.cells import Cells, Lazy, Numbered
-from fabula.core.item_columns import WORDS, ItemColumns
+from fabula.core.columns import WORDS, Cells, ItemColumns, Lazy, Numbered
 from fabula.core.ordering import Ints
 from fabula.errors import FileError
 from fabula.sources.tables.cells import brief

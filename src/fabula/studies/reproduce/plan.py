@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from fabula.errors import InputError
-from fabula.models.presets import PRESETS
+from fabula.models.config import PRESETS
 
 if TYPE_CHECKING:
     from fabula.training.config import TrainingConfig

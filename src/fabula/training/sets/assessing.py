@@ -11,10 +11,9 @@ import torch
 from numpy.typing import NDArray
 
 from fabula.core.collection import Collection
-from fabula.models.sets.pairs import TITLE_PAIRS
-from fabula.models.sets.posterior import posterior
+from fabula.core.posterior import posterior
 from fabula.models.sets.sampling import likely_orderings
-from fabula.models.sets.titles import words_of
+from fabula.models.titles import TITLE_PAIRS, words_of
 from fabula.training.sets.data import SetData
 from fabula.training.sets.masking import only
 from fabula.training.sets.measuring import Tables, collection_bits

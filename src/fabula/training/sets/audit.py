@@ -10,7 +10,7 @@ import numpy as np
 from fabula.evaluation.controls import known_only, noise_features, shuffled_orders, shuffled_titles
 from fabula.evaluation.information import mutual_information, told_elsewhere
 from fabula.evaluation.parts import Parts
-from fabula.models.sets.spec import SetSpec
+from fabula.models.encoders.set import SetSpec
 from fabula.training.audit import CONTROLS, TITLES, AuditReport, AuditRow
 from fabula.training.sets.loop import Epoch
 from fabula.training.sets.recipe import SetRecipe

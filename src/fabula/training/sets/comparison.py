@@ -11,8 +11,8 @@ from fabula.core.collection import Collection
 from fabula.evaluation.controls import known_only
 from fabula.evaluation.information import Information, mutual_information, told_elsewhere
 from fabula.evaluation.parts import Parts
+from fabula.models.encoders.set import SetSpec
 from fabula.models.sets.model import SetModel
-from fabula.models.sets.spec import SetSpec
 from fabula.training.comparison import Compared
 from fabula.training.sets.recipe import SetRecipe
 from fabula.training.sets.training import train_sets

@@ -11,11 +11,11 @@ import torch
 from torch import Tensor
 
 from fabula.errors import InputError
-from fabula.models.sets.inputs import SetInputs
+from fabula.models.encoders.set import SetInputs
 
 
 class Batch(NamedTuple):
-    """B collections of n items in true order, as :class:`fabula.models.sets.inputs.SetInputs` holds them."""
+    """B collections of n items in true order, as :class:`fabula.models.encoders.set.SetInputs` holds them."""
 
     values: Tensor
     known: Tensor

@@ -9,9 +9,9 @@ import numpy as np
 import torch
 
 from fabula.errors import ModelError
-from fabula.models.sets.inputs import Array
+from fabula.models.encoders.set import Array
 from fabula.models.sets.model import SetModel
-from fabula.models.sets.vocabulary import Vocabulary
+from fabula.models.titles import Vocabulary
 from fabula.training.sets.nets import Dropout, SetNet
 
 

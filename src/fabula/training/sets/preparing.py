@@ -11,11 +11,8 @@ import numpy as np
 from fabula.core.collection import Collection
 from fabula.core.essence import Floats
 from fabula.errors import InputError
-from fabula.models.sets.inputs import OFFSET, Array, SetInputs, set_inputs, standardised
-from fabula.models.sets.numbers import fold
-from fabula.models.sets.spec import SetSpec
-from fabula.models.sets.titles import Title, read_titles
-from fabula.models.sets.vocabulary import Vocabulary, learn_vocabulary
+from fabula.models.encoders.set import OFFSET, Array, SetInputs, SetSpec, set_inputs, standardised
+from fabula.models.titles import Title, Vocabulary, fold, learn_vocabulary, read_titles
 from fabula.training.sets.data import SetData, as_data
 
 

@@ -12,8 +12,8 @@ import numpy as np
 from fabula.core.collection import Collection
 from fabula.core.seen import Seen, seen_by
 from fabula.errors import InputError
+from fabula.models.encoders.set import SetSpec
 from fabula.models.sets.model import SetModel
-from fabula.models.sets.spec import SetSpec
 from fabula.training.loop.distributed import join, same_everywhere
 from fabula.training.sets.controls import Control, controlled
 from fabula.training.sets.data import SetData

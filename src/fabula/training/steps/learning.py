@@ -14,12 +14,10 @@ from multiprocessing.connection import Connection
 
 import numpy as np
 
+from fabula.core.energy import ALWAYS, FUNCTIONS, KERNELS, Scores, position_basis, summed_pairs
 from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
-from fabula.core.sampling.scores import Scores
-from fabula.core.sampling.walking import Walk
-from fabula.models.sets.basis import FUNCTIONS, position_basis
-from fabula.models.steps.kernel import ALWAYS, KERNELS, summed_pairs
+from fabula.core.sampling import Walk
 from fabula.models.steps.model import apart_of
 from fabula.training.steps.examples import Example
 

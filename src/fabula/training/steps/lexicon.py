@@ -9,8 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fabula.core.essence import Floats
-from fabula.models.steps.evidence import Terms
-from fabula.models.steps.tables import standing
+from fabula.models.encoders.measures import Terms, standing
 
 MOST_TERMS = 2000  # of a language
 FEWEST = 8  # collections of a language to learn from

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import logsumexp
 
+from fabula.core.energy import FUNCTIONS, position_basis
 from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
-from fabula.models.sets.basis import FUNCTIONS, position_basis
 
 RIDGE = 1e-4  # on weights that nothing holds
 
@@ -24,7 +24,7 @@ class Example:
     Attributes
     ----------
     standing
-        Shape (n, f): how far each item stands out, as :func:`fabula.models.steps.tables.standing` says it.
+        Shape (n, f): how far each item stands out, as :func:`fabula.models.encoders.measures.standing` says it.
     near
         Shape (k, n, n): how close each pair is by each step.
     group

@@ -12,8 +12,7 @@ from fabula.media.text.comparing.pairs import pair_tables
 from fabula.media.text.measuring.measures import MEASURES, measure_text
 from fabula.media.text.reading.files import text_of
 from fabula.media.text.reading.heads import without_common_heads
-from fabula.models.steps.evidence import Evidence, Terms
-from fabula.models.steps.tables import standing
+from fabula.models.encoders.measures import Evidence, Terms, standing
 
 MANNER = (
     "words", "word_length", "variety", "commas", "semicolons", "dashes", "questions", "exclamations", "dialogue",

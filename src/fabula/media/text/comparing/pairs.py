@@ -15,7 +15,7 @@ from scipy import sparse
 from fabula.core.essence import Floats
 from fabula.media.text.comparing.counting import Counted
 from fabula.media.text.comparing.products import Layout, Parts, Table
-from fabula.models.steps.tables import closeness, standing
+from fabula.models.encoders.measures import closeness, standing
 
 LIKENESS = ("wording", "cast", "everyday", "common", "company", "stems", "rare", "form", "manner")
 JOINS = (

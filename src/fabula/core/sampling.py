@@ -7,13 +7,15 @@ filled up with items that say nothing and stay at its end.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from fabula.core.energy import Scores
 from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
-from fabula.core.sampling.scores import Scores
+
+# Markov chains over orderings, of one or of many collections side by side.
 
 _TURNED, _WHOLE = 0.3, 0.1  # how many of the stretches that move are turned too, and how many stretches are all
 
@@ -119,3 +121,67 @@ class Walk:
         gained = (self.scores(trial) - self.scores(orders)) / heat
         taken = np.log(rng.random(r)) < gained
         return np.where(taken[:, np.newaxis], trial, orders)
+
+
+# Orderings drawn at random, each as often as a score of positions and of all pairs makes it likely.
+
+HOT = 6.0  # temperature at the start
+
+Stop = Callable[[], bool]
+
+
+def draw_orderings(
+    scores: Scores,
+    rng: np.random.Generator,
+    *,
+    chains: int = 24,
+    cooling: int = 40,
+    kept: int = 8,
+    between: int = 5,
+    stop: Stop = lambda: False,
+) -> Ints:
+    """Draw orderings from the distribution in which each has the exponential of its score.
+
+    Parameters
+    ----------
+    scores
+        Of n items.
+    rng
+        Makes the walks.
+    chains
+        Walks side by side.
+    cooling
+        Rounds until they walk by the score itself; a round takes every item out once, on average.
+    kept, between
+        Orderings kept of each chain, and the rounds between two of them.
+    stop
+        Whether to be content with what is drawn.
+
+    Returns
+    -------
+    Shape (chains * kept, n), fewer where it was stopped.
+
+    Examples
+    --------
+    >>> rising = Scores(np.outer(np.arange(4), np.arange(4)) * 1.0, np.zeros((4, 4, 4)))
+    >>> drawn = draw_orderings(rising, np.random.default_rng(0), chains=8, cooling=5)
+    >>> drawn.shape, bool((drawn[:, 3] == 3).mean() > 0.5)
+    ((64, 4), True)
+    """
+    n = scores.n
+    orders = np.argsort(rng.random((chains, n)), axis=1)
+    if n < 2:
+        return np.repeat(orders, kept, axis=0)
+    walk = Walk([scores], chains)
+    for turn in range(cooling):
+        orders = walk.round(orders, HOT ** (1 - (turn + 1) / cooling), rng)
+        if stop():
+            break
+    found: list[Ints] = []
+    for _ in range(kept):
+        for _ in range(between):
+            orders = walk.round(orders, 1.0, rng)
+        found.append(orders)
+        if stop():
+            break
+    return np.concatenate(found)
