@@ -13,7 +13,7 @@ from fabula.version import __version__ as __version__
 if TYPE_CHECKING:
     from fabula.core.builtin import template, template_names
     from fabula.core.collection import Collection, Item
-    from fabula.core.collections import Batch, Collections
+    from fabula.core.collections import Collections
     from fabula.core.essence import normalise
     from fabula.core.fit import Fit, fit
     from fabula.core.template import Template
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from fabula.templates.learning import learn_templates
 
 _HOMES = {
-    "Batch": "core.collections",
     "Collection": "core.collection",
     "Collections": "core.collections",
     "Encoder": "models.own",
@@ -71,7 +70,6 @@ _HOMES = {
 }
 
 __all__ = [
-    "Batch",
     "Collection",
     "Collections",
     "Encoder",

@@ -8,9 +8,8 @@ from safetensors.numpy import load_file, save
 
 from fabula.errors import FileError, ModelError
 from fabula.models import file as model_file
-from fabula.models.config import tensor_shapes
 from fabula.models.file import load_model, save_model, shipped_models
-from fabula.models.model import Model
+from fabula.models.model import Model, tensor_shapes
 from fabula.models.transform import Transform
 
 OLD = Path(__file__).parent / "data" / "version-1.safetensors"

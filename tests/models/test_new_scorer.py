@@ -9,12 +9,11 @@ import pytest
 from fabula.core.collection import Collection, Item
 from fabula.errors import ModelError
 from fabula.evaluation.information import mutual_information
-from fabula.models.config import as_whole
+from fabula.models.config import ScorerKind, as_whole
 from fabula.models.file import load_model, save_model
 from fabula.models.model import Model
 from fabula.models.order import search_orderings
 from fabula.models.scorers import SCORERS, most_detailed
-from fabula.models.scorers.kind import ScorerKind
 from fabula.models.transform import Transform
 
 
@@ -74,7 +73,7 @@ def test_alone_it_orders_by_a_search(steps):
 
 
 def test_where_it_is_not_known_the_error_names_those_that_are():
-    with pytest.raises(ModelError, match="a scorer's kind must be one of 'arcs', 'bilstm'; got 'steps'"):
+    with pytest.raises(ModelError, match="kind must be one of 'arcs', 'bilstm', 'flow', 'reach'; got 'steps'"):
         Model(CONFIG, TENSORS, TRANSFORM)
 
 

@@ -3,7 +3,7 @@ import pytest
 from click.testing import CliRunner
 
 from fabula.cli import cli
-from fabula.models.encoders.measures import Terms
+from fabula.core.evidence import Terms
 from fabula.models.file import load_model
 from fabula.training.steps.examples import Example, noise, shuffled, spans
 from fabula.training.steps.learning import StepRecipe, bits_of, learn_weights

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence, Sized
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import Any, cast, overload
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fabula.core.collection import Collection
-from fabula.core.columns import Cells, ItemColumns, Numbered, as_objects
+from fabula.core.columns import WORDS, Cells, ItemColumns, Numbered, as_objects
 from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
 from fabula.core.segments import as_offsets
-from fabula.errors import InputError, ModelError
+from fabula.errors import InputError
 
 
 class Collections(Sequence[Collection]):
@@ -36,7 +35,8 @@ class Collections(Sequence[Collection]):
     ids, titles
         One per collection; by default its number from 1, and no title.
     items
-        What else is known of each row; by default the items are called by the number of their row.
+        What else is known of each row: columns, or a mapping from ``id``, ``title``, ``path`` or ``artist`` to one text
+        per row; by default the items are called by the number of their row.
     ordered
         Whether the order of the rows is the true one.
 
@@ -65,23 +65,30 @@ class Collections(Sequence[Collection]):
         *,
         ids: Sequence[str] | NDArray[np.object_] | None = None,
         titles: Sequence[str] | NDArray[np.object_] | None = None,
-        items: ItemColumns | None = None,
+        items: ItemColumns | Mapping[str, Sequence[str] | Cells] | None = None,
         ordered: bool = True,
     ) -> None:
-        array = np.asarray(features)
-        self.features = array if np.issubdtype(array.dtype, np.floating) else array.astype(np.float64)
-        self.offsets = _as_offsets(offsets, len(self.features))
+        array = _as_numbers(features)
+        self.features = array
+        self.offsets = as_offsets(offsets, len(self.features))
         self.feature_names = tuple(feature_names)
         number = len(self.offsets) - 1
         self.ids = as_objects(Numbered(np.arange(1, number + 1)).tolist() if ids is None else ids)
         self.titles = None if titles is None else as_objects(titles)
-        self._items = ItemColumns(Numbered(np.arange(1, len(self.features) + 1))) if items is None else items
+        self._items = items if isinstance(items, ItemColumns) else _as_columns(items or {}, len(array))
         self.ordered = ordered
         _check(self, number)
 
     @classmethod
-    def of(cls, collections: Sequence[Collection]) -> Collections:
+    def of(cls, collections: Sequence[Collection], feature_names: Sequence[str] | None = None) -> Collections:
         """The same collections in one block; those that are in one already, as they are.
+
+        Parameters
+        ----------
+        collections
+            One or more; with ``feature_names``, any number.
+        feature_names
+            The columns to have, NaN where a collection lacks one; by default all must have the same.
 
         Raises
         ------
@@ -97,16 +104,16 @@ class Collections(Sequence[Collection]):
         """
         if isinstance(collections, Collections):
             return collections
-        if not collections:
-            raise InputError("there must be one collection or more")
-        first = collections[0]
-        for other in collections:
-            if other.feature_names != first.feature_names or other.features.shape[1:] != first.features.shape[1:]:
-                raise InputError(f"collections {first.id!r} and {other.id!r} must have the same features")
+        if feature_names is None:
+            _check_same(collections)
+        names = collections[0].feature_names if feature_names is None else tuple(feature_names)
+        blocks = [
+            c.features if c.feature_names == names else _pick(c.features, c.feature_names, names) for c in collections
+        ]
         return cls(
-            np.concatenate([c.features for c in collections]),
+            np.concatenate(blocks) if blocks else np.zeros((0, len(names))),
             np.cumsum([0, *map(len, collections)]),
-            first.feature_names,
+            names,
             ids=[c.id for c in collections],
             titles=[c.title for c in collections],
             items=ItemColumns.of([item for c in collections for item in c.items]),
@@ -130,6 +137,21 @@ class Collections(Sequence[Collection]):
             known = ", ".join(self.feature_names) or "none"
             raise InputError(f"these collections have no feature {name!r}; they have: {known}")
         return np.asarray(self.features[:, self.feature_names.index(name)], dtype=np.float64)
+
+    def pick(self, names: Sequence[str]) -> NDArray[np.floating[Any]]:
+        """Some features of every item by name, shape (rows, len(names), ...); NaN for a name that is not there.
+
+        Examples
+        --------
+        >>> Collections([[0.5], [0.7]], [0, 2], ["energy"]).pick(["tempo", "energy"])
+        array([[nan, 0.5],
+               [nan, 0.7]])
+        """
+        return _pick(self.features, self.feature_names, names)
+
+    def under(self, features: NDArray[np.floating[Any]], feature_names: Sequence[str]) -> Collections:
+        """The same collections with other features (rows, f)."""
+        return _restored(features, self.offsets, tuple(feature_names), self.ids, self.titles, self._items, self.ordered)
 
     def texts(self, name: str) -> Cells:
         """One word of every item, (rows,): its id, title, path, artist, or a detail by its name; "" where it has none.
@@ -253,206 +275,41 @@ def _check(made: Collections, number: int) -> None:
             raise InputError(f"{what}: there must be {wanted}; got {given}")
 
 
-def _as_offsets(offsets: ArrayLike, rows: int) -> Ints:
-    found = np.asarray(offsets)
-    if found.ndim != 1 or not len(found) or not np.issubdtype(found.dtype, np.integer):
-        raise InputError(f"offsets must be whole numbers, one more than there are collections; got {offsets!r}")
-    if found[0] != 0 or found[-1] != rows or (np.diff(found) < 1).any():
-        raise InputError(f"offsets must rise from 0 to the number of rows, {rows}; got {found[0]} to {found[-1]}")
-    return found.astype(np.intp, copy=False)
+def _check_same(collections: Sequence[Collection]) -> None:
+    if not collections:
+        raise InputError("there must be one collection or more")
+    first = collections[0]
+    for other in collections:
+        if other.feature_names != first.feature_names or other.features.shape[1:] != first.features.shape[1:]:
+            raise InputError(f"collections {first.id!r} and {other.id!r} must have the same features")
 
 
-# A batch: what is known of the items of many collections, as columns.
-
-Texts = Cells | Sequence[str]
-
-
-@dataclass(frozen=True, eq=False)
-class Batch:
-    """The items of many collections as columns: all rows of the first collection, then those of the second, ...
-
-    Parameters
-    ----------
-    features
-        Shape (rows, f) or (rows, f, s), NaN where a value is missing; None where nothing but titles is known.
-    offsets
-        Shape (number + 1,), integers: collection i has the rows ``offsets[i]`` to ``offsets[i + 1]``.
-    feature_names
-        f names; by default those of the model that reads it, in its order.
-    titles, artists
-        One text per row, empty where it is not known; None where none is.
-    names, ids
-        The title and the id of each collection, number of them; None where none is known.
-
-    Examples
-    --------
-    >>> batch = Batch([[0.1], [0.5], [0.3]], [0, 2, 3], titles=["Intro", "Rain", "Alone"])
-    >>> len(batch), batch.rows
-    (2, 3)
-    """
-
-    features: Floats | None = field(repr=False)
-    offsets: Ints
-    feature_names: tuple[str, ...] | None = None
-    titles: Cells | None = field(default=None, repr=False)
-    artists: Cells | None = field(default=None, repr=False)
-    names: Cells | None = field(default=None, repr=False)
-    ids: Cells | None = field(default=None, repr=False)
-
-    def __init__(
-        self,
-        features: ArrayLike | None,
-        offsets: ArrayLike,
-        *,
-        feature_names: Sequence[str] | None = None,
-        titles: Texts | None = None,
-        artists: Texts | None = None,
-        names: Texts | None = None,
-        ids: Texts | None = None,
-    ) -> None:
-        array = None if features is None else _numbers(features)
-        rows = next((len(given) for given in (array, titles) if given is not None), None)
-        if rows is None:
-            raise InputError("a batch needs features, titles or both")
-        where = as_offsets(offsets, rows)
-        _check_batch({"titles": titles, "artists": artists}, rows, "row")
-        _check_batch({"names": names, "ids": ids}, len(where) - 1, "collection")
-        known = None if feature_names is None else tuple(feature_names)
-        if known is not None and array is not None:
-            _check_batch({"feature_names": known}, array.shape[1], "column")
-        values = (array, where, known, *map(_cells, (titles, artists, names, ids)))
-        for attribute, value in zip(self.__dataclass_fields__, values, strict=True):
-            object.__setattr__(self, attribute, value)
-
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
-    @property
-    def rows(self) -> int:
-        """How many items all collections have."""
-        return int(self.offsets[-1])
-
-    def picked(self, wanted: Sequence[str]) -> Floats:
-        """Some features by name, shape (rows, len(wanted), ...); NaN in all rows for a name that is not there."""
-        if self.features is None:
-            return np.full((self.rows, len(wanted)), np.nan)
-        if self.feature_names is None or self.feature_names == tuple(wanted):
-            return self.features
-        there = [name for name in wanted if name in self.feature_names]
-        columns = self.features[:, [self.feature_names.index(name) for name in there]]
-        if len(there) == len(wanted):
-            return columns
-        found = np.full((self.rows, len(wanted), *self.features.shape[2:]), np.nan)
-        found[:, [list(wanted).index(name) for name in there]] = columns
-        return found
-
-
-def as_batch(
-    features: ArrayLike | Sequence[Collection] | Batch, offsets: ArrayLike | None, needed: Sequence[str] = ()
-) -> Batch:
-    """What is given to a model as a batch: an array with offsets, a batch, or collections.
-
-    Raises
-    ------
-    ModelError
-        When one of the features ``needed`` is not there.
-    """
-    if offsets is not None:
-        if isinstance(features, Batch):
-            raise InputError("a batch has offsets of its own; leave out offsets")
-        return Batch(cast("ArrayLike", features), offsets)
-    if isinstance(features, Batch):
-        known = features.feature_names
-        _check_needed("the batch", needed if features.features is None else (), ())
-        _check_needed("the batch", needed if known is not None else (), known or ())
+def _pick(features: NDArray[Any], there: Sequence[str], wanted: Sequence[str]) -> NDArray[np.floating[Any]]:
+    """Columns of features (rows, f, ...) by name, NaN for a name that is not there."""
+    if tuple(there) == tuple(wanted):
         return features
-    if not isinstance(features, Sequence) or not all(isinstance(each, Collection) for each in features[:1]):
-        raise InputError("offsets must say where each collection begins, unless collections are given")
-    return batch_of(cast("Sequence[Collection]", features), needed)
-
-
-def batch_of(collections: Sequence[Collection], needed: Sequence[str] = ()) -> Batch:
-    """Collections as columns: every feature that one of them has, titles, artists and titles of the collections.
-
-    Raises
-    ------
-    ModelError
-        When a collection lacks one of the features ``needed``.
-
-    Examples
-    --------
-    >>> from fabula.core.collection import Item
-    >>> batch_of([Collection("1", (Item("a", title="Rain"),), [[0.5]], ("energy",))]).titles.tolist()
-    ['Rain']
-    """
-    if isinstance(collections, Collections):
-        return _of_columns(collections, needed)
-    known = {each.feature_names: each for each in collections}
-    for names, first in known.items():
-        _check_needed(f"collection {first.id!r}", needed, names)
-    names = tuple(needed) or tuple(dict.fromkeys(name for each in known for name in each))
-    blocks = [each.features if each.feature_names == names else _under(each, names) for each in collections]
-    items = [item for each in collections for item in each.items]
-    return Batch(
-        np.concatenate(blocks) if blocks else np.zeros((0, len(names))),
-        np.cumsum([0, *map(len, collections)]),
-        feature_names=names,
-        titles=[item.title for item in items],
-        artists=[item.artist for item in items],
-        names=[each.title for each in collections],
-        ids=[each.id for each in collections],
-    )
-
-
-def _of_columns(collections: Collections, needed: Sequence[str]) -> Batch:
-    """A batch of collections that are columns already."""
-    if len(collections):
-        _check_needed(f"collection {collections.ids[0]!r}", needed, collections.feature_names)
-    return Batch(
-        collections.features,
-        collections.offsets,
-        feature_names=collections.feature_names,
-        titles=collections.texts("title"),
-        artists=collections.texts("artist"),
-        names=collections.titles,
-        ids=collections.ids,
-    )
-
-
-def _under(collection: Collection, names: Sequence[str]) -> Floats:
-    """The features of one collection in the columns of some names, (n, len(names), ...); NaN for those it lacks."""
-    found = np.full((len(collection), len(names), *collection.features.shape[2:]), np.nan)
-    there = [name for name in names if name in collection.feature_names]
-    if there:
-        found[:, [list(names).index(name) for name in there]] = collection.columns(there)
+    known = [name for name in wanted if name in there]
+    columns = features[:, [list(there).index(name) for name in known]]
+    if len(known) == len(wanted):
+        return columns
+    found = np.full((len(features), len(wanted), *features.shape[2:]), np.nan)
+    found[:, [list(wanted).index(name) for name in known]] = columns
     return found
 
 
-def _check_batch(given: Mapping[str, Sized | None], count: int, of: str) -> None:
-    for what, values in given.items():
-        if values is not None and len(values) != count:
-            raise InputError(f"{what} must be one per {of}: {count}; got {len(values)}")
+def _as_columns(words: Mapping[str, Sequence[str] | Cells], rows: int) -> ItemColumns:
+    """Columns of so many rows by word; the rows are called by their number where no id is given."""
+    cells: dict[str, Any] = {word: as_objects(t) if isinstance(t, (list, tuple)) else t for word, t in words.items()}
+    wrong = next((word for word, column in cells.items() if word not in WORDS or len(column) != rows), None)
+    if wrong is not None:
+        got = f"{wrong!r}" if wrong not in WORDS else f"{len(cells[wrong])} of {wrong!r}"
+        raise InputError(f"items must give one text per row, {rows}, of {', '.join(WORDS)}; got {got}")
+    return ItemColumns(**({"id": Numbered(np.arange(1, rows + 1))} | cells))
 
 
-def _check_needed(what: str, needed: Sequence[str], names: Sequence[str]) -> None:
-    missing = [name for name in needed if name not in names]
-    if missing:
-        raise ModelError(
-            f"{what} lacks {len(missing)} of the {len(needed)} features this model needs: {', '.join(missing)}"
-        )
-
-
-def _cells(given: Texts | None) -> Cells | None:
-    """A column of texts that gives parts of itself for an array of rows."""
-    return as_objects(given) if isinstance(given, (list, tuple)) else cast("Cells | None", given)
-
-
-def _numbers(features: ArrayLike) -> Floats:
+def _as_numbers(features: ArrayLike) -> NDArray[np.floating[Any]]:
     try:
         found = np.asarray(features)
-        found = found if np.issubdtype(found.dtype, np.floating) else found.astype(np.float64)
+        return found if np.issubdtype(found.dtype, np.floating) else found.astype(np.float64)
     except (TypeError, ValueError) as error:
-        raise InputError("features must be numbers, one row per item, NaN where one is missing") from error
-    if found.ndim < 2:
-        raise InputError(f"features must have shape (rows, f) or (rows, f, s); got {found.shape}")
-    return found
+        raise InputError("features must be an array of numbers, one row per item, NaN where one is missing") from error

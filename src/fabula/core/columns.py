@@ -1,4 +1,4 @@
-"""Columns of text whose values are made when asked for: one block of UTF-8, or the numbers of rows.
+"""Columns of many items: texts in one block of UTF-8 or the numbers of rows, and what is known of items, by word.
 
 A column of an item's words is anything with a length that gives part of itself for a slice or an array of rows, and its
 values by ``tolist``. An object array of NumPy is one; so are the classes here, which hold no Python object per row.
@@ -18,8 +18,6 @@ from numpy.typing import NDArray
 from fabula.core.collection import Item
 from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
-
-# Columns of text whose values are made when asked for: one block of UTF-8, or the numbers of rows.
 
 
 class Cells(Protocol):

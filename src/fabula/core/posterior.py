@@ -1,8 +1,12 @@
-"""The posterior: where items stand and what they follow, over all orderings by their likelihood.
+"""The posterior: where items stand and what they follow, over all orderings by their likelihood; and what agrees best.
 
-A model's score is the logarithm of an ordering's likelihood, and a sum over positions and neighbours. So the sum over
+An energy is the logarithm of an ordering's likelihood. Where positions and neighbours are all it goes by, the sum over
 all n! orderings is a dynamic programme over subsets, forwards and backwards (Held and Karp's, with sums for minima),
-and its parts are the probabilities. Beyond few items they are counted over orderings that are drawn.
+and its parts are the probabilities. Beyond few items, and where all pairs count, they are counted over orderings drawn.
+
+The likeliest ordering is one of very many that are nearly as likely, and often far from most of them. The one that
+agrees most with all of them, each counted as often as it is likely, is the guess with the least risk (Bayes). What is
+counted are sums over positions and neighbours, so that the solver finds it as any other.
 """
 
 from __future__ import annotations
@@ -15,172 +19,309 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fabula.core.arranging import Arrangement, Constraints, Goal, arrange
-from fabula.core.arranging.proving.prove import assigned
+from fabula.core.energy import Energy
 from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
+from fabula.core.sampling import draw_chances, draw_orderings
 from fabula.errors import InputError
-from fabula.models.encoders.set import Array
-from fabula.models.sets.sampling import draw_orderings
-
-# The posterior: where items stand and what they follow, over all orderings by their likelihood.
 
 MOST_EXACT = 18  # items: 2^18 subsets with 18 last items each, as many as the solver takes
-_CHAINS, _STEPS, _MOST_STEPS = 128, 60, 8000  # of drawing: orderings side by side, steps per item, steps at most
-_EVERY = 8  # steps between two that are counted
+NEIGHBOURS = 2.0  # what neighbours kept count for: with less, parts of one thing are torn apart
+_COOLING, _ROUNDS = 10, 16  # of walks by positions and neighbours: until they are counted, and while they are
+_CELLS = 300_000  # subsets times items that are summed up at a time: they stay in the cache
+_LEAST = 1e-8  # a sum over all orderings that single precision bears
+
+Sums = NDArray[np.floating]
 
 
 @dataclass(frozen=True, eq=False)
 class Posterior:
-    """What a model expects of the order of n items.
+    """What a model expects of the order of n items; of many collections of one length with a leading axis.
 
     Attributes
     ----------
     positions
-        Shape (n, n): how likely each item stands at each position.
+        Shape (..., n, n): how likely each item stands at each position.
     neighbours
-        Shape (n, n): how likely each item is right before each other.
+        Shape (..., n, n): how likely each item is right before each other.
     mean_score
-        The logarithm of the mean likelihood of all orderings; None where it was not summed up.
+        The logarithm of the mean likelihood of all orderings, of each collection; None where it was not summed up.
+    drawn
+        Shape (s, n): the orderings that were counted; None where all were.
+    either
+        Whether all pairs count, so that two items belong together in either order.
     """
 
     positions: Floats
     neighbours: Floats
     mean_score: float | None = None
+    drawn: Ints | None = None
+    either: bool = False
+
+    @property
+    def places(self) -> Floats:
+        """Where each item is expected, as a position: shape (..., n)."""
+        return np.asarray(self.positions @ np.arange(self.positions.shape[-1]))
+
+    def sureness(self, ordering: Ints) -> float | None:
+        """How many of the orderings drawn run the same way as this one of some items, rather than against it.
+
+        Examples
+        --------
+        >>> posterior_of(np.array([[0, 1, 2], [0, 2, 1]])).sureness(np.array([0, 1, 2]))
+        1.0
+        """
+        if self.drawn is None or len(ordering) < 2:
+            return None if self.drawn is None else 1.0
+        places = np.argsort(self.drawn, axis=1)[:, ordering]
+        along = (places - places.mean(axis=1, keepdims=True)) @ (np.arange(len(ordering)) - (len(ordering) - 1) / 2)
+        return float(((along > 0) + 0.5 * (along == 0)).mean())
 
 
-def posterior(positions: Floats, flow: Floats, *, seed: int = 0) -> Posterior:
-    """Probabilities of positions and neighbours: exact up to 18 items, drawn beyond.
+def posterior(energy: Energy) -> Posterior:
+    """Probabilities of positions and neighbours: summed up to 18 items, drawn beyond and where all pairs count.
+
+    One collection is summed in double precision, many in single, which is exact to the sixth digit. What is drawn is
+    the same each time, in whatever order the items are listed.
 
     Parameters
     ----------
-    positions, flow
-        Shape (n, n): scores of items at positions, and of items followed by others.
-    seed
-        Of what is drawn.
+    energy
+        Of n items, without a scorer of whole sequences; with a leading axis of many collections.
 
     Examples
     --------
-    >>> found = posterior(np.log([[3.0, 1.0], [1.0, 1.0]]), np.zeros((2, 2)))
+    >>> found = posterior(Energy(np.log([[3.0, 1.0], [1.0, 1.0]]), np.zeros((2, 2))))
     >>> found.positions.round(2).tolist(), found.neighbours.round(2).tolist()
     ([[0.75, 0.25], [0.25, 0.75]], [[0.0, 0.75], [0.25, 0.0]])
     """
-    if positions.ndim != 2 or positions.shape[0] != positions.shape[1] or flow.shape != positions.shape:
-        raise InputError(f"tables must have shape (n, n); got {positions.shape} and {flow.shape}")
-    if len(positions) <= MOST_EXACT:
-        return _summed(positions, flow)
-    return _drawn(positions, flow, np.random.default_rng(seed))
+    n, lead = energy.n, energy.lead
+    tables = [t for t in (energy.positions, energy.flow) if t is not None]
+    if any(t.shape != (*lead, n, n) for t in tables) or energy.whole is not None:
+        raise InputError(f"a posterior needs tables of shape (n, n); got {', '.join(str(t.shape) for t in tables)}")
+    if energy.reach is None and n <= MOST_EXACT:
+        positions = energy.at(n).reshape(-1, n, n)
+        flow = np.zeros_like(positions) if energy.flow is None else energy.flow.reshape(-1, n, n)
+        found = _sum_up(positions, flow)
+        if lead:
+            return Posterior(found.positions.reshape(*lead, n, n), found.neighbours.reshape(*lead, n, n))
+        return Posterior(found.positions[0], found.neighbours[0], float(found.mean_scores[0]))
+    if not lead:
+        return _draw(energy)
+    each = [_draw(energy[number]) for number in range(lead[0])]
+    return Posterior(np.stack([one.positions for one in each]), np.stack([one.neighbours for one in each]))
 
 
-def _summed(positions: Floats, flow: Floats) -> Posterior:
-    """By sums over subsets: ``ahead[S, i]`` of all ways to lay S with i last, ``behind`` of all ways to go on."""
-    n = len(positions)
-    place, follow, taken = _scaled(positions, flow)
-    ahead, scale = _ahead(place, follow)
-    chances, neighbours = np.zeros((n, n)), np.zeros((n, n))
-    behind = np.zeros(ahead.shape)
-    behind[-1] = 1.0
-    chances[:, -1] = ahead[-1] / ahead[-1].sum()
-    for count in range(n - 1, 0, -1):
-        sets = _layers(n)[count]
-        onward = np.zeros((len(sets), n))  # going on with an item, which stands at position ``count``
-        for item in range(n):
-            free = sets >> item & 1 == 0
-            onward[free, item] = place[item, count] * behind[sets[free] | 1 << item, item]
-        rest = onward @ follow.T
-        both = ahead[sets] * rest
-        chances[:, count - 1] = both.sum(axis=0) / both.sum()
-        neighbours += follow * (ahead[sets].T @ onward) / both.sum()
-        behind[sets] = rest / rest.max()
-    return Posterior(chances, neighbours, taken + scale - lgamma(n + 1))
+def posterior_of(drawn: Ints, *, either: bool = False) -> Posterior:
+    """The posterior that orderings (s, n) drawn by their likelihood have in common."""
+    s, n = drawn.shape
+    positions = np.bincount((drawn * n + np.arange(n)).ravel(), minlength=n * n).reshape(n, n) / s
+    neighbours = np.bincount((drawn[:, :-1] * n + drawn[:, 1:]).ravel(), minlength=n * n).reshape(n, n) / s
+    return Posterior(positions, neighbours, drawn=drawn, either=either)
 
 
-def _scaled(positions: Floats, flow: Floats) -> tuple[Floats, Floats, float]:
-    """Likelihoods of positions and neighbours that neither vanish nor run over, and the logarithm taken out of both.
+def agreement(expected: Posterior) -> Energy:
+    """What orderings can be expected to agree with the true one, as an energy of positions and neighbours.
+
+    Where orderings were drawn because all pairs count, neighbours agree in either order, and the ends count no more
+    than other positions.
+    """
+    either = expected.either
+    ends = 0.0 if either else 1.0
+    return Energy(
+        position_agreement(expected, ends=ends),
+        neighbour_agreement(expected, either=either),
+        of_count=lambda m: position_agreement(expected, m, ends=ends),
+    )
+
+
+def position_agreement(expected: Posterior, count: int | None = None, *, ends: float = 1.0) -> Floats:
+    """What each item adds at each of ``count`` positions, by default one per item: shape (..., n, count).
+
+    The squared distance from where the item is expected, as it lowers Spearman's rho, and at the ends how likely it is
+    the opener and the close. Times n, so that it weighs as much as a model's scores and squared deviations do.
+
+    Parameters
+    ----------
+    expected
+        Of n items.
+    count
+        How many positions there are, where some items are left out.
+    ends
+        What the true opener first and the true close last count for, each beside rho.
+
+    Examples
+    --------
+    >>> sure = Posterior(np.eye(3), np.eye(3, k=1))
+    >>> (position_agreement(sure).round(1) + 0.0).tolist()
+    [[3.0, -0.8, -3.0], [-0.8, 0.0, -0.8], [-3.0, -0.8, 3.0]]
+    """
+    n = expected.positions.shape[-1]
+    m = n if count is None else count
+    place = expected.places / max(n - 1, 1) * (m - 1)
+    far = (np.arange(m) - place[..., np.newaxis]) ** 2
+    table = -far * 6.0 / max(m * (m**2 - 1), 1)
+    table[..., 0] += ends * expected.positions[..., 0]
+    table[..., -1] += ends * expected.positions[..., -1]
+    return np.asarray(n * table)
+
+
+def neighbour_agreement(expected: Posterior, *, either: bool = False) -> Floats:
+    """What each item adds right before each other, times n: shape (..., n, n); or beside it, in either order."""
+    n = expected.neighbours.shape[-1]
+    kept = expected.neighbours + np.swapaxes(expected.neighbours, -1, -2) if either else expected.neighbours
+    return np.asarray(kept * (NEIGHBOURS * n / max(n - 1, 1)))
+
+
+def _draw(energy: Energy) -> Posterior:
+    """By orderings drawn as often as they are likely, in an amount of work that the number of items sets."""
+    n = energy.n
+    order = _canonical(energy)  # so that the order in which items are listed has no say
+    shown = energy.take(order)
+    rng = np.random.default_rng(0)
+    if energy.reach is None:
+        back = np.argsort(order)
+        positions, neighbours = draw_chances(
+            shown, rng, chains=int(np.clip(4800 / n, 24, 96)), cooling=_COOLING, rounds=_ROUNDS
+        )
+        return Posterior(positions[back], neighbours[back][:, back])
+    chains = int(np.clip(24_000 / (n * n), 8, 32))
+    drawn = draw_orderings(shown, rng, chains=chains, cooling=30, kept=max(6, 192 // chains), between=3)
+    return posterior_of(order[drawn], either=True)
+
+
+def _canonical(energy: Energy) -> Ints:
+    """The items by what they score, wherever they were listed: shape (n,)."""
+    if energy.reach is None:
+        pairs = np.zeros((energy.n, energy.n)) if energy.flow is None else energy.flow
+        keys = [pairs.sum(axis=1), pairs.sum(axis=0), *energy.at(energy.n).T]
+    else:
+        keys = [energy.apart.sum(axis=(0, 2)), energy.apart.sum(axis=(0, 1)), *energy.at(energy.n).T]
+    return np.lexsort([np.round(key, 6) for key in keys])
+
+
+class _Summed(NamedTuple):
+    """What the sums over all orderings of B collections give."""
+
+    positions: Floats
+    neighbours: Floats
+    mean_scores: Floats
+
+
+def _sum_up(positions: Floats, flow: Floats) -> _Summed:
+    """By sums over subsets, as many collections at a time as stay in the cache."""
+    count, n = positions.shape[:2]
+    found = _Summed(np.ones(positions.shape), np.zeros(positions.shape), positions.reshape(count, -1)[:, 0].copy())
+    if n < 2:
+        return found
+    together = max(1, _CELLS // (n << n))
+    precision = np.float32 if count > 1 else np.float64
+    for at in range(0, count, together):
+        some = np.arange(at, min(at + together, count))
+        whole = _fill(found, positions, flow, some, precision)
+        if precision is np.float32:
+            for number in some[~(whole > np.log(_LEAST))]:
+                _fill(found, positions, flow, np.array([number]), np.float64)
+    return found
+
+
+def _fill(found: _Summed, positions: Floats, flow: Floats, some: Ints, precision: type[np.floating]) -> Floats:
+    """Sum up some collections in a precision; the logarithms of the sums, as scaled, (B,)."""
+    n = positions.shape[1]
+    place, follow, taken = _scale(positions[some], flow[some])
+    place, follow = place.astype(precision), follow.astype(precision)
+    whole, found.positions[some], found.neighbours[some] = _sum_subsets(place, follow)
+    found.mean_scores[some] = taken + whole - lgamma(n + 1)
+    return whole
+
+
+def _scale(positions: Floats, flow: Floats) -> tuple[Floats, Floats, Floats]:
+    """Likelihoods of positions and neighbours that neither vanish nor run over, and the logarithm taken out (B,).
 
     What is taken out of a row of flow is added where the item is not last, of a column where it is not first. Of
     positions the prices of the best assignment are taken out, so that it is 1 all along and nothing is more.
     """
-    n = len(positions)
-    place, follow = positions.copy(), np.where(np.eye(n, dtype=bool), -np.inf, flow)
-    if n > 1:
-        for axis, span in ((1, slice(None, -1)), (0, slice(1, None))):
-            most = follow.max(axis=axis)
-            follow = follow - np.expand_dims(most, axis)
-            place[:, span] += most[:, np.newaxis]
+    n = positions.shape[1]
+    place, follow = positions.astype(np.float64), np.where(np.eye(n, dtype=bool), -np.inf, flow)
+    for axis, span in ((2, slice(None, -1)), (1, slice(1, None))):
+        most = follow.max(axis=axis)
+        follow = follow - np.expand_dims(most, axis)
+        place[:, :, span] += most[:, :, np.newaxis]
     item, column = _prices(place)
-    place = place - item[:, np.newaxis] - column
-    return np.exp(place), np.exp(follow), float(item.sum() + column.sum())
+    place -= item[:, :, np.newaxis] + column[:, np.newaxis]
+    return np.exp(place), np.exp(follow), item.sum(axis=1) + column.sum(axis=1)
 
 
-def _prices(table: Floats) -> tuple[Floats, Floats]:
-    """Prices of rows and columns, (n,) each: no cell is worth more than both, those of the best assignment as much."""
+def _prices(tables: Floats) -> tuple[Floats, Floats]:
+    """Prices of rows and columns, (B, n) each: no cell is worth more than both, the best assignment's as much."""
     from scipy.optimize import linear_sum_assignment
 
-    n = len(table)
-    assigned = linear_sum_assignment(table, maximize=True)[1]
-    own = table[np.arange(n), assigned]
-    column = np.zeros(n)
+    count, n, _ = tables.shape
+    assignment = np.array([linear_sum_assignment(table, maximize=True)[1] for table in tables]).reshape(count, n)
+    own = np.take_along_axis(tables, assignment[:, :, np.newaxis], axis=2)[:, :, 0]
+    column = np.zeros((count, n))
     for _ in range(n):  # Bellman and Ford: the dearest way round by other cells
-        column = np.maximum(column, (column[assigned] - own + table.T).max(axis=1))
-    return own - column[assigned], column
+        spent = np.take_along_axis(column, assignment, axis=1) - own
+        raised = np.maximum(column, (spent[:, :, np.newaxis] + tables).max(axis=1))
+        if np.array_equal(raised, column):
+            break
+        column = raised
+    return own - np.take_along_axis(column, assignment, axis=1), column
 
 
-def _ahead(place: Floats, follow: Floats) -> tuple[Floats, float]:
-    """Sums (2^n, n) over the ways to lay each subset with each item last, each layer scaled; and the scales' sum."""
-    n = len(place)
-    ahead, scale = np.zeros((1 << n, n)), 0.0
-    ahead[1 << np.arange(n), np.arange(n)] = place[:, 0]
-    for count in range(1, n):
-        sets, after = _layers(n)[count : count + 2]
-        reached = (ahead[sets] @ follow) * place[:, count]
-        for item in range(n):
-            free = sets >> item & 1 == 0
-            ahead[sets[free] | 1 << item, item] = reached[free, item]
-        whole = float(ahead[after].sum())
-        ahead[after] /= whole
-        scale += float(np.log(whole))
-    return ahead, scale + float(np.log(ahead[-1].sum()))
+def _sum_subsets(place: Sums, follow: Sums) -> tuple[Floats, Floats, Floats]:
+    """The logarithms of the sums over all orderings (B,), and what part has each item where, and before which."""
+    count, n, _ = place.shape
+    steps = _steps(n)
+    ahead, scale = _lay_ahead(place, follow, steps)
+    whole = ahead[-1][:, 0].sum(axis=1)
+    chances, neighbours = np.zeros((count, n, n)), np.zeros((count, n, n))
+    chances[:, :, -1] = ahead[-1][:, 0] / _above_zero(whole)[:, np.newaxis]
+    behind = np.ones((count, 2, n), dtype=place.dtype)
+    behind[:, -1] = 0
+    for size in range(n - 1, 0, -1):
+        onward = np.take(behind.reshape(count, -1), steps.going[size], axis=1, mode="clip")  # going on with an item
+        worth = follow * place[:, np.newaxis, :, size]
+        pairs = (ahead[size].transpose(0, 2, 1) @ onward) * worth  # (B, n, n): the last, and the next
+        share = pairs / _above_zero(pairs.sum(axis=(1, 2), keepdims=True))
+        chances[:, :, size - 1] = share.sum(axis=2)
+        neighbours += share
+        if size > 1:
+            behind = np.empty((count, steps.sizes[size] + 1, n), dtype=place.dtype)
+            behind[:, -1] = 0
+            np.matmul(onward, worth.transpose(0, 2, 1), out=behind[:, :-1])
+            _shrink(behind)
+    with np.errstate(divide="ignore"):
+        return np.log(whole, dtype=np.float64) + scale, chances, neighbours
 
 
-@lru_cache(maxsize=4)
-def _layers(n: int) -> list[NDArray[np.int64]]:
-    """The subsets of n items, as bits, by how many items they hold."""
-    every = np.arange(1 << n)
-    count = np.bitwise_count(every)
-    return [every[count == k] for k in range(n + 1)]
+def _lay_ahead(place: Sums, follow: Sums, steps: _Steps) -> tuple[list[Sums], Floats]:
+    """Of each size the sums over the ways to lay each subset with each item last, (B, subsets, n), each scaled."""
+    count, n, _ = place.shape
+    first = np.zeros((count, n, n), dtype=place.dtype)
+    first[:, np.arange(n), np.arange(n)] = place[:, :, 0]
+    found, scale = [first[:, :0], first], np.zeros(count)
+    for size in range(1, n):
+        reached = np.empty((count, steps.sizes[size] + 1, n), dtype=place.dtype)
+        reached[:, -1] = 0
+        np.matmul(found[size], follow * place[:, np.newaxis, :, size], out=reached[:, :-1])
+        scale += _shrink(reached)
+        found.append(np.take(reached.reshape(count, -1), steps.joining[size], axis=1, mode="clip"))
+    return found, scale
 
 
-def _drawn(positions: Floats, flow: Floats, rng: np.random.Generator) -> Posterior:
-    """By orderings drawn as often as they are likely."""
-    n = len(positions)
-    steps = min(_STEPS * n, _MOST_STEPS)
-    chances, neighbours, counted = np.zeros(n * n), np.zeros(n * n), 0
-    for orderings in draw_orderings(positions, flow, rng, chains=_CHAINS, steps=steps, every=_EVERY):
-        chances += _counted(orderings * n + np.arange(n), n)
-        neighbours += _counted(orderings[:, :-1] * n + orderings[:, 1:], n)
-        counted += len(orderings)
-    return Posterior(chances.reshape(n, n) / counted, neighbours.reshape(n, n) / counted)
+def _shrink(sums: Sums) -> Floats:
+    """Divide the sums of each collection by a power of two, in place, so that they stay near 1; its logarithm (B,)."""
+    exponent = np.frexp(sums.max(axis=(1, 2)))[1]
+    sums *= np.ldexp(np.ones_like(exponent, dtype=sums.dtype), -exponent)[:, np.newaxis, np.newaxis]
+    return np.asarray(exponent * np.log(2.0))
 
 
-def _counted(cells: Ints, n: int) -> Floats:
-    return np.bincount(cells.ravel(), minlength=n * n).astype(np.float64)
+def _above_zero(sums: Sums) -> Sums:
+    return np.maximum(sums, np.finfo(sums.dtype).tiny)
 
 
-# The posteriors of many collections of one length: the sums of :mod:`fabula.core.posterior`, side by side.
-
-_CELLS = 300_000  # subsets times items that are summed up at a time: they stay in the cache
-_LEAST = 1e-8  # a sum over all orderings that single precision bears
-
-
-class Posteriors(NamedTuple):
-    """How likely each item stands at each position and right before each other: (B, n, n) each."""
-
-    positions: Floats
-    neighbours: Floats
-
-
-class Steps(NamedTuple):
+class _Steps(NamedTuple):
     """How many subsets of each size there are, and where the cells of one size come from in those of the size beside.
 
     ``joining[c]`` (subsets of c + 1, n): the cell of the subset of c without an item, for each of its items;
@@ -193,112 +334,8 @@ class Steps(NamedTuple):
     going: list[Ints]
 
 
-def posteriors(positions: Floats, flow: Floats) -> Posteriors:
-    """Probabilities of positions and neighbours of B collections of n items each, as ``posterior`` gives them of one.
-
-    Parameters
-    ----------
-    positions, flow
-        Shape (B, n, n): scores of items at positions, and of items followed by others.
-
-    Examples
-    --------
-    >>> found = posteriors(np.log([[[3.0, 1.0], [1.0, 1.0]]]), np.zeros((1, 2, 2)))
-    >>> found.positions.round(2).tolist(), found.neighbours.round(2).tolist()
-    ([[[0.75, 0.25], [0.25, 0.75]]], [[[0.0, 0.75], [0.25, 0.0]]])
-    """
-    count, n = positions.shape[:2]
-    found = Posteriors(np.ones(positions.shape), np.zeros(positions.shape))
-    if n > MOST_EXACT:
-        _fill(found, positions, flow, np.arange(count))
-        return found
-    together = max(1, _CELLS // (n << n))
-    for at in range(0, count if n > 1 else 0, together):
-        some = slice(at, at + together)
-        place, follow = _scaled_posteriors(positions[some], flow[some])
-        whole, found.positions[some], found.neighbours[some] = _summed_posteriors(place, follow)
-        _fill(found, positions, flow, at + np.flatnonzero(~(whole > _LEAST)))
-    return found
-
-
-def _fill(found: Posteriors, positions: Floats, flow: Floats, which: Ints) -> None:
-    """Fill in some collections one by one."""
-    for number in which:
-        one = posterior(positions[number], flow[number])
-        found.positions[number], found.neighbours[number] = one.positions, one.neighbours
-
-
-def _summed_posteriors(place: Array, follow: Array) -> tuple[Array, Floats, Floats]:
-    """The sums over all orderings (B,), and what part of them has each item at each position, before each other."""
-    count, n, _ = place.shape
-    steps = _steps(n)
-    ahead = _ahead_posteriors(place, follow, steps)
-    whole = ahead[-1][:, 0].sum(axis=1)
-    chances, neighbours = np.zeros((count, n, n)), np.zeros((count, n, n))
-    safe = np.maximum(whole, np.float32(1e-30))[:, np.newaxis]
-    chances[:, :, -1] = ahead[-1][:, 0] / safe
-    behind = np.ones((count, 2, n), dtype=np.float32)
-    behind[:, -1] = 0
-    for size in range(n - 1, 0, -1):
-        onward = np.take(behind.reshape(count, -1), steps.going[size], axis=1, mode="clip")  # going on with an item
-        worth = follow * place[:, np.newaxis, :, size]
-        pairs = (ahead[size].transpose(0, 2, 1) @ onward) * worth  # (B, n, n): the last, and the next
-        share = pairs / np.maximum(pairs.sum(axis=(1, 2), keepdims=True), np.float32(1e-30))
-        chances[:, :, size - 1] = share.sum(axis=2)
-        neighbours += share
-        if size > 1:
-            behind = np.empty((count, steps.sizes[size] + 1, n), dtype=np.float32)
-            behind[:, -1] = 0
-            np.matmul(onward, worth.transpose(0, 2, 1), out=behind[:, :-1])
-    return whole, chances, neighbours
-
-
-def _ahead_posteriors(place: Array, follow: Array, steps: Steps) -> list[Array]:
-    """Of each size the sums over the ways to lay each subset with each item last: (B, subsets, n) each."""
-    count, n, _ = place.shape
-    first = np.zeros((count, n, n), dtype=np.float32)
-    first[:, np.arange(n), np.arange(n)] = place[:, :, 0]
-    found = [first[:, :0], first]
-    for size in range(1, n):
-        reached = np.empty((count, steps.sizes[size] + 1, n), dtype=np.float32)
-        reached[:, -1] = 0
-        np.matmul(found[size], follow * place[:, np.newaxis, :, size], out=reached[:, :-1])
-        found.append(np.take(reached.reshape(count, -1), steps.joining[size], axis=1, mode="clip"))
-    return found
-
-
-def _scaled_posteriors(positions: Floats, flow: Floats) -> tuple[Array, Array]:
-    """Likelihoods that neither vanish nor run over, as ``posterior`` scales those of one collection."""
-    n = positions.shape[1]
-    place, follow = positions.astype(np.float64), np.where(np.eye(n, dtype=bool), -np.inf, flow)
-    for axis, span in ((2, slice(None, -1)), (1, slice(1, None))):
-        most = follow.max(axis=axis)
-        follow = follow - np.expand_dims(most, axis)
-        place[:, :, span] += most[:, :, np.newaxis]
-    item, column = _prices_posteriors(place)
-    place -= item[:, :, np.newaxis] + column[:, np.newaxis]
-    return np.exp(place).astype(np.float32), np.exp(follow).astype(np.float32)
-
-
-def _prices_posteriors(tables: Floats) -> tuple[Floats, Floats]:
-    """Prices of rows and columns, (B, n) each: no cell is worth more than both, the best assignment's as much."""
-    count, n, _ = tables.shape
-    item_at = assigned(-tables)
-    assignment = np.empty_like(item_at)
-    np.put_along_axis(assignment, item_at, np.tile(np.arange(n), (count, 1)), axis=1)  # position of each item
-    own = np.take_along_axis(tables, assignment[:, :, np.newaxis], axis=2)[:, :, 0]
-    column = np.zeros((count, n))
-    for _ in range(n):  # Bellman and Ford: the dearest way round by other cells
-        spent = np.take_along_axis(column, assignment, axis=1) - own
-        raised = np.maximum(column, (spent[:, :, np.newaxis] + tables).max(axis=1))
-        if np.array_equal(raised, column):
-            break
-        column = raised
-    return own - np.take_along_axis(column, assignment, axis=1), column
-
-
 @lru_cache(maxsize=2)
-def _steps(n: int) -> Steps:
+def _steps(n: int) -> _Steps:
     """The subsets of n items by size, and how those of one size go over into the next; 75 MB for 18 items."""
     every, bits = np.arange(1 << n), 1 << np.arange(n)
     size = np.bitwise_count(every)
@@ -314,112 +351,4 @@ def _steps(n: int) -> Steps:
         joining.append(np.where(after & bits > 0, without, len(layers[k]) * n))
         with_it = rank[here | bits] * n + np.arange(n)
         going.append(np.where(here & bits > 0, len(layers[k + 1]) * n, with_it))
-    return Steps([len(layer) for layer in layers], joining, going)
-
-
-# Agreement: how well an ordering can be expected to agree with the true one, as tables the solver takes.
-
-AGREED_NEIGHBOURS = 2.0  # what neighbours kept count for: with less, parts of one thing are torn apart
-MOST_EXPECTED = 200  # items, beyond which too few orderings can be drawn to expect anything of them
-
-
-def position_agreement(expected: Posterior, count: int | None = None) -> Floats:
-    """What each item adds at each of ``count`` positions, by default one per item: shape (n, count).
-
-    The squared distance from where the item is expected, as it lowers Spearman's rho, and at the ends how likely it is
-    the opener and the close. Times n, so that it weighs as much as a model's scores and squared deviations do.
-
-    Examples
-    --------
-    >>> sure = Posterior(np.eye(3), np.eye(3, k=1))
-    >>> (position_agreement(sure).round(1) + 0.0).tolist()
-    [[3.0, -0.8, -3.0], [-0.8, 0.0, -0.8], [-3.0, -0.8, 3.0]]
-    """
-    n = len(expected.positions)
-    m = n if count is None else count
-    place = expected.positions @ np.arange(n) / max(n - 1, 1) * (m - 1)
-    far = (np.arange(m) - place[:, np.newaxis]) ** 2
-    table = -far * 6.0 / max(m * (m**2 - 1), 1)
-    table[:, 0] += expected.positions[:, 0]
-    table[:, -1] += expected.positions[:, -1]
-    return n * table
-
-
-def neighbour_agreement(expected: Posterior) -> Floats:
-    """What each item adds right before each other, times n: shape (n, n)."""
-    n = len(expected.neighbours)
-    return expected.neighbours * (AGREED_NEIGHBOURS * n / max(n - 1, 1))
-
-
-def most_agreeing(expected: Posterior, constraints: Constraints | None = None, *, seconds: float = 1.5) -> Arrangement:
-    """The ordering that can be expected to agree best with the true one: exact up to 18 items, with a true gap beyond.
-
-    Examples
-    --------
-    >>> most_agreeing(Posterior(np.array([[0.2, 0.8], [0.8, 0.2]]), np.array([[0.0, 0.2], [0.8, 0.0]]))).ordering
-    array([1, 0])
-    """
-    goal = Goal.table(n=len(expected.positions), whole=lambda m: -position_agreement(expected, m))
-    return arrange(goal, constraints=constraints, flow=-neighbour_agreement(expected), seconds=seconds)
-
-
-# The consensus of orderings that a model holds likely: what to lay where, and side by side, to be right on average.
-
-NEIGHBOURS = 2.0  # what the share of neighbours that is right counts against the rank correlation
-
-
-@dataclass(frozen=True, eq=False)
-class Consensus:
-    """Orderings drawn from what a model holds likely.
-
-    Attributes
-    ----------
-    drawn
-        Shape (s, n), each an ordering.
-
-    Examples
-    --------
-    >>> consensus = Consensus(np.array([[0, 1, 2], [0, 2, 1]]))
-    >>> consensus.mean.tolist(), consensus.sureness(np.array([0, 1, 2]))
-    ([0.0, 1.5, 1.5], 1.0)
-    """
-
-    drawn: Ints
-
-    @property
-    def places(self) -> Ints:
-        """Where each item stands in each ordering: shape (s, n)."""
-        return np.argsort(self.drawn, axis=1)
-
-    @property
-    def mean(self) -> Floats:
-        """Where each item stands on average: shape (n,)."""
-        return np.asarray(self.places.mean(axis=0))
-
-    def shares(self) -> Floats:
-        """How often each item stands at each position: shape (n, n), rows and columns add up to 1."""
-        s, n = self.drawn.shape
-        counts = np.bincount((self.drawn * n + np.arange(n)).ravel(), minlength=n * n)
-        return np.asarray(counts.reshape(n, n) / s)
-
-    def costs(self, m: int) -> Floats:
-        """What it costs the rank correlation, n-fold, to have each item at each of m positions: shape (n, m)."""
-        n = self.drawn.shape[1]
-        at = np.arange(m) * ((n - 1) / (m - 1) if m > 1 else 1.0)
-        spread = self.places.var(axis=0)[:, np.newaxis]
-        return np.asarray(6 / (n * n - 1 or 1) * ((at - self.mean[:, np.newaxis]) ** 2 + spread))
-
-    def flow(self) -> Floats:
-        """What it costs to have each two side by side, n-fold, in either order: shape (n, n), not above zero."""
-        s, n = self.drawn.shape
-        pairs = self.drawn[:, :-1] * n + self.drawn[:, 1:]
-        counts = np.bincount(pairs.ravel(), minlength=n * n).reshape(n, n)
-        return np.asarray(-NEIGHBOURS * (counts + counts.T) / s)
-
-    def sureness(self, ordering: Ints) -> float:
-        """How many of the orderings drawn run the same way as this one of some of the items, rather than against it."""
-        if len(ordering) < 2:
-            return 1.0
-        places = self.places[:, ordering]
-        along = (places - places.mean(axis=1, keepdims=True)) @ (np.arange(len(ordering)) - (len(ordering) - 1) / 2)
-        return float(((along > 0) + 0.5 * (along == 0)).mean())
+    return _Steps([len(layer) for layer in layers], joining, going)

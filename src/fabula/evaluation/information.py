@@ -147,7 +147,7 @@ def mutual_information(
             f"{seen:,} of {len(collections):,} collections were trained on: what is measured on them is no finding"
         )
         warnings.warn(message, SeenWarning, stacklevel=2)
-    if isinstance(model, Tabled):
+    if isinstance(model, Tabled) and not getattr(model, "by_item", False):
         found = _of_tables(model, collections, negatives=negatives, draws=draws, seed=seed, scorer=scorer)
         return replace(found, seen=seen)
     chosen = scorer or model.most_detailed

@@ -1,50 +1,136 @@
 """The model file: one safetensors file whose header says what it is.
 
-The header's metadata holds one text, ``fabula``: JSON with ``format``, ``version``, ``kind``, ``config``,
-``features`` (names, logged, shape), ``training`` and ``card``. Names, shapes and dtypes of the tensors follow from
-the configuration, as :mod:`fabula.models.config` says, and all are checked on loading.
+The header's metadata holds one text, ``fabula``: JSON with ``format``, ``version``, ``kind``, ``config``, ``features``
+(names, logged, shape), ``training`` and ``card``. Names, shapes and dtypes of the tensors follow from the
+configuration, as :mod:`fabula.models.config` says, and all are checked on loading. There are three kinds of file:
+``essence`` (each item encoded by itself), ``set`` (whose header holds the vocabulary), ``steps`` (measures and pairs).
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping
+from copy import copy
+from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fabula.core.files.writing import write_whole
 from fabula.errors import FabulaError, FileError, ModelError
-from fabula.models.config import dtype_of
-from fabula.models.model import Model
-from fabula.models.sets.file import KIND as SET_KIND
-from fabula.models.sets.file import save_set_model, set_model_from_bytes
-from fabula.models.sets.model import SetModel
-from fabula.models.steps.file import KIND as STEP_KIND
-from fabula.models.steps.file import save_step_model, step_model
-from fabula.models.steps.model import StepModel
+from fabula.models.encoders import encoder_kind
+from fabula.models.encoders.measures import measures_config, neighbour_tensors
+from fabula.models.encoders.set import SetSpec, as_set
+from fabula.models.model import Model, dtype_of
+from fabula.models.titles import Vocabulary
 from fabula.models.transform import Transform
-
-# The header of a model file: what it says of the model, checked as far as format, version and kind.
 
 FORMAT = "fabula-model"
 VERSION = 1
+_ENDING = ".safetensors"
+
+Header = dict[str, Any]
+Stored = dict[str, NDArray[Any]]
 
 
-def read_header(data: bytes, where: str, kinds: Sequence[str]) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """The document in the header of a model file, and its tensors.
+def load_model(name: str | Path) -> Model:
+    """Load a model of any kind: a shipped one by name, or a file.
 
     Parameters
     ----------
-    data
-        The content of the file.
-    where
-        What to call it in errors.
-    kinds
-        The kinds of model that are expected.
+    name
+        One of :func:`shipped_models`, or the path of a file.
+
+    Raises
+    ------
+    FileError
+        When there is no such model.
+    ModelError
+        When the file is not a model, is damaged, or needs a newer version of this package.
+    """
+    if isinstance(name, str) and name in shipped_models():
+        return _copy(_shipped(name))
+    path = Path(name)
+    if not path.is_file():
+        shipped = ", ".join(shipped_models()) or "none"
+        raise FileError(f"{name}: no such model file, and no model of that name comes with fabula (those: {shipped})")
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise FileError(f"{name}: cannot be read ({error.strerror or error})") from error
+    return model_from_bytes(data, str(name))
+
+
+def load_essence_model(name: str | Path) -> Model:
+    """Load a model that gives each item an essence by itself, as templates and arcs need it.
+
+    Raises
+    ------
+    ModelError
+        When it sees whole collections, or anything :func:`load_model` raises.
+    """
+    model = load_model(name)
+    if "pairs" in model.reads:
+        raise ModelError(f"{name}: looks into items and has no essence for a template; name a column (by)")
+    if not model.by_item:
+        raise ModelError(f"{name}: sees whole collections: no template is laid on its essence; take albums or audio")
+    return model
+
+
+def shipped_models() -> list[str]:
+    """Names of the models that come with the package."""
+    folder = files(__package__).joinpath("shipped")
+    if not folder.is_dir():
+        return []
+    return sorted(entry.name.removesuffix(_ENDING) for entry in folder.iterdir() if entry.name.endswith(_ENDING))
+
+
+@lru_cache(maxsize=8)
+def _shipped(name: str) -> Model:
+    return model_from_bytes(files(__package__).joinpath("shipped", name + _ENDING).read_bytes(), name)
+
+
+def _copy(model: Model) -> Model:
+    """The same weights with a card and a record of their own."""
+    found = copy(model)
+    found.card, found.training = dict(model.card), dict(model.training)
+    return found
+
+
+def save_model(path: str | Path, model: Model) -> Path:
+    """Write a model, whole or not at all; returns the path written."""
+    return write_whole(path, model_bytes(model))
+
+
+def model_bytes(model: Model) -> bytes:
+    """The content of a model's file."""
+    from safetensors.numpy import save
+
+    kind = _KIND_OF.get(model.config["encoder"]["kind"], "essence")
+    header, tensors = _KINDS[kind].write(model)
+    start = {"format": FORMAT, "version": VERSION, "kind": kind}
+    document = start | header | {"training": model.training, "card": model.card}
+    content = {name: np.ascontiguousarray(tensor) for name, tensor in tensors.items()}
+    return save(content, metadata={"fabula": json.dumps(document, ensure_ascii=False)})
+
+
+def model_from_bytes(data: bytes, where: str) -> Model:
+    """A model from the content of its file; ``where`` names it in errors."""
+    header, tensors = read_header(data, where)
+    try:
+        for key in ("config", *_KINDS[header["kind"]].parts, "training", "card"):
+            if not isinstance(header.get(key), dict):
+                raise ModelError(f'the header\'s "{key}" must say what it is by name; got {header.get(key)!r}')
+        return _KINDS[header["kind"]].read(header, tensors)
+    except FabulaError as error:
+        raise ModelError(f"{where}: {error}") from error
+
+
+def read_header(data: bytes, where: str) -> tuple[Header, Stored]:
+    """The document in the header of a model file, checked as far as format, version and kind, and its tensors.
 
     Raises
     ------
@@ -63,144 +149,33 @@ def read_header(data: bytes, where: str, kinds: Sequence[str]) -> tuple[dict[str
     if "fabula" not in metadata:
         raise ModelError(f"{where}: is a safetensors file of another program (its header does not mention fabula)")
     try:
-        document = json.loads(metadata["fabula"])
+        header = json.loads(metadata["fabula"])
     except (ValueError, RecursionError) as error:
         raise ModelError(f"{where}: the header is damaged (JSON expected: {error})") from error
-    _check(document, where, kinds)
-    return document, tensors
+    _check_header(header, where)
+    return header, tensors
 
 
-def _check(document: Any, where: str, kinds: Sequence[str]) -> None:
-    if not isinstance(document, dict) or document.get("format") != FORMAT:
+def _check_header(header: Any, where: str) -> None:
+    if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise ModelError(f'{where}: is not a model file (its header must say "format": "{FORMAT}")')
-    version, kind = document.get("version"), document.get("kind")
+    version, kind = header.get("version"), header.get("kind")
     if type(version) is not int or version < 1:
         raise ModelError(f"{where}: the header is damaged (version {version!r})")
     if version > VERSION:
         raise ModelError(f"{where}: model file version {version}; this fabula reads up to {VERSION}: update fabula")
-    if kind not in kinds:
-        known = " and ".join(map(repr, kinds)) if len(kinds) < 3 else ", ".join(map(repr, kinds))
-        raise ModelError(f"{where}: is a model of kind {kind!r}; expected: {known}")
+    if kind not in _KINDS:
+        raise ModelError(f"{where}: is a model of kind {kind!r}; expected: {', '.join(map(repr, _KINDS))}")
 
 
-KIND = "essence"  # an encoder that sees each item by itself, with scorers; beside it there are set and step models
-_ENDING = ".safetensors"
-
-AnyModel = Model | SetModel | StepModel
-
-
-def save_model(path: str | Path, model: AnyModel) -> Path:
-    """Write a model, whole or not at all.
-
-    Returns
-    -------
-    The path written.
-    """
-    from safetensors.numpy import save
-
-    if isinstance(model, SetModel):
-        return save_set_model(path, model)
-    if isinstance(model, StepModel):
-        return save_step_model(path, model)
-    transform = model.transform
-    document = {
-        "format": FORMAT,
-        "version": VERSION,
-        "kind": KIND,
-        "config": model.config,
-        "features": {
-            "names": list(transform.feature_names),
-            "logged": list(transform.logged),
-            "bound": transform.bound,
-            "shape": list(transform.item_shape),
-        },
-        "training": model.training,
-        "card": model.card,
-    }
-    tensors = {"transform.mean": transform.mean, "transform.deviation": transform.deviation, **model.tensors}
-    content = {name: np.ascontiguousarray(tensor) for name, tensor in tensors.items()}
-    return write_whole(path, save(content, metadata={"fabula": json.dumps(document, ensure_ascii=False)}))
-
-
-def load_model(name: str | Path) -> AnyModel:
-    """Load a model of any kind: a shipped one by name, or a file.
-
-    Parameters
-    ----------
-    name
-        One of :func:`shipped_models`, or the path of a file.
-
-    Raises
-    ------
-    FileError
-        When there is no such model.
-    ModelError
-        When the file is not a model, is damaged, or needs a newer version of this package.
-    """
-    if isinstance(name, str) and name in shipped_models():
-        return model_from_bytes(files(__package__).joinpath("shipped", name + _ENDING).read_bytes(), name)
-    path = Path(name)
-    if not path.is_file():
-        shipped = ", ".join(shipped_models()) or "none"
-        raise FileError(f"{name}: no such model file, and no model of that name comes with fabula (those: {shipped})")
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise FileError(f"{name}: cannot be read ({error.strerror or error})") from error
-    return model_from_bytes(data, str(name))
-
-
-def load_essence_model(name: str | Path) -> Model:
-    """Load a model that gives each item an essence by itself, as templates and arcs need it.
-
-    Raises
-    ------
-    ModelError
-        When it is a set model, or anything :func:`load_model` raises.
-    """
-    model = load_model(name)
-    if isinstance(model, StepModel):
-        raise ModelError(
-            f"{name}: is a step model, which has no essence that a template is laid on; name a column (by)"
-        )
-    if isinstance(model, SetModel):
-        raise ModelError(f"{name}: is a set model, whose essence no template is laid on; take albums or audio")
-    return model
-
-
-def shipped_models() -> list[str]:
-    """Names of the models that come with the package."""
-    folder = files(__package__).joinpath("shipped")
-    if not folder.is_dir():
-        return []
-    return sorted(entry.name.removesuffix(_ENDING) for entry in folder.iterdir() if entry.name.endswith(_ENDING))
-
-
-def model_from_bytes(data: bytes, where: str) -> AnyModel:
-    """A model from the content of its file; ``where`` names it in errors."""
-    document, tensors = read_header(data, where, (KIND, SET_KIND, STEP_KIND))
-    if document["kind"] == SET_KIND:
-        return set_model_from_bytes(data, where)
-    try:
-        if document["kind"] == STEP_KIND:
-            return step_model(document, tensors)
-        for tensor, array in tensors.items():
-            if array.dtype != dtype_of(tensor):
-                raise ModelError(f"tensor {tensor!r} must be {dtype_of(tensor)}; got {array.dtype}")
-        return _as_model(document, tensors)
-    except FabulaError as error:
-        raise ModelError(f"{where}: {error}") from error
-
-
-def _as_model(document: dict[str, Any], tensors: dict[str, NDArray[Any]]) -> Model:
-    parts = {key: document.get(key) for key in ("config", "features", "training", "card")}
-    for key, value in parts.items():
-        if not isinstance(value, dict):
-            raise ModelError(f'the header\'s "{key}" must say what it is by name; got {value!r}')
-    names, logged, shape = (document["features"].get(key) for key in ("names", "logged", "shape"))
+def _read_essence(header: Header, tensors: Stored) -> Model:
+    for tensor, array in tensors.items():
+        if array.dtype != dtype_of(tensor):
+            raise ModelError(f"tensor {tensor!r} must be {dtype_of(tensor)}; got {array.dtype}")
+    names, logged, shape = (header["features"].get(key) for key in ("names", "logged", "shape"))
     if not all(isinstance(part, list) and all(isinstance(n, str) for n in part) for part in (names, logged)):
         raise ModelError('the header\'s "features" must list "names" and "logged"')
-    bound = document["features"].get("bound", 0.0)
+    bound = header["features"].get("bound", 0.0)
     if not isinstance(bound, int | float):
         raise ModelError(f'the header\'s "bound" must be a number; got {bound!r}')
     for name in ("transform.mean", "transform.deviation"):
@@ -209,4 +184,115 @@ def _as_model(document: dict[str, Any], tensors: dict[str, NDArray[Any]]) -> Mod
         if list(tensors[name].shape) != shape or len(names) != shape[0]:
             raise ModelError(f"tensor {name!r} must have the header's shape {shape}; got {tensors[name].shape}")
     transform = Transform(names, logged, tensors.pop("transform.mean"), tensors.pop("transform.deviation"), bound)
-    return Model(document["config"], tensors, transform, training=document["training"], card=document["card"])
+    return Model(header["config"], tensors, transform, training=header["training"], card=header["card"])
+
+
+def _write_essence(model: Model) -> tuple[Header, Stored]:
+    transform = model.transform
+    features = {
+        "names": list(transform.feature_names),
+        "logged": list(transform.logged),
+        "bound": transform.bound,
+        "shape": list(transform.item_shape),
+    }
+    measured = {"transform.mean": transform.mean, "transform.deviation": transform.deviation}
+    return {"config": model.config, "features": features}, {**measured, **model.tensors}
+
+
+def _read_set(header: Header, tensors: Stored) -> Model:
+    for name, tensor in tensors.items():
+        stored = np.dtype(_stored("set", name))
+        if tensor.dtype != stored:
+            raise ModelError(f"tensor {name!r} must be {stored}; got {tensor.dtype}")
+    known = {key: header["vocabulary"].get(key) for key in ("tokens", "grams")}
+    if not all(isinstance(entries, list) for entries in known.values()):
+        raise ModelError('the header\'s "vocabulary" must list "tokens" and "grams"')
+    sizes = {key: value for key, value in header["config"].items() if key != "scorers"}
+    spec = SetSpec.from_dict(sizes)
+    if [header.get("features", {}).get("names")] != [list(spec.features)]:
+        raise ModelError('the header\'s "features" must be those of its "config"')
+    vocabulary = Vocabulary(tuple(known["tokens"]), tuple(known["grams"]))
+    config = _with_more(spec.config(), header)
+    return Model(config, tensors, vocabulary, training=header["training"], card=header["card"])
+
+
+def _write_set(model: Model) -> tuple[Header, Stored]:
+    encoder = as_set(model.encoder)
+    spec, vocabulary = encoder.spec, encoder.vocabulary
+    header = {
+        "config": spec.to_dict() | _more(model, spec.config()),
+        "features": {"names": list(spec.features), "logged": list(spec.logged)},
+        "vocabulary": {"tokens": list(vocabulary.tokens), "grams": list(vocabulary.grams)},
+    }
+    return header, {name: tensor.astype(_stored("set", name)) for name, tensor in model.tensors.items()}
+
+
+_STEP_NAMES = {"arcs": "arcs.template", "reach": "reach.weights", "lexicon": "lexicon.weights"}  # in the file: here
+
+
+def _read_steps(header: Header, tensors: Stored) -> Model:
+    features, logged = (header["features"].get(key) for key in ("names", "logged"))
+    pairs, words = (header["config"].get(key) for key in ("pairs", "words"))
+    if "steps" in header["config"]:  # written before there was reach
+        pairs, words = header["config"]["steps"], {}
+    if not isinstance(words, dict):
+        raise ModelError('the header must list the "words" of each language')
+    for names in (features, logged, pairs, *words.values()):
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+            raise ModelError('the header must list "names" and "logged" of the features, "pairs" and "words"')
+    if "steps" in header["config"]:
+        if set(tensors) != {"arcs", "flow"}:
+            raise ModelError(f"a model of steps has the tensors arcs and flow; got {', '.join(tensors) or 'none'}")
+        own: Mapping[str, Any] = neighbour_tensors(tensors["arcs"], tensors["flow"])
+    else:
+        own = {_STEP_NAMES.get(name, name): t.T if name == "arcs" else t for name, t in tensors.items()}
+    config = _with_more(measures_config(features, logged, pairs, words), header)
+    return Model(config, own, training=header["training"], card=header["card"])
+
+
+def _write_steps(model: Model) -> tuple[Header, Stored]:
+    encoder = model.config["encoder"]
+    plain = measures_config(*(encoder[key] for key in ("features", "logged", "pairs", "words")))
+    header = {
+        "config": {"pairs": encoder["pairs"], "words": encoder["words"]} | _more(model, plain),
+        "features": {"names": encoder["features"], "logged": encoder["logged"]},
+    }
+    there = {here: stored for stored, here in _STEP_NAMES.items()}
+    tensors = {
+        there.get(name, name): (t.T if name == "arcs.template" else t).astype(np.float32)
+        for name, t in model.tensors.items()
+    }
+    return header, tensors
+
+
+def _with_more(config: Header, header: Header) -> Header:
+    """A configuration with the scorers that a file has beside the usual ones."""
+    more = header["config"].get("scorers", [])
+    return config | {"scorers": [*config["scorers"], *(more if isinstance(more, list) else [more])]}
+
+
+def _more(model: Model, usual: Header) -> Header:
+    """The scorers that a model has beside the usual ones, as a part of a header; nothing where there is none."""
+    more = [settings for settings in model.config["scorers"] if settings not in usual["scorers"]]
+    return {"scorers": more} if more else {}
+
+
+def _stored(encoder: str, name: str) -> str:
+    stored = encoder_kind(encoder).stored
+    return dtype_of(name) if stored is None else stored(name)
+
+
+class _Kind(NamedTuple):
+    """One kind of file: which parts its header has beside the usual, and how it is read and written."""
+
+    parts: tuple[str, ...]
+    read: Callable[[Header, Stored], Model]
+    write: Callable[[Model], tuple[Header, Stored]]
+
+
+_KINDS = {
+    "essence": _Kind(("features",), _read_essence, _write_essence),
+    "set": _Kind(("vocabulary",), _read_set, _write_set),
+    "steps": _Kind(("features",), _read_steps, _write_steps),
+}
+_KIND_OF = {"set": "set", "measures": "steps"}  # encoder -> kind of file

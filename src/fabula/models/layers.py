@@ -1,4 +1,8 @@
-"""What encoders and scorers compute with in NumPy, in the dtype of the tensors they are given."""
+"""What encoders and scorers compute with in NumPy, in the dtype of the tensors they are given.
+
+The bidirectional LSTM has the tensors of torch.nn.LSTM. Its batch is the last axis, so that each gate is one contiguous
+block and each step one matrix product per direction.
+"""
 
 from __future__ import annotations
 
@@ -14,10 +18,11 @@ Shape = tuple[int, ...]
 
 
 def linear(tensors: Tensors, name: str, x: Array) -> Array:
-    """A linear layer, (n, in) -> (n, out), with the tensors ``name.weight`` and ``name.bias``."""
-    out = x @ tensors[f"{name}.weight"].T
+    """A linear layer, (..., in) -> (..., out), with the tensors ``name.weight`` and ``name.bias``."""
+    weight = tensors[f"{name}.weight"]
+    out = x.reshape(-1, x.shape[-1]) @ weight.T  # one product, however many axes there are
     out += tensors[f"{name}.bias"]
-    return out
+    return np.asarray(out.reshape(*x.shape[:-1], len(weight)))
 
 
 def sigmoid(x: Array) -> Array:
@@ -33,9 +38,6 @@ def cast(x: Array, like: Array) -> Array:
 def blocks(x: Array, rows: int) -> Iterator[Array]:
     """An array some rows at a time, so that what is computed of them stays in the cache."""
     return (x[start : start + rows] for start in range(0, len(x), rows))
-
-
-# A bidirectional LSTM in NumPy, with the tensors of torch.nn.LSTM.
 
 
 def lstm_shapes(prefix: str, channels: int, hidden: int, layers: int) -> dict[str, Shape]:

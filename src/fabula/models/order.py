@@ -1,8 +1,12 @@
-"""Likely orderings from the tables of a set model: the likeliest, and others that open or close otherwise."""
+"""From what a model says to orderings: the likeliest, those that agree best, alternatives, many at once, a search.
+
+What is solved is always an energy of positions and neighbours. Where all pairs count, it is the agreement with the
+orderings that are likely; where a scorer can only be asked, good orderings are searched for.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Literal, get_args
@@ -10,54 +14,71 @@ from typing import Literal, get_args
 import numpy as np
 
 from fabula.core.arranging import Arrangement, Constraints, Goal, arrange
-from fabula.core.energy import Tables
-from fabula.core.essence import Floats
+from fabula.core.arranging.batch import ArrangedMany, arrange_many
+from fabula.core.energy import Energy
+from fabula.core.essence import Floats, normalise
 from fabula.core.fit import Fit, as_fixed, lay
-from fabula.core.ordering import Ints
-from fabula.core.posterior import MOST_EXPECTED, most_agreeing, posterior
+from fabula.core.ordering import Ints, positions
+from fabula.core.posterior import Posterior, agreement, posterior
+from fabula.core.segments import Alike
 from fabula.core.template import Template, from_arc
 from fabula.errors import ConflictError, InputError
 
-# Likely orderings from the tables of a set model: the likeliest, and others that open or close otherwise.
-
 Rule = Literal["likeliest", "agreeing", "arcs"]  # what to propose first
 RULES: tuple[Rule, ...] = get_args(Rule)
+MOST_EXPECTED = 200  # items, beyond which too few orderings can be drawn to expect anything of them
 _SECONDS = 1.5  # to search in, where the items are too many to be solved
+_RANDOM_STARTS = 4
+_NEIGHBOURS = 768  # tried at a time; all of them up to 23 items
+_ITEMS = 400_000  # scored per start, about: a second
+
+Score = Callable[[Floats], Floats]
 
 
-def likeliest(tables: Tables, constraints: Constraints | None = None, *, seconds: float = _SECONDS) -> Arrangement:
-    """The likeliest ordering under constraints: exact up to 18 items, with a true gap beyond.
+def likeliest(energy: Energy, constraints: Constraints | None = None, *, seconds: float = _SECONDS) -> Arrangement:
+    """The likeliest ordering under constraints, of positions and neighbours: exact up to 18 items, with a gap beyond.
 
     Examples
     --------
-    >>> likeliest(Tables(np.array([[0.0, 1.0], [1.0, 0.0]]), np.zeros((2, 2)))).ordering
+    >>> likeliest(Energy(np.array([[0.0, 1.0], [1.0, 0.0]]), np.zeros((2, 2)))).ordering
     array([1, 0])
     """
-    n = len(tables.positions)
-    goal = Goal.table(n=n, whole=lambda m: -tables.at(m))
-    return arrange(goal, constraints=constraints, flow=-tables.flow, seconds=seconds)
+    goal = Goal(energy.n) if energy.positions is None else Goal.table(n=energy.n, whole=lambda m: -energy.at(m))
+    flow = np.zeros((energy.n, energy.n)) if energy.flow is None else -energy.flow
+    return arrange(goal, constraints=constraints, flow=flow, seconds=seconds)
 
 
-def by_rule(tables: Tables, rule: Rule, seconds: float = _SECONDS) -> Arrangement:
-    """The likeliest ordering, the one expected to agree best with the true one, or the likeliest by positions alone.
+def most_agreeing(
+    expected: Posterior, constraints: Constraints | None = None, *, seconds: float = _SECONDS
+) -> Arrangement:
+    """The ordering that can be expected to agree best with the true one: exact up to 18 items, with a gap beyond.
 
-    Of more than 200 items nothing is expected: then the likeliest.
+    Examples
+    --------
+    >>> most_agreeing(Posterior(np.array([[0.2, 0.8], [0.8, 0.2]]), np.array([[0.0, 0.2], [0.8, 0.0]]))).ordering
+    array([1, 0])
     """
-    if rule == "arcs":
-        return likeliest(Tables(tables.positions, np.zeros_like(tables.flow)), seconds=seconds)
-    if rule == "agreeing" and len(tables.positions) <= MOST_EXPECTED:
-        return most_agreeing(posterior(tables.positions, tables.flow), seconds=seconds)
-    return likeliest(tables, seconds=seconds)
+    return likeliest(agreement(expected), constraints, seconds=seconds)
+
+
+def solvable(energy: Energy) -> Energy:
+    """What to solve in its place: itself, or the agreement with what is likely where all pairs count."""
+    return energy if energy.solvable else agreement(posterior(energy))
+
+
+def lean(energy: Energy) -> Floats:
+    """Where each item leans to, the beginning (high) or the end (low): shape (n,), z-scored."""
+    return normalise(energy.at(energy.n) @ (0.5 - positions(energy.n)))
 
 
 def propose(
-    tables: Tables, essence: Floats, alternatives: int = 4, fixed: Mapping[int, int] | None = None
+    energy: Energy, essence: Floats, alternatives: int = 4, fixed: Mapping[int, int] | None = None
 ) -> list[Fit]:
     """Likely orderings, likeliest first, distinct: those after the first open or close with other items.
 
     Parameters
     ----------
-    tables
+    energy
         Of n items on n positions.
     essence
         Shape (n, d), z-scored; each ordering's template is its own arc.
@@ -66,20 +87,21 @@ def propose(
     fixed
         position -> item; negative positions count from the end.
     """
-    if alternatives < 1:
-        raise InputError(f"alternatives must be at least 1; got {alternatives}")
-    n = len(tables.positions)
-    found = [likeliest(tables, Constraints(n, fixed=fixed))]
+    _check_alternatives(alternatives)
+    n, solved = energy.n, solvable(energy)
+    found = [likeliest(solved, Constraints(n, fixed=fixed))]
     for forbidden in _otherwise(found, n):
         if len(found) >= alternatives:
             break
         try:
-            other = likeliest(tables, Constraints(n, fixed=fixed, forbidden=forbidden))
+            other = likeliest(solved, Constraints(n, fixed=fixed, forbidden=forbidden))
         except (ConflictError, InputError):
             continue  # what is fixed leaves no such ordering
         if not any(np.array_equal(other.ordering, known.ordering) for known in found):
             found.append(other)
-    fits = [_as_fit(tables, essence, arrangement) for arrangement in found]
+    fits = [
+        _as_fit(essence, one.ordering, energy.score(one.ordering), exact=one.exact and energy.solvable) for one in found
+    ]
     return [fits[0], *sorted(fits[1:], key=lambda fit: -(fit.score or 0.0))]
 
 
@@ -91,15 +113,16 @@ def _otherwise(found: list[Arrangement], n: int) -> Iterator[list[tuple[int, int
         yield [(int(one.ordering[end]), end) for end in ends for one in found]
 
 
-def _as_fit(tables: Tables, essence: Floats, found: Arrangement) -> Fit:
-    """An arrangement laid on its own arc; a single item has none, and lies on a flat template."""
-    flat = Template([0, 1], np.zeros((2, essence.shape[1])))
-    template = from_arc(essence[found.ordering], name="own arc") if len(essence) > 1 else flat
-    laid = lay(essence, found.ordering, template)
-    return replace(laid, exact=found.exact, score=tables.score(found.ordering))
+def _as_fit(essence: Floats, ordering: Ints, score: float | Floats, *, exact: bool = False) -> Fit:
+    """An ordering laid on its own arc; a single item has none, and lies on a flat template."""
+    flat = Template([0, 1], np.zeros((2, *essence.shape[1:])))
+    template = from_arc(essence[ordering], name="own arc") if len(essence) > 1 else flat
+    return replace(lay(essence, ordering, template), exact=exact, score=float(score))
 
 
-# Orderings of many collections.
+def _check_alternatives(alternatives: int) -> None:
+    if alternatives < 1:
+        raise InputError(f"alternatives must be at least 1; got {alternatives}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,7 +173,7 @@ class OrderedMany:
         return self.orderings + np.repeat(self.offsets[:-1], np.diff(self.offsets))
 
 
-def ordered_many(fits: Sequence[Fit], offsets: Ints) -> OrderedMany:
+def join_fits(fits: Sequence[Fit], offsets: Ints) -> OrderedMany:
     """Orderings found one by one."""
     orderings = np.concatenate([np.empty(0, np.intp), *(fit.ordering for fit in fits)])
     exact = np.array([fit.exact for fit in fits], dtype=bool)
@@ -158,13 +181,31 @@ def ordered_many(fits: Sequence[Fit], offsets: Ints) -> OrderedMany:
     return OrderedMany(orderings, offsets, scores, exact, np.where(exact, 0.0, np.nan))
 
 
-# Good orderings under a scorer that can only be asked: local search from several starts.
+def order_many(
+    energies: Iterable[tuple[Alike, Energy]], offsets: Ints, rule: Rule, seconds: float = _SECONDS
+) -> OrderedMany:
+    """One ordering of each of many collections, by the energies of those of one length, (B, n, n), in turn."""
+    if rule not in RULES:
+        raise InputError(f"rule must be one of {', '.join(RULES)}; got {rule!r}")
+    orderings, number = np.empty(offsets[-1], dtype=np.intp), len(offsets) - 1
+    scores, gap, exact = np.empty(number), np.zeros(number), np.ones(number, dtype=bool)
+    for some, energy in energies:
+        found = _arrange_alike(energy, rule, seconds)
+        orderings[some.rows], gap[some.numbers], exact[some.numbers] = found.orderings, found.gap, found.exact
+        scores[some.numbers] = energy.score(found.orderings)
+    return OrderedMany(orderings, offsets, scores, exact, gap)
 
-_RANDOM_STARTS = 4
-_NEIGHBOURS = 768  # tried at a time; all of them up to 23 items
-_ITEMS = 400_000  # scored per start, about: a second
 
-Score = Callable[[Floats], Floats]
+def _arrange_alike(energy: Energy, rule: Rule, seconds: float) -> ArrangedMany:
+    """One ordering of each of B collections of one length."""
+    places = energy.at(energy.n)
+    if rule == "arcs":
+        return arrange_many(-places)
+    flow = np.zeros_like(places) if energy.flow is None else energy.flow
+    if rule == "agreeing" and energy.n <= MOST_EXPECTED:
+        agreeing = agreement(posterior(energy))
+        places, flow = agreeing.at(energy.n), np.asarray(agreeing.flow)
+    return arrange_many(-places, -flow, seconds=seconds)
 
 
 def search_orderings(
@@ -197,8 +238,7 @@ def search_orderings(
     >>> search_orderings(rise, np.array([[3.0], [1.0], [2.0]]), alternatives=1)[0].ordering
     array([1, 2, 0])
     """
-    if alternatives < 1:
-        raise InputError(f"alternatives must be at least 1; got {alternatives}")
+    _check_alternatives(alternatives)
     rng = np.random.default_rng(seed)
     pinned = as_fixed(fixed or {}, len(essence))
     ends: list[tuple[float, Ints]] = []
@@ -212,7 +252,7 @@ def search_orderings(
         for value, ordering in sorted(candidates, key=_by_score):
             if len(found) < alternatives:
                 found.setdefault(essence[ordering].tobytes(), (value, ordering))
-    return [_as_fit_local_search(essence, *pair) for pair in sorted(found.values(), key=_by_score)]
+    return [_as_fit(essence, pair[1], pair[0]) for pair in sorted(found.values(), key=_by_score)]
 
 
 def _climb(
@@ -267,13 +307,6 @@ def _with_pinned(order: Ints, pinned: dict[int, int]) -> Ints:
     ordering[list(pinned)] = list(pinned.values())
     ordering[np.setdiff1d(np.arange(len(order)), list(pinned))] = order[~np.isin(order, list(pinned.values()))]
     return ordering
-
-
-def _as_fit_local_search(essence: Floats, score: float, ordering: Ints) -> Fit:
-    """The ordering laid on its own arc; a single item has none, and lies on a flat template."""
-    flat = Template([0, 1], np.zeros((2, essence.shape[1])))
-    template = from_arc(essence[ordering], name="own arc") if len(essence) > 1 else flat
-    return replace(lay(essence, ordering, template), score=score)
 
 
 def _by_score(candidate: tuple[float, Ints]) -> float:

@@ -1,25 +1,30 @@
-"""Why an item stands where it does: what each thing known of it, and each neighbour, adds, found by leaving it out."""
+"""Why an item stands where it does: what each thing known of it, and each neighbour, adds.
+
+Where the encoder sees the whole collection, that is found by leaving one thing out of one item at a time, in blocks, so
+that memory does not grow with how many things are known. Where it is linear, the parts add up to the whole, and nothing
+need be left out.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from fabula.core.collection import Collection
-from fabula.core.energy import distance_basis, position_basis
+from fabula.core.collections import Collections
+from fabula.core.energy import Energy, distance_basis, position_basis
 from fabula.core.essence import Floats
+from fabula.core.evidence import Evidence
 from fabula.core.ordering import Ints, as_ordering
-from fabula.models.encoders.measures import Evidence
-from fabula.models.encoders.set import Array, SetInputs
-from fabula.models.sets.model import SetModel, joined
-from fabula.models.steps.model import LEANINGS, StepModel
+from fabula.errors import ModelError
+from fabula.models.encoders.measures import LEANINGS, MeasuresEncoder
+from fabula.models.encoders.set import TITLE, SetEncoder, SetInputs
+from fabula.models.model import Model
 
-# Why an item stands where it does: what each thing known of it, and each neighbour, adds, found by leaving it out.
-
-TITLE = "title"
+_TOGETHER = 60_000  # cells of pairs that are computed at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,59 +60,75 @@ class Contributions:
     measured: Floats | None = None
 
 
-def leave_one_group_out(
-    model: SetModel,
-    ordering: ArrayLike,
-    features: ArrayLike | Collection | None,
-    titles: Sequence[str] | None = None,
-    album: str = "",
-    artists: Sequence[str] | None = None,
+def explain(
+    model: Model, ordering: ArrayLike, collection: Collection, evidence: Evidence | None = None
 ) -> Contributions:
     """What each thing known of each item adds to its position in an ordering.
 
     Parameters
     ----------
+    model
+        One that sees whole collections.
     ordering
-        Shape (n,): ``ordering[position] = item``.
-    features, titles, album, artists
-        As :meth:`SetModel.encode` takes them.
+        Shape (n,), of all items: ``ordering[position] = item``.
+    collection, evidence
+        As :meth:`Model.energy` takes them.
     """
-    inputs = model.inputs(features, titles, album, artists)
-    n = inputs.values.shape[1]
-    order = as_ordering(ordering, n)
+    order, encoder = as_ordering(ordering, len(collection)), model.encoder
+    if isinstance(encoder, SetEncoder):
+        return _leave_out(model, encoder, order, collection)
+    if isinstance(encoder, MeasuresEncoder):
+        return _add_up(model, encoder, order, collection, evidence or Evidence())
+    raise ModelError("this model sees each item by itself: its arc says why an item stands where it does")
+
+
+def _leave_out(model: Model, encoder: SetEncoder, order: Ints, collection: Collection) -> Contributions:
+    """What is lost when each thing is not known of each item."""
+    n = len(order)
+    _, inputs = next(encoder.inputs(Collections.of([collection], model.feature_names)))
     known = [column for column in range(inputs.known.shape[-1]) if inputs.known[..., column].any()]
     groups = [*known, *([-1] if inputs.titled.any() else [])]
-    hidden: list[int | list[int]] = [*groups, known]
-    without = [_hidden(inputs, item, group) for group in hidden for item in range(n)]
-    positions, flow = model.tables_of(joined([inputs, *without]))  # (1 + (g + 1) n, n, n)
-    liked, after, before = _at(positions, flow, order)  # (1 + (g + 1) n, n) each
-    own = np.arange(n)
-    lost = [(1 + group * n + own, own) for group in range(len(groups))]  # each item where it is itself hidden
+    left_out: list[list[int]] = [*([group] for group in groups), known]
+    liked, after = np.empty((2, len(left_out), n))
+    whole: tuple[Floats, Floats, Floats] | None = None
+    for cells, block in _blocks(inputs, left_out):
+        found = _stand(model.energy_of(encoder.encode_inputs(block)), order)  # (1 + cells, n) each, all known first
+        group, item = np.divmod(cells, n)
+        rows = np.arange(1, len(cells) + 1)
+        liked[group, item] = found[0][0, item] - found[0][rows, item]
+        after[group, item] = found[1][0, item] - found[1][rows, item]
+        whole = whole or (found[0][0], found[1][0], found[2][0])
     names = tuple(TITLE if group < 0 else model.feature_names[group] for group in groups)
-    by_group = np.array([liked[0] - liked[cells] for cells in lost]).reshape(len(groups), n).T
-    by_after = np.array([after[0] - after[cells] for cells in lost]).reshape(len(groups), n).T
-    measured = liked[0] - liked[1 + len(groups) * n + own, own]
-    return Contributions(names, liked[0], by_group, after[0], before[0], by_after, measured)
+    position, follows, leads = whole or (np.zeros(n),) * 3
+    return Contributions(names, position, liked[:-1].T, follows, leads, after[:-1].T, liked[-1])
 
 
-def _hidden(inputs: SetInputs, item: int, group: int | list[int]) -> SetInputs:
-    """The inputs with one thing not known of one item: features by their columns, or the title (-1)."""
-    if group == -1:
-        titled = inputs.titled.copy()
-        titled[:, item] = 0
-        return replace(inputs, titled=titled)
-    known = inputs.known.copy()
-    known[:, item, group] = 0
-    return replace(inputs, known=known)
+def _blocks(inputs: SetInputs, left_out: list[list[int]]) -> Iterator[tuple[Ints, SetInputs]]:
+    """The inputs as they are, and with a group not known of an item, some cells ``group * n + item`` at a time."""
+    n = inputs.values.shape[1]
+    together = max(1, _TOGETHER // n**2)
+    for start in range(0, len(left_out) * n, together):
+        cells = np.arange(start, min(start + together, len(left_out) * n))
+        shared = {
+            name: np.broadcast_to(getattr(inputs, name), (len(cells) + 1, *getattr(inputs, name).shape[1:]))
+            for name in SetInputs.__dataclass_fields__
+        }
+        block = SetInputs(**shared | {name: shared[name].copy() for name in ("known", "titled")})
+        for row, cell in enumerate(cells, start=1):
+            group, item = left_out[cell // n], cell % n
+            if group == [-1]:
+                block.titled[row, item] = 0
+            else:
+                block.known[row, item, group] = 0
+        yield cells, block
 
 
-def _at(positions: Array, flow: Array, order: Ints) -> tuple[Floats, Floats, Floats]:
+def _stand(energy: Energy, order: Ints) -> tuple[Floats, Floats, Floats]:
     """By item: how it likes its position, follows the one before and is followed by the one after, less the mean."""
     n = len(order)
     place = np.argsort(order)
-    stands = positions.astype(np.float64)
+    stands, links = energy.at(n), np.asarray(energy.flow)
     liked = stands[:, np.arange(n), place] - stands.mean(axis=2)
-    links = flow.astype(np.float64)
     after, before = np.zeros((2, len(links), n))
     others = max(n - 1, 1)
     first, second = order[:-1], order[1:]
@@ -116,35 +137,22 @@ def _at(positions: Array, flow: Array, order: Ints) -> tuple[Floats, Floats, Flo
     return liked, after, before
 
 
-# Why an item stands where it does, by a step model: what each feature and each table of pairs adds.
-
-
-def parts_of(model: StepModel, ordering: Ints, collection: Collection, evidence: Evidence) -> Contributions:
-    """What each feature adds to an item's position, and each table to what it follows; nothing need be left out.
-
-    Parameters
-    ----------
-    model
-        With linear weights, so that the parts add up to the whole.
-    ordering
-        Shape (n,), of all items.
-    collection
-        n items.
-    evidence
-        Of the same items.
-    """
-    n, groups = len(ordering), (*model.feature_names, *LEANINGS)
+def _add_up(
+    model: Model, encoder: MeasuresEncoder, order: Ints, collection: Collection, evidence: Evidence
+) -> Contributions:
+    """What each feature adds to an item's position, and each table of pairs to what it follows."""
+    n, groups = len(order), (*encoder.feature_names, *LEANINGS)
     near = distance_basis(2)[:, 1]  # what counts at distance 1
-    names = [name for name in model.pair_names if name in evidence.pairs]
-    weights = {name: float(w @ near) for name, w in zip(model.pair_names, model.tensors["reach"], strict=True)}
-    place = np.argsort(ordering)
+    names = [name for name in encoder.pair_names if name in evidence.pairs]
+    weights = dict(zip(encoder.pair_names, (model.tensors["reach.weights"] @ near).tolist(), strict=True))
+    place = np.argsort(order)
     basis = position_basis(n).astype(np.float64)
-    liked = model.tensors["arcs"] @ (basis - basis.mean(axis=1, keepdims=True))  # (f + 4, n): of a deviation
-    by_feature = model.standing_of(collection, evidence) * liked[:, place].T
-    links = [weights[name] * evidence.pairs[name][ordering[:-1], ordering[1:]] for name in names]
+    liked = model.tensors["arcs.template"].T @ (basis - basis.mean(axis=1, keepdims=True))  # (f + 4, n): of a deviation
+    by_feature = encoder.measure(collection, evidence) * liked[:, place].T
+    links = [weights[name] * evidence.pairs[name][order[:-1], order[1:]] for name in names]
     after, before = np.zeros((2, n, len(names)))
     if names:
-        after[ordering[1:]] = before[ordering[:-1]] = np.stack(links, axis=1)
+        after[order[1:]] = before[order[:-1]] = np.stack(links, axis=1)
     return Contributions(
         (*groups, *names),
         by_feature.sum(axis=1),

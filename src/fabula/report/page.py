@@ -20,6 +20,7 @@ from fabula.report.figures.likes import MOST_ROWS, likes_figure
 from fabula.report.figures.threads import threads_figure
 from fabula.report.light_table import STYLE as LIGHT
 from fabula.report.light_table import light_table, swatches
+from fabula.session.explain import story
 from fabula.session.ordered import Ordered
 from fabula.session.telling.answer import (
     beside_text,
@@ -32,7 +33,6 @@ from fabula.session.telling.answer import (
     side_line,
 )
 from fabula.session.telling.pieces import whole_arc
-from fabula.session.telling.reasons import story
 
 STYLE = """
 :root{color-scheme:light dark;--ink:#1d2330;--soft:#6b7280;--line:#e1e5ec;--page:#fff;--card:#f7f8fa;--dot:#2f6fde}

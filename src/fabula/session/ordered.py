@@ -16,9 +16,9 @@ from fabula.core.fit import Fit
 from fabula.core.ordering import Ints
 from fabula.media.steps import Change, Steps, changes
 from fabula.media.units import total
-from fabula.session.judging.proposals import Proposal, Task, laid
+from fabula.session import explain as why
+from fabula.session.propose import OrderTask, Proposal, lay_out
 from fabula.session.requests.request import Request
-from fabula.session.telling import reasons as why
 
 if TYPE_CHECKING:
     from fabula.session.session import Session
@@ -46,7 +46,7 @@ class Ordered:
 
     session: Session
     request: Request
-    task: Task
+    task: OrderTask
     proposals: tuple[Proposal, ...]
     chosen: int = 0
     steps: Steps | None = None
@@ -104,7 +104,7 @@ class Ordered:
     @cached_property
     def given(self) -> Fit:
         """The items kept, in the order given, beside the template and on sides of the same size."""
-        return laid(self.task, self.fit.template, np.sort(self.ordering), self.sides)
+        return lay_out(self.task, self.fit.template, np.sort(self.ordering), self.sides)
 
     @property
     def pinned(self) -> tuple[int, ...]:

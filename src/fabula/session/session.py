@@ -21,12 +21,11 @@ from fabula.media.steps import Steps
 from fabula.media.threads import Threads
 from fabula.models.file import load_model
 from fabula.models.model import Model
-from fabula.session.judging import proposals as propose
-from fabula.session.judging.likelihood import Likelihood
-from fabula.session.judging.proposals import Proposal, Task
+from fabula.session import propose
 from fabula.session.opening.embedding import embedded, with_embedding
 from fabula.session.opening.essence import Essence, find_essence, usable_columns
 from fabula.session.ordered import Ordered
+from fabula.session.propose import Likelihood, OrderTask, Proposal
 from fabula.session.requests.naming import named_template
 from fabula.session.requests.request import Request
 from fabula.session.requests.spreads import with_spreads
@@ -121,7 +120,7 @@ class Session:
     def card(self) -> Mapping[str, Any] | None:
         """What the model says of itself that proposes orders or else gives the essence; None where a column does."""
         if self.likelihood is not None:
-            return self.likelihood.judge.card()
+            return self.likelihood.model.card
         return None if self.model is None else self.model.card
 
     @property
@@ -182,7 +181,7 @@ class Session:
         steps = self._steps(asked) if asked.smoothness else None
         flow = asked.smoothness * steps.table if steps is not None and len(self.collection) > 1 else None
         judged = self.likelihood if asked.template is None and asked.like is None and not asked.flip else None
-        task = Task(self.essence, constraints, flow, self.model, judged, asked.likeliest, asked.seconds)
+        task = OrderTask(self.essence, constraints, flow, self.model, judged, asked.likeliest, asked.seconds)
         with readable(self.collection, self.medium):
             found = self._proposals(task, asked) if asked.together_by is None else self._by_strands(task, asked)
         if asked.choose > len(found):
@@ -213,7 +212,7 @@ class Session:
         steps = with_embedding(self.medium.steps(self.readable, self.essence), self.vectors)
         return steps.weighted(asked.smooth_by) if asked.smooth_by else steps
 
-    def _proposals(self, task: Task, asked: Request) -> list[Proposal]:
+    def _proposals(self, task: OrderTask, asked: Request) -> list[Proposal]:
         templates = self._asked_templates(asked)
         if asked.ordering is not None:
             sides = _checked_sides(asked, asked.ordering, task)
@@ -228,7 +227,7 @@ class Session:
             [propose.along_template(task, one.flipped() if asked.flip else one) for one in own], asked.alternatives
         )
 
-    def _by_strands(self, task: Task, asked: Request) -> list[Proposal]:
+    def _by_strands(self, task: OrderTask, asked: Request) -> list[Proposal]:
         """Proposals that keep what shares a column in one run; how close to the best is known of exact ones alone."""
         strands = labels(self.collection, asked.together_by or "", self.medium, "together_by")
         flow = np.zeros((len(strands), len(strands))) if task.flow is None else task.flow
@@ -313,7 +312,7 @@ def _distinct(found: Sequence[Proposal], most: int) -> list[Proposal]:
     return sorted(kept.values(), key=lambda proposal: -(proposal.fit.score or 0.0))[:most]
 
 
-def _checked_sides(asked: Request, ordering: Sequence[int], task: Task) -> tuple[int, ...]:
+def _checked_sides(asked: Request, ordering: Sequence[int], task: OrderTask) -> tuple[int, ...]:
     """How many items each side of a given ordering has: as asked, or cut where the lengths are most even."""
     n, sides = len(task.essence), asked.sides
     if len(set(ordering)) < len(ordering) or not set(ordering) <= set(range(n)) or not len(ordering):

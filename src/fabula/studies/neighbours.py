@@ -25,9 +25,10 @@ from fabula.evaluation.intervals import Interval, mean_interval
 from fabula.media.extraction import Measuring
 from fabula.media.medium import Medium
 from fabula.media.registry import medium_of_columns, medium_of_file
-from fabula.models.encoders.measures import closeness
+from fabula.models.config import PAIRS
+from fabula.models.encoders.measures import as_measures, closeness, measures_config, neighbour_tensors
 from fabula.models.file import load_model, save_model
-from fabula.models.steps.model import StepModel
+from fabula.models.model import Model
 from fabula.studies.gathering import gather
 from fabula.studies.recipe import Recipe
 from fabula.studies.splits import split_of
@@ -64,7 +65,7 @@ class TrainedNeighbours:
         What the user should know.
     """
 
-    model: StepModel
+    model: Model
     collections: int
     makers: int
     information: Interval
@@ -119,11 +120,9 @@ def train_neighbours_of(
     info, beaten = (mean_interval(values, np.random.default_rng(0), groups) for values in told[:2])
     start = None if posed.near is None else posed.medium.proposer
     gained = None if start is None else mean_interval(told[0] - told[2], np.random.default_rng(0), groups)
-    model = StepModel.of_steps(
-        (),
-        (),
-        posed.steps,
-        {"arcs": np.zeros((0, FUNCTIONS)), "flow": weights},
+    model = Model(
+        measures_config((), (), posed.steps),
+        neighbour_tensors(np.zeros((0, FUNCTIONS)), weights),
         training={
             "seed": posed.seed,
             "negatives": posed.negatives,
@@ -182,9 +181,12 @@ def _collections(recipe: Recipe, measuring: Measuring | None) -> tuple[list[Coll
 def _near(medium: Medium, steps: tuple[str, ...]) -> Floats | None:
     """The weights of the medium's own model, where it is of the same steps; shape (k,)."""
     model = None if medium.proposer is None else load_model(medium.proposer)
-    if not isinstance(model, StepModel) or model.reaches or set(steps) - set(model.pair_names):
+    if model is None or PAIRS not in model.reads or model.reaches:
         return None
-    return np.asarray([model.tensors["reach"][model.pair_names.index(name), 0] for name in steps])
+    known = as_measures(model.encoder).pair_names
+    if set(steps) - set(known):
+        return None
+    return np.asarray([model.tensors["reach.weights"][known.index(name), 0] for name in steps])
 
 
 def _maker(collection: Collection) -> str:

@@ -14,8 +14,9 @@ from fabula.evaluation.information import Information, mutual_information, told_
 from fabula.evaluation.intervals import Interval
 from fabula.evaluation.parts import Parts
 from fabula.media.extraction import Measuring
+from fabula.models.encoders.set import as_set
 from fabula.models.file import load_model, save_model
-from fabula.models.sets.model import SetModel
+from fabula.models.model import Model
 from fabula.sources.tables.files import is_table_folder
 from fabula.studies.gathering import gather
 from fabula.studies.logs import compact
@@ -55,7 +56,7 @@ class TrainedSets:
         Every setting, as a recipe takes it.
     """
 
-    model: SetModel
+    model: Model
     split: Split
     information: Information
     gained: Interval | None = None
@@ -72,7 +73,7 @@ class _Posed:
     parts: Parts
     spec: SetSpec
     how: SetRecipe
-    start: SetModel | None
+    start: Model | None
 
 
 def train_sets_of(
@@ -164,8 +165,10 @@ def _posed(recipe: Recipe, measuring: Measuring | None = None, *, least: int = 0
     if start is not None:
         if names or logged or sizes:
             raise InputError("features, logarithms and sizes are those of the model it goes on from")
-        notes = asked_for(split.training, _there(start.spec.features, split), titles=start.spec.titles)
-        return _Posed(replace(split, notes=(*split.notes, *notes)), parts, start.spec, going_on(**changes), start)
+        notes = asked_for(split.training, _there(start.feature_names, split), titles=as_set(start.encoder).spec.titles)
+        return _Posed(
+            replace(split, notes=(*split.notes, *notes)), parts, as_set(start.encoder).spec, going_on(**changes), start
+        )
     check_logged(logged or (), split.training)
     features, notes = _features(split, names, titles=recipe.titles is not None)
     spec = spec_for(features, titles=recipe.titles is not None, logged=_logged(logged), **sizes)
@@ -183,11 +186,11 @@ def _settings(posed: _Posed) -> dict[str, Any]:
     return {"features": list(spec.features), "logged": list(spec.logged), **sizes, **how}
 
 
-def _start(name: str | None) -> SetModel | None:
+def _start(name: str | None) -> Model | None:
     if name is None:
         return None
     model = load_model(name)
-    if not isinstance(model, SetModel):
+    if model.by_item or "pairs" in model.reads:
         raise InputError(f"{name}: only a set model can be gone on from, such as music")
     return model
 

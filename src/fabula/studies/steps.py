@@ -11,6 +11,7 @@ import numpy as np
 
 from fabula.core.collection import Collection
 from fabula.core.essence import Floats
+from fabula.core.evidence import Evidence
 from fabula.core.files.writing import check_target
 from fabula.core.seen import Seen
 from fabula.errors import InputError
@@ -18,9 +19,9 @@ from fabula.evaluation.intervals import Interval, mean_interval
 from fabula.media.extraction import Measuring
 from fabula.media.medium import Medium
 from fabula.media.registry import measured_where_held, medium_of_file
-from fabula.models.encoders.measures import Evidence, standing
+from fabula.models.encoders.measures import measures_config, stand_out
 from fabula.models.file import save_model
-from fabula.models.steps.model import StepModel
+from fabula.models.model import Model
 from fabula.sources.tables.files import is_table_folder
 from fabula.studies.gathering import gather
 from fabula.studies.recipe import Recipe
@@ -41,7 +42,7 @@ Report = Callable[[str, int, int], None]
 class TrainedSteps:
     """What training a step model gave: the model, from which collections, and its bits on those held out."""
 
-    model: StepModel
+    model: Model
     split: Split
     information: Interval
 
@@ -89,15 +90,16 @@ def train_steps_of(
     bits = {"bits": info.mean, "low": info.low, "high": info.high, "collections": info.n}
     rule = f"whole collections held out, N = {NEGATIVES + 1}"
     card: dict[str, Any] = {"data": recipe.table.name, "collections": len(posed.split.training), rule: bits}
-    tensors = {"arcs": weights.arcs, "reach": weights.reach, "lexicon": posed.lexicon.tensor}
+    tensors = {
+        "arcs.template": weights.arcs.T,
+        "reach.weights": weights.reach,
+        "lexicon.weights": posed.lexicon.tensor,
+    }
     settings = {one.name: getattr(posed.how, one.name) for one in fields(posed.how)}
     seen = Seen.of(posed.split.training, posed.names)
-    model = StepModel(
-        posed.names,
-        posed.logged,
-        posed.pairs,
+    model = Model(
+        measures_config(posed.names, posed.logged, posed.pairs, posed.lexicon.words),
         {name: tensor.astype(np.float32) for name, tensor in tensors.items()},
-        words=posed.lexicon.words,
         training={
             "collections": len(posed.split.training),
             "examples": len(posed.examples),
@@ -201,7 +203,7 @@ def _logged(looked: Sequence[_Looked], names: Sequence[str]) -> tuple[str, ...]:
 def _example(one: _Looked, rows: Sequence[int], lexicon: Lexicon, logged: np.ndarray, pairs: Sequence[str]) -> Example:
     evidence = one.whole if len(rows) == len(one.features) else one.look(rows)
     leanings = lexicon.leanings(evidence.terms, len(rows), one.group)
-    measured = standing(one.features[list(rows)], logged)
+    measured = stand_out(one.features[list(rows)], logged)
     tables = np.stack([evidence.pairs[name] for name in pairs]).astype(np.float32)
     return Example(np.concatenate([measured, leanings], axis=1), tables, one.group)
 

@@ -9,7 +9,8 @@ from fabula.errors import InputError
 from fabula.jobs.tables import cut_table, read_shard
 from fabula.jobs.task import Asked, Cut, Task
 from fabula.models.file import load_model, model_from_bytes
-from fabula.session.catalogue.judging import ArrayModel, array_model
+from fabula.models.model import Model
+from fabula.session.catalogue.models import check_arrays
 from fabula.session.catalogue.running import essence_rows
 
 if TYPE_CHECKING:
@@ -26,14 +27,14 @@ class ByModel(Task):
         """Ranges of rows."""
         return fitting(asked, cut_table(asked))
 
-    def open(self, job: Job) -> ArrayModel:
+    def open(self, job: Job) -> Model:
         """The model."""
         return model_of(job)
 
 
 def fitting(asked: Asked, cut: Cut) -> Cut:
     """The cut of a table, whose first collection the model was asked about: a table it cannot take is told at once."""
-    model = array_model(load_model(asked.model), asked.model)
+    model = check_arrays(load_model(asked.model), asked.model)
     first = read_shard(cut.inputs[0].path, cut.options, cut.shards[0], model.feature_names).piece
     if first is not None:
         with suppress(InputError):  # of its values; such a collection is a row of failure
@@ -41,7 +42,7 @@ def fitting(asked: Asked, cut: Cut) -> Cut:
     return cut
 
 
-def model_of(job: Job) -> ArrayModel:
+def model_of(job: Job) -> Model:
     """The model of a job, which must work on arrays."""
     name = job.plan.model["name"]
-    return array_model(model_from_bytes(job.model or b"", name), name)
+    return check_arrays(model_from_bytes(job.model or b"", name), name)

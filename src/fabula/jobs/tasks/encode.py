@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from fabula.jobs.tables import OPTIONS, read_shard, rows_of_shard
 from fabula.jobs.task import Round
 from fabula.jobs.tasks.by_model import ByModel
-from fabula.session.catalogue.judging import ArrayModel
+from fabula.models.model import Model
 from fabula.session.catalogue.running import essence_rows
 
 if TYPE_CHECKING:
@@ -26,6 +26,6 @@ class Encode(ByModel):
 
     def do(self, job: Job, now: Round, shard: int) -> tuple[pa.Table, int]:
         """Encode the collections of a shard."""
-        model: ArrayModel = job.opened
+        model: Model = job.opened
         found = read_shard(job.inputs[0].path, job.options, job.plan.shards[shard], model.feature_names)
         return rows_of_shard(found, partial(essence_rows, model, raw=job.options["raw"])), len(found)

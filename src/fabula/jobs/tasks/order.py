@@ -9,7 +9,7 @@ from fabula.core.collections import Collections
 from fabula.jobs.tables import OPTIONS, read_shard, rows_of_shard
 from fabula.jobs.task import Round
 from fabula.jobs.tasks.by_model import ByModel
-from fabula.session.catalogue.judging import ArrayModel
+from fabula.models.model import Model
 from fabula.session.catalogue.reading import Piece
 from fabula.session.catalogue.running import order_rows
 
@@ -27,7 +27,7 @@ class Order(ByModel):
 
     def do(self, job: Job, now: Round, shard: int) -> tuple[pa.Table, int]:
         """Order the collections of a shard."""
-        model: ArrayModel = job.opened
+        model: Model = job.opened
         found = read_shard(job.inputs[0].path, job.options, job.plan.shards[shard], model.feature_names)
 
         def rows(piece: Piece, part: Collections, at: slice) -> dict[str, Any]:

@@ -34,7 +34,7 @@ from fabula.jobs.task import Asked, Cut, Round, Task
 from fabula.jobs.tasks.by_model import fitting, model_of
 from fabula.jobs.tasks.sums import arrays, costs_of, costs_table, lists, sums_of, sums_table
 from fabula.models.model import Model
-from fabula.session.catalogue.judging import completed
+from fabula.session.catalogue.models import complete
 from fabula.session.catalogue.reading import Piece
 from fabula.templates.costs import Costs, as_count, joined_costs, kept_costs
 from fabula.templates.descent import Descent, StepSums, step_sums
@@ -83,7 +83,7 @@ class TemplatesLearn(Task):
         if not job.plan.model:
             return None
         model = model_of(job)
-        if not isinstance(model, Model) or model.dimensions != 1:
+        if not model.by_item or model.dimensions != 1:
             raise InputError(f"{job.plan.model['name']}: templates are learned from one number per item")
         return model
 
@@ -134,7 +134,7 @@ def _forms(job: Job, shard: int) -> tuple[pa.Table, int]:
         if model is None:
             essence = normalise_many(part.column(names[0])[:, np.newaxis], part.offsets)
         else:
-            essence = model.encode_many(completed(part, piece.medium))
+            essence = model.encode_many(complete(part, piece.medium))
         return _kept_rows(essence[:, 0], part)
 
     return rows_of_shard(found, rows), len(found)

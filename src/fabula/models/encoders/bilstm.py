@@ -13,8 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fabula.models.config import as_whole
-from fabula.models.encoders.kind import EncoderKind, Settings
+from fabula.models.config import EncoderKind, Settings, as_whole
 from fabula.models.layers import (
     Array,
     Shape,

@@ -1,20 +1,53 @@
-"""What a set model is made of: its features and sizes, and the tensors that follow from them by name and shape."""
+"""``set``: an encoder that sees the whole collection and never its order, whatever is known of its items.
+
+::
+
+    {"kind": "set", "features": [...], "titles": true, "width": 96, ...}   # as SetSpec has it
+
+Its tensors are those of :meth:`SetSpec.shapes`; vectors of words are stored as float16, all else as float32. Shapes: B
+collections, n items, f features, w the width, d the dimensions of the essence; ``t`` are the tensors by name.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fabula.core.energy import FUNCTIONS, position_basis
+from fabula.core.collection import Collection
+from fabula.core.collections import Collections
+from fabula.core.energy import FUNCTIONS
+from fabula.core.essence import Floats
+from fabula.core.evidence import Evidence
+from fabula.core.segments import Alike, by_length
 from fabula.errors import InputError, ModelError
-from fabula.models.titles import MARKS, MOST_GRAMS, MOST_TOKENS, TITLE_PAIRS, Title, Vocabulary, all_title_pairs
+from fabula.models.config import FEATURES, TITLES, Encoded, EncoderKind, LoadedEncoder, Settings
+from fabula.models.encoders.measures import known_features
+from fabula.models.layers import Shape, linear
+from fabula.models.scorers.arcs import ON_POSITIONS
+from fabula.models.titles import (
+    MARKS,
+    MOST_GRAMS,
+    MOST_TOKENS,
+    TITLE_PAIRS,
+    Title,
+    Vocabulary,
+    all_title_pairs,
+    read_titles,
+)
 
-# What a set model is made of: its features and sizes, and the tensors that follow from them by name and shape.
+Array = NDArray[np.float32]
+Ids = NDArray[np.int32]
+Tensors = Mapping[str, Array]
 
+TITLE = "title"  # what the titles of items are called among what is known of them
+OFFSET, BOUND = 1e-3, 5.0  # added before a logarithm; how many deviations from the mean still count
+LEAST_DEVIATION = 0.1  # of a feature within a collection: items that hardly differ are not blown up
+SIZE = 3.0  # the logarithm of the number of items is divided by this
+_TOGETHER = 60_000  # cells of pairs that are computed at a time, so that they stay in the processor's cache
 MOST_FEATURES, MOST_SIZE = 512, 4096
 
 
@@ -104,6 +137,12 @@ class SetSpec:
         """As plain values, for a file's header."""
         return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
 
+    def config(self) -> dict[str, Any]:
+        """The configuration of a model with this encoder, arcs on its positions and flow over its pairs."""
+        flow = {"kind": "flow", "rank": self.rank, "pairs": self.pair_width}
+        encoder = {"kind": "set", **self.to_dict()}
+        return {"dimensions": self.dimensions, "encoder": encoder, "scorers": [dict(ON_POSITIONS), flow]}
+
     @property
     def plain(self) -> tuple[int, ...]:
         """Columns of the features that are numbers on a line: all but the one on the circle."""
@@ -128,34 +167,119 @@ class SetSpec:
         if self.titles:
             found["tokens.vectors"], found["tokens.weights"] = (self.tokens + 1, self.token_size), (self.tokens + 1,)
             found["grams.vectors"] = (self.grams + 1, self.gram_size)
-        found |= _linear("input", self.item_inputs, w) | _linear("pairs", self.pair_inputs, self.pair_width)
+        found |= _linear_shapes("input", self.item_inputs, w) | _linear_shapes(
+            "pairs", self.pair_inputs, self.pair_width
+        )
         for layer in range(self.layers):
             at = f"layers.{layer}"
-            found |= _norm(f"{at}.before", w) | _linear(f"{at}.attention", w, 3 * w) | _linear(f"{at}.mixed", w, w)
             found |= (
-                _norm(f"{at}.between", w) | _linear(f"{at}.up", w, self.inner) | _linear(f"{at}.down", self.inner, w)
+                _norm_shapes(f"{at}.before", w)
+                | _linear_shapes(f"{at}.attention", w, 3 * w)
+                | _linear_shapes(f"{at}.mixed", w, w)
+            )
+            found |= (
+                _norm_shapes(f"{at}.between", w)
+                | _linear_shapes(f"{at}.up", w, self.inner)
+                | _linear_shapes(f"{at}.down", self.inner, w)
             )
             if self.biased:
-                found |= _linear(f"{at}.bias", self.pair_width, self.heads)
-        found |= _norm("output", w) | _linear("essence", w, d)
+                found |= _linear_shapes(f"{at}.bias", self.pair_width, self.heads)
+        found |= _norm_shapes("output", w) | _linear_shapes("essence", w, d)
         found["arcs.template"] = (FUNCTIONS, d)
         found["flow.from"] = found["flow.to"] = (d, self.rank)
-        return found | _linear("flow.pair", self.pair_width, 1)
+        return found | _linear_shapes("flow.pair", self.pair_width, 1)
 
 
-def _linear(name: str, inputs: int, outputs: int) -> dict[str, tuple[int, ...]]:
+def _linear_shapes(name: str, inputs: int, outputs: int) -> dict[str, tuple[int, ...]]:
     return {f"{name}.weight": (outputs, inputs), f"{name}.bias": (outputs,)}
 
 
-def _norm(name: str, width: int) -> dict[str, tuple[int, ...]]:
+def _norm_shapes(name: str, width: int) -> dict[str, tuple[int, ...]]:
     return {f"{name}.weight": (width,), f"{name}.bias": (width,)}
 
 
-# From the items of collections to the arrays a set model reads.
+@dataclass(frozen=True, eq=False)
+class SetEncoder:
+    """The encoder with its weights and its vocabulary."""
 
-Array = NDArray[np.float32]
-Ids = NDArray[np.int32]
-OFFSET, BOUND = 1e-3, 5.0  # added before a logarithm; how many deviations from the mean still count
+    spec: SetSpec
+    tensors: Tensors
+    vocabulary: Vocabulary
+    by_item = False
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """The features it can take; any of them may be missing."""
+        return self.spec.features
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """What it takes of an item."""
+        return tuple(name for name, there in ((FEATURES, self.spec.features), (TITLES, self.spec.titles)) if there)
+
+    def raw(self, many: Collections) -> Floats:
+        """The essence of all items, (rows, d), not z-scored."""
+        essence = np.empty((len(many.features), self.spec.dimensions))
+        for some, x in self.encode(many, None):
+            essence[some.rows] = x.essence
+        return essence
+
+    def encode(self, many: Collections, evidence: Sequence[Evidence] | None) -> Iterator[tuple[Alike, Encoded]]:
+        """Essence (B, n, d) and pairs (B, n, n, p) of collections of one length, until all have been."""
+        for some, inputs in self.inputs(many):
+            yield some, self.encode_inputs(inputs)
+
+    def inputs(self, many: Collections) -> Iterator[tuple[Alike, SetInputs]]:
+        """What the network reads of collections of one length, until all have been."""
+        features = many.pick(self.feature_names)
+        for some in by_length(many.offsets, _TOGETHER):
+            values, known = self.standardise(features[some.rows.ravel()])
+            shape = (*some.rows.shape, len(self.feature_names))
+            titles = _read(many, some) if self.spec.titles else None
+            yield some, set_inputs(values.reshape(shape), known.reshape(shape), titles, self.vocabulary)
+
+    def standardise(self, features: ArrayLike) -> tuple[Array, Array]:
+        """Features (n, f) as z-scores of the training items (n, f), and 1 where one is known, else 0 (n, f)."""
+        return standardise(features, self.spec, self.tensors["transform.mean"], self.tensors["transform.deviation"])
+
+    def encode_inputs(self, inputs: SetInputs) -> Encoded:
+        """Essence (B, n, d) and pairs (B, n, n, p) of inputs."""
+        return Encoded(*encode(self.tensors, inputs, self.spec))
+
+    def known(self, collection: Collection, evidence: Evidence | None) -> tuple[str, ...]:
+        """The features that are known, and ``title``."""
+        titled = any(item.title for item in collection.items)
+        return (*([TITLE] if titled else []), *known_features(self.feature_names, collection))
+
+    def describe(self) -> list[tuple[str, str]]:
+        """What it takes and is made of."""
+        spec = self.spec
+        logged = f" (logarithm of {', '.join(spec.logged)})" if spec.logged else ""
+        known = f"{spec.tokens:,} words and groups of words, {spec.grams:,} pieces of words"
+        return [
+            ("features", (", ".join(spec.features) or "none") + logged + "; any may be missing"),
+            *([("titles", f"of items and collection, and artists; it knows {known}")] if spec.titles else []),
+            ("dimensions", str(spec.dimensions)),
+            ("encoder", f"set, {spec.width} wide, {spec.layers} layers: sees the whole collection, never its order"),
+        ]
+
+
+def as_set(encoder: LoadedEncoder) -> SetEncoder:
+    """The encoder of a model, where it is of this kind; an error where it is not."""
+    if not isinstance(encoder, SetEncoder):
+        raise ModelError("the model must be a set model, which sees whole collections and their titles")
+    return encoder
+
+
+def _read(many: Collections, some: Alike) -> list[list[Title]]:
+    """The titles of some collections, taken apart."""
+    count, n = some.rows.shape
+    rows = some.rows.ravel()
+    titles = [text or "" for text in many.texts("title")[rows].tolist()]
+    artists = many.texts("artist")[rows].tolist()
+    names = [""] * count if many.titles is None else many.titles[some.numbers].tolist()
+    spans = [slice(at, at + n) for at in range(0, len(rows), n)]
+    return [read_titles(titles[span], name, artists[span]) for span, name in zip(spans, names, strict=True)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,7 +312,7 @@ class SetInputs:
         return len(self.values)
 
 
-def standardised(features: ArrayLike, spec: SetSpec, mean: Array, deviation: Array) -> tuple[Array, Array]:
+def standardise(features: ArrayLike, spec: SetSpec, mean: Array, deviation: Array) -> tuple[Array, Array]:
     """Features (n, f) with NaN for missing, as z-scores of the training items (n, f) and what is known (n, f).
 
     The pitch class is left as it is.
@@ -196,7 +320,7 @@ def standardised(features: ArrayLike, spec: SetSpec, mean: Array, deviation: Arr
     Examples
     --------
     >>> one, zero = np.ones(1, np.float32), np.zeros(1, np.float32)
-    >>> standardised([[2.0], [np.nan]], SetSpec(("loudness",)), zero, one)[0]
+    >>> standardise([[2.0], [np.nan]], SetSpec(("loudness",)), zero, one)[0]
     array([[2.],
            [0.]], dtype=float32)
     """
@@ -232,7 +356,7 @@ def set_inputs(
         Of each collection its titles, taken apart; None where there are none.
     """
     count, n = values.shape[:2]
-    parts = untitled(count, n) if titles is None else title_arrays(titles, vocabulary)
+    parts = no_titles(count, n) if titles is None else title_arrays(titles, vocabulary)
     return SetInputs(values, known, *parts)
 
 
@@ -247,19 +371,12 @@ def title_arrays(titles: Sequence[Sequence[Title]], vocabulary: Vocabulary) -> t
     return titled.reshape(count, n), *ids, marks.reshape(count, n, -1), all_title_pairs(titles)
 
 
-def untitled(count: int, n: int) -> tuple[Array, Ids, Ids, Array, Array]:
+def no_titles(count: int, n: int) -> tuple[Array, Ids, Ids, Array, Array]:
     """What :func:`title_arrays` gives for ``count`` collections of n items without titles."""
     rows = (count, n)
     ids = np.zeros((*rows, MOST_TOKENS), dtype=np.int32), np.zeros((*rows, MOST_GRAMS), dtype=np.int32)
     pairs = np.zeros((count, n, n, len(TITLE_PAIRS)), dtype=np.float32)
     return np.zeros(rows, dtype=np.float32), *ids, np.zeros((*rows, len(MARKS)), dtype=np.float32), pairs
-
-
-# The forward pass of a set model in NumPy: items that see each other, never their order; arcs and flow over them.
-
-Tensors = Mapping[str, Array]
-LEAST_DEVIATION = 0.1  # of a feature within a collection: items that hardly differ are not blown up
-SIZE = 3.0  # the logarithm of the number of items is divided by this
 
 
 class Known(NamedTuple):
@@ -318,8 +435,8 @@ def _keys(x: SetInputs, spec: SetSpec) -> tuple[Array, Array]:
 def _titles(t: Tensors, x: SetInputs) -> tuple[Array, Array]:
     """Vectors and marks of the titles (B, n, ...), and what relates two of them (B, n, n, ...)."""
     titled = x.titled[..., np.newaxis]
-    tokens = pooled(t["tokens.vectors"], x.tokens, t["tokens.weights"]) * titled
-    grams = pooled(t["grams.vectors"], x.grams) * titled
+    tokens = pool(t["tokens.vectors"], x.tokens, t["tokens.weights"]) * titled
+    grams = pool(t["grams.vectors"], x.grams) * titled
     marks = x.marks * titled
     mean = marks.sum(axis=1, keepdims=True) / np.maximum(titled.sum(axis=1, keepdims=True), 1)
     both = titled[:, :, np.newaxis] * titled[:, np.newaxis]  # (B, n, n, 1)
@@ -329,7 +446,7 @@ def _titles(t: Tensors, x: SetInputs) -> tuple[Array, Array]:
     return items, np.concatenate([pairs, both], axis=-1)
 
 
-def pooled(vectors: Array, ids: Ids, weights: Array | None = None) -> Array:
+def pool(vectors: Array, ids: Ids, weights: Array | None = None) -> Array:
     """The mean of the vectors (v, s) of each item's ids (B, n, k), weighed where there are weights (v,)."""
     from scipy.sparse import csr_array
 
@@ -347,52 +464,56 @@ def pooled(vectors: Array, ids: Ids, weights: Array | None = None) -> Array:
 def encode(t: Tensors, x: SetInputs, spec: SetSpec) -> tuple[Array, Array]:
     """The essence (B, n, d), and what the net over pairs makes of each two items (B, n, n, pair width)."""
     known = describe(t, x, spec)
-    pair = np.maximum(_linear_network(t, "pairs", known.pairs), 0)
-    hidden = _linear_network(t, "input", known.items)
+    pair = np.maximum(linear(t, "pairs", known.pairs), 0)
+    hidden = linear(t, "input", known.items)
     for layer in range(spec.layers):
         at = f"layers.{layer}"
-        bias = _linear_network(t, f"{at}.bias", pair).transpose(0, 3, 1, 2) if spec.biased else None  # (B, heads, n, n)
-        hidden = hidden + _attention(t, at, _norm_network(t, f"{at}.before", hidden), bias, spec.heads)
-        inner = np.maximum(_linear_network(t, f"{at}.up", _norm_network(t, f"{at}.between", hidden)), 0)
-        hidden = hidden + _linear_network(t, f"{at}.down", inner)
-    return _linear_network(t, "essence", _norm_network(t, "output", hidden)), pair
-
-
-def position_scores(t: Tensors, essence: Array, count: int, positions: Array | None = None) -> Array:
-    """How much each item likes each position: (B, n, m), from the template of the arcs."""
-    template = t["arcs.template"].T @ position_basis(count, positions)  # (d, m)
-    return np.asarray(essence @ template, dtype=np.float32)
-
-
-def flow_scores(t: Tensors, essence: Array, pair: Array, spec: SetSpec) -> Array:
-    """How well each item (row) is followed by each other (column): (B, n, n), zero on the diagonal."""
-    before, after = essence @ t["flow.from"], essence @ t["flow.to"]  # (B, n, rank)
-    scores = before @ after.transpose(0, 2, 1) / np.float32(np.sqrt(spec.rank))
-    scores = scores + _linear_network(t, "flow.pair", pair)[..., 0]
-    return np.asarray(scores * (1 - np.eye(scores.shape[-1], dtype=np.float32)), dtype=np.float32)
+        bias = linear(t, f"{at}.bias", pair).transpose(0, 3, 1, 2) if spec.biased else None  # (B, heads, n, n)
+        hidden = hidden + _attention(t, at, _normalise(t, f"{at}.before", hidden), bias, spec.heads)
+        inner = np.maximum(linear(t, f"{at}.up", _normalise(t, f"{at}.between", hidden)), 0)
+        hidden = hidden + linear(t, f"{at}.down", inner)
+    return linear(t, "essence", _normalise(t, "output", hidden)), pair
 
 
 def _attention(t: Tensors, at: str, x: Array, bias: Array | None, heads: int) -> Array:
     """Every item looks at every item, (B, n, w) to (B, n, w); there are no positions."""
     count, n, width = x.shape
-    split = _linear_network(t, f"{at}.attention", x).reshape(count, n, 3, heads, width // heads)
+    split = linear(t, f"{at}.attention", x).reshape(count, n, 3, heads, width // heads)
     query, key, value = split.transpose(2, 0, 3, 1, 4)  # (B, heads, n, w / heads) each
     logits = query @ key.transpose(0, 1, 3, 2) / np.float32(np.sqrt(width // heads))
     logits = logits if bias is None else logits + bias
     weights = np.exp(logits - logits.max(axis=-1, keepdims=True))
     weights /= weights.sum(axis=-1, keepdims=True)
     mixed = (weights @ value).transpose(0, 2, 1, 3).reshape(count, n, width)
-    return _linear_network(t, f"{at}.mixed", mixed)
+    return linear(t, f"{at}.mixed", mixed)
 
 
-def _linear_network(t: Tensors, name: str, x: Array) -> Array:
-    weight = t[f"{name}.weight"]
-    flat = x.reshape(-1, x.shape[-1]) @ weight.T  # one product, however many axes there are
-    flat += t[f"{name}.bias"]
-    return np.asarray(flat.reshape(*x.shape[:-1], len(weight)))
-
-
-def _norm_network(t: Tensors, name: str, x: Array) -> Array:
+def _normalise(t: Tensors, name: str, x: Array) -> Array:
     centred = x - x.mean(axis=-1, keepdims=True)
     scale = np.sqrt((centred**2).mean(axis=-1, keepdims=True) + np.float32(1e-5))
     return np.asarray(centred / scale * t[f"{name}.weight"] + t[f"{name}.bias"])
+
+
+def _shapes(settings: Settings, item_shape: Shape, d: int) -> dict[str, Shape]:
+    spec = SetSpec.from_dict({name: value for name, value in settings.items() if name != "kind"})
+    if spec.dimensions != d:
+        raise ModelError(f"the dimensions of a set encoder must be {spec.dimensions}; got {d}")
+    return {name: shape for name, shape in spec.shapes().items() if not name.startswith(("arcs.", "flow."))}
+
+
+def _load(settings: Settings, tensors: Tensors, inputs: Any) -> SetEncoder:
+    spec = SetSpec.from_dict({name: value for name, value in settings.items() if name != "kind"})
+    vocabulary = Vocabulary((), ()) if inputs is None else inputs
+    if (len(vocabulary.tokens), len(vocabulary.grams)) != (spec.tokens, spec.grams):
+        raise ModelError("the vocabulary must have as many tokens and grams as the configuration says")
+    if not (tensors["transform.deviation"] > 0).all():
+        raise ModelError("tensor 'transform.deviation' must be above 0")
+    return SetEncoder(spec, tensors, vocabulary)
+
+
+def _stored(name: str) -> str:
+    """Vectors of words in half precision, all else in single."""
+    return "float16" if name.endswith(".vectors") else "float32"
+
+
+SET = EncoderKind(1, _shapes, load=_load, stored=_stored, used="float32")

@@ -27,10 +27,9 @@ from fabula.core.essence import Floats
 from fabula.core.fit import Fit
 from fabula.core.ordering import positions as even_positions
 from fabula.errors import ModelError
-from fabula.models.config import as_flag, as_whole, check_choice
+from fabula.models.config import ScorerKind, Settings, as_flag, as_whole, check_choice
 from fabula.models.layers import Array, Shape, Tensors, blocks, cast, last_states, linear, lstm_shapes, run_lstm
 from fabula.models.order import search_orderings
-from fabula.models.scorers.kind import ScorerKind, Settings
 
 READOUTS = ("ends", "mean")
 _ROWS = 256  # sequences at a time

@@ -9,18 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from fabula.core.collections import Batch, Collections
+from fabula.core.collections import Collections
 from fabula.media.extraction import Measuring
 from fabula.models.file import load_model
 from fabula.models.model import Model
 from fabula.models.order import OrderedMany
-from fabula.session.catalogue.judging import (
-    ArrayModel,
-    array_model,
-    brought_near_each,
-    completed,
+from fabula.session.catalogue.models import (
+    check_arrays,
+    complete,
     encoder_of,
     proposer_of,
+    shift_each_to_training_range,
 )
 from fabula.session.catalogue.reading import Piece, pieces_of
 from fabula.session.catalogue.tables import check_ending, rows_file
@@ -54,9 +53,9 @@ class Asked:
     measuring: Measuring | None = None
     report: Report | None = None
 
-    def loaded(self) -> ArrayModel | None:
+    def loaded(self) -> Model | None:
         """The model that is named, before anything is read."""
-        return None if self.model is None else array_model(load_model(self.model), self.model)
+        return None if self.model is None else check_arrays(load_model(self.model), self.model)
 
 
 def encode_catalogue(asked: Asked, output: str | Path, *, raw: bool = False) -> Done:
@@ -78,7 +77,7 @@ def encode_catalogue(asked: Asked, output: str | Path, *, raw: bool = False) -> 
     collections = items = 0
     with rows_file(target) as write:
         for piece in pieces_of(asked.path, _wanted(model), asked.opening, asked.measuring):
-            model = model or encoder_of(piece.medium, completed(piece.collections, piece.medium).feature_names or ())
+            model = model or encoder_of(piece.medium, complete(piece.collections, piece.medium).feature_names)
             for part, at in parts_of(piece):
                 write(essence_rows(model, piece, part, at, raw=raw))
                 collections, items = collections + len(part), items + len(part.features)
@@ -115,27 +114,21 @@ def order_catalogue(asked: Asked, output: str | Path, *, likeliest: bool = False
     return Done(collections, items, target, exact)
 
 
-def essence_rows(model: ArrayModel, piece: Piece, part: Collections, at: slice, *, raw: bool = False) -> dict[str, Any]:
+def essence_rows(model: Model, piece: Piece, part: Collections, at: slice, *, raw: bool = False) -> dict[str, Any]:
     """The essence of some collections of a piece, which have these rows of it: the columns of a table."""
-    essence = model.encode_many(completed(part, piece.medium), raw=raw)
+    essence = model.encode_many(complete(part, piece.medium), raw=raw)
     d = essence.shape[1]
     names = ["essence"] if d == 1 else [f"essence.{i + 1}" for i in range(d)]
     return _known(piece, part, at) | {name: essence[:, i] for i, name in enumerate(names)}
 
 
 def order_rows(
-    model: ArrayModel, piece: Piece, part: Collections, at: slice, *, likeliest: bool = False
+    model: Model, piece: Piece, part: Collections, at: slice, *, likeliest: bool = False
 ) -> tuple[dict[str, Any], int]:
     """An ordering of each of some collections of a piece: the columns of a table, and how many are surely the best."""
-    batch = brought_near_each(completed(part, piece.medium), piece.medium, model)
-    found = _ordered(model, batch, likeliest=likeliest)
+    many = shift_each_to_training_range(complete(part, piece.medium), piece.medium, model)
+    found = model.order_many(many, rule="likeliest" if likeliest else "agreeing")
     return _in_order(_known(piece, part, at), part, found), int(found.exact.sum())
-
-
-def _ordered(model: ArrayModel, batch: Batch, *, likeliest: bool) -> OrderedMany:
-    if isinstance(model, Model):
-        return model.order_many(batch)
-    return model.order_many(batch, rule="likeliest" if likeliest else "agreeing")
 
 
 def parts_of(piece: Piece) -> Iterator[tuple[Collections, slice]]:
@@ -146,7 +139,7 @@ def parts_of(piece: Piece) -> Iterator[tuple[Collections, slice]]:
         yield part, slice(begun, begun + len(part.features))
 
 
-def _wanted(model: ArrayModel | None) -> tuple[str, ...]:
+def _wanted(model: Model | None) -> tuple[str, ...]:
     """The features to read; where no model is named yet, those of all that may be asked."""
     if model is not None:
         return model.feature_names

@@ -12,12 +12,11 @@ from fabula.core.essence import Floats, normalise
 from fabula.errors import InputError, ModelError
 from fabula.media.extraction import Measuring
 from fabula.media.medium import Medium
-from fabula.models.file import AnyModel, load_essence_model, load_model
+from fabula.models.file import load_essence_model, load_model
 from fabula.models.model import Model
 from fabula.models.transform import Transform, log_parts
-from fabula.session.judging.judges import judge_of
-from fabula.session.judging.likelihood import Likelihood
 from fabula.session.opening.measure import measured
+from fabula.session.propose import Likelihood, judge
 from fabula.sources.source import Source
 from fabula.sources.tables.headings import feature_name
 from fabula.sources.tables.reading import read_table
@@ -93,12 +92,12 @@ def find_essence(
     if model is None and source.medium.proposer is not None:
         return _by_likelihood(source, load_model(source.medium.proposer), measuring, readable)
     chosen = load_model(model) if model is not None else _default_model(source)
-    if isinstance(chosen, Model):
+    if chosen.by_item:
         return _by_model(source, chosen, measuring)
     return _by_likelihood(source, chosen, measuring, readable)
 
 
-def _by_likelihood(source: Source, model: AnyModel, measuring: Measuring, readable: Sequence[Item]) -> Essence:
+def _by_likelihood(source: Source, model: Model, measuring: Measuring, readable: Sequence[Item]) -> Essence:
     """A model proposes the order; a model of one dimension, where one knows the features, draws the arc."""
     files = source.files and any(item.path for item in source.collection.items)
     if _models(source.medium, source.medium.measured if files else source.collection.feature_names):
@@ -109,7 +108,7 @@ def _by_likelihood(source: Source, model: AnyModel, measuring: Measuring, readab
     judged = _near(found)
     if not source.files:  # a saved session may name any path
         judged = replace(judged, items=tuple(readable) or tuple(replace(item, path="") for item in judged.items))
-    likelihood = Likelihood(judge_of(model, judged, source.medium), found.source.collection)
+    likelihood = judge(model, found.source.collection, source.medium, judged)
     heard = likelihood.known()
     if not heard:
         raise _no_column(source)
@@ -136,7 +135,7 @@ def _near(found: Essence) -> Collection:
     if found.model is None:
         return collection
     names = list(found.model.feature_names)
-    near, moved = brought_near(collection.columns(names), found.model.transform)
+    near, moved = shift_to_training_range(collection.columns(names), found.model.transform)
     if not moved:
         return collection
     features = np.array(collection.features, dtype=np.float64)
@@ -163,7 +162,7 @@ def _by_model(source: Source, model: Model, measuring: Measuring) -> Essence:
             f"{source.path}: the model needs {', '.join(model.feature_names)}; missing: {', '.join(missing)} "
             f"(it has: {there})"
         )
-    features, far = brought_near(source.collection.columns(model.feature_names), model.transform)
+    features, far = shift_to_training_range(source.collection.columns(model.feature_names), model.transform)
     notes = [_far_note(name, source.medium) for name in far]
     values = model.encode(features)
     scalar = values[:, 0] if values.shape[1] == 1 else values
@@ -236,7 +235,7 @@ def _no_column(source: Source) -> InputError:
     return InputError(f"{source.path}: say which column is the essence; there are: {there}", field="by")
 
 
-def brought_near(features: Floats, transform: Transform) -> tuple[Floats, list[str]]:
+def shift_to_training_range(features: Floats, transform: Transform) -> tuple[Floats, list[str]]:
     """Features as a model can judge them, and the names of those that were moved.
 
     Where most items of a collection lie far from anything the model was trained on (pieces of ten seconds, symphonies),

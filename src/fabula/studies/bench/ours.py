@@ -14,9 +14,9 @@ from fabula.core.ordering import Ints
 from fabula.errors import FabulaError, MissingExtraError
 from fabula.evaluation.information import seen_among
 from fabula.evaluation.metrics import spearman
-from fabula.models.file import AnyModel, load_model, shipped_models
+from fabula.models.config import PAIRS, TITLES
+from fabula.models.file import load_model, shipped_models
 from fabula.models.model import Model
-from fabula.models.sets.model import SetModel
 from fabula.studies.bench.known import FAMILIES
 from fabula.studies.bench.scoring import Orderings
 from fabula.studies.bench.tasks import BenchTask
@@ -154,19 +154,21 @@ def _shipped(task: BenchTask) -> Iterator[Ours | str]:
         seen = seen_among(model, task.test)
         if seen:
             yield f"{name} was trained on {seen:,} of the {len(task.test):,} test collections: its row is no finding"
-        if isinstance(model, SetModel):
+        if not model.by_item:
             about = "comes with the package; sees the whole collection" + (", titles too" if task.titles else "")
             yield Ours(name, "ours", about, lambda c, m=model: m.order(c, alternatives=1)[0].ordering)  # type: ignore[misc]
-        elif isinstance(model, Model):
+        else:
             about = f"comes with the package; an essence of {model.dimensions} from {len(model.feature_names)} features"
             yield Ours(name, "ours", about, lambda c, m=model: m.order(c, alternatives=1)[0].ordering)  # type: ignore[misc]
 
 
-def _reads(model: AnyModel, task: BenchTask) -> bool:
+def _reads(model: Model, task: BenchTask) -> bool:
     there = [name for name in model.feature_names if name in task.features]
-    if isinstance(model, SetModel):
-        return bool(there) or (task.titles and model.spec.titles)
-    return isinstance(model, Model) and len(there) == len(model.feature_names)
+    if PAIRS in model.reads:
+        return False
+    if not model.by_item:
+        return bool(there) or (task.titles and TITLES in model.reads)
+    return len(there) == len(model.feature_names)
 
 
 def measured(task: BenchTask, method: Ours, rng: np.random.Generator) -> Orderings | str:

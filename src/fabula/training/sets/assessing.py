@@ -11,8 +11,9 @@ import torch
 from numpy.typing import NDArray
 
 from fabula.core.collection import Collection
+from fabula.core.energy import Energy
 from fabula.core.posterior import posterior
-from fabula.models.sets.sampling import likely_orderings
+from fabula.core.sampling import likely_orderings
 from fabula.models.titles import TITLE_PAIRS, words_of
 from fabula.training.sets.data import SetData
 from fabula.training.sets.masking import only
@@ -86,9 +87,10 @@ def proposals(tables: Tables, data: SetData, seen: Seen, seed: int = 0) -> dict[
             for part in torch.split(chosen, 128):
                 both = tables(only(data.whole(part), seen.features, titles=seen.titles))
                 positions, flow = (table.double().cpu().numpy() for table in both)
-                likely = likely_orderings(positions, flow, rng)
+                energy = Energy(positions, flow)
+                likely = likely_orderings([energy[row] for row in range(len(part))], rng)
                 for row, number in enumerate(part.tolist()):
-                    mean = posterior(positions[row], flow[row]).positions @ np.arange(positions.shape[-1])
+                    mean = posterior(energy[row]).places
                     found["likeliest"][number], found["expected"][number] = likely[row], mean.argsort()
     return found
 

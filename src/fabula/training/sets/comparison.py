@@ -11,8 +11,8 @@ from fabula.core.collection import Collection
 from fabula.evaluation.controls import known_only
 from fabula.evaluation.information import Information, mutual_information, told_elsewhere
 from fabula.evaluation.parts import Parts
-from fabula.models.encoders.set import SetSpec
-from fabula.models.sets.model import SetModel
+from fabula.models.encoders.set import SetSpec, as_set
+from fabula.models.model import Model
 from fabula.training.comparison import Compared
 from fabula.training.sets.recipe import SetRecipe
 from fabula.training.sets.training import train_sets
@@ -76,9 +76,9 @@ def compare_set_dimensions(
     return rows
 
 
-def _measured(model: SetModel, collections: Sequence[Collection]) -> Iterator[tuple[str, Information]]:
+def _measured(model: Model, collections: Sequence[Collection]) -> Iterator[tuple[str, Information]]:
     """Bits of each case by name, all inputs first."""
-    spec = model.spec
+    spec = as_set(model.encoder).spec
     yield ALL, mutual_information(model, collections, draws=16)
     for scorer in model.scorers:
         yield f"{ALL}, {scorer} alone", mutual_information(model, collections, draws=16, scorer=scorer)

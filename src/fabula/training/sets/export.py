@@ -9,8 +9,8 @@ import numpy as np
 import torch
 
 from fabula.errors import ModelError
-from fabula.models.encoders.set import Array
-from fabula.models.sets.model import SetModel
+from fabula.models.encoders.set import Array, as_set
+from fabula.models.model import Model
 from fabula.models.titles import Vocabulary
 from fabula.training.sets.nets import Dropout, SetNet
 
@@ -23,20 +23,21 @@ def as_model(
     *,
     training: Mapping[str, Any] | None = None,
     card: Mapping[str, Any] | None = None,
-) -> SetModel:
+) -> Model:
     """The model of a net; vectors of words are rounded to half precision, as they are stored."""
     shapes = net.spec.shapes()
     names = [name for name in shapes if not name.startswith("transform.")]
     tensors: dict[str, Array] = {name: net.tensor(name).detach().cpu().numpy().astype(np.float32) for name in names}
     tensors |= {"transform.mean": mean, "transform.deviation": deviation}
-    return SetModel(net.spec, tensors, vocabulary, training=training, card=card)
+    return Model(net.spec.config(), tensors, vocabulary, training=training, card=card)
 
 
-def as_net(model: SetModel, dropout: Dropout | None = None) -> SetNet:
+def as_net(model: Model, dropout: Dropout | None = None) -> SetNet:
     """A net with the weights of a model."""
-    net = SetNet(model.spec, dropout=dropout)
+    spec = as_set(model.encoder).spec
+    net = SetNet(spec, dropout=dropout)
     with torch.no_grad():
-        for name in model.spec.shapes():
+        for name in spec.shapes():
             if not name.startswith("transform."):
                 net.tensor(name).copy_(torch.from_numpy(model.tensors[name]))
     if not all(torch.isfinite(weight).all() for weight in net.parameters()):

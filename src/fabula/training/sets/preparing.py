@@ -11,7 +11,7 @@ import numpy as np
 from fabula.core.collection import Collection
 from fabula.core.essence import Floats
 from fabula.errors import InputError
-from fabula.models.encoders.set import OFFSET, Array, SetInputs, SetSpec, set_inputs, standardised
+from fabula.models.encoders.set import OFFSET, Array, SetInputs, SetSpec, set_inputs, standardise
 from fabula.models.titles import Title, Vocabulary, fold, learn_vocabulary, read_titles
 from fabula.training.sets.data import SetData, as_data
 
@@ -99,5 +99,5 @@ def as_inputs(
     collection: Collection, spec: SetSpec, mean: Array, deviation: Array, vocabulary: Vocabulary
 ) -> SetInputs:
     """One collection as inputs of B = 1."""
-    z, known = standardised(picked(collection, spec.features), spec, mean, deviation)
+    z, known = standardise(picked(collection, spec.features), spec, mean, deviation)
     return set_inputs(z[None], known[None], [titles_of(collection)] if spec.titles else None, vocabulary)

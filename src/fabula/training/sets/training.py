@@ -12,8 +12,8 @@ import numpy as np
 from fabula.core.collection import Collection
 from fabula.core.seen import Seen, seen_by
 from fabula.errors import InputError
-from fabula.models.encoders.set import SetSpec
-from fabula.models.sets.model import SetModel
+from fabula.models.encoders.set import SetSpec, as_set
+from fabula.models.model import Model
 from fabula.training.loop.distributed import join, same_everywhere
 from fabula.training.sets.controls import Control, controlled
 from fabula.training.sets.data import SetData
@@ -41,7 +41,7 @@ class TrainedSet:
         Bits of the model it went on from, on the collections set aside; None where it began anew.
     """
 
-    model: SetModel
+    model: Model
     epochs: tuple[Epoch, ...]
     before: float | None
 
@@ -62,8 +62,8 @@ def train_sets(
     spec: SetSpec | None = None,
     recipe: SetRecipe | None = None,
     *,
-    start: SetModel | None = None,
-    teachers: Sequence[SetModel] = (),
+    start: Model | None = None,
+    teachers: Sequence[Model] = (),
     control: Control | None = None,
     device: str = "auto",
     report: Report | None = None,
@@ -99,7 +99,8 @@ def train_sets(
         train, aside = set_aside(train, recipe.seed)
     dropout = Dropout(recipe.dropout, recipe.title_dropout, recipe.word_dropout)
     if start is not None:
-        read = (start.spec, start.tensors["transform.mean"], start.tensors["transform.deviation"], start.vocabulary)
+        own = as_set(start.encoder)
+        read = (own.spec, start.tensors["transform.mean"], start.tensors["transform.deviation"], own.vocabulary)
         net = as_net(start, dropout)
     else:
         read = learn_inputs(train, spec or SetSpec(train[0].feature_names), tokens=recipe.tokens, grams=recipe.grams)
@@ -142,9 +143,9 @@ def fingerprint(collections: Sequence[Collection]) -> str:
     return digest.hexdigest()[:16]
 
 
-def _seen(train: Sequence[Collection], start: SetModel | None) -> Seen:
+def _seen(train: Sequence[Collection], start: Model | None) -> Seen:
     """What it was trained on, and what the model it goes on from was."""
-    names = start.spec.features if start is not None else train[0].feature_names
+    names = start.feature_names if start is not None else train[0].feature_names
     before = None if start is None else seen_by(start.training)
     seen = Seen.of(train, names)
     return seen if before is None else before | seen
@@ -155,7 +156,7 @@ def _record(
     aside: Sequence[Collection],
     recipe: SetRecipe,
     epochs: Sequence[Epoch],
-    start: SetModel | None,
+    start: Model | None,
     control: str | None,
 ) -> dict[str, Any]:
     """What the file says of the training."""

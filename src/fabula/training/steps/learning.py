@@ -14,11 +14,10 @@ from multiprocessing.connection import Connection
 
 import numpy as np
 
-from fabula.core.energy import ALWAYS, FUNCTIONS, KERNELS, Scores, position_basis, summed_pairs
+from fabula.core.energy import ALWAYS, FUNCTIONS, KERNELS, Energy, position_basis, sum_pairs
 from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
 from fabula.core.sampling import Walk
-from fabula.models.steps.model import apart_of
 from fabula.training.steps.examples import Example
 
 _NEARLY = 0.8  # of the size of the largest, for an example to walk with it
@@ -60,11 +59,11 @@ class Weights:
     arcs: Floats
     reach: Floats
 
-    def scores_of(self, one: Example) -> Scores:
+    def energy_of(self, one: Example) -> Energy:
         """What every ordering of an example scores."""
         n = len(one)
         at = one.standing @ self.arcs @ position_basis(n).astype(np.float64)
-        return Scores(at, apart_of(np.tensordot(self.reach.T, one.pairs, axes=1)))
+        return Energy(at, reach=np.tensordot(self.reach.T, one.pairs, axes=1))
 
 
 def learn_weights(
@@ -120,7 +119,7 @@ def bits_of(examples: Sequence[Example], weights: Weights, *, negatives: int, rn
     """
     found = []
     for one in examples:
-        n, scores = len(one), weights.scores_of(one)
+        n, scores = len(one), weights.energy_of(one)
         parts = [scores.of(np.argsort(rng.random((count, n)), axis=1)) for count in _parts(negatives, n)]
         lead = np.append(np.concatenate(parts) - scores.of(np.arange(n)[np.newaxis]), 0.0)
         found.append(np.log2(negatives + 1) - np.logaddexp.reduce(lead) / np.log(2))
@@ -154,7 +153,7 @@ def sums_of(one: Example, orderings: np.ndarray) -> Floats:
     """What the weights are multiplied with, for each of some orderings (r, n): shape (r, (f + 4) * 12 + k * 7)."""
     basis = position_basis(len(one)).astype(np.float64)
     arcs = np.einsum("rnf,bn->rfb", one.standing[orderings], basis, optimize=True)
-    reach = summed_pairs(one.pairs, orderings)
+    reach = sum_pairs(one.pairs, orderings)
     return np.concatenate([arcs.reshape(len(orderings), -1), reach.reshape(len(orderings), -1)], axis=1)
 
 
@@ -184,7 +183,7 @@ class _Chains:
         """The sum over some examples of what the true order has more than those drawn."""
         total = np.zeros(weights.arcs.size + weights.reach.size)
         for pack in _packs(chosen, [len(one) for one in self.examples]):
-            walk = Walk([weights.scores_of(self.examples[i]) for i in pack], self.chains)
+            walk = Walk([weights.energy_of(self.examples[i]) for i in pack], self.chains)
             walked = walk.round(np.concatenate([_filled(self.orders[i], walk.n) for i in pack]), 1.0, self.rng)
             for i, orders in zip(pack, walked.reshape(len(pack), self.chains, walk.n), strict=True):
                 self.orders[i] = orders[:, : len(self.examples[i])]

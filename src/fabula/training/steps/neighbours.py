@@ -24,7 +24,7 @@ class Example:
     Attributes
     ----------
     standing
-        Shape (n, f): how far each item stands out, as :func:`fabula.models.encoders.measures.standing` says it.
+        Shape (n, f): how far each item stands out, as :func:`fabula.models.encoders.measures.stand_out` says it.
     near
         Shape (k, n, n): how close each pair is by each step.
     group

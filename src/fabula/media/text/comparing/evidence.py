@@ -6,13 +6,14 @@ import numpy as np
 
 from fabula.core.collection import Collection
 from fabula.core.essence import Floats
+from fabula.core.evidence import Evidence, Terms
 from fabula.media.evidence import Look, nothing
 from fabula.media.text.comparing.counting import Counted, counted
 from fabula.media.text.comparing.pairs import pair_tables
 from fabula.media.text.measuring.measures import MEASURES, measure_text
 from fabula.media.text.reading.files import text_of
 from fabula.media.text.reading.heads import without_common_heads
-from fabula.models.encoders.measures import Evidence, Terms, standing
+from fabula.models.encoders.measures import stand_out
 
 MANNER = (
     "words", "word_length", "variety", "commas", "semicolons", "dashes", "questions", "exclamations", "dialogue",
@@ -50,5 +51,5 @@ def _measured(collection: Collection) -> Floats | None:
 
 
 def _evidence(found: Counted, manner: Floats) -> Evidence:
-    tables = pair_tables(found, standing(manner, _LOGGED))
+    tables = pair_tables(found, stand_out(manner, _LOGGED))
     return Evidence(tables, Terms(found.language, found.words, found.counts, found.totals.astype(np.float64)))

@@ -15,7 +15,7 @@ from scipy import sparse
 from fabula.core.essence import Floats
 from fabula.media.text.comparing.counting import Counted
 from fabula.media.text.comparing.products import Layout, Parts, Table
-from fabula.models.encoders.measures import closeness, standing
+from fabula.models.encoders.measures import closeness, stand_out
 
 LIKENESS = ("wording", "cast", "everyday", "common", "company", "stems", "rare", "form", "manner")
 JOINS = (
@@ -102,7 +102,7 @@ def _likeness(found: Counted, weights: _Weights) -> dict[str, Table]:
 def _styles(found: Counted, manner: Floats | None) -> dict[str, Table]:
     """How alike texts are in form, and in the manner in which they are written."""
     n = len(found.totals)
-    forms = standing(found.forms, np.zeros(found.forms.shape[1], dtype=bool))
+    forms = stand_out(found.forms, np.zeros(found.forms.shape[1], dtype=bool))
     told = np.zeros((n, 1)) if manner is None else manner
     return {"form": closeness(_distances(forms)), "manner": closeness(_distances(told))}
 

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from fabula.core.arranging import Constraints
-from fabula.core.energy import Tables
-from fabula.core.posterior import AGREED_NEIGHBOURS, most_agreeing, neighbour_agreement, position_agreement, posterior
+from fabula.core.energy import Energy
+from fabula.core.posterior import NEIGHBOURS, neighbour_agreement, position_agreement, posterior
 from fabula.evaluation.metrics import METRICS
-from fabula.models.order import likeliest
+from fabula.models.order import likeliest, most_agreeing
 
-COUNTED = {"spearman": 1.0, "first": 1.0, "last": 1.0, "neighbours": AGREED_NEIGHBOURS}
+COUNTED = {"spearman": 1.0, "first": 1.0, "last": 1.0, "neighbours": NEIGHBOURS}
 
 
 def expected_agreement(tables, ordering):
@@ -25,12 +25,12 @@ def expected_agreement(tables, ordering):
 
 
 def expected(tables):
-    return posterior(tables.positions, tables.flow)
+    return posterior(tables)
 
 
 @pytest.fixture
 def tables(rng):
-    return Tables(1.5 * rng.normal(size=(5, 5)), rng.normal(size=(5, 5)) * (1 - np.eye(5)))
+    return Energy(1.5 * rng.normal(size=(5, 5)), rng.normal(size=(5, 5)) * (1 - np.eye(5)))
 
 
 def test_the_tables_sum_up_to_the_expected_agreement(tables):
@@ -55,5 +55,5 @@ def test_no_other_ordering_can_be_expected_to_agree_better(tables):
 
 
 def test_a_model_that_is_sure_leaves_no_choice(tables):
-    sure = Tables(60 * tables.positions, 60 * tables.flow)
+    sure = Energy(60 * tables.positions, 60 * tables.flow)
     assert most_agreeing(expected(sure)).ordering.tolist() == likeliest(sure).ordering.tolist()
