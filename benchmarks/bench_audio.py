@@ -25,10 +25,9 @@ import soundfile
 
 from fabula.media.extraction import Measuring, extract
 from fabula.media.music import MEDIUM
-from fabula.media.music.audio import SPEC, measure
-from fabula.media.music.decoding.sound import open_sound
-from fabula.media.music.hearing.ears import Ears
-from fabula.media.music.loudness.meter import Meter
+from fabula.media.music.audio import SPEC, Ears, measure
+from fabula.media.music.decode import open_sound
+from fabula.media.music.loudness import Meter
 from fabula.sources.folders import read_folder
 
 RATE = 44100
@@ -106,7 +105,7 @@ def shares(path: str) -> None:
             mono = timed("mix", ears.mix.push, chunk)
             timed("onsets", ears.spectra.push, mono)
             timed("pitches", ears.pitches.push, mono)
-        timed("tempo and key", ears.heard, meter.powers, meter.integrated())
+        timed("tempo and key", ears.result, meter.powers, meter.loudness())
     plain = spent.pop("decoding")
     print(f"  {Path(path).suffix}: " + ", ".join(f"{name} {time / plain:.3f}" for name, time in spent.items()))
 

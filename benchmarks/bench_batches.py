@@ -15,6 +15,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from fabula.models.sets.model import SetModel
 
 import fabula
 from benchmarks.timing import report
@@ -22,7 +23,6 @@ from fabula.core.collection import Collection, Item
 from fabula.core.collections import Batch, batch_of
 from fabula.core.essence import Floats
 from fabula.models.model import Model
-from fabula.models.sets.model import SetModel
 
 # How many of 16,227 real albums have 3, 4, ... 18 tracks.
 LENGTHS = (851, 1033, 820, 713, 732, 1016, 1108, 2200, 1721, 2291, 1131, 1006, 679, 456, 261, 209)

@@ -137,9 +137,9 @@ def scores(pieces: list[dict[str, Any]], known: dict[str, Answer]) -> dict[str, 
 
 def edges(folder: Path, pieces: list[dict[str, Any]]) -> None:
     """How often the tempo at an edge is right, and that of the whole."""
-    from fabula.media.music.decoding.sound import open_sound
-    from fabula.media.music.hearing.ears import Ears
-    from fabula.media.music.known import SAME_TEMPO, tempo_octaves
+    from fabula.media.music.audio import Ears
+    from fabula.media.music.decode import open_sound
+    from fabula.media.music.tracks import SAME_TEMPO, tempo_octaves
 
     def onsets(piece: dict[str, Any]) -> tuple[np.ndarray, float, float]:
         with open_sound(folder / piece["file"]) as sound:
@@ -166,8 +166,8 @@ def edges(folder: Path, pieces: list[dict[str, Any]]) -> None:
 
 def _edge_tempi(onsets: np.ndarray, rate: float, strengths: float, truths: tuple[float, float]) -> list[list[bool]]:
     from fabula.core.collection import Collection, Item
-    from fabula.media.music.hearing.tempo import find_tempo
-    from fabula.media.music.known import SAME_TEMPO, tempi, tempo_octaves
+    from fabula.media.music.tempo import find_tempo
+    from fabula.media.music.tracks import SAME_TEMPO, tempi, tempo_octaves
 
     length, strength = round(30 * rate), strengths / len(onsets)
     parts = {"heard": onsets, "start": onsets[:length], "end": onsets[-length:]}

@@ -15,11 +15,10 @@ from pathlib import Path
 from benchmarks.timing import best_of, report
 from fabula.core.collection import Item
 from fabula.media.extraction import Measuring, extract
-from fabula.media.text.measuring.inner import pieces_of
-from fabula.media.text.measuring.measures import SPEC, measure_text
-from fabula.media.text.measuring.words import words_of
-from fabula.media.text.reading.files import read_text
-from fabula.session.demo import demo_folder
+from fabula.media.text.language import words_of
+from fabula.media.text.passages import read_text
+from fabula.media.text.text_measures import SPEC, measure_text, pieces_of
+from fabula.session.open import demo_folder
 from fabula.session.session import open_session
 
 CHAPTERS, WORDS = 200, 4000  # a thousand take five times as long, and so does splitting them

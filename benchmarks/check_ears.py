@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from fabula.media.music.audio import AudioFeatures, measure
-from fabula.media.music.tags.reading import AUDIO_ENDINGS
+from fabula.media.music.tags import AUDIO_ENDINGS
 
 SHORTEST = 40e3  # ms: of a jingle without its first ten seconds little is left to hear
 CHANGES = {

@@ -15,7 +15,6 @@ import numpy as np
 
 from fabula.evaluation.intervals import Interval, mean_interval
 from fabula.models.file import load_model
-from fabula.models.steps.model import StepModel
 from fabula.studies.recipe import Recipe
 from fabula.studies.steps import NEGATIVES, pose_steps
 from fabula.training.steps.examples import LONGEST, Example, noise
@@ -63,7 +62,7 @@ def main() -> None:
     parser.add_argument("--model", default="prose", help="whose measures are taken")
     asked = parser.parse_args()
     model = load_model(asked.model)
-    if not isinstance(model, StepModel):
+    if "pairs" not in model.reads:
         parser.error("the model must be a step model, as prose is")
     changes = {"features": model.feature_names, "logged": model.logged}
     posed = pose_steps(Recipe(asked.table, kind="steps", changes=changes))

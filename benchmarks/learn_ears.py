@@ -17,10 +17,11 @@ import numpy as np
 import torch
 from safetensors.numpy import save_file
 
-from fabula.media.music.decoding.sound import open_sound
-from fabula.media.music.hearing import keys, tempo
-from fabula.media.music.hearing.ears import Ears
-from fabula.media.music.hearing.pitches import SECONDS, chroma, tuning
+from fabula.media.music import key as keys
+from fabula.media.music import tempo
+from fabula.media.music.audio import Ears
+from fabula.media.music.decode import open_sound
+from fabula.media.music.key import SECONDS, chroma, tuning
 
 TARGET = Path(tempo.__file__).with_name("ears.safetensors")
 HIDDEN, DECAY, EPOCHS = 16, 3e-4, 80
@@ -49,7 +50,7 @@ def tempo_data(pieces: Sequence[Piece]) -> tuple[torch.Tensor, torch.Tensor]:
     rows, truths = [], []
     for onsets, rate, _, truth in pieces:
         cuts = [onsets[round(cut * rate) :] for cut in CUTS]
-        rows.append([tempo.judged_by(part, rate * stretch) for part in cuts for stretch in STRETCHES])
+        rows.append([tempo.tempo_scores(part, rate * stretch) for part in cuts for stretch in STRETCHES])
         gap = np.log(tempo.TEMPI[None] / (truth["tempo"] * np.array(STRETCHES)[:, None]))
         share = np.exp(-0.5 * (gap / 0.015) ** 2)
         truths.append(np.tile(share / share.sum(axis=1, keepdims=True), (len(CUTS), 1)))
@@ -58,7 +59,7 @@ def tempo_data(pieces: Sequence[Piece]) -> tuple[torch.Tensor, torch.Tensor]:
 
 def key_data(keyed: Sequence[tuple[np.ndarray, dict[str, float]]]) -> tuple[torch.Tensor, torch.Tensor]:
     """Features (pieces, cuts, 12, f) and the right one of twelve major keys, then twelve minor ones (pieces, cuts)."""
-    rows = [[keys.heard_by(classes[round(cut / SECONDS) :]) for cut in CUTS] for classes, _ in keyed]
+    rows = [[keys.key_scores(classes[round(cut / SECONDS) :]) for cut in CUTS] for classes, _ in keyed]
     truths = [[truth["key"] + 12 * (1 - truth["mode"])] * len(CUTS) for _, truth in keyed]
     return torch.tensor(np.array(rows), dtype=torch.float32), torch.tensor(truths)
 

@@ -16,9 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from fabula.media.music.decoding.sound import open_sound
-from fabula.media.music.loudness.levels import Edges, edges
-from fabula.media.music.loudness.meter import FLOOR, Meter
+from fabula.media.music.decode import open_sound
+from fabula.media.music.loudness import FLOOR, Edges, Meter, edges
 
 STEPS = 100  # of 100 ms
 ACROSS = 6
@@ -32,7 +31,7 @@ def hear(path: str) -> Heard:
         for chunk in sound.chunks:
             meter.push(chunk)
     levels = np.maximum(FLOOR, -0.691 + 10 * np.log10(np.maximum(meter.powers, 1e-12)))
-    return levels, edges(meter.powers, meter.integrated())
+    return levels, edges(meter.powers, meter.loudness())
 
 
 def draw_block(axes: Any, titles: list[str], heard: list[Heard]) -> np.ndarray:

@@ -12,7 +12,7 @@ from fabula.cli import cli
 PAGE = Path(__file__).with_name("commands.md")
 HEAD = """# Commands
 
-Filled from `--help` by `make docs`.
+Filled from `--help` (`--help-all` where there is one) by `make docs`.
 """
 
 
@@ -22,7 +22,8 @@ def page() -> str:
     for path, command in walk(cli, ("fabula",)):
         look = {**(cli.context_settings or {}), "max_content_width": 100, "terminal_width": 100}
         with click.Context(command, info_name=" ".join(path), **look) as context:
-            parts.append(f"## `{' '.join(path)}`\n\n```text\n{command.get_help(context)}\n```\n")
+            whole = getattr(command, "get_help_all", command.get_help)(context)
+            parts.append(f"## `{' '.join(path)}`\n\n```text\n{whole}\n```\n")
     return "\n".join(parts)
 
 

@@ -16,7 +16,7 @@ import numpy as np
 import soundfile
 from numpy.typing import NDArray
 
-from fabula.media.music.loudness.meter import loudness
+from fabula.media.music.loudness import loudness
 
 RATE = 32000
 FOLDER = Path(__file__).resolve().parent.parent / "src" / "fabula" / "demo"

@@ -27,10 +27,9 @@ from fabula.core.essence import Floats, normalise
 from fabula.core.files.writing import write_whole
 from fabula.core.template import Template
 from fabula.evaluation.shapes import fit_shapes, smooth
-from fabula.media.text.measuring.feeling import FELT
-from fabula.media.text.measuring.inner import pieces_of
+from fabula.media.text.text_measures import FELT, pieces_of
 from fabula.report.figures.lines import Line, LinePanel, lines_figure
-from fabula.session.telling.inner import SIX
+from fabula.session.inner_arcs import SIX
 from fabula.templates.learning import learn_templates
 
 PIECES, WINDOW, SECTIONS = 200, 10_000, 20

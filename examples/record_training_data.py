@@ -25,7 +25,7 @@ import train_shipped_models as shipped
 import fabula.models
 from fabula.core.collection import Collection
 from fabula.core.seen import Seen
-from fabula.media.registry import measured_where_held
+from fabula.media.registry import measure_if_held
 from fabula.models.file import load_model, save_model
 from fabula.studies.splits import read_split
 from fabula.studies.steps import FEWEST
@@ -72,7 +72,7 @@ def _record_texts(name: str, table: Path, *, write: bool) -> None:
     model: Any = load_model(name)
     split = read_split(table)
     training = [c for c in split.training if len(c) >= FEWEST]
-    measured = [measured_where_held(c)[0] for c in training]
+    measured = [measure_if_held(c)[0] for c in training]
     same = len(measured) == model.training.get("collections")
     _record(name, model, measured, same=same, write=write)
 

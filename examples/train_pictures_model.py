@@ -22,11 +22,11 @@ from fabula.core.collection import Collection, Item
 from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
 from fabula.evaluation.intervals import mean_interval
-from fabula.media.images.flow import picture_steps
-from fabula.media.images.measures import MEASURES
-from fabula.models.encoders.measures import closeness
+from fabula.media.images.joins import picture_steps
+from fabula.media.images.picture_measures import MEASURES
+from fabula.models.encoders.measures import closeness, measures_config, neighbour_tensors
 from fabula.models.file import save_model
-from fabula.models.steps.model import StepModel
+from fabula.models.model import Model
 from fabula.training.steps.neighbours import Example, bits_of, noise, shuffled, train_steps
 
 SEED, FOLDS, FEWEST = 18, 10, 4
@@ -184,8 +184,8 @@ def main() -> None:
             "closes, and which way the series runs, is not known"
         ),
     }
-    tensors = {"arcs": np.zeros((0, 12)), "flow": weights}
-    model = StepModel.of_steps((), (), STEPS, tensors, training={"seed": SEED, "negatives": 127}, card=card)
+    tensors = neighbour_tensors(np.zeros((0, 12)), weights)
+    model = Model(measures_config((), (), STEPS), tensors, training={"seed": SEED, "negatives": 127}, card=card)
     save_model(out / "pictures.safetensors", model)
     (out / "pictures.json").write_text(json.dumps(card, indent=1))
 

@@ -4,47 +4,83 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from importlib import import_module
+from pkgutil import resolve_name
 
+import click
 import pytest
 
 import fabula
 
 PUBLIC = [
-    "Batch",
     "Collection",
     "Collections",
-    "Encoder",
-    "EpochLog",
     "FabulaError",
-    "Fit",
     "Item",
     "Model",
-    "Ordered",
-    "Request",
-    "Scorer",
-    "Session",
     "Template",
     "TemplateSet",
-    "TensorBoardLog",
     "audit",
     "compare",
     "evaluate",
     "fit",
-    "information_of",
     "learn_templates",
     "load_model",
     "mutual_information",
     "normalise",
     "open",
     "order",
-    "preset",
     "read_table",
-    "register",
-    "save_model",
     "template",
     "template_names",
     "train",
 ]
+MOVED = {
+    "Encoder": "fabula.training",
+    "EpochLog": "fabula.training",
+    "Fit": "fabula.core.fit",
+    "Ordered": "fabula.session.ordered",
+    "Request": "fabula.session.request",
+    "Scorer": "fabula.training",
+    "Session": "fabula.session.session",
+    "TensorBoardLog": "fabula.training",
+    "information_of": "fabula.evaluation.information",
+    "preset": "fabula.training",
+    "register": "fabula.models.own",
+    "save_model": "fabula.models.file",
+}
+TWINS = {  # command: what does the same from Python
+    "arcs": "fabula.session.inner_arcs.inner_arcs",
+    "audit": "fabula.audit",
+    "bench-order": "fabula.studies.bench.run.make_card",
+    "cache clear": "fabula.media.cache.clear_cache",
+    "cache info": "fabula.media.cache.cache_info",
+    "compare": "fabula.compare",
+    "copy": "fabula.session.ordered.Ordered.copy",
+    "demo": "fabula.session.open.order_demo",
+    "encode": "fabula.session.catalogue.running.encode_catalogue",
+    "evaluate": "fabula.studies.evaluate.evaluate_table",
+    "extract": "fabula.session.export.extract_table",
+    "fetch fma": "fabula.sources.fma.download.fetch_fma",
+    "info": "fabula.load_model",
+    "job gather": "fabula.jobs.gather.gather",
+    "job plan": "fabula.jobs.job.plan_job",
+    "job status": "fabula.jobs.status.Watch",
+    "job work": "fabula.jobs.worker.work",
+    "order": "fabula.order",
+    "reproduce": "fabula.studies.reproduce.run.reproduce",
+    "restore": "fabula.session.export.restore",
+    "serve": "fabula.web.app.create_app",
+    "templates compare": "fabula.studies.templates.compare_files",
+    "templates cost": "fabula.studies.templates.follow",
+    "templates count": "fabula.studies.templates.count_templates",
+    "templates genealogy": "fabula.studies.templates.descend",
+    "templates learn": "fabula.learn_templates",
+    "templates list": "fabula.template_names",
+    "templates show": "fabula.template",
+    "templates table": "fabula.studies.templates.cost_table",
+    "train": "fabula.train",
+}
 HEAVY = ["torch", "scipy.optimize", "librosa", "pandas", "pyarrow", "matplotlib", "click", "rich", "fastapi"]
 
 
@@ -63,6 +99,37 @@ def test_each_has_a_docstring_and_a_home(name):
 def test_unknown_names_are_attribute_errors():
     with pytest.raises(AttributeError, match="module 'fabula' has no attribute 'nonsense'"):
         _ = fabula.nonsense
+
+
+@pytest.mark.parametrize("name", MOVED)
+def test_a_name_that_moved_works_and_says_where_it_is(name):
+    with pytest.warns(DeprecationWarning, match=rf"^fabula\.{name} is now {MOVED[name]}\.{name}$"):
+        value = getattr(fabula, name)
+    assert value is getattr(import_module(MOVED[name]), name)
+
+
+@pytest.mark.parametrize("package", ["fabula.media", "fabula.training"])
+def test_what_packages_offer_is_there(package):
+    found = import_module(package)
+    assert found is getattr(fabula, package.partition(".")[2])
+    assert all(getattr(found, name).__doc__ for name in found.__all__)
+    with pytest.raises(AttributeError, match=f"module '{package}' has no attribute 'nonsense'"):
+        _ = found.nonsense
+
+
+def test_every_command_has_a_twin_in_python():
+    from fabula.cli import cli
+
+    def leaves(command: click.Command, path: tuple[str, ...] = ()) -> list[str]:
+        if not isinstance(command, click.Group):
+            return [" ".join(path)]
+        context = click.Context(command)
+        names = command.list_commands(context)
+        return [leaf for name in names for leaf in leaves(command.get_command(context, name), (*path, name))]
+
+    assert sorted(leaves(cli)) == sorted(TWINS)
+    for twin in TWINS.values():
+        assert callable(resolve_name(twin)), twin
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from fabula.session.demo import demo_folder
+from fabula.session.open import demo_folder
 
 ROOT = Path(__file__).resolve().parents[1]
 BLOCK = re.compile(r"```(\w*)\n(.*?)```", re.DOTALL)

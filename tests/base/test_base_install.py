@@ -43,7 +43,14 @@ def test_import_loads_nothing_heavy():
 def test_every_public_name_loads():
     code = "import fabula; [getattr(fabula, name) for name in fabula.__all__]; print(len(fabula.__all__))"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
-    assert int(result.stdout) >= 11
+    assert int(result.stdout) >= 20
+
+
+def test_training_names_its_extra_and_what_loads_a_model_needs_none():
+    code = "from fabula.models.own import register; import fabula; register(); fabula.training.preset"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60)
+    assert "training needs torch" in result.stderr.splitlines()[-1]
+    assert "pip install 'fabula[train]'" in result.stderr.splitlines()[-1]
 
 
 def test_order_a_table(table):

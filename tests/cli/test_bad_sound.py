@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import soundfile as sf
 
-from fabula.session.demo import demo_folder
+from fabula.session.open import demo_folder
 
 GOOD = ("02 Red Line.ogg", "05 First Light.ogg", "07 Paper Waltz.ogg", "08 Clockwork.ogg")
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from fabula.cli import run
-from fabula.session.demo import demo_folder, order_demo
+from fabula.session.open import demo_folder, order_demo
 
 
 def test_the_tale_is_ordered_along_its_arc(tmp_path, capsys):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import soundfile
 
-from fabula.session.demo import demo_folder
+from fabula.session.open import demo_folder
 
 
 @pytest.fixture

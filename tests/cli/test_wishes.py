@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from fabula.session.demo import demo_folder
+from fabula.session.open import demo_folder
 
 BY = ("--by", "energy")
 
@@ -141,6 +141,7 @@ def test_a_circle_of_links_is_no_trouble(fabula, folder):
     ("arguments", "line"),
     [
         (("",), "a path must not be empty; for the current folder say '.'"),
+        (("ALBUM", *BY, "--seconds", "0"), "--seconds: must be above 0; got 0"),
         (("--restore", ""), "--restore: name the file to restore"),
         (("ALBUM", *BY, "--copy-to", ""), "--copy-to: name a folder for the copies"),
         (("ALBUM", *BY, "--tags"), "--tags: goes with either --copy-to or --in-place"),

@@ -9,6 +9,7 @@ import pytest
 
 import fabula
 from fabula.core.display import curve_svg
+from fabula.evaluation.information import information_of
 
 EVIL = "<script>alert('x')</script>"
 RISE = fabula.Template([0, 1], [-1, 1], EVIL, EVIL)
@@ -19,7 +20,7 @@ def shown_things():
     collection = fabula.Collection(EVIL, items, np.arange(24.0).reshape(12, 2), [EVIL, "b"])
     model = fabula.load_model("audio")
     model.card = {EVIL: EVIL}
-    info = fabula.information_of(lambda s: s[:, -1, 0], [np.arange(4.0)] * 5)
+    info = information_of(lambda s: s[:, -1, 0], [np.arange(4.0)] * 5)
     return [collection, RISE, fabula.TemplateSet([RISE, RISE]), fabula.fit([1.0, 2.0], RISE), model, info]
 
 

@@ -44,7 +44,7 @@ def run(tmp_path, task, table, output, **options):
 @pytest.mark.slow
 def test_compare(table, tmp_path):
     run(tmp_path, "compare", table, "c.json", changes=TINY, held_out=0.3, seeds=1, device="cpu")
-    config = fabula.preset(**{name: tuple(v) if isinstance(v, list) else v for name, v in TINY.items()})
+    config = fabula.training.preset(**{name: tuple(v) if isinstance(v, list) else v for name, v in TINY.items()})
     whole = fabula.compare(table, config, held_out=0.3, seeds=1, device="cpu")
     mine = json.loads((tmp_path / "c.json").read_text())
     assert [row["name"] for row in mine] == [row.name for row in whole]
@@ -56,7 +56,7 @@ def test_compare(table, tmp_path):
 @pytest.mark.slow
 def test_audit(table, tmp_path):
     run(tmp_path, "audit", table, "a.json", changes=TINY, held_out=0.3, device="cpu")
-    config = fabula.preset(**{name: tuple(v) if isinstance(v, list) else v for name, v in TINY.items()})
+    config = fabula.training.preset(**{name: tuple(v) if isinstance(v, list) else v for name, v in TINY.items()})
     whole = fabula.audit(table, config, held_out=0.3, device="cpu")
     mine = json.loads((tmp_path / "a.json").read_text())
     assert mine["ok"] == whole.ok

@@ -16,9 +16,20 @@ from click.testing import CliRunner
 
 from fabula.cli import cli
 from fabula.errors import InputError
-from fabula.media.cache import cache_file, cache_folder, cache_info, clear_cache, content_key, keep, most_bytes, recall
-from fabula.media.database import Database, DatabaseError, database
-from fabula.media.spec import Spec
+from fabula.media.cache import (
+    Database,
+    DatabaseError,
+    cache_file,
+    cache_folder,
+    cache_info,
+    clear_cache,
+    content_key,
+    database,
+    keep,
+    most_bytes,
+    recall,
+)
+from fabula.media.medium import Spec
 
 SPEC = Spec("audio", 1, ("duration_ms", "loudness"), lambda path, stop: np.zeros(2), (2,))
 KEY = "ab" * 32
@@ -115,7 +126,7 @@ _WRITER = """
 import sys
 import numpy as np
 from fabula.media.cache import keep, recall
-from fabula.media.spec import Spec
+from fabula.media.medium import Spec
 spec = Spec("audio", 1, ("a", "b"), None, (2,))
 for number in range(150):
     key = f"{number:064x}"

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fabula.session.demo import demo_folder
+from fabula.session.open import demo_folder
 from fabula.session.session import Session, open_session
 
 

@@ -13,8 +13,10 @@ from fabula.errors import FileError, InputError
 from fabula.media.extraction import Measuring
 from fabula.media.music import audio
 from fabula.models.file import load_model
-from fabula.session.demo import demo_folder
+from fabula.session.open import demo_folder
 from fabula.session.opening.essence import shift_to_training_range
+from fabula.session.ordered import Ordered
+from fabula.session.request import Request
 from fabula.session.session import open_session
 
 TITLES = {
@@ -43,11 +45,11 @@ def test_the_demo_album_by_the_model_of_sound():
 
 def test_one_call_is_open_and_order(demo):
     ordered = fabula.order(demo_folder(), template="icarus", last="Embers")
-    assert isinstance(ordered, fabula.Ordered)
+    assert isinstance(ordered, Ordered)
     assert ordered.ordering.tolist() == demo.order(template="icarus", last="Embers").ordering.tolist()
     assert ordered.titles[-1] == "Embers"
     assert (ordered.gap, ordered.sides, ordered.left_out) == (0.0, (), ())
-    assert fabula.open(str(demo_folder())).order(fabula.Request(choose=2)).ordering.tolist() == demo.order(
+    assert fabula.open(str(demo_folder())).order(Request(choose=2)).ordering.tolist() == demo.order(
     ).alternatives[0].ordering.tolist()  # fmt: skip
 
 

@@ -7,12 +7,12 @@ import pytest
 
 from fabula.core.collection import Collection, Item
 from fabula.errors import InputError
-from fabula.media.text.comparing.people import names_along
-from fabula.media.threads import Threads
+from fabula.media.medium import Threads
+from fabula.media.text.links import names_along
 from fabula.report.figures.threads import threads_figure
 from fabula.report.page import order_page
+from fabula.session.explain import describe_threads
 from fabula.session.session import open_session
-from fabula.session.telling.threads import threads_told
 
 
 def texts_of(*texts):
@@ -45,7 +45,7 @@ def test_nothing_where_there_are_no_names():
 
 def test_sides_part_threads():
     threads = Threads(("Ann", "Tom", "Eve", "Ed"), np.array([[1.0, 1, 0, 0], [1, 0, 1, 0], [0, 0, 1, 1]]))
-    told = threads_told(threads, np.array([0, 1, 2]), breaks=(2,))
+    told = describe_threads(threads, np.array([0, 1, 2]), breaks=(2,))
     assert told == ["brings in Ann and Tom", "goes on with Ann and brings in Eve", "brings in Ed"]
 
 
@@ -75,25 +75,25 @@ def test_reasons_and_the_report_tell_of_them(folder):
 
 
 def test_what_a_session_only_names_is_not_read(folder):
-    from fabula.session.saved import as_saved, open_saved
+    from fabula.session.open import dump_session, load_session
 
-    session, _ = open_saved(as_saved(open_session(folder, by="words"), {}))
+    session, _ = load_session(dump_session(open_session(folder, by="words"), {}))
     assert session.threads is None
     assert "<h2>The arc of the whole</h2>" not in order_page(session.order())
 
 
 def test_a_model_reads_nothing_that_a_saved_session_names(folder, tmp_path, monkeypatch):
-    from fabula.media.text.reading import files
-    from fabula.session.saved import as_saved, open_saved
+    from fabula.media.text import passages as files
+    from fabula.session.open import dump_session, load_session
 
-    saved = as_saved(open_session(folder, by="words"), {})
+    saved = dump_session(open_session(folder, by="words"), {})
     saved["by"] = None
     secret = tmp_path / "secret.txt"
     secret.write_text("Nobody may read this.")
     for item in saved["items"]:
         item["path"] = str(secret)
     monkeypatch.setattr(files, "read_document", lambda path: pytest.fail(f"{path} was read"))
-    session, _ = open_saved(saved, model="prose")
+    session, _ = load_session(saved, model="prose")
     assert len(session.order(alternatives=1).ordering) == len(saved["items"])
     assert session.likelihood is None
     with pytest.raises(InputError, match="say which column"):

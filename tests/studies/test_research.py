@@ -33,7 +33,7 @@ def table(tmp_path):
 
 
 def test_train_on_lists_a_list_and_a_table(table, tmp_path):
-    config = fabula.preset("arcs", **CONFIG)
+    config = fabula.training.preset("arcs", **CONFIG)
     seen = []
     parts = fabula.train((rising(30), rising(10, seed=1)), config, callback=seen.append)
     assert [each.epoch for each in seen] == [1, 2, 3]
@@ -50,7 +50,7 @@ def test_train_on_lists_a_list_and_a_table(table, tmp_path):
 
 
 def test_audit_and_compare_are_the_commands(table):
-    config = fabula.preset("arcs", **CONFIG)
+    config = fabula.training.preset("arcs", **CONFIG)
     names = []
     report = fabula.audit(table, config, controls_only=True, callback=lambda name, epoch: names.append(name))
     assert {row.data for row in report.rows} == {"noise features", "shuffled orders"}
@@ -64,7 +64,7 @@ def test_audit_and_compare_are_the_commands(table):
     ("data", "config", "words"),
     [
         ([1, 2, 3], None, "must be a table or a list of collections; it holds int"),
-        (rising(4), 3, "must be what fabula.preset gives, or its name; got int"),
+        (rising(4), 3, "must be what fabula.training.preset gives, or its name; got int"),
         (rising(4), "nonsense", "there is no preset 'nonsense'; there are: default, arcs, paper"),
         ([], None, "holds no collection of two items or more"),
         ((rising(4), []), None, "both sides need at least one"),
@@ -77,7 +77,8 @@ def test_what_is_no_data_is_one_line(data, config, words):
 
 def test_without_torch_there_is_one_clear_line(monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
-    for call in (lambda: fabula.preset("arcs"), lambda: fabula.train(rising(4)), lambda: fabula.audit(rising(4))):
+    calls = (lambda: fabula.training.preset("arcs"), lambda: fabula.train(rising(4)), lambda: fabula.audit(rising(4)))
+    for call in calls:
         with pytest.raises(MissingExtraError, match=r"^training needs torch, .*: pip install 'fabula\[train\]'$"):
             call()
 
@@ -106,12 +107,12 @@ def test_a_log_is_added_to_where_a_run_goes_on(tmp_path):
 
     path = tmp_path / "run.jsonl"
     for epochs in ((1, 2), (3,)):
-        log = fabula.EpochLog(path)
+        log = fabula.training.EpochLog(path)
         for epoch in epochs:
             log(Progress(epoch, 3, 1.0, {"arcs": 0.5}, 0.0))
         log.close()
     assert [json.loads(line)["epoch"] for line in path.read_text().splitlines()] == [1, 2, 3]
-    log = fabula.EpochLog(path)
+    log = fabula.training.EpochLog(path)
     log(Progress(1, 3, 1.0, {"arcs": 0.5}, 0.0))
     log.close()
     assert len(path.read_text().splitlines()) == 1
@@ -120,7 +121,7 @@ def test_a_log_is_added_to_where_a_run_goes_on(tmp_path):
 def test_without_tensorboard_there_is_one_clear_line(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "tensorboard", None)
     with pytest.raises(MissingExtraError, match=r"a log for TensorBoard needs tensorboard.*fabula\[tensorboard\]"):
-        fabula.TensorBoardLog(tmp_path / "runs")
+        fabula.training.TensorBoardLog(tmp_path / "runs")
 
 
 @pytest.mark.slow
@@ -129,7 +130,7 @@ def test_tensorboard_reads_what_was_written(tmp_path):
     pytest.importorskip("tensorboard")
     from fabula.training.loop.run import Progress
 
-    log = fabula.TensorBoardLog(tmp_path / "runs")
+    log = fabula.training.TensorBoardLog(tmp_path / "runs")
     for epoch in (1, 2):
         log(Progress(epoch, 2, 1.0 / epoch, {"arcs": 0.25 * epoch}, 0.0))
     log.close()

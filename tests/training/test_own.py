@@ -12,6 +12,7 @@ from fabula.core.collection import Collection, Item
 from fabula.errors import InputError, ModelError
 from fabula.evaluation.parts import Parts
 from fabula.models.encoders import ENCODERS
+from fabula.models.file import save_model
 from fabula.models.own import OWN_ENCODERS, OWN_SCORERS, Encoder, Scorer, register
 from fabula.models.scorers import SCORERS
 from fabula.training.config import preset
@@ -84,7 +85,7 @@ def trained(rng, **changes):
 def test_end_to_end(rng, tmp_path, dimensions):
     done, others = trained(rng, dimensions=dimensions)
     assert done.information["climb"].bits > 1
-    model = fabula.load_model(fabula.save_model(tmp_path / "own.safetensors", done.model))
+    model = fabula.load_model(save_model(tmp_path / "own.safetensors", done.model))
     assert model.scorers == ("climb",)
     info = fabula.mutual_information(model, others)
     assert info.bits == pytest.approx(done.information["climb"].bits, abs=1e-5)  # torch there, the twin here
@@ -147,7 +148,7 @@ def test_a_net_of_another_shape_is_refused(rng, part, words):
 
 def test_where_it_is_not_registered_the_error_names_it(rng, tmp_path):
     done, _ = trained(rng)
-    path = fabula.save_model(tmp_path / "own.safetensors", done.model)
+    path = save_model(tmp_path / "own.safetensors", done.model)
     for each in (ENCODERS, OWN_ENCODERS):
         del each["gated"]
     with pytest.raises(ModelError, match=r"got 'gated'.*register"):

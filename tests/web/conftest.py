@@ -14,10 +14,9 @@ from typing import Any
 import httpx
 import pytest
 
-from fabula.web.app import create_app
-from fabula.web.desks import data_folder
-from fabula.web.guard.connections import Patience, server_of
+from fabula.web.app import Timeouts, create_app, make_server
 from fabula.web.settings import Settings
+from fabula.web.workspace import data_folder
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "microsoft-edge")
 QUIET = [
@@ -80,9 +79,9 @@ class Served:
 
 
 @contextmanager
-def serving(settings: Settings | None = None, patience: Patience | None = None, port: int = 0) -> Iterator[Served]:
+def serving(settings: Settings | None = None, timeouts: Timeouts | None = None, port: int = 0) -> Iterator[Served]:
     app = create_app(settings)
-    server = server_of(app, patience, port=port, timeout_graceful_shutdown=1)
+    server = make_server(app, timeouts, port=port, timeout_graceful_shutdown=1)
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     until = time.monotonic() + 10
@@ -101,7 +100,7 @@ def serving(settings: Settings | None = None, patience: Patience | None = None, 
 @pytest.fixture(scope="session")
 def root(tmp_path_factory) -> Path:
     """A folder named at start, with a table, a playlist, music, and a link that leads out of it."""
-    from fabula.session.demo import demo_folder
+    from fabula.session.open import demo_folder
 
     root = tmp_path_factory.mktemp("music")
     (root / "album").mkdir()
@@ -130,7 +129,7 @@ def demo(server) -> str:
 
 @pytest.fixture(scope="session")
 def sound() -> Callable[[str], bytes]:
-    from fabula.session.demo import demo_folder
+    from fabula.session.open import demo_folder
 
     return lambda name: (demo_folder() / name).read_bytes()
 
@@ -158,7 +157,7 @@ def browser():
 def visit(browser, server, demo):
     """Open the page; afterwards nothing may have gone wrong in it, but what the server was meant to refuse."""
     contexts, troubles = [], []
-    forget_desks()
+    forget_workspaces()
     by_the_model(server, demo)
 
     def visit(width=1280, height=860, scheme="light", *, refusals=False, collection=None):
@@ -193,7 +192,7 @@ def visit(browser, server, demo):
     assert troubles == []
 
 
-def forget_desks() -> None:
+def forget_workspaces() -> None:
     """Forget what other tests made of the same items."""
     shutil.rmtree(data_folder() / "desks", ignore_errors=True)
 

@@ -174,10 +174,9 @@ def test_the_page_orders_as_the_server_does(visit, rng):
         told = {"knots": curve.knots.tolist(), "values": curve.values.tolist(), "name": ""}
         drawn, ordering = page.evaluate(
             """async ([template, values, fixed]) => {
-                const { samples } = await import("/static/template.js");
-                const { orderAlong } = await import("/static/along.js");
+                const { fitOrder, samples } = await import("/static/template.js");
                 const targets = samples(template, values.length);
-                return [targets, orderAlong(values, targets, fixed)];
+                return [targets, fitOrder(values, targets, fixed)];
             }""",
             [told, essence.tolist(), {str(place): item for place, item in fixed.items()}],
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from .conftest import centre
-from .test_access import axe
+from .test_browser_accessibility import axe
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::ResourceWarning")]
 __all__ = ["axe"]
@@ -13,7 +13,7 @@ __all__ = ["axe"]
 
 @pytest.fixture(scope="module")
 def pictures(server) -> str:
-    from fabula.session.demo import demo_folder
+    from fabula.session.open import demo_folder
 
     folder = demo_folder("images")
     files = [(file.name, file.read_bytes()) for file in sorted(folder.glob("*.jpg"))]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from . import firefox
-from .conftest import TRIES, by_the_model, forget_desks
+from .conftest import TRIES, by_the_model, forget_workspaces
 
 pytestmark = [pytest.mark.slow, pytest.mark.flaky(reruns=TRIES)]
 
@@ -23,7 +23,7 @@ def page(server, demo, tmp_path_factory):
     pytest.importorskip("websockets", reason="websockets is not installed")
     page = firefox.Firefox(program, tmp_path_factory.mktemp("firefox") / "profile")
     page.send("browsingContext.setViewport", context=page._window, viewport={"width": 1280, "height": 900})
-    forget_desks()
+    forget_workspaces()
     by_the_model(server, demo)
     page.goto(server.entrance)
     page.wait("document.documentElement.dataset.ready === 'yes'")

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from fabula.media import registry
+from fabula.media.facts import Unit, as_number
 from fabula.media.medium import Medium, Preview, Words
-from fabula.media.units import Unit, as_number
 from fabula.web.settings import Settings
 
 from .conftest import serving

@@ -10,8 +10,8 @@ import pytest
 
 import fabula
 from fabula.cli import run
-from fabula.session.demo import demo_folder
-from fabula.web import ordering
+from fabula.session.open import demo_folder
+from fabula.web import orders
 
 
 def test_the_answer_is_what_the_command_line_prints(server, demo, capsys):
@@ -305,9 +305,9 @@ def test_whether_a_model_knows_many_items_is_told_at_once(server, monkeypatch):
         server.upload(("x.csv", f"title,duration_ms,loudness,energy\n{rows}".encode()), by="energy")
     )
     asked = []
-    plain = ordering._by_model
+    plain = orders._set_model
     monkeypatch.setattr(
-        ordering, "_by_model", lambda session, model: (asked.append(len(session.collection)), plain(session, model))[1]
+        orders, "_set_model", lambda session, model: (asked.append(len(session.collection)), plain(session, model))[1]
     )
     assert server.client.get(f"/api/collections/{collection}").json()["knows_model"] is True
     assert asked == [12]

@@ -1,4 +1,4 @@
-"""The command line: each command parses, calls one pipeline function and prints."""
+"""The command line: each command parses, calls one function below and prints."""
 
 from __future__ import annotations
 
@@ -21,6 +21,8 @@ COMMANDS = {
         "Show the arc within single items, such as whole books, and which of six emotional arcs it is like.",
     ),
     "demo": ("demo", "Order a small collection that comes with the package: of music, of text or of pictures."),
+    "copy": ("copy", "Write numbered copies of files, in the order in which a playlist, a table or a folder has them."),
+    "restore": ("restore", "Bring back a version of a file that was replaced; lists them where there are several."),
     "serve": ("serve", "Open the page on which an arc is drawn and the order follows."),
     "templates": ("research.templates", "List, show, learn and compare story templates."),
     "extract": ("extract", "Measure files and write a table, one row a file."),
@@ -83,11 +85,11 @@ def main() -> None:
     """Run the command line; a user's mistake is one line on stderr and exit code 2."""
     if "--debug" not in sys.argv:
         _silence_libraries()
-    signal.signal(signal.SIGTERM, _terminated)
+    signal.signal(signal.SIGTERM, _leave)
     sys.exit(run(sys.argv[1:]))
 
 
-def _terminated(*_: object) -> None:
+def _leave(*_: object) -> None:
     """Leave as after an error, so that everything started is ended and nothing is half-written."""
     raise SystemExit(128 + signal.SIGTERM)
 

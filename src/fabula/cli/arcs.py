@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from fabula.session.telling.inner import InnerArc
+    from fabula.session.inner_arcs import InnerArc
 
 
 @click.command("arcs")
@@ -35,7 +35,7 @@ def command(*, files: tuple[str, ...], by: str | None, window: float, output: tu
     from fabula.cli.printing import console
     from fabula.cli.progress import counting_bar
     from fabula.report.inner import check_inner, write_inner
-    from fabula.session.telling.inner import Windows, inner_arcs
+    from fabula.session.inner_arcs import Windows, inner_arcs
 
     for path in output:
         check_inner(path)
@@ -64,7 +64,7 @@ def _print(arc: InnerArc) -> None:
     for name, values in zip(names, (arc.arc.values[::step], arc.essence), strict=True):
         if len(values):
             out.print(f"  {name:<{wide}}  {spark(values)}", markup=False)
-    out.print(f"  {arc.told()}", markup=False, soft_wrap=True)
+    out.print(f"  {arc.describe()}", markup=False, soft_wrap=True)
     six = ", ".join(f"{t.name} {r:+.2f}" for t, r in zip(arc.six.templates, arc.six.likeness, strict=True))
     out.print(f"  of the six: {six}", markup=False, soft_wrap=True)
     nearest, likeness = arc.learned.templates[0], arc.learned.likeness[0]

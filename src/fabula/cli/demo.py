@@ -28,7 +28,7 @@ def command(*, medium: str, folder: Path, as_json: bool) -> None:
     from fabula.cli.progress import counting_bar
     from fabula.media.extraction import Measuring
     from fabula.report.page import write_page
-    from fabula.session.demo import as_written, order_demo
+    from fabula.session.open import order_demo, original_order
 
     with counting_bar("measuring") as progress:
         ordered, written = order_demo(folder, medium, measuring=Measuring(progress=progress))
@@ -36,6 +36,6 @@ def command(*, medium: str, folder: Path, as_json: bool) -> None:
     if not as_json:
         print_arc(ordered)
     print_ordered(ordered, [written, page], Printing(as_json))
-    written_so = as_written(ordered)
+    written_so = original_order(ordered)
     if written_so and not as_json:
         console().print(written_so, markup=False, soft_wrap=True)

@@ -32,7 +32,7 @@ def command(
     from fabula.cli.printing import console
     from fabula.cli.progress import counting_bar
     from fabula.media.extraction import Measuring
-    from fabula.session.writing.extract import extract_table
+    from fabula.session.export import extract_table
     from fabula.sources.registry import Opening
 
     with counting_bar("measuring") as progress:

@@ -9,8 +9,16 @@ from typing import Any
 
 import click
 
+from fabula.cli.help import HeadedCommand
 from fabula.errors import InputError
 
+_PLAN = {
+    "The job": ("address", "shards", "model", "columns", "where", "seed"),
+    "extract, encode, order": ("spec", "raw", "likeliest"),
+    "templates-learn": ("by", "k", "method", "paper"),
+    "Trainings: compare, audit, reproduce": ("features", "preset", "settings", "device", "held_out", "seeds", "sweep",
+                                             "controls_only", "quick"),
+}  # fmt: skip
 _CHANGES = ("compare", "audit")  # tasks whose options change a recipe
 
 
@@ -27,7 +35,7 @@ def command() -> None:
     """
 
 
-@command.command("plan")
+@command.command("plan", cls=HeadedCommand, sections=_PLAN)
 @click.argument("task")
 @click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
 @click.option(

@@ -4,36 +4,37 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from fabula.cli.copy import write_copies
+from fabula.cli.help import HeadedCommand
+from fabula.cli.restore import restore_version
+from fabula.core.files.writing import check_target
 from fabula.errors import InputError
 from fabula.sources.playlists.formats import PLAYLIST_ENDINGS
 
 if TYPE_CHECKING:
     from fabula.session.ordered import Ordered
-    from fabula.session.requests.request import Ends, Request
+    from fabula.session.request import Ends, Request
+    from fabula.session.session import Session
 
-_REQUEST = (
-    "template",
-    "like",
-    "flip",
-    "alternatives",
-    "choose",
-    "likeliest",
-    "together",
-    "together_by",
-    "before",
-    "apart",
-)
-_LIMITS = ("sides", "side_limit", "limit", "smoothness")
+_SECTIONS = {
+    "What is ordered": ("collection", "every", "columns", "recursive", "jobs", "cache"),
+    "The arc": ("template", "like", "flip", "by", "model", "embedding", "alternatives", "likeliest", "choose",
+                "seconds"),
+    "Wishes": ("first", "last", "at", "together", "together_by", "before", "apart", "sides", "side_limit", "limit",
+               "spreads", "smoothness", "smooth_by", "sort_into_mix"),
+    "What comes out": ("output", "gap", "gain", "report", "plot", "as_json", "show", "why"),
+    "Moved to fabula copy and fabula restore": ("copy_to", "link", "tags", "in_place", "restore", "number"),
+}  # fmt: skip
+_FIRST = ("template", "like", "by", "first", "last", "apart", "sides", "smoothness", "output", "as_json")
 _PRESETS = {"sort_into_mix": "mix"}  # option: the preset of the medium that it asks for
 
 
-@click.command("order")
+@click.command("order", cls=HeadedCommand, sections=_SECTIONS, first=_FIRST)
 @click.argument("paths", nargs=-1, metavar="PATH...")
 @click.option("--template", metavar="NAME|FILE|POINTS", help="A template: see `fabula templates list`.")
 @click.option("--like", metavar="PATH", help="Take the arc of that collection.")
@@ -81,24 +82,21 @@ _PRESETS = {"sort_into_mix": "mix"}  # option: the preset of the medium that it 
     help="Propose the likeliest order, not the one expected to agree best with the true one.",
 )
 @click.option("--choose", type=int, default=1, metavar="N", help="Take the Nth proposal instead of the first.")
+@click.option("--seconds", type=float, metavar="N", help="How long to search at most, where a search is needed.")
 @click.option("-o", "--output", metavar="FILE",
               help=f"Write the order: {' '.join(PLAYLIST_ENDINGS)} .csv .json; of music .cue .txt; of texts .md .docx; "
               "of pictures .png .pdf .book.pdf .html .txt")  # fmt: skip
 @click.option(
     "--gap", type=float, default=0.0, metavar="SECONDS", help="Between two items, in .cue and timings (.txt)."
 )
-@click.option("--copy-to", metavar="FOLDER", help="Write numbered copies of the files there.")
-@click.option("--link", is_flag=True, help="With --copy-to: write links instead of copies.")
-@click.option("--tags", is_flag=True, help="With --copy-to: write the new numbers into the copies.")
+@click.option("--copy-to", metavar="FOLDER", help="As fabula copy --to.")
+@click.option("--link", is_flag=True, help="With --copy-to: as fabula copy --link.")
+@click.option("--tags", is_flag=True, help="With --copy-to: as fabula copy --tags.")
 @click.option("--gain", is_flag=True,
               help="What brings each to one level: as ReplayGain in copies, as comments in a playlist.")  # fmt: skip
-@click.option("--in-place", is_flag=True, help="With --tags: write the numbers into the files themselves.")
-@click.option(
-    "--restore",
-    metavar="FILE",
-    help="Bring back a version of FILE that -o replaced; lists them where there are several.",
-)
-@click.option("--version", "number", type=int, metavar="N", help="With --restore: which version.")
+@click.option("--in-place", is_flag=True, help="With --tags: as fabula copy --in-place.")
+@click.option("--restore", metavar="FILE", help="As fabula restore.")
+@click.option("--version", "number", type=int, metavar="N", help="With --restore: as fabula restore --version.")
 @click.option("--report", metavar="FILE.html", help="Write a page with the arc, the table and the alternatives.")
 @click.option("--plot", metavar="FILE", help="Write the arc as a picture: .svg .png .pdf")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of the table.")
@@ -119,50 +117,62 @@ def command(*, paths: tuple[str, ...], restore: str | None, number: int | None, 
       fabula order album.csv --by energy --template "0:0.2,0.5:1,1:0" --json
       fabula order catalogue.parquet --all -o orders.parquet
     """
+    if restore is not None:
+        _restore(restore, number, paths)
+    elif number is not None:
+        raise InputError("goes with a file to restore", field="version")
+    elif not paths:
+        raise click.UsageError("Missing argument 'PATH...'.")
+    elif options.pop("every"):
+        _order_all(paths, options)
+    else:
+        _order_one(paths, options)
+
+
+def _order_one(paths: tuple[str, ...], options: dict[str, Any]) -> None:
+    """Order a collection, write what is asked for and print it."""
     from fabula.cli.printing import Printing, print_ordered
+    from fabula.session.answer import facts_of
+
+    outputs = _Outputs(**{name: options.pop(name) for name in _Outputs.__dataclass_fields__})
+    outputs.check()
+    session, request = _open(paths, options)
+    ordered = session.order(request)
+    how = Printing(options["as_json"], options["why"], _as_names(options["show"]))
+    facts_of(ordered, how.show)  # refuses what is not known before anything is written
+    print_ordered(ordered, outputs.write(ordered), how)
+    if outputs.copies:
+        _tell_new("--in-place" if outputs.in_place else "--copy-to", "fabula copy on what -o writes")
+
+
+def _open(paths: tuple[str, ...], options: dict[str, Any]) -> tuple[Session, Request]:
+    """The session and the request, as the options say."""
     from fabula.cli.progress import counting_bar
     from fabula.media.extraction import Measuring
     from fabula.session.session import check_template, open_session
-    from fabula.session.telling.answer import facts_of
     from fabula.sources.registry import Opening
     from fabula.sources.source import SeveralCollectionsError
 
-    if restore is not None:
-        _restore(restore, number, paths)
-        return
-    if number is not None:
-        raise InputError("goes with a file to restore", field="version")
-    if not paths:
-        raise click.UsageError("Missing argument 'PATH...'.")
-    if options.pop("every"):
-        _order_all(paths, options)
-        return
-    outputs = _Outputs(**{name: options.pop(name) for name in _Outputs.__dataclass_fields__})
-    outputs.check()
     request = _as_request(options)
     if options["template"] is not None:
         check_template(options["template"], options["model"])
     opening = Opening(options["collection"], as_columns(options["columns"]), options["recursive"])
     with counting_bar("measuring") as progress:
         measuring = Measuring(options["jobs"], options["cache"], progress)
+        how = {name: options[name] for name in ("by", "model", "embedding")}
         try:
-            session = open_session(
-                paths,
-                by=options["by"],
-                model=options["model"],
-                opening=opening,
-                measuring=measuring,
-                embedding=options["embedding"],
-            )
+            session = open_session(paths, opening=opening, measuring=measuring, **how)
         except SeveralCollectionsError as error:
             raise InputError(f"{error.message}, or order each with --all", field=error.field) from error
         for option, preset in _PRESETS.items():
             if options[option]:
                 session, request = session.preset(preset, request, measuring)
-    ordered = session.order(request)
-    how = Printing(options["as_json"], options["why"], _as_names(options["show"]))
-    facts_of(ordered, how.show)  # refuses what is not known before anything is written
-    print_ordered(ordered, outputs.write(ordered), how)
+    return session, request
+
+
+def _tell_new(option: str, command: str) -> None:
+    """Name the command that an option has become."""
+    click.echo(f"note: {option} has moved: use {command}", err=True)
 
 
 @dataclass(frozen=True)
@@ -181,10 +191,9 @@ class _Outputs:
 
     def check(self) -> None:
         """Refuse what cannot be written, before any work is done."""
-        from fabula.core.files.writing import check_target
-        from fabula.session.writing.outputs import check_output
-
         if self.output is not None:
+            from fabula.session.export import check_output
+
             check_output(self.output)
         if self.report is not None and check_target(self.report).suffix.lower() not in (".html", ".htm"):
             raise InputError(f"{self.report}: the ending must be .html")
@@ -204,28 +213,28 @@ class _Outputs:
             raise InputError("goes with --tags", field="in_place")
 
     def write(self, ordered: Ordered) -> list[Path]:
-        """Write all of it."""
-        from fabula.report.page import write_page
-        from fabula.report.pictures import write_picture
-        from fabula.session.writing.outputs import write_ordered
+        """Write all of it; only what is asked for is loaded."""
+        written = []
+        if self.output is not None:
+            from fabula.session.export import write_ordered
 
-        in_order = partial(write_ordered, gap=self.gap, gain=self.gain)
-        wanted = ((self.output, in_order), (self.report, write_page), (self.plot, write_picture))
-        written = [write(ordered, path) for path, write in wanted if path is not None]
-        return written + self._copies(ordered)
+            written.append(write_ordered(ordered, self.output, gap=self.gap, gain=self.gain))
+        if self.report is not None:
+            from fabula.report.page import write_page
 
-    def _copies(self, ordered: Ordered) -> list[Path]:
-        from fabula.cli.progress import counting_bar
-        from fabula.session.writing.copies import Copying, copy_numbered, number_in_place
+            written.append(write_page(ordered, self.report))
+        if self.plot is not None:
+            from fabula.report.pictures import write_picture
 
-        if self.in_place:
-            with counting_bar("writing numbers") as progress:
-                return number_in_place(ordered, progress)
-        if self.copy_to is None:
-            return []
-        with counting_bar("copying") as progress:
-            copy_numbered(ordered, self.copy_to, Copying(self.link, self.tags, self.gain, progress))
-        return [Path(self.copy_to)]
+            written.append(write_picture(ordered, self.plot))
+        if self.copies:
+            written += write_copies(ordered, self.copy_to, link=self.link, tags=self.tags, gain=self.gain)
+        return written
+
+    @property
+    def copies(self) -> bool:
+        """Whether files are copied or numbered."""
+        return self.copy_to is not None or self.in_place
 
 
 _WITH_ALL = ("model", "likeliest", "columns", "output", "jobs", "cache")  # options that --all takes
@@ -256,30 +265,24 @@ def _order_all(paths: tuple[str, ...], options: dict[str, Any]) -> None:
 
 
 def _restore(path: str, number: int | None, paths: tuple[str, ...]) -> None:
-    from fabula.cli.printing import console
-    from fabula.session.writing.history import restore, versions
-
+    """What ``fabula restore`` does."""
     if paths:
         raise InputError("stands alone; it orders nothing", field="restore")
-    known = versions(path) if path.strip() else []
-    if number is None and len(known) > 1:
-        console().print(f"versions of {path} that were replaced, oldest first:", markup=False, soft_wrap=True)
-        for version in known:
-            console().print(str(version), markup=False)
-        console().print("choose one with --version N", markup=False)
-        return
-    target, version = restore(path, number)
-    console().print(f"restored: {target} (version {version.number})", markup=False, soft_wrap=True)
+    if not path.strip():
+        raise InputError("name the file to restore", field="restore")
+    restore_version(path, number)
+    _tell_new("--restore", "fabula restore")
 
 
 def _as_request(options: dict[str, Any]) -> Request:
     """What belongs to the request, out of the options."""
-    from fabula.session.requests.request import Request
+    from fabula.session.request import Request
 
-    asked: dict[str, Any] = {name: options[name] for name in (*_REQUEST, *_LIMITS)}
-    asked |= _as_apart(asked["apart"]) | {"spreads": options["spreads"] or ""}
+    asked = {name: options[name] for name in Request.__dataclass_fields__ if name in options}
+    asked |= _as_apart(options["apart"]) | {"spreads": options["spreads"] or ""}
     asked |= {name: _as_ends(name, options[name]) for name in ("first", "last")}
-    return Request(at=_as_positions(options["at"]), smooth_by=_as_weights(options["smooth_by"]), **asked)
+    asked |= {"at": _as_positions(options["at"]), "smooth_by": _as_weights(options["smooth_by"])}
+    return Request(**asked)
 
 
 def _as_apart(given: tuple[str, ...]) -> dict[str, Any]:

@@ -53,7 +53,7 @@ def print_ordered(ordered: Ordered, written: list[Path], how: Printing) -> None:
     if how.as_json:
         click.echo(json.dumps(ordered.to_json(), ensure_ascii=False))
         return
-    from fabula.session.telling.answer import headline, rows_of
+    from fabula.session.answer import headline, rows_of
 
     out = console()
     out.print(headline(ordered), style="bold", markup=False)
@@ -72,7 +72,7 @@ def _table(ordered: Ordered, width: int, show: tuple[str, ...] = ()) -> Table:
     from rich.text import Text
 
     from fabula.report.terminal import bar
-    from fabula.session.telling.answer import facts_of, rows_of, side_line
+    from fabula.session.answer import facts_of, rows_of, side_line
 
     rows, facts = rows_of(ordered), facts_of(ordered, show)
     creators = any(row.item.creator for row in rows)
@@ -117,8 +117,8 @@ def _shares(ordered: Ordered) -> list[float]:
 
 
 def _verdict(ordered: Ordered) -> list[str]:
+    from fabula.session.answer import knows, likely_text, model_name
     from fabula.session.explain import story
-    from fabula.session.telling.answer import knows, likely_text, model_name
 
     chosen, given = ordered.fit, ordered.given
     lines = [story(ordered)] if len(ordered.ordering) > 2 else []
@@ -137,7 +137,7 @@ def _verdict(ordered: Ordered) -> list[str]:
 
 
 def _gap(ordered: Ordered) -> str:
-    from fabula.session.telling.answer import gap_text
+    from fabula.session.answer import gap_text
 
     if ordered.gap is None:
         return "how close this is to the best is not known"
@@ -148,7 +148,7 @@ def _gap(ordered: Ordered) -> str:
 
 def _others(ordered: Ordered) -> str:
     """The other proposals, and how likely each is beside this one."""
-    from fabula.session.telling.answer import beside_text
+    from fabula.session.answer import beside_text
 
     named = []
     for number, proposal in enumerate(ordered.proposals, start=1):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bars
+    from rich.progress import TaskID
 
     from fabula.training.loop.run import Progress
     from fabula.training.sets.loop import Epoch
@@ -53,18 +54,12 @@ def _bars() -> Bars:
 @contextmanager
 def training_bar(what: str) -> Iterator[Callable[..., None]]:
     """A bar that follows training: epochs, loss, bits on validation, time left."""
-    lines = _Lines()
-    with _bars() as bars:
-        tasks: dict[str, object] = {}
+    with _epochs(what) as show:
 
         def report(progress: Progress, name: str = "") -> None:
-            if name not in tasks:
-                tasks[name] = bars.add_task(f"{what} {name}".strip(), total=progress.epochs, note="")
             bits = ", ".join(f"{scorer} {value:.3f}" for scorer, value in progress.bits.items())
             note = f"loss {progress.loss:.3f}  bits {bits}"
-            bars.update(tasks[name], completed=progress.epoch, note=note)  # type: ignore[arg-type]
-            left = f"{progress.seconds_left:.0f} s left"
-            lines.say(f"{what} {name}".strip() + f": epoch {progress.epoch} of {progress.epochs}, {note}, {left}")
+            show(name, progress.epoch, progress.epochs, note, f", {progress.seconds_left:.0f} s left")
 
         yield report
 
@@ -72,18 +67,29 @@ def training_bar(what: str) -> Iterator[Callable[..., None]]:
 @contextmanager
 def epochs_bar(what: str) -> Iterator[Callable[..., None]]:
     """A bar that follows the training of a set model."""
-    lines = _Lines()
-    with _bars() as bars:
-        tasks: dict[str, object] = {}
+    with _epochs(what) as show:
 
         def report(epoch: Epoch, name: str = "") -> None:
-            if name not in tasks:
-                tasks[name] = bars.add_task(f"{what} {name}".strip(), total=epoch.of, note="")
-            note = f"loss {epoch.loss:.3f}  bits {epoch.bits:.3f}"
-            bars.update(tasks[name], completed=epoch.number, note=note)  # type: ignore[arg-type]
-            lines.say(f"{what} {name}".strip() + f": epoch {epoch.number} of {epoch.of}, {note}")
+            show(name, epoch.number, epoch.of, f"loss {epoch.loss:.3f}  bits {epoch.bits:.3f}", "")
 
         yield report
+
+
+@contextmanager
+def _epochs(what: str) -> Iterator[Callable[[str, int, int, str, str], None]]:
+    """A bar for each of several trainings by name."""
+    lines = _Lines()
+    with _bars() as bars:
+        tasks: dict[str, TaskID] = {}
+
+        def show(name: str, epoch: int, epochs: int, note: str, left: str) -> None:
+            title = f"{what} {name}".strip()
+            if name not in tasks:
+                tasks[name] = bars.add_task(title, total=epochs, note="")
+            bars.update(tasks[name], completed=epoch, note=note)
+            lines.say(f"{title}: epoch {epoch} of {epochs}, {note}{left}")
+
+        yield show
 
 
 @contextmanager

@@ -37,28 +37,28 @@ def command(*, roots: tuple[str, ...], port: int, browser: bool, model: str | No
         import_extra(module, extra="web", purpose="the page")
     from fabula.models.file import load_model
     from fabula.web.app import create_app
-    from fabula.web.settings import Settings, as_roots
+    from fabula.web.settings import Settings, check_roots
 
-    settings = Settings(roots=as_roots(roots), model=model)
+    settings = Settings(roots=check_roots(roots), model=model)
     settings = settings if token else replace(settings, token=None)
     if model is not None:
         load_model(model)  # a wrong name is told before anything starts
-    with _bound(port) as listening:
+    with _bind(port) as listening:
         address = f"http://{HOST}:{listening.getsockname()[1]}/"
         app = create_app(settings)
         if settings.token is None:
             click.echo("without a token the page is open to everybody who uses this computer (--no-token)")
-        click.echo(f"the page is at {_with(address, settings.token)} (Ctrl-C ends it)")
+        click.echo(f"the page is at {_address(address, settings.token)} (Ctrl-C ends it)")
         if browser:
-            _open_soon(_with(address, None if settings.token is None else app.state.access.once()))
+            _open_soon(_address(address, None if settings.token is None else app.state.access.once()))
         _serve(app, listening)
 
 
-def _with(address: str, token: str | None) -> str:
+def _address(address: str, token: str | None) -> str:
     return address if token is None else f"{address}?token={token}"
 
 
-def _bound(port: int) -> socket:
+def _bind(port: int) -> socket:
     """A socket of this machine alone."""
     import socket
 
@@ -84,8 +84,8 @@ def _open_soon(address: str) -> None:
 
 
 def _serve(app: Any, listening: socket) -> None:
-    from fabula.web.guard.connections import server_of
+    from fabula.web.app import make_server
 
     with contextlib.suppress(KeyboardInterrupt):  # Ctrl-C is how it ends
-        server_of(app).run(sockets=[listening])
+        make_server(app).run(sockets=[listening])
     click.echo("the page is closed")

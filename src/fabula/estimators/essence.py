@@ -34,7 +34,7 @@ class EssenceEncoder(TransformerMixin, BaseEstimator):
     n_components
         Dimensions of the essence.
     settings
-        More settings of :func:`fabula.preset`, by name.
+        More settings of :func:`fabula.training.preset`, by name.
     random_state
         A whole number, for the same result again.
 

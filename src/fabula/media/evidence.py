@@ -1,34 +1,19 @@
-"""Looking at items once, and at some of them as if there were no others: what models of pairs ask of a medium."""
+"""What a medium finds in the items of a collection beside their features: what models of pairs ask for."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fabula.core.collection import Collection
 from fabula.core.evidence import Evidence
+from fabula.media.medium import Medium
+from fabula.media.steps import Steps
 from fabula.models.encoders.measures import closeness
 
-if TYPE_CHECKING:
-    from fabula.media.medium import Medium
-    from fabula.media.steps import Steps
-
 _MANY = 1000  # items beyond which tables of pairs are measured when they are asked for, and not kept
-
-Look = Callable[[Sequence[int]], Evidence]  # from rows of a collection to what is known of these
-
-
-def nothing(rows: Sequence[int]) -> Evidence:
-    """Where items tell nothing beside their features."""
-    return Evidence()
-
-
-def no_look(collection: Collection) -> Look:
-    """The look of a medium whose items tell nothing beside their features."""
-    return nothing
 
 
 def find_evidence(collection: Collection, medium: Medium) -> Evidence:

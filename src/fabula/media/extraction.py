@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from fabula.errors import FileError, InputError, shown
 from fabula.media.cache import content_key, keep, recall
-from fabula.media.spec import Spec, Stop, Stopped
+from fabula.media.medium import Spec, Stop, Stopped
 
 Progress = Callable[[int, int, str], None]
 _Outcome = NDArray[np.float64] | FileError
@@ -111,7 +111,7 @@ def extract(paths: Sequence[str | os.PathLike[str]], spec: Spec, measuring: Meas
         outcomes[index] = outcome
         if how.progress is not None:
             how.progress(len(outcomes), len(names), names[index])
-    return _gathered(names, spec, outcomes)
+    return _gather(names, spec, outcomes)
 
 
 def _outcomes(names: list[str], spec: Spec, workers: int, how: Measuring) -> Iterator[tuple[int, _Outcome]]:
@@ -169,7 +169,7 @@ def _outcome(name: str, spec: Spec, stop: Stop, *, cache: bool) -> _Outcome:
     return measured
 
 
-def _gathered(names: list[str], spec: Spec, outcomes: dict[int, _Outcome]) -> Extraction:
+def _gather(names: list[str], spec: Spec, outcomes: dict[int, _Outcome]) -> Extraction:
     rows, kept, problems = [], [], []
     for index, name in enumerate(names):
         outcome = outcomes[index]

@@ -11,13 +11,80 @@ from numpy.typing import NDArray
 
 from fabula.core.collection import Collection, Item
 from fabula.core.essence import Floats
+from fabula.core.evidence import Evidence
 from fabula.errors import InputError
-from fabula.media.evidence import Look, no_look
-from fabula.media.spec import Spec, Stop
+from fabula.media.facts import COUNT, Levelling, Preset, Telling, Unit
 from fabula.media.steps import Steps, essence_steps
-from fabula.media.telling import Levelling, Preset, Telling
-from fabula.media.threads import Threads
-from fabula.media.units import COUNT, Unit
+
+# Specs: what a kind of features is called, in which version, and how one file is measured.
+
+Stop = Callable[[], bool]
+
+
+@dataclass(frozen=True)
+class Spec:
+    """A kind of features.
+
+    Attributes
+    ----------
+    name
+        What it is called.
+    version
+        Rises whenever the same file would give other numbers.
+    feature_names
+        f names.
+    measure
+        From a path and a function that says whether to give up to the features of the file, of shape `shape`.
+    shape
+        (f,) or (f, ...).
+    prepare
+        Called once before many files: raises when something it needs is not installed.
+    """
+
+    name: str
+    version: int
+    feature_names: tuple[str, ...]
+    measure: Callable[[str, Stop], NDArray[np.float64]]
+    shape: tuple[int, ...]
+    prepare: Callable[[], None] = lambda: None
+
+
+class Stopped(Exception):  # noqa: N818 - not an error: what was asked for
+    """Measuring was given up because it was asked to."""
+
+
+# Looking at items once, and at some of them as if there were no others: what step models ask of a medium.
+
+Look = Callable[[Sequence[int]], Evidence]  # from rows of a collection to what is known of these
+
+
+def nothing(rows: Sequence[int]) -> Evidence:
+    """Where items tell nothing beside their features."""
+    return Evidence()
+
+
+def no_look(collection: Collection) -> Look:
+    """The look of a medium whose items tell nothing beside their features."""
+    return nothing
+
+
+# Threads: what runs through several items of a collection, such as the people of a story.
+
+
+@dataclass(frozen=True, eq=False)
+class Threads:
+    """What runs through several of n items.
+
+    Attributes
+    ----------
+    names
+        k of them, the one that is met most first.
+    counts
+        How often each is met in each item: shape (n, k).
+    """
+
+    names: tuple[str, ...]
+    counts: Floats
 
 
 @dataclass(frozen=True)

@@ -86,14 +86,14 @@ def medium_of_columns(names: Iterable[str]) -> Medium:
     return media()[best] if counts.get(best) else ITEMS
 
 
-def measured_where_held(collection: Collection) -> tuple[Collection, Medium]:
+def measure_if_held(collection: Collection) -> tuple[Collection, Medium]:
     """A collection of no files and its medium: by its columns, else by what its items hold, which is measured then.
 
     Examples
     --------
     >>> from fabula.core.collection import Item
     >>> rows = [Item(name, details={"text": f"It rained on {name}, and then it stopped."}) for name in ("Ann", "Tom")]
-    >>> found, medium = measured_where_held(Collection("c", rows))
+    >>> found, medium = measure_if_held(Collection("c", rows))
     >>> medium.name, found.column("words").tolist()
     ('text', [8.0, 8.0])
     """

@@ -42,7 +42,7 @@ class Step:
         return self.measured() if callable(self.measured) else self.measured
 
     @property
-    def expected(self) -> Floats:
+    def expectation(self) -> Floats:
         """The distances as they count, about 1 on average: one that is not sure counts as an average one in part."""
         distance = self.distance
         mean = _mean(distance)
@@ -64,18 +64,18 @@ class Steps:
     parts: tuple[Step, ...]
 
     @property
-    def counted(self) -> tuple[Step, ...]:
+    def active(self) -> tuple[Step, ...]:
         """The parts that count; all of them where none has a weight."""
         return tuple(part for part in self.parts if part.weight) or self.parts
 
     @property
     def table(self) -> Floats:
         """The weighted mean of the parts, each about 1 on average: shape (n, n)."""
-        weights = [part.weight or 1.0 for part in self.counted]
-        total = sum(weight * part.expected for weight, part in zip(weights, self.counted, strict=True))
+        weights = [part.weight or 1.0 for part in self.active]
+        total = sum(weight * part.expectation for weight, part in zip(weights, self.active, strict=True))
         return np.asarray(total / sum(weights))
 
-    def weighted(self, by: Mapping[str, float]) -> Steps:
+    def reweigh(self, by: Mapping[str, float]) -> Steps:
         """The same steps, of which these count, with these weights.
 
         Raises
@@ -86,7 +86,7 @@ class Steps:
         Examples
         --------
         >>> both = Steps((Step("size", "cm", np.eye(2)), Step("age", "years", np.eye(2))))
-        >>> [part.name for part in both.weighted({"age": 2.0}).counted]
+        >>> [part.name for part in both.reweigh({"age": 2.0}).active]
         ['age']
         """
         known = [part.name for part in self.parts]
@@ -124,9 +124,9 @@ def changes(steps: Steps, before: Ints, after: Ints, breaks: Sequence[int] = ())
         Positions of ``after`` at which a new side begins: the step across is none.
     """
     found = []
-    for part in steps.counted:
+    for part in steps.active:
         distance = part.distance
-        was, now = _taken(distance, before), np.delete(_taken(distance, after), [b - 1 for b in breaks])
+        was, now = _along(distance, before), np.delete(_along(distance, after), [b - 1 for b in breaks])
         if len(was) and len(now):
             mean, worst = (float(was.mean()), float(now.mean())), (float(was.max()), float(now.max()))
             found.append(Change(part.name, part.unit, mean, worst))
@@ -147,7 +147,7 @@ def essence_steps(collection: Collection, essence: Floats) -> Steps:
     return Steps((Step("essence", "deviations", np.sqrt(((rows[:, np.newaxis] - rows) ** 2).sum(axis=2))),))
 
 
-def _taken(distance: Floats, ordering: Ints) -> Floats:
+def _along(distance: Floats, ordering: Ints) -> Floats:
     return np.asarray(distance[ordering[:-1], ordering[1:]])
 
 

@@ -15,7 +15,7 @@ later, where no PyTorch is, is a function of these weights and an array. Both ar
         net=EndsNet,  # EndsNet(d): a module from sequences (m, n, d) to scores (m,)
         score=lambda weights, s: (s[:, -1] - s[:, 0]) @ weights["slope"],
     )
-    done = fabula.train(collections, fabula.preset("default", encoder=halves, scorers=("arcs", ends)))
+    done = fabula.train(collections, fabula.training.preset("default", encoder=halves, scorers=("arcs", ends)))
 
 Training compares net and twin before its first epoch and refuses a pair that does not agree. A program that loads the
 model calls :func:`register` first; without it the error names the kind that is missing.

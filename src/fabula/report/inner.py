@@ -17,7 +17,7 @@ from fabula.report import svg
 from fabula.report.figures.colours import STYLE as COLOURS
 from fabula.report.figures.inner import inner_figure
 from fabula.report.page import STYLE
-from fabula.session.telling.inner import InnerArc
+from fabula.session.inner_arcs import InnerArc
 
 
 def check_inner(path: str | Path) -> Path:
@@ -63,7 +63,7 @@ def _section(arc: InnerArc) -> str:
     )
     made_by = f" by {arc.item.creator}" if arc.item.creator else ""
     return (
-        f'<h2 dir="auto">{escape(arc.item.label)}{escape(made_by)}</h2><p>{escape(_first_up(arc.told()))}.</p>'
+        f'<h2 dir="auto">{escape(arc.item.label)}{escape(made_by)}</h2><p>{escape(_first_up(arc.describe()))}.</p>'
         f"<figure>{inner_figure([arc], standalone=False)}</figure>"
         f'<div class="scroll"><table><thead><tr><th>template</th><th class="n">correlation</th>'
         f'<th class="n">likest in</th><th></th></tr></thead><tbody>{rows}</tbody></table></div>'

@@ -5,8 +5,8 @@ from __future__ import annotations
 from base64 import b64encode
 from html import escape
 
+from fabula.session.answer import Row, facts_of, rows_of, side_line
 from fabula.session.ordered import Ordered
-from fabula.session.telling.answer import Row, facts_of, rows_of, side_line
 
 MOST = 400  # items that are shown
 _SIZE = 480  # pixels of each, of its longer side

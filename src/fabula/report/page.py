@@ -10,8 +10,8 @@ import numpy as np
 
 from fabula.core.files.writing import write_whole
 from fabula.core.fit import Fit
-from fabula.media.telling import Fact
-from fabula.media.threads import Threads
+from fabula.media.facts import Fact
+from fabula.media.medium import Threads
 from fabula.report import svg
 from fabula.report.figures.colours import STYLE as COLOURS
 from fabula.report.figures.ends import MOST_ITEMS, ends_figure
@@ -20,19 +20,10 @@ from fabula.report.figures.likes import MOST_ROWS, likes_figure
 from fabula.report.figures.threads import threads_figure
 from fabula.report.light_table import STYLE as LIGHT
 from fabula.report.light_table import light_table, swatches
+from fabula.session.answer import beside_text, facts_of, gap_text, headline, likely_text, model_name, rows_of, side_line
 from fabula.session.explain import story
+from fabula.session.inner_arcs import whole_arc
 from fabula.session.ordered import Ordered
-from fabula.session.telling.answer import (
-    beside_text,
-    facts_of,
-    gap_text,
-    headline,
-    likely_text,
-    model_name,
-    rows_of,
-    side_line,
-)
-from fabula.session.telling.pieces import whole_arc
 
 STYLE = """
 :root{color-scheme:light dark;--ink:#1d2330;--soft:#6b7280;--line:#e1e5ec;--page:#fff;--card:#f7f8fa;--dot:#2f6fde}

@@ -1,4 +1,4 @@
-"""The result: a collection laid in order, with everything that can be told of it."""
+"""The result: a collection lay_out in order, with everything that can be told of it."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from fabula.core.collection import Collection
 from fabula.core.display import named
 from fabula.core.fit import Fit
 from fabula.core.ordering import Ints
+from fabula.media.facts import total
 from fabula.media.steps import Change, Steps, changes
-from fabula.media.units import total
 from fabula.session import explain as why
 from fabula.session.propose import OrderTask, Proposal, lay_out
-from fabula.session.requests.request import Request
+from fabula.session.request import Request
 
 if TYPE_CHECKING:
     from fabula.session.session import Session
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Ordered:
-    """A collection laid in order.
+    """A collection lay_out in order.
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ class Ordered:
 
     @property
     def fit(self) -> Fit:
-        """The ordering taken, laid on its template."""
+        """The ordering taken, lay_out on its template."""
         return self.proposal.fit
 
     @property
@@ -157,27 +157,47 @@ class Ordered:
 
     def to_json(self, *, explain: bool = True) -> dict[str, Any]:
         """Everything about it as JSON can hold it: what ``fabula order --json`` prints and the page shows."""
-        from fabula.session.telling.answer import as_json
+        from fabula.session.answer import as_json
 
         return as_json(self, explain=explain)
 
     def save(self, path: str | Path) -> Path:
         """Write the new order; the format goes by the ending: a playlist, .csv, .json."""
-        from fabula.session.writing.outputs import write_ordered
+        from fabula.session.export import write_ordered
 
         return write_ordered(self, path)
 
+    def copy(self, folder: str | Path, *, link: bool = False, tags: bool = False, gain: bool = False) -> list[Path]:
+        """Write the files into a folder, numbered in the new order: what ``fabula copy`` does.
+
+        Parameters
+        ----------
+        folder
+            Made when it is absent; none of the new names may exist in it.
+        link
+            Write symbolic links instead of copies.
+        tags, gain
+            Write the new numbers, and what brings each to one level, into the copies.
+
+        Returns
+        -------
+        The files written, in order: all of them, or none when anything fails.
+        """
+        from fabula.session.export import Copying, copy_numbered
+
+        return copy_numbered(self, folder, Copying(link, tags, gain))
+
     def __repr__(self) -> str:
-        from fabula.session.telling.answer import headline
+        from fabula.session.answer import headline
 
         return f"<Ordered {headline(self)}; {named(self.titles, 4)}>"
 
     def __str__(self) -> str:
-        from fabula.session.telling.answer import as_text
+        from fabula.session.answer import as_text
 
         return as_text(self)
 
     def _repr_html_(self) -> str:
-        from fabula.session.telling.answer import as_html
+        from fabula.session.answer import as_html
 
         return as_html(self)

@@ -15,23 +15,26 @@ from fabula.core.essence import Floats, normalise
 from fabula.core.template import PAPER_KNOTS, Template, from_arc
 from fabula.errors import InputError
 from fabula.media.extraction import Measuring
-from fabula.media.medium import Medium
+from fabula.media.medium import Medium, Threads
 from fabula.media.registry import ITEMS, media
 from fabula.media.steps import Steps
-from fabula.media.threads import Threads
 from fabula.models.file import load_model
 from fabula.models.model import Model
 from fabula.session import propose
-from fabula.session.opening.embedding import embedded, with_embedding
+from fabula.session.explain import MOST_ITEMS
+from fabula.session.measure import embed, with_embedding
 from fabula.session.opening.essence import Essence, find_essence, usable_columns
 from fabula.session.ordered import Ordered
 from fabula.session.propose import Likelihood, OrderTask, Proposal
-from fabula.session.requests.naming import named_template
-from fabula.session.requests.request import Request
-from fabula.session.requests.spreads import with_spreads
-from fabula.session.requests.strands import kept_together
-from fabula.session.requests.wishes import constraints_of, labels, readable
-from fabula.session.telling.threads import MOST_ITEMS
+from fabula.session.request import (
+    Request,
+    constraints_of,
+    explain_conflicts,
+    find_template,
+    keep_together,
+    labels,
+    with_spreads,
+)
 from fabula.sources.registry import Opening, open_source
 from fabula.sources.source import SeveralCollectionsError, Source
 
@@ -132,7 +135,7 @@ class Session:
     def templates(self) -> list[Template]:
         """The templates to try where none is named: the arcs of the model, or one for a column."""
         if self.model is None:
-            return [named_template(DEFAULT_TEMPLATE)] if self.likelihood is None else list(map(_on_knots, _SHAPES))
+            return [find_template(DEFAULT_TEMPLATE)] if self.likelihood is None else list(map(_on_knots, _SHAPES))
         if self.model.arcs is None:
             return [proposal.template for proposal in self.model.order(self.collection)]
         return [arc.normalised() for arc in self.model.arcs.templates]
@@ -182,7 +185,7 @@ class Session:
         flow = asked.smoothness * steps.table if steps is not None and len(self.collection) > 1 else None
         judged = self.likelihood if asked.template is None and asked.like is None and not asked.flip else None
         task = OrderTask(self.essence, constraints, flow, self.model, judged, asked.likeliest, asked.seconds)
-        with readable(self.collection, self.medium):
+        with explain_conflicts(self.collection, self.medium):
             found = self._proposals(task, asked) if asked.together_by is None else self._by_strands(task, asked)
         if asked.choose > len(found):
             raise InputError(f"there are {len(found)} proposals; got {asked.choose}", field="choose")
@@ -210,7 +213,7 @@ class Session:
     def _steps(self, asked: Request) -> Steps:
         """What lies between neighbours."""
         steps = with_embedding(self.medium.steps(self.readable, self.essence), self.vectors)
-        return steps.weighted(asked.smooth_by) if asked.smooth_by else steps
+        return steps.reweigh(asked.smooth_by) if asked.smooth_by else steps
 
     def _proposals(self, task: OrderTask, asked: Request) -> list[Proposal]:
         templates = self._asked_templates(asked)
@@ -237,7 +240,7 @@ class Session:
             found = self._proposals(replace(task, flow=flow + costs), asked)
             return [one if one.fit.exact or not one.gap else replace(one, gap=None) for one in found]
 
-        return kept_together(
+        return keep_together(
             strands,
             worth,
             solve,
@@ -269,14 +272,14 @@ class Session:
 
 def _on_knots(name: str) -> Template:
     """A built-in template on the paper's knots, so that a person can bend it there."""
-    named = named_template(name)
+    named = find_template(name)
     return Template(PAPER_KNOTS, named.at(PAPER_KNOTS), named.name, named.description)
 
 
 def asked_template(text: str, known: Sequence[Template]) -> Template:
     """A template by what a person types; known ones may be meant by their names."""
     try:
-        return named_template(text, known)
+        return find_template(text, known)
     except InputError as error:
         raise InputError(error.message, field="template") from None
 
@@ -367,7 +370,7 @@ def open_session(
     source = open_source(named, opening).with_lengths()
     known: dict[str, Floats] = {}
     if embedding is not None:
-        source, known = embedded(source, embedding)
+        source, known = embed(source, embedding)
     session = _session(find_essence(source, measuring or Measuring(), by=by, model=model), Asked(by, model))
     if not known:
         return session

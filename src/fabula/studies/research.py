@@ -76,7 +76,7 @@ def train(
         Where the model goes, whole or not at all; a checkpoint lies beside it while the run goes on.
     callback
         Called after each epoch with its number, loss and bits (:class:`fabula.training.loop.run.Progress`), for
-        example with ``fabula.EpochLog("run.jsonl")``.
+        example with ``fabula.training.EpochLog("run.jsonl")``.
     device
         ``"auto"`` (a GPU if there is one), ``"cpu"``, ``"cuda"`` or ``"cuda:1"``.
 
@@ -164,7 +164,9 @@ def _recipe(data: Data, config: TrainingConfig | str | None, held_out: float, de
 
     settings = preset(config or "default") if config is None or isinstance(config, str) else config
     if not isinstance(settings, TrainingConfig):
-        raise InputError(f"the settings must be what fabula.preset gives, or its name; got {type(config).__name__}")
+        raise InputError(
+            f"the settings must be what fabula.training.preset gives, or its name; got {type(config).__name__}"
+        )
     changes = {name: value for name, value in settings.to_dict().items() if name != "preset"}
     return Recipe(_given(data), {}, settings.preset, changes, device, held_out)
 

@@ -13,7 +13,7 @@ from fabula.core.ordering import Ints
 from fabula.errors import InputError
 from fabula.evaluation.information import Information, makers, summed_up
 from fabula.media.evidence import find_evidence
-from fabula.media.registry import measured_where_held
+from fabula.media.registry import measure_if_held
 from fabula.models.encoders.measures import as_measures
 from fabula.models.model import Model
 from fabula.models.order import likeliest, solvable
@@ -28,8 +28,8 @@ _NEGATIVES = 31
 def measured_split(split: Split) -> Split:
     """A split whose collections hold their texts or the like, measured."""
     same = split.training is split.held_out
-    held_out = [measured_where_held(c)[0] for c in split.held_out]
-    training = held_out if same else [measured_where_held(c)[0] for c in split.training]
+    held_out = [measure_if_held(c)[0] for c in split.held_out]
+    training = held_out if same else [measure_if_held(c)[0] for c in split.training]
     return replace(split, training=training, held_out=held_out)
 
 
@@ -41,7 +41,7 @@ def looked_at(model: Model, collection: Collection) -> Evidence:
     InputError
         When nothing that the model goes by can be seen in them.
     """
-    found = find_evidence(collection, measured_where_held(collection)[1])
+    found = find_evidence(collection, measure_if_held(collection)[1])
     if not any(name in found.pairs for name in as_measures(model.encoder).pair_names):
         raise InputError(f"{collection.id}: the model needs items that can be looked at, such as texts")
     return found

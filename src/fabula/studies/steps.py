@@ -18,7 +18,7 @@ from fabula.errors import InputError
 from fabula.evaluation.intervals import Interval, mean_interval
 from fabula.media.extraction import Measuring
 from fabula.media.medium import Medium
-from fabula.media.registry import measured_where_held, medium_of_file
+from fabula.media.registry import measure_if_held, medium_of_file
 from fabula.models.encoders.measures import measures_config, stand_out
 from fabula.models.file import save_model
 from fabula.models.model import Model
@@ -165,7 +165,7 @@ def _split(recipe: Recipe, measuring: Measuring | None) -> tuple[Split, Medium]:
         split = Split(training, held_out, f"{len(held_out)} of {len(found.collections)} held out", found.notes)
     else:
         plain = split_of(recipe)
-        medium = measured_where_held(plain.training[0])[1]
+        medium = measure_if_held(plain.training[0])[1]
         split = Split(_measured(plain.training), _measured(plain.held_out), plain.rule, plain.notes)
     if medium is None:
         raise InputError(f"{recipe.table}: a step model needs items that can be looked at, such as texts")
@@ -173,7 +173,7 @@ def _split(recipe: Recipe, measuring: Measuring | None) -> tuple[Split, Medium]:
 
 
 def _measured(collections: Sequence[Collection]) -> list[Collection]:
-    return [measured_where_held(collection)[0] for collection in collections if len(collection) >= FEWEST]
+    return [measure_if_held(collection)[0] for collection in collections if len(collection) >= FEWEST]
 
 
 def _looked(

@@ -8,7 +8,7 @@ from typing import Any
 
 from fabula.core.template import PAPER_KNOTS
 from fabula.errors import InputError
-from fabula.media.music.album_tables import LOGGED
+from fabula.media.music.tracks import LOGGED
 from fabula.models.config import PRESETS
 from fabula.models.encoders import encoder_kind, item_encoders
 from fabula.models.scorers import most_detailed, sequence_scorers

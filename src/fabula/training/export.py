@@ -16,7 +16,7 @@ from fabula.core.collection import Collection
 from fabula.core.essence import Floats
 from fabula.core.files.writing import write_whole
 from fabula.errors import import_extra
-from fabula.media.music.album_tables import ORIENTED_BY
+from fabula.media.music.tracks import ORIENTED_BY
 from fabula.models.model import Model
 from fabula.models.transform import Transform, log_parts
 from fabula.training.config import TrainingConfig

@@ -16,12 +16,11 @@ from typing import Any
 from fabula.errors import FileError, InputError
 from fabula.report.page import write_page
 from fabula.report.pictures import write_picture
+from fabula.session.answer import rows_of
+from fabula.session.export import number_names, write_ordered
 from fabula.session.ordered import Ordered
-from fabula.session.telling.answer import rows_of
-from fabula.session.writing.copies import numbered_names
-from fabula.session.writing.outputs import write_ordered
-from fabula.web.guard.files import ItemFile
-from fabula.web.store import OpenCollection
+from fabula.web.file_access import ItemFile
+from fabula.web.server_store import OpenCollection
 
 _CHUNK = 1 << 18
 _WRITERS: dict[str, Callable[[Ordered, Path], Path]] = {"html": write_page, "svg": write_picture}
@@ -62,7 +61,7 @@ def zip_copies(opened: OpenCollection, ordered: Ordered, scratch: Path) -> Itera
         missing = next(row.item for row, file in zip(rows, files, strict=True) if file is None or not file.there)
         count = f"{len(files) - len(there)} of {len(files)}"
         raise InputError(f"{missing.label!r} has no file here, so it cannot be copied ({count})")
-    names = numbered_names(rows, [file.path.suffix.lower() for file in there])
+    names = number_names(rows, [file.path.suffix.lower() for file in there])
     written = [name.encode("utf-8", "replace").decode() for name in names]
     return _zip(_playlist(ordered, written, scratch), list(zip(written, there, strict=True)))
 

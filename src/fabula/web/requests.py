@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import math
+from collections.abc import Callable, Coroutine
 from typing import Annotated, Any, Literal
 
+from fastapi import Request, Response
+from fastapi.routing import APIRoute
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 Text = Annotated[str, StringConstraints(max_length=4000)]
@@ -124,3 +129,73 @@ class SaveRequest(_Body):
     """Save a session: the page's own state goes into the file as it is."""
 
     state: dict[str, Any] = {}
+
+
+# JSON as the standard has it: without NaN and Infinity
+
+_MOST_DEEP = 60  # levels; nobody's request has more
+
+
+class StrictRoute(APIRoute):
+    """A route whose JSON bodies are what the standard calls JSON, and not too deep."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """The handler, for requests that read JSON strictly."""
+        handler = super().get_route_handler()
+
+        async def handle(request: Request) -> Response:
+            return await handler(_StrictRequest(request.scope, request.receive))
+
+        return handle
+
+
+class _StrictRequest(Request):
+    async def json(self) -> Any:
+        if not hasattr(self, "_json"):
+            self._json = read_json(await self.body())
+        return self._json
+
+
+def read_json(body: bytes) -> Any:
+    """What a body says.
+
+    Raises
+    ------
+    json.JSONDecodeError
+        When it is not JSON, holds a number that is none, or is nested too deep.
+    """
+    try:
+        data = json.loads(body, parse_constant=_refuse_constant, parse_float=_read_float)
+        if _measure_depth(data) > _MOST_DEEP:
+            raise ValueError(f"it is nested more than {_MOST_DEEP} deep")
+    except (ValueError, RecursionError) as error:
+        words = "it is nested too deep" if isinstance(error, RecursionError) else str(error)[:200]
+        raise json.JSONDecodeError(words, "", 0) from error
+    return data
+
+
+def _refuse_constant(name: str) -> float:
+    raise ValueError(f"{name} is no number")
+
+
+def _read_float(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(f"{text[:40]} is too large a number")
+    return value
+
+
+def _measure_depth(data: Any) -> int:
+    """How deep lists and objects are nested; looked at level by level."""
+    level, depth = [data], 0
+    while level:
+        level = [inner for one in level if isinstance(one, dict | list) for inner in _list_inner(one)]
+        depth += 1
+        if depth > _MOST_DEEP:
+            break
+    return depth
+
+
+def _list_inner(one: dict[str, Any] | list[Any]) -> list[Any]:
+    values = one.values() if isinstance(one, dict) else one
+    return [value for value in values if isinstance(value, dict | list)]

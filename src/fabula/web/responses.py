@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import math
 import mimetypes
 from functools import cache
 from pathlib import Path
@@ -12,16 +14,16 @@ from fastapi.responses import Response
 
 from fabula.core.builtin import template, template_names
 from fabula.core.template import Template
+from fabula.media.facts import total
 from fabula.media.medium import Medium, Wave
 from fabula.media.registry import item_endings
-from fabula.media.units import total
+from fabula.session.answer import input_order_name
 from fabula.session.ordered import Ordered
 from fabula.session.session import Session
-from fabula.session.telling.answer import given_name
 from fabula.sources.registry import list_endings
-from fabula.web.guard.files import ItemFile
-from fabula.web.guard.strict import write_json
-from fabula.web.store import OpenCollection
+from fabula.web.file_access import ItemFile
+from fabula.web.server_store import OpenCollection
+from fabula.web.workspace import PageWorkspace
 
 _SAMPLES = 41
 
@@ -31,6 +33,28 @@ def json_response(data: Any, status: int = 200) -> Response:
     return Response(write_json(data), status, media_type="application/json")
 
 
+def write_json(data: Any) -> str:
+    """JSON text, plain ASCII; a number that is none is written as null.
+
+    Examples
+    --------
+    >>> write_json({"gap": float("inf"), "a": [1.5]})
+    '{"gap":null,"a":[1.5]}'
+    """
+    try:
+        return json.dumps(data, separators=(",", ":"), allow_nan=False)
+    except ValueError:
+        return json.dumps(_null_infinite(data), separators=(",", ":"), allow_nan=False)
+
+
+def _null_infinite(data: Any) -> Any:
+    if isinstance(data, dict):
+        return {key: _null_infinite(value) for key, value in data.items()}
+    if isinstance(data, list | tuple):
+        return [_null_infinite(value) for value in data]
+    return None if isinstance(data, float) and not math.isfinite(data) else data
+
+
 def collection_body(opened: OpenCollection, *, knows_model: bool) -> dict[str, Any]:
     """An open collection: its title, medium, model, columns and notes, and its items in the order given."""
     session = opened.session
@@ -38,20 +62,20 @@ def collection_body(opened: OpenCollection, *, knows_model: bool) -> dict[str, A
     return {
         "id": opened.id,
         "title": session.title,
-        "medium": {**_medium(medium, opened.files), "faces": medium.facing is not None},
+        "medium": {**_describe_medium(medium, opened.files), "faces": medium.facing is not None},
         "by": session.column,
-        "model": _model(session),
+        "model": _describe_model(session),
         "knows_model": knows_model,
         "columns": [{"name": name, "label": _label(name, medium)} for name in session.columns],
         "length_text": medium.unit.text(total([item.length for item in items])),
         "notes": list(session.notes),
         "origin": {"kind": opened.origin.kind, "path": opened.origin.path},
         "silent": opened.silent or None,
-        "items": _items(opened),
+        "items": _describe_items(opened),
     }
 
 
-def _medium(medium: Medium, files: tuple[ItemFile | None, ...]) -> dict[str, Any]:
+def _describe_medium(medium: Medium, files: tuple[ItemFile | None, ...]) -> dict[str, Any]:
     words, types = medium.words, (media_type(file.path, medium) for file in files if file is not None)
     kind = next((known.partition("/")[0] for known in types if known), "")
     return {
@@ -73,7 +97,7 @@ def wave_body(wave: Wave) -> dict[str, Any]:
     return {**parts, "begins": round(wave.begins, 3), "ends": round(wave.ends, 3), "length": round(wave.length, 3)}
 
 
-def _model(session: Session) -> dict[str, Any] | None:
+def _describe_model(session: Session) -> dict[str, Any] | None:
     """What the model is called, and what it knows of an item, as people call it."""
     name = session.model_name
     if name is None:
@@ -86,7 +110,7 @@ def _label(feature: str, medium: Medium) -> str:
     return medium.shown(feature).replace("_", " ")
 
 
-def _items(opened: OpenCollection) -> list[dict[str, Any]]:
+def _describe_items(opened: OpenCollection) -> list[dict[str, Any]]:
     session = opened.session
     facts = session.medium.telling.facts(session.collection)
     coloured = next((fact for fact in facts if fact.coloured), None)
@@ -121,8 +145,8 @@ def order_body(ordered: Ordered, result: str | None, *, explain: bool) -> dict[s
     return {
         **ordered.to_json(explain=explain),
         "result": result,
-        "given_name": given_name(ordered),
-        "steps": _steps(ordered),
+        "given_name": input_order_name(ordered),
+        "steps": _describe_steps(ordered),
         "length_texts": {
             "sides": [unit.text(length) for length in ordered.lengths],
             "all": unit.text(total(ordered.lengths)),
@@ -131,12 +155,30 @@ def order_body(ordered: Ordered, result: str | None, *, explain: bool) -> dict[s
     }
 
 
-def _steps(ordered: Ordered) -> list[dict[str, Any]]:
+def _describe_steps(ordered: Ordered) -> list[dict[str, Any]]:
     """What lies between neighbours, and which of it counts, where smoothness was asked for."""
     if ordered.steps is None:
         return []
-    counted = {part.name for part in ordered.steps.counted}
+    counted = {part.name for part in ordered.steps.active}
     return [{"name": part.name, "counts": part.name in counted} for part in ordered.steps.parts]
+
+
+def workspace_body(found: PageWorkspace) -> dict[str, Any]:
+    """What is kept of a collection: the page's state, and its revision."""
+    state, saved = (None, None) if found.kept is None else (found.kept.state, found.kept.saved)
+    return {"revision": found.revision, "state": state, "saved": saved}
+
+
+def workspace_summary(found: PageWorkspace) -> dict[str, Any]:
+    """What is said of a collection of which something is kept, where there may be many."""
+    return {
+        "id": found.id,
+        "title": found.title,
+        "items": len(found.session["items"]),
+        "origin": {"kind": found.origin.get("kind"), "path": found.origin.get("path")},
+        "saved": None if found.kept is None else found.kept.saved,
+        "versions": list(found.versions),
+    }
 
 
 def format_body() -> dict[str, list[str]]:
@@ -147,10 +189,10 @@ def format_body() -> dict[str, list[str]]:
 @cache
 def templates_body() -> list[dict[str, Any]]:
     """The built-in templates, each with its values at evenly spaced positions."""
-    return [_template(template(name)) for name in template_names()]
+    return [_describe_template(template(name)) for name in template_names()]
 
 
-def _template(one: Template) -> dict[str, Any]:
+def _describe_template(one: Template) -> dict[str, Any]:
     return {
         "name": one.name,
         "description": one.description,

@@ -58,7 +58,7 @@ class Settings:
     most_results_each: int = 12
 
 
-def as_roots(paths: tuple[str | Path, ...]) -> tuple[Path, ...]:
+def check_roots(paths: tuple[str | Path, ...]) -> tuple[Path, ...]:
     """Check the folders named at start.
 
     Raises

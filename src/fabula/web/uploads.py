@@ -15,8 +15,8 @@ from starlette.requests import ClientDisconnect, Request
 from fabula.errors import shown
 from fabula.media.registry import item_endings
 from fabula.sources.registry import list_endings
-from fabula.web.errors import StatusError
-from fabula.web.store import Store
+from fabula.web.http_errors import StatusError
+from fabula.web.server_store import ServerStore
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Received:
         return self.path.suffix
 
 
-async def receive(request: Request, store: Store) -> tuple[str, list[Received]]:
+async def receive(request: Request, store: ServerStore) -> tuple[str, list[Received]]:
     """Store the files of a multipart request.
 
     Returns
@@ -65,17 +65,13 @@ async def receive(request: Request, store: Store) -> tuple[str, list[Received]]:
             raise StatusError(400, "the upload broke off")
         if not receiving.files:
             raise StatusError(400, "nothing in the upload can be opened: no file of a known kind")
-    except MultipartParseError as error:
+    except BaseException as error:
         receiving.close()
         store.drop_upload(upload)
-        raise StatusError(400, f"the upload is not well-formed: {error}") from error
-    except ClientDisconnect as error:
-        receiving.close()
-        store.drop_upload(upload)
-        raise StatusError(400, "the upload broke off") from error
-    except BaseException:
-        receiving.close()
-        store.drop_upload(upload)
+        if isinstance(error, MultipartParseError):
+            raise StatusError(400, f"the upload is not well-formed: {error}") from error
+        if isinstance(error, ClientDisconnect):
+            raise StatusError(400, "the upload broke off") from error
         raise
     return upload, receiving.files
 
@@ -83,7 +79,7 @@ async def receive(request: Request, store: Store) -> tuple[str, list[Received]]:
 class _Receiving:
     """The parts of a request as they come in, byte by byte."""
 
-    def __init__(self, store: Store, upload: str, folder: Path) -> None:
+    def __init__(self, store: ServerStore, upload: str, folder: Path) -> None:
         self.store, self.upload, self.folder = store, upload, folder
         self.files: list[Received] = []
         self.whole = False

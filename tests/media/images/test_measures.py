@@ -7,9 +7,8 @@ import pytest
 from PIL import Image
 
 from fabula.core.collection import Collection, Item
-from fabula.media.images.colours import lab
-from fabula.media.images.flow import near_groups, picture_steps, with_duplicates
-from fabula.media.images.measures import MEASURES, measures_of
+from fabula.media.images.joins import near_groups, picture_steps, with_duplicates
+from fabula.media.images.picture_measures import MEASURES, lab, measures_of
 
 
 def _named(picture: Image.Image) -> dict[str, float]:

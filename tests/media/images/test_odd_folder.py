@@ -13,7 +13,7 @@ from PIL import Image
 
 import fabula
 from fabula.errors import FileError
-from fabula.session.writing.copies import number_in_place
+from fabula.session.export import number_in_place
 
 BROKEN = ("bomb.png", "broken.jpg", "cut.jpg", "empty.jpg", "text.png")
 
@@ -78,7 +78,7 @@ def test_each_is_ordered_or_told_in_a_line_and_none_is_touched(odd: Path, tmp_pa
 
 
 def test_a_palette_with_alpha_is_seen_on_white(tmp_path: Path) -> None:
-    from fabula.media.images.opening import open_picture
+    from fabula.media.images.picture_files import open_picture
 
     picture = Image.new("P", (20, 20), 1)
     picture.putpalette([0, 0, 0, 200, 0, 0])

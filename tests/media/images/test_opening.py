@@ -11,8 +11,8 @@ import pytest
 from PIL import Image
 
 from fabula.errors import FileError
-from fabula.media.images.measures import MEASURES, measure_picture
-from fabula.media.images.opening import open_picture, size_of
+from fabula.media.images.picture_files import open_picture, size_of
+from fabula.media.images.picture_measures import MEASURES, measure_picture
 
 _TURNED = {  # EXIF orientation -> how an upright picture is stored
     1: lambda a: a,

@@ -12,8 +12,8 @@ from PIL import Image
 
 import fabula
 from fabula.errors import InputError
-from fabula.media.images.books import spreads_of
-from fabula.media.images.sidecars import read_packet, write_numbers
+from fabula.media.images.picture_files import read_packet, write_numbers
+from fabula.media.images.prints import spreads_of
 
 COLOURS = ("red", "navy", "orange", "teal", "crimson", "blue", "gold", "black")
 
@@ -138,7 +138,7 @@ def test_pages_of_a_pdf_are_put_in_a_new_order(tmp_path: Path) -> None:
 
 
 def test_sidecars_say_where_a_picture_stands(folder: Path, tmp_path: Path) -> None:
-    from fabula.session.writing.copies import Copying, copy_numbered
+    from fabula.session.export import Copying, copy_numbered
 
     ordered = fabula.order(folder)
     copy_numbered(ordered, tmp_path / "copies", Copying(numbers=True))
@@ -169,7 +169,7 @@ def test_odd_packets_say_nothing(packet: str | bytes) -> None:
 
 def test_the_demo_runs_through_a_day(tmp_path: Path) -> None:
     from fabula.report.page import write_page
-    from fabula.session.demo import order_demo
+    from fabula.session.open import order_demo
 
     ordered, sheet = order_demo(tmp_path, "images")
     light = ordered.session.collection.column("brightness")[ordered.ordering]

@@ -7,10 +7,17 @@ import pytest
 from PIL import Image
 
 from fabula.core.collection import Collection, Item
-from fabula.media.images.colours import lab, srgb
-from fabula.media.images.measures import MEASURES, measures_of
-from fabula.media.images.palette import COLOURS, as_hex, decoded, palette_codes
-from fabula.media.images.words import joins
+from fabula.media.images.joins import joins
+from fabula.media.images.picture_measures import (
+    COLOURS,
+    MEASURES,
+    as_hex,
+    decode_palette,
+    lab,
+    measures_of,
+    palette_codes,
+    srgb,
+)
 from fabula.media.registry import find_medium
 
 NAMES = ("brightness", "warmth", "aspect", "bw", "edge_density", "duplicates")
@@ -68,7 +75,7 @@ def test_a_colour_comes_back_from_lab(rng: np.random.Generator) -> None:
 def test_a_palette_of_two_flat_colours(left: int, share: float) -> None:
     picture = Image.new("RGB", (100, 60), (20, 60, 160))
     picture.paste((240, 120, 30), (0, 0, left, 60))
-    found = decoded(palette_codes(np.asarray(picture)))
+    found = decode_palette(palette_codes(np.asarray(picture)))
     assert len(found) == 2
     by_hex = {as_hex(colour): part for colour, part in found}
     orange = min(by_hex, key=lambda text: abs(int(text[1:3], 16) - 240))

@@ -12,8 +12,8 @@ import pytest
 import soundfile
 
 from fabula.errors import FileError
+from fabula.media.medium import Stopped
 from fabula.media.music.audio import measure
-from fabula.media.spec import Stopped
 
 Sounds = Callable[..., Path]
 RATE = 22050

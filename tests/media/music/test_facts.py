@@ -8,11 +8,10 @@ import soundfile
 
 from fabula.core.collection import Collection, Item
 from fabula.errors import InputError
+from fabula.media.facts import choose_facts
 from fabula.media.music import level_gains
-from fabula.media.music.facts import camelot, key_name, music_doubts, music_ends, music_facts, track_gains
-from fabula.media.music.tags.reading import key_and_mode, read_item
-from fabula.media.music.tags.writing import write_gain
-from fabula.media.telling import chosen_facts
+from fabula.media.music.tags import key_and_mode, read_item, write_gain
+from fabula.media.music.track_facts import camelot, key_name, music_doubts, music_ends, music_facts, track_gains
 
 
 def tracks(columns, details=None):
@@ -68,12 +67,12 @@ def test_edges_are_known_only_where_they_were_measured():
 
 def test_facts_are_chosen_by_name():
     facts = music_facts(tracks(HEARD))
-    assert [fact.name for fact in chosen_facts(facts, ["key", "tempo"])] == ["key", "tempo"]
-    assert chosen_facts(facts, None) == ()
+    assert [fact.name for fact in choose_facts(facts, ["key", "tempo"])] == ["key", "tempo"]
+    assert choose_facts(facts, None) == ()
     with pytest.raises(
         InputError, match="nothing called 'mood' is known of these items; there are: tempo, key, loudness"
     ):
-        chosen_facts(facts, ["mood"])
+        choose_facts(facts, ["mood"])
 
 
 @pytest.mark.parametrize("ending", ["flac", "ogg", "mp3", "wav", "opus"])

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from fabula.errors import FileError, MissingExtraError
 from fabula.media.extraction import extract
-from fabula.media.music.fma import FEATURE_NAMES, SIZES, SPEC, STATISTICS, fma_features, statistics
-from fabula.media.spec import Stopped
+from fabula.media.medium import Stopped
+from fabula.media.music.librosa_features import FEATURE_NAMES, SIZES, SPEC, STATISTICS, fma_features, statistics
 
 Sounds = Callable[..., Path]
 

@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 from scipy.signal import resample_poly
 
-from fabula.media.music.hearing.mixing import Mix
-from fabula.media.music.hearing.pitches import Pitches, tuning
-from fabula.media.music.loudness.levels import edges, loudness_range
-from fabula.media.music.loudness.peaks import Peak
+from fabula.media.music.key import Pitches, tuning
+from fabula.media.music.loudness import Peak, edges, loudness_range
+from fabula.media.music.spectra import Mix
 
 from .sounds import MAJOR, MINOR, RATE, clicks, heard, notes
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from fabula.errors import InputError
-from fabula.media.music.loudness.meter import FLOOR, channel_weights, chunk_frames, integrated, loudness
+from fabula.media.music.loudness import FLOOR, channel_weights, chunk_frames, integrate, loudness
 
 RATES = (22050, 44100, 48000, 96000)
 Array = NDArray[np.float64]
@@ -54,7 +54,7 @@ def by_the_book(sound: Array, rate: int) -> float:
     """BS.1770-4 sample by sample and block by block."""
     from scipy.signal import lfilter
 
-    from fabula.media.music.loudness.weighting import sections
+    from fabula.media.music.loudness import sections
 
     for numerator, denominator in sections(rate):
         sound = lfilter(numerator, [1.0, *denominator], sound, axis=0)
@@ -75,7 +75,7 @@ def test_as_sample_by_sample(rate: int) -> None:
 
 
 def test_standard_coefficients_at_48_khz() -> None:
-    from fabula.media.music.loudness.weighting import sections
+    from fabula.media.music.loudness import sections
 
     (shelf, shelf_poles), (_, high_poles) = sections(48000)
     np.testing.assert_allclose(shelf, [1.53512485958697, -2.69169618940638, 1.19839281085285], atol=1e-9)
@@ -111,7 +111,7 @@ def test_a_stream_is_its_array_also_when_chunks_are_overwritten() -> None:
             room[: len(part)] = part
             yield room[: len(part)]
 
-    assert integrated(chunks(), 8000) == loudness(sound, 8000)
+    assert integrate(chunks(), 8000) == loudness(sound, 8000)
 
 
 @pytest.mark.parametrize("channels", range(1, 11))
@@ -144,4 +144,4 @@ def test_words_of_refusal(samples: Array, rate: int, words: str) -> None:
 
 def test_an_empty_stream_is_refused() -> None:
     with pytest.raises(InputError, match="no samples"):
-        integrated([], 48000)
+        integrate([], 48000)

@@ -12,10 +12,9 @@ import soundfile
 
 from fabula.core.collection import Collection, Item
 from fabula.errors import FileError, InputError
-from fabula.media.music.decoding.waves import PARTS, wave_of
-from fabula.media.music.tags.covers import MOST_BYTES, cover_of
-from fabula.media.music.tags.sheets import write_cue, write_timing
-from fabula.media.spec import Stopped
+from fabula.media.medium import Stopped
+from fabula.media.music.cue_sheets import write_cue, write_timing
+from fabula.media.music.previews import MOST_BYTES, PARTS, cover_of, wave_of
 
 RATE = 8000
 

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from fabula.core.collection import Item
-from fabula.media.music.tags.reading import (
+from fabula.media.music.tags import (
     AUDIO_ENDINGS,
     COMPANION_ENDINGS,
+    common_title,
     key_and_mode,
     read_item,
-    shared_title,
     track_number,
 )
 
@@ -73,6 +73,6 @@ def test_endings_and_titles():
     assert ".mp3" in AUDIO_ENDINGS
     assert not AUDIO_ENDINGS & COMPANION_ENDINGS
     items = [Item("a", details={"album": "X"}), Item("b", details={"album": "X"})]
-    assert shared_title(items) == "X"
-    assert shared_title([*items, Item("c")]) == ""
+    assert common_title(items) == "X"
+    assert common_title([*items, Item("c")]) == ""
     assert track_number(items[0]) is None

@@ -98,7 +98,7 @@ def test_steps_go_from_the_end_of_one_to_the_start_of_the_next():
     assert part(steps, "brightness").distance.round(6).tolist() == [[2, 1], [0, 1]]
     assert part(steps, "key").distance.tolist() == [[2, 1], [0, 1]]
     assert part(steps, "silence").distance.tolist() == [[2.5, 2.5], [2.5, 2.5]]
-    assert "silence" not in [one.name for one in steps.counted]
+    assert "silence" not in [one.name for one in steps.active]
 
 
 def test_the_tempo_of_an_edge_counts_where_it_is_another_and_sure():
@@ -127,18 +127,18 @@ def test_what_a_tag_says_wins_over_what_was_heard():
 def test_what_is_not_sure_counts_as_an_average_step():
     columns = {"heard_tempo": [100.0, 110, 141, 100], "tempo_confidence": [1.0, 1, 0, 0]}
     tempo = music_steps(collection(**columns), np.zeros(4)).parts[0]
-    assert tempo.expected[2, 3] == pytest.approx(1)
-    assert tempo.expected[0, 1] == pytest.approx(10 / ((tempo.distance.sum()) / 12))
+    assert tempo.expectation[2, 3] == pytest.approx(1)
+    assert tempo.expectation[0, 1] == pytest.approx(10 / ((tempo.distance.sum()) / 12))
 
 
 def test_weights_of_steps_can_be_set():
     steps = music_steps(measured(start_loudness=[-10, -22]), np.zeros(2))
-    chosen = steps.weighted({"loudness": 2.0, "silence": 1.0})
-    assert [one.name for one in chosen.counted] == ["loudness", "silence"]
+    chosen = steps.reweigh({"loudness": 2.0, "silence": 1.0})
+    assert [one.name for one in chosen.active] == ["loudness", "silence"]
     np.testing.assert_allclose(
-        chosen.table, (2 * part(steps, "loudness").expected + part(steps, "silence").expected) / 3
+        chosen.table, (2 * part(steps, "loudness").expectation + part(steps, "silence").expectation) / 3
     )
     with pytest.raises(InputError, match="no step between these items is called 'mood'; there are: loudness, tempo"):
-        steps.weighted({"mood": 1.0})
+        steps.reweigh({"mood": 1.0})
     with pytest.raises(InputError, match="above 0"):
-        steps.weighted({"tempo": -1.0})
+        steps.reweigh({"tempo": -1.0})

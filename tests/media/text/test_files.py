@@ -1,8 +1,7 @@
 import pytest
 
-from fabula.media.text.reading.document import cut
-from fabula.media.text.reading.files import read_document, read_item, read_text
-from fabula.media.text.reading.plain import markdown_document, plain_document
+from fabula.media.text.documents import cut, markdown_document, plain_document
+from fabula.media.text.passages import read_document, read_item, read_text
 
 WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 DOCX = f"""<?xml version="1.0"?><w:document xmlns:w="{WORD}"><w:body>

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from fabula.core.collection import Collection, Item
-from fabula.media.registry import measured_where_held
-from fabula.media.text.comparing.evidence import text_look
-from fabula.media.text.reading.files import read_text
-from fabula.media.text.reading.heads import names_part, without_common_heads, without_heads
+from fabula.media.registry import measure_if_held
+from fabula.media.text.heads import names_part, without_common_heads, without_heads
+from fabula.media.text.links import text_look
+from fabula.media.text.passages import read_text
 
 WORDS = ["sea", "storm", "boat", "letter", "night", "house", "road", "king", "snow", "garden"]
 SPELLED = ("One", "Two", "Three", "Twelve", "Twenty-One", "Twenty-Two", "Twenty-Three")
@@ -38,7 +38,7 @@ def passages():
 def known(texts):
     """All that a model looks at in texts."""
     items = [Item(str(k), details={"text": text}) for k, text in enumerate(texts)]
-    collection, _ = measured_where_held(Collection("book", items))
+    collection, _ = measure_if_held(Collection("book", items))
     evidence = text_look(collection)(range(len(texts)))
     return np.nan_to_num(collection.features), evidence
 

@@ -9,10 +9,10 @@ from xml.etree import ElementTree as ET
 import pytest
 
 import fabula
-from fabula.media.text.reading.document import Block
-from fabula.media.text.reading.files import read_document
-from fabula.media.text.writing.docx import docx_bytes
-from fabula.session.writing.copies import copy_numbered
+from fabula.media.text.documents import Block
+from fabula.media.text.manuscripts import docx_bytes
+from fabula.media.text.passages import read_document
+from fabula.session.export import copy_numbered
 from fabula.sources.registry import open_source
 
 BOOK = """---

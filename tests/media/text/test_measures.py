@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from fabula.errors import InputError
-from fabula.media.text.measuring.feeling import FELT, lexicon
-from fabula.media.text.measuring.measures import MEASURES, measure_text
+from fabula.media.text.text_measures import FELT, MEASURES, lexicon, measure_text
 from fabula.session.session import open_session
 
 GLAD = "She was happy in the garden and loved the wonderful, beautiful morning at Bath with her friend. "
@@ -92,11 +91,11 @@ def test_a_few_that_are_missing_are_taken_as_average(tmp_path):
 
 def test_what_is_not_known_is_kept_in_the_cache(tmp_path, monkeypatch):
     from fabula.media import extraction
-    from fabula.media.text.measuring.measures import SPEC
+    from fabula.media.text.text_measures import SPEC
 
     monkeypatch.setenv("FABULA_CACHE_DIR", str(tmp_path / "cache"))
     file = tmp_path / "a.txt"
     file.write_text("今日は雨です。", encoding="utf-8")
     first = extraction.extract([file], SPEC).features
-    monkeypatch.setattr("fabula.media.text.measuring.measures.measure_text", lambda text: pytest.fail("measured again"))
+    monkeypatch.setattr("fabula.media.text.text_measures.measure_text", lambda text: pytest.fail("measured again"))
     assert np.array_equal(extraction.extract([file], SPEC).features, first, equal_nan=True)

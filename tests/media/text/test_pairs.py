@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from fabula.media.text.comparing.counting import counted
-from fabula.media.text.comparing.pairs import LIKENESS, PAIRS, PRECEDENCE, pair_tables
+from fabula.media.text.pairs import LIKENESS, PAIRS, PRECEDENCE, count, pair_tables
 
 TEXTS = [
     "A stranger came to the inn with Mary Bull. Then Mary Bull slept, and Mary slept on.",
@@ -16,7 +15,7 @@ TEXTS = [
 
 @pytest.fixture(scope="module")
 def tables():
-    return pair_tables(counted(TEXTS))
+    return pair_tables(count(TEXTS))
 
 
 def test_likeness_is_the_same_both_ways_and_precedence_turns(tables):
@@ -30,13 +29,13 @@ def test_likeness_is_the_same_both_ways_and_precedence_turns(tables):
 def test_who_introduces_comes_first():
     others = ["It was late and they went on.", "Nothing moved that night.", "They spoke of it.", "It was over."]
     texts = ["Then they saw the stranger again.", "Then a tall stranger came to the gate.", *others]
-    found = pair_tables(counted(texts))["new_words"]
+    found = pair_tables(count(texts))["new_words"]
     assert found[1, 0] > 0
     assert found[0, 1] == -found[1, 0]
 
 
 def test_facts_are_those_of_a_plain_count():
-    found = counted(TEXTS)
+    found = count(TEXTS)
     mary = found.words.index("mary")
     entry = np.flatnonzero((found.counts.indices == mary) & (found.row == 0))[0]
     facts = {name: float(values[entry]) for name, values in found.facts.items()}
@@ -45,11 +44,11 @@ def test_facts_are_those_of_a_plain_count():
 
 
 def test_some_texts_are_as_if_there_were_no_others():
-    some, alone = counted(TEXTS).only([2, 0, 3]), counted([TEXTS[2], TEXTS[0], TEXTS[3]])
+    some, alone = count(TEXTS).only([2, 0, 3]), count([TEXTS[2], TEXTS[0], TEXTS[3]])
     for name, table in pair_tables(alone).items():
         assert pair_tables(some)[name] == pytest.approx(table, abs=1e-9)
 
 
 @pytest.mark.parametrize("texts", [["我是谁。你是谁。", "他是我。"], ["one", "two"], ["same words", "same words"]])
 def test_any_script_and_any_few_texts_give_finite_tables(texts):
-    assert all(np.isfinite(table).all() for table in pair_tables(counted(texts)).values())
+    assert all(np.isfinite(table).all() for table in pair_tables(count(texts)).values())

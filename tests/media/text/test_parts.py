@@ -2,7 +2,7 @@ import pytest
 
 import fabula
 from fabula.errors import InputError
-from fabula.media.text.reading.files import text_of
+from fabula.media.text.passages import text_of
 from fabula.sources.registry import open_source
 
 BOOK = """---

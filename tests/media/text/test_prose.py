@@ -6,7 +6,7 @@ import pytest
 import fabula
 from fabula.errors import InputError
 from fabula.media.registry import find_medium
-from fabula.media.text.comparing.pairs import PAIRS
+from fabula.media.text.pairs import PAIRS
 from fabula.models.file import load_model
 
 PEOPLE = ["Ann", "Bob", "Carl", "Dora", "Eve", "Fred", "Gina", "Hugo", "Iris", "John"]
@@ -31,7 +31,9 @@ def test_the_model_takes_what_the_medium_gives(name):
     assert "pairs" in model.reads
     assert set(model.feature_names) <= set(medium.measured)
     assert set(model.encoder.pair_names) <= set(PAIRS)
-    assert model.tensors["reach.weights"][model.encoder.pair_names.index("wording"), 0] > 0  # close texts follow each other
+    assert (
+        model.tensors["reach.weights"][model.encoder.pair_names.index("wording"), 0] > 0
+    )  # close texts follow each other
     assert model.card["name"] == name
 
 

@@ -1,10 +1,9 @@
 import numpy as np
 import pytest
 
-from fabula.media.text.measuring.languages import language_of
-from fabula.media.text.measuring.measures import MEASURES, measure_text
-from fabula.media.text.measuring.words import names_of, paragraphs_of, sentences_of, without_spaces, words_of
-from fabula.media.text.reading.plain import plain_document
+from fabula.media.text.documents import plain_document
+from fabula.media.text.language import language_of, names_of, paragraphs_of, sentences_of, without_spaces, words_of
+from fabula.media.text.text_measures import MEASURES, measure_text
 
 
 @pytest.mark.parametrize(

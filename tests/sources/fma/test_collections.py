@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from fabula.errors import FileError, InputError
-from fabula.media.music.fma import FEATURE_NAMES
+from fabula.media.music.librosa_features import FEATURE_NAMES
 from fabula.sources.fma import archive as fma_archive
 from fabula.sources.fma.collections import REASONS, read_fma
 

@@ -31,10 +31,10 @@ def test_what_is_planted_is_found(trained, albums, planted):
     assert trained.bits > 2.0
     model = trained.model
     album = planted(1, seed=7)[0]
-    tables = model.tables(album)
+    tables = model.energy(album)
     rng = np.random.default_rng(0)
     others = [tables.score(rng.permutation(6)) for _ in range(50)]
-    assert tables.score(range(6)) > np.mean(others)
+    assert tables.score(np.arange(6)) > np.mean(others)
     assert tables.positions[0].argmax() == 0  # Intro
     assert tables.positions[-1].argmax() == 5  # Outro
 

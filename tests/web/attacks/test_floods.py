@@ -20,17 +20,17 @@ import pytest
 from fabula.errors import FileError
 from fabula.sources.playlists import entries
 from fabula.sources.playlists.playlist import read_playlist
-from fabula.web.guard import lists
-from fabula.web.guard.connections import Patience
+from fabula.web import file_access as lists
+from fabula.web.app import Timeouts
 from fabula.web.settings import Settings
 from tests.web.conftest import serving, table
 
-QUICK = Patience(request=0.4, body=0.5, slowest=2000, answer=0.6, connections=12)
+QUICK = Timeouts(request=0.4, body=0.5, slowest=2000, answer=0.6, connections=12)
 
 
 @pytest.fixture(scope="module")
 def quick():
-    with serving(patience=QUICK) as served:
+    with serving(timeouts=QUICK) as served:
         yield served
 
 
@@ -285,7 +285,7 @@ def test_a_killed_server_leaves_nothing_that_the_next_one_does_not_sweep_up(star
 
 
 def test_folders_of_others_are_not_swept(tmp_path, monkeypatch):
-    from fabula.web.guard import scratch
+    from fabula.web import server_store as scratch
 
     monkeypatch.setattr(scratch.tempfile, "gettempdir", lambda: str(tmp_path))
     (tmp_path / "elsewhere").mkdir()

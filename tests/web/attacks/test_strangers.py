@@ -10,7 +10,7 @@ import httpx
 import pytest
 from starlette.datastructures import Headers
 
-from fabula.web.guard.access import ONCE, Access, host_parts
+from fabula.web.access import ONCE, Access, split_host
 from fabula.web.settings import Settings
 from tests.web.conftest import serving
 
@@ -65,8 +65,8 @@ def test_a_code_is_good_for_a_while(monkeypatch):
     access = Access("t" * 32)
     code = access.once()
     later = time.monotonic() + ONCE + 1
-    monkeypatch.setattr("fabula.web.guard.access.time.monotonic", lambda: later)
-    assert access.entered(f"token={code}".encode(), Headers({"host": "127.0.0.1:1"})) is None
+    monkeypatch.setattr("fabula.web.access.time.monotonic", lambda: later)
+    assert access.enter(f"token={code}".encode(), Headers({"host": "127.0.0.1:1"})) is None
 
 
 @pytest.mark.slow
@@ -117,8 +117,8 @@ def test_two_names_are_none(server):
 
 
 def test_hosts_in_parts():
-    assert host_parts("[::1]:80") == ("[::1]", "80")
-    assert [host_parts(host) for host in ("", " ", "a b", "[x]", "a:b", "[::1]]", "a:-1")] == [None] * 7
+    assert split_host("[::1]:80") == ("[::1]", "80")
+    assert [split_host(host) for host in ("", " ", "a b", "[x]", "a:b", "[::1]]", "a:-1")] == [None] * 7
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fabula.cli.research.recipe import named_recipe, recipe_options
+from fabula.cli.help import HeadedCommand
+from fabula.cli.research.recipe import RECIPE, named_recipe, recipe_options
 from fabula.errors import InputError
 
 if TYPE_CHECKING:
@@ -14,7 +15,10 @@ if TYPE_CHECKING:
     from fabula.training.audit import AuditReport, AuditRow
 
 
-@click.command("audit")
+_SECTIONS = {"The audit": ("controls_only", "published_bug", "as_json"), **RECIPE}
+
+
+@click.command("audit", cls=HeadedCommand, sections=_SECTIONS)
 @recipe_options
 @click.option("--controls-only", is_flag=True, help="Leave the real collections out.")
 @click.option("--published-bug", is_flag=True, help="Put in the errors of the published code, to see them caught.")

@@ -8,14 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fabula.cli.research.recipe import named_recipe, recipe_options
+from fabula.cli.help import HeadedCommand
+from fabula.cli.research.recipe import RECIPE, named_recipe, recipe_options
 from fabula.errors import InputError
 
 if TYPE_CHECKING:
     from fabula.training.comparison import Compared
 
 
-@click.command("compare")
+_SECTIONS = {"The comparison": ("seeds", "sweep", "output", "as_json"), **RECIPE}
+
+
+@click.command("compare", cls=HeadedCommand, sections=_SECTIONS)
 @recipe_options
 @click.option("--seeds", type=click.IntRange(1, 100), default=5, show_default=True, help="Runs for each.")
 @click.option("--sweep", metavar="1,2,4,...", help="Instead: bits of the essence by its number of dimensions.")

@@ -15,6 +15,13 @@ if TYPE_CHECKING:
     from fabula.studies.recipe import Kind, Recipe
 
 
+RECIPE = {
+    "Data": ("recipe_file", "where", "features", "titles", "logged", "held_out"),
+    "The model": ("kind", "preset", "dimensions", "scorers", "settings"),
+    "Training": ("epochs", "batch", "negatives", "seed", "device"),
+}  # heading -> options, for the help
+
+
 def _options() -> list[Callable[..., Any]]:
     from fabula.models.config import PRESETS
     from fabula.models.scorers import sequence_scorers

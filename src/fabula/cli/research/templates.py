@@ -61,9 +61,9 @@ def show(template: str) -> None:
       fabula templates show "0:0.2,0.5:1,1:0"
     """
     from fabula.cli.printing import print_template
-    from fabula.session.requests.naming import named_template
+    from fabula.session.request import find_template
 
-    print_template(named_template(template))
+    print_template(find_template(template))
 
 
 _CORPUS = [

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fabula.cli.research.recipe import as_recipe, named_recipe, recipe_options
+from fabula.cli.help import HeadedCommand
+from fabula.cli.research.recipe import RECIPE, as_recipe, named_recipe, recipe_options
 from fabula.core.files.writing import check_target
 from fabula.errors import InputError
 
@@ -16,7 +17,11 @@ if TYPE_CHECKING:
     from fabula.studies.recipe import Recipe
 
 
-@click.command("train")
+_OUT = ("output", "checkpoint", "onnx", "history", "tensorboard", "write_recipe", "show_recipe")
+_SECTIONS = {"What comes out": _OUT, **RECIPE, "Training": (*RECIPE["Training"], "start", "jobs")}
+
+
+@click.command("train", cls=HeadedCommand, sections=_SECTIONS)
 @recipe_options
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Where the model goes (.safetensors).")
 @click.option(

@@ -18,7 +18,7 @@ from fabula.jobs.task import Asked, Cut, Round, Task
 from fabula.media.extraction import Measuring, extract
 from fabula.media.medium import Medium
 from fabula.media.registry import find_medium
-from fabula.session.opening.measure import joined
+from fabula.session.measure import add_columns
 from fabula.sources.folders import files_of
 from fabula.sources.folders_reader import medium_of
 from fabula.sources.registry import Opening
@@ -80,7 +80,7 @@ class Extract(Task):
         failures = changed | {_relative(path, root): why for path, why in found.problems}
         items = [medium.read_item(os.fspath(root / name)) for name in kept]
         source = Source(root, Collection("files", items), medium, files=True) if items else None
-        rows = medium.complete(joined(source, found)) if source else None
+        rows = medium.complete(add_columns(source, found)) if source else None
         return _table(medium, rows, kept, [[n, failures[n]] for n, _ in files if n in failures]), len(files)
 
 

@@ -9,12 +9,10 @@ from pathlib import Path
 from fabula.core.collection import Collection
 from fabula.core.essence import Floats
 from fabula.core.files.writing import write_whole
-from fabula.media.images.files import COMPANION_ENDINGS, PICTURE_ENDINGS, read_item
-from fabula.media.images.sidecars import numbered, write_numbers
-from fabula.media.medium import Cover, Facing, Medium, Output, Preview, Words
-from fabula.media.spec import Spec
+from fabula.media.facts import Fact, Telling
+from fabula.media.images.picture_files import COMPANION_ENDINGS, PICTURE_ENDINGS, read_item, sidecar_path, write_numbers
+from fabula.media.medium import Cover, Facing, Medium, Output, Preview, Spec, Words
 from fabula.media.steps import Steps
-from fabula.media.telling import Fact, Telling
 
 _TRAITS = {  # feature: (much, little)
     "brightness": ("light", "dark"),
@@ -52,38 +50,38 @@ _SHOWN = {
 
 
 def _images() -> Spec:
-    from fabula.media.images.measures import SPEC
+    from fabula.media.images.picture_measures import SPEC
 
     return SPEC
 
 
 def _steps(collection: Collection, essence: Floats) -> Steps:
-    from fabula.media.images.flow import picture_steps
+    from fabula.media.images.joins import picture_steps
 
     return picture_steps(collection, essence)
 
 
 def _facing(collection: Collection) -> Facing:
-    from fabula.media.images.spreads import facing_pages
+    from fabula.media.images.joins import facing_pages
 
     return facing_pages(collection)
 
 
 def _complete(collection: Collection) -> Collection:
-    from fabula.media.images.flow import with_duplicates
+    from fabula.media.images.joins import with_duplicates
 
     return with_duplicates(collection)
 
 
 def _thumbnail(path: str, size: int) -> Cover | None:
-    from fabula.media.images.thumbnails import thumbnail
+    from fabula.media.images.prints import thumbnail
 
     return thumbnail(path, size)
 
 
 def _facts(collection: Collection) -> tuple[Fact, ...]:
     """The palette, where it is known."""
-    from fabula.media.images.palette import as_hex, palettes
+    from fabula.media.images.picture_measures import as_hex, palettes
 
     found = palettes(collection)
     if not any(found):
@@ -94,37 +92,37 @@ def _facts(collection: Collection) -> tuple[Fact, ...]:
 
 
 def _joins(collection: Collection, breaks: Sequence[int]) -> list[str]:
-    from fabula.media.images.words import joins
+    from fabula.media.images.joins import joins
 
     return joins(collection, breaks)
 
 
 def _parts(path: str) -> Collection | None:
-    from fabula.media.images.parts import cut_pages
+    from fabula.media.images.picture_measures import cut_pages
 
     return cut_pages(path)
 
 
 def _sheet(collection: Collection, target: Path, sides: Sequence[int]) -> Path:
-    from fabula.media.images.sheets import write_sheet
+    from fabula.media.images.prints import write_sheet
 
     return write_sheet(collection, target, sides)
 
 
 def _pdf(collection: Collection, target: Path, sides: Sequence[int]) -> Path:
-    from fabula.media.images.sheets import write_pdf
+    from fabula.media.images.prints import write_pdf
 
     return write_pdf(collection, target, sides)
 
 
 def _flip_book(collection: Collection, target: Path, sides: Sequence[int]) -> Path:
-    from fabula.media.images.books import write_flip_book
+    from fabula.media.images.prints import write_flip_book
 
     return write_flip_book(collection, target, sides)
 
 
 def _book_pdf(collection: Collection, target: Path, sides: Sequence[int]) -> Path:
-    from fabula.media.images.books import write_book_pdf
+    from fabula.media.images.prints import write_book_pdf
 
     return write_book_pdf(collection, target, sides)
 
@@ -165,7 +163,7 @@ MEDIUM = Medium(
     facing=_facing,
     outputs=OUTPUTS,
     write_numbers=write_numbers,
-    numbered=numbered,
+    numbered=sidecar_path,
     telling=Telling(facts=_facts, joins=_joins),
 )
 

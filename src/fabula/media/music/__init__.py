@@ -8,17 +8,22 @@ import numpy as np
 
 from fabula.core.collection import Collection
 from fabula.core.essence import Floats
-from fabula.media.medium import Medium, Preview, Wave, Words
-from fabula.media.music.facts import music_doubts, music_ends, music_facts, track_gains
-from fabula.media.music.known import levels
-from fabula.media.music.tags.covers import cover_of
-from fabula.media.music.tags.reading import AUDIO_ENDINGS, COMPANION_ENDINGS, read_item, shared_title, track_number
-from fabula.media.music.tags.sheets import write_cue, write_timing
-from fabula.media.music.tags.writing import write_gain, write_numbers
+from fabula.media.facts import SECONDS, Levelling, Preset, Telling
+from fabula.media.medium import Medium, Preview, Spec, Stop, Wave, Words
+from fabula.media.music.cue_sheets import write_cue, write_timing
+from fabula.media.music.previews import cover_of
+from fabula.media.music.tags import (
+    AUDIO_ENDINGS,
+    COMPANION_ENDINGS,
+    common_title,
+    read_item,
+    track_number,
+    write_gain,
+    write_numbers,
+)
+from fabula.media.music.track_facts import music_doubts, music_ends, music_facts, track_gains
+from fabula.media.music.tracks import levels
 from fabula.media.music.transitions import music_steps
-from fabula.media.spec import Spec, Stop
-from fabula.media.telling import Levelling, Preset, Telling
-from fabula.media.units import SECONDS
 
 _COLUMNS = """
     energy loudness tempo valence danceability acousticness instrumentalness speechiness liveness
@@ -87,7 +92,7 @@ def level_gains(collection: Collection) -> Floats:
 
 
 def _wave(path: str, stop: Stop) -> Wave:
-    from fabula.media.music.decoding.waves import wave_of
+    from fabula.media.music.previews import wave_of
 
     return wave_of(path, stop)
 
@@ -99,7 +104,7 @@ def _audio() -> Spec:
 
 
 def _fma() -> Spec:
-    from fabula.media.music.fma import SPEC
+    from fabula.media.music.librosa_features import SPEC
 
     return SPEC
 
@@ -111,7 +116,7 @@ MEDIUM = Medium(
     companions=COMPANION_ENDINGS,
     read_item=read_item,
     number=track_number,
-    title=shared_title,
+    title=common_title,
     specs={"audio": _audio, "fma": _fma},
     complete=with_milliseconds,
     unit=SECONDS,

@@ -7,7 +7,7 @@ import numpy as np
 from fabula.core.collection import Collection
 from fabula.core.essence import Floats
 from fabula.errors import InputError
-from fabula.media.music.known import Known, column, keys, tempi, tempo_octaves
+from fabula.media.music.tracks import Known, column, keys, tempi, tempo_octaves
 from fabula.media.steps import Step, Steps, essence_steps
 
 
@@ -50,7 +50,7 @@ def _tempo(collection: Collection) -> list[Step]:
     end, start = tempi(collection, "end"), tempi(collection, "start")
     if not end.any:
         return []
-    percent = 100 * (2 ** tempo_distance(_filled(end.values), _filled(start.values)) - 1)
+    percent = 100 * (2 ** tempo_distance(_fill(end.values), _fill(start.values)) - 1)
     return [Step("tempo", "%", percent, certainty=_both(end, start))]
 
 
@@ -139,10 +139,10 @@ def _edges(collection: Collection, name: str) -> tuple[Floats, Floats]:
 
 def _plain(name: str, unit: str, end: Floats, start: Floats) -> Step:
     """A step between values that are compared as they are."""
-    return Step(name, unit, np.abs(_filled(end)[:, np.newaxis] - _filled(start)))
+    return Step(name, unit, np.abs(_fill(end)[:, np.newaxis] - _fill(start)))
 
 
-def _filled(values: Floats) -> Floats:
+def _fill(values: Floats) -> Floats:
     """The median in place of missing values."""
     known = np.isfinite(values)
     return np.where(known, values, np.median(values[known]))

@@ -10,13 +10,10 @@ import numpy as np
 from fabula.core.collection import Collection, Item
 from fabula.core.essence import Floats
 from fabula.errors import InputError
-from fabula.media.evidence import Look
-from fabula.media.medium import Medium, Preview, Words
-from fabula.media.spec import Spec
+from fabula.media.facts import Unit, as_number
+from fabula.media.medium import Look, Medium, Preview, Spec, Threads, Words
 from fabula.media.steps import Steps
-from fabula.media.text.reading.files import COMPANION_ENDINGS, TEXT_ENDINGS, read_item, text_of, unnumbered
-from fabula.media.threads import Threads
-from fabula.media.units import Unit, as_number
+from fabula.media.text.passages import COMPANION_ENDINGS, TEXT_ENDINGS, read_item, strip_number, text_of
 
 _TRAITS = {  # feature: (much, little)
     "words": ("long", "short"),
@@ -123,55 +120,55 @@ def words_read(text: str) -> float:
 
 
 def _text() -> Spec:
-    from fabula.media.text.measuring.measures import SPEC
+    from fabula.media.text.text_measures import SPEC
 
     return SPEC
 
 
 def _parts(path: str) -> Collection | None:
-    from fabula.media.text.parts import cut_file
+    from fabula.media.text.text_measures import cut_file
 
     return cut_file(path)
 
 
-def _held(collection: Collection) -> Collection | None:
-    from fabula.media.text.parts import measured_texts
+def _hold(collection: Collection) -> Collection | None:
+    from fabula.media.text.text_measures import measure_texts
 
-    return measured_texts(collection)
+    return measure_texts(collection)
 
 
 def _inner(item: Item, count: int) -> Collection | None:
-    from fabula.media.text.measuring.inner import pieces_of
+    from fabula.media.text.text_measures import pieces_of
 
     return pieces_of(item, count)
 
 
 def _ends(item: Item) -> tuple[str, str] | None:
-    from fabula.media.text.reading.excerpts import ends_of
+    from fabula.media.text.passages import ends_of
 
     return ends_of(item)
 
 
-def _joined(collection: Collection, target: Path, sides: Sequence[int]) -> Path:
-    from fabula.media.text.writing.joining import write_docx, write_markdown
+def _write_joined(collection: Collection, target: Path, sides: Sequence[int]) -> Path:
+    from fabula.media.text.manuscripts import write_docx, write_markdown
 
     return (write_docx if target.suffix.lower() == ".docx" else write_markdown)(collection, target, sides)
 
 
 def _threads(collection: Collection) -> Threads | None:
-    from fabula.media.text.comparing.people import names_along
+    from fabula.media.text.links import names_along
 
     return names_along(collection)
 
 
 def _steps(collection: Collection, essence: Floats) -> Steps:
-    from fabula.media.text.comparing.flow import text_steps
+    from fabula.media.text.links import text_steps
 
     return text_steps(collection, essence)
 
 
 def _look(collection: Collection) -> Look:
-    from fabula.media.text.comparing.evidence import text_look
+    from fabula.media.text.links import text_look
 
     return text_look(collection)
 
@@ -182,9 +179,9 @@ MEDIUM = Medium(
     endings=TEXT_ENDINGS,
     companions=COMPANION_ENDINGS,
     read_item=read_item,
-    called=unnumbered,
+    called=strip_number,
     parts=_parts,
-    held=_held,
+    held=_hold,
     inner=_inner,
     tone="valence",
     content=text_of,
@@ -198,7 +195,7 @@ MEDIUM = Medium(
     proposer="prose",
     columns=_COLUMNS,
     preview=Preview("text", dict.fromkeys(_SHOWN, "text/plain"), ends=_ends),
-    outputs={".md": _joined, ".docx": _joined},
+    outputs={".md": _write_joined, ".docx": _write_joined},
 )
 
 __all__ = ["MEDIUM", "text_lengths"]

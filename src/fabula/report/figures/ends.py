@@ -7,7 +7,7 @@ from html import escape
 
 import numpy as np
 
-from fabula.media.telling import Ends
+from fabula.media.facts import Ends
 from fabula.report.svg import short
 
 MOST_ITEMS = 60

@@ -11,8 +11,7 @@ from fabula.core.essence import Floats, normalise
 from fabula.core.template import Template
 from fabula.report import svg
 from fabula.report.figures.colours import GREY, frame, path, shortened, text
-from fabula.session.telling.inner import InnerArc
-from fabula.session.telling.pieces import WholeArc
+from fabula.session.inner_arcs import InnerArc, WholeArc
 
 Scale = Callable[[float], float]
 WIDTH = 900

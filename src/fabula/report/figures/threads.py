@@ -7,7 +7,7 @@ from html import escape
 import numpy as np
 
 from fabula.core.essence import Floats
-from fabula.media.threads import Threads
+from fabula.media.medium import Threads
 from fabula.report.figures.colours import COLOURS, frame, shortened, text
 
 _LEFT, _RIGHT, _ROW, _TOP = 120.0, 20.0, 24.0, 26.0

@@ -19,8 +19,8 @@ from fabula.core.ordering import Ints
 from fabula.errors import FileError, InputError, import_extra
 from fabula.media.extraction import Measuring
 from fabula.media.medium import Medium
-from fabula.media.registry import measured_where_held
-from fabula.session.opening.measure import measured
+from fabula.media.registry import measure_if_held
+from fabula.session.measure import measure
 from fabula.sources.registry import Opening, open_source
 from fabula.sources.tables.columns import Table, column_of
 from fabula.sources.tables.files import is_table
@@ -78,7 +78,7 @@ def pieces_of(
     how = opening or Opening()
     if not is_table(path):
         source = open_source([path], how)
-        source = measured(source, measuring or Measuring()) if source.files else source
+        source = measure(source, measuring or Measuring()) if source.files else source
         count = len(source.collection)
         block = Collections.of([source.collection])
         yield Piece(block, np.arange(1, count + 1), block.texts("id"), source.medium, count)
@@ -98,7 +98,7 @@ def piece_of(reading: TableReading, rows: Ints, total: int, *, named: bool = Tru
     Items are called by these rows where the table does not name them.
     """
     block = Collections.of(reading.collections)
-    medium = measured_where_held(block[0])[1]
+    medium = measure_if_held(block[0])[1]
     return Piece(block, rows, block.texts("id") if named else Numbered(rows), medium, total)
 
 

@@ -15,7 +15,7 @@ from fabula.media.medium import Medium
 from fabula.models.file import load_essence_model, load_model
 from fabula.models.model import Model
 from fabula.models.transform import Transform, log_parts
-from fabula.session.opening.measure import measured
+from fabula.session.measure import measure
 from fabula.session.propose import Likelihood, judge
 from fabula.sources.source import Source
 from fabula.sources.tables.headings import feature_name
@@ -172,7 +172,7 @@ def _by_model(source: Source, model: Model, measuring: Measuring) -> Essence:
 def _by_column(source: Source, by: str, measuring: Measuring, notes: tuple[str, ...] = ()) -> Essence:
     can_measure = source.medium.measured if source.files else ()
     if source.medium.meant(by, source.collection.feature_names) is None and source.medium.meant(by, can_measure):
-        source = measured(source, measuring)
+        source = measure(source, measuring)
     known = source.collection.feature_names
     name = source.medium.meant(by, known) or feature_name(by)
     if name in known:
@@ -209,7 +209,7 @@ def _alike(values: Floats, name: str) -> list[str]:
 
 def _measured(source: Source, measuring: Measuring) -> Source:
     """A source of files with what can be measured of them."""
-    return source if _complete(source.collection, source.medium.measured) else measured(source, measuring)
+    return source if _complete(source.collection, source.medium.measured) else measure(source, measuring)
 
 
 def _complete(collection: Collection, names: Iterable[str]) -> bool:

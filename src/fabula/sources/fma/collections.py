@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from fabula.core.collection import Collection, Item
 from fabula.errors import InputError
-from fabula.media.music.fma import STATISTICS
+from fabula.media.music.librosa_features import STATISTICS
 from fabula.sources.fma.archive import find_tables
 from fabula.sources.fma.download import fetch_fma
 from fabula.sources.fma.features import LIBROSA, read_librosa

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from fabula.core.files.writing import write_whole
 from fabula.errors import FileError
-from fabula.media.music.fma import SIZES, STATISTICS
+from fabula.media.music.librosa_features import SIZES, STATISTICS
 from fabula.sources.fma.archive import open_table, table_name, table_stamp
 from fabula.sources.fma.numbers import parse_regular
 from fabula.sources.fma.tables import LARGEST, FeatureTable, columns_of, number_of, whole_of

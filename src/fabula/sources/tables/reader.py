@@ -11,7 +11,7 @@ from fabula.core.collection import Collection, Item
 from fabula.core.collections import Collections
 from fabula.errors import InputError
 from fabula.media.medium import Medium
-from fabula.media.registry import ITEMS, measured_where_held, medium_of_file
+from fabula.media.registry import ITEMS, measure_if_held, medium_of_file
 from fabula.sources.registry import Opening, Reader
 from fabula.sources.source import Choice, SeveralCollectionsError, Source
 from fabula.sources.tables.files import TABLE_ENDINGS, is_table_folder
@@ -25,7 +25,7 @@ def open_collection(paths: Sequence[str], opening: Opening) -> Source:
     path = Path(paths[0])
     reading = open_table(paths[0], columns_named(dict(opening.columns)))
     number = _one_of(reading.collections, opening.collection, path)
-    collection, medium = measured_where_held(reading.collections[number])
+    collection, medium = measure_if_held(reading.collections[number])
     rows = tuple(reading.rows[number].tolist())
     listed = _listed(collection, path.parent, opening) if medium is ITEMS else None
     if listed is not None:

@@ -13,7 +13,7 @@ import numpy as np
 from fabula.core.collection import Collection
 from fabula.errors import InputError
 from fabula.evaluation.parts import Parts
-from fabula.media.music.album_tables import FEATURES, KEPT_ROWS
+from fabula.media.music.tracks import FEATURES, KEPT_ROWS
 from fabula.sources.fma.collections import read_fma
 from fabula.sources.tables.files import TABLE_ENDINGS, is_table_folder, read_columns
 from fabula.studies.splits import read_split, usable_features

@@ -16,7 +16,7 @@ from fabula.core.template_set import TemplateSet
 from fabula.evaluation.baselines import best_scores, random_proposals, shuffled_proposals, template_proposals
 from fabula.evaluation.comparison import ComparisonSettings, compare_scores
 from fabula.evaluation.intervals import bootstrap
-from fabula.media.music.album_tables import SHOWN_CREATOR, SHOWN_TITLE
+from fabula.media.music.tracks import SHOWN_CREATOR, SHOWN_TITLE
 from fabula.models.model import Model
 from fabula.studies.recovery import scalar_essences
 from fabula.studies.reproduce.learned import essence, template_sets

@@ -20,7 +20,7 @@ from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
 from fabula.errors import InputError
 from fabula.evaluation.intervals import Interval, bootstrap
-from fabula.media.music.album_tables import LOGGED
+from fabula.media.music.tracks import LOGGED
 from fabula.models.transform import Transform
 from fabula.training.data.batches import Pool, plan_epoch, take, whole_batches
 from fabula.training.data.dataset import check_collections, fit_transform, make_pool

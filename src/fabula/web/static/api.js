@@ -1,6 +1,6 @@
 // The server's endpoints; an error is thrown with the one line the server says, and the field it is about.
 
-async function answer(response) {
+async function checkAnswer(response) {
   if (response.ok) return response;
   const { error = `the server answered ${response.status}`, ...more } = await response.json().catch(() => ({}));
   throw Object.assign(new Error(error), more, { status: response.status });
@@ -13,7 +13,7 @@ async function ask(method, path, body, signal, keepalive = false) {
     options.body = JSON.stringify(body);
   }
   try {
-    return await answer(await fetch(`/api/${path}`, options));
+    return await checkAnswer(await fetch(`/api/${path}`, options));
   } catch (error) {
     if (error instanceof TypeError) throw new Error("the server does not answer; is `fabula serve` still running?");
     throw error;

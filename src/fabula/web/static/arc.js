@@ -1,10 +1,9 @@
-// The arc: the template with its knots, and the items as points on it.
+// The arc: the template with its knots, the items as points on it, and the way back from a pointer.
 
 import { $, svg } from "./dom.js";
-import { count, label, laid, lengthOfSide, pins, sideName, sideOf, sides, templateNow } from "./laid.js";
-import { across, floor, measure, view, x, y } from "./plot.js";
+import { count, currentTemplate, label, layRows, lengthOfSide, pins, sideName, sideOf, sides } from "./layout.js";
 import { state, titleOf } from "./state.js";
-import { at, handles } from "./template.js";
+import { at, thinKnots } from "./template.js";
 
 const SAMPLES = 120;
 const MANY = 100; // from here on the points are painted: cheap to move, all at once
@@ -33,20 +32,20 @@ export function start() {
 // fresh: sizes and scale may have changed. While dragging they stay as they are.
 export function render({ fresh = false } = {}) {
   if (!state.collection || $("desk").hidden) return;
-  const template = view.template || templateNow();
+  const template = view.template || currentTemplate();
   if (fresh) {
-    measure($("plot").getBoundingClientRect(), template);
+    measurePlot($("plot").getBoundingClientRect(), template);
     nodes.root.setAttribute("viewBox", `0 0 ${view.width} ${view.height}`);
   }
-  grid();
+  drawGrid();
   drawTemplate(template);
-  drawItems((view.rows = laid(template)));
-  drawKnots(handles(template));
-  chip();
+  drawItems((view.rows = layRows(template)));
+  drawKnots(thinKnots(template));
+  drawChip();
 }
 
 let drawnGrid = "";
-function grid() {
+function drawGrid() {
   const n = count(), marks = sides().map((size, side) => `${size}:${lengthOfSide(side)}`).join();
   const key = [n, view.width, view.height, view.low, view.high, marks].join();
   if (drawnGrid === key) return;
@@ -58,11 +57,11 @@ function grid() {
     text.textContent = label({ position, side, number: position - first + 1 });
     parts.push(text);
   }
-  nodes.grid.replaceChildren(...parts, ...sideMarks());
+  nodes.grid.replaceChildren(...parts, ...makeSideMarks());
 }
 
 // A line where a new side begins, and above each side its name and its length.
-function sideMarks() {
+function makeSideMarks() {
   const sizes = sides(), parts = [];
   if (sizes.length < 2) return parts;
   let first = 0;
@@ -106,14 +105,14 @@ function drawItems(rows) {
     node.group.style.transform = `translate(${across(position).toFixed(1)}px, ${py.toFixed(1)}px)`;
     node.stem.setAttribute("y2", (y(target) - py).toFixed(1));
     const on = item === state.chosen || state.several.has(item);
-    if (state.covers && node.covered !== size) cover(node, item, size);
+    if (state.covers && node.covered !== size) showCover(node, item, size);
     const kind = `point${pinned.has(item) ? " pinned" : ""}${on ? " chosen" : ""}${node.image ? " covered" : ""}`;
     if (node.kind !== kind) node.group.setAttribute("class", (node.kind = kind));
   }
 }
 
 // An item that has a picture is drawn as it.
-function cover(node, item, size) {
+function showCover(node, item, size) {
   node.covered = size;
   node.image ??= node.group.appendChild(svg("image", { href: state.covers(item), class: "point-image" }));
   for (const [name, value] of Object.entries({ x: -size / 2, y: -size / 2, width: size, height: size })) node.image.setAttribute(name, value);
@@ -135,7 +134,7 @@ function imageOf(item) {
 }
 
 // Where a picture of this height lies around a point, in its own format.
-function frame(image, size) {
+function frameImage(image, size) {
   const scale = size / Math.max(image.naturalWidth, image.naturalHeight);
   return [image.naturalWidth * scale, image.naturalHeight * scale];
 }
@@ -157,20 +156,20 @@ function paint(rows) {
   for (const { item, position, value } of rows) {
     const image = pictured ? imageOf(item) : null;
     if (!image) pen.fillRect(across(position) - size / 2, y(value) - size / 2, size, size);
-    else draw(pen, image, across(position), y(value), 20);
+    else drawImage(pen, image, across(position), y(value), 20);
   }
   for (const { item, position, value } of rows) {
     const on = item === state.chosen || state.several.has(item);
     if (!on && !pinned.has(item)) continue;
-    const image = pictured ? imageOf(item) : null, [wide, high] = image ? frame(image, on ? 54 : 26) : [4, 4];
+    const image = pictured ? imageOf(item) : null, [wide, high] = image ? frameImage(image, on ? 54 : 26) : [4, 4];
     pen.fillStyle = on ? style.borderTopColor : style.outlineColor;
     pen.fillRect(across(position) - wide / 2 - 2, y(value) - high / 2 - 2, wide + 4, high + 4);
-    if (image) draw(pen, image, across(position), y(value), on ? 54 : 26);
+    if (image) drawImage(pen, image, across(position), y(value), on ? 54 : 26);
   }
 }
 
-function draw(pen, image, px, py, size) {
-  const [wide, high] = frame(image, size);
+function drawImage(pen, image, px, py, size) {
+  const [wide, high] = frameImage(image, size);
   pen.drawImage(image, px - wide / 2, py - high / 2, wide, high);
 }
 
@@ -187,7 +186,7 @@ function makePoints(rows) {
 }
 
 // Its name beside the item that is chosen or under the pointer.
-export function chip(item = nodes.hovered ?? state.chosen) {
+export function drawChip(item = nodes.hovered ?? state.chosen) {
   const row = item === null || item === undefined ? null : view.rows.find((one) => one.item === item);
   nodes.chip.style.display = row ? "" : "none";
   if (!row) return;
@@ -229,9 +228,63 @@ function nameKnots(knots, values) {
 }
 
 // The point that moves along while something plays; null hides it.
-export function mark(position) {
+export function markPosition(position) {
   nodes.marker.style.display = position === null ? "none" : "";
   if (position === null) return;
   const { side, first, size } = sideOf(Math.floor(position)), u = size > 1 ? Math.min(1, (position - first) / (size - 1)) : 0;
-  nodes.ring.style.transform = `translate(${x(u, side).toFixed(1)}px, ${y(at(view.template || templateNow(), u)).toFixed(1)}px)`;
+  nodes.ring.style.transform = `translate(${x(u, side).toFixed(1)}px, ${y(at(view.template || currentTemplate(), u)).toFixed(1)}px)`;
+}
+
+const MARGIN = { left: 22, right: 22, top: 26, bottom: 30 };
+export const view = { width: 600, height: 300, low: -2, high: 2, drawing: false, template: null, rows: [] };
+
+// Sizes and the range of heights; while dragging they stay as they are.
+function measurePlot(box, template) {
+  view.width = Math.max(240, Math.round(box.width));
+  view.height = Math.max(180, Math.round(box.height));
+  const values = state.collection.items.map((item) => item.essence);
+  for (let i = 0; i <= 40; i++) values.push(at(template, i / 40));
+  let low = -1, high = 1;
+  for (const value of values) [low, high] = [Math.min(low, value), Math.max(high, value)];
+  const room = 0.12 * (high - low);
+  Object.assign(view, { low: low - room, high: high + room });
+}
+
+// Where a position, and a point of the template (u in [0, 1], on one side), stand on the screen.
+function across(position) {
+  const n = count(), room = view.width - MARGIN.left - MARGIN.right;
+  return MARGIN.left + (n > 1 ? position / (n - 1) : 0.5) * room;
+}
+
+export function x(u, side = 0) {
+  const counts = sides();
+  if (count() < 2) return MARGIN.left + u * (view.width - MARGIN.left - MARGIN.right);
+  let first = 0;
+  for (let before = 0; before < side; before++) first += counts[before];
+  return across(first + u * (counts[side] - 1));
+}
+
+const tall = () => view.height - MARGIN.top - MARGIN.bottom;
+export const y = (v) => MARGIN.top + ((view.high - v) / (view.high - view.low)) * tall();
+const floor = () => view.height - MARGIN.bottom;
+
+// The way back: a height, a place along the first side, and a position.
+export const heightAt = (py) => view.high - ((Math.min(floor(), Math.max(4, py)) - MARGIN.top) / tall()) * (view.high - view.low);
+export function alongAt(px) {
+  const left = x(0), right = x(1);
+  return Math.min(1, Math.max(0, (px - left) / (right - left || 1)));
+}
+export function positionAt(px) {
+  const n = count(), room = view.width - MARGIN.left - MARGIN.right;
+  return Math.min(n - 1, Math.max(0, Math.round(((px - MARGIN.left) / room) * (n - 1))));
+}
+
+// The item whose point is nearest to the pointer, within reach.
+export function nearest({ px, py }, reach = 16) {
+  let best = null, least = reach;
+  for (const { item, position, value } of view.rows) {
+    const distance = Math.hypot(across(position) - px, y(value) - py);
+    if (distance < least) [best, least] = [item, distance];
+  }
+  return best;
 }

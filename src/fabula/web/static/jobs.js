@@ -1,10 +1,9 @@
 // Jobs: what is being opened. The newest has the screen; the others go on, and what comes of them is not lost.
 
+import { notify } from "./announce.js";
 import * as api from "./api.js";
 import { $, el } from "./dom.js";
-import { screen, show } from "./screens.js";
-import { state } from "./state.js";
-import { say } from "./voice.js";
+import { showScreen, state } from "./state.js";
 
 const running = []; // {title, text, done, total, cancel}, the newest last
 let open = async () => {};
@@ -12,7 +11,7 @@ let open = async () => {};
 export function start(whenOpened) {
   open = whenOpened;
   $("job-cancel").addEventListener("click", () => running.at(-1)?.cancel());
-  $("job-back").addEventListener("click", () => show("desk"));
+  $("job-back").addEventListener("click", () => showScreen("desk"));
 }
 
 export const isSending = () => running.some((one) => one.sending);
@@ -22,24 +21,24 @@ const ids = () => running.map((one) => one.id).filter(Boolean);
 export function begin(title, cancel) {
   const one = { title, cancel, text: "", done: 0, total: 0 };
   running.push(one);
-  show("job");
-  draw();
+  showScreen("job");
+  drawJobs();
   return one;
 }
 
 export function end(one) {
   const index = running.indexOf(one);
   if (index >= 0) running.splice(index, 1);
-  if (running.length) draw();
-  else if (screen() === "job") show(state.collection ? "desk" : "start");
+  if (running.length) drawJobs();
+  else if (state.screen === "job") showScreen(state.collection ? "desk" : "start");
 }
 
-export function progress(one, done, total, text) {
+export function showProgress(one, done, total, text) {
   Object.assign(one, { done, total, text });
-  draw();
+  drawJobs();
 }
 
-function draw() {
+function drawJobs() {
   const newest = running.at(-1);
   if (!newest) return;
   const bar = $("job-bar"), { title, text, done, total } = newest;
@@ -56,37 +55,37 @@ function draw() {
 export async function watch(job) {
   const one = begin(`Opening ${job.title}`, () => api.cancel(job.id).catch(() => {}));
   one.id = job.id;
-  keepJobs();
+  rememberJobs();
   try {
     while (job.state === "running") {
       const text = job.total ? `${job.done} of ${job.total} measured${job.file ? `: ${job.file}` : ""}` : "Reading";
-      progress(one, job.done, job.total, text);
+      showProgress(one, job.done, job.total, text);
       await new Promise((done) => setTimeout(done, 120));
       job = await api.job(job.id);
     }
     if (job.state === "failed") throw Object.assign(new Error(job.error), { choices: job.choices });
     if (job.state === "cancelled") throw Object.assign(new Error("cancelled"), { cancelled: true });
-    await finished(one, job.collection);
+    await finishJob(one, job.collection);
   } finally {
     end(one);
-    keepJobs();
+    rememberJobs();
   }
 }
 
 // What is opened last is shown; what was opened before it is kept ready.
-async function finished(one, id) {
-  const newest = running.at(-1) === one, waits = screen() === "job";
+async function finishJob(one, id) {
+  const newest = running.at(-1) === one, waits = state.screen === "job";
   if (newest && waits) return open(id, () => end(one));
   const { title } = await api.collection(id);
-  say(`${title} is open`, { actions: [["Show it", () => open(id, () => {})]] });
+  notify(`${title} is open`, { actions: [["Show it", () => open(id, () => {})]] });
 }
 
-function keepJobs() {
+function rememberJobs() {
   sessionStorage.setItem("fabula-jobs", JSON.stringify(ids()));
 }
 
 // After a reload: jobs that still run.
-export async function resume() {
+export async function findJob() {
   for (const id of JSON.parse(sessionStorage.getItem("fabula-jobs") || "[]")) {
     const job = await api.job(id).catch(() => null);
     if (job && !["failed", "cancelled"].includes(job.state)) return job;

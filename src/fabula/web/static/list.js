@@ -1,10 +1,10 @@
 // The list: the same items as rows. Of many only those on the screen are in the document.
 
-import { $, el } from "./dom.js";
-import { allAlike } from "./desk.js";
-import { lengthOfSide, pins, sideName, sides, withLeftOut } from "./laid.js";
-import { fillRow, makeRow, settleRow, showHeard } from "./row.js";
-import { changed, essence, state, titleOf } from "./state.js";
+import { isLinked } from "./constraints.js";
+import { $, el, icon, setIcon } from "./dom.js";
+import { areAllAlike, label, layAllRows, lengthOfSide, pins, sideName, sides } from "./layout.js";
+import { isPlaying } from "./player.js";
+import { emit, essence, state, titleOf } from "./state.js";
 
 const MANY = 120, SPARE = 4, LEAST = 12;
 export const size = { row: 56, side: 30 }; // pixels; they grow with the text
@@ -24,10 +24,10 @@ export const partsOf = (item) => [...rows.values()].find((parts) => parts.item =
 const isMany = () => state.collection.items.length > MANY;
 
 export function start() {
-  for (const [target, name] of [[$("scroller"), "scroll"], [window, "scroll"], [window, "resize"]]) target.addEventListener(name, soon, { passive: true });
+  for (const [target, name] of [[$("scroller"), "scroll"], [window, "scroll"], [window, "resize"]]) target.addEventListener(name, renderSoon, { passive: true });
   $("find").addEventListener("input", () => render());
 }
-function soon() {
+function renderSoon() {
   moving ||= requestAnimationFrame(() => {
     moving = 0;
     if (state.collection && (other || isMany())) render({ settle: !other });
@@ -48,12 +48,12 @@ export function build() {
   $("find").closest(".find").hidden = values.length < 20;
 }
 
-const covers = (item) => (state.covers && state.collection.items[item].preview ? state.covers(item) : "");
+const coverOf = (item) => (state.covers && state.collection.items[item].preview ? state.covers(item) : "");
 export const isFinding = () => $("find").value.trim() !== "";
 
 // The items there are; while one is looked for by its name, only those found.
-function found() {
-  const wanted = $("find").value.trim().toLowerCase(), all = withLeftOut();
+function findRows() {
+  const wanted = $("find").value.trim().toLowerCase(), all = layAllRows();
   const named = ({ item }) => `${titleOf(item)}\n${state.collection.items[item].creator}`.toLowerCase().includes(wanted);
   const kept = wanted ? all.filter(named) : all;
   $("find-count").textContent = wanted ? `${kept.length} of ${all.length}` : "";
@@ -61,8 +61,8 @@ function found() {
 }
 
 // The rows of these, each with its height.
-function lay() {
-  const wanted = isFinding(), kept = found(), heads = wanted ? 0 : headCount();
+function layList() {
+  const wanted = isFinding(), kept = findRows(), heads = wanted ? 0 : headCount();
   const gap = sides().length > 1 && !wanted ? size.side : 0;
   kept.forEach((row, k) => (row.top = k * size.row + (row.off === null ? heads * size.side : gap * (row.side + 1))));
   return { kept, height: kept.length * size.row + heads * size.side };
@@ -70,7 +70,7 @@ function lay() {
 const leftOut = () => (state.before ? 0 : state.out.length);
 const headCount = () => (sides().length > 1 ? sides().length : 0) + (leftOut() ? 1 : 0);
 
-function measure() {
+function measureText() {
   const rem = parseFloat(getComputedStyle(document.documentElement).fontSize);
   Object.assign(size, { row: 3.5 * rem, side: 1.875 * rem });
 }
@@ -78,17 +78,17 @@ function measure() {
 // settle: also for those who read them one after the other. Without it only what is seen moves.
 export function render({ settle = true } = {}) {
   if (!state.collection || $("desk").hidden) return;
-  if (other) return other.render(found(), { settle });
-  if (settle) measure();
-  const { kept, height } = lay(), list = $("rows"), many = isMany(), now = { pinned: pins(), scale, covers };
+  if (other) return other.render(findRows(), { settle });
+  if (settle) measureText();
+  const { kept, height } = layList(), list = $("rows"), many = isMany(), now = { pinned: pins(), scale, covers: coverOf };
   shown = kept;
   list.classList.toggle("still", many || state.dragged != null);
-  put(list, "height", `${height}px`);
-  const [from, to] = many ? seen(kept.length) : [0, kept.length], keys = new Set();
-  const alike = settle && allAlike();
+  setStyle(list, "height", `${height}px`);
+  const [from, to] = many ? visibleRows(kept.length) : [0, kept.length], keys = new Set();
+  const alike = settle && areAllAlike();
   const stop = kept.some(({ item }) => item === state.chosen) ? state.chosen : kept[0]?.item, total = kept.length;
   for (let k = from; k < to; k++) {
-    const data = kept[k], key = many ? k - from : data.item, parts = rows.get(key) ?? added(key);
+    const data = kept[k], key = many ? k - from : data.item, parts = rows.get(key) ?? addRow(key);
     keys.add(key);
     fillRow(parts, data, now);
     if (parts.top !== data.top) parts.row.style.transform = `translateY(${(parts.top = data.top)}px)`;
@@ -96,28 +96,28 @@ export function render({ settle = true } = {}) {
     parts.row.classList.toggle("lifted", data.item === state.dragged);
     if (settle) settleRow(parts, data, { several, stop, total, alike });
   }
-  for (const [key, parts] of rows) if (!keys.has(key)) drop(key, parts);
+  for (const [key, parts] of rows) if (!keys.has(key)) dropRow(key, parts);
   if (!settle) return;
-  if (!many) sort(kept);
+  if (!many) sortRows(kept);
   keepFocus();
-  heads();
+  drawHeads();
 }
 
-const put = (node, name, value) => node.style[name] !== value && (node.style[name] = value);
+const setStyle = (node, name, value) => node.style[name] !== value && (node.style[name] = value);
 
-function added(key) {
+function addRow(key) {
   const parts = makeRow();
   rows.set(key, parts);
   $("rows").append(parts.row);
   return parts;
 }
-function drop(key, parts) {
+function dropRow(key, parts) {
   rows.delete(key);
   parts.row.remove();
 }
 
 // Which rows are on the screen, and a few beyond.
-function seen(count) {
+function visibleRows(count) {
   const list = $("rows").getBoundingClientRect(), box = $("scroller").getBoundingClientRect();
   const top = Math.max(box.top, 0) - list.top, bottom = Math.min(box.bottom, innerHeight) - list.top;
   const from = Math.max(0, Math.floor(top / size.row) - SPARE);
@@ -125,7 +125,7 @@ function seen(count) {
 }
 
 // The rows in the document follow those on the screen.
-function sort(kept) {
+function sortRows(kept) {
   const list = $("rows"), focused = document.activeElement;
   let current = list.firstElementChild;
   for (const { item } of kept) {
@@ -144,7 +144,7 @@ function keepFocus() {
 }
 
 // What stands above each side, and above what is left out.
-function heads() {
+function drawHeads() {
   const counts = sides(), box = $("heads");
   const groups = counts.length > 1 ? counts.map((count, side) => [`Side ${sideName(side)}`, count, lengthOfSide(side)]) : [];
   let first = groups.length ? 0 : counts[0];
@@ -158,7 +158,7 @@ function heads() {
 }
 
 export function showPlaying() {
-  rows.forEach(showHeard);
+  rows.forEach(showPlayback);
 }
 
 // Choose an item; its row comes into view and has the focus.
@@ -166,7 +166,7 @@ export function choose(item, { focus = true, scroll = false } = {}) {
   const same = state.chosen === item;
   state.chosen = item;
   if (scroll) scrollTo(item);
-  if (!same) changed("chosen");
+  if (!same) emit("chosen");
   if (focus) nodeOf(item)?.focus({ preventScroll: true });
 }
 
@@ -178,4 +178,89 @@ function scrollTo(item) {
   const top = row.top + offset, to = top < now ? top : top + tall > now + height ? top + tall - height : now;
   if (to !== now) (own ? box : window).scrollTo(0, to);
   if (other || isMany()) render();
+}
+
+// One row: made once, filled with whatever item stands there now; only what changed is written.
+const DRAG = "Drag to a position to pin it there; with Shift nothing else moves";
+const makeCell = (kind, ...inner) => el("span", { role: "gridcell", class: kind }, ...inner);
+
+function makeRow() {
+  const grip = el("button", { class: "grip", tabindex: -1 });
+  const play = el("button", { class: "hear plain", tabindex: -1 }, icon("play"));
+  const art = el("img", { class: "art", alt: "", loading: "lazy", hidden: true, onerror: () => (art.hidden = true) });
+  const name = el("span", { class: "name", dir: "auto" }), sub = el("span", { class: "sub", dir: "auto" });
+  const fill = el("i"), bar = el("span", { class: "bar" }, fill), off = makeCell("off"), time = makeCell("time");
+  const lock = el("button", { class: "lock plain", tabindex: -1, "aria-pressed": "false" }, icon("open"));
+  lock.dataset.icon = "open";
+  const row = el("div", { class: "row", role: "row", tabindex: -1 }, makeCell("c-grip", grip), makeCell("c-hear", play),
+    makeCell("what", art, el("span", { class: "words" }, name, sub)), makeCell("c-bar", bar), off, time, makeCell("c-lock", lock));
+  return { row, grip, play, art, name, sub, fill, bar, off, time, lock, was: {} };
+}
+
+// Write what is new.
+function put(parts, key, value, write) {
+  if (parts.was[key] === value) return;
+  parts.was[key] = value;
+  write(value);
+}
+
+const formatOff = (off) => off.toFixed(1).replace("-0.0", "0.0").replace("-", "−");
+
+// What is on the screen of the item, also while something is dragged.
+function fillRow(parts, data, { pinned, scale, covers }) {
+  const { item, off } = data, gone = off === null, held = pinned.has(item), { length_text: length, essence, preview } = state.collection.items[item];
+  parts.item = item;
+  put(parts, "item", item, () => (parts.row.dataset.item = item));
+  put(parts, "number", gone ? "+" : label(data), (text) => (parts.grip.textContent = text));
+  put(parts, "title", titleOf(item), (text) => (parts.name.textContent = text));
+  put(parts, "off", gone ? "" : formatOff(off), (text) => (parts.off.textContent = text));
+  put(parts, "time", length, (text) => (parts.time.textContent = text));
+  put(parts, "width", scale(essence), (share) => (parts.fill.style.transform = `scaleX(${share})`));
+  put(parts, "held", held, () => setIcon(parts.lock, held ? "lock" : "open"));
+  put(parts, "silent", !preview, (silent) => (parts.play.disabled = silent));
+  put(parts, "cover", covers(item), (address) => showCover(parts.art, address));
+  const on = item === state.chosen || state.several.has(item), linked = !state.before && isLinked(item);
+  const kind = `row${held ? " pinned" : ""}${on ? " chosen" : ""}${gone ? " out" : ""}${linked ? " linked" : ""}${isPlaying(item) ? " playing" : ""}`;
+  put(parts, "kind", kind, () => (parts.row.className = kind));
+}
+
+function showCover(art, address) {
+  art.hidden = !address;
+  if (address) art.src = address;
+  else art.removeAttribute("src");
+}
+
+// What is read of it, and by those who hear the page; once things have come to rest.
+function settleRow(parts, data, { several, stop, total, alike }) {
+  const { item, off, position } = data, gone = off === null, title = titleOf(item), held = parts.was.held;
+  const why = gone || state.before || alike ? "" : state.why.get(item) || "";
+  const { creator, facts } = state.collection.items[item];
+  const line = [several ? creator : "", ...Object.values(facts || {}), why].filter(Boolean).join(" · ");
+  const place = gone ? "left out" : `position ${label(data)}`, on = item === state.chosen || state.several.has(item);
+  put(parts, "line", line, () => {
+    parts.sub.textContent = line;
+    parts.name.title = parts.sub.title = line ? `${title}: ${line}` : title;
+  });
+  put(parts, "stop", stop === item, (here) => (parts.row.tabIndex = here ? 0 : -1));
+  put(parts, "on", on, () => parts.row.setAttribute("aria-selected", on));
+  put(parts, "index", `${position + 1} of ${total}`, () => parts.row.setAttribute("aria-rowindex", position + 1));
+  const name = [place, title, line, state.collection.items[item].length_text, held ? "pinned" : ""].filter(Boolean).join(", ");
+  put(parts, "label", name, () => parts.row.setAttribute("aria-label", name));
+  put(parts, "lock", `${held ? "Unlock" : "Lock"} ${title}, ${place}`, (text) => {
+    parts.lock.setAttribute("aria-label", text);
+    parts.lock.setAttribute("aria-pressed", held);
+    parts.grip.title = gone ? "Drag into the order to keep it" : DRAG;
+    parts.grip.setAttribute("aria-label", `${title}, ${place}`);
+  });
+  showPlayback(parts);
+}
+
+function showPlayback(parts) {
+  const on = isPlaying(parts.item), title = titleOf(parts.item);
+  put(parts, "heard", `${on ? "Pause" : "Play"} ${title}`, (text) => {
+    parts.row.classList.toggle("playing", on);
+    parts.was.kind = null;
+    parts.play.replaceChildren(icon(on ? "pause" : "play"));
+    parts.play.setAttribute("aria-label", text);
+  });
 }

@@ -1,58 +1,53 @@
 // The page: puts the parts together.
 
+import { announce, notify } from "./announce.js";
 import * as api from "./api.js";
 import * as arc from "./arc.js";
-import "./joins.js";
-import * as desk from "./desk.js";
+import * as arcInput from "./arc-input.js";
+import * as autosave from "./autosave.js";
+import * as controls from "./controls.js";
 import { $, setIcon } from "./dom.js";
-import * as hands from "./hands.js";
-import * as item from "./item.js";
+import { dragging } from "./drag.js";
+import * as inspector from "./inspector.js";
+import * as itemInput from "./item-input.js";
 import * as jobs from "./jobs.js";
-import * as keeping from "./keeping.js";
-import * as keys from "./keys.js";
-import * as knots from "./knots.js";
-import * as likes from "./likes.js";
 import * as list from "./list.js";
-import * as opening from "./opening.js";
-import { ask, propose } from "./ordering.js";
+import * as open from "./open.js";
+import { ask, propose } from "./order.js";
 import * as player from "./player.js";
-import * as recent from "./recent.js";
-import * as saving from "./saving.js";
-import { show } from "./screens.js";
-import { changed, commit, onChange, open, redo, state, undo } from "./state.js";
+import * as save from "./save.js";
+import * as selection from "./selection.js";
+import { commit, emit, onChange, openCollection, redo, showScreen, state, undo } from "./state.js";
 import * as templates from "./templates.js";
 import * as tiles from "./tiles.js";
-import * as versions from "./versions.js";
-import { say, tell } from "./voice.js";
-import * as wave from "./wave.js";
+import { redrawWave } from "./wave.js";
 import { NO_WISHES } from "./wishes.js";
-import * as zoom from "./zoom.js";
 
 // A collection comes onto the desk: with what a file says, else with what was made of it before.
-async function opened(collection, saved = null) {
-  const before = await keeping.find(collection.id);
+async function openWorkspace(collection, saved = null) {
+  const before = await autosave.findWorkspace(collection.id);
   player.reset();
-  open(collection, saved ?? before?.desk ?? {});
-  tiles.offer();
-  keeping.opened({ fromFile: saved !== null });
+  openCollection(collection, saved ?? before?.desk ?? {});
+  tiles.offerLooks();
+  autosave.beginSaving({ fromFile: saved !== null });
   document.title = `${collection.title} · fabula`;
   $("title").textContent = collection.title;
-  versions.reset();
-  show("desk");
-  fresh();
+  save.resetVersions();
+  showScreen("desk");
+  showCollection();
   await Promise.all([ask(), state.wishes.template || state.wishes.hand ? propose() : null, templates.findOthers(), findCovers()]);
   templates.render();
-  if (!saved && before && state.past.length) say("As you left it", { actions: [["Start anew", startAnew]], fades: true });
-  item.silence(collection);
+  if (!saved && before && state.past.length) notify("As you left it", { actions: [["Start anew", startAnew]], fades: true });
+  inspector.explainSilence(collection);
 }
 
 const startAnew = () => commit({ ...NO_WISHES, by: state.collection.by });
 
-function fresh() {
+function showCollection() {
   list.build();
   templates.renderColumns();
-  desk.fillWords(state.collection);
-  desk.notes(state.collection.notes);
+  controls.fillWords(state.collection);
+  controls.showNotes(state.collection.notes);
 }
 
 // Whether the items have pictures is asked of the first.
@@ -62,12 +57,12 @@ async function findCovers() {
   const has = await api.hasCover(id, first).catch(() => false);
   if (!has || state.collection.id !== id) return;
   state.covers = (index) => api.cover(id, index);
-  changed("chosen");
+  emit("chosen");
 }
 
 // The server does not know the collection any more: it was started anew. It opens it again, and the desk stays.
 let finding = false;
-async function gone() {
+async function reopen() {
   if (finding) return;
   finding = true;
   const { id } = state.collection;
@@ -82,9 +77,9 @@ async function gone() {
     if (items.length !== state.collection.items.length) throw new Error("it is not the same any more");
     state.good = null;
     await ask();
-    say("The server was started anew; everything is here");
+    notify("The server was started anew; everything is here");
   } catch {
-    say("The server was started anew and does not have these files. What you made of them is kept: open them again.", { error: true, actions: [["Open…", opening.toggleStart]] });
+    notify("The server was started anew and does not have these files. What you made of them is kept: open them again.", { error: true, actions: [["Open…", open.toggleStart]] });
   } finally {
     finding = false;
   }
@@ -94,84 +89,142 @@ const on = {
   preview() {
     arc.render();
     list.render({ settle: false });
-    desk.verdict();
+    controls.showVerdict();
   },
   wishes() {
-    desk.controls();
+    controls.renderControls();
     templates.render();
-    keeping.keep();
+    autosave.saveSoon();
     ask();
   },
-  essence: fresh,
+  essence: showCollection,
   proposals: templates.render,
   playing: list.showPlaying,
-  drawing: hint,
-  gone,
+  drawing: showHint,
+  gone: reopen,
   found() {
-    desk.says();
-    desk.notes(state.answer.notes);
+    controls.explainModel();
+    inspector.drawOddsTable();
+    controls.showNotes(state.answer.notes);
     templates.render();
-    keeping.keep();
+    autosave.saveSoon();
   },
   chosen() {
     arc.render();
     list.render();
-    item.inspect();
+    inspector.inspect();
   },
   order() {
     arc.render({ fresh: true });
     list.render();
     player.refresh();
-    desk.controls();
-    desk.verdict();
-    item.inspect();
-    knots.showTools();
-    keys.fieldsAre();
+    controls.renderControls();
+    controls.showVerdict();
+    inspector.inspect();
+    arcInput.showKnotTools();
+    rememberFields();
   },
   undone() {
     on.order();
     on.found();
   },
 };
-onChange((what) => state.collection && on[what]?.());
+onChange((what) => (what === "screen" ? showParts() : state.collection && on[what]?.()));
 
-function hint() {
-  $("hint").textContent = knots.isDrawing() ? "Draw a line across the picture." : "Drag a knot and the order follows; drag a point and it is pinned. Double-click adds a knot.";
+// The parts that belong to the screen.
+function showParts() {
+  for (const id of ["start", "job", "desk"]) $(id).hidden = id !== state.screen;
+  const desk = state.screen === "desk", hears = desk && player.canPlay(state.collection);
+  $("tools").hidden = !state.collection;
+  for (const id of ["undo", "redo", "save", "versions"]) $(id).hidden = !desk;
+  $("again").textContent = state.screen === "start" && state.collection ? "Back" : "Open…";
+  $("player").hidden = !hears;
+  $("play-all").hidden = !hears;
+  $("desk").classList.toggle("mute", !hears);
+  document.body.dataset.screen = state.screen;
+}
+
+function showHint() {
+  $("hint").textContent = arcInput.isDrawing() ? "Draw a line across the picture." : "Drag a knot and the order follows; drag a point and it is pinned. Double-click adds a knot.";
 }
 
 function setBefore(before) {
   state.before = before;
-  if (before) knots.setDrawing(false);
-  changed("order");
-  desk.says();
-  tell(before ? "The order as it was." : "The order as it is now.");
+  if (before) arcInput.setDrawing(false);
+  emit("order");
+  controls.explainModel();
+  inspector.drawOddsTable();
+  announce(before ? "The order as it was." : "The order as it is now.");
 }
 
-function wire() {
+function wireButtons() {
   for (const [id, name] of [["undo", "undo"], ["redo", "redo"], ["play-all", "play"], ["one-edit", "edit"], ["zoom-prev", "back"], ["zoom-next", "on"], ["zoom-close", "close"]]) setIcon($(id), name);
   $("play-all").addEventListener("click", player.toggle);
   $("undo").addEventListener("click", undo);
   $("redo").addEventListener("click", redo);
-  $("draw").addEventListener("click", () => knots.setDrawing(!knots.isDrawing()));
+  $("draw").addEventListener("click", () => arcInput.setDrawing(!arcInput.isDrawing()));
   $("given").addEventListener("click", () => setBefore(!state.before));
-  $("rows").addEventListener("none", hands.clear);
-  addEventListener("resize", wave.redraw);
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => state.collection && (arc.render({ fresh: true }), wave.redraw()));
+  addEventListener("resize", redrawWave);
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => state.collection && (arc.render({ fresh: true }), redrawWave()));
 }
 
 async function resume() {
-  const job = await jobs.resume();
-  if (job) return jobs.watch(job).catch((error) => say(error.message, { error: !error.cancelled }));
-  const { collection } = keeping.stored(), found = collection ? await api.collection(collection).catch(() => null) : null;
-  if (found) return opened(found);
-  if (collection) return opening.run(() => api.reopen(collection));
-  return recent.render();
+  const job = await jobs.findJob();
+  if (job) return jobs.watch(job).catch((error) => notify(error.message, { error: !error.cancelled }));
+  const { collection } = autosave.readLast(), found = collection ? await api.collection(collection).catch(() => null) : null;
+  if (found) return openWorkspace(found);
+  if (collection) return open.runJob(() => api.reopen(collection));
+  return open.renderRecent();
 }
 
-wire();
-for (const part of [arc, knots, list, hands, tiles, zoom, item, likes, desk, player, saving, versions, keeping]) part.start();
-keys.start({ d: () => knots.setDrawing(!knots.isDrawing()), f: templates.flip, b: () => setBefore(!state.before), " ": player.toggle });
-show("start");
-await Promise.all([templates.start(), opening.start(opened)]);
+// Keys that work anywhere on the desk. Single letters can be switched off.
+const KEY = "fabula-letters";
+let actions = {};
+
+function startKeys(letters) {
+  actions = letters;
+  document.addEventListener("keydown", onKey);
+  $("keys").addEventListener("click", () => $("help").showModal());
+  const box = $("letters");
+  box.checked = localStorage.getItem(KEY) !== "off";
+  box.addEventListener("change", () => localStorage.setItem(KEY, box.checked ? "on" : "off"));
+}
+
+// In a field with text that is not yet a wish, undoing is the field's own.
+function isEditing(field) {
+  if (!field || field.matches("[type=range], [type=checkbox], select")) return false;
+  const now = field.dataset.kept ?? field.defaultValue ?? "";
+  return field.value !== now;
+}
+
+function onKey(event) {
+  if (dragging.now || state.screen !== "desk" || event.defaultPrevented) return;
+  const field = event.target.closest("input, select, textarea"), key = event.key.toLowerCase();
+  if (event.target.closest("dialog")) return;
+  if (event.ctrlKey || event.metaKey) {
+    if (!["z", "y"].includes(key) || isEditing(field)) return;
+    if (key === "z" && !event.shiftKey) undo();
+    else redo();
+    return event.preventDefault();
+  }
+  if (field || event.altKey) return;
+  const free = !event.target.closest("button, summary, a");
+  if (key === " " && free) actions[" "]();
+  else if (key === "?") $("help").showModal();
+  else if ($("letters").checked && key !== " " && key in actions) actions[key]();
+  else return;
+  event.preventDefault();
+}
+
+// What the fields hold when they agree with the wishes.
+function rememberFields() {
+  for (const id of ["limit", "side-limit", "sides"]) $(id).dataset.kept = $(id).value;
+}
+
+wireButtons();
+for (const part of [arc, arcInput, list, selection, itemInput, tiles, inspector, controls, player, save, autosave]) part.start();
+startKeys({ d: () => arcInput.setDrawing(!arcInput.isDrawing()), f: templates.flip, b: () => setBefore(!state.before), " ": player.toggle });
+showScreen("start");
+await Promise.all([templates.start(), open.start(openWorkspace)]);
 await resume();
 document.documentElement.dataset.ready = "yes";

@@ -1,38 +1,37 @@
 // Listening: one item, the whole order, or only the transitions; what follows is what follows in the order as it is now.
 
-import { mark } from "./arc.js";
-import * as decks from "./decks.js";
+import { notify } from "./announce.js";
+import { markPosition } from "./arc.js";
+import * as crossfade from "./crossfade.js";
 import { $, clock, setIcon } from "./dom.js";
-import { order } from "./laid.js";
-import * as media from "./media.js";
-import { changed, state, titleOf } from "./state.js";
-import { say } from "./voice.js";
-import * as wave from "./wave.js";
+import { currentOrder } from "./layout.js";
+import { emit, state, titleOf } from "./state.js";
+import { advanceWave, showWave } from "./wave.js";
 
 const TEN = 10; // seconds of a transition on either side
 // half: "end" or "start" of a transition; only: stop after this one; waiting: for the silence between two items
 const now = { item: null, half: null, only: false, transitions: false, waiting: 0, timer: 0, frame: 0 };
-const { current, other, lengthOf } = decks;
+const { current, other, lengthOf } = crossfade;
 
 export function start() {
-  decks.start({ ended: follow, failed: broken, moved: check, shown });
+  crossfade.start({ ended: playNext, failed: reportBroken, moved: checkTime, shown: showPlayer });
   $("play").addEventListener("click", toggle);
   $("next").addEventListener("click", () => skip(1));
   $("prev").addEventListener("click", () => skip(-1));
   $("seek").addEventListener("input", () => seek(($("seek").value / 1000) * lengthOf(current())));
   $("transitions").addEventListener("click", () => setTransitions(!now.transitions));
-  $("volume").value = decks.settings.volume * 100;
-  $("volume").addEventListener("input", (event) => decks.change({ volume: event.target.value / 100 }));
-  $("level").setAttribute("aria-pressed", decks.settings.level);
+  $("volume").value = crossfade.settings.volume * 100;
+  $("volume").addEventListener("input", (event) => crossfade.changeSettings({ volume: event.target.value / 100 }));
+  $("level").setAttribute("aria-pressed", crossfade.settings.level);
   $("level").addEventListener("click", () => {
-    decks.change({ level: !decks.settings.level });
-    $("level").setAttribute("aria-pressed", decks.settings.level);
+    crossfade.changeSettings({ level: !crossfade.settings.level });
+    $("level").setAttribute("aria-pressed", crossfade.settings.level);
   });
   setIcon($("prev"), "prev");
   setIcon($("next"), "next");
   setIcon($("mute"), "volume");
-  media.start({ play: toggle, pause: toggle, previoustrack: () => skip(-1), nexttrack: () => skip(1), seekto: ({ seekTime }) => seek(seekTime) });
-  shown();
+  takeMediaKeys({ play: toggle, pause: toggle, previoustrack: () => skip(-1), nexttrack: () => skip(1), seekto: ({ seekTime }) => seek(seekTime) });
+  showPlayer();
 }
 
 // Whether the items of a collection are files that can be heard.
@@ -40,19 +39,19 @@ export const canPlay = ({ medium, items }) => ["audio", "video"].includes(medium
 export const isPlaying = (item) => now.item === item && (!current().paused || now.waiting !== 0);
 const isOn = () => !current().paused || now.waiting !== 0;
 
-const standing = () => order().indexOf(now.item);
-const nextItem = () => order()[standing() + 1];
+const currentPosition = () => currentOrder().indexOf(now.item);
+const nextItem = () => currentOrder()[currentPosition() + 1];
 const gap = () => state.wishes.gap;
 
 export function reset() {
-  quiet();
-  decks.reset();
+  clearTimers();
+  crossfade.reset();
   Object.assign(now, { item: null, half: null, only: false });
-  mark(null);
-  shown();
+  markPosition(null);
+  showPlayer();
 }
 
-function quiet() {
+function clearTimers() {
   clearTimeout(now.waiting);
   clearTimeout(now.timer);
   now.waiting = 0;
@@ -60,101 +59,101 @@ function quiet() {
 
 function seek(seconds) {
   if (Number.isFinite(seconds) && now.item !== null) current().currentTime = seconds;
-  check();
+  checkTime();
 }
 
 // Begin with an item on the deck whose turn it is.
-function begin(item, { half = null, from = 0, fade = 0 } = {}) {
-  quiet();
+function playOn(item, { half = null, from = 0, fade = 0 } = {}) {
+  clearTimers();
   if (item === undefined) return stop();
-  if (!state.collection.items[item].preview) return say(`${titleOf(item)} has no file here`, { error: true });
+  if (!state.collection.items[item].preview) return notify(`${titleOf(item)} has no file here`, { error: true });
   const deck = current(), ready = deck.item === item && deck.readyState > 0 && deck.paused && half !== "end" && !from;
   Object.assign(now, { item, half });
   if (ready) deck.currentTime = 0;
-  else decks.load(deck, item, { back: half === "end" ? TEN : 0, from });
-  deck.play().catch((error) => error.name === "NotAllowedError" && say("press play to listen"));
-  decks.fade(fade);
+  else crossfade.load(deck, item, { back: half === "end" ? TEN : 0, from });
+  deck.play().catch((error) => error.name === "NotAllowedError" && notify("press play to listen"));
+  crossfade.fade(fade);
   prepare();
-  changed("playing");
+  emit("playing");
 }
 
 // The other deck has what follows, so that there is no pause where none is wanted.
 function prepare() {
   const next = now.half === "start" ? undefined : nextItem();
   if (next === undefined || other().item === next || !other().paused) return;
-  if (state.collection.items[next].preview) decks.load(other(), next);
+  if (state.collection.items[next].preview) crossfade.load(other(), next);
 }
 
 // Play an item and go on from there; pressed again it pauses.
 export function playItem(item, from = 0) {
   if (now.item === item && !from) return toggle();
   now.only = false;
-  begin(item, { half: now.transitions ? "end" : null, from });
+  playOn(item, { half: now.transitions ? "end" : null, from });
 }
 
 // The last seconds of an item into the first of the next; nothing after that.
 export function playTransition(item) {
-  if (order().at(-1) === item) return say("nothing follows the last item");
+  if (currentOrder().at(-1) === item) return notify("nothing follows the last item");
   now.only = true;
-  begin(item, { half: "end" });
+  playOn(item, { half: "end" });
 }
 
 // An item has ended, or what is to be heard of it.
-function follow() {
-  quiet();
+function playNext() {
+  clearTimers();
   const next = nextItem();
   if (now.half === "start") {
     if (now.only || next === undefined) return stop();
-    return begin(now.item, { half: "end" });
+    return playOn(now.item, { half: "end" });
   }
   if (next === undefined) return stop();
   const half = now.half === "end" ? "start" : null, on = (fade) => {
     now.waiting = 0;
-    decks.swap();
-    begin(next, { half, fade });
+    crossfade.swap();
+    playOn(next, { half, fade });
   };
   if (gap() <= 0) return on(gap() < 0 ? -gap() : 0);
   now.waiting = setTimeout(() => on(0), 1000 * gap());
-  shown();
+  showPlayer();
 }
 
 function stop() {
-  quiet();
+  clearTimers();
   current().pause();
   other().pause();
   Object.assign(now, { half: now.transitions ? "end" : null, only: false });
-  shown();
+  showPlayer();
 }
 
 export function toggle() {
   if (!state.collection) return;
-  if (now.item === null) return begin(state.chosen !== null && order().includes(state.chosen) ? state.chosen : order()[0], { half: now.transitions ? "end" : null });
+  if (now.item === null) return playOn(state.chosen !== null && currentOrder().includes(state.chosen) ? state.chosen : currentOrder()[0], { half: now.transitions ? "end" : null });
   const deck = current();
   if (isOn()) {
-    quiet();
+    clearTimers();
     other().pause();
     deck.pause();
-    return shown();
+    return showPlayer();
   }
-  if (deck.ended) return begin(now.item, { half: now.transitions ? "end" : null });
+  if (deck.ended) return playOn(now.item, { half: now.transitions ? "end" : null });
   deck.play().catch(() => {});
 }
 
 function skip(by) {
   if (now.item === null) return toggle();
-  const item = order()[standing() + by];
-  if (item !== undefined) begin(item, { half: now.transitions ? "end" : null });
+  const item = currentOrder()[currentPosition() + by];
+  if (item !== undefined) playOn(item, { half: now.transitions ? "end" : null });
 }
 
 function setTransitions(on) {
   Object.assign(now, { transitions: on, only: false });
   $("transitions").setAttribute("aria-pressed", on);
-  if (on) begin(now.item ?? order()[0], { half: "end" });
+  if (on) playOn(now.item ?? currentOrder()[0], { half: "end" });
   else now.half = null;
 }
 
-function broken() {
-  say(`${titleOf(now.item)} cannot be played by this browser`, { error: true });
+function reportBroken() {
+  notify(`${titleOf(now.item)} cannot be played by this browser`, { error: true });
   stop();
 }
 
@@ -162,11 +161,11 @@ function broken() {
 export function refresh() {
   if (now.item === null) return;
   if (isOn()) prepare();
-  shown();
+  showPlayer();
 }
 
 // Where it is; whether it is time to go on. Called by the deck itself, so that a page in the background goes on as well.
-function check() {
+function checkTime() {
   const deck = current();
   if (now.item === null) return;
   const length = lengthOf(deck), at = deck.currentTime, over = gap() < 0 && now.half !== "start" && nextItem() !== undefined ? -gap() : 0;
@@ -175,35 +174,63 @@ function check() {
   if (!deck.paused && Number.isFinite(until)) {
     if (at >= until && at > 0) {
       if (now.half === "start") deck.pause();
-      return follow();
+      return playNext();
     }
-    now.timer = setTimeout(check, Math.min(500, 1000 * (until - at) + 5));
+    now.timer = setTimeout(checkTime, Math.min(500, 1000 * (until - at) + 5));
   }
-  draw(at, length);
+  drawTime(at, length);
 }
 
-function draw(at, length) {
-  const n = order().length;
-  mark(Math.min(n - 1, Math.max(0, standing()) + (length ? Math.min(1, at / length) : 0)));
+function drawTime(at, length) {
+  const n = currentOrder().length;
+  markPosition(Math.min(n - 1, Math.max(0, currentPosition()) + (length ? Math.min(1, at / length) : 0)));
   $("seek").value = length ? Math.round((1000 * at) / length) : 0;
   $("seek").setAttribute("aria-valuetext", `${clock(at)} of ${clock(length)}`);
   $("clock").textContent = `${clock(at)} / ${clock(length)}`;
-  wave.played(length ? at / length : 0);
-  media.position(at, length);
+  advanceWave(length ? at / length : 0);
+  setMediaPosition(at, length);
   cancelAnimationFrame(now.frame);
-  if (!current().paused) now.frame = requestAnimationFrame(check);
+  if (!current().paused) now.frame = requestAnimationFrame(checkTime);
 }
 
-function shown() {
-  const on = isOn(), item = now.item, next = now.half === "start" ? order()[standing() - 1] : nextItem();
+function showPlayer() {
+  const on = isOn(), item = now.item, next = now.half === "start" ? currentOrder()[currentPosition() - 1] : nextItem();
   setIcon($("play"), on ? "pause" : "play");
   $("play").setAttribute("aria-label", on ? "Pause" : "Play");
   let text = item === null ? "Play the order from its first item" : titleOf(item);
   if (item !== null && now.half && next !== undefined) text = now.half === "end" ? `${titleOf(item)} → ${titleOf(next)}` : `${titleOf(next)} → ${titleOf(item)}`;
   if ($("now").textContent !== text) $("now").textContent = text;
   Object.assign($("player").dataset, { state: on ? "playing" : "paused", half: now.half || "", item: item ?? "" });
-  wave.show(item);
-  media.show(item, on);
-  if (item !== null) check();
-  changed("playing");
+  showWave(item);
+  showMedia(item, on);
+  if (item !== null) checkTime();
+  emit("playing");
+}
+
+// The keys of the keyboard, the headphones and the lock screen, and what they show.
+const session = navigator.mediaSession;
+
+function takeMediaKeys(actions) {
+  for (const [name, action] of Object.entries(actions)) {
+    try {
+      session?.setActionHandler(name, action);
+    } catch { /* this browser does not know that key */ }
+  }
+}
+
+let mediaShown = null;
+function showMedia(item, on) {
+  if (!session) return;
+  session.playbackState = item === null ? "none" : on ? "playing" : "paused";
+  const key = item === null ? null : `${state.collection.id}/${item}/${titleOf(item)}`;
+  if (key === mediaShown) return;
+  mediaShown = key;
+  if (item === null) return (session.metadata = null);
+  const artwork = state.covers ? [{ src: state.covers(item) }] : [];
+  session.metadata = new MediaMetadata({ title: titleOf(item), artist: state.collection.items[item].creator, album: state.collection.title, artwork });
+}
+
+function setMediaPosition(at, length) {
+  if (!session?.setPositionState || !(length > 0)) return;
+  session.setPositionState({ duration: length, position: Math.min(length, Math.max(0, at)) });
 }

@@ -1,10 +1,11 @@
-// What the page knows: the collection, the wishes, and every step so that it can be undone.
+// What the page knows: the screen, the collection, the wishes, and every step so that it can be undone.
 
-import { alike, checked, NO_WISHES } from "./wishes.js";
+import { checkWishes, isAlike, NO_WISHES } from "./wishes.js";
 
 const MOST = 100;
 
 export const state = {
+  screen: "start", // or "job", or "desk": one thing at a time
   collection: null,
   wishes: NO_WISHES,
   good: null, // the wishes that the server answered last
@@ -30,7 +31,12 @@ export const state = {
 
 const listeners = new Set();
 export const onChange = (listener) => listeners.add(listener);
-export const changed = (what) => listeners.forEach((listener) => listener(what));
+export const emit = (what) => listeners.forEach((listener) => listener(what));
+
+export function showScreen(name) {
+  state.screen = name === "desk" && !state.collection ? "start" : name;
+  emit("screen");
+}
 
 export const essence = () => state.collection.items.map((item) => item.essence);
 export const titleOf = (item) => state.wishes.titles[item] ?? state.collection.items[item].title;
@@ -39,13 +45,13 @@ export const titleOf = (item) => state.wishes.titles[item] ?? state.collection.i
 // what was best among more orders is best among fewer.
 export function commit(changes, { keeps = false } = {}) {
   const next = { ...state.wishes, hand: null, ...changes };
-  if (alike(next, state.wishes)) return changed("order");
-  if (keeps && state.settled && alike(state.wishes, state.good)) state.good = next;
+  if (isAlike(next, state.wishes)) return emit("order");
+  if (keeps && state.settled && isAlike(state.wishes, state.good)) state.good = next;
   state.past.push(state.wishes);
   if (state.past.length > MOST) state.past.shift();
   state.future = [];
   state.wishes = next;
-  changed("wishes");
+  emit("wishes");
 }
 
 export const undo = () => step(state.past, state.future);
@@ -55,25 +61,25 @@ function step(from, to) {
   if (!from.length) return;
   to.push(state.wishes);
   state.wishes = from.pop();
-  changed("wishes");
+  emit("wishes");
 }
 
 // Back to the wishes that held last: the steps since then are none. Whether there were any.
 export function takeBack() {
-  if (!state.good || alike(state.wishes, state.good)) return false;
-  const index = state.past.findLastIndex((wishes) => alike(wishes, state.good));
+  if (!state.good || isAlike(state.wishes, state.good)) return false;
+  const index = state.past.findLastIndex((wishes) => isAlike(wishes, state.good));
   if (index >= 0) state.past.length = index;
   state.wishes = state.good;
   return true;
 }
 
-// Another desk on the same items: from a file, from another tab, or a version that was kept.
-export function takeDesk({ wishes, past, future = [] }) {
-  const all = (list) => (Array.isArray(list) ? list.slice(-MOST).map((one) => checked(one, state.collection)) : []);
-  Object.assign(state, { wishes: checked(wishes, state.collection), past: all(past), future: all(future) });
+// Another workspace on the same items: from a file, from another tab, or a version that was kept.
+export function restoreWorkspace({ wishes, past, future = [] }) {
+  const all = (list) => (Array.isArray(list) ? list.slice(-MOST).map((one) => checkWishes(one, state.collection)) : []);
+  Object.assign(state, { wishes: checkWishes(wishes, state.collection), past: all(past), future: all(future) });
 }
 
-export function open(collection, saved = {}) {
+export function openCollection(collection, saved = {}) {
   Object.assign(state, {
     collection,
     good: null,
@@ -94,8 +100,8 @@ export function open(collection, saved = {}) {
     covers: null,
     refused: null,
   });
-  takeDesk(saved);
+  restoreWorkspace(saved);
 }
 
-// What is kept of the desk: in a session file, by the server, and here.
-export const asDesk = () => ({ wishes: state.wishes, past: state.past.slice(-30), future: state.future.slice(-30) });
+// What is kept of the workspace: in a session file, by the server, and here.
+export const packWorkspace = () => ({ wishes: state.wishes, past: state.past.slice(-30), future: state.future.slice(-30) });

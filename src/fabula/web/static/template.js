@@ -1,4 +1,4 @@
-// Templates on [0, 1]: the same curves as the server's, through the same knots.
+// Templates on [0, 1]: the same curves as the server's, through the same knots; and numbers fit to them.
 
 const known = new WeakMap();
 const gaps = (x) => Array.from({ length: x.length - 1 }, (_, i) => x[i + 1] - x[i]);
@@ -25,11 +25,11 @@ function cubicSlopes(dx, slope) {
   low[q - 1] = last;
   mid[q - 1] = dx[q - 3];
   right[q - 1] = (dx[q - 2] ** 2 * slope[q - 3] + (2 * last + dx[q - 2]) * dx[q - 3] * slope[q - 2]) / last;
-  return solved(low, mid, high, right);
+  return solveTridiagonal(low, mid, high, right);
 }
 
 // Three diagonals, solved from the top down and back.
-function solved(low, mid, high, right) {
+function solveTridiagonal(low, mid, high, right) {
   const q = mid.length, out = new Array(q);
   for (let i = 1; i < q; i++) {
     const factor = low[i] / mid[i - 1];
@@ -81,13 +81,13 @@ export function at(template, u) {
 
 export const samples = (template, n) => Array.from({ length: n }, (_, j) => at(template, n > 1 ? j / (n - 1) : 0));
 
-export function flipped(template) {
+export function flipTemplate(template) {
   const name = template.name.endsWith(" (flipped)") ? template.name.slice(0, -10) : `${template.name} (flipped)`;
   return { ...template, values: template.values.map((value) => -value), name };
 }
 
 // On the scale of the items, as every template is: mean 0 and deviation 1 along it. A flat one becomes zero.
-export function normalised(template) {
+export function normalise(template) {
   const curve = samples(template, 201), mean = curve.reduce((a, b) => a + b, 0) / curve.length;
   const deviation = Math.sqrt(curve.reduce((sum, v) => sum + (v - mean) ** 2, 0) / curve.length);
   const flat = deviation <= 1e-9 * Math.max(1, ...curve.map(Math.abs));
@@ -95,7 +95,7 @@ export function normalised(template) {
 }
 
 // The same template with few knots, so that they can be dragged.
-export function handles(template, most = 16) {
+export function thinKnots(template, most = 16) {
   if (template.knots.length <= most) return template;
   const knots = Array.from({ length: 9 }, (_, i) => i / 8);
   return { ...template, knots, values: knots.map((u) => at(template, u)), name: `${template.name} (drawn)` };
@@ -104,7 +104,7 @@ export function handles(template, most = 16) {
 const drawnName = (name) => (/drawn|changed/.test(name) ? name : `${name || "a template"}, changed`);
 
 // What a hand has changed keeps its shape between the knots.
-export const drawn = (template, knots, values) => ({ knots, values, name: drawnName(template.name), interpolation: "monotone" });
+export const withKnots = (template, knots, values) => ({ knots, values, name: drawnName(template.name), interpolation: "monotone" });
 
 // A freehand line, {x, y} with x in [0, 1], on top of a template: knots where it went, the old template elsewhere.
 export function fromLine(points, old) {
@@ -124,6 +124,36 @@ export function fromLine(points, old) {
   return { knots, values: knots.map(height), name: "drawn by hand", interpolation: "monotone" };
 }
 
-const same = (a, b) => a.length === b.length && a.every((value, i) => Math.abs(value - b[i]) < 1e-9);
-export const sameTemplate = (a, b) => Boolean(a && b) && same(a.knots, b.knots) && same(a.values, b.values)
+const isNear = (a, b) => a.length === b.length && a.every((value, i) => Math.abs(value - b[i]) < 1e-9);
+export const isSameTemplate = (a, b) => Boolean(a && b) && isNear(a.knots, b.knots) && isNear(a.values, b.values)
   && (a.interpolation || "cubic") === (b.interpolation || "cubic");
+
+// Numbers laid on targets by sorting both. Equal numbers keep the order given.
+function matchSorted(values, items, targets, positions, out) {
+  items.sort((a, b) => values[a] - values[b] || a - b);
+  positions.sort((a, b) => targets[a] - targets[b] || a - b);
+  for (let start = 0; start < items.length; ) {
+    let end = start + 1;
+    while (end < items.length && values[items[end]] === values[items[start]]) end++;
+    if (end - start > 1) positions.slice(start, end).sort((a, b) => a - b).forEach((position, k) => (positions[start + k] = position));
+    start = end;
+  }
+  positions.forEach((position, k) => (out[position] = items[k]));
+}
+
+// The order of numbers along a template: two sorts, exact, at once. With some positions fixed (position -> item):
+// ordering[position] = item.
+export function fitOrder(values, targets, fixed) {
+  const n = values.length, out = new Array(n).fill(-1), held = new Set();
+  for (const [position, item] of Object.entries(fixed)) {
+    out[Number(position)] = item;
+    held.add(item);
+  }
+  const items = [], positions = [];
+  for (let i = 0; i < n; i++) {
+    if (!held.has(i)) items.push(i);
+    if (out[i] < 0) positions.push(i);
+  }
+  matchSorted(values, items, targets, positions, out);
+  return out;
+}

@@ -1,12 +1,12 @@
 // The templates to choose from: what the model proposes, those with a name, and the arcs of other collections.
 
+import { notify } from "./announce.js";
 import * as api from "./api.js";
 import { $, el, svg } from "./dom.js";
-import { templateNow } from "./laid.js";
-import * as recent from "./recent.js";
+import { currentTemplate } from "./layout.js";
+import { listEverything } from "./open.js";
 import { commit, essence, state } from "./state.js";
-import { flipped, samples, sameTemplate } from "./template.js";
-import { say } from "./voice.js";
+import { flipTemplate, isSameTemplate, samples } from "./template.js";
 
 const MOST = 6; // other collections
 let known = [], others = [], opened = false, stop = 0;
@@ -15,16 +15,16 @@ export async function start() {
   known = await api.templates();
   $("flip").addEventListener("click", flip);
   $("templates").addEventListener("keydown", onKey);
-  $("templates").addEventListener("focusin", (event) => rove(all().indexOf(event.target)));
+  $("templates").addEventListener("focusin", (event) => setStop(all().indexOf(event.target)));
 }
 
 export function flip() {
-  if (!state.before) commit({ template: flipped(templateNow()) });
+  if (!state.before) commit({ template: flipTemplate(currentTemplate()) });
 }
 
 // One stop of the Tab key; the arrows go from one to the next.
 const all = () => [...$("templates").querySelectorAll("button")];
-function rove(index) {
+function setStop(index) {
   if (index >= 0) stop = index;
   all().forEach((button, i) => (button.tabIndex = i === Math.min(stop, all().length - 1) ? 0 : -1));
 }
@@ -39,54 +39,54 @@ function onKey(event) {
 
 // Other collections that are open, to take their arc.
 export async function findOthers() {
-  others = (await recent.everything()).filter((one) => one.open && one.id !== state.collection.id && one.items > 1).slice(0, MOST);
+  others = (await listEverything()).filter((one) => one.open && one.id !== state.collection.id && one.items > 1).slice(0, MOST);
 }
 
-function picture(values) {
+function drawCurve(values) {
   const low = Math.min(...values), span = Math.max(...values) - low || 1;
   const points = values.map((v, i) => `${(4 + (64 * i) / (values.length - 1)).toFixed(1)},${(32 - (28 * (v - low)) / span).toFixed(1)}`);
   return svg("svg", { viewBox: "0 0 72 36", "aria-hidden": "true" }, svg("path", { d: `M${points.join("L")}` }));
 }
 
-function button(name, values, title, chosen, action) {
+function makeButton(name, values, title, chosen, action) {
   const node = el("button", { class: "template", title, "aria-pressed": String(chosen), onclick: action, tabindex: -1 });
-  node.append(values ? picture(values) : el("span", { class: "like", "aria-hidden": "true" }, "≈"), el("span", { class: "template-name", dir: "auto" }, name));
+  node.append(values ? drawCurve(values) : el("span", { class: "like", "aria-hidden": "true" }, "≈"), el("span", { class: "template-name", dir: "auto" }, name));
   return node;
 }
 
 // How likely a proposal is beside the likeliest.
-function likelihood(score) {
+function describeLikelihood(score) {
   const best = Math.max(...state.proposals.map((one) => one.score ?? -Infinity));
   const share = Math.round(100 * Math.exp((score ?? best) - best));
   return share < 100 ? `, ${share < 1 ? "less than 1" : share} % as likely as the likeliest` : "";
 }
 
-function proposed() {
+function makeProposals() {
   const seen = {}, own = !state.wishes.template;
   return state.proposals.map(({ template, score }, i) => {
     const times = (seen[template.name] = (seen[template.name] || 0) + 1);
-    const title = `${i ? "Another proposal" : "What the model proposes"}: ${template.name}${i ? likelihood(score) : ""}`;
-    return button(times > 1 ? `${template.name} (${times})` : template.name, samples(template, 41), title, own && i === state.picked,
+    const title = `${i ? "Another proposal" : "What the model proposes"}: ${template.name}${i ? describeLikelihood(score) : ""}`;
+    return makeButton(times > 1 ? `${template.name} (${times})` : template.name, samples(template, 41), title, own && i === state.picked,
       () => commit({ template: null, arc: template, pick: i }));
   });
 }
 
 export function render() {
   if (!state.collection) return;
-  const first = proposed(), now = state.wishes.template;
+  const first = makeProposals(), now = state.wishes.template;
   const named = ({ name, description, samples: drawn, ...template }) =>
-    button(name.replaceAll("-", " "), drawn, description, sameTemplate(now, template), () => commit({ template: { ...template, name } }));
-  const like = others.map(({ id, name }) => button(`like ${name}`, null, `The arc of ${name}`, false, () => follow(id)));
+    makeButton(name.replaceAll("-", " "), drawn, description, isSameTemplate(now, template), () => commit({ template: { ...template, name } }));
+  const like = others.map(({ id, name }) => makeButton(`like ${name}`, null, `The arc of ${name}`, false, () => followCollection(id)));
   const strip = $("templates"), focused = all().indexOf(document.activeElement);
-  const start = first.length > 1 ? [label("Proposed"), ...first, label("By name")] : [];
-  strip.replaceChildren(...start, ...known.filter((one) => !learned(one)).map(named), ...like, ...more(known.filter(learned), named));
-  rove(-1);
+  const start = first.length > 1 ? [makeLabel("Proposed"), ...first, makeLabel("By name")] : [];
+  strip.replaceChildren(...start, ...known.filter((one) => !isLearned(one)).map(named), ...like, ...listLearned(known.filter(isLearned), named));
+  setStop(-1);
   if (focused >= 0) all()[focused]?.focus({ preventScroll: true });
 }
 
 // Templates that were learned from many collections, shown when they are asked for.
-const learned = ({ name }) => /\d/.test(name);
-function more(found, named) {
+const isLearned = ({ name }) => /\d/.test(name);
+function listLearned(found, named) {
   if (!found.length) return [];
   const toggle = el("button", { class: "link strip-more", "aria-expanded": String(opened), tabindex: -1 }, `Learned from collections (${found.length})`);
   toggle.addEventListener("click", () => {
@@ -96,14 +96,14 @@ function more(found, named) {
   return [toggle, ...(opened ? found.map(named) : [])];
 }
 
-const label = (text) => el("span", { class: "strip-label soft" }, text);
+const makeLabel = (text) => el("span", { class: "strip-label soft" }, text);
 
-async function follow(id) {
+async function followCollection(id) {
   try {
     const { knots, values, interpolation, template: name } = await api.order({ collection: state.collection.id, like: id, alternatives: 1, explain: false });
     commit({ template: { knots, values, name, interpolation } });
   } catch (error) {
-    say(error.message, { error: true });
+    notify(error.message, { error: true });
   }
 }
 

@@ -1,13 +1,13 @@
 // The order as pictures: a light table, or pages that face each other. The same items as in the list, under the same hands.
 
+import { announce } from "./announce.js";
 import * as api from "./api.js";
 import { $, el, icon } from "./dom.js";
-import { ghostOf, hold } from "./hands.js";
-import { label, pins } from "./laid.js";
+import { makeColours } from "./inspector.js";
+import { makeGhost, takeInput } from "./item-input.js";
+import { label, pins } from "./layout.js";
 import { setLook } from "./list.js";
-import { laySpreads, layTable } from "./spreads.js";
 import { onChange, state, titleOf } from "./state.js";
-import { tell } from "./voice.js";
 
 const KEY = "fabula-look", SPARE = 500; // pixels beyond what is seen
 const tiles = new Map(); // item -> parts of a tile
@@ -17,24 +17,24 @@ const root = () => $("tiles");
 const isPictures = () => state.collection?.medium.preview.kind === "picture" && state.covers !== null;
 
 export function start() {
-  hold(root(), { steps, drags, lift });
-  for (const button of document.querySelectorAll("#looks button")) button.addEventListener("click", () => choose(button.dataset.look, true));
+  takeInput(root(), { steps, drags, lift: liftTile });
+  for (const button of document.querySelectorAll("#looks button")) button.addEventListener("click", () => chooseLook(button.dataset.look, true));
   new ResizeObserver(() => look !== "rows" && root().clientWidth !== width && LOOK.render(rows, {})).observe(root());
-  onChange((what) => what === "chosen" && offer());
+  onChange((what) => what === "chosen" && offerLooks());
 }
 
 // Whether there is anything to see is known when the first picture came.
 let offered = null;
-export function offer() {
-  const seen = isPictures(), key = seen ? state.collection.id : null;
-  $("looks").hidden = !seen;
+export function offerLooks() {
+  const pictures = isPictures(), key = pictures ? state.collection.id : null;
+  $("looks").hidden = !pictures;
   document.querySelector('[data-look="spreads"]').hidden = !state.collection?.medium.faces;
   if (offered === key) return;
   offered = key;
-  choose(seen ? localStorage.getItem(KEY) || "table" : "rows");
+  chooseLook(pictures ? localStorage.getItem(KEY) || "table" : "rows");
 }
 
-function choose(name, asked = false) {
+function chooseLook(name, asked = false) {
   look = name === "spreads" && !state.collection.medium.faces ? "table" : ["table", "spreads"].includes(name) ? name : "rows";
   if (asked) localStorage.setItem(KEY, look);
   for (const button of document.querySelectorAll("#looks button")) button.setAttribute("aria-pressed", button.dataset.look === look);
@@ -43,7 +43,7 @@ function choose(name, asked = false) {
   $("desk").classList.toggle("seen", look !== "rows");
   LOOK.build();
   setLook(look === "rows" ? null : LOOK);
-  if (asked) tell(`Shown as ${{ rows: "a list", table: "a light table", spreads: "facing pages" }[look]}.`);
+  if (asked) announce(`Shown as ${{ rows: "a list", table: "a light table", spreads: "facing pages" }[look]}.`);
 }
 
 const LOOK = {
@@ -64,12 +64,12 @@ const LOOK = {
     laid = look === "spreads" ? laySpreads(rows.filter((row) => row.off !== null), items, width) : layTable(rows, width, rows.length > 60);
     root().style.height = `${laid.height}px`;
     root().classList.toggle("still", rows.length > 400 || width === 0);
-    if (settle) papers();
-    place(settle);
+    if (settle) drawPapers();
+    placeTiles(settle);
   },
 };
 
-function papers() {
+function drawPapers() {
   $("papers").replaceChildren(...laid.papers.map(({ left, top, width: wide, height, kind }) => {
     const paper = el("i", { class: `paper ${kind}` });
     Object.assign(paper.style, { transform: `translate(${left}px, ${top}px)`, width: `${wide}px`, height: `${height}px` });
@@ -77,26 +77,26 @@ function papers() {
   }));
 }
 
-function place(settle) {
-  const pinned = pins(), kept = new Set(), [from, to] = seen(), stop = rows.some(({ item }) => item === state.chosen) ? state.chosen : rows[0]?.item;
+function placeTiles(settle) {
+  const pinned = pins(), kept = new Set(), [from, to] = visibleRange(), stop = rows.some(({ item }) => item === state.chosen) ? state.chosen : rows[0]?.item;
   rows.forEach((row, index) => {
     const slot = laid.slots[index], here = slot && slot.top + slot.height > from && slot.top < to;
     if (!here && row.item !== stop) return;
     if (!slot) return;
     kept.add(row.item);
-    fill(tiles.get(row.item) ?? made(row.item), row, slot, { held: pinned.has(row.item), stop: stop === row.item, settle });
+    fillTile(tiles.get(row.item) ?? makeTile(row.item), row, slot, { held: pinned.has(row.item), stop: stop === row.item, settle });
   });
   for (const [item, { tile }] of tiles) if (!kept.has(item)) tiles.delete(item), tile.remove();
-  if (settle) sort(kept);
+  if (settle) sortTiles(kept);
 }
 
-function seen() {
+function visibleRange() {
   const box = $("scroller").getBoundingClientRect(), top = root().getBoundingClientRect().top;
   return [Math.max(box.top, 0) - top - SPARE, Math.min(box.bottom, innerHeight) - top + SPARE];
 }
 
 // The tiles in the document follow those on the screen.
-function sort(kept) {
+function sortTiles(kept) {
   const list = root(), focused = document.activeElement;
   let current = list.firstElementChild;
   for (const { item } of rows) {
@@ -108,25 +108,17 @@ function sort(kept) {
   if (list.contains(focused) && document.activeElement !== focused) focused.focus({ preventScroll: true });
 }
 
-function made(item) {
+function makeTile(item) {
   const image = el("img", { alt: "", draggable: "false", src: api.cover(state.collection.id, item), onerror: () => (image.hidden = true) });
   const number = el("span", { class: "tile-number grip", "aria-hidden": "true" }), held = el("span", { class: "tile-held", "aria-hidden": "true" }, icon("lock"));
-  const tile = el("div", { class: "tile", role: "option", tabindex: -1, "data-item": item }, image, number, held, colours(item));
+  const tile = el("div", { class: "tile", role: "option", tabindex: -1, "data-item": item }, image, number, held, makeColours(item));
   const parts = { tile, number, was: "" };
   tiles.set(item, parts);
   root().append(tile);
   return parts;
 }
 
-// The few colours of an item, as the medium tells them.
-export function colours(item) {
-  const strip = el("span", { class: "colours", "aria-hidden": "true" });
-  for (const colour of state.collection.items[item].colours) strip.append(Object.assign(el("i"), { title: colour }));
-  [...strip.children].forEach((one, k) => (one.style.background = state.collection.items[item].colours[k]));
-  return strip;
-}
-
-function fill(parts, row, slot, { held, stop, settle }) {
+function fillTile(parts, row, slot, { held, stop, settle }) {
   const { tile, number } = parts, { item } = row, out = row.off === null;
   const on = item === state.chosen || state.several.has(item), text = out ? "+" : label(row);
   const kind = `tile${held ? " pinned" : ""}${on ? " chosen" : ""}${out ? " out" : ""}${item === state.dragged ? " lifted" : ""}`;
@@ -154,19 +146,19 @@ function steps(at, last) {
 // With a mouse the whole picture drags; a finger drags the number, so that it can scroll by the rest.
 const drags = (event) => event.target.closest(event.pointerType === "mouse" ? ".tile" : ".grip");
 
-function lift(item, event) {
-  const { tile } = tiles.get(item), from = tile.getBoundingClientRect(), ghost = ghostOf(tile);
+function liftTile(item, event) {
+  const { tile } = tiles.get(item), from = tile.getBoundingClientRect(), ghost = makeGhost(tile);
   const hand = { x: event.clientX - from.left, y: event.clientY - from.top };
   const at = ({ x, y }) => {
     const box = root().getBoundingClientRect(), px = x - box.left, py = y - box.top;
     ghost.style.transform = `translate(${(px - hand.x).toFixed(1)}px, ${(py - hand.y).toFixed(1)}px)`;
-    return nearest(px, py);
+    return nearestSlot(px, py);
   };
   return { at, drop: () => ghost.remove() };
 }
 
 // The position whose slot is nearest to a point.
-function nearest(px, py) {
+function nearestSlot(px, py) {
   let best = 0, least = Infinity;
   laid.slots.forEach(({ left, top, width: wide, height }, position) => {
     if (position >= state.ordering.length) return;
@@ -174,4 +166,61 @@ function nearest(px, py) {
     if (far < least) [best, least] = [position, far];
   });
   return best;
+}
+
+// Pages that face each other: what lies beside what, as in a book.
+// For each spread [left, right], an index of rows or null for an empty page; [index] for one over both pages. The first of a
+// side stands alone on the right.
+function pairPages(rows, items) {
+  const spreads = [];
+  let left = null;
+  rows.forEach(({ item, number }, index) => {
+    const both = items[item].both_pages, first = number === 1;
+    if (left !== null && (both || first)) {
+      spreads.push([left, null]);
+      left = null;
+    }
+    if (both) spreads.push([index]);
+    else if (first) spreads.push([null, index]);
+    else if (left === null) left = index;
+    else {
+      spreads.push([left, index]);
+      left = null;
+    }
+  });
+  return left === null ? spreads : [...spreads, [left, null]];
+}
+
+const GAP = 22, PAD = 0.07;
+
+// Where each item lies, and the paper under it; in as many columns as there is room for.
+function laySpreads(rows, items, width) {
+  const columns = Math.max(1, Math.floor((width + GAP) / (300 + GAP))), wide = (width - GAP * (columns - 1)) / columns;
+  const page = wide / 2, tall = page * 1.16, inner = page * (1 - 2 * PAD), slots = [], papers = [];
+  const spreads = pairPages(rows, items);
+  spreads.forEach((spread, k) => {
+    const left = (k % columns) * (wide + GAP), top = Math.floor(k / columns) * (tall + GAP);
+    papers.push({ left, top, width: wide, height: tall, kind: spread[0] === null ? "right" : spread.length > 1 && spread[1] === null ? "left" : "both" });
+    spread.forEach((index, side) => {
+      if (index === null) return;
+      const across = spread.length === 1 ? wide - 2 * page * PAD : inner;
+      slots[index] = { left: left + side * page + page * PAD, top: top + page * PAD, width: across, height: tall - 2 * page * PAD };
+    });
+  });
+  return { slots, papers, columns: 2 * columns, height: Math.ceil(spreads.length / columns) * (tall + GAP) };
+}
+
+// A light table: equal squares, as many as fit side by side; a new side begins a new line.
+function layTable(rows, width, many) {
+  const least = width < 420 ? 96 : many ? 108 : 150, gap = width < 420 ? 6 : 10;
+  const columns = Math.max(3, Math.floor((width + gap) / (least + gap))), cell = (width - gap * (columns - 1)) / columns;
+  const slots = [];
+  let line = -1, column = columns, side = null;
+  rows.forEach((row, index) => {
+    const group = row.off === null ? "out" : row.side;
+    if (column >= columns || group !== side) [line, column] = [line + 1, 0];
+    side = group;
+    slots[index] = { left: column++ * (cell + gap), top: line * (cell + gap), width: cell, height: cell };
+  });
+  return { slots, papers: [], columns, height: (line + 1) * (cell + gap) };
 }

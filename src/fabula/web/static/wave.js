@@ -8,7 +8,7 @@ const known = new Map(), MOST = 64;
 const now = { item: null, share: 0 };
 
 // The wave of an item; null where there is none. Each is asked for once.
-function find(item) {
+function findWave(item) {
   const key = `${state.collection.id}/${item}`;
   if (!known.has(key)) {
     if (known.size >= MOST) known.delete(known.keys().next().value);
@@ -17,23 +17,23 @@ function find(item) {
   return known.get(key);
 }
 
-const has = (item) => item !== null && state.collection?.medium.preview.kind === "sound" && state.collection.items[item]?.preview;
+const hasWave = (item) => item !== null && state.collection?.medium.preview.kind === "sound" && state.collection.items[item]?.preview;
 
 // Of what plays.
-export async function show(item) {
+export async function showWave(item) {
   if (item === now.item && now.of === state.collection?.id) return;
   Object.assign(now, { item, of: state.collection?.id, share: 0, found: null });
   draw($("wave"), null, 0);
   $("seek").classList.toggle("waved", false);
-  if (!has(item)) return;
-  const found = await find(item);
+  if (!hasWave(item)) return;
+  const found = await findWave(item);
   if (now.item !== item || !found) return;
   now.found = found;
   $("seek").classList.toggle("waved", true);
   draw($("wave"), found, now.share);
 }
 
-export function played(share) {
+export function advanceWave(share) {
   if (!now.found || Math.abs(share - now.share) < 0.001) return;
   now.share = share;
   draw($("wave"), now.found, share);
@@ -41,16 +41,16 @@ export function played(share) {
 
 // Of the item chosen, once it has been so for a moment.
 let waiting = 0;
-export function inspect(item) {
+export function inspectWave(item) {
   const canvas = $("one-wave");
   clearTimeout(waiting);
-  canvas.hidden = !has(item);
+  canvas.hidden = !hasWave(item);
   if (canvas.dataset.item === `${state.collection?.id}/${item}`) return;
   canvas.dataset.item = "";
   draw(canvas, null, 0);
-  if (!has(item)) return;
+  if (!hasWave(item)) return;
   waiting = setTimeout(async () => {
-    const found = await find(item);
+    const found = await findWave(item);
     if (state.chosen !== item) return;
     canvas.hidden = !found;
     canvas.dataset.item = `${state.collection.id}/${item}`;
@@ -58,7 +58,7 @@ export function inspect(item) {
   }, 350);
 }
 
-export function redraw() {
+export function redrawWave() {
   if (now.found) draw($("wave"), now.found, now.share);
 }
 
@@ -79,11 +79,11 @@ function draw(canvas, found, share) {
     pen.fillStyle = (bar + 0.5) / bars < share ? style.borderTopColor : style.color;
     pen.fillRect(bar * 3, (height - tall) / 2, 2, tall);
   }
-  edges(pen, found, width, height, style.outlineColor);
+  drawEdges(pen, found, width, height, style.outlineColor);
 }
 
 // Where something is heard first and last.
-function edges(pen, { begins, ends, length }, width, height, colour) {
+function drawEdges(pen, { begins, ends, length }, width, height, colour) {
   pen.fillStyle = colour;
   for (const at of [begins, ends]) if (length > 0 && at > 0) pen.fillRect(Math.min(width - 2, Math.max(0, (at / length) * width - 1)), 0, 2, height);
 }

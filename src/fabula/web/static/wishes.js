@@ -20,20 +20,20 @@ export const NO_WISHES = Object.freeze({
   gap: 0, // seconds of silence between two items; below 0 they overlap
 });
 
-export const alike = (a, b) => JSON.stringify(a) === JSON.stringify(b);
+export const isAlike = (a, b) => JSON.stringify(a) === JSON.stringify(b);
 
 // Whether two wishes have the same order: names and gaps move nothing.
-const moving = ({ gap: _, ...rest }) => rest;
-export const sameOrder = (a, b) => Boolean(a && b) && alike(moving(a), moving(b));
+const withoutGap = ({ gap: _, ...rest }) => rest;
+export const isSameOrder = (a, b) => Boolean(a && b) && isAlike(withoutGap(a), withoutGap(b));
 
-const number = (v) => typeof v === "number" && Number.isFinite(v);
+const isNumber = (v) => typeof v === "number" && Number.isFinite(v);
 const entries = (given) => Object.entries(given && typeof given === "object" ? given : {});
 
 // A template from a file, where it has the right shape.
 function asTemplate(given) {
   const { knots, values, name, interpolation } = given && typeof given === "object" ? given : {};
-  const right = Array.isArray(knots) && knots.length >= 2 && knots.every(number)
-    && Array.isArray(values) && values.length === knots.length && values.every(number);
+  const right = Array.isArray(knots) && knots.length >= 2 && knots.every(isNumber)
+    && Array.isArray(values) && values.length === knots.length && values.every(isNumber);
   return right ? { knots, values, name: String(name || "drawn"), interpolation: interpolation === "monotone" ? "monotone" : "cubic" } : null;
 }
 
@@ -45,11 +45,11 @@ function asHand(hand, ordering, item) {
 }
 
 // Wishes from a file: only what has the right shape is taken. Files before version 2 say `curve` and count minutes.
-export function checked(wishes, { items: { length: n }, by: now, columns }) {
+export function checkWishes(wishes, { items: { length: n }, by: now, columns }) {
   if (!wishes || typeof wishes !== "object") return { ...NO_WISHES, by: now };
   const item = (v) => Number.isInteger(v) && v >= 0 && v < n;
   const items = (given, most) => Object.fromEntries(entries(given).filter(([key, value]) => Number(key) >= 0 && Number(key) < most && item(value)));
-  const length = (v) => (typeof v === "string" ? v.slice(0, 40) : number(v) && v > 0 ? `${v}m` : "");
+  const length = (v) => (typeof v === "string" ? v.slice(0, 40) : isNumber(v) && v > 0 ? `${v}m` : "");
   const { hand, fixed, ends, together, apart, sides, smoothness, smoothBy, spreads, by, pick, titles, gap } = wishes;
   return {
     template: asTemplate(wishes.template ?? wishes.curve),
@@ -64,27 +64,27 @@ export function checked(wishes, { items: { length: n }, by: now, columns }) {
     sides: Number.isInteger(sides) && sides >= 1 && sides <= 8 ? sides : 1,
     sideLimit: length(wishes.sideLimit),
     limit: length(wishes.limit),
-    smoothness: number(smoothness) ? smoothness : 0,
+    smoothness: isNumber(smoothness) ? smoothness : 0,
     smoothBy: Array.isArray(smoothBy) ? smoothBy.filter((name) => typeof name === "string" && name).slice(0, 20) : [],
     spreads: ["match", "contrast"].includes(spreads) ? spreads : "",
     titles: Object.fromEntries(entries(titles).filter(([key, text]) => item(Number(key)) && typeof text === "string" && text).map(([key, text]) => [key, text.slice(0, 400)])),
-    gap: number(gap) ? Math.min(30, Math.max(-12, gap)) : 0,
+    gap: isNumber(gap) ? Math.min(30, Math.max(-12, gap)) : 0,
   };
 }
 
-const some = (named) => (Object.keys(named).length ? named : null);
-const onSides = (named, sides) => some(Object.fromEntries(Object.entries(named).filter(([side]) => side < sides)));
+const orNull = (named) => (Object.keys(named).length ? named : null);
+const onSides = (named, sides) => orNull(Object.fromEntries(Object.entries(named).filter(([side]) => side < sides)));
 
 // Whether the page can find the order by itself, while something is dragged; roomy is a limit that leaves nothing out.
-export function plain(wishes, roomy) {
+export function isPlain(wishes, roomy) {
   const bounded = wishes.limit && wishes.limit !== roomy;
   return !wishes.together.length && !wishes.apart && !wishes.smoothness && !wishes.spreads && wishes.sides === 1 && !bounded;
 }
 
 // Wishes as the server takes them.
-export function request(wishes, collection) {
+export function makeRequest(wishes, collection) {
   const asked = { collection, alternatives: 4, fixed: wishes.fixed };
-  if (some(wishes.titles)) asked.titles = wishes.titles;
+  if (orNull(wishes.titles)) asked.titles = wishes.titles;
   const template = wishes.template || (wishes.hand ? wishes.arc : null);
   if (template) asked.template = template;
   if (wishes.sides > 1) asked.sides = wishes.sides;

@@ -9,9 +9,8 @@ import numpy as np
 from fabula.core.collection import Collection, Item
 from fabula.core.essence import Floats
 from fabula.errors import FileError
-from fabula.media.medium import Medium, Words
-from fabula.media.spec import Spec, Stop
-from fabula.media.units import Unit, as_number, as_numbers
+from fabula.media.facts import Unit, as_number, as_numbers
+from fabula.media.medium import Medium, Spec, Stop, Words
 
 
 def read_block(path: str) -> Item:

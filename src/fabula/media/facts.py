@@ -1,0 +1,284 @@
+"""What a medium can tell of its items besides their titles: facts in columns, how items begin and end, and doubts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from fabula.core.collection import Collection
+from fabula.core.essence import Floats
+from fabula.errors import InputError
+
+
+@dataclass(frozen=True)
+class Fact:
+    """One thing that is known of the items.
+
+    Attributes
+    ----------
+    name
+        What it is called, as a heading.
+    texts
+        What is shown of each item; "" where nothing is known.
+    cells
+        Name of a column -> one value per item: what a table gets of it, besides the features.
+    coloured
+        Whether the texts are colours as pages write them, ``#rrggbb``, with a space between two.
+    """
+
+    name: str
+    texts: tuple[str, ...]
+    cells: Mapping[str, Sequence[str | float]] = field(default_factory=dict)
+    coloured: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Ends:
+    """How items begin and end, in one measure.
+
+    Attributes
+    ----------
+    name, unit
+        What is measured, and in what.
+    start, whole, end
+        Of the beginning, of all and of the end of each item: shape (n,).
+    """
+
+    name: str
+    unit: str
+    start: Floats
+    whole: Floats
+    end: Floats
+
+
+@dataclass(frozen=True)
+class Levelling:
+    """How items are brought to one level.
+
+    Attributes
+    ----------
+    gains
+        From a collection to what each item needs, in `unit`, shape (n,), and words for what it is brought to.
+    write
+        Writes the gain of one item into a file: path, the item's index, the collection.
+    unit
+        Of the gains.
+    """
+
+    gains: Callable[[Collection], tuple[Floats, str]]
+    write: Callable[[Path, int, Collection], None]
+    unit: str = "dB"
+
+
+@dataclass(frozen=True)
+class Preset:
+    """Wishes that go together under one name.
+
+    Attributes
+    ----------
+    by
+        Columns that can be the essence, the best first.
+    template
+        The arc drawn over it.
+    smoothness, smooth_by
+        As in a request.
+    """
+
+    by: tuple[str, ...]
+    template: str
+    smoothness: float
+    smooth_by: Mapping[str, float]
+
+    def column(self, collection: Collection) -> str:
+        """The first of its columns that is known of every item.
+
+        Raises
+        ------
+        InputError
+            When none is.
+        """
+        for name in self.by:
+            if name in collection.feature_names and np.isfinite(collection.column(name)).all():
+                return name
+        raise InputError(f"needs one of these of every item: {', '.join(self.by)}")
+
+
+@dataclass(frozen=True)
+class Telling:
+    """What a medium tells.
+
+    Attributes
+    ----------
+    facts
+        From a collection to what can be shown of its items.
+    ends
+        From a collection to how its items begin and end; None where that is not known.
+    doubts
+        From a collection that was measured to sentences about what the user should know.
+    joins
+        From a collection in its new order, and the positions at which a side begins, to what joins each item to those
+        before it, in words; "" where nothing does.
+    """
+
+    facts: Callable[[Collection], tuple[Fact, ...]] = lambda collection: ()
+    ends: Callable[[Collection], Ends | None] = lambda collection: None
+    doubts: Callable[[Collection], tuple[str, ...]] = lambda collection: ()
+    joins: Callable[[Collection, Sequence[int]], list[str]] = lambda collection, breaks: [""] * len(collection)
+
+
+def choose_facts(facts: Sequence[Fact], names: Sequence[str] | None) -> tuple[Fact, ...]:
+    """The facts of these names, ``all`` for all of them.
+
+    Examples
+    --------
+    >>> choose_facts([Fact("weight", ("1 kg",))], ["all"])[0].name
+    'weight'
+    """
+    known = {fact.name: fact for fact in facts}
+    if names is not None and list(names) == ["all"]:
+        return tuple(facts)
+    for name in names or ():
+        if name not in known:
+            there = ", ".join(known) or "nothing"
+            raise InputError(f"nothing called {name!r} is known of these items; there are: {there}", field="show")
+    return tuple(known[name] for name in names or ())
+
+
+# Units of an item's length: what limits and sides count, how it is written and how it is read.
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A unit of length.
+
+    Attributes
+    ----------
+    name
+        What is counted, in the plural: seconds, words, pages, items.
+    show
+        From several lengths to their texts, as finely as it takes to tell them apart.
+    read
+        From what a person types to a length; an InputError where it is none.
+    example
+        Something `read` takes, for messages.
+    """
+
+    name: str
+    show: Callable[..., list[str]]
+    read: Callable[[str], float]
+    example: str
+
+    def text(self, length: float | None) -> str:
+        """One length as text; empty where it is not known.
+
+        Examples
+        --------
+        >>> SECONDS.text(200.4), COUNT.text(3), SECONDS.text(None)
+        ('3:20', '3', '')
+        """
+        return "" if length is None or not np.isfinite(length) else self.show(length)[0]
+
+
+def as_clock(seconds: float, *, digits: int = 0) -> str:
+    """Minutes and seconds, with hours where there are some, and with digits behind the seconds if asked for.
+
+    Examples
+    --------
+    >>> as_clock(1320.4), as_clock(3723), as_clock(1320.4, digits=1)
+    ('22:00', '1:02:03', '22:00.4')
+    """
+    if not np.isfinite(seconds):
+        return str(float(seconds))
+    whole, part = divmod(int(abs(seconds) * 10**digits + 0.5), 10**digits)  # half a second counts as one
+    minutes, rest = divmod(whole, 60)
+    hours, minutes = divmod(minutes, 60)
+    clock = f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"
+    sign = "-" if seconds < 0 and (whole or part) else ""
+    return f"{sign}{clock}.{part:0{digits}d}" if digits else f"{sign}{clock}"
+
+
+def as_clocks(*seconds: float) -> list[str]:
+    """Several durations as clocks, to the second where that tells them apart, else as finely as it takes.
+
+    Without it a side of 22:00 could be too short for an item of 22:00.
+
+    Examples
+    --------
+    >>> as_clocks(1320, 1412.3), as_clocks(1320, 1320.4)
+    (['22:00', '23:32'], ['22:00.0', '22:00.4'])
+    """
+    clocks: list[str] = []
+    for digits in range(7):
+        clocks = [as_clock(one, digits=digits) for one in seconds]
+        if len({as_clock(0, digits=digits), *clocks}) == len({0.0, *seconds}):
+            break
+    return clocks
+
+
+_PARTS = {"s": 1.0, "m": 60.0, "h": 3600.0}
+
+
+def as_seconds(text: str) -> float:
+    """Seconds of ``22:00``, ``1:02:03``, ``90s``, ``45m`` or ``1.5h``.
+
+    Examples
+    --------
+    >>> as_seconds("22:00"), as_seconds("1.5h")
+    (1320.0, 5400.0)
+    """
+    clock = re.fullmatch(r"(?:(\d+):)?(\d+):([0-5]?\d(?:\.\d+)?)", text.strip())
+    if clock:
+        hours, minutes, seconds = (float(part or 0) for part in clock.groups())
+        return 3600 * hours + 60 * minutes + seconds
+    plain = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([smh])", text.strip().lower())
+    if not plain or float(plain[1]) == 0:
+        raise InputError(f"takes a time such as 22:00, 1:02:03, 45m or 90s; got {text!r}")
+    return float(plain[1]) * _PARTS[plain[2]]
+
+
+def as_numbers(*lengths: float) -> list[str]:
+    """Several numbers as text, whole where they are.
+
+    Examples
+    --------
+    >>> as_numbers(3.0, 2.5)
+    ['3', '2.5']
+    """
+    return [f"{length:g}" for length in lengths]
+
+
+def as_number(text: str) -> float:
+    """A number above 0.
+
+    Examples
+    --------
+    >>> as_number("12")
+    12.0
+    """
+    try:
+        number = float(text)
+    except ValueError:
+        number = float("nan")
+    if not 0 < number < float("inf"):
+        raise InputError(f"takes a number above 0, such as 12; got {text!r}")
+    return number
+
+
+SECONDS = Unit("seconds", as_clocks, as_seconds, "22:00")
+COUNT = Unit("items", as_numbers, as_number, "12")
+
+
+def total(lengths: Sequence[float | None]) -> float | None:
+    """The sum of lengths; None where one is not known.
+
+    Examples
+    --------
+    >>> total([1.0, 2.0]), total([1.0, None])
+    (3.0, None)
+    """
+    known = [length for length in lengths if length is not None]
+    return float(sum(known)) if len(known) == len(lengths) else None

@@ -1,0 +1,270 @@
+"""Contact sheets: every picture of a collection in its order, numbered, as PNG or as PDF."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Iterator, Sequence
+from html import escape
+from importlib.resources import files
+from io import BytesIO
+from itertools import accumulate
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fabula.core.collection import Collection, Item
+from fabula.core.files.writing import write_whole
+from fabula.errors import FabulaError, FileError, shown
+from fabula.media.images.joins import WIDE
+from fabula.media.images.picture_files import PAGE, PDF, open_page, open_picture, pillow, source_of, write_pages
+from fabula.media.medium import Cover
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+_CELL, _GAP, _CAPTION = 260, 24, 34  # pixels of a PNG: a picture's box, between boxes, under each
+_A4 = (1240, 1754)  # at 150 dots an inch
+_ACROSS, _DOWN = 4, 5  # pictures on a page of the PDF
+_PAPER, _INK, _SOFT = (250, 249, 247), (34, 34, 34), (120, 120, 120)
+_MOST_HIGH = 60000  # pixels: what PNG readers take
+
+
+def picture_of(item: Item, size: int) -> Image:
+    """The picture of an item, its longer side at most ``size`` pixels: of its file, or the page that it is."""
+    if PDF in item.details:
+        return open_page(str(item.details[PDF]), int(item.details[PAGE]), size)
+    if not item.path:
+        raise FileError(f"{item.label!r} has no picture that could be shown")
+    return open_picture(item.path, size)
+
+
+def write_sheet(collection: Collection, target: Path, sides: Sequence[int]) -> Path:
+    """Write a contact sheet as one PNG, with a heading for each side.
+
+    Parameters
+    ----------
+    collection
+        In the order to be shown.
+    target
+        A file that ends in .png.
+    sides
+        How many pictures each side has; empty for one.
+
+    Raises
+    ------
+    FileError
+        When there are so many that no viewer would show it.
+    """
+    groups = _groups(collection, sides)
+    across = _columns(max(len(group) for _, group in groups))
+    high = sum(_heading(name) + -(-len(group) // across) * (_CELL + _CAPTION + _GAP) for name, group in groups) + _GAP
+    if high > _MOST_HIGH:
+        raise FileError(f"{shown(target)}: too many pictures for one PNG; write a .pdf, which has pages")
+    sheet = pillow().new("RGB", (_GAP + across * (_CELL + _GAP), high), _PAPER)
+    top = _GAP
+    for name, group in groups:
+        if name:
+            _write(sheet, (_GAP, top), name, 24, _INK)
+            top += _heading(name)
+        for index, (number, item) in enumerate(group):
+            row, column = divmod(index, across)
+            at = (_GAP + column * (_CELL + _GAP), top + row * (_CELL + _CAPTION + _GAP))
+            _place(sheet, item, number, at, _CELL)
+        top += -(-len(group) // across) * (_CELL + _CAPTION + _GAP)
+    return write_whole(target, _bytes(sheet, "PNG"))
+
+
+def write_pdf(collection: Collection, target: Path, sides: Sequence[int]) -> Path:
+    """Write the pages of one PDF in their new order, where the pictures are such; else a contact sheet with pages."""
+    if source_of(collection.items) is not None:
+        return write_pages(collection.items, target)
+    pages = list(_pages(collection, sides))
+    content = BytesIO()
+    pages[0].save(content, "PDF", save_all=True, append_images=pages[1:], resolution=150.0)
+    return write_whole(target, content.getvalue())
+
+
+def _pages(collection: Collection, sides: Sequence[int]) -> Iterator[Image]:
+    cell = (_A4[0] - 2 * 70 - (_ACROSS - 1) * _GAP) // _ACROSS
+    for name, group in _groups(collection, sides):
+        for start in range(0, len(group), _ACROSS * _DOWN):
+            page = pillow().new("RGB", _A4, _PAPER)
+            _write(page, (70, 48), " ".join(filter(None, (collection.title, name))), 24, _INK)
+            for index, (number, item) in enumerate(group[start : start + _ACROSS * _DOWN]):
+                row, column = divmod(index, _ACROSS)
+                _place(page, item, number, (70 + column * (cell + _GAP), 110 + row * (cell + _CAPTION + _GAP)), cell)
+            yield page
+
+
+def _groups(collection: Collection, sides: Sequence[int]) -> list[tuple[str, list[tuple[str, Item]]]]:
+    """Each side's name, and its pictures with their numbers."""
+    if not sides:
+        return [("", [(str(k), item) for k, item in enumerate(collection.items, start=1)])]
+    starts = list(accumulate(sides, initial=0))
+    return [
+        (f"{letter}", [(f"{letter}{k}", item) for k, item in enumerate(collection.items[start:end], start=1)])
+        for letter, start, end in zip(_letters(len(sides)), starts, starts[1:], strict=False)
+    ]
+
+
+def _letters(count: int) -> list[str]:
+    return [
+        chr(ord("A") + k) if k < 26 else f"{chr(ord('A') + k // 26 - 1)}{chr(ord('A') + k % 26)}" for k in range(count)
+    ]
+
+
+def _columns(count: int) -> int:
+    return min(max(1, count), 4 if count <= 16 else 6 if count <= 60 else 8)
+
+
+def _heading(name: str) -> int:
+    return 52 if name else 0
+
+
+def _place(sheet: Any, item: Item, number: str, at: tuple[int, int], cell: int) -> None:
+    """A picture in the middle of its box, with its number and title under it."""
+    picture = picture_of(item, cell)
+    left, top = at
+    sheet.paste(picture, (left + (cell - picture.width) // 2, top + (cell - picture.height) // 2))
+    _write(sheet, (left, top + cell + 8), number, 18, _INK)
+    _write(sheet, (left + 14 + 11 * len(number), top + cell + 10), _cut(item.label, (cell - 60) // 8), 15, _SOFT)
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: max(1, most - 1)]}…"
+
+
+def _write(sheet: Any, at: tuple[int, int], text: str, size: int, ink: tuple[int, int, int]) -> None:
+    from PIL import ImageDraw, ImageFont
+
+    ImageDraw.Draw(sheet).text(at, text, fill=ink, font=ImageFont.load_default(size))
+
+
+def _bytes(picture: Image, kind: str) -> bytes:
+    content = BytesIO()
+    picture.save(content, kind, optimize=False)
+    return content.getvalue()
+
+
+# Flip books: the pictures of a collection as one HTML file or as a PDF, two facing pages at a time.
+
+_SIZE, _QUALITY = 1200, 82  # of a page's picture in the HTML file, in pixels and as JPEG counts
+_SPREAD = (2100, 1050)  # pixels of two facing pages of the PDF
+_MARGIN = 60
+_PAPER_BOOKS = (250, 249, 247)
+
+
+def spreads_of(items: Sequence[Item], wide: Sequence[bool], sides: Sequence[int] = ()) -> list[tuple[int | None, ...]]:
+    """What faces what: the cover alone on the right, then two and two; what is wide has both pages for itself.
+
+    Parameters
+    ----------
+    items
+        In their order.
+    wide
+        Which of them take both pages.
+    sides
+        How many items each part has; a part begins on a new right-hand page. Empty for one.
+
+    Returns
+    -------
+    For each spread (left, right), an index or None for an empty page; (index,) for one over both pages.
+
+    Examples
+    --------
+    >>> spreads_of("abcde", [False, False, False, True, False])
+    [(None, 0), (1, 2), (3,), (4, None)]
+    """
+    starts = {sum(sides[:k]) for k in range(len(sides))} if sides else {0}
+    found: list[tuple[int | None, ...]] = []
+    left: int | None = None
+    for index in range(len(items)):
+        if left is not None and (wide[index] or index in starts):
+            found.append((left, None))
+            left = None
+        if wide[index]:
+            found.append((index,))
+        elif index in starts:
+            found.append((None, index))
+        elif left is None:
+            left = index
+        else:
+            found.append((left, index))
+            left = None
+    return found if left is None else [*found, (left, None)]
+
+
+def write_flip_book(collection: Collection, target: Path, sides: Sequence[int]) -> Path:
+    """Write a flip book as one HTML file that needs nothing else: arrow keys and taps turn its pages.
+
+    Parameters
+    ----------
+    collection
+        In the order to be shown.
+    target
+        A file that ends in .html.
+    sides
+        How many pictures each part has; empty for one.
+    """
+    figures = [_figure(item, number) for number, item in enumerate(collection.items, start=1)]
+    pages = []
+    for spread in spreads_of(collection.items, _wide(collection), sides):
+        cells = "".join(
+            '<div class="page"></div>' if k is None else f'<div class="page">{figures[k]}</div>' for k in spread
+        )
+        pages.append(f'<section class="{"both" if len(spread) == 1 else "two"}">{cells}</section>')
+    title = escape(collection.title or collection.id)
+    page = (files("fabula.media.images") / "book.html").read_text(encoding="utf-8")
+    return write_whole(target, page.replace("{title}", title).replace("{pages}", "\n".join(pages)))
+
+
+def write_book_pdf(collection: Collection, target: Path, sides: Sequence[int]) -> Path:
+    """Write the facing pages of a book as a PDF, one spread a page."""
+    sheets = [_sheet(collection, spread) for spread in spreads_of(collection.items, _wide(collection), sides)]
+    content = BytesIO()
+    sheets[0].save(content, "PDF", save_all=True, append_images=sheets[1:], resolution=150.0)
+    return write_whole(target, content.getvalue())
+
+
+def _wide(collection: Collection) -> list[bool]:
+    if "aspect" not in collection.feature_names or collection.features.ndim != 2:
+        return [False] * len(collection)
+    return [bool(aspect >= WIDE) for aspect in collection.column("aspect")]
+
+
+def _figure(item: Item, number: int) -> str:
+    content = BytesIO()
+    picture_of(item, _SIZE).save(content, "JPEG", quality=_QUALITY)
+    data, label = b64encode(content.getvalue()).decode(), escape(item.label)
+    return (
+        f'<figure><img loading="lazy" alt="{label}" src="data:image/jpeg;base64,{data}">'
+        f'<figcaption dir="auto">{number} <span>{label}</span></figcaption></figure>'
+    )
+
+
+def _sheet(collection: Collection, spread: Sequence[int | None]) -> Image:
+    sheet: Image = pillow().new("RGB", _SPREAD, _PAPER_BOOKS)
+    width, height = _SPREAD[0] // len(spread), _SPREAD[1]
+    for side, index in enumerate(spread):
+        if index is None:
+            continue
+        picture = picture_of(collection.items[index], max(_SPREAD))
+        picture.thumbnail((width - 2 * _MARGIN, height - 2 * _MARGIN))
+        at = (side * width + (width - picture.width) // 2, (height - picture.height) // 2)
+        sheet.paste(picture, at)
+    return sheet
+
+
+# Small pictures of pictures, for lists.
+
+_QUALITY_THUMBNAILS = 80  # as JPEG counts
+
+
+def thumbnail(path: str, size: int) -> Cover | None:
+    """A picture of at most so many pixels, upright, as JPEG; None where it cannot be read."""
+    try:
+        picture = open_picture(path, size)
+    except FabulaError:
+        return None
+    content = BytesIO()
+    picture.save(content, "JPEG", quality=_QUALITY_THUMBNAILS)
+    return Cover(content.getvalue(), "image/jpeg")

@@ -1,1 +1,0 @@
-"""Decoding: sound out of files, chunk by chunk, and pictures of its wave."""

@@ -1,0 +1,176 @@
+"""What a track looks like over its length: peaks, and where it begins and ceases to sound."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import stat
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fabula.core.essence import Floats
+from fabula.errors import FileError, shown
+from fabula.media.extraction import extract_one
+from fabula.media.medium import Cover, Spec, Stop, Wave
+from fabula.media.music.decode import open_sound
+from fabula.media.music.loudness import Samples
+
+PARTS = 400  # of a wave
+SILENCE = 10 ** (-60 / 20)  # of full scale: what is below counts as silence
+
+_STEP = 1024  # frames, of which the extremes are kept until the length is known
+
+
+def wave_of(path: str, stop: Stop = lambda: False) -> Wave:
+    """The wave of an audio file, in `PARTS` parts, from the cache where it is known.
+
+    Raises
+    ------
+    FileError
+        When the file is not audio, or is broken.
+    """
+    row = extract_one(path, SPEC, stop)
+    low, high = row[: 2 * PARTS].reshape(2, PARTS)
+    begins, ends, length = row[2 * PARTS :].tolist()
+    return Wave(low, high, begins, ends, length)
+
+
+def _row(path: str, stop: Stop) -> NDArray[np.float64]:
+    """Lows, highs, and begin, end and length in seconds: shape (2 PARTS + 3,)."""
+    lows: list[Floats] = []
+    highs: list[Floats] = []
+    frames, first, last = 0, -1, -1
+    with open_sound(path, stop=stop) as sound:
+        for chunk in sound.chunks:
+            low, high = _extremes(chunk)
+            lows.append(low)
+            highs.append(high)
+            loud = np.flatnonzero(np.abs(chunk).max(axis=1) > SILENCE)
+            if len(loud):
+                first, last = frames + int(loud[0]) if first < 0 else first, frames + int(loud[-1])
+            frames += len(chunk)
+    if not frames:
+        raise FileError(f"{shown(path)}: has no samples in it")
+    parts = _reduce(np.concatenate(lows), np.minimum), _reduce(np.concatenate(highs), np.maximum)
+    edges = np.array([max(0, first), last + 1, frames]) / sound.rate
+    return np.concatenate([*parts, edges])
+
+
+def _extremes(chunk: Samples) -> tuple[Floats, Floats]:
+    """Smallest and largest value over the channels in steps of frames: two arrays of ceil(frames / _STEP)."""
+    starts = np.arange(0, len(chunk), _STEP)
+    low, high = chunk.min(axis=1), chunk.max(axis=1)
+    least, most = np.minimum.reduceat(low, starts), np.maximum.reduceat(high, starts)
+    return np.clip(least, -1, 1).astype(np.float64), np.clip(most, -1, 1).astype(np.float64)
+
+
+def _reduce(values: Floats, ufunc: np.ufunc) -> Floats:
+    """Values in `PARTS` parts of equal length, each as its extreme; few values are spread."""
+    edges = np.linspace(0, len(values), PARTS, endpoint=False).astype(np.intp)
+    if len(values) < PARTS:
+        return values[edges]
+    parts: Floats = ufunc.reduceat(values, edges)
+    return parts
+
+
+_NAMES = tuple(f"{name}{k}" for name in ("low", "high") for k in range(PARTS))
+SPEC = Spec("wave", 1, (*_NAMES, "begins", "ends", "length"), _row, (2 * PARTS + 3,))
+
+
+# Pictures that stand for a track: in its tags, else beside it in its folder. Only plain pictures of sane size.
+
+MOST_BYTES = 8 << 20
+_BESIDE = ("cover", "folder", "front", "album", "albumart")
+_MAGIC = ((b"\xff\xd8\xff", "image/jpeg"), (b"\x89PNG\r\n\x1a\n", "image/png"), (b"GIF8", "image/gif"))
+_ENDINGS = (".jpg", ".jpeg", ".png", ".webp", ".gif")
+
+
+def cover_of(path: str, size: int = 0) -> Cover | None:
+    """The cover of an audio file, as large as it is; None where there is none, or none that a page should show.
+
+    What says it is a picture is believed by its first bytes alone: JPEG, PNG, GIF or WebP. Links beside the file are
+    not followed.
+    """
+    return _from_tags(path) or _beside(Path(path))
+
+
+def picture_type(data: bytes) -> str | None:
+    """The media type of a picture by its first bytes; None for anything else, such as SVG, which can hold scripts.
+
+    Examples
+    --------
+    >>> picture_type(bytes([0x89]) + b"PNG\\r\\n" + bytes([0x1A, 10])), picture_type(b"<svg/>") is None
+    ('image/png', True)
+    """
+    if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
+        return "image/webp"
+    return next((kind for magic, kind in _MAGIC if data.startswith(magic)), None)
+
+
+def _from_tags(path: str) -> Cover | None:
+    try:
+        with Path(path).open("rb") as file:
+            tag = _read_tags(file, path)
+        found: Any = tag.images.any
+    except Exception:  # whatever a broken file does to the reader of tags, it only means that there is no picture
+        return None
+    return None if found is None else _check_cover(bytes(found.data or b""))
+
+
+def _read_tags(file: Any, path: str) -> Any:
+    import tinytag
+
+    bounded: Any = Bounded(file)
+    return tinytag.TinyTag.get(file_obj=bounded, filename=path, duration=False, image=True)
+
+
+def _beside(path: Path) -> Cover | None:
+    """The picture in the folder that is called as covers are."""
+    with contextlib.suppress(OSError):
+        names = {name.lower(): name for name in os.listdir(path.parent)}  # noqa: PTH208 - names, nothing else
+        for wanted in (f"{stem}{ending}" for stem in _BESIDE for ending in _ENDINGS):
+            if wanted in names:
+                return _check_cover(_read(path.parent / names[wanted]))
+    return None
+
+
+def _read(path: Path) -> bytes:
+    """A file that is no link and not too large; nothing where it is."""
+    file = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+    with os.fdopen(file, "rb") as opened:
+        status = os.fstat(opened.fileno())
+        regular = stat.S_ISREG(status.st_mode) and status.st_size <= MOST_BYTES
+        return opened.read(MOST_BYTES + 1) if regular else b""
+
+
+def _check_cover(data: bytes) -> Cover | None:
+    kind = picture_type(data)
+    return Cover(data, kind) if kind and len(data) <= MOST_BYTES else None
+
+
+class Bounded(io.RawIOBase):
+    """A file of which no more than some MB are read at a time, whatever its header promises."""
+
+    def __init__(self, file: Any, most: int = 2 * MOST_BYTES) -> None:
+        self._file, self._most = file, most
+
+    def read(self, size: int = -1) -> bytes:
+        """At most `size` bytes; a ValueError where that is too much."""
+        if size < 0 or size > self._most:
+            size = self._most + 1
+        data: bytes = self._file.read(size)
+        if len(data) > self._most:
+            raise ValueError("more is asked for than a tag holds")
+        return data
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        """As of the file."""
+        return int(self._file.seek(offset, whence))
+
+    def tell(self) -> int:
+        """As of the file."""
+        return int(self._file.tell())

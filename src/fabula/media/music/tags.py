@@ -1,0 +1,252 @@
+"""Tags: what files say of themselves, covers and sheets beside them, and what is written into copies."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from fabula.core.collection import Collection, Item
+from fabula.errors import FileError, import_extra, shown
+from fabula.media.music.track_facts import track_gains
+from fabula.media.music.tracks import column
+
+# What the tags of an audio file say of it: title, artist, album, number, tempo, key, gain. Nothing is decoded.
+
+_ENDINGS = """
+    .wav .wave .flac .ogg .oga .opus .mp3 .mp2 .aif .aiff .aifc .au .caf .w64
+    .m4a .m4b .aac .mp4 .wma .ape .wv .mpc .tta .ac3 .mka .webm
+"""
+_COMPANIONS = """
+    .jpg .jpeg .png .gif .webp .bmp .cue .log .txt .nfo .md .pdf .sfv .md5
+    .json .xml .html .url .ini .db .lrc .accurip .csv
+"""
+AUDIO_ENDINGS = frozenset(_ENDINGS.split())
+COMPANION_ENDINGS = frozenset(_COMPANIONS.split())  # of what stands beside the music and is not worth a word
+
+_WHEEL = re.compile(r"0?(1[0-2]|[1-9])\s*([ABDM])", re.IGNORECASE)
+_NOTE = re.compile(r"([A-G])\s*([#♯b♭]|sharp|flat)?[\s-]*(m|min|minor|maj|major|moll|dur)?", re.IGNORECASE)
+_STEPS = {"C": 0, "D": 2, "E": 4, "F": 5, "G": 7, "A": 9, "B": 11}
+_ACCIDENTALS = {"": 0, "#": 1, "♯": 1, "s": 1, "b": -1, "♭": -1, "f": -1}
+_GAIN = ("replaygain_track_gain", "replaygain track gain")
+_RECORDING = ("musicbrainz_trackid", "musicbrainz track id", "musicbrainz recording id")
+_UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+_MOST_GAIN = 60.0  # dB; a tag beyond is a mistake
+_SLOWEST, _FASTEST = 20.0, 400.0  # beats per minute; a tag outside is a mistake
+
+
+def read_item(path: str | os.PathLike[str]) -> Item:
+    """The item of an audio file, from its tags where it has any.
+
+    ``details`` has album, track, disc, duration_ms, tempo in beats per minute, key (0 for C to 11 for B), mode (1 for
+    major, 0 for minor), replaygain in dB and musicbrainz (the recording's id), as far as the tags say them.
+    """
+    file = os.fspath(path)
+    tags = _tags(file)
+    artist, title = tags.pop("artist", ""), tags.pop("title", "") or shown(Path(file).stem)
+    return Item(id=file, title=title, path=file, artist=artist, details=MappingProxyType(tags))
+
+
+def track_number(item: Item) -> tuple[float, float] | None:
+    """Disc and track number of an item; None where its tags give no track number."""
+    track = item.details.get("track")
+    return (float(item.details.get("disc") or 1), float(track)) if track else None
+
+
+def common_title(items: Sequence[Item]) -> str:
+    """The album that all items come from, or ""."""
+    albums = {str(item.details.get("album", "")) for item in items}
+    return albums.pop() if len(albums) == 1 else ""
+
+
+def key_and_mode(text: str) -> tuple[int, int] | None:
+    """Key (0 for C to 11 for B) and mode (1 major, 0 minor) of a key tag; None when it names no key.
+
+    Notes (``Am``, ``F# minor``, ``Ebmaj``), Camelot (``8A`` is A minor) and Open Key (``1m`` is A minor) are known.
+
+    Examples
+    --------
+    >>> [key_and_mode(text) for text in ("C", "F#m", "B♭ minor", "8A", "8B", "1m", "12d", "o")]
+    [(0, 1), (6, 0), (10, 0), (9, 0), (0, 1), (9, 0), (5, 1), None]
+    """
+    for part in re.split(r"[/|,;()]|\s-\s", text):
+        wheel, note = _WHEEL.fullmatch(part.strip()), _NOTE.fullmatch(part.strip())
+        if wheel:
+            return _on_wheel(int(wheel[1]), wheel[2].upper())
+        if note:
+            minor = note[3] == "m" or (note[3] or "").lower() in ("min", "minor", "moll")
+            accidental = _ACCIDENTALS[(note[2] or "")[:1].lower()]
+            return (_STEPS[note[1].upper()] + accidental) % 12, 0 if minor else 1
+    return None
+
+
+def _on_wheel(hour: int, side: str) -> tuple[int, int]:
+    """Camelot's A and B, Open Key's m and d: each hour is a fifth above the one before."""
+    major = side in "BD"
+    first = 8 if side in "AB" else 1  # where C major and A minor stand
+    return ((0 if major else 9) + 7 * (hour - first)) % 12, int(major)
+
+
+def _tags(file: str) -> dict[str, Any]:
+    import tinytag
+
+    try:
+        tag = tinytag.TinyTag.get(os.fsencode(file) if os.name != "nt" else file)
+    except Exception:  # whatever a broken file does to the reader of tags, it only means that there are none
+        return {}
+    duration = 1000 * tag.duration if tag.duration else None
+    known = {"album": tag.album, "track": tag.track, "disc": tag.disc, "duration_ms": duration}
+    texts = {"title": tag.title, "artist": tag.artist or tag.albumartist}
+    found = {name: _clean(value) for name, value in {**texts, **known}.items() if value}
+    found |= _tempo(_other(tag, "bpm")) | _key(_other(tag, "initial_key"))
+    found |= _r128_gain(_other(tag, "r128_track_gain")) | _gain(_other(tag, *_GAIN))
+    return found | _recording(_other(tag, *_RECORDING))
+
+
+def _other(tag: Any, *names: str) -> str:
+    """The first value of the first field there that tinytag keeps under a name of its own, or ""."""
+    fields = getattr(tag, "other", None) or {}
+    values = next((fields[name] for name in names if fields.get(name)), [""])
+    return str(values[0]).replace("\0", " ").strip()
+
+
+def _tempo(text: str) -> dict[str, float]:
+    try:
+        beats = float(text.replace(",", "."))
+    except ValueError:
+        return {}
+    return {"tempo": beats} if math.isfinite(beats) and _SLOWEST <= beats <= _FASTEST else {}
+
+
+def _key(text: str) -> dict[str, int]:
+    found = key_and_mode(text)
+    return {"key": found[0], "mode": found[1]} if found else {}
+
+
+def _gain(text: str) -> dict[str, float]:
+    found = re.fullmatch(r"([-+]?\d+(?:[.,]\d+)?)\s*(?:dB)?", text, re.IGNORECASE)
+    gain = float(found[1].replace(",", ".")) if found else math.nan
+    return {"replaygain": gain} if abs(gain) <= _MOST_GAIN else {}
+
+
+def _r128_gain(text: str) -> dict[str, float]:
+    """What Opus files have: 1/256 dB to -23 LUFS."""
+    whole = re.fullmatch(r"[-+]?\d+", text)
+    return _gain(f"{int(text) / 256 + 5:.2f}") if whole else {}
+
+
+def _recording(text: str) -> dict[str, str]:
+    return {"musicbrainz": text.lower()} if _UUID.fullmatch(text) else {}
+
+
+def _clean(value: Any) -> Any:
+    """Text from tags without the zeros and line ends some writers leave in it."""
+    return shown(" ".join(value.replace("\0", " ").split())) if isinstance(value, str) else value
+
+
+# Writing track and disc numbers and ReplayGain into files, with mutagen (extra ``tags``).
+
+_ID3_KEYS = {"tracknumber": "TRCK", "discnumber": "TPOS"}
+
+
+def write_numbers(path: Path, track: tuple[int, int], disc: tuple[int, int] | None) -> None:
+    """Write the number of a track, and of its disc or side where there are several; nothing else changes.
+
+    Parameters
+    ----------
+    path
+        A file of music.
+    track, disc
+        Which, and of how many.
+
+    Raises
+    ------
+    FileError
+        When the file has no tags that can be written.
+    MissingExtraError
+        When mutagen is not installed.
+    """
+    numbers = {"tracknumber": track} | ({} if disc is None else {"discnumber": disc})
+
+    def write(file: Any) -> None:
+        for name, (number, of) in numbers.items():
+            _set(file, name, number, of)
+
+    _change_tags(path, write, easy=True)
+
+
+def write_gain(path: Path, index: int, collection: Collection) -> None:
+    """Write the ReplayGain 2.0 of a track into a file: gain to -18 LUFS and peak; nothing else changes.
+
+    Parameters
+    ----------
+    path
+        A file of music.
+    index, collection
+        Which track of a collection that was measured.
+
+    Raises
+    ------
+    FileError
+        When the file has no tags that can be written.
+    """
+    peak = 10 ** (float(column(collection, "true_peak")[index]) / 20)
+    fields = {
+        "REPLAYGAIN_TRACK_GAIN": f"{track_gains(collection)[0][index]:.2f} dB",
+        "REPLAYGAIN_TRACK_PEAK": f"{peak:.6f}",
+    }
+
+    def write(file: Any) -> None:
+        for name, text in fields.items():
+            _set_own(file, name, text)
+
+    _change_tags(path, write, easy=False)
+
+
+def _change_tags(path: Path, write: Callable[[Any], None], *, easy: bool) -> None:
+    mutagen = import_extra("mutagen", extra="tags", purpose="writing tags into files")
+    try:
+        file = mutagen.File(path, easy=easy)
+        if file is None:
+            raise FileError(f"{shown(path)}: has no tags that can be written")
+        if file.tags is None:
+            file.add_tags()
+        write(file)
+        file.save()
+    except (mutagen.MutagenError, OSError) as error:
+        raise FileError(f"{shown(path)}: its tags cannot be written ({shown(str(error))})") from error
+
+
+def _set_own(file: Any, name: str, text: str) -> None:
+    """A field of our own naming, as each format keeps such."""
+    kind = type(file.tags).__name__
+    if "ID3" in kind:
+        frames = import_extra("mutagen.id3", extra="tags", purpose="writing tags into files")
+        file.tags.delall(f"TXXX:{name}")
+        file.tags.add(frames.TXXX(encoding=3, desc=name, text=[text]))
+    elif "MP4" in kind:
+        file.tags[f"----:com.apple.iTunes:{name}"] = [text.encode()]
+    elif type(file).__name__ == "OggOpus" and name.endswith("_GAIN"):
+        # Opus players take R128_TRACK_GAIN: 1/256 dB to -23 LUFS.
+        file.tags["R128_TRACK_GAIN"] = [str(round((float(text.split()[0]) - 5.0) * 256))]
+        file.tags[name] = [text]
+    else:
+        file.tags[name] = [text]
+
+
+def _set(file: Any, name: str, number: int, of: int) -> None:
+    """One number: as its own field where the format has one for the total, else as 3/12."""
+    kind = type(file.tags).__name__
+    if kind in ("ID3", "_WaveID3", "_IFFID3"):  # WAV and AIFF have ID3 tags without simple names
+        frames = import_extra("mutagen.id3", extra="tags", purpose="writing track numbers into files")
+        frame = getattr(frames, _ID3_KEYS[name])
+        file.tags.setall(_ID3_KEYS[name], [frame(encoding=3, text=[f"{number}/{of}"])])
+    elif "Vorbis" in kind or "VComment" in kind or "Flac" in kind.title():
+        file.tags[name] = [str(number)]
+        file.tags[name.replace("number", "total")] = [str(of)]
+    else:
+        file.tags[name] = [f"{number}/{of}"]

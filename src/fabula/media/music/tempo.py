@@ -1,0 +1,179 @@
+"""The tempo of a stream from its onsets.
+
+Every tempo is judged by how the onsets repeat at its beat, at parts of it and at multiples of it, by a small network
+that learned from pieces whose tempo is written down.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.resources import files
+
+import numpy as np
+import scipy.fft
+from safetensors.numpy import load
+from scipy.ndimage import uniform_filter1d
+
+from fabula.core.essence import Floats
+from fabula.media.music.loudness import Samples
+
+# What was learned from rendered pieces: ``benchmarks/learn_ears.py`` writes the file.
+
+
+def weights_of(name: str) -> Floats:
+    """An array by name."""
+    return _arrays()[name]
+
+
+@lru_cache(maxsize=1)
+def _arrays() -> dict[str, Floats]:
+    data = files(__package__).joinpath("ears.safetensors").read_bytes()
+    return {name: np.asarray(array, dtype=np.float64) for name, array in load(data).items()}
+
+
+TEMPI = 36.0 * 1.01 ** np.arange(196)  # beats per minute that are judged, 36 to 250
+NO_TEMPO = 0.0
+
+_SEGMENT = 12.0  # s over which repetition is measured
+_OVERLAP = 4  # segments begin every fourth of one
+_AT_ONCE = 64  # segments
+_LONGEST = 6.0  # s between two onsets that are compared
+_MULTIPLES = (1 / 4, 1 / 3, 1 / 2, 2 / 3, 3 / 4, 1.0, 3 / 2, 2.0, 3.0, 4.0)  # of a beat
+_RATES = (1 / 2, 2 / 3, 1.0, 3 / 2, 2.0, 3.0, 4.0)  # of the beats' frequency
+_CENTRES = np.linspace(np.log(36), np.log(250), 12)
+_CLOSE = 1.04  # tempi within 4 % are one
+_FAINTEST = 1e-4  # onset strength; the least change of a 16-bit sample is a hundred times that
+_LIVELY = 0.08  # of what sounds: onsets that even calm music has; those of a swelling tone are weaker
+_FEWEST = 2.0  # s of onsets below which there is nothing to repeat
+
+
+@dataclass(frozen=True)
+class Tempo:
+    """Beats per minute, 0 where none are heard, and how likely that is right, 0 to 1."""
+
+    beats: float
+    confidence: float
+
+
+def find_tempo(onsets: Floats, rate: float, strength: float) -> Tempo:
+    """The tempo.
+
+    Parameters
+    ----------
+    onsets
+        Shape (moments, 3), as `ShortSpectra` gives them.
+    rate
+        Moments per second.
+    strength
+        What sounds at a moment, on average: onsets far below it are no beats.
+    """
+    if len(onsets) < _FEWEST * rate or not onsets.max() > _FAINTEST:
+        return Tempo(NO_TEMPO, 0.0)
+    repeats, frequencies = repetition(onsets, rate)
+    shares = _shares(_tempo_scores(repeats, frequencies, rate, onset_density(onsets, rate)))
+    merged = np.convolve(shares, np.ones(7), mode="same")  # candidates within 3 % speak for each other
+    best = TEMPI[int(merged.argmax())]
+    near = np.abs(np.log(TEMPI / best)) < np.log(_CLOSE)
+    clear = min(1.0, _clarity(repeats[0], rate, best) / weights_of("tempo.clear").item())
+    lively = min(1.0, float(np.quantile(onsets.sum(axis=1), 0.99)) / (_LIVELY * max(strength, _FAINTEST)))
+    return Tempo(_refine(repeats[0], rate, best), float(shares[near].sum()) * clear * lively)
+
+
+def onset_density(onsets: Floats, rate: float) -> float:
+    """Onsets per second: local maxima of the onset strength that stand out of the second around them."""
+    total = _smooth(onsets.sum(axis=1))
+    if len(total) < 3 or not total.max() > _FAINTEST:
+        return 0.0
+    wide = min(len(total), int(rate) | 1)
+    around = np.convolve(total, np.full(wide, 1 / wide), mode="same")
+    top = (total[1:-1] > total[:-2]) & (total[1:-1] >= total[2:]) & (total[1:-1] > 1.3 * around[1:-1])
+    return float((top & (total[1:-1] > 0.1 * total.max())).sum() * rate / len(total))
+
+
+def repetition(onsets: Floats, rate: float) -> tuple[Floats, Floats]:
+    """How alike the onsets are after every lag, and how strong every frequency is in them.
+
+    Measured in segments of 12 s that overlap by three quarters. Each counts by the root of its energy, so that no loud
+    part speaks for the whole, and where the first begins matters little.
+
+    Returns
+    -------
+    Autocorrelation of all onsets and of those in the bass, shape (2, lags), 1 at lag 0; and the strength of frequencies
+    from 0 to half the rate, shape (2, frequencies), 1 on average.
+    """
+    lively = _lively(np.stack([onsets.sum(axis=1), onsets[:, 0]]), rate)
+    size = min(lively.shape[1], round(_SEGMENT * rate))
+    segments = np.lib.stride_tricks.sliding_window_view(lively, size, axis=1)[:, :: max(1, size // _OVERLAP)]
+    lags, longest = min(round(_LONGEST * rate) + 2, size), round(_LONGEST * rate) + 2
+    length = scipy.fft.next_fast_len(4 * round(_SEGMENT * rate), real=True)
+    likeness, strength = np.zeros((2, longest)), np.zeros((2, length // 2 + 1))
+    for first in range(0, segments.shape[1], _AT_ONCE):
+        more = _repeats(segments[:, first : first + _AT_ONCE], length, lags)
+        likeness[:, :lags] += more[0]
+        strength += more[1]
+    likeness[:, :lags] /= np.maximum(0.25, 1 - np.arange(lags) / size)
+    likeness /= np.maximum(likeness[:, :1], 1e-12)
+    return likeness, strength / np.maximum(strength.mean(axis=1, keepdims=True), 1e-12)
+
+
+def _repeats(segments: Samples, length: int, lags: int) -> tuple[Floats, Floats]:
+    """Autocorrelations (2, lags) and strengths (2, frequencies) of segments (2, n, size), summed up."""
+    enough = scipy.fft.next_fast_len(segments.shape[2] + lags, real=True)
+    spectra = scipy.fft.rfft(segments, enough, workers=1)
+    likeness = scipy.fft.irfft(spectra.real**2 + spectra.imag**2, enough, workers=1)[:, :, :lags]
+    shaped = np.abs(scipy.fft.rfft(segments * np.hanning(segments.shape[2]).astype(np.float32), length, workers=1))
+    strength = np.sqrt(shaped)
+    energy = np.sqrt(np.maximum(likeness[:, :, :1], 1e-12))
+    mean = np.sqrt(np.maximum(strength.mean(axis=2, keepdims=True), 1e-12))
+    return (likeness / energy).sum(axis=1, dtype=np.float64), (strength / mean).sum(axis=1, dtype=np.float64)
+
+
+def tempo_scores(onsets: Floats, rate: float) -> Floats:
+    """What every tempo is judged by: shape (tempi, features)."""
+    return _tempo_scores(*repetition(onsets, rate), rate, onset_density(onsets, rate))
+
+
+def _tempo_scores(likeness: Floats, strength: Floats, rate: float, density: float) -> Floats:
+    beat = 60 / TEMPI
+    lags, bins = np.arange(likeness.shape[1]) / rate, np.linspace(0, rate / 2, strength.shape[1])
+    columns = [np.interp(beat * m, lags, row, right=0.0) for row in likeness for m in _MULTIPLES]
+    columns += [np.interp(r / beat, bins, row, right=0.0) for row in strength for r in _RATES]
+    per_beat = np.log2(np.maximum(0.05, density) * beat)
+    columns += [np.exp(-0.5 * ((np.log(TEMPI) - centre) / 0.18) ** 2) for centre in _CENTRES]
+    columns += [np.exp(-0.5 * ((per_beat - centre) / 0.5) ** 2) for centre in (-1.0, 0.0, 1.0, 2.0, 3.0)]
+    return np.stack(columns, axis=1)
+
+
+def _shares(features: Floats) -> Floats:
+    """How likely each tempo is."""
+    inner = np.maximum(0, features @ weights_of("tempo.inner") + weights_of("tempo.bias"))
+    scores = inner @ weights_of("tempo.outer")
+    weights = np.exp(scores - scores.max())
+    return np.asarray(weights / weights.sum())
+
+
+def _lively(both: Floats, rate: float) -> Samples:
+    """Onsets with their slow changes taken out: shape (2, moments)."""
+    smooth = np.stack([_smooth(row) for row in both])
+    wide = min(both.shape[1], int(rate) | 1)
+    return np.asarray(smooth - uniform_filter1d(smooth, wide, axis=1, mode="nearest"), dtype=np.float32)
+
+
+def _smooth(values: Floats) -> Floats:
+    return np.convolve(values, (0.25, 0.5, 0.25), mode="same") if len(values) > 2 else values
+
+
+def _clarity(likeness: Floats, rate: float, tempo: float) -> float:
+    """The clearest repetition at one to four beats."""
+    lags = np.arange(len(likeness)) / rate
+    return float(max(np.interp(60 / tempo * m, lags, likeness, right=0.0) for m in (1, 2, 3, 4)))
+
+
+def _refine(likeness: Floats, rate: float, tempo: float) -> float:
+    """The tempo within 3 % whose beats repeat best, one to eight of them together."""
+    lags = np.arange(len(likeness)) / rate
+    near = tempo * np.exp(np.linspace(-0.03, 0.03, 61))
+    counted = [m for m in range(1, 9) if m * 60 / tempo < _LONGEST * 0.97]
+    comb = sum(np.interp(60 / near * m, lags, likeness) for m in counted)
+    return float(near[int(np.argmax(comb))]) if counted else float(tempo)

@@ -1,0 +1,582 @@
+"""A document: paragraphs, headings and separators, whatever kind of file they come from."""
+
+from __future__ import annotations
+
+import contextlib
+import posixpath
+import re
+import zipfile
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from html import unescape
+from pathlib import Path
+from types import MappingProxyType
+from urllib.parse import unquote
+from xml.etree import ElementTree as ET
+from xml.parsers import expat
+
+from fabula.errors import FileError, shown
+from fabula.media.text.heads import CHAPTER, without_heads
+from fabula.media.text.reading.decoding import MOST, decoded
+
+PARAGRAPH, SEPARATOR = 0, -1  # levels of blocks that are no headings; headings have 1 to 6
+
+
+@dataclass(frozen=True)
+class Block:
+    """A paragraph (level 0), a heading (1 to 6) or a separator (-1); ``raw`` is how it is written out again."""
+
+    level: int
+    text: str
+    raw: str = ""
+
+    @property
+    def markup(self) -> str:
+        """As Markdown has it, without the marks of a heading."""
+        return self.raw or self.text
+
+
+@dataclass(frozen=True)
+class Document:
+    """What a file says.
+
+    Attributes
+    ----------
+    blocks
+        In their order.
+    title
+        What it calls itself, which wins over its first heading.
+    name
+        What its file calls it, where there is no heading either.
+    author
+        Who wrote it.
+    fields
+        What else its front matter says in single lines, by name in small letters.
+    """
+
+    blocks: tuple[Block, ...]
+    title: str = ""
+    name: str = ""
+    author: str = ""
+    fields: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+
+    @property
+    def heading(self) -> str:
+        """What to call it; empty where it does not say. The first of several headings of a level names a part of it."""
+        headings = [block for block in self.blocks if block.level > 0]
+        alone = [block.text for block in headings[:1] if sum(b.level == block.level for b in headings) == 1]
+        first = alone[0] if alone else ""
+        return " ".join((self.title or first or self.name).split())[:200]
+
+    @property
+    def text(self) -> str:
+        """What is to be read: without headings, running heads, page numbers and what says that it ends.
+
+        Examples
+        --------
+        >>> Document((Block(1, "Chapter I"), Block(0, "It rained."), Block(0, "- 7 -"))).text
+        'It rained.'
+        """
+        kept = [block.text for block in self.blocks if block.level == PARAGRAPH]
+        return "\n\n".join(without_heads(kept))
+
+    @property
+    def markup(self) -> str:
+        """As Markdown.
+
+        Examples
+        --------
+        >>> Document((Block(2, "Rain"), Block(0, "It rained."))).markup
+        '## Rain\\n\\nIt rained.'
+        """
+        marks = {PARAGRAPH: "", SEPARATOR: "* * *"}
+        return "\n\n".join(marks.get(b.level, "#" * b.level + " ") + b.markup for b in self.blocks)
+
+
+def cut(document: Document) -> list[Document]:
+    """A document as its parts: by the highest headings of which there are several, else by its separators.
+
+    What stands before the first heading is a part where it has any text.
+
+    Examples
+    --------
+    >>> book = Document((Block(1, "Book"), Block(2, "One"), Block(0, "a"), Block(2, "Two"), Block(0, "b")))
+    >>> [part.heading for part in cut(book)]
+    ['One', 'Two']
+    """
+    levels = Counter(block.level for block in document.blocks)
+    level = next((k for k in range(1, 7) if levels[k] > 1), SEPARATOR)
+    parts: list[list[Block]] = [[]]
+    for block in document.blocks:
+        if block.level == level:
+            parts.append([])
+        if block.level != SEPARATOR or (level != SEPARATOR and parts[-1]):
+            parts[-1].append(block)
+    if level != SEPARATOR:
+        parts[0] = [block for block in parts[0] if block.level == PARAGRAPH]
+    found = [Document(tuple(_without_last_break(blocks)), author=document.author) for blocks in parts]
+    return [replace(part, name=f"Part {number}") for number, part in enumerate((p for p in found if p.text), start=1)]
+
+
+def _without_last_break(blocks: list[Block]) -> list[Block]:
+    """Blocks without the separators at their end: what follows a part is a part of its own."""
+    end = len(blocks)
+    while end and blocks[end - 1].level == SEPARATOR:
+        end -= 1
+    return blocks[:end]
+
+
+# Plain text and Markdown as documents: front matter, headings, separators, paragraphs.
+
+_FRONT = re.compile(r"\A\s*(---|\+\+\+)[ \t]*\n(.*?)\n\1[ \t]*(?:\n|\Z)", re.DOTALL)
+_FIELD = re.compile(r"^([^\W\d][\w-]{0,40})[ \t]*[:=][ \t]*(\S.{0,400}?)[ \t]*$", re.MULTILINE)
+_ATX = re.compile(r"(#{1,6})[ \t]+")
+_RULE = re.compile(r"(?:[*_~#=•·⁂❦-][ \t]*){3,}|\*|⁂|❦|#")  # of a line without spaces around it
+_SENTENCE_END = tuple(".,;:!?…。，")
+_EMPTY = re.compile(r"\n[ \t]*\n")
+_GAP = re.compile(r"(\n[ \t]*){4,}")  # three empty lines part scenes
+
+
+def markdown_document(text: str) -> Document:
+    """A document from Markdown.
+
+    Examples
+    --------
+    >>> found = markdown_document("---\\ntitle: Rain\\n---\\n# One\\n\\nIt *rained*.\\n\\n* * *\\n\\nStill.")
+    >>> found.heading, [block.level for block in found.blocks], found.text
+    ('Rain', [1, 0, -1, 0], 'It rained.\\n\\nStill.')
+    """
+    fields, body = _front(text)
+    blocks = tuple(_markdown_blocks(_without_comments(body)))
+    return _about(blocks, fields)
+
+
+def plain_document(text: str) -> Document:
+    """A document from plain text: a heading is a line of its own that names a chapter, or a short first line.
+
+    Examples
+    --------
+    >>> found = plain_document("CHAPTER I\\n\\nIt rained.\\n\\nCHAPTER II\\n\\nIt stopped.")
+    >>> [(block.level, block.text) for block in found.blocks][:2]
+    [(1, 'CHAPTER I'), (0, 'It rained.')]
+    """
+    fields, body = _front(text)
+    blocks: list[Block] = []
+    for scene in _GAP.split(body) if _may_gap(body) else [body]:
+        if not scene.strip():
+            continue
+        parts = [part.strip("\n") for part in _EMPTY.split(scene) if part.strip()]
+        if blocks and not _is_heading(parts[0], first=False) and blocks[-1].level == PARAGRAPH:
+            blocks.append(Block(SEPARATOR, ""))
+        blocks.extend(_plain_block(part, first=not blocks and number == 0) for number, part in enumerate(parts))
+    if len(blocks) == 1:  # a file of one paragraph has no title
+        blocks = [Block(PARAGRAPH, blocks[0].text)]
+    return _about(tuple(blocks), fields)
+
+
+def _may_gap(body: str) -> bool:
+    """Whether there may be three empty lines, some of them with spaces: quick to say no."""
+    return any(lines in body for lines in ("\n\n\n\n", "\n ", "\n\t"))
+
+
+def _about(blocks: tuple[Block, ...], fields: dict[str, str]) -> Document:
+    """A document with what its front matter says."""
+    others = MappingProxyType({name: value for name, value in fields.items() if name not in ("title", "author")})
+    return Document(blocks, title=fields.get("title", ""), author=fields.get("author", ""), fields=others)
+
+
+def _front(text: str) -> tuple[dict[str, str], str]:
+    """What the front matter says in single lines, and the rest."""
+    front = _FRONT.match(text)
+    if front is None:
+        return {}, text
+    fields = {name.lower(): value.strip("\"'") for name, value in _FIELD.findall(front[2])}
+    return fields, text[front.end() :]
+
+
+def _without_comments(text: str) -> str:
+    """Markdown without what stands in <!-- -->."""
+    parts, at = [], 0
+    while (start := text.find("<!--", at)) >= 0 and (end := text.find("-->", start + 4)) >= 0:
+        parts.append(text[at:start])
+        at = end + 3
+    return "".join([*parts, text[at:]])
+
+
+def _plain_block(part: str, *, first: bool) -> Block:
+    line = part.strip()
+    if _RULE.fullmatch(line):
+        return Block(SEPARATOR, "")
+    return Block(1 if _is_heading(line, first=first) else PARAGRAPH, line)
+
+
+def _is_heading(part: str, *, first: bool) -> bool:
+    line = part.strip()
+    head, _, rest = line.partition("\n")
+    if len(line) > 160 or "\n" in rest:
+        return False
+    if CHAPTER.fullmatch(head.strip()) and not line[0].islower():
+        return True
+    return first and not rest and len(line) <= 70 and not line.endswith(_SENTENCE_END)
+
+
+def _markdown_blocks(body: str) -> Iterator[Block]:
+    lines: list[str] = []
+    for line in [*body.split("\n"), ""]:
+        under = line.strip()
+        heading = _ATX.match(under) if line.startswith("#") else None
+        if lines and len(lines) == 1 and len(under) > 1 and set(under) in ({"="}, {"-"}):
+            yield Block(1 if "=" in under else 2, bare(lines.pop()))
+        elif heading or not under or _RULE.fullmatch(under):
+            if lines:
+                yield Block(PARAGRAPH, bare("\n".join(lines)), "\n".join(lines))
+                lines = []
+            if heading:
+                yield Block(len(heading[1]), bare(under[heading.end() :].rstrip(" \t#")))
+            elif under:
+                yield Block(SEPARATOR, "")
+        else:
+            lines.append(line)
+
+
+# What no mark can close is not looked for to the end of a text: patterns stop at the next bracket, or after a while.
+_TARGET = r"\((?:[^()]|\([^()]*\))*\)"
+_IMAGE, _LINK = re.compile(r"!\[[^\[\]]*\]" + _TARGET), re.compile(r"\[([^\[\]]+)\]" + _TARGET)
+_MARKS = re.compile(r"(?<!\w)(\*{1,3}|_{1,3}|`{1,3}|~~)(?=\S)(.{1,4000}?)(?<=\S)\1(?!\w)", re.DOTALL)
+_MANY_MARKS = 1000  # in one paragraph: then they are no emphasis, and all of them go
+_QUOTE = re.compile(r"^[ \t]*(?:>[ \t]?)+", re.MULTILINE)
+_TAG = re.compile(r"</?[a-zA-Z][^<>]{0,200}>")
+
+
+def bare(markdown: str) -> str:
+    """Markdown without its marks.
+
+    Examples
+    --------
+    >>> bare("> A **big** [house](http://x), snake_case")
+    'A big house, snake_case'
+    """
+    text = _LINK.sub(r"\1", _IMAGE.sub("", _QUOTE.sub("", markdown)))
+    if sum(map(text.count, "*_`~")) > _MANY_MARKS:
+        text = re.sub(r"[*_`~]+", "", text)
+    return _TAG.sub("", _MARKS.sub(r"\2", _MARKS.sub(r"\2", text))).strip()
+
+
+# HTML as a document: paragraphs, headings and rules; what is not to be read is left out.
+
+_SILENT = frozenset(("script", "style", "nav", "template", "svg", "math", "noscript", "iframe", "button", "select"))
+_PARTS = """
+    p div li ul ol dl dd dt section article main header footer aside blockquote pre table tr td th figure figcaption
+    body html head title h1 h2 h3 h4 h5 h6 hr
+"""
+_BLOCKS = frozenset(_PARTS.split())
+_HEADINGS = {f"h{level}": level for level in range(1, 7)}
+
+
+def html_document(text: str) -> Document:
+    """A document from HTML or XHTML, however broken.
+
+    Examples
+    --------
+    >>> found = html_document("<title>x</title><h2>Rain</h2><p>It <b>rained</b>.<hr><p>Still.<script>1</script>")
+    >>> found.heading, found.text
+    ('Rain', 'It rained.\\n\\nStill.')
+    """
+    reader = _Reader()
+    for kind, content in _html_tokens(text):
+        getattr(reader, kind)(content)
+    reader.flush()
+    return Document(tuple(reader.blocks), name=reader.title, author=reader.author)
+
+
+_NAME = re.compile(r"/?([a-zA-Z][^\s/>\x00]*)")
+_UNREAD = {name: re.compile(rf"</{name}\b", re.IGNORECASE) for name in ("script", "style")}  # tags are no tags in these
+_QUOTED = re.compile("=([\"'])")
+_META = re.compile(r"([\w-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))")
+
+
+def _html_tokens(text: str) -> Iterator[tuple[str, str]]:
+    """Pieces of HTML as (data, start or end; content), in one pass: what is looked for in vain ends the reading."""
+    at = 0
+    while (start := text.find("<", at)) >= 0:
+        name = _NAME.match(text, start + 1)
+        comment = text.startswith("<!--", start)
+        if name is None and not comment and text[start + 1 : start + 2] not in ("!", "?", "/"):  # a < of its own
+            yield "data", text[at : start + 1]
+            at = start + 1
+            continue
+        end = text.find("-->", start + 4) + 2 if comment else _tag_end(text, name.end() if name else start)
+        if end < 2:
+            break
+        yield "data", text[at:start]
+        at = end + 1
+        if name is not None:
+            yield "end" if text[start + 1] == "/" else "start", text[start + 1 : end].lstrip("/")
+            silent = _UNREAD.get(name[1].lower())
+            if silent is not None and text[start + 1] != "/":
+                closing = silent.search(text, at)
+                at = len(text) if closing is None else closing.start()
+    yield "data", text[at:]
+
+
+def _tag_end(text: str, at: int) -> int:
+    """Where a tag ends, a > in quotes aside; -1 where it does not."""
+    end = text.find(">", at)
+    while end >= 0:
+        quote = _QUOTED.search(text, at, end)
+        if quote is None:
+            return end
+        closing = text.find(quote[1], quote.end())
+        if closing < 0:  # a quote that nothing closes is none
+            return end
+        at = closing + 1
+        end = end if end >= at else text.find(">", at)
+    return -1
+
+
+class _Reader:
+    """Gathers blocks; a tag that is never closed ends with the block."""
+
+    def __init__(self) -> None:
+        self.blocks: list[Block] = []
+        self.title = self.author = ""
+        self._parts: list[str] = []
+        self._silent: list[str] = []
+        self._level = PARAGRAPH
+        self._pre = self._in_title = False
+
+    def start(self, content: str) -> None:
+        """A tag that opens, or opens and closes; of XHTML some of these open nothing."""
+        tag, closed = _name_of(content), content.endswith("/")
+        if tag in _SILENT:
+            if not closed:
+                self._silent.append(tag)
+        elif tag == "br":
+            self._parts.append("\n")
+        elif tag == "meta":
+            said = {key.lower(): unescape("".join(values)) for key, *values in _META.findall(content[:4000])}
+            if said.get("name", "").lower() == "author":
+                self.author = said.get("content", "")
+        elif tag in _BLOCKS and not (closed and tag == "title"):
+            self.flush()
+            self._level, self._in_title = _HEADINGS.get(tag, PARAGRAPH), tag == "title"
+            self._pre = tag == "pre"
+            if tag == "hr":
+                self.blocks.append(Block(SEPARATOR, ""))
+
+    def end(self, content: str) -> None:
+        """A tag that closes."""
+        tag = _name_of(content)
+        if self._silent and tag == self._silent[-1]:
+            self._silent.pop()
+        elif tag in _BLOCKS:
+            self.flush()
+            self._level, self._in_title, self._pre = PARAGRAPH, False, False
+
+    def data(self, text: str) -> None:
+        """What stands between tags."""
+        if text and not self._silent:
+            plain = unescape(text)
+            self._parts.append(plain if self._pre else re.sub(r"[ \t\n\r\f]+", " ", plain))
+
+    def flush(self) -> None:
+        """End the block that is being read."""
+        text = "\n".join(line.strip(" ") for line in "".join(self._parts).split("\n")).strip()
+        self._parts = []
+        if text and self._in_title:
+            self.title = self.title or text
+        elif text:
+            self.blocks.append(Block(self._level, text))
+
+
+def _name_of(content: str) -> str:
+    found = _NAME.match(content)
+    return found[1].lower() if found else ""
+
+
+# Documents that are packed in a zip file: .docx, .odt and .epub. Bounded reading; nothing is written or run.
+
+_BROKEN = (
+    zipfile.BadZipFile,
+    zipfile.LargeZipFile,
+    zlib.error,
+    EOFError,
+    NotImplementedError,
+    RuntimeError,
+    ValueError,
+)
+_MOST_FILES = 20_000
+_STYLE = re.compile(r"(?:heading|titre|berschrift|titulo|título)[ _-]?(\d?)", re.IGNORECASE)
+_CREATOR, _TITLE = "{http://purl.org/dc/elements/1.1/}creator", "{http://purl.org/dc/elements/1.1/}title"
+
+
+class _Archive:
+    """The files in a zip file, of which at most so much is unpacked."""
+
+    def __init__(self, archive: zipfile.ZipFile, where: str) -> None:
+        self.archive, self.where, self.left = archive, where, MOST
+        self.names = set(archive.namelist())
+        if len(self.names) > _MOST_FILES:
+            raise FileError(f"{shown(where)}: holds {len(self.names)} files, too many for one text")
+
+    def read(self, name: str) -> bytes:
+        """One of the files; nothing where there is none of that name."""
+        if name not in self.names:
+            return b""
+        with self.archive.open(name) as file:
+            data = file.read(self.left + 1)
+        self.left -= len(data)
+        if self.left < 0:
+            raise FileError(f"{shown(self.where)}: unpacks to more than {MOST // 10**6} MB, too long for one text")
+        return data
+
+    def xml(self, name: str) -> ET.Element | None:
+        """One of the files as XML; None where there is none."""
+        data = self.read(name)
+        if not data:
+            return None
+        if _declares(data):  # what an entity may become has no bound
+            raise FileError(f"{shown(self.where)}: defines entities of its own, which are not read")
+        try:
+            return ET.fromstring(data)
+        except (ET.ParseError, LookupError) as error:
+            raise FileError(f"{shown(self.where)}: is broken ({name}: {error})") from error
+
+
+def _declares(data: bytes) -> bool:
+    """Whether XML declares anything of its own, entities for example, before its first element."""
+    parser, found = expat.ParserCreate(), []
+
+    def stop(*_: object) -> None:
+        raise StopIteration
+
+    parser.StartDoctypeDeclHandler = lambda _name, _system, _public, inner: found.append(bool(inner))
+    parser.EntityDeclHandler = lambda *_: found.append(True)
+    parser.StartElementHandler = stop
+    with contextlib.suppress(StopIteration, expat.ExpatError, LookupError):
+        parser.Parse(data, True)  # noqa: FBT003 - all of it
+    return any(found)
+
+
+def read_packed(path: str) -> Document:
+    """A document from a .docx, .odt or .epub file.
+
+    Raises
+    ------
+    FileError
+        When it is broken, is locked, unpacks to more than 20 MB, or is of another kind than its ending says.
+    """
+    ending = Path(path).suffix.lower()
+    try:
+        with zipfile.ZipFile(path) as archive:
+            document = _READERS[ending](_Archive(archive, path))
+    except OSError as error:
+        raise FileError(f"{shown(path)}: cannot be read ({error.strerror or error})") from error
+    except _BROKEN as error:
+        raise FileError(f"{shown(path)}: is broken, locked or no {ending} file ({shown(str(error))})") from error
+    if document is None:
+        raise FileError(f"{shown(path)}: is no {ending} file (its text is missing)")
+    return document
+
+
+def _docx(archive: _Archive) -> Document | None:
+    root = archive.xml("word/document.xml")
+    if root is None:
+        return None
+    blocks = [_word_paragraph(element) for element in root.iter() if _tag(element) == "p"]
+    return _name(Document(tuple(block for block in blocks if block.text)), archive.xml("docProps/core.xml"))
+
+
+def _word_paragraph(paragraph: ET.Element) -> Block:
+    level, parts = PARAGRAPH, []
+    for element in paragraph.iter():
+        tag = _tag(element)
+        if tag == "pStyle":
+            level = _level(next(iter(element.attrib.values()), ""))
+        elif tag == "t":
+            parts.append(element.text or "")
+        elif tag in ("tab", "br", "cr"):
+            parts.append("\t" if tag == "tab" else "\n")
+    return _block(level, "".join(parts))
+
+
+def _odt(archive: _Archive) -> Document | None:
+    root = archive.xml("content.xml")
+    if root is None:
+        return None
+    blocks = []
+    for element in root.iter():
+        if _tag(element) in ("p", "h"):
+            level = next((int(v) for k, v in element.attrib.items() if k.endswith("outline-level") and v.isdigit()), 1)
+            blocks.append(_block(min(max(level, 1), 6) if _tag(element) == "h" else PARAGRAPH, _flat(element)))
+    return _name(Document(tuple(block for block in blocks if block.text)), archive.xml("meta.xml"))
+
+
+def _flat(element: ET.Element) -> str:
+    """The text of a paragraph, what stands for spaces and line ends included; notes are not."""
+    parts = [element.text or ""]
+    for inner in element:
+        tag = _tag(inner)
+        if tag in ("s", "tab", "line-break"):
+            parts.append({"s": " ", "tab": "\t"}.get(tag, "\n"))
+        elif tag not in ("note", "annotation"):
+            parts.append(_flat(inner))
+        parts.append(inner.tail or "")
+    return "".join(parts)
+
+
+def _epub(archive: _Archive) -> Document | None:
+    container = archive.xml("META-INF/container.xml")
+    if container is None:
+        return None
+    where = next((e.get("full-path", "") for e in container.iter() if _tag(e) == "rootfile"), "")
+    book = archive.xml(where)
+    if book is None:
+        return None
+    blocks: list[Block] = []
+    for name in _spine(book, posixpath.dirname(where)):
+        page = html_document(decoded(archive.read(name), archive.where, declared=True))
+        if page.blocks and blocks:
+            blocks.append(Block(SEPARATOR, ""))
+        blocks.extend(page.blocks)
+    found = _name(Document(tuple(blocks)), book)
+    return replace(found, title=found.name)
+
+
+def _spine(book: ET.Element, folder: str) -> Iterator[str]:
+    """The names of a book's pages in their order; a name that leads out of the book leads nowhere."""
+    pages = {e.get("id"): e.get("href", "") for e in book.iter() if _tag(e) == "item"}
+    for element in book.iter():
+        href = pages.get(element.get("idref")) if _tag(element) == "itemref" else None
+        if href:
+            name = posixpath.normpath(posixpath.join(folder, unquote(href.partition("#")[0])))
+            if not name.startswith(("/", "..")):
+                yield name
+
+
+def _name(document: Document, about: ET.Element | None) -> Document:
+    """A document with the title and the author that its file tells."""
+    said = {e.tag: (e.text or "").strip() for e in about.iter()} if about is not None else {}
+    return replace(document, name=said.get(_TITLE, ""), author=said.get(_CREATOR, ""))
+
+
+def _block(level: int, text: str) -> Block:
+    bare = text.strip()
+    return Block(level, bare) if re.search(r"\w", bare) else Block(SEPARATOR, bare)
+
+
+def _level(style: str) -> int:
+    if style.lower() in ("title", "titel", "titre"):
+        return 1
+    found = _STYLE.search(style)
+    return min(max(int(found[1] or 1), 1), 6) if found else PARAGRAPH
+
+
+def _tag(element: ET.Element) -> str:
+    return str(element.tag).rpartition("}")[2]
+
+
+_READERS: dict[str, Callable[[_Archive], Document | None]] = {".docx": _docx, ".odt": _odt, ".epub": _epub}
+PACKED_ENDINGS = frozenset(_READERS)

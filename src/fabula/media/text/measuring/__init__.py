@@ -1,1 +1,0 @@
-"""Words, languages, and what is measured of one text."""

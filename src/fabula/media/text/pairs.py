@@ -1,0 +1,437 @@
+"""What each two texts have to do with each other: how alike they are, and which introduces what the other knows.
+
+All tables are (n, n) and scaled, so that linear weights fit books of every length. A table of likeness is centred by
+row and column. A table of precedence is antisymmetric: above zero where the first of two texts is to come first.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from fabula.core.essence import Floats
+from fabula.core.ordering import Ints
+from fabula.media.text.language import DETERMINERS, LANGUAGES, language_of, without_spaces, words_of
+from fabula.media.text.text_measures import form_of
+from fabula.models.encoders.measures import closeness, stand_out
+
+# Products of texts with texts over their words: dense for words of many texts, sparse for all others.
+
+_OFTEN = 1 / 32  # share of the texts from which on a word is one of many texts
+
+Table = NDArray[np.floating]
+
+
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """A table of words (n, w) in two parts: words of many texts (n, a), dense, and the others (n, w), sparse."""
+
+    often: NDArray[np.float32]
+    seldom: sparse.csr_array
+
+    def times(self, other: Parts) -> Table:
+        """The product of each row with each row of another table: shape (n, n)."""
+        found: Table = self.often @ other.often.T
+        rest = self.seldom @ other.seldom.T
+        if rest.nnz:
+            found += rest.toarray()
+        return found
+
+
+class Layout:
+    """Where the entries of a sparse table (n, w) go: which of them are of words of many texts.
+
+    Parameters
+    ----------
+    counts
+        Shape (n, w), sparse.
+
+    Examples
+    --------
+    >>> counts = sparse.csr_array([[1.0, 2.0], [0.0, 1.0]])
+    >>> parts = Layout(counts).parts(counts.data)
+    >>> parts.times(parts).tolist()
+    [[5.0, 2.0], [2.0, 1.0]]
+    """
+
+    def __init__(self, counts: sparse.csr_array) -> None:
+        self.shape = counts.shape
+        n, width = counts.shape
+        many = np.bincount(counts.indices, minlength=width) > n * _OFTEN
+        self.many = many[counts.indices]
+        rows: Ints = np.repeat(np.arange(n), np.diff(counts.indptr))
+        column = np.cumsum(many) - 1
+        self.place = rows[self.many], column[counts.indices[self.many]]
+        self.width = int(many.sum())
+        self.columns = counts.indices[~self.many]
+        self.starts = np.concatenate([[0], np.cumsum(np.bincount(rows[~self.many], minlength=n))])
+
+    def parts(self, values: Table) -> Parts:
+        """A table with these values, one an entry."""
+        often = np.zeros((self.shape[0], self.width), dtype=np.float32)
+        often[self.place] = values[self.many]
+        others = values[~self.many].astype(np.float32)
+        told = others != 0
+        starts = np.concatenate([[0], np.cumsum(told)])[self.starts]
+        return Parts(often, sparse.csr_array((others[told], self.columns[told], starts), shape=self.shape))
+
+
+# How often which word stands in which text, where it stands first and last, and how it is introduced.
+
+_TOKEN = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")  # an apostrophe parts words: l'homme, Tom's
+_STEM = 5  # letters with which words begin that are taken for one
+_FACTS = ("first", "last", "inside", "capital", "capital_inside", "determined", "indefinite", "full", "comma")
+
+Facts = NDArray[np.float32]
+
+
+@dataclass(frozen=True, eq=False)
+class Counted:
+    """The words of n texts, w different ones.
+
+    Attributes
+    ----------
+    words
+        In small letters.
+    counts
+        Shape (n, w), sparse.
+    facts
+        Name -> shape (entries of ``counts``,): where a word stands first and last in its text, counted in words; how
+        often it stands inside a sentence, with a capital, both, behind an article or the like, behind an indefinite
+        one (a word may stand between), beside another capital, and before a comma.
+    totals
+        Shape (n,): the words of each text.
+    language
+        Of most of them, as :mod:`fabula.media.text.language` has it; empty where it is not known.
+    stems
+        Shape (w,): the same number for words that begin with the same five letters.
+    forms
+        Shape (n, 10): the form of each text.
+    """
+
+    words: tuple[str, ...]
+    counts: sparse.csr_array
+    facts: dict[str, Facts]
+    totals: Ints
+    language: str
+    stems: Ints
+    forms: Floats
+
+    def only(self, rows: Sequence[int]) -> Counted:
+        """Those of some of the texts."""
+        chosen, starts = np.asarray(rows, dtype=np.intp), self.counts.indptr
+        entries = np.concatenate([np.arange(starts[row], starts[row + 1]) for row in chosen])
+        facts = {name: values[entries] for name, values in self.facts.items()}
+        totals, forms = self.totals[chosen], self.forms[chosen]
+        return Counted(self.words, self.counts[chosen], facts, totals, self.language, self.stems, forms)
+
+    @cached_property
+    def row(self) -> Ints:
+        """The text of each entry of ``counts``."""
+        return np.repeat(np.arange(len(self.totals)), np.diff(self.counts.indptr))
+
+    def table(self, values: NDArray[np.floating]) -> sparse.csr_array:
+        """A sparse table with these values, one an entry of ``counts``."""
+        return sparse.csr_array((values, self.counts.indices, self.counts.indptr), shape=self.counts.shape)
+
+    def total(self, fact: str) -> NDArray[np.float64]:
+        """A fact of each word over all texts: shape (w,)."""
+        return np.bincount(self.counts.indices, self.facts[fact], len(self.words)).astype(np.float64)
+
+
+def count(texts: Sequence[str]) -> Counted:
+    """Count the words of texts.
+
+    Examples
+    --------
+    >>> found = count(["A stranger came to the inn. Old Tom saw the stranger.", "The stranger ate."])
+    >>> stranger = found.words.index("stranger")
+    >>> found.counts.toarray()[:, stranger].tolist(), float(found.facts["indefinite"][stranger])
+    ([2.0, 1.0], 1.0)
+    """
+    tokens = [_tokens(text) for text in texts]
+    low = [[word.casefold() for word in words] for words, _, _ in tokens]
+    spoken = [language_of(words) for words in low]
+    language = max(sorted(set(spoken)), key=spoken.count)
+    known: dict[str, int] = {}
+    found = []
+    for text, (words, starts, ends), small in zip(texts, tokens, low, strict=True):
+        numbers = np.array([known.setdefault(word, len(known)) for word in small], dtype=np.int64)
+        capitals = np.array([word[:1].isupper() for word in words], dtype=bool)
+        comma = np.array([text[end : end + 1] == "," for end in ends], dtype=bool)
+        joined = np.zeros(len(words), dtype=bool)  # with the word before it, by one character
+        joined[1:] = starts[1:] - ends[:-1] <= 1
+        found.append(_count_text(numbers, small, capitals, joined, comma, language))
+    columns = np.concatenate([one["column"] for one in found])
+    indptr = np.cumsum([0, *(len(one["column"]) for one in found)])
+    counts = np.concatenate([one["count"] for one in found]).astype(np.float64)
+    table = sparse.csr_array((counts, columns, indptr), shape=(len(texts), len(known)))
+    facts = {name: np.concatenate([one[name] for one in found]).astype(np.float32) for name in _FACTS}
+    totals, forms = np.array([len(words) for words in low]), np.stack([form_of(text) for text in texts])
+    return Counted(tuple(known), table, facts, totals, language, _stems(known), forms)
+
+
+def _stems(words: Iterable[str]) -> Ints:
+    known: dict[str, int] = {}
+    return np.array([known.setdefault(word[:_STEM], len(known)) for word in words], dtype=np.intp)
+
+
+def _tokens(text: str) -> tuple[list[str], Ints, Ints]:
+    """The words of a text, and where each begins and ends."""
+    if without_spaces(text):
+        words = words_of(text)
+        place = np.cumsum([0, *map(len, words)])
+        return words, place[:-1], place[1:]
+    found = list(_TOKEN.finditer(text))
+    starts, ends = (np.array([getattr(one, end)() for one in found], dtype=np.intp) for end in ("start", "end"))
+    return [one.group() for one in found], starts, ends
+
+
+def _count_text(
+    numbers: NDArray[np.int64],
+    small: list[str],
+    capital: NDArray[np.bool_],
+    joined: NDArray[np.bool_],
+    comma: NDArray[np.bool_],
+    language: str,
+) -> dict[str, NDArray[np.float64]]:
+    """The facts of one text, one value a different word."""
+    known = LANGUAGES.get(language)
+    new = known.indefinite if known is not None else frozenset[str]()
+    determiners = DETERMINERS.get(language, frozenset[str]()) | new
+    indefinite, determined = (np.array([word in held for word in small], dtype=bool) for held in (new, determiners))
+    near = _behind(indefinite, joined)
+    adjective = _behind(near & ~determined, joined)  # "a tall stranger"
+    pair = np.zeros(len(small), dtype=bool)
+    pair[1:] = joined[1:] & capital[1:] & capital[:-1]
+    full = pair | np.append(pair[1:], False)[: len(pair)]
+    words, inverse, count = np.unique(numbers, return_inverse=True, return_counts=True)
+    first, last = np.full(len(words), len(numbers)), np.zeros(len(words), dtype=np.intp)
+    np.minimum.at(first, inverse, np.arange(len(numbers)))
+    np.maximum.at(last, inverse, np.arange(len(numbers)))
+    marks = {
+        "inside": joined,
+        "capital": capital,
+        "capital_inside": capital & joined,
+        "determined": _behind(determined, joined),
+        "indefinite": near | adjective,
+        "full": full & capital,
+        "comma": comma,
+    }
+    sums = {name: np.bincount(inverse, mark, len(words)) for name, mark in marks.items()}
+    return {"column": words, "count": count, "first": first, "last": last, **sums}
+
+
+def _behind(mark: NDArray[np.bool_], joined: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Which words stand right behind a marked one."""
+    found = np.zeros(len(mark), dtype=bool)
+    found[1:] = mark[:-1] & joined[1:]
+    return found
+
+
+LIKENESS = ("wording", "cast", "everyday", "common", "company", "stems", "rare", "form", "manner")
+JOINS = (
+    "join",
+    "passage",
+    "carried",
+    "met",
+)  # the end of the first with the beginning of the second: these have a direction
+PRECEDENCE = (
+    "cast_weight", "cast_end", "cast_full", "cast_comma", "words_end", "words_start", "rare_end", "rare_start",
+    "new_words", "owned", "words_weight", "rare_weight", "cast_start",
+)  # fmt: skip
+PAIRS = (*LIKENESS, *JOINS, *PRECEDENCE)
+
+_NAMED = 0.7  # share of capitals inside sentences from which on a word is a name, or in some languages a noun
+_KNOWN = 0.1  # share behind articles from which on it is no name
+_FEW = 3  # texts up to which a word is one of few
+_FAR = 4.0  # deviations beyond which more is no more
+
+
+@dataclass(frozen=True, eq=False)
+class _Weights:
+    """What is known of the w words in these texts: how rare they are, which are names, and how they are multiplied."""
+
+    rarity: Floats
+    texts: NDArray[np.int64]
+    capital: NDArray[np.bool_]
+    cast: NDArray[np.bool_]
+    layout: Layout
+
+
+def pair_tables(found: Counted, manner: Floats | None = None) -> dict[str, Table]:
+    """All tables by name, shape (n, n) each.
+
+    Parameters
+    ----------
+    found
+        The words of n texts.
+    manner
+        Shape (n, f): how they are written, in deviations; None where that is not known.
+
+    Examples
+    --------
+    >>> from fabula.media.text.pairs import count
+    >>> tables = pair_tables(count(["A stranger came.", "The stranger slept in the inn.", "The inn was old."]))
+    >>> tuple(tables) == PAIRS, tables["new_words"].shape
+    (True, (3, 3))
+    """
+    weights = _weights(found)
+    tables = _likeness(found, weights) | _styles(found, manner) | _joins(found, weights) | _precedence(found, weights)
+    return {name: tables[name] for name in PAIRS}
+
+
+def _weights(found: Counted) -> _Weights:
+    n, width = found.counts.shape
+    texts = np.bincount(found.counts.indices, minlength=width)
+    inside, capitals = found.total("inside"), found.total("capital_inside")
+    total = np.bincount(found.counts.indices, found.counts.data, width)
+    capital = (capitals >= _NAMED * inside) & (capitals >= 2)
+    cast = capital & (found.total("determined") < _KNOWN * total)
+    return _Weights(np.log(n / np.maximum(texts, 1)), texts, capital, cast, Layout(found.counts))
+
+
+def _likeness(found: Counted, weights: _Weights) -> dict[str, Table]:
+    n = len(found.totals)
+    columns, layout, tf = found.counts.indices, weights.layout, 1 + np.log(found.counts.data)
+    everyday = weights.rarity * ~weights.capital
+    common = everyday * (weights.texts > n / 3)
+    rare = weights.rarity * ((weights.texts >= 2) & (weights.texts <= _FEW))
+    wording = _cosines(layout, found, tf * weights.rarity[columns])
+    names = np.where(found.facts["capital_inside"] > 0, 1 + np.log(np.maximum(found.facts["capital_inside"], 1)), 0.0)
+    profile = np.where(np.eye(n, dtype=bool), wording.sum(axis=1) / n, wording)
+    return {
+        "wording": closeness(-wording),
+        "cast": closeness(-_cosines(layout, found, names * weights.rarity[columns])),
+        "everyday": closeness(-_cosines(layout, found, tf * everyday[columns])),
+        "common": closeness(-_cosines(layout, found, tf * common[columns])),
+        "company": closeness(-_correlations(profile)),
+        "stems": closeness(-_stem_cosines(found)),
+        "rare": closeness(-_cosines(layout, found, tf * rare[columns])),
+    }
+
+
+def _styles(found: Counted, manner: Floats | None) -> dict[str, Table]:
+    """How alike texts are in form, and in the manner in which they are written."""
+    n = len(found.totals)
+    forms = stand_out(found.forms, np.zeros(found.forms.shape[1], dtype=bool))
+    told = np.zeros((n, 1)) if manner is None else manner
+    return {"form": closeness(_distances(forms)), "manner": closeness(_distances(told))}
+
+
+def _joins(found: Counted, weights: _Weights) -> dict[str, Table]:
+    """Words near the end of the first text, and near the beginning of the second."""
+    columns, left = found.counts.indices, found.totals[found.row] - 1 - found.facts["last"]
+    tables, names = {}, weights.capital
+    for name, reach, kept in (
+        ("join", 100, True),
+        ("passage", 500, True),
+        ("carried", 2000, names),
+        ("met", 150, names),
+    ):
+        rarity = (weights.rarity * kept)[columns]
+        ends, starts = (rarity * np.exp(-place / reach) for place in (left, found.facts["first"]))
+        tables[name] = closeness(-_cosines(weights.layout, found, ends, starts))
+    return tables
+
+
+def _precedence(found: Counted, weights: _Weights) -> dict[str, Table]:
+    n, counts = len(found.totals), found.counts.data
+    total = found.totals[found.row]
+    start, end = found.facts["first"] / total, 1 - (found.facts["last"] + 1) / total
+    words = ~weights.capital & (weights.texts >= 2) & (weights.texts <= 0.6 * n)
+    rare = (weights.texts >= 2) & (weights.texts <= max(2, n / 3))
+    seen: dict[str, tuple[NDArray[np.bool_], NDArray[np.floating]]] = {
+        "cast_weight": (weights.cast, np.log(counts)),
+        "cast_end": (weights.cast, end),
+        "cast_full": (weights.cast, found.facts["full"] / np.maximum(found.facts["capital"], 1)),
+        "cast_comma": (weights.cast, found.facts["comma"] / counts),
+        "words_end": (words, end),
+        "words_start": (words, start),
+        "rare_end": (rare, end),
+        "rare_start": (rare, start),
+        "new_words": (words, (found.facts["indefinite"] > 0).astype(np.float64)),
+        "owned": (words, found.facts["determined"] / counts),
+        "words_weight": (words, np.log(counts)),
+        "rare_weight": (rare, np.log(counts)),
+        "cast_start": (weights.cast, start),
+    }
+    bases: dict[bytes, _Base] = {}
+    for kept, _ in seen.values():
+        if kept.tobytes() not in bases:
+            weight = np.maximum(weights.rarity, 0.1) * kept
+            bases[kept.tobytes()] = _base(weights.layout, weight[found.counts.indices])
+    return {name: _before(weights.layout, bases[kept.tobytes()], value) for name, (kept, value) in seen.items()}
+
+
+@dataclass(frozen=True, eq=False)
+class _Base:
+    """Some words: what each counts (entries,), where they stand (n, w), and the root of what two texts share (n, n)."""
+
+    weight: Floats
+    shared: Parts
+    both: Table
+
+
+def _base(layout: Layout, weight: Floats) -> _Base:
+    shared = layout.parts((weight > 0).astype(np.float32))
+    both = layout.parts(weight).times(shared)
+    return _Base(weight, shared, np.sqrt(np.maximum(both, 1e-9)))
+
+
+def _before(layout: Layout, base: _Base, value: Table) -> Table:
+    """How much more of something the words that two texts share have in the first: antisymmetric, in deviations."""
+    n = len(base.both)
+    amount = layout.parts(value * base.weight).times(base.shared)
+    more = (amount - amount.T) / base.both  # 0 where they share none
+    spread = float(np.linalg.norm(more)) / np.sqrt(max(1, n * (n - 1)))
+    if spread <= 1e-9:
+        return np.zeros((n, n), dtype=np.float32)
+    more /= spread
+    return np.clip(more, -_FAR, _FAR, out=more)
+
+
+def _cosines(layout: Layout, found: Counted, one: Table, other: Table | None = None) -> Table:
+    """Cosines of the rows of two tables of words, or of one with itself: shape (n, n)."""
+    rows = layout.parts(_of_length_one(found, one))
+    return rows.times(rows if other is None else layout.parts(_of_length_one(found, other)))
+
+
+def _stem_cosines(found: Counted) -> Table:
+    """Cosines of how often words that begin alike stand in texts: shape (n, n)."""
+    n, width = len(found.totals), int(found.stems.max(initial=0)) + 1
+    place = found.row * width + found.stems[found.counts.indices]
+    entries, inverse = np.unique(place, return_inverse=True)
+    rows, columns = np.divmod(entries, width)
+    rarity = np.log(n / np.maximum(np.bincount(columns, minlength=width), 1))
+    values = (1 + np.log(np.bincount(inverse, found.counts.data))) * rarity[columns]
+    length = np.sqrt(np.bincount(rows, values * values, n))
+    starts = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=n))])
+    table = sparse.csr_array((values / np.where(length > 0, length, 1.0)[rows], columns, starts), shape=(n, width))
+    parts = Layout(table).parts(table.data)
+    return parts.times(parts)
+
+
+def _distances(rows: Floats) -> Table:
+    """Euclidean distances of rows (n, f): shape (n, n)."""
+    size = (rows**2).sum(axis=1)
+    return np.asarray(np.sqrt(np.maximum(size[:, np.newaxis] + size - 2 * rows @ rows.T, 0.0)), dtype=np.float32)
+
+
+def _of_length_one(found: Counted, values: Table) -> Table:
+    length = np.sqrt(np.bincount(found.row, values * values, len(found.totals)))
+    return np.asarray(values / np.where(length > 0, length, 1.0)[found.row])
+
+
+def _correlations(profile: Table) -> Table:
+    """How alike two texts are in what else they are like: shape (n, n)."""
+    centred = profile - profile.mean(axis=0)
+    length = np.linalg.norm(centred, axis=1, keepdims=True)
+    rows = centred / np.where(length > 0, length, 1.0)
+    return np.asarray(rows @ rows.T)

@@ -1,0 +1,350 @@
+"""The `text` features: plain measures of a text, most of which know no language."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from functools import cache
+from importlib.resources import files
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fabula.core.collection import Collection, Item
+from fabula.core.essence import Floats
+from fabula.errors import FileError, shown
+from fabula.media.medium import Spec, Stop, Stopped
+from fabula.media.text.documents import Document, cut
+from fabula.media.text.language import (
+    GRAMMARS,
+    LANGUAGES,
+    TIMES,
+    language_by,
+    language_of,
+    names_after,
+    paragraphs_of,
+    sentences_of,
+    starts_of,
+    words_of,
+)
+from fabula.media.text.passages import TEXT, read_document, read_text, text_of
+
+# What words feel like: tables of valence for languages that have a freely licensed one (lexicons/NOTICE.md).
+
+# Endings that a table leaves out: German and Dutch bend adjectives, and the tables hold them bare.
+_ENDINGS = {"de": ("e", "en", "er", "es", "em", "n", "s"), "nl": ("e",)}
+_BENT = 4  # letters from which a word takes endings
+FELT = frozenset(("en", "de", "fr", "nl"))
+
+
+@cache
+def lexicon(language: str) -> Mapping[str, float] | None:
+    """Word in small letters -> valence in [-1, 1]; None where there is no table for the language.
+
+    Examples
+    --------
+    >>> lexicon("en")["love"] > 0 > lexicon("de")["schlechtes"], lexicon("xx")
+    (True, None)
+    """
+    if language not in FELT:
+        return None
+    told: dict[str, float] = {}
+    table = files("fabula.media.text").joinpath("lexicons", f"{language}.txt").read_text(encoding="utf-8")
+    for line in table.splitlines():
+        value, *words = line.split(" ")
+        told.update(dict.fromkeys(words, int(value) / 100))
+    bent = {
+        word + ending: value
+        for word, value in told.items()
+        for ending in _ENDINGS.get(language, ())
+        if len(word) >= _BENT
+    }
+    return {**bent, **told}
+
+
+def feeling(counts: Mapping[str, int], language: str) -> tuple[float, float]:
+    """Valence and intensity of a text: the mean valence of its charged words, and how charged 1,000 of its words are.
+
+    Not known (NaN) where the language has no table; a text without a charged word has 0 of both.
+
+    Parameters
+    ----------
+    counts
+        How often each word stands in the text, in small letters.
+    language
+        Of the text.
+
+    Examples
+    --------
+    >>> feeling({"love": 1, "the": 3}, "en")[0] > 0, feeling({"amor": 1}, "es")
+    (True, (nan, nan))
+    """
+    table = lexicon(language)
+    if table is None:
+        return float("nan"), float("nan")
+    felt = [(table[word], count) for word, count in counts.items() if word in table]
+    charged = sum(count for _, count in felt)
+    valence = sum(value * count for value, count in felt) / max(1, charged)
+    return valence, 1000 * sum(abs(value) * count for value, count in felt) / max(1, sum(counts.values()))
+
+
+MEASURES = (
+    "words", "word_length", "variety", "commas", "semicolons", "dashes", "questions", "exclamations", "dialogue",
+    "sentence_length", "paragraph_length", "names", "digits", "first_person", "second_person", "indefinite",
+    "reading_ease", "valence", "intensity", "time_words", "past", "places",
+)  # fmt: skip
+
+_FIRST = 500  # words whose variety is measured: it falls with the length of a text
+_LONG = 6  # letters beyond which a word is long
+_QUOTED = re.compile(
+    r"“[^“”]{1,2000}”|„[^„“”]{1,2000}[“”]|«[^«»]{1,2000}»|»[^«»]{1,2000}«|「[^「」]{1,2000}」|\"[^\"]{1,2000}\""
+)
+_SPOKEN = re.compile(r"^\s*[—–-]\s*(?=\w|¡|¿)")
+_UNKNOWN = float("nan")
+
+
+def measure_text(text: str, *, language: str | None = None) -> NDArray[np.float64]:
+    """Measure a text: its :data:`MEASURES`, shape (22,).
+
+    ``words``; ``word_length`` in letters; ``variety``, the share of different words among the first 500; ``commas``,
+    ``semicolons`` (and colons), ``dashes``, ``names`` (capitalised words inside sentences), ``digits``,
+    ``first_person``, ``second_person`` and ``indefinite`` (articles) per 1,000 words, the last three 0 where the
+    language is not known; ``questions`` and ``exclamations``, shares of the sentences; ``dialogue``, the share of the
+    text that is spoken; ``sentence_length`` and ``paragraph_length`` in words; ``reading_ease``, 100 less the index
+    LIX; ``valence`` in [-1, 1] and ``intensity``, what its charged words feel like and how charged 1,000 words are;
+    ``time_words`` and ``places`` (names after a preposition of place) per 1,000 words; ``past``, the share of common
+    verbs that are in the past. The last five are NaN where the language is not known well enough to tell.
+
+    Parameters
+    ----------
+    text
+        Any, with at least one word.
+    language
+        Of the text, ``"en"`` or the like; by default as its commonest words tell.
+
+    Examples
+    --------
+    >>> measured = measure_text("Is it so? Yes, it is.")
+    >>> float(measured[MEASURES.index("questions")])
+    0.5
+    """
+    words = words_of(text)
+    spelled, n = Counter(words), max(1, len(words))
+    counts: Counter[str] = Counter()
+    for word, count in spelled.items():  # a third of the words differ: fold and count letters once
+        counts[word.casefold()] += count
+    language = language_by(counts) if language is None else language
+    sentences, paragraphs = sentences_of(text), paragraphs_of(text)
+    per_sentence = n / max(1, len(sentences))
+    endings = Counter(sentence.rstrip("\"'”’»)]」』 \n")[-1:] for sentence in sentences)
+    names, places = _names_in(text, language)
+    values = [
+        len(words),
+        sum(len(word) * count for word, count in spelled.items()) / n,
+        len({word.casefold() for word in words[:_FIRST]}) / max(1, min(len(words), _FIRST)),
+        *(1000 / n * value for value in _marks(text)),
+        _sum(endings, "?？؟") / max(1, len(sentences)),
+        _sum(endings, "!！") / max(1, len(sentences)),
+        _dialogue(text, paragraphs),
+        per_sentence,
+        n / max(1, len(paragraphs)),
+        1000 / n * names,
+        1000 / n * sum(map(text.count, "0123456789")),
+        *(1000 / n * value for value in _people(counts, language)),
+        100 - per_sentence - 100 / n * sum(count for word, count in spelled.items() if len(word) > _LONG),
+        *feeling(counts, language),
+        *_narration(counts, language, n),
+        1000 / n * places,
+    ]
+    return np.array(values, dtype=np.float64)
+
+
+def _marks(text: str) -> tuple[int, int, int]:
+    """How many commas, semicolons with colons, and dashes."""
+    commas, halves, dashes = (sum(map(text.count, marks)) for marks in (",،、，", ";:；：؛", "—–"))
+    return commas, halves, dashes + text.count(" - ") + text.count("--")
+
+
+def _sum(counts: Mapping[str, int], keys: Iterable[str]) -> int:
+    return sum(counts.get(key, 0) for key in keys)
+
+
+def _people(counts: Counter[str], language: str) -> tuple[int, int, int]:
+    """Words of the first person, of the second, and indefinite articles."""
+    known = LANGUAGES.get(language)
+    if known is None:
+        return 0, 0, 0
+    return _sum(counts, known.first), _sum(counts, known.second), _sum(counts, known.indefinite)
+
+
+def _narration(counts: Counter[str], language: str, n: int) -> tuple[float, float]:
+    """Words of time per 1,000, and the share of common verbs that are in the past."""
+    known = GRAMMARS.get(language)
+    if known is None:
+        return _UNKNOWN, _UNKNOWN
+    past, present = _sum(counts, known.past), _sum(counts, known.present)
+    return 1000 / n * _sum(counts, known.times), past / (past + present) if past + present else 0.5
+
+
+def _names_in(text: str, language: str) -> tuple[int, float]:
+    """How many names, and how many of them stand after a preposition of place."""
+    found = names_after(text)
+    prepositions = GRAMMARS[language].places if language in GRAMMARS else frozenset()
+    if not prepositions:
+        return len(found), _UNKNOWN
+    return len(found), sum(before in prepositions and name not in TIMES for before, name in found)
+
+
+def _dialogue(text: str, paragraphs: list[str]) -> float:
+    """The share of a text that stands in quotation marks, or in paragraphs that a dash opens."""
+    quoted = sum(map(len, _QUOTED.findall(text)))
+    dashed = sum(len(part) for part in paragraphs if _SPOKEN.match(part))
+    return min(1.0, max(quoted, dashed) / max(1, len(text)))
+
+
+def _row(path: str, stop: Stop) -> NDArray[np.float64]:
+    if stop():
+        raise Stopped
+    measured = measure_text(read_text(path))
+    if not measured[0]:
+        raise FileError(f"{shown(path)}: has no words in it")
+    return measured
+
+
+SPEC = Spec("text", version=3, feature_names=MEASURES, measure=_row, shape=(len(MEASURES),))
+
+
+# The form of a text: its length, lines, stanzas, and which lines end alike. It needs no language.
+
+_LAST = re.compile(r"([^\W\d_]+)[\W\d_]*$")
+_STANZA = re.compile(r"\n\s*\n")
+_ALIKE = 2  # last letters that two lines which rhyme share
+FORM = 10
+
+
+def form_of(text: str) -> Floats:
+    """The form of a text: shape (10,), logarithms and shares.
+
+    Its characters and lines; the mean and the spread of the length of its lines; the same of its stanzas or
+    paragraphs, counted in lines, and how many there are; how many lines end as the next one does, as the one after
+    it, and as the third.
+
+    Examples
+    --------
+    >>> form_of("The sea is wide\\nThe day is fair\\nI see the tide\\nAnd smell the air")[-3:].round(2).tolist()
+    [0.0, 1.0, 0.0]
+    """
+    stanzas = [[line for line in stanza.split("\n") if line.strip()] for stanza in _STANZA.split(text)]
+    sizes = np.array([len(stanza) for stanza in stanzas if stanza], dtype=np.float64)
+    lines = [line.strip() for stanza in stanzas for line in stanza]
+    if not lines:
+        return np.zeros(FORM)
+    lengths = np.array([len(line) for line in lines], dtype=np.float64)
+    ends = [_end(line) for line in lines]
+    rhymes = [_share(ends, ends[k:]) for k in (1, 2, 3)]
+    shape = [lengths.mean(), 1 + lengths.std(), sizes.mean(), 1 + sizes.std(), len(sizes)]
+    return np.array([*np.log([1 + len(text), len(lines), *shape]), *rhymes])
+
+
+def _end(line: str) -> str:
+    found = _LAST.search(line[-40:])
+    return found[1][-_ALIKE:].casefold() if found else ""
+
+
+def _share(ones: list[str], others: list[str]) -> float:
+    """How many ends are alike."""
+    alike = [one == other and one != "" for one, other in zip(ones, others, strict=False)]
+    return sum(alike) / max(1, len(alike))
+
+
+# The inside of a text: pieces of it in their order, measured.
+
+_FEWEST = 20  # words of a piece
+
+
+def pieces_of(item: Item, count: int) -> Collection | None:
+    """A text as pieces of as many words each, in their order, measured; None where it has too few words for two.
+
+    Parameters
+    ----------
+    item
+        A text.
+    count
+        How many, or fewer where they would have less than 20 words.
+
+    Examples
+    --------
+    >>> rain = Item("a", "Rain", details={"text": "It rained on the sea and on the land. " * 30})
+    >>> pieces = pieces_of(rain, 5)
+    >>> pieces.column("words").tolist()
+    [54.0, 54.0, 54.0, 54.0, 54.0]
+    """
+    text = text_of(item)
+    starts = starts_of(text)
+    count = min(count, len(starts) // _FEWEST)
+    if count < 2:
+        return None
+    first = [starts[i] for i in np.linspace(0, len(starts), count + 1).round().astype(int)[:-1]]
+    bounds = [0, *first[1:], len(text)]
+    whole = language_of([word.casefold() for word in text[:20_000].split()])
+    rows = [measure_text(text[a:b], language=whole) for a, b in pairwise(bounds)]
+    items = [Item(str(number), path="") for number in range(1, count + 1)]
+    return Collection(item.id, items, np.stack(rows), MEASURES, title=item.label)
+
+
+# One file cut into items, and rows of a table as texts.
+
+_FEW = 6  # words below which most cells of a column are names of things, no texts
+_SHOWN = 48  # characters of a part that stand for its title where it has none
+
+
+def cut_file(path: str) -> Collection | None:
+    """The parts of a file as measured items that hold their text; None where it cannot be cut.
+
+    Parameters
+    ----------
+    path
+        Any file of text: cut by its highest headings of which there are several, else by its separators (``***``, a
+        rule, three empty lines, a new page of an .epub).
+
+    Raises
+    ------
+    FileError
+        When it cannot be read.
+    """
+    document = read_document(path)
+    parts = [part for part in cut(document) if words_of(part.text)]
+    if len(parts) < 2:
+        return None
+    items = [
+        Item(str(number), title=shown(_title(part)), artist=shown(document.author), details={TEXT: part.markup})
+        for number, part in enumerate(parts, start=1)
+    ]
+    title = shown(document.title or document.name or Path(path).stem)
+    return Collection(title, items, np.stack([measure_text(part.text) for part in parts]), MEASURES, title=title)
+
+
+def measure_texts(collection: Collection) -> Collection | None:
+    """Items that hold their texts, as rows of a table with a column of texts, measured; None where they do not.
+
+    What the collection knows already wins over what is measured.
+    """
+    texts = [text_of(item) if not item.path else "" for item in collection.items]
+    counts = [len(words_of(text)) for text in texts]
+    if min(counts) < 1 or np.median(counts) < _FEW or collection.features.ndim != 2:
+        return None
+    new = [name for name in MEASURES if name not in collection.feature_names]
+    rows = np.stack([measure_text(text) for text in texts])[:, [MEASURES.index(name) for name in new]]
+    features = np.concatenate([collection.features, rows], axis=1)
+    return replace(collection, features=features, feature_names=(*collection.feature_names, *new))
+
+
+def _title(part: Document) -> str:
+    if any(block.level > 0 for block in part.blocks):
+        return part.heading
+    start = " ".join(part.text[: 2 * _SHOWN].split())
+    return start if len(start) <= _SHOWN else start[:_SHOWN].rsplit(" ", 1)[0] + "…"

@@ -1,1 +1,0 @@
-"""Texts in their new order as one file."""

@@ -1,0 +1,500 @@
+"""What is written: an order as a playlist, a table, JSON or a format of its medium's own; numbered copies; versions.
+
+Every version of a file that is replaced is kept beside it, numbered as ``NAME.~1~``, ``NAME.~2~``, ...
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from math import isfinite
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fabula.core.collection import Collection
+from fabula.core.files.writing import check_target, write_whole
+from fabula.errors import FileError, InputError, shown
+from fabula.media.extraction import Measuring
+from fabula.media.facts import Levelling
+from fabula.session.answer import Row, as_json, facts_of, rows_of, side_line
+from fabula.session.measure import measure
+from fabula.sources.playlists.locations import moved
+from fabula.sources.playlists.playlist import PLAYLIST_ENDINGS, playlist_of, write_playlist
+from fabula.sources.registry import Opening, open_source
+from fabula.sources.source import SeveralCollectionsError, Source, with_held
+from fabula.sources.tables.rows import write_rows
+from fabula.sources.tables.writing import write_table
+
+if TYPE_CHECKING:
+    from fabula.session.ordered import Ordered
+
+Writer = Callable[["Ordered", Path], Path]
+
+
+def output_endings(ordered: Ordered | None = None) -> tuple[str, ...]:
+    """The endings that a result can be written with."""
+    if ordered is None:
+        return tuple(_WRITERS)
+    medium = ordered.session.medium
+    return (*_WRITERS, *medium.outputs, *medium.sheets)
+
+
+def check_output(path: str | Path) -> Path:
+    """Refuse an output that cannot be written or whose format is unknown, before any work is done."""
+    from fabula.media.registry import media
+
+    target = check_target(path)
+    own = dict.fromkeys(ending for medium in media().values() for ending in (*medium.outputs, *medium.sheets))
+    if target.suffix.lower() not in _WRITERS and _longest(own, target) is None:
+        raise InputError(f"{target}: the ending must be one of {', '.join((*_WRITERS, *own))}")
+    return target
+
+
+def _longest(endings: Iterable[str], target: Path) -> str | None:
+    """The longest of some endings that a name has: ``.book.pdf`` before ``.pdf``."""
+    name = target.name.lower()
+    return max((ending for ending in endings if name.endswith(ending)), key=len, default=None)
+
+
+def write_ordered(ordered: Ordered, path: str | Path, *, gap: float = 0.0, gain: bool = False) -> Path:
+    """Write the new order; the format goes by the ending.
+
+    A playlist written from a playlist keeps everything but the order, also the entries that could not be measured. A
+    file that is replaced is kept as a version, for :func:`fabula.session.export.restore`.
+
+    Parameters
+    ----------
+    ordered
+        What to write.
+    path
+        Where.
+    gap
+        Between two items, in the unit of their lengths, for formats that say when each begins.
+    gain
+        Whether playlists say what brings each item to one level.
+    """
+    target = check_target(path)
+    ending = _longest(output_endings(ordered), target)
+    if ending is None:
+        raise InputError(f"{target}: the ending must be one of {', '.join(output_endings(ordered))}")
+    if not 0 <= gap < float("inf"):
+        raise InputError(f"must not be below 0; got {gap:g}", field="gap")
+    gains = gain_texts(ordered) if gain and ending in PLAYLIST_ENDINGS else []
+    return replace_file(target, lambda: _write(ordered, target, ending, gap, gains))
+
+
+def _write(ordered: Ordered, target: Path, ending: str, gap: float, gains: Sequence[str]) -> Path:
+    medium = ordered.session.medium
+    if ending in medium.outputs:
+        return medium.outputs[ending](ordered.readable, target, ordered.sides)
+    if ending in medium.sheets:
+        placed = relocate(ordered.collection, ordered.session.source.folder, target.parent)
+        return medium.sheets[ending](replace(placed, title=ordered.session.title), target, ordered.sides, gap)
+    return _write_playlist(ordered, target, gains) if ending in PLAYLIST_ENDINGS else _WRITERS[ending](ordered, target)
+
+
+def _write_json(ordered: Ordered, target: Path) -> Path:
+    return write_whole(target, json.dumps(as_json(ordered), ensure_ascii=False, indent=1) + "\n")
+
+
+def _write_csv(ordered: Ordered, target: Path) -> Path:
+    fit, source = ordered.fit, ordered.session.source
+    extra: dict[str, list[Any]] = {"essence": ordered.session.essence[fit.ordering].tolist()}
+    if ordered.task.likelihood is None:  # along a template
+        extra |= {"target": fit.targets.tolist(), "deviation": fit.deviations.tolist()}
+    if ordered.sides:
+        extra["side"] = [row.side for row in rows_of(ordered)]
+    for fact in facts_of(ordered) if source.table is None else ():
+        extra |= {name: list(cells) for name, cells in fact.cells.items()}
+    if source.table is None:
+        return write_table(target, relocate(ordered.collection, source.folder, target.parent), extra)
+    cells: dict[str, list[Any]] = {"position": list(range(1, len(fit.ordering) + 1))}
+    cells |= {name: [_cell(value) for value in column] for name, column in extra.items()}
+    return write_rows(target, source.table, [source.rows[i] for i in fit.ordering], cells)
+
+
+def _cell(value: Any) -> Any:
+    """A number; several, of an essence that has dimensions, as text."""
+    return " ".join(f"{one:.6g}" for one in value) if isinstance(value, list) else value
+
+
+def gain_texts(ordered: Ordered) -> list[str]:
+    """What brings each item of the new order to one level, as text.
+
+    Raises
+    ------
+    InputError
+        When the medium knows no such thing, or the level of an item is not known.
+    """
+    levelling = _levelling(ordered)
+    gains, to = levelling.gains(ordered.collection)
+    for item, gain in zip(ordered.collection.items, gains, strict=True):
+        if not isfinite(gain):
+            raise InputError(f"it is not known what would bring {item.label!r} to one level", field="gain")
+    return [f"Gain {gain:+.1f} {levelling.unit} {to}" for gain in gains]
+
+
+def _levelling(ordered: Ordered) -> Levelling:
+    """How the medium brings items to one level; refused where it knows no such thing."""
+    medium = ordered.session.medium
+    if medium.levelling is None:
+        raise InputError(f"nothing brings {medium.words.items} to one level", field="gain")
+    return medium.levelling
+
+
+def _write_playlist(ordered: Ordered, target: Path, gains: Sequence[str] = ()) -> Path:
+    source = ordered.session.source
+    if source.playlist is None:
+        made = replace(playlist_of(ordered.collection), folder=source.folder)
+        return write_playlist(target, made, comments=_comments(ordered, list(range(len(made))), gains))
+    order = with_held([source.rows[i] for i in ordered.ordering], source.held)
+    entries = tuple(source.playlist.entries[i] for i in order)
+    comments = _comments(ordered, [order.index(source.rows[i]) for i in ordered.ordering], gains)
+    return write_playlist(target, replace(source.playlist, entries=entries), comments=comments)
+
+
+def _comments(ordered: Ordered, positions: list[int], gains: Sequence[str] = ()) -> dict[int, str]:
+    """Where each side begins, and gains, by the position of the entry in what is written that they stand before."""
+    starts = (0, *ordered.breaks) if ordered.sides else ()
+    sides = {positions[start]: side_line(ordered, side) for side, start in enumerate(starts)}
+    levels = {positions[k]: gain for k, gain in enumerate(gains)}
+    return {p: "; ".join(d[p] for d in (sides, levels) if p in d) for p in sorted({*sides, *levels})}
+
+
+_WRITERS: dict[str, Writer] = {
+    **dict.fromkeys(PLAYLIST_ENDINGS, _write_playlist),
+    ".csv": _write_csv,
+    ".json": _write_json,
+}
+
+
+def relocate(collection: Collection, old: Path, new: Path) -> Collection:
+    """The collection with relative paths that start from another folder and lead to the same files."""
+    items = tuple(replace(item, path=moved(item.path, old, new)) if item.path else item for item in collection.items)
+    return replace(collection, items=items)
+
+
+# Numbered copies: an order that survives any player, stick or car radio.
+
+_UNSAFE = re.compile(r'[<>:"/\\|?*\x00-\x1f\x7f]')
+Progress = Callable[[int, int, str], None]
+
+
+@dataclass(frozen=True)
+class Copying:
+    """How files are copied.
+
+    Attributes
+    ----------
+    link
+        Write symbolic links instead of copies.
+    numbers
+        Write the new numbers into the copies, where the medium can: of the position and of the side.
+    gain
+        Write what brings each to one level into the copies, where the medium can.
+    progress
+        Called with (done, total, name) after each file.
+    """
+
+    link: bool = False
+    numbers: bool = False
+    gain: bool = False
+    progress: Progress | None = None
+
+
+def copy_numbered(ordered: Ordered, folder: str | Path, copying: Copying | None = None) -> list[Path]:
+    """Write the files of a collection into a folder, numbered in their new order; the originals are not touched.
+
+    With sides the numbers are A1, A2, B1, ...
+
+    Parameters
+    ----------
+    ordered
+        What was ordered; every item must be a file.
+    folder
+        Made when it is absent; none of the new names may exist in it.
+    copying
+        How.
+
+    Returns
+    -------
+    The files written, in order: all of them, or none when anything fails.
+    """
+    how = copying or Copying()
+    if not str(folder).strip():
+        raise InputError("name a folder for the copies", field="copy_to")
+    if how.link and (how.numbers or how.gain):
+        field = "tags" if how.numbers else "gain"
+        raise InputError(
+            f"{'numbers' if how.numbers else 'gains'} are written into copies, not through links", field=field
+        )
+    target, rows = Path(folder), rows_of(ordered)
+    sources = [ordered.session.source.folder / row.item.path if row.item.path else None for row in rows]
+    for row, source in zip(rows, sources, strict=True):
+        if source is None or not source.is_file():
+            raise FileError(f"{row.item.label!r} is not a file that could be copied")
+    kinds = ((how.numbers, _number_writer), (how.gain, _gain_writer))
+    writers = [prepare(ordered) for wanted, prepare in kinds if wanted]
+    names = number_names(rows, [Path(str(s)).suffix for s in sources])
+    taken = [name for name in names if os.path.lexists(target / name)]
+    if taken:
+        raise InputError(f"{shown(target)}: already holds {shown(taken[0])!r}; name an empty folder")
+    with _all_or_none(target) as done:
+        for row, source, name in zip(rows, sources, names, strict=True):
+            _place(target / name, Path(str(source)), done, link=how.link)
+            for write in writers:
+                write(target / name, row)
+            if how.progress is not None:
+                how.progress(len(done), len(names), name)
+    return done
+
+
+def number_in_place(ordered: Ordered, progress: Progress | None = None) -> list[Path]:
+    """Write the new numbers into the files themselves, or beside them, as the medium does it.
+
+    What is replaced is kept as a version first; a file that is not written is not copied either.
+    """
+    write_number, rows, medium = _number_writer(ordered), rows_of(ordered), ordered.session.medium
+    for row in rows:
+        if not row.item.path or not (ordered.session.source.folder / row.item.path).is_file():
+            raise FileError(f"{row.item.label!r} is not a file that a number could be written into")
+    files = [ordered.session.source.folder / row.item.path for row in rows]
+    targets = [medium.numbered(file) for file in files]  # refuses what must not be replaced before anything is written
+    written = []
+    for done, (row, file, target) in enumerate(zip(rows, files, targets, strict=True), start=1):
+        if target.exists():
+            keep(target)
+        write_number(file, row)
+        written.append(target)
+        if progress is not None:
+            progress(done, len(rows), file.name)
+    return written
+
+
+def _number_writer(ordered: Ordered) -> Callable[[Path, Row], None]:
+    """What writes the number of a row into a file; refused where the medium has none."""
+    medium = ordered.session.medium
+    write = medium.write_numbers
+    if write is None:
+        raise InputError(f"numbers cannot be written into files of {medium.name}", field="tags")
+    sides = ordered.sides or (len(ordered.ordering),)
+
+    def write_number(file: Path, row: Row) -> None:
+        side = ordered.side_of(row.position)[0]
+        write(file, (row.number, sides[side]), (side + 1, len(sides)) if ordered.sides else None)
+
+    return write_number
+
+
+def _gain_writer(ordered: Ordered) -> Callable[[Path, Row], None]:
+    """What writes the gain of a row into a file; refused where one is not known."""
+    gain_texts(ordered)
+    levelling, collection = _levelling(ordered), ordered.collection
+    return lambda file, row: levelling.write(file, row.position, collection)
+
+
+def number_names(rows: list[Row], endings: list[str]) -> list[str]:
+    """File names that sort in the order given and that any system takes.
+
+    Parameters
+    ----------
+    rows
+        In the new order.
+    endings
+        Of the files.
+    """
+    digits = max(1 if any(row.side for row in rows) else 2, len(str(max(row.number for row in rows))))
+    names = []
+    for row, ending in zip(rows, endings, strict=True):
+        title = row.item.label
+        bare = title.removesuffix(ending) if ending else title
+        bare = re.sub(r"^\d+\s*[-._ ]\s*(?=\S)", "", _UNSAFE.sub("_", bare)).strip(" .") or "item"
+        while len(bare.encode("utf-8", "surrogateescape")) > 180:
+            bare = bare[:-1]
+        names.append(f"{row.side}{row.number:0{digits}d} {bare}{ending}")
+    return names
+
+
+@contextlib.contextmanager
+def _all_or_none(target: Path) -> Iterator[list[Path]]:
+    """A folder in which everything that was written vanishes again when anything fails."""
+    made = not target.exists()
+    done: list[Path] = []
+    try:
+        target.mkdir(exist_ok=True)
+        yield done
+    except BaseException as error:
+        for path in done:
+            path.unlink(missing_ok=True)
+        if made:
+            with contextlib.suppress(OSError):
+                target.rmdir()
+        if isinstance(error, OSError):
+            raise FileError(f"{shown(target)}: cannot be written ({error.strerror or error})") from error
+        raise
+
+
+def _place(target: Path, source: Path, done: list[Path], *, link: bool) -> None:
+    part = target.with_name(f".{target.name[:40]}.part")
+    done.append(part)
+    if link:
+        part.symlink_to(source.resolve())
+    else:
+        shutil.copy2(source, part)
+    part.rename(target)
+    done[-1] = target
+
+
+# Versions of a file that were replaced.
+
+MOST_KEPT = 30  # of one file; the first is never dropped: it is the order that was made by hand
+
+
+@dataclass(frozen=True)
+class Version:
+    """A version of a file that was replaced: its number, where it lies, since when, and its size in bytes."""
+
+    number: int
+    path: Path
+    time: datetime
+    size: int
+
+    def __str__(self) -> str:
+        return f"{self.number:>3}  {self.time:%Y-%m-%d %H:%M:%S}  {self.size:,} bytes"
+
+
+def versions(path: str | Path) -> list[Version]:
+    """The versions of a file that were replaced, oldest first.
+
+    Examples
+    --------
+    >>> versions("no such file.m3u8")
+    []
+    """
+    target = Path(path)
+    pattern = re.compile(re.escape(target.name) + r"\.~(\d+)~")
+    found = []
+    for file in target.parent.iterdir() if target.parent.is_dir() else ():
+        match = pattern.fullmatch(file.name)
+        old = file.name == f"{target.name}.before"  # as versions before 0.2 kept the first one
+        if (match or old) and file.is_file():
+            status = file.stat()
+            number = int(match[1]) if match else 0
+            found.append(Version(number, file, datetime.fromtimestamp(status.st_mtime), status.st_size))
+    return sorted(found, key=lambda version: version.number)
+
+
+def keep(path: str | Path) -> Path | None:
+    """Keep a file that is about to be replaced; None where there is none, or where its content is kept already."""
+    target = Path(path)
+    if not target.is_file():
+        return None
+    old, known = target.read_bytes(), versions(target)
+    if known and known[-1].path.read_bytes() == old:
+        return None
+    kept = target.with_name(f"{target.name}.~{known[-1].number + 1 if known else 1}~")
+    write_whole(kept, old)
+    for version in known[1 : max(1, len(known) + 2 - MOST_KEPT)]:
+        version.path.unlink(missing_ok=True)
+    return kept
+
+
+def replace_file(path: str | Path, write: Callable[[], Path]) -> Path:
+    """Replace a file and keep what it was; nothing is kept where nothing changes."""
+    kept = keep(path)
+    written = write()
+    if kept is not None and kept.read_bytes() == Path(path).read_bytes():
+        kept.unlink()
+    return written
+
+
+def restore(path: str | Path, number: int | None = None) -> tuple[Path, Version]:
+    """Bring a version back; what it replaces becomes a version itself, so that nothing is lost.
+
+    Parameters
+    ----------
+    path
+        The file, whether it is still there or not.
+    number
+        Which version; by default the newest.
+
+    Raises
+    ------
+    FileError
+        When nothing was kept.
+    InputError
+        When there is no such version.
+    """
+    if not str(path).strip():
+        raise InputError("name the file to restore", field="restore")
+    target = Path(path)
+    known = versions(target)
+    if not known:
+        raise FileError(f"{shown(target)}: nothing to restore (no version of it was ever replaced)")
+    chosen = known[-1] if number is None else next((v for v in known if v.number == number), None)
+    if chosen is None:
+        there = ", ".join(str(v.number) for v in known)
+        raise InputError(f"{shown(target)} has no version {number}; there are: {there}", field="version")
+    content = chosen.path.read_bytes()
+    replace_file(target, lambda: write_whole(target, content))
+    return target, chosen
+
+
+# What was measured, as a table.
+
+
+@dataclass(frozen=True)
+class Extracted:
+    """What was measured, and the table it went into."""
+
+    collection: Collection
+    path: Path
+    notes: tuple[str, ...]
+
+
+def extract_table(
+    paths: Sequence[str | Path],
+    output: str | Path,
+    *,
+    spec: str | None = None,
+    opening: Opening | None = None,
+    measuring: Measuring | None = None,
+) -> Extracted:
+    """Measure folders, files or the files of a playlist, and write a table with one row a file.
+
+    Parameters
+    ----------
+    paths
+        Folders and files, or one playlist.
+    output
+        A .csv, .json or .parquet file.
+    spec
+        What to measure, one of the specs of the medium; by default its first.
+    opening, measuring
+        How files are found, and how they are measured.
+    """
+    target = check_target(output)
+    if target.suffix.lower() not in (".csv", ".json", ".parquet"):
+        raise InputError(f"{target}: the ending must be one of .csv, .json, .parquet")
+    done = measure(_files(paths, opening), measuring or Measuring(), spec=spec)
+    title = done.collection.title or done.path.stem
+    placed = relocate(done.collection, done.folder, target.parent)
+    written = write_table(target, placed, {"collection": [title] * len(placed)})
+    return Extracted(done.collection, written, done.notes)
+
+
+def _files(paths: Sequence[str | Path], opening: Opening | None) -> Source:
+    """The source, whose items must be files."""
+    try:
+        source = open_source(paths, opening)
+    except SeveralCollectionsError:
+        source = None
+    if source is None or not source.files:
+        raise InputError(f"{paths[0]}: is a table; features are extracted from folders, files and playlists")
+    return source

@@ -1,0 +1,308 @@
+"""Opening a collection and ordering it in one call; sessions as files; the demos that come with the package."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from importlib.resources import as_file, files
+from itertools import pairwise
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from fabula.core.collection import Collection, Item
+from fabula.core.files.writing import check_target
+from fabula.errors import FileError, InputError, ModelError
+from fabula.media.extraction import Measuring
+from fabula.media.registry import find_medium, medium_of_columns
+from fabula.session.measure import measure
+from fabula.session.opening.essence import usable_columns
+from fabula.session.ordered import Ordered
+from fabula.session.session import Asked, Session, open_session, source_session
+from fabula.sources.registry import Opening, open_source
+from fabula.sources.source import Source
+
+# Where a side begins, as playlists are written: a comment, or a meta of JSPF.
+_SIDE = re.compile(r'(?:^\s*(?:[#;]|<!--)\s*|side":\s*")Side [A-Z]{1,3}\b', re.MULTILINE)
+
+
+def open(  # noqa: A001 - the verb of the design
+    paths: str | Path | Sequence[str | Path],
+    *,
+    by: str | None = None,
+    model: str | None = None,
+    collection: str | None = None,
+    recursive: bool = True,
+    embedding: str | None = None,
+) -> Session:
+    """Open a collection: read it, measure its items where they are files, find their essence.
+
+    Parameters
+    ----------
+    paths
+        A folder, files, a playlist, a table or an address.
+    by
+        The column to use as the essence, instead of a model.
+    model
+        A shipped model or a file; by default the one that knows most of what there is.
+    collection
+        Which collection of a table of several, by id or title.
+    recursive
+        Whether to go into folders within folders.
+    embedding
+        Vectors of the user's own: a column of lists in a table, or an ONNX model (``.onnx``) that reads what items say.
+
+    Returns
+    -------
+    A session, whose ``order`` may be called many times.
+
+    Examples
+    --------
+    >>> session = open(demo_folder())
+    >>> len(session.collection), session.essence.shape, session.order(first="Parade").titles[0]
+    (9, (9,), 'Parade')
+    """
+    opening = Opening(collection=collection, recursive=recursive)
+    return open_session(paths, by=by, model=model, opening=opening, embedding=embedding)
+
+
+def order(
+    paths: str | Path | Sequence[str | Path],
+    *,
+    by: str | None = None,
+    model: str | None = None,
+    collection: str | None = None,
+    **wishes: Any,
+) -> Ordered:
+    """Put a collection in an order that tells a story: what ``fabula order`` does.
+
+    Parameters
+    ----------
+    paths, by, model, collection
+        As :func:`open` takes them.
+    wishes
+        As :class:`fabula.session.request.Request` has them: template, like, first, last, at, together, before, apart,
+        sides, limit, smoothness and the rest.
+
+    Examples
+    --------
+    >>> ordered = order(demo_folder(), template="icarus", last="Embers")
+    >>> ordered.titles[-1], ordered.fit.template.name, ordered.gap
+    ('Embers', 'icarus', 0.0)
+    """
+    return open(paths, by=by, model=model, collection=collection).order(**wishes)
+
+
+def open_ordered(
+    paths: str | Path | Sequence[str | Path],
+    *,
+    opening: Opening | None = None,
+    measuring: Measuring | None = None,
+) -> Ordered:
+    """Open a collection in the order that it has, to be copied or written: what ``fabula copy`` does first.
+
+    Parameters
+    ----------
+    paths
+        A playlist, a table, a folder or files. Sides are those that a playlist's comments or a column ``side`` tell.
+    opening
+        Which collection of a table of several, and which columns.
+    measuring
+        How files are measured; by default they are not, and nothing is known of them but what the source says.
+
+    Examples
+    --------
+    >>> open_ordered(demo_folder()).titles[:2]
+    ['Embers', 'Red Line']
+    """
+    source = open_source([paths] if isinstance(paths, str | Path) else list(paths), opening)
+    source = source.with_lengths() if measuring is None else measure(source, measuring)
+    n, sides = len(source.collection), _sides_of(source)
+    session = Session(source=source, essence=np.zeros(n), notes=source.notes)
+    return session.order(ordering=range(n), sides=max(1, len(sides)), side_sizes=sides, alternatives=1)
+
+
+def _sides_of(source: Source) -> tuple[int, ...]:
+    """How many items each side has, by a column ``side`` or the comments of a playlist; empty where there is one."""
+    items = source.collection.items
+    if source.playlist is not None:
+        texts = ["".join(source.playlist.entries[row].raw or ()) for row in source.rows]
+        starts = [k for k, text in enumerate(texts) if _SIDE.search(text)]
+    else:
+        labels = [item.details.get("side") for item in items]
+        starts = [k for k, label in enumerate(labels) if label and label != (labels[k - 1] if k else None)]
+    if len(starts) < 2 or starts[0] != 0:
+        return ()
+    return tuple(np.diff([*starts, len(items)]).tolist())
+
+
+# A session as one JSON object that opens again.
+
+KIND, VERSION = "fabula session", 2
+_TEXTS = ("id", "title", "creator", "path")
+
+
+def dump_session(session: Session, state: Mapping[str, Any]) -> dict[str, Any]:
+    """A session as plain JSON data.
+
+    Parameters
+    ----------
+    session
+        What is open.
+    state
+        What the page keeps of itself: the template, pins and so on; kept as it is.
+    """
+    c = session.collection
+    rows = c.columns(c.feature_names) if c.features.ndim == 2 else np.empty((len(c), 0))
+    items = [
+        {
+            **{name: getattr(item, name) for name in _TEXTS},
+            "details": {k: v for k, v in item.details.items() if isinstance(v, str | int | float)},
+            "features": [float(v) if np.isfinite(v) else None for v in row],
+        }
+        for item, row in zip(c.items, rows, strict=True)
+    ]
+    return {
+        "kind": KIND,
+        "version": VERSION,
+        "title": session.title,
+        "medium": session.medium.name,
+        "by": session.column,
+        "feature_names": list(c.feature_names) if c.features.ndim == 2 else [],
+        "items": items,
+        "essence": session.essence.tolist(),
+        "state": dict(state),
+    }
+
+
+def load_session(data: Any, *, model: str | None = None) -> tuple[Session, dict[str, Any]]:
+    """Open a session again; nothing is measured anew, and nothing that it names is read.
+
+    Returns
+    -------
+    The session, and the state of the page.
+
+    Raises
+    ------
+    FileError
+        When it is not a session, is broken, or comes from a newer version.
+    """
+    if not isinstance(data, dict) or data.get("kind") != KIND:
+        raise FileError("this is not a session file of fabula")
+    if data.get("version") not in (1, VERSION):
+        raise FileError(f"the session has version {data.get('version')!r}; this fabula reads {VERSION}: update it")
+    try:
+        source, by = _source(data), data["by"]
+        stored = np.asarray(data["essence"], dtype=np.float64)
+        state = dict(data["state"])
+        if by is not None and by not in usable_columns(source.collection):
+            raise InputError(f"no column {by!r} is known of every item")
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+        reason = f": {error}" if isinstance(error, InputError) else ""
+        raise FileError(f"the session file is broken{reason}") from error
+    asked = Asked(by, model if by is None else None)
+    session = _find(source, asked)
+    if session.essence.shape != stored.shape or not np.allclose(session.essence, stored, atol=1e-6):
+        note = "the model is not the one the session was kept with: the essence was found anew"
+        session = replace(session, notes=(*session.notes, note))
+    return session, state
+
+
+def _find(source: Source, asked: Asked) -> Session:
+    """The session by what was asked for; where the model needs more than numbers, by what is known without it."""
+    try:
+        return source_session(source, Measuring(cache=False), asked, guess=True)
+    except (InputError, ModelError):
+        if asked.model is None:
+            raise
+        return source_session(source, Measuring(cache=False), Asked(), guess=True)
+
+
+def _source(data: Mapping[str, Any]) -> Source:
+    names = tuple(str(name) for name in data["feature_names"])
+    medium = find_medium(_text(data["medium"])) if "medium" in data else medium_of_columns(names)
+    items, rows = [], []
+    for row in data["items"]:
+        made_by = _text(row.get("creator", row.get(medium.words.creator, "")))  # version 1 has the medium's word
+        details = {str(k): v for k, v in row["details"].items() if isinstance(v, str | int | float)}
+        key, title, path = (_text(row[name]) for name in ("id", "title", "path"))
+        items.append(Item(key, title, path, made_by, MappingProxyType(details)))
+        rows.append([np.nan if value is None else float(value) for value in row["features"]])
+    title = _text(data["title"])
+    features = np.array(rows, dtype=np.float64).reshape(len(items), len(names))
+    collection = Collection(title, items, features, names, ordered=False, title=title)
+    return Source(Path(title or "session"), collection, medium)
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError
+    return value
+
+
+# The demos.
+
+DEFAULT_DEMO = "music"
+_CHAPTER = "chapter"  # the detail that tells where an item stood when it was written
+
+
+@dataclass(frozen=True)
+class _Demo:
+    """Where the items lie, and how they are ordered: by the model, or by a column along a template."""
+
+    folder: str
+    by: str | None = None
+    template: str | None = None
+
+
+_DEMOS = {
+    DEFAULT_DEMO: _Demo("demo"),
+    "text": _Demo("demos/The Tide Clock", "valence", "man-in-a-hole"),
+    "images": _Demo("demos/One Day"),
+}
+
+
+def demo_folder(medium: str = DEFAULT_DEMO) -> Path:
+    """Where the items of a medium's demo lie.
+
+    Raises
+    ------
+    InputError
+        When the medium has none.
+    """
+    if medium not in _DEMOS:
+        raise InputError(f"there is no demo {medium!r}; there are: {', '.join(_DEMOS)}")
+    with as_file(files("fabula").joinpath(*_DEMOS[medium].folder.split("/"))) as folder:
+        return Path(folder)
+
+
+def order_demo(
+    folder: str | Path, medium: str = DEFAULT_DEMO, *, measuring: Measuring | None = None
+) -> tuple[Ordered, Path]:
+    """Order a demo and write its order into a folder: as a format of its medium's own, else as a playlist.
+
+    Returns
+    -------
+    The ordering, and the file written.
+    """
+    items = demo_folder(medium)
+    ending = next(iter(find_medium(medium).outputs), ".m3u8")
+    target = check_target(Path(folder) / f"fabula-demo{ending}")
+    how = _DEMOS[medium]
+    ordered = open_session(items, by=how.by, measuring=measuring).order(template=how.template)
+    return ordered, ordered.save(target)
+
+
+def original_order(ordered: Ordered) -> str:
+    """How the items stood when they were written, and how much of that the order has; "" where nobody knows."""
+    items = ordered.collection.items
+    numbers = [item.details.get(_CHAPTER, "") for item in items]
+    if not all(str(number).isdecimal() for number in numbers):
+        return ""
+    true = [item.label for _, item in sorted(zip(map(int, numbers), items, strict=True), key=lambda pair: pair[0])]
+    pairs = set(pairwise(true))
+    kept = sum(pair in pairs for pair in pairwise(ordered.titles))
+    return f"as it was written: {', '.join(true)}; {kept} of {len(pairs)} neighbours are found again"

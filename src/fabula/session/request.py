@@ -1,0 +1,520 @@
+"""What is asked of an ordering: the request, the items and templates it names, and the constraints it makes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from math import ceil, isfinite
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+
+from fabula.core.arranging.constraints import Constraints
+from fabula.core.builtin import template
+from fabula.core.collection import Collection, Item
+from fabula.core.essence import Floats
+from fabula.core.ordering import Ints
+from fabula.core.pairing import pair_up
+from fabula.core.template import Template, replace_values
+from fabula.core.template_set import TemplateSet
+from fabula.errors import ConflictError, ConstraintError, InputError
+from fabula.media.medium import Facing, Medium
+
+if TYPE_CHECKING:
+    from fabula.session.session import Session
+
+Which = int | str  # an item: its index in the order given; or its id, its title, or the name of its file
+Ends = Which | Mapping[int, Which]  # of the whole, or by side, counted from 0
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is asked of an ordering.
+
+    Attributes
+    ----------
+    template
+        A template; its name; a file (``FILE#2`` for its second one); or points ``"0:0.2,0.5:1,1:0"``. By default the
+        arcs of the model.
+    like
+        Follow the arc of this collection instead: an open session, or a path (``FILE#ID`` for a collection of several).
+    flip
+        Turn the template upside down.
+    scaled
+        Whether a template is brought to the scale of the essence: mean 0 and deviation 1.
+    alternatives, choose
+        How many orderings to propose, and which of them to take, counted from 1.
+    likeliest
+        Propose the likeliest order first, where a model would propose what it expects to agree best with the true one.
+    ordering, side_sizes
+        Take this ordering (item indices) as it is, and tell how it does; and how many items each of its sides has,
+        by default cut where the lengths are most even.
+    first, last
+        The opener and the close; or by side, ``{0: "Intro", 1: "Reprise"}``.
+    at
+        Position, counted from 0 (negative: from the end), to item.
+    together
+        Runs of items that stay next to each other, in that order.
+    together_by
+        Items that share this stand in one run, in any order: who made them, or any column.
+    before
+        Pairs of items: the first somewhere before the second.
+    apart, apart_soft
+        No two neighbours share this: who made them, or any column; soft: as few as possible do.
+    sides, side_limit
+        How many sides, each with an arc of its own, and the length one side holds, as a number or as text.
+    spreads
+        Items face each other two by two, after a cover, as on the pages of a book: ``"match"`` or ``"contrast"``.
+    limit
+        The length of all; what fits worst is left out.
+    smoothness
+        Weight of the steps between neighbours; negative asks for contrast.
+    seconds
+        How long to search for each ordering at most, where a search is needed; by default as long as it is worth.
+    smooth_by
+        The steps that count, by name, with their weights; by default those of the medium.
+
+    Examples
+    --------
+    >>> Request(first="Intro", sides=2).sides
+    2
+    """
+
+    template: Template | str | None = None
+    like: Session | str | Path | None = None
+    flip: bool = False
+    scaled: bool = True
+    alternatives: int = 4
+    choose: int = 1
+    likeliest: bool = False
+    ordering: Sequence[int] | None = None
+    side_sizes: Sequence[int] = ()
+    first: Ends | None = None
+    last: Ends | None = None
+    at: Mapping[int, Which] = field(default_factory=dict)
+    together: Sequence[Sequence[Which]] = ()
+    together_by: str | None = None
+    before: Sequence[tuple[Which, Which]] = ()
+    apart: str | None = None
+    apart_soft: bool = False
+    sides: int = 1
+    side_limit: float | str | None = None
+    spreads: str = ""
+    limit: float | str | None = None
+    smoothness: float = 0.0
+    seconds: float | None = None
+    smooth_by: Mapping[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.template is not None and self.like is not None:
+            raise InputError("give either a template or like, not both")
+        if self.alternatives < 1:
+            raise InputError(f"must be at least 1; got {self.alternatives}", field="alternatives")
+        if not self.choose >= 1:
+            raise InputError(f"must be at least 1; got {self.choose}", field="choose")
+        if not isfinite(self.smoothness):
+            raise InputError(f"must be a finite number; got {self.smoothness}", field="smoothness")
+        if self.seconds is not None and not 0 < self.seconds < float("inf"):
+            raise InputError(f"must be above 0; got {self.seconds:g}", field="seconds")
+        if self.smooth_by and not self.smoothness:
+            raise InputError("goes with smoothness, such as 0.5", field="smooth_by")
+        if self.sides < 1:
+            raise InputError(f"must be at least 1; got {self.sides}", field="sides")
+        if self.spreads not in ("", "match", "contrast"):
+            raise InputError(f'must be "match" or "contrast"; got {self.spreads!r}', field="spreads")
+        if self.together_by is not None and self.together_by == self.apart:
+            raise InputError(f"{self.apart!r} cannot be kept together and apart", field="together_by")
+        if self.side_sizes and self.ordering is None:
+            raise InputError("goes with an ordering", field="side_sizes")
+        if self.side_limit is not None and self.sides < 2:
+            raise InputError("goes with 2 sides or more", field="side_limit")
+
+
+# What a person types: the template or the item she means.
+
+_POINT = re.compile(r"\s*([-+.\deE]+)\s*:\s*([-+.\deE]+)\s*")
+
+
+def find_template(text: str, known: Sequence[Template] = (), *, files: bool = True) -> Template:
+    """A template by name, from a file, or drawn as points.
+
+    Parameters
+    ----------
+    text
+        A built-in name; a template file, with ``#2`` behind it for its second template; or points
+        ``position:height`` such as ``"0:0.2,0.5:1,1:0"``.
+    known
+        Templates that may be meant by their names besides, such as the arcs of a model.
+    files
+        Whether files may be meant at all.
+
+    Examples
+    --------
+    >>> find_template("0:0,1:1").at(0.25).item()
+    0.25
+    """
+    if ":" in text and all(_POINT.fullmatch(part) for part in text.split(",")):
+        return _draw(text)
+    own = next((one for one in known if one.name and one.name.casefold() == text.strip().casefold()), None)
+    if own is not None:
+        return own
+    name, _, number = text.rpartition("#")
+    file = name if number.isdigit() and name else text
+    if files and (Path(file).is_file() or file.lower().endswith(".json")):
+        return _from_file(file, int(number) if file != text else None)
+    if ":" in text and "," in text:
+        raise InputError(f"a drawn template is a list of position:height, such as '0:0.2,0.5:1,1:0'; got {text[:80]!r}")
+    try:
+        return template(text)
+    except InputError as error:
+        more = "a template file or points such as '0:0.2,0.5:1,1:0' will do too"
+        raise InputError(f"{error} ({more if files else 'points such as 0:0.2,0.5:1,1:0 will do too'})") from None
+
+
+def _draw(text: str) -> Template:
+    points = [part.split(":") for part in text.split(",")]
+    try:
+        drawn = sorted((float(x), float(y)) for x, y in points)
+    except ValueError:
+        raise InputError(f"the points of a template must be numbers; got {text[:80]!r}") from None
+    return Template([x for x, _ in drawn], [y for _, y in drawn], name=text[:80])
+
+
+def _from_file(path: str, number: int | None) -> Template:
+    templates = TemplateSet.load(path)
+    if number is None and len(templates) > 1:
+        raise InputError(f"{path} holds {len(templates)} templates: say which, as '{path}#1' to '#{len(templates)}'")
+    chosen = number or 1
+    if not 1 <= chosen <= len(templates):
+        raise InputError(f"{path} holds {len(templates)} template(s); there is no #{chosen}")
+    found = templates[chosen - 1]
+    return found if found.name else replace_values(found, found.values, name=f"{Path(path).name}#{chosen}")
+
+
+def find_item(items: Sequence[Item], which: int | str, field: str) -> int:
+    """The one item a person means: its index; or its id, title or file name, or a part that only one of them has.
+
+    Parameters
+    ----------
+    items
+        What there is to choose from.
+    which
+        An index from 0, or text.
+    field
+        The argument it was given in, for the error.
+
+    Raises
+    ------
+    InputError
+        When none or several fit; a near miss is told, never taken.
+    """
+    if isinstance(which, int):
+        if not 0 <= which < len(items):
+            raise InputError(f"there is no item {which}; items count from 0 to {len(items) - 1}", field=field)
+        return which
+    ids = [i for i, item in enumerate(items) if item.id == which]
+    if len(ids) == 1:
+        return ids[0]
+    wanted = _fold(which)
+    names = [{_fold(name) for name in _names(item)} - {""} for item in items]
+    exact = [i for i, known in enumerate(names) if wanted in known]
+    inside = [i for i, known in enumerate(names) if wanted and any(wanted in name for name in known)]
+    for hits in (exact, inside):
+        if len(hits) == 1:
+            return hits[0]
+        if hits:
+            listed = ", ".join(f"{items[i].label!r} (item {i + 1})" for i in hits[:4])
+            raise InputError(f"{which!r} fits {len(hits)} items: {listed}; give the whole title or the id", field=field)
+    raise InputError(f"no item is called {which!r}; {_nearest(items, names, wanted)}", field=field)
+
+
+def _nearest(items: Sequence[Item], names: list[set[str]], wanted: str) -> str:
+    from rapidfuzz import fuzz
+
+    likeness = [max((fuzz.ratio(wanted, name) for name in known), default=0.0) for known in names]
+    ranked = sorted(range(len(items)), key=lambda i: -likeness[i])
+    runner_up = likeness[ranked[1]] if len(ranked) > 1 else 0.0
+    if likeness[ranked[0]] >= 80 and likeness[ranked[0]] - runner_up >= 5:
+        return f"did you mean {items[ranked[0]].label!r}?"
+    return f"the nearest are {', '.join(repr(items[i].label) for i in ranked[:3])}"
+
+
+def _names(item: Item) -> tuple[str, ...]:
+    file = item.path.replace("\\", "/").rpartition("/")[2]
+    return item.id, item.title, item.path, file, file.rpartition(".")[0], f"{item.creator} - {item.title}"
+
+
+def _fold(text: str) -> str:
+    return " ".join(text.casefold().split())
+
+
+# Wishes as constraints on item indices.
+
+
+def constraints_of(request: Request, collection: Collection, medium: Medium) -> Constraints:
+    """The wishes of a request as constraints on item indices.
+
+    Raises
+    ------
+    InputError
+        When a title fits no item or several, a position does not exist, two wishes collide, or a length that is
+        needed is not known.
+    """
+    items = collection.items
+    with explain_conflicts(collection, medium):
+        return Constraints(
+            len(items),
+            fixed=_pins(request, items),
+            together=[[find_item(items, one, "together") for one in run] for run in request.together],
+            before=[tuple(find_item(items, one, "before") for one in pair) for pair in request.before],  # type: ignore[misc]
+            apart=None if request.apart is None else labels(collection, request.apart, medium),
+            apart_soft=request.apart_soft,
+            sides=request.sides,
+            ends=_ends(request, items),
+            lengths=_lengths(request, collection, medium),
+            side_limit=_limit(request.side_limit, "side_limit", medium),
+            limit=_limit(request.limit, "limit", medium),
+        )
+
+
+def _pins(request: Request, items: tuple[Item, ...]) -> dict[int, int]:
+    """Position -> item, of the opener, the close and what has a position."""
+    n = len(items)
+    asked = [(0, request.first, "first"), (-1, request.last, "last")]
+    wishes = [(position, which, where) for position, which, where in asked if isinstance(which, int | str)]
+    wishes += [(position, which, "at") for position, which in request.at.items()]
+    fixed: dict[int, int] = {}
+    for position, which, where in wishes:
+        if not -n <= position < n:
+            shown = position + 1 if position >= 0 else position
+            raise InputError(f"positions go from 1 to {n} (or -1 from the end); got {shown}", field=where)
+        item, place = find_item(items, which, where), position % n
+        if fixed.get(place, item) != item:
+            raise InputError(f"position {place + 1} is already taken by {items[fixed[place]].label!r}", field=where)
+        other = next((p for p, i in fixed.items() if i == item and p != place), None)
+        if other is not None:
+            raise InputError(f"{items[item].label!r} is already at position {other + 1}", field=where)
+        fixed[place] = item
+    return {(place - n if place == n - 1 and request.limit is not None else place): i for place, i in fixed.items()}
+
+
+def _ends(request: Request, items: tuple[Item, ...]) -> dict[tuple[int, int], int]:
+    """(side, position on it) -> item, where openers and closes are named by side."""
+    ends: dict[tuple[int, int], int] = {}
+    for position, named, where in ((0, request.first, "first"), (-1, request.last, "last")):
+        for side, which in named.items() if isinstance(named, Mapping) else ():
+            if not 0 <= side < request.sides:
+                raise InputError(f"there are {request.sides} side(s); got side {side_name(side)}", field=where)
+            ends[side, position] = find_item(items, which, where)
+    return ends
+
+
+def side_name(side: int) -> str:
+    """What a side is called: A, B, C, ...
+
+    Examples
+    --------
+    >>> side_name(0), side_name(27)
+    ('A', 'AB')
+    """
+    letters = ""
+    while side >= 0:
+        letters = chr(ord("A") + side % 26) + letters
+        side = side // 26 - 1
+    return letters
+
+
+def _limit(limit: float | str | None, field: str, medium: Medium) -> float | None:
+    if not isinstance(limit, str):
+        if limit is not None and not 0 < limit < float("inf"):
+            raise InputError(f"must be above 0; got {limit:g}", field=field)
+        return limit
+    try:
+        return medium.unit.read(limit)
+    except InputError as error:
+        raise InputError(error.message, field=field) from None
+
+
+def _lengths(request: Request, collection: Collection, medium: Medium) -> Floats | None:
+    """The length of each item where limits need it, or where sides can use it."""
+    field = "side_limit" if request.side_limit is not None else "limit"
+    if request.side_limit is None and request.limit is None:
+        known = [item.length for item in collection.items]
+        return np.array(known) if request.sides > 1 and None not in known else None
+    for item in collection.items:
+        if item.length is None or item.length < 0:
+            why = "is not known" if item.length is None else f"must not be negative; got {item.length:g}"
+            raise InputError(f"the length of {item.label!r} in {medium.unit.name} {why}", field=field)
+    return np.array([item.length for item in collection.items])
+
+
+def labels(collection: Collection, column: str, medium: Medium, field: str = "apart") -> list[Hashable | None]:
+    """What each item has in a column; None where it has nothing.
+
+    Raises
+    ------
+    InputError
+        When no item has anything there.
+    """
+    found = [_label(collection, index, column, medium) for index in range(len(collection))]
+    if all(label is None for label in found):
+        names = {name for item in collection.items for name in item.details} | set(collection.feature_names)
+        names |= {medium.words.creator} if any(item.creator for item in collection.items) else set()
+        there = ", ".join(sorted(names - {column})) or "nothing"
+        raise InputError(f"no item has {column!r}; there are: {there}", field=field)
+    return found
+
+
+def _label(collection: Collection, index: int, column: str, medium: Medium) -> Hashable | None:
+    item = collection.items[index]
+    if column.casefold() in (medium.words.creator, "creator"):
+        return item.creator.casefold() or None
+    if column in item.details:
+        value = item.details[column]
+        return str(value).casefold() if value not in (None, "") else None
+    if column in collection.feature_names:
+        number = float(collection.column(column)[index])
+        return number if np.isfinite(number) else None
+    return None
+
+
+@contextmanager
+def explain_conflicts(collection: Collection, medium: Medium) -> Iterator[None]:
+    """Where constraints cannot hold, say so with titles and lengths as people write them."""
+    try:
+        yield
+    except ConflictError as error:
+        titles = [repr(item.label) for item in collection.items]
+        # Rounded up, so that a limit that is said to work does.
+        raise InputError(error.told(titles, lengths=lambda length: medium.unit.text(ceil(length - 1e-6)))) from error
+    except ConstraintError as error:
+        who = ", ".join(repr(collection.items[i].label) for i in error.items[:6])
+        places = ", ".join(str(position + 1) for position in error.places) or "none"
+        raise InputError(f"the wishes cannot all hold: {who} may only take position(s) {places}") from error
+
+
+# Spreads: which items face each other on the pages of a book or a wall, as wishes to keep them together.
+
+
+def with_spreads(request: Request, collection: Collection, medium: Medium, plain: Ints) -> Request:
+    """The request with its spreads as wishes: a cover alone, then two and two, or one over both pages.
+
+    Parameters
+    ----------
+    request
+        Whose ``spreads`` says whether what faces should match or contrast.
+    collection, medium
+        n items, and what they are.
+    plain
+        Shape (n,): the order without spreads, which says what opens where nothing is asked for, and which of two
+        facing items stands on the left.
+
+    Raises
+    ------
+    InputError
+        When the medium has no pages, or the spreads do not go with another wish.
+    """
+    if medium.facing is None:
+        raise InputError(f"{medium.words.items} have no pages that face each other", field="spreads")
+    for name in ("limit", "ordering"):
+        if getattr(request, name) is not None:
+            raise InputError(f"goes without {name}", field="spreads")
+    if request.sides > 1:
+        raise InputError("goes without sides: a book has one run of pages", field="spreads")
+    items = collection.items
+    runs = [[find_item(items, one, "together") for one in run] for run in request.together]
+    if any(len(run) != 2 for run in runs):
+        raise InputError("two items face each other; a run of more cannot be kept together", field="spreads")
+    cover = find_item(items, request.first, "first") if isinstance(request.first, int | str) else int(plain[0])
+    last = find_item(items, request.last, "last") if isinstance(request.last, int | str) else None
+    found = medium.facing(collection)
+    taken = {cover, *(one for run in runs for one in run)}
+    free = [i for i in range(len(items)) if i not in taken and not found.alone[i]]
+    costs = _costs(found, request.spreads)
+    free, alone = _even(free, costs, last)
+    place = np.argsort(plain)
+    pairs = [[free[i], free[j]] for i, j in pair_up(costs[np.ix_(free, free)])]
+    turned = [sorted(pair, key=lambda i: (i == last, place[i])) for pair in pairs]
+    end = last if alone is None else alone
+    return replace(request, first=cover, last=end, together=[*runs, *turned], spreads="")
+
+
+def _costs(found: Facing, how: str) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
+    """What it costs that two face each other."""
+    unlike, odd = found.costs()
+    return odd + unlike if how == "match" else odd - unlike
+
+
+def _even(free: Sequence[int], costs: np.ndarray, last: int | None) -> tuple[list[int], int | None]:
+    """An even number to be paired, and the one that stands alone at the end where their number is odd."""
+    if len(free) % 2 == 0:
+        return list(free), None
+    if last in free:
+        return [i for i in free if i != last], last
+    lonely = costs[np.ix_(free, free)] + np.where(np.eye(len(free), dtype=bool), np.inf, 0.0)
+    alone = free[int(np.argmax(lonely.min(axis=1)))] if len(free) > 1 else free[0]
+    return [i for i in free if i != alone], alone
+
+
+# Strands: items that share something stand in one run, by a cost of every step from one strand to another.
+
+T = TypeVar("T")
+_TIMES = (1.0, 10.0, 100.0)  # weights tried, as multiples of what all else is about worth
+
+
+def crossings(labels: Sequence[Hashable | None]) -> Floats:
+    """1 where a step leads from one strand to another, else 0: shape (n, n); an item without one is a strand alone.
+
+    Examples
+    --------
+    >>> crossings(["a", "a", "b"]).tolist()
+    [[0.0, 0.0, 1.0], [0.0, 0.0, 1.0], [1.0, 1.0, 0.0]]
+    """
+    own = [(label,) if label is not None else index for index, label in enumerate(labels)]
+    table = np.array([[float(one != other) for other in own] for one in own])
+    return table.reshape(len(own), len(own))
+
+
+def strands_apart(ordering: Ints, labels: Sequence[Hashable | None]) -> list[Hashable]:
+    """The strands that an ordering tears apart.
+
+    Examples
+    --------
+    >>> strands_apart(np.array([0, 2, 1]), ["a", "a", "b"])
+    ['a']
+    """
+    seen, found, before = set(), [], object()
+    for label in (labels[i] for i in ordering.tolist()):
+        if label is not None and label != before and label in seen:
+            found.append(label)
+        seen.add(label)
+        before = label
+    return list(dict.fromkeys(found))
+
+
+def keep_together(
+    labels: Sequence[Hashable | None], worth: float, solve: Callable[[Floats], T], ordering_of: Callable[[T], Ints]
+) -> T:
+    """Solve with a cost of crossings that rises until no strand is torn; the last result where one still is.
+
+    Parameters
+    ----------
+    labels
+        The strand of each item.
+    worth
+        What all else is about worth, so that a crossing costs more.
+    solve
+        From the cost of steps, shape (n, n), to a result.
+    ordering_of
+        Its ordering.
+    """
+    table = crossings(labels)
+    found = solve(_TIMES[0] * worth * table)
+    for times in _TIMES[1:]:
+        if not strands_apart(ordering_of(found), labels):
+            break
+        found = solve(times * worth * table)
+    return found

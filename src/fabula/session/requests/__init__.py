@@ -1,1 +1,0 @@
-"""What is asked of an ordering, and what a person means by it."""

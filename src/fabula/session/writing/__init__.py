@@ -1,1 +1,0 @@
-"""Writing a result: outputs, numbered copies, and the versions that were replaced."""

@@ -1,0 +1,309 @@
+"""Files of this machine that the page may read: folders, the files of items, lists, and a file as an answer."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import stat
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from fastapi.responses import Response, StreamingResponse
+from starlette.concurrency import run_in_threadpool
+from starlette.types import Receive, Scope, Send
+
+from fabula.errors import FabulaError, FileError, import_extra, shown
+from fabula.media.registry import item_endings
+from fabula.sources.folders import natural_key
+from fabula.sources.registry import list_endings
+from fabula.web.http_errors import StatusError
+
+# Folders: what was named at start and nothing else
+
+_MOST_SHOWN = 1000
+
+
+def resolve_below(path: str | os.PathLike[str], roots: Sequence[Path]) -> Path | None:
+    """The real path of something that lies in one of the roots, links followed; None when it does not.
+
+    Examples
+    --------
+    >>> resolve_below("/etc/passwd", [Path("/tmp")]) is None
+    True
+    """
+    try:
+        real = Path(path).resolve(strict=True)
+    except (OSError, ValueError, RuntimeError):
+        return None
+    return real if any(real.is_relative_to(root) for root in roots) else None
+
+
+def check_below(path: str, roots: Sequence[Path]) -> Path:
+    """The same, refused with one answer for what is not there and what is elsewhere."""
+    found = resolve_below(path, roots)
+    if found is None:
+        raise StatusError(404, f"{shown(path)[:200]}: there is no such thing below the folders named at start")
+    return found
+
+
+def list_folder(path: str | None, roots: Sequence[Path]) -> dict[str, Any]:
+    """The folders and lists in a folder, and how many items; without a path the folders named at start."""
+    if path is None:
+        return {
+            "path": None,
+            "parent": None,
+            "folders": [_name_path(root) for root in roots],
+            "lists": [],
+            "items": 0,
+        }
+    folder = check_below(path, roots)
+    if not folder.is_dir():
+        raise StatusError(400, f"{shown(folder)}: is not a folder")
+    try:
+        entries = sorted((e for e in os.scandir(folder) if not e.name.startswith(".")), key=_sort_key)[:_MOST_SHOWN]
+    except OSError as error:
+        raise StatusError(400, f"{shown(folder)}: cannot be read ({error.strerror})") from error
+    entries = [entry for entry in entries if not entry.is_symlink() or resolve_below(entry.path, roots)]
+    inner = [Path(e.path) for e in entries if e.is_dir()]
+    endings = [(e, Path(e.name).suffix.lower()) for e in entries if e.is_file()]
+    return {
+        "path": os.fspath(folder),
+        "parent": os.fspath(folder.parent) if folder not in roots else None,
+        "folders": [_name_path(one) for one in inner],
+        "lists": [_name_path(Path(e.path)) for e, ending in endings if ending in list_endings()],
+        "items": sum(ending in item_endings() for _, ending in endings),
+    }
+
+
+def _name_path(path: Path) -> dict[str, str]:
+    return {"name": shown(path.name or os.fspath(path)), "path": os.fspath(path)}
+
+
+def _sort_key(entry: os.DirEntry[str]) -> tuple[tuple[int, int, str], ...]:
+    return natural_key(entry.name)
+
+
+# Files: known by what they were when their collection was opened, and by nothing else
+
+_NO_LINK = getattr(os, "O_NOFOLLOW", 0)
+_PLAIN = os.O_RDONLY | _NO_LINK | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
+_FOLDER = os.O_RDONLY | _NO_LINK | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
+
+
+@dataclass(frozen=True)
+class ItemFile:
+    """A file of an item.
+
+    Attributes
+    ----------
+    path
+        Where it lies, without links.
+    root
+        The folder below which it may be read.
+    device, inode
+        Which file it is: one that is put in its place is another.
+    """
+
+    path: Path
+    root: Path
+    device: int
+    inode: int
+
+    def open(self) -> BinaryIO:
+        """The file, open for reading; no link is followed on the way to it.
+
+        Raises
+        ------
+        StatusError
+            When it is gone, or another one stands in its place.
+        """
+        try:
+            file = os.fdopen(_open_inside(self.root, self.path), "rb")
+        except OSError as error:
+            raise StatusError(404, f"the file is not here any more ({error.strerror})") from error
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode) or (status.st_dev, status.st_ino) != (self.device, self.inode):
+            file.close()
+            raise StatusError(404, "another file stands where this one was; open the collection again")
+        return file
+
+    @contextlib.contextmanager
+    def as_path(self) -> Iterator[str]:
+        """A path that leads to this very file, for those who read by path."""
+        with self.open() as file:
+            yield f"/proc/self/fd/{file.fileno()}" if sys.platform == "linux" else str(self.path)
+            self.open().close()  # still the same
+
+    @property
+    def there(self) -> bool:
+        """Whether it is still there."""
+        try:
+            self.open().close()
+        except StatusError:
+            return False
+        return True
+
+
+def find_file(path: str | os.PathLike[str], roots: Sequence[Path]) -> ItemFile | None:
+    """The file at a path, links followed, where that lies in one of the roots; None where it does not."""
+    real = resolve_below(path, roots)
+    root = next((root for root in roots if real is not None and real.is_relative_to(root)), None)
+    if real is None or root is None:
+        return None
+    try:
+        status = real.lstat()
+    except OSError:
+        return None
+    return ItemFile(real, root, status.st_dev, status.st_ino) if stat.S_ISREG(status.st_mode) else None
+
+
+def _open_inside(root: Path, path: Path) -> int:
+    """A descriptor of a file below a folder, reached folder by folder so that no link on the way is followed."""
+    if os.open not in os.supports_dir_fd:
+        return os.open(path, _PLAIN | getattr(os, "O_BINARY", 0))
+    *folders, name = path.relative_to(root).parts
+    here = os.open(root, _FOLDER)
+    try:
+        for folder in folders:
+            inner = os.open(folder, _FOLDER, dir_fd=here)
+            os.close(here)
+            here = inner
+        return os.open(name, _PLAIN, dir_fd=here)
+    finally:
+        os.close(here)
+
+
+# Lists: counted before they are read, which takes a hundred times their size
+
+MOST_BYTES = 32 << 20
+MOST_ROWS, MOST_CELLS = 200_000, 4_000_000
+
+_ROW = re.compile(rb"[\n\r{]")
+_CELL = re.compile(rb"[,;\t:]")
+_BLOCK = 1 << 20
+
+
+def check_list(path: Path) -> None:
+    """Refuse a table or a playlist that is too large for a page.
+
+    Raises
+    ------
+    FileError
+        In one line, with the limit.
+    """
+    if not path.is_file():
+        return
+    size = path.stat().st_size
+    if size > MOST_BYTES:
+        raise _too_large(path, f"it has {size:,} bytes", f"{MOST_BYTES:,} bytes")
+    rows, cells = _count_parquet(path) if path.suffix.lower() == ".parquet" else _count_text(path)
+    if rows > MOST_ROWS:
+        raise _too_large(path, f"it has more than {MOST_ROWS:,} rows", f"{MOST_ROWS:,} rows")
+    if cells > MOST_CELLS:
+        raise _too_large(path, f"it has more than {MOST_CELLS:,} cells", f"{MOST_CELLS:,} cells")
+
+
+def _too_large(path: Path, has: str, may: str) -> FileError:
+    return FileError(f"{shown(path)}: is too large for the page: {has}, and may have {may} (`fabula order` takes it)")
+
+
+def _count_text(path: Path) -> tuple[int, int]:
+    """About how many rows and cells a text has: ends of lines or objects, and separators."""
+    rows = cells = 0
+    with path.open("rb") as file:
+        while (block := file.read(_BLOCK)) and rows <= MOST_ROWS and cells <= MOST_CELLS:
+            rows += len(_ROW.findall(block.replace(b"\r\n", b"\n")))
+            cells += len(_CELL.findall(block))
+    return rows, cells
+
+
+def _count_parquet(path: Path) -> tuple[int, int]:
+    """Rows and cells as a Parquet file says them; what it says of a broken one is for its reader to tell."""
+    try:
+        parquet = import_extra("pyarrow.parquet", extra="tables", purpose="reading Parquet tables")
+        metadata = parquet.ParquetFile(path).metadata
+        unpacked = sum(metadata.row_group(k).total_byte_size for k in range(metadata.num_row_groups))
+    except FabulaError:
+        raise
+    except Exception:
+        return 0, 0
+    if unpacked > 8 * MOST_BYTES:
+        raise _too_large(path, f"it unpacks to {unpacked:,} bytes", f"{8 * MOST_BYTES:,} bytes")
+    return int(metadata.num_rows), int(metadata.num_rows) * int(metadata.num_columns)
+
+
+# A file as an answer, whole or one range of it, read from a handle that is open already
+
+_CHUNK = 1 << 17
+_SAFE = re.compile(r"(audio|video)/[\w.+-]+|image/(jpeg|png|gif|webp|avif|bmp|tiff)|text/plain")
+
+
+def file_response(file: BinaryIO, kind: str | None, asked: str | None, *, if_range: str | None = None) -> Response:
+    """A file as an answer.
+
+    Parameters
+    ----------
+    file
+        Open for reading; it is closed when all went out.
+    kind
+        Its media type. Whatever a browser could run, such as HTML or SVG, goes out as plain bytes.
+    asked
+        The ``Range`` header: one range; several are answered with the whole.
+    if_range
+        The tag of the version a range is wanted of.
+    """
+    status = os.fstat(file.fileno())
+    tag = f'"{status.st_ino:x}-{status.st_size:x}-{status.st_mtime_ns:x}"'
+    headers = {"Accept-Ranges": "bytes", "ETag": tag, "Content-Disposition": "inline"}
+    try:
+        span = _read_range(asked, status.st_size) if if_range in (None, tag) else None
+    except StatusError:
+        file.close()
+        raise
+    start, stop = span or (0, status.st_size)
+    headers["Content-Length"] = str(stop - start)
+    if span is not None:
+        headers["Content-Range"] = f"bytes {start}-{stop - 1}/{status.st_size}"
+    safe = kind if kind is not None and _SAFE.fullmatch(kind) else "application/octet-stream"
+    return _FileResponse(file, (start, stop), 200 if span is None else 206, headers, safe)
+
+
+class _FileResponse(StreamingResponse):
+    """Bytes of a file, which is closed whatever becomes of the answer."""
+
+    def __init__(self, file: BinaryIO, span: tuple[int, int], status: int, headers: dict[str, str], kind: str) -> None:
+        self._file = file
+        super().__init__(_read_chunks(file, *span), status, headers, media_type=kind)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            await run_in_threadpool(self._file.close)  # behind whoever still reads
+
+
+def _read_range(asked: str | None, size: int) -> tuple[int, int] | None:
+    """First byte and the one after the last, of a header such as ``bytes=100-199``; None for the whole."""
+    if asked is None or "," in asked:
+        return None
+    match = re.fullmatch(r"bytes=(\d{0,19})-(\d{0,19})", asked.strip())
+    if match is None or match[0] == "bytes=-":
+        raise StatusError(400, "a range must be such as bytes=0-999")
+    if not match[1]:
+        start, stop = max(0, size - int(match[2])), size
+    else:
+        start, stop = int(match[1]), min(size, int(match[2]) + 1 if match[2] else size)
+    if start >= stop:
+        raise StatusError(416, f"the file has {size} bytes")
+    return start, stop
+
+
+def _read_chunks(file: BinaryIO, start: int, stop: int) -> Iterator[bytes]:
+    file.seek(start)
+    while start < stop and (data := file.read(min(_CHUNK, stop - start))):
+        start += len(data)
+        yield data

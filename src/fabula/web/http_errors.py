@@ -1,0 +1,137 @@
+"""Errors as answers: one line under ``error``, the field it is about under ``field``, and never a traceback."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel
+from starlette.exceptions import HTTPException
+
+from fabula.errors import FabulaError, InputError
+
+
+class StatusError(FabulaError):
+    """An error that is answered with a status of its own."""
+
+    def __init__(self, status: int, message: str) -> None:
+        self.status = status
+        super().__init__(message)
+
+
+Wish = dict[str, Any]  # field, and key: of a mapping, an index of a list, or None for the whole field
+
+
+class WishError(InputError):
+    """Wishes that cannot hold.
+
+    Parameters
+    ----------
+    error
+        What was said of them.
+    wishes
+        Which they are.
+    """
+
+    def __init__(self, error: InputError, wishes: Sequence[Wish]) -> None:
+        super().__init__(error.message, field="fixed" if error.field == "at" else error.field)
+        self.wishes = list(wishes)
+
+
+class ChangedError(StatusError):
+    """Something was changed by another page since it was read.
+
+    Parameters
+    ----------
+    revision
+        That is there now.
+    state
+        That is there now.
+    """
+
+    def __init__(self, revision: int, state: Any) -> None:
+        self.more = {"revision": revision, "state": state}
+        super().__init__(409, "another page has changed this collection since; here is what it made of it")
+
+
+class WishBody(BaseModel):
+    """A wish of the request: its field, and its key or its index there, none for the whole field."""
+
+    field: str
+    key: int | None = None
+
+
+class ErrorBody(BaseModel):
+    """What is wrong, in one line, the field of the request it is about, and the wishes that cannot hold."""
+
+    error: str
+    field: str | None = None
+    wishes: list[WishBody] = []
+
+
+ERROR_RESPONSES: dict[int | str, dict[str, Any]] = {
+    status: {"model": ErrorBody, "description": text}
+    for status, text in (
+        (400, "What was asked for breaks a rule."),
+        (403, "The request comes from elsewhere."),
+        (404, "There is no such thing."),
+        (409, "It was changed by another page since."),
+        (413, "It is too large."),
+        (415, "It has the wrong kind of body."),
+        (422, "A field is missing or malformed."),
+        (429, "Too much at a time."),
+        (507, "It cannot be kept."),
+    )
+}
+
+
+def error_response(status: int, message: str, field: str | None = None, **more: Any) -> JSONResponse:
+    """The answer that says what is wrong, and more where there is more to say."""
+    return JSONResponse({"error": one_line(message), "field": field, **more}, status_code=status)
+
+
+def one_line(message: str) -> str:
+    """A message as one line of text that can be written."""
+    return " ".join(message.encode("utf-8", "backslashreplace").decode().split())
+
+
+def add_error_handlers(app: FastAPI) -> None:
+    """Turn every error of the app into such an answer."""
+
+    @app.exception_handler(FabulaError)
+    async def answer_known(_: Request, error: FabulaError) -> JSONResponse:
+        status = error.status if isinstance(error, StatusError) else 400
+        more = {"wishes": error.wishes} if isinstance(error, WishError) else {}
+        more |= error.more if isinstance(error, ChangedError) else {}
+        return error_response(status, str(error), error.field if isinstance(error, InputError) else None, **more)
+
+    @app.exception_handler(RequestValidationError)
+    async def answer_malformed(_: Request, error: RequestValidationError) -> JSONResponse:
+        problems = error.errors()
+        field = None if problems[0]["type"] == "json_invalid" else _locate(problems[0]) or None
+        return error_response(422, "; ".join(map(_describe, problems[:3])), field)
+
+    @app.exception_handler(HTTPException)
+    async def answer_http(_: Request, error: HTTPException) -> JSONResponse:
+        return error_response(error.status_code, str(error.detail))
+
+    @app.exception_handler(UnicodeEncodeError)
+    async def answer_unwritable(_: Request, error: UnicodeEncodeError) -> JSONResponse:
+        return error_response(400, f"{error.object[error.start : error.start + 1]!r} is no text that can be written")
+
+    @app.exception_handler(Exception)
+    async def answer_unforeseen(_: Request, error: Exception) -> JSONResponse:
+        return error_response(500, f"something unforeseen went wrong ({type(error).__name__})")
+
+
+def _describe(problem: dict[str, Any]) -> str:
+    if problem["type"] == "json_invalid":
+        return f"the request is not JSON: {problem.get('ctx', {}).get('error', '')}"
+    return f"{_locate(problem) or 'the request'}: {problem['msg']}"
+
+
+def _locate(problem: dict[str, Any]) -> str:
+    return ".".join(str(part) for part in problem["loc"] if part not in ("body", "query", "path"))

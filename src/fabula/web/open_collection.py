@@ -1,0 +1,248 @@
+"""Opening a collection for the page: read it, keep to what may be read, measure it, remember it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from fabula.core.collection import Item
+from fabula.errors import FabulaError, FileError, InputError, shown
+from fabula.media.extraction import Measuring
+from fabula.media.registry import item_endings
+from fabula.session.open import demo_folder, load_session
+from fabula.session.session import Asked, Session, source_session
+from fabula.sources.folders import natural_key
+from fabula.sources.playlists.entries import Playlist
+from fabula.sources.playlists.locations import is_address, is_relative, resolved
+from fabula.sources.registry import Opening, list_endings, open_source
+from fabula.sources.source import SeveralCollectionsError, Source
+from fabula.web.file_access import ItemFile, check_list, find_file, resolve_below
+from fabula.web.open_jobs import JobProgress
+from fabula.web.server_store import OpenCollection, Origin, ServerStore, collection_id
+from fabula.web.uploads import Received
+from fabula.web.workspace import PageWorkspace
+
+
+def open_paths(
+    store: ServerStore,
+    paths: Sequence[Path],
+    roots: Sequence[Path],
+    progress: JobProgress,
+    origin: Origin,
+    by: str | None = None,
+) -> str:
+    """Open a folder, a playlist or a table of this machine; files elsewhere than in the roots are not read.
+
+    Returns
+    -------
+    The id of the collection.
+    """
+    for path in paths:
+        if path.suffix.lower() in list_endings():
+            check_list(path)
+    opening = Opening(origin.collection, within=tuple(roots))
+    session = open_within(store, open_source(paths, opening), roots, progress, Asked(by))
+    source = session.source
+    files = find_files(source.collection.items, source.folder, roots)
+    pairs = zip(source.collection.items, files, strict=True)
+    items = tuple(item if file is None else replace(item, path=str(file.path)) for item, file in pairs)
+    playlist = None if source.playlist is None else _with_absolute_locations(source.playlist)
+    placed = replace(source, collection=replace(source.collection, items=items), playlist=playlist)
+    opened = replace(session, source=placed)
+    return store.add(OpenCollection(collection_id(opened, origin), opened, files, origin))
+
+
+def open_within(
+    store: ServerStore, source: Source, roots: Sequence[Path], progress: JobProgress, asked: Asked
+) -> Session:
+    """A source as a session, measured where needed; of its files only those in the roots are read.
+
+    The server's own model is for files; tables have columns of their own.
+    """
+    allowed = limit_source(source, roots)
+    count, most = len(allowed.collection), store.settings.most_items
+    if count > most:
+        raise InputError(f"a collection may have {most} items on this page; this one has {count}")
+    progress(0, count, "")
+    model = asked.model or (store.settings.model if asked.by is None and source.files else None)
+    files = find_files(allowed.collection.items, allowed.folder, roots) if allowed.files else ()
+    measuring = Measuring(progress=progress, stop=progress.stopped)
+    session = source_session(allowed, measuring, Asked(asked.by, model), guess=True)
+    if not all(file is None or file.there for file in files):
+        raise FileError(f"{source.path.name}: its files changed while they were read; open it again")
+    return session
+
+
+def find_files(items: Sequence[Item], folder: Path, roots: Sequence[Path]) -> tuple[ItemFile | None, ...]:
+    """The file of each item that may be fetched: of a known kind, and in one of the roots."""
+    known = item_endings()
+    found: list[ItemFile | None] = []
+    for item in items:
+        file = find_file(folder / item.path, roots) if item.path and not is_address(item.path) else None
+        found.append(file if file and file.path.suffix.lower() in known else None)
+    return tuple(found)
+
+
+def limit_source(source: Source, roots: Sequence[Path]) -> Source:
+    """The source without what would be measured and lies elsewhere; entries of a playlist keep their position."""
+    if not source.files:
+        return source
+    items = source.collection.items
+    inside = [i for i, item in enumerate(items) if item.path and resolve_below(item.path, roots)] if roots else []
+    if not inside:
+        raise FileError(f"{source.path.name}: none of the {len(items)} files it names may be read by this page")
+    start = "left out" if source.playlist is None else "keeps its position, not measured"
+    outside = [item for i, item in enumerate(items) if i not in set(inside)]
+    names = [shown(Path(item.path).name or item.label) for item in outside]
+    return source.only(inside).noted(*(f"{start}: {name}: may not be read by this page" for name in names))
+
+
+def _with_absolute_locations(playlist: Playlist) -> Playlist:
+    """A playlist that leads to its files from any folder: a browser saves it where it likes."""
+    folder = playlist.folder
+    if folder is None:
+        return playlist
+    entries = tuple(
+        replace(entry, location=resolved(entry.location, folder), raw=None)
+        if entry.location and is_relative(entry.location)
+        else entry
+        for entry in playlist.entries
+    )
+    return replace(playlist, entries=entries)
+
+
+# Files that were uploaded: they are stored under numbers, and shown under the names they came with
+
+Names = dict[str, Path]  # where a file is stored: the name it came with
+
+
+def open_upload(
+    store: ServerStore,
+    upload: str,
+    files: Sequence[Received],
+    progress: JobProgress,
+    origin: Origin,
+    by: str | None = None,
+) -> str:
+    """Open files that were uploaded: items, or one table or playlist with or without the files it names.
+
+    Returns
+    -------
+    The id of the collection.
+    """
+    names = {str(file.path): Path(file.name) for file in files}
+    folder = (store.folder / upload).resolve()
+
+    def report(done: int, total: int, file: str) -> None:
+        progress(done, total, str(names.get(file, file)))
+
+    try:
+        source = _open_files(files, Opening(origin.collection, within=(folder.resolve(),)))
+        session = open_within(store, source, [folder], JobProgress(report, progress.stopped), Asked(by))
+    except BaseException as error:
+        store.drop_upload(upload)
+        if isinstance(error, SeveralCollectionsError):
+            raise SeveralCollectionsError(_rename(error.message, names), error.choices) from error
+        if isinstance(error, FabulaError):
+            raise FileError(_rename(str(error), names)) from error
+        raise
+    stored = find_files(session.collection.items, Path(), [folder])
+    notes = tuple(_rename(note, names) for note in session.notes)
+    opened = replace(session, source=_with_names(session.source, names), notes=notes)
+    return store.add(OpenCollection(collection_id(opened, origin), opened, stored, origin, upload))
+
+
+def _open_files(files: Sequence[Received], opening: Opening) -> Source:
+    known = list_endings()
+    lists = [file for file in files if file.ending in known]
+    items = sorted((file for file in files if file.ending not in known), key=lambda file: natural_key(file.name))
+    if len(lists) == 1:
+        check_list(lists[0].path)
+        return _with_files(open_source([lists[0].path], opening), items, lists[0])
+    if not items:
+        raise InputError(f"one table or one playlist at a time; got {len(lists)}")
+    return _with_titles(open_source([file.path for file in items], opening), items)
+
+
+def _with_files(source: Source, files: Sequence[Received], listed: Received) -> Source:
+    """An uploaded table or playlist, its items at the uploaded files of the same name."""
+    by_name = {Path(file.name).name.casefold(): file for file in files}
+    items = []
+    for item in source.collection.items:
+        own = by_name.get(item.path.replace("\\", "/").rpartition("/")[2].casefold())
+        title = item.title or ("" if own is None else Path(own.name).stem)
+        items.append(item if own is None else replace(item, path=str(own.path), title=title))
+    return _with_items(source, items, source.collection.title or Path(listed.name).stem)
+
+
+def _with_titles(source: Source, files: Sequence[Received]) -> Source:
+    """Uploaded items, called by the names they came with where their files do not say a title."""
+    names = {str(file.path): Path(file.name) for file in files}
+    items = []
+    for item in source.collection.items:
+        name = names.get(item.path)
+        untitled = item.title == Path(item.path).stem
+        title = source.medium.called(name.stem) if name is not None and untitled else item.title
+        items.append(item if name is None else replace(item, id=str(name), title=title))  # a part of a file has no path
+    folders = {str(name.parent) for name in names.values()}
+    folder = Path(folders.pop()).name if len(folders) == 1 else ""
+    if not source.files:  # one file, which was cut into its items
+        folder = names[str(source.path)].stem
+    called = "" if source.collection.title in (source.path.name, source.path.stem) else source.collection.title
+    return _with_items(source, items, called or folder or "Your files")
+
+
+def _with_names(source: Source, names: Names) -> Source:
+    """The source with the names files came with in place of where they are stored."""
+    items = [replace(i, path=str(names[i.path])) if i.path in names else i for i in source.collection.items]
+    changed = _with_items(source, items, source.collection.title)
+    notes = tuple(_rename(note, names) for note in source.notes)
+    return replace(changed, path=names.get(str(source.path), Path(source.path.name)), notes=notes)
+
+
+def _with_items(source: Source, items: list[Item], title: str) -> Source:
+    return replace(source, collection=replace(source.collection, items=tuple(items), title=title))
+
+
+def _rename(text: str, names: Names) -> str:
+    for stored, name in names.items():
+        text = text.replace(stored, str(name)).replace(Path(stored).name, name.name)
+    return text
+
+
+# A collection of which a workspace is kept, again: from where it came, else as it was measured then
+
+_GONE = "no previews: the files were sent to the page and went when it was closed; drop them again to have them here"
+_ELSEWHERE = "no previews: the files are not in the folders named at start"
+
+
+def reopen(store: ServerStore, workspace: PageWorkspace, progress: JobProgress) -> str:
+    """Open a collection again.
+
+    Returns
+    -------
+    Its id: the same one, unless what it consists of has changed since.
+    """
+    origin = Origin(**workspace.origin)
+    if origin.kind == "demo":
+        folder = demo_folder().resolve()
+        return open_paths(store, [folder], [folder], progress, origin)
+    path = resolve_below(origin.path, store.settings.roots) if origin.kind == "path" else None
+    if path is not None:
+        return open_paths(store, [path], store.settings.roots, progress, origin)
+    session, _ = load_session(workspace.session, model=store.settings.model)
+    return store.add(open_saved_session(store, session, origin, workspace.id))
+
+
+def open_saved_session(store: ServerStore, session: Session, origin: Origin, name: str) -> OpenCollection:
+    """A saved session as a collection, with those of its files that may be read, and why the others may not."""
+    items = session.collection.items
+    roots = (*store.settings.roots, demo_folder().resolve())
+    files = find_files(items, Path(), roots) if origin.kind != "upload" else (None,) * len(items)
+    named = sum(bool(item.path) for item in items)
+    if named and not any(files):
+        here = any(Path(item.path).is_absolute() for item in items)
+        note = _ELSEWHERE if here and origin.kind != "upload" else _GONE
+        return OpenCollection(name, replace(session, notes=(*session.notes, note)), files, origin, silent=note)
+    return OpenCollection(name, session, files, origin)

@@ -1,0 +1,161 @@
+"""Jobs: reading and measuring a collection beside the page, with progress, and with a way to stop it."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+from fabula.errors import FabulaError
+from fabula.media.medium import Stopped
+from fabula.sources.source import Choice, SeveralCollectionsError
+from fabula.web.http_errors import StatusError, one_line
+from fabula.web.server_store import new_id
+
+_MOST_REMEMBERED = 50
+
+State = Literal["running", "done", "failed", "cancelled"]
+
+
+@dataclass(frozen=True)
+class OpenJob:
+    """How far a job is.
+
+    Attributes
+    ----------
+    id
+        What the page calls it.
+    title
+        What is being opened.
+    state
+        ``"running"``, ``"done"``, ``"failed"`` or ``"cancelled"``.
+    done, total
+        Files measured, and files in all; a total of 0 is not known yet.
+    file
+        The file measured last.
+    collection
+        What came of it.
+    error
+        Why it failed, in one line.
+    choices
+        The collections of a table of several, where it failed because none was named.
+    """
+
+    id: str
+    title: str
+    state: State = "running"
+    done: int = 0
+    total: int = 0
+    file: str = ""
+    collection: str | None = None
+    error: str | None = None
+    choices: tuple[Choice, ...] = ()
+
+
+class Cancelled(Exception):  # noqa: N818 - not an error: what was asked for
+    """The job was cancelled."""
+
+
+@dataclass(frozen=True)
+class JobProgress:
+    """What a job is given: to tell how far it is, and to ask whether it is still wanted."""
+
+    tell: Callable[[int, int, str], None]
+    stopped: Callable[[], bool] = lambda: False
+
+    def __call__(self, done: int, total: int, file: str) -> None:
+        """Tell how many files of how many are done, and the last of them; `Cancelled` where it is not wanted."""
+        if self.stopped():
+            raise Cancelled
+        self.tell(done, total, file)
+
+
+class OpenJobs:
+    """The jobs of one server, a few at a time."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._jobs: OrderedDict[str, OpenJob] = OrderedDict()
+        self._stops: dict[str, threading.Event] = {}
+        self._lock = threading.Lock()
+
+    def start(self, title: str, work: Callable[[JobProgress], str]) -> OpenJob:
+        """Run `work` in a thread; it is given a function to tell its progress and returns a collection's id.
+
+        Raises
+        ------
+        StatusError
+            When too many are running.
+        """
+        job = OpenJob(new_id(), title)
+        with self._lock:
+            self._check()
+            self._jobs[job.id], self._stops[job.id] = job, threading.Event()
+            while len(self._jobs) > _MOST_REMEMBERED:
+                self._jobs.popitem(last=False)
+        threading.Thread(target=self._run, args=(job.id, work), daemon=True, name="fabula-job").start()
+        return job
+
+    def check(self) -> None:
+        """Refuse when too many are running, before anything is done for another."""
+        with self._lock:
+            self._check()
+
+    def _check(self) -> None:
+        if len(self._stops) >= self._most:
+            raise StatusError(429, f"{self._most} collections are being opened already; wait or cancel one")
+
+    def get(self, name: str) -> OpenJob:
+        """A job by its id."""
+        with self._lock:
+            if name not in self._jobs:
+                raise StatusError(404, "there is no such job here")
+            return self._jobs[name]
+
+    def all(self) -> list[OpenJob]:
+        """Every job, the newest last."""
+        with self._lock:
+            return list(self._jobs.values())
+
+    def cancel(self, name: str) -> OpenJob:
+        """Ask a job to stop; it does within a block of the file it is at."""
+        job = self.get(name)
+        with self._lock:
+            stop = self._stops.get(name)
+        if stop is not None:
+            stop.set()
+        return job
+
+    def cancel_all(self) -> None:
+        """Ask every job to stop."""
+        with self._lock:
+            for stop in self._stops.values():
+                stop.set()
+
+    def _run(self, name: str, work: Callable[[JobProgress], str]) -> None:
+        stop = self._stops[name]
+
+        def report(done: int, total: int, file: str) -> None:
+            self._set(name, done=done, total=total, file=Path(file).name)
+
+        try:
+            collection = work(JobProgress(report, stop.is_set))
+            self._set(name, state="done", collection=collection)
+        except (Cancelled, Stopped):
+            self._set(name, state="cancelled")
+        except FabulaError as error:
+            choices = error.choices if isinstance(error, SeveralCollectionsError) else ()
+            self._set(name, state="failed", error=one_line(str(error)), choices=choices)
+        except Exception as error:  # a thread has nobody above it to tell
+            self._set(name, state="failed", error=f"something unforeseen went wrong ({type(error).__name__})")
+        finally:
+            with self._lock:
+                self._stops.pop(name, None)
+
+    def _set(self, name: str, **changes: object) -> None:
+        with self._lock:
+            if name in self._jobs:
+                self._jobs[name] = replace(self._jobs[name], **changes)  # type: ignore[arg-type]

@@ -1,0 +1,380 @@
+"""The JSON endpoints, thin over what they call; each is in the OpenAPI description."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict, replace
+from typing import Annotated, Any
+from urllib.parse import quote
+
+from fastapi import APIRouter, Depends, Query, Request
+from fastapi import Path as InPath
+from fastapi.responses import Response, StreamingResponse
+
+from fabula.errors import FileError
+from fabula.session.open import demo_folder, dump_session, load_session
+from fabula.web import exports
+from fabula.web.file_access import ItemFile, check_below, file_response, list_folder
+from fabula.web.http_errors import ERROR_RESPONSES, StatusError
+from fabula.web.open_collection import open_paths, open_saved_session, open_upload, reopen
+from fabula.web.open_jobs import JobProgress, OpenJobs
+from fabula.web.orders import change_essence, is_final, knows_model, order
+from fabula.web.requests import (
+    DeskRequest,
+    EssenceRequest,
+    ExportRequest,
+    OpenRequest,
+    OrderRequest,
+    SaveRequest,
+    StrictRoute,
+    VersionRequest,
+)
+from fabula.web.responses import (
+    collection_body,
+    format_body,
+    json_response,
+    media_type,
+    order_body,
+    templates_body,
+    wave_body,
+    workspace_body,
+    workspace_summary,
+)
+from fabula.web.server_store import OpenCollection, Origin, ServerStore, collection_id
+from fabula.web.uploads import receive
+from fabula.web.workspace import Workspaces
+
+_COVER = 640  # pixels of a picture's longer side, where nothing else is asked for
+_FILES = {"type": "array", "items": {"type": "string", "format": "binary"}}
+_UPLOAD_BODY = {
+    "requestBody": {
+        "required": True,
+        "content": {"multipart/form-data": {"schema": {"type": "object", "properties": {"files": _FILES}}}},
+    }
+}
+
+router = APIRouter(prefix="/api", responses=ERROR_RESPONSES, route_class=StrictRoute)
+
+
+async def _get_store(request: Request) -> ServerStore:
+    return request.app.state.store  # type: ignore[no-any-return]
+
+
+async def _get_jobs(request: Request) -> OpenJobs:
+    return request.app.state.jobs  # type: ignore[no-any-return]
+
+
+async def _get_workspaces(request: Request) -> Workspaces:
+    return request.app.state.workspaces  # type: ignore[no-any-return]
+
+
+StoreOf = Annotated[ServerStore, Depends(_get_store)]
+JobsOf = Annotated[OpenJobs, Depends(_get_jobs)]
+WorkspacesOf = Annotated[Workspaces, Depends(_get_workspaces)]
+Name = Annotated[str, InPath(min_length=1, max_length=200)]
+Size = Annotated[int, Query(ge=16, le=4096, description="Pixels of its longer side, as far as it can be made smaller.")]
+
+
+# Opening a collection
+
+
+def _start(jobs: OpenJobs, title: str, work: Callable[[JobProgress], str]) -> dict[str, Any]:
+    return asdict(jobs.start(title, work))
+
+
+@router.post("/demo", status_code=202, tags=["open"])
+def demo(store: StoreOf, jobs: JobsOf) -> Any:
+    """Open the collection that comes with the package; a job."""
+    folder = demo_folder().resolve()
+    return _start(jobs, "the demo", lambda progress: open_paths(store, [folder], [folder], progress, Origin("demo")))
+
+
+@router.post("/uploads", status_code=202, tags=["open"], openapi_extra=_UPLOAD_BODY)
+async def upload(
+    request: Request, store: StoreOf, jobs: JobsOf, by: str | None = None, collection: str | None = None
+) -> Any:
+    """Open files that are sent: items, or one playlist or table with the files it names; a job."""
+    jobs.check()
+    name, files = await receive(request, store)
+    origin = Origin("upload", collection=collection)
+    try:
+        work = f"{len(files)} file(s)"
+        return _start(jobs, work, lambda progress: open_upload(store, name, files, progress, origin, by))
+    except StatusError:
+        store.drop_upload(name)
+        raise
+
+
+@router.get("/folders", tags=["open"])
+def folders(store: StoreOf, path: str | None = Query(None, max_length=4000)) -> Any:
+    """What lies in a folder of this machine; without a path the folders named at start."""
+    return json_response(list_folder(path, store.settings.roots))
+
+
+@router.get("/formats", tags=["open"])
+def formats() -> Any:
+    """The endings of files that can be opened."""
+    return json_response(format_body())
+
+
+@router.post("/collections", status_code=202, tags=["open"])
+def open_here(asked: OpenRequest, store: StoreOf, jobs: JobsOf) -> Any:
+    """Open a folder, a playlist or a table of this machine, below the folders named at start; a job."""
+    roots = store.settings.roots
+    path = check_below(asked.path, roots)
+    origin = Origin("path", str(path), asked.collection)
+    return _start(jobs, path.name, lambda progress: open_paths(store, [path], roots, progress, origin, asked.by))
+
+
+@router.post("/sessions", status_code=201, tags=["open"])
+def open_session(saved: dict[str, Any], store: StoreOf) -> Any:
+    """Open a session that was saved; nothing is measured anew."""
+    session, state = load_session(saved, model=store.settings.model)
+    items = session.collection.items
+    if len(items) > store.settings.most_items:
+        raise FileError(f"a collection may have {store.settings.most_items} items on this page; got {len(items)}")
+    origin = Origin("session")
+    opened = open_saved_session(store, session, origin, collection_id(session, origin))
+    store.add(opened)
+    return json_response({"collection": _describe(opened, store), "state": state}, 201)
+
+
+# Jobs
+
+
+@router.get("/jobs", tags=["jobs"])
+def all_jobs(jobs: JobsOf) -> Any:
+    """Every job, the newest last."""
+    return json_response([asdict(job) for job in jobs.all()])
+
+
+@router.get("/jobs/{job}", tags=["jobs"])
+def one_job(job: str, jobs: JobsOf) -> Any:
+    """How far a job is; once it is done, which collection came of it."""
+    return json_response(asdict(jobs.get(job)))
+
+
+@router.delete("/jobs/{job}", tags=["jobs"])
+def cancel(job: str, jobs: JobsOf) -> Any:
+    """Stop a job; what it was at is given up."""
+    return json_response(asdict(jobs.cancel(job)))
+
+
+# Open collections
+
+
+def _describe(opened: OpenCollection, store: ServerStore) -> dict[str, Any]:
+    return collection_body(opened, knows_model=knows_model(opened.session, store.settings.model))
+
+
+@router.get("/collections", tags=["collections"])
+def collections(store: StoreOf) -> Any:
+    """The collections that are open."""
+    return json_response(
+        [
+            {
+                "id": one.id,
+                "title": one.session.title,
+                "items": len(one.files),
+                "origin": {"kind": one.origin.kind, "path": one.origin.path},
+            }
+            for one in store.all()
+        ]
+    )
+
+
+@router.get("/collections/{collection}", tags=["collections"])
+def one(collection: str, store: StoreOf) -> Any:
+    """An open collection and its items, in the order given."""
+    return json_response(_describe(store.get(collection), store))
+
+
+@router.delete("/collections/{collection}", status_code=204, tags=["collections"])
+def forget(collection: str, store: StoreOf) -> Response:
+    """Forget a collection and remove what was uploaded for it."""
+    store.remove(collection)
+    return Response(status_code=204)
+
+
+@router.put("/collections/{collection}/essence", tags=["collections"])
+def essence(collection: str, asked: EssenceRequest, store: StoreOf) -> Any:
+    """Choose another essence: a column, or the model's."""
+    opened = store.get(collection)
+    changed = replace(opened, session=change_essence(opened, asked.by, store.settings.model))
+    store.add(changed)
+    return json_response(_describe(changed, store))
+
+
+# Items: how they begin and end, their files, their waves and pictures
+
+
+@router.get("/collections/{collection}/ends/{item}", tags=["items"])
+def ends(collection: str, item: int, store: StoreOf) -> Any:
+    """How an item begins and how it ends, as plain text."""
+    opened = store.get(collection)
+    items, read = opened.session.collection.items, opened.session.medium.preview.ends
+    if not 0 <= item < len(items) or read is None:
+        raise StatusError(404, f"item {item} has no beginning or end that could be read")
+    file = opened.files[item]  # what the item itself names is not to be opened
+    found = read(replace(items[item], path=str(file.path) if file is not None and file.there else ""))
+    if found is None:
+        raise StatusError(404, f"item {item} has no beginning or end that could be read")
+    return json_response({"first": found[0], "last": found[1]})
+
+
+def _find_item(store: ServerStore, collection: str, item: int) -> tuple[OpenCollection, ItemFile]:
+    """The collection and the file of an item that has one."""
+    opened = store.get(collection)
+    file = opened.files[item] if 0 <= item < len(opened.files) else None
+    if file is None:
+        raise StatusError(404, f"item {item} has no file here")
+    return opened, file
+
+
+@router.get("/collections/{collection}/preview/{item}", tags=["items"], response_class=Response)
+def preview(request: Request, collection: str, item: int, store: StoreOf) -> Response:
+    """The file of an item, whole or a range of it."""
+    opened, file = _find_item(store, collection, item)
+    kind = media_type(file.path, opened.session.medium)
+    asked = request.headers
+    return file_response(file.open(), kind, asked.get("range"), if_range=asked.get("if-range"))
+
+
+@router.get("/collections/{collection}/items/{item}/wave", tags=["items"])
+def wave(collection: str, item: int, store: StoreOf) -> Any:
+    """What an item looks like over its length: lows and highs, and where there is something first and last."""
+    opened, file = _find_item(store, collection, item)
+    look = opened.session.medium.preview.wave
+    if look is None:
+        raise StatusError(404, f"{opened.session.medium.words.items} have no wave")
+    with store.looking.turn(), file.as_path() as path:
+        try:
+            return json_response(wave_body(look(path, lambda: store.closed)))
+        except FileError as error:
+            label = opened.session.collection.items[item].label
+            raise FileError(str(error).replace(path, label)) from error
+
+
+@router.get("/collections/{collection}/items/{item}/cover", tags=["items"], response_class=Response)
+def cover(collection: str, item: int, store: StoreOf, *, empty: bool = False, size: Size = _COVER) -> Response:
+    """The picture that stands for an item; 404 where there is none, or 204 with `empty`."""
+    opened, file = _find_item(store, collection, item)
+    find = opened.session.medium.preview.cover
+    found = find(str(file.path), size) if find is not None and file.there else None
+    if found is None or not file.there:
+        if empty:
+            return Response(status_code=204)
+        raise StatusError(404, f"item {item} has no picture")
+    return Response(found.data, media_type=found.type, headers={"Cache-Control": "private, max-age=3600"})
+
+
+# Orders, and the files that are made of them
+
+
+@router.get("/templates", tags=["order"])
+def templates() -> Any:
+    """The built-in templates with their values at 41 positions."""
+    return json_response(templates_body())
+
+
+@router.post("/order", tags=["order"])
+def order_collection(asked: OrderRequest, store: StoreOf) -> Any:
+    """Order a collection; answers what `fabula order --json` prints, and the id of the result."""
+    ordered, result = order(store, asked)
+    more = {"sequence": asked.sequence, "final": is_final(asked, ordered)}
+    return json_response({**order_body(ordered, result, explain=asked.explain), **more})
+
+
+@router.post("/collections/{collection}/export", tags=["order"], response_class=Response)
+def export(collection: str, asked: ExportRequest, store: StoreOf) -> Response:
+    """Write a result: a playlist, a table, JSON, a report, a picture, or numbered copies."""
+    opened = store.get(collection)
+    ordered = store.get_result(collection, asked.result)
+    if asked.format == "zip":
+        name = f"{exports.file_name(ordered.session.title) or 'order'}.zip"
+        chunks = exports.zip_copies(opened, ordered, store.folder)
+        return StreamingResponse(chunks, media_type="application/zip", headers=_attach(name))
+    name, data = exports.export(ordered, asked.format, store.folder, gap=asked.gap_s)
+    return Response(data, media_type="application/octet-stream", headers=_attach(name))
+
+
+@router.post("/collections/{collection}/session", tags=["order"], response_class=Response)
+def save(collection: str, asked: SaveRequest, store: StoreOf) -> Response:
+    """Save the collection and the page's state in a file that opens again."""
+    session = store.get(collection).session
+    name = f"{exports.file_name(session.title) or 'session'}.fabula.json"
+    text = json.dumps(dump_session(session, asked.state), indent=1)
+    return Response(text, media_type="application/json", headers=_attach(name))
+
+
+def _attach(name: str) -> dict[str, str]:
+    return {"Content-Disposition": f"attachment; filename*=UTF-8''{quote(name)}"}
+
+
+# Workspaces: what a person made of a collection, and its versions by name. Their addresses say desk.
+
+
+@router.get("/desks", tags=["desks"])
+def all_desks(store: StoreOf, workspaces: WorkspacesOf) -> Any:
+    """Every collection of which something is kept, the one changed last first."""
+    there = {one.id for one in store.all()}
+    return json_response([{**workspace_summary(one), "open": one.id in there} for one in workspaces.all()])
+
+
+@router.post("/collections/{collection}/reopen", status_code=202, tags=["desks"])
+def open_again(collection: str, store: StoreOf, jobs: JobsOf, workspaces: WorkspacesOf) -> Any:
+    """Open a collection of which something is kept; a job. Its id is the same where its files are."""
+    found = workspaces.get(collection)
+    if not found.session:
+        raise StatusError(404, "nothing is kept of such a collection here; open it again")
+    return _start(jobs, found.title, lambda progress: reopen(store, found, progress))
+
+
+@router.get("/collections/{collection}/desk", tags=["desks"])
+def desk(collection: str, workspaces: WorkspacesOf) -> Any:
+    """What is kept of a collection: revision 0 and no state where nothing is."""
+    return json_response(workspace_body(workspaces.get(collection)))
+
+
+@router.put("/collections/{collection}/desk", tags=["desks"])
+def keep(collection: str, asked: DeskRequest, store: StoreOf, workspaces: WorkspacesOf) -> Any:
+    """Keep the page's state; 409 with what is there where it was changed by another page since `revision`."""
+    return json_response(workspace_body(workspaces.put(store.get(collection), asked.state, asked.revision)))
+
+
+@router.delete("/collections/{collection}/desk", status_code=204, tags=["desks"])
+def forget_desk(collection: str, workspaces: WorkspacesOf) -> Response:
+    """Forget what is kept of a collection, versions too."""
+    workspaces.drop(collection)
+    return Response(status_code=204)
+
+
+@router.get("/collections/{collection}/versions", tags=["desks"])
+def versions(collection: str, workspaces: WorkspacesOf) -> Any:
+    """The versions of a collection, by name, the oldest first."""
+    found = workspaces.get(collection).versions
+    return json_response([{"name": name, "saved": kept.saved} for name, kept in found.items()])
+
+
+@router.get("/collections/{collection}/versions/{name:path}", tags=["desks"])
+def version(collection: str, name: Name, workspaces: WorkspacesOf) -> Any:
+    """A version by its name."""
+    kept = workspaces.get(collection).versions.get(name)
+    if kept is None:
+        raise StatusError(404, f"there is no version {name[:80]!r}")
+    return json_response({"name": name, "saved": kept.saved, "state": kept.state})
+
+
+@router.put("/collections/{collection}/versions/{name:path}", tags=["desks"])
+def keep_version(collection: str, name: Name, asked: VersionRequest, store: StoreOf, workspaces: WorkspacesOf) -> Any:
+    """Keep the page's state under a name."""
+    kept = workspaces.put_version(store.get(collection), name, asked.state, replace=asked.replace).versions[name]
+    return json_response({"name": name, "saved": kept.saved, "state": kept.state})
+
+
+@router.delete("/collections/{collection}/versions/{name:path}", status_code=204, tags=["desks"])
+def drop_version(collection: str, name: Name, workspaces: WorkspacesOf) -> Response:
+    """Forget a version."""
+    workspaces.drop_version(collection, name)
+    return Response(status_code=204)

@@ -1,0 +1,300 @@
+"""What the server remembers: open collections, results, uploads. All of it goes when the server ends."""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import hashlib
+import json
+import os
+import secrets
+import shutil
+import tempfile
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from fabula.core.files.locking import taken
+from fabula.session.ordered import Ordered
+from fabula.session.session import Session
+from fabula.web.file_access import ItemFile
+from fabula.web.http_errors import StatusError
+from fabula.web.settings import Settings
+
+
+@dataclass(frozen=True, eq=False)
+class OpenCollection:
+    """A collection that the page can order.
+
+    Attributes
+    ----------
+    id
+        What the page calls it.
+    session
+        Its items and their essence, measured already: the paths in it are for people.
+    files
+        n files that may be fetched; None where an item has no file here.
+    origin
+        Where it comes from.
+    upload
+        The upload its files belong to, or "".
+    silent
+        Why none of its files is here, where there should be some; or "".
+    """
+
+    id: str
+    session: Session
+    files: tuple[ItemFile | None, ...]
+    origin: Origin
+    upload: str = ""
+    silent: str = ""
+
+
+class Turns:
+    """A few at a time; some wait, and one too many is refused at once."""
+
+    def __init__(self, most: int, *, most_waiting: int) -> None:
+        self._room = threading.BoundedSemaphore(most)
+        self._waiting = threading.BoundedSemaphore(most + most_waiting)
+
+    @contextlib.contextmanager
+    def turn(self) -> Iterator[None]:
+        """Wait for a turn, and take it."""
+        if not self._waiting.acquire(blocking=False):
+            raise StatusError(429, "too much is asked for at a time; try again")
+        try:
+            if not self._room.acquire(timeout=20):
+                raise StatusError(429, "too much is asked for at a time; try again")
+            try:
+                yield
+            finally:
+                self._room.release()
+        finally:
+            self._waiting.release()
+
+
+class ServerStore:
+    """Collections, their results, uploads and their folder; safe to use from several threads."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.lock = threading.RLock()
+        self.searching = Turns(2, most_waiting=20)
+        self.looking = Turns(2, most_waiting=8)
+        self.closed = False
+        self._scratch = Scratch()
+        self.folder = self._scratch.path
+        self._collections: OrderedDict[str, OpenCollection] = OrderedDict()
+        self._results: OrderedDict[str, tuple[str, Ordered]] = OrderedDict()  # id: (collection, result)
+        self._uploads: dict[str, int] = {}  # id: bytes
+
+    def add(self, opened: OpenCollection) -> str:
+        """Remember a collection, in place of the one with its id; the ones least used leave when there are too many.
+
+        Returns its id.
+        """
+        with self.lock:
+            before = self._collections.pop(opened.id, None)
+            self._collections[opened.id] = opened
+            if before is not None:
+                self._release(before.upload)
+            while len(self._collections) > self.settings.most_collections:
+                self.remove(next(iter(self._collections)))
+        return opened.id
+
+    def get(self, name: str) -> OpenCollection:
+        """A collection by its id."""
+        with self.lock:
+            found = self._collections.get(name)
+            if found is None:
+                raise StatusError(404, "there is no such collection here; open it again")
+            self._collections.move_to_end(name)
+            return found
+
+    def all(self) -> list[OpenCollection]:
+        """Every collection, the one used last at the end."""
+        with self.lock:
+            return list(self._collections.values())
+
+    def remove(self, name: str) -> None:
+        """Forget a collection, its results, and its upload when no other uses it."""
+        with self.lock:
+            gone = self._collections.pop(name, None)
+            if gone is None:
+                raise StatusError(404, "there is no such collection here")
+            for result in self._results_of(name):
+                del self._results[result]
+            self._release(gone.upload)
+
+    def _release(self, upload: str) -> None:
+        """Remove an upload that no collection uses any more."""
+        if upload and all(other.upload != upload for other in self._collections.values()):
+            self.drop_upload(upload)
+
+    def add_result(self, collection: str, ordered: Ordered) -> str:
+        """Remember a result of a collection, so that it can be exported as it is; its id."""
+        name = new_id()
+        with self.lock:
+            self._results[name] = collection, ordered
+            for old in self._results_of(collection)[: -self.settings.most_results_each]:
+                del self._results[old]
+            while len(self._results) > self.settings.most_results:
+                self._results.popitem(last=False)
+        return name
+
+    def get_result(self, collection: str, name: str) -> Ordered:
+        """A result of a collection by its id."""
+        with self.lock:
+            owner, found = self._results.get(name, ("", None))
+            if found is None or owner != collection:
+                raise StatusError(404, "there is no such result here any more; order the collection again")
+            self._results.move_to_end(name)
+            return found
+
+    def _results_of(self, collection: str) -> list[str]:
+        return [name for name, (owner, _) in self._results.items() if owner == collection]
+
+    def new_upload(self) -> tuple[str, Path]:
+        """An empty folder for an upload."""
+        name = new_id()
+        folder = self.folder / name
+        folder.mkdir()
+        with self.lock:
+            self._uploads[name] = 0
+        return name, folder
+
+    def count(self, upload: str, size: int) -> None:
+        """Note bytes that came in for an upload; refuse when all uploads together are too large."""
+        with self.lock:
+            self._uploads[upload] += size
+            if sum(self._uploads.values()) > self.settings.most_stored_bytes:
+                raise StatusError(
+                    413, f"uploads may take {self.settings.most_stored_bytes:,} bytes in all; remove some"
+                )
+
+    def drop_upload(self, name: str) -> None:
+        """Remove an upload's files."""
+        with self.lock:
+            self._uploads.pop(name, None)
+        shutil.rmtree(self.folder / name, ignore_errors=True)
+
+    def close(self) -> None:
+        """Remove everything that was stored."""
+        self.closed = True
+        with self.lock:
+            self._collections.clear()
+            self._results.clear()
+            self._uploads.clear()
+        self._scratch.remove()
+
+
+def new_id() -> str:
+    """An id nobody can guess."""
+    return secrets.token_urlsafe(12)
+
+
+# What makes a collection the same one when it is opened again: where it comes from and what is in it
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where a collection comes from.
+
+    Attributes
+    ----------
+    kind
+        ``"path"`` of this machine, ``"upload"``, ``"demo"``, or a ``"session"`` that was saved.
+    path
+        Of this machine, for the first kind.
+    collection
+        Which collection of a source of several.
+    """
+
+    kind: Literal["path", "upload", "demo", "session"]
+    path: str = ""
+    collection: str | None = None
+
+
+def collection_id(session: Session, origin: Origin) -> str:
+    """The id of a collection: the same for the same source with the same items in it, in any run of the server.
+
+    Items are the same when their ids, paths and lengths are; where they are no files, their numbers count as well.
+    The essence, which can be changed, does not count.
+
+    Examples
+    --------
+    >>> from fabula.core.collection import Item
+    >>> from fabula.session.session import session_of
+    >>> one, other = (session_of([Item("a"), Item("b")], values) for values in ([1.0, 2.0], [1.0, 3.0]))
+    >>> collection_id(one, Origin("upload")) == collection_id(one, Origin("upload"))
+    True
+    >>> collection_id(one, Origin("upload")) == collection_id(other, Origin("upload"))
+    False
+    """
+    collection = session.collection
+    rows = [[item.id, item.path, None if item.length is None else repr(item.length)] for item in collection.items]
+    where = [origin.kind, origin.path, origin.collection, str(session.source.path), session.medium.name]
+    digest = hashlib.sha256(json.dumps([where, rows], ensure_ascii=True).encode())
+    if not session.source.files:
+        digest.update(json.dumps(list(collection.feature_names)).encode())
+        digest.update(np.ascontiguousarray(collection.features, dtype="<f8").tobytes())
+    return base64.urlsafe_b64encode(digest.digest()[:15]).decode()
+
+
+# The server's folder for what is sent to it: gone with the server, swept up by the next one if that was killed
+
+_PREFIX = "fabula-page-"
+_YOUNG = 60.0  # seconds in which a folder without a lock may be one that another server is just making
+
+
+class Scratch:
+    """A folder of this process alone, held by a lock as long as the process lives."""
+
+    def __init__(self) -> None:
+        sweep()
+        self.path = Path(tempfile.mkdtemp(prefix=_PREFIX))
+        self._lock = taken(_locate_lock(self.path))
+
+    def remove(self) -> None:
+        """Remove the folder and all in it."""
+        shutil.rmtree(self.path, ignore_errors=True)
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+        _locate_lock(self.path).unlink(missing_ok=True)
+
+
+def sweep() -> int:
+    """Remove the folders of servers that are no more; how many there were. Those of others are left alone."""
+    swept = 0
+    for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
+        with contextlib.suppress(OSError):
+            swept += _sweep(folder)
+    return swept
+
+
+def _sweep(folder: Path) -> bool:
+    status = folder.lstat()
+    if folder.is_symlink() or not folder.is_dir() or (hasattr(os, "getuid") and status.st_uid != os.getuid()):
+        return False
+    lock = _locate_lock(folder)
+    if not lock.exists() and time.time() - status.st_mtime < _YOUNG:
+        return False
+    held = taken(lock)
+    if held is None:  # its server runs
+        return False
+    shutil.rmtree(folder, ignore_errors=True)
+    lock.unlink(missing_ok=True)
+    os.close(held)
+    return True
+
+
+def _locate_lock(folder: Path) -> Path:
+    """The lock lies beside the folder, so that it can be held until all in that is gone."""
+    return folder.with_name(f".{folder.name}.lock")

@@ -1,0 +1,147 @@
+// The controls around the arc and the list, and what is said of the order.
+
+import { $, el } from "./dom.js";
+import { areAllAlike, count, currentTemplate, layRows, pins } from "./layout.js";
+import { commit, state } from "./state.js";
+
+export function start() {
+  $("apart").addEventListener("change", (event) => commit({ apart: event.target.checked }));
+  $("sides").addEventListener("change", (event) => setSides(event.target.value));
+  $("side-limit").addEventListener("change", (event) => commit({ sideLimit: event.target.value.trim() }));
+  $("limit").addEventListener("change", (event) => commit({ limit: event.target.value.trim() }));
+  $("spreads").addEventListener("change", (event) => commit({ spreads: event.target.value }));
+  $("smoothness").addEventListener("change", (event) => commit({ smoothness: Number(event.target.value) }));
+  $("steps").addEventListener("change", () => commit({ smoothBy: [...$("steps").querySelectorAll("input:checked")].map(({ value }) => value) }));
+  $("gap").addEventListener("input", (event) => ($("gap-text").textContent = gapText(Number(event.target.value))));
+  $("gap").addEventListener("change", (event) => commit({ gap: Number(event.target.value), hand: state.wishes.hand }));
+  $("by").addEventListener("change", (event) => commit({ by: event.target.value || null, template: null, arc: null, pick: 0 }));
+  $("free").addEventListener("click", () => commit({ fixed: {}, together: [], ends: { first: {}, last: {} } }));
+}
+
+function setSides(text) {
+  const sides = Math.min(8, state.collection.items.length, Math.max(1, Math.round(text) || 1));
+  const stay = (named) => Object.fromEntries(Object.entries(named).filter(([side]) => side < sides));
+  const { ends: { first, last }, hand, sideLimit } = state.wishes;
+  $("sides").value = sides;
+  commit({ sides, ends: { first: stay(first), last: stay(last) }, sideLimit: sides > 1 ? sideLimit : "", hand: hand && { ordering: hand.ordering, sides: [] } });
+}
+
+const gapText = (gap) => (gap > 0 ? `${gap} s of silence` : gap < 0 ? `${-gap} s of crossfade` : "no gap");
+
+// The words of the medium where the page has its own.
+export function fillWords({ medium, items, length_text: length }) {
+  const { words, unit, preview } = medium;
+  $("apart-text").textContent = `No ${words.creator} twice in a row`;
+  for (const id of ["side-limit", "limit"]) {
+    $(id).placeholder = unit.example;
+    $(id).disabled = !length;
+    $(id).title = length ? `In ${unit.name}, such as ${unit.example}` : `The length of some ${words.items} is not known`;
+  }
+  $("apart").disabled = new Set(items.map((item) => item.creator).filter(Boolean)).size < 2;
+  $("gap-field").hidden = preview.kind !== "sound";
+  $("spreads-field").hidden = !medium.faces;
+}
+
+export function showNotes(lines) {
+  const box = $("notes");
+  box.hidden = !lines.length;
+  box.querySelector("summary").textContent = lines.length === 1 ? "1 note" : `${lines.length} notes`;
+  box.querySelector("ul").replaceChildren(...lines.map((line) => el("li", {}, line)));
+}
+
+export function renderControls() {
+  const { wishes, collection, answer } = state, { words } = collection.medium, all = collection.items.length;
+  $("undo").disabled = !state.past.length;
+  $("redo").disabled = !state.future.length;
+  $("apart").checked = wishes.apart;
+  $("sides").value = wishes.sides;
+  $("sides").max = Math.min(8, all);
+  $("side-limit").value = wishes.sideLimit;
+  $("side-limit").disabled = wishes.sides < 2 || !collection.length_text;
+  $("limit").value = wishes.limit;
+  $("smoothness").value = wishes.smoothness;
+  renderSteps(wishes, answer?.steps || []);
+  $("spreads").value = wishes.spreads;
+  $("gap").value = wishes.gap;
+  $("gap-text").textContent = gapText(wishes.gap);
+  $("by").value = wishes.by || "";
+  $("free").disabled = !pins().size && !wishes.together.length;
+  for (const id of ["draw", "flip"]) $(id).disabled = state.before;
+  $("given").setAttribute("aria-pressed", state.before);
+  $("desk").classList.toggle("before", state.before);
+  $("list-name").textContent = state.before ? "The order before" : "The order";
+  const length = state.before || !answer ? collection.length_text : answer.length_texts.all;
+  const several = `${count() < all ? `${count()} of ${all}` : all} ${all === 1 ? words.item : words.items}`;
+  $("total").textContent = [several, length].filter(Boolean).join(" · ");
+  markRefused();
+}
+
+// Which steps count, once there is an answer that has some; a box that was just ticked keeps the focus.
+function renderSteps({ smoothness, smoothBy }, steps) {
+  const box = $("steps"), known = [...box.querySelectorAll("input")], names = steps.map(({ name }) => name);
+  box.hidden = !smoothness || steps.length < 2;
+  if (box.hidden) return;
+  if (known.map(({ value }) => value).join() !== names.join()) {
+    const made = names.map((value) => el("label", { class: "check" }, el("input", { type: "checkbox", value }), ` ${value}`));
+    box.replaceChildren(box.querySelector("legend"), ...made);
+  }
+  for (const input of box.querySelectorAll("input")) {
+    input.checked = smoothBy.length ? smoothBy.includes(input.value) : steps.find(({ name }) => name === input.value).counts;
+  }
+}
+
+// A wish that could not hold is marked where it is set, until something else is asked for.
+const FIELDS = { limit: "limit", side_limit: "side-limit", sides: "sides", apart: "apart", spreads: "spreads" };
+function markRefused() {
+  const named = new Set([state.refused?.field, ...(state.refused?.wishes || []).map(({ field }) => field)]);
+  for (const [field, id] of Object.entries(FIELDS)) {
+    if (named.has(field)) {
+      $(id).setAttribute("aria-invalid", "true");
+      $(id).setAttribute("aria-describedby", "wish-error");
+    } else for (const name of ["aria-invalid", "aria-describedby"]) $(id).removeAttribute(name);
+  }
+  $("wish-error").hidden = !state.refused;
+  $("wish-error").textContent = state.refused ? `${state.refused.message} This wish is not kept; the order shown is the one before.` : "";
+}
+
+const percent = (part) => `${part < 0.01 ? "less than 1" : Math.round(100 * part)} %`;
+
+// How near the order is to the template; while something is dragged, too.
+export function showVerdict() {
+  const { name } = currentTemplate(), rows = layRows();
+  $("arc-name").textContent = name ? name.replaceAll("-", " ").replace(/^./, (c) => c.toUpperCase()) : "The arc";
+  let sum = 0, worst = 0;
+  for (const { off } of rows) [sum, worst] = [sum + Math.abs(off), Math.max(worst, Math.abs(off))];
+  let text = `${state.before ? "As it was" : state.wishes.hand ? "By hand" : "Off the template"}: ${(sum / rows.length).toFixed(2)} on average, ${worst.toFixed(2)} at most`;
+  if (state.settled && !state.before) text += describeGap(state.answer.gap);
+  if ($("verdict").textContent !== text) $("verdict").textContent = text;
+}
+
+function describeGap(gap) {
+  if (gap === null) return "; how close it is to the best is not known";
+  return gap > 0.0005 ? `; another order could be better by ${percent(gap)} at most` : "";
+}
+
+// What the model has to say, in a sentence; and what smoothness changed.
+export function explainModel() {
+  const { answer, collection } = state, lines = [], { model, medium } = collection;
+  const column = collection.columns.find(({ name }) => name === collection.by);
+  if (areAllAlike()) lines.push(`Nothing tells these ${medium.words.items} apart here: every order follows the template as well as this one.`);
+  else if (model) {
+    const knows = model.knows.length > 1 ? `${model.knows.slice(0, -1).join(", ")} and ${model.knows.at(-1)}` : model.knows[0];
+    lines.push(`The model “${model.name}” knows the ${knows} of a ${medium.words.item} and nothing else.`);
+    if (answer?.likelier) lines.push(`It finds this order ${compareLikelihood(answer.likelier)} as ${answer.given_name}.`);
+  } else if (column) lines.push(`What rises and falls is ${column.label}; no model has a say in it.`);
+  for (const { name, unit, mean } of answer?.changes || []) {
+    lines.push(`Steps in ${name}: ${mean[0].toFixed(1)} ${unit} on average as given, ${mean[1].toFixed(1)} now.`);
+  }
+  const text = state.before ? "" : lines.join(" ");
+  if ($("says").textContent !== text) $("says").textContent = text;
+}
+
+function compareLikelihood(likelier) {
+  if (likelier > 1e6) return "more than a million times as likely";
+  if (likelier >= 9.95) return `${Math.round(likelier).toLocaleString("en")} times as likely`;
+  if (likelier > 0.95 && likelier < 1.05) return "as likely";
+  return likelier >= 1 ? `${likelier.toFixed(1)} times as likely` : `only ${percent(likelier)} as likely`;
+}

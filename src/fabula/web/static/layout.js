@@ -1,0 +1,75 @@
+// What is on the screen, position by position: where each item stands, on which side, and how far off the template.
+
+import { essence, state } from "./state.js";
+import { at } from "./template.js";
+
+// Of several dimensions the first is drawn.
+export const scalar = (value) => (Array.isArray(value) ? value[0] : value);
+
+export const currentOrder = () => (state.before ? state.collection.items.map((_, i) => i) : state.ordering);
+export const count = () => (state.before ? state.collection.items : state.ordering).length;
+export const currentTemplate = () => state.template || { knots: [0, 1], values: [0, 0], name: "", interpolation: "cubic" };
+
+// Which items are pinned.
+export function pins() {
+  const { fixed, ends, sides } = state.wishes;
+  const held = sides > 1 ? [...Object.values(ends.first), ...Object.values(ends.last)] : [];
+  return new Set(state.before ? [] : [...Object.values(fixed), ...held]);
+}
+
+// How many items each side has; one number without sides.
+export function sides() {
+  const n = count(), sizes = state.before ? [] : state.sides;
+  return sizes.length && sizes.reduce((a, b) => a + b, 0) === n ? sizes : [n];
+}
+
+// How long a side is, as text; nothing where that is not known.
+export const lengthOfSide = (side) => (state.before ? "" : state.answer?.length_texts.sides[side] || "");
+
+// What a position is called: 3, or B1.
+export const sideName = (side) => String.fromCharCode(65 + side);
+export const label = ({ position, side, number }) => (sides().length > 1 ? `${sideName(side)}${number}` : String(position + 1));
+
+// The side of a position, and how many items stand before it there.
+export function sideOf(position, sizes = sides()) {
+  let first = 0;
+  for (const [side, size] of sizes.entries()) {
+    if (position < first + size) return { side, first, size };
+    first += size;
+  }
+  return { side: 0, first: 0, size: count() };
+}
+
+// Target and deviation of each position for what is on the screen; each side follows the template from its beginning.
+export function layRows(template = currentTemplate()) {
+  const ordering = currentOrder(), { items } = state.collection;
+  const found = state.settled && !state.before ? state.answer.items : null, rows = [];
+  for (const [side, size] of sides().entries()) {
+    for (let j = 0; j < size; j++) {
+      const position = rows.length, item = ordering[position], value = items[item].essence;
+      const target = found ? scalar(found[position].target) : at(template, size > 1 ? j / (size - 1) : 0);
+      rows.push({ item, position, side, number: j + 1, value, target, off: value - target });
+    }
+  }
+  return rows;
+}
+
+// The items in order, and behind them those left out: these are off no template.
+export function layAllRows() {
+  const all = layRows();
+  if (!state.before) for (const item of state.out) all.push({ item, position: all.length, side: 0, number: 0, off: null });
+  return all;
+}
+
+// Whether nothing tells the items apart: they stand equally high, and the model likes each as well anywhere.
+const judged = new WeakMap();
+export function areAllAlike() {
+  const { answer, collection } = state;
+  if (collection.items.length < 2 || new Set(essence()).size > 1) return false;
+  if (!answer?.likes) return true;
+  if (!judged.has(answer)) {
+    const shares = answer.likes.flat(), [first] = shares;
+    judged.set(answer, shares.every((share) => Math.abs(share - first) < 1e-3));
+  }
+  return judged.get(answer);
+}

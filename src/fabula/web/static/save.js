@@ -1,0 +1,173 @@
+// Saving what is on the screen: as a playlist, a sheet, a table, a report, copies, a session, or a version with a name to
+// be compared with.
+
+import { notify } from "./announce.js";
+import * as api from "./api.js";
+import { $, el, icon } from "./dom.js";
+import { currentTemplate } from "./layout.js";
+import { ask } from "./order.js";
+import { commit, onChange, packWorkspace, state } from "./state.js";
+import { checkWishes, isAlike } from "./wishes.js";
+
+export function start() {
+  $("save").addEventListener("click", (event) => {
+    const button = event.target.closest("[data-format]");
+    if (button) saveFile(button.dataset.format);
+  });
+  for (const id of ["save", "versions"]) {
+    document.addEventListener("click", (event) => !event.target.closest(`#${id}`) && ($(id).open = false));
+    $(id).addEventListener("keydown", (event) => {
+      if (event.key !== "Escape" || !$(id).open) return;
+      event.stopPropagation();
+      $(id).open = false;
+      $(id).querySelector("summary").focus();
+    });
+  }
+  $("version-save").addEventListener("submit", (event) => {
+    event.preventDefault();
+    saveVersion($("version-name").value.trim() || `Version ${named.length + 1}`);
+  });
+  $("versions").addEventListener("toggle", () => $("versions").open && findVersions());
+  $("ab").addEventListener("click", flipVersions);
+  onChange(offerFormats);
+}
+
+// The result that is on the screen, under the id by which the server knows it.
+async function findResult() {
+  const { collection, before, answer, wishes } = state;
+  if (!before && state.settled) return answer.result;
+  if (!before) throw new Error("the order is not found yet; try again in a moment");
+  const ordering = collection.items.map((_, item) => item);
+  return (await api.order({ collection: collection.id, ordering, template: currentTemplate(), scaled: false, titles: wishes.titles })).result;
+}
+
+async function downloadFile(format) {
+  const { id } = state.collection;
+  if (format === "session") return api.download(`collections/${id}/session`, { state: packWorkspace() });
+  const path = `collections/${id}/export`, more = { format, gap_s: Math.max(0, state.wishes.gap) };
+  try {
+    return await api.download(path, { result: await findResult(), ...more });
+  } catch (error) {
+    if (error.status !== 404 || state.before) throw error;
+    state.good = null;
+    await ask(); // the server remembers the last results only
+    return api.download(path, { result: await findResult(), ...more });
+  }
+}
+
+async function saveFile(format) {
+  $("save").open = false;
+  $("save").querySelector("summary").focus();
+  try {
+    await downloadFile(format);
+    notify("Saved");
+  } catch (error) {
+    notify(error.message, { error: true });
+  }
+}
+
+// What is read or seen can be saved as one, and not be played.
+const WHOLE = {
+  text: [["docx", "One text", "Word"], ["md", "One text", "Markdown"]],
+  picture: [["png", "Contact sheet", "PNG"], ["pdf", "Contact sheet", "PDF"], ["book.pdf", "Facing pages", "PDF"]],
+};
+function offerFormats() {
+  const sheet = document.querySelector("#save .sheet"), kind = state.collection?.medium.preview.kind, kinds = WHOLE[kind] ?? [];
+  $("rows").classList.toggle("unheard", kinds.length > 0);
+  if (sheet.dataset.kind === kind) return;
+  sheet.dataset.kind = kind;
+  sheet.querySelectorAll(".joined").forEach((button) => button.remove());
+  sheet.prepend(...kinds.map(([form, name, short]) => el("button", { class: "joined", "data-format": form }, `${name} `, el("small", {}, short))));
+  for (const form of ["cue", "txt", "xspf"]) sheet.querySelector(`[data-format="${form}"]`).hidden = kind === "picture";
+}
+
+// Versions by name, and A against B: the order now beside one that was kept.
+let named = [];
+const ab = { other: null, name: "", now: "A" }; // wishes of the other side, and which side is on the screen
+
+export function resetVersions() {
+  Object.assign(ab, { other: null, name: "", now: "A" });
+  named = [];
+  showAB();
+}
+
+async function findVersions() {
+  try {
+    named = await api.versions(state.collection.id);
+    renderVersions();
+  } catch (error) {
+    notify(error.message, { error: true });
+  }
+}
+
+function renderVersions() {
+  const row = ({ name, saved }) => el("li", {},
+    el("button", { class: "recent-open", onclick: () => takeVersion(name) }, el("b", { dir: "auto" }, name), el("small", { class: "soft" }, new Date(saved).toLocaleString([], { timeStyle: "short", dateStyle: "short" }))),
+    el("button", { class: "small", onclick: () => compareVersion(name), "aria-label": `Compare with ${name}` }, "A/B"),
+    el("button", { class: "plain", "aria-label": `Remove ${name}`, onclick: () => removeVersion(name) }, icon("close")));
+  $("version-list").replaceChildren(...named.toReversed().map(row));
+  $("version-none").hidden = named.length > 0;
+}
+
+async function saveVersion(name, replace = false) {
+  try {
+    await api.putVersion(state.collection.id, name, { state: packWorkspace(), replace });
+    $("version-name").value = "";
+    await findVersions();
+    notify(`Kept as ${name}`);
+  } catch (error) {
+    const again = error.status === 409 ? [["Replace it", () => saveVersion(name, true)]] : [];
+    notify(error.message, { error: true, actions: again });
+  }
+}
+
+async function wishesOf(name) {
+  const { state: desk } = await api.getVersion(state.collection.id, name);
+  return checkWishes(desk.wishes, state.collection);
+}
+
+// A version is taken as a step: what was there can be had back.
+async function takeVersion(name) {
+  $("versions").open = false;
+  try {
+    commit(await wishesOf(name));
+    notify(`${name} is on the screen`);
+  } catch (error) {
+    notify(error.message, { error: true });
+  }
+}
+
+async function compareVersion(name) {
+  $("versions").open = false;
+  try {
+    Object.assign(ab, { other: await wishesOf(name), name, now: "A" });
+    flipVersions();
+  } catch (error) {
+    notify(error.message, { error: true });
+  }
+}
+
+// From one to the other, as often as wanted.
+function flipVersions() {
+  if (!ab.other) return;
+  const there = ab.other;
+  Object.assign(ab, { other: state.wishes, now: ab.now === "A" ? "B" : "A" });
+  if (!isAlike(there, state.wishes)) commit(there);
+  showAB();
+  notify(ab.now === "B" ? `B: ${ab.name}` : "A: as it was on the screen");
+}
+
+function showAB() {
+  $("ab").hidden = !ab.other;
+  $("ab").textContent = ab.now;
+  $("ab").setAttribute("aria-label", `${ab.now} is on the screen; show ${ab.now === "A" ? "B" : "A"}`);
+}
+
+async function removeVersion(name) {
+  try {
+    await api.dropVersion(state.collection.id, name);
+    await findVersions();
+  } catch (error) {
+    notify(error.message, { error: true });
+  }
+}
