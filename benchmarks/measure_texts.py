@@ -54,11 +54,12 @@ def look(rows: Sequence[dict[str, Any]], model: Model, sizes: Sequence[int], fir
         evidence, part = seen(span), collection.only(list(span))
         if not evidence.pairs:
             return
-        tables = np.stack([evidence.pairs[name] for name in as_measures(model.encoder).pair_names])
+        encoder = as_measures(model.encoder)
+        tables = np.stack([evidence.pairs[name] for name in encoder.pair_names])
         yield Measured(
             size,
             rows[0]["lang"],
-            Example(as_measures(model.encoder).measure(part, evidence), tables, rows[0]["author"]),
+            Example(encoder.measure(part, evidence), tables, rows[0]["author"]),
         )
 
 

@@ -20,6 +20,7 @@ from fabula.core.collection import Collection
 from fabula.core.posterior import posterior
 from fabula.models.model import Model
 from fabula.models.order import most_agreeing
+from fabula.models.reasons import explain
 
 # (table, artist, beginning of the title, what to know of it)
 ALBUMS = (
@@ -64,7 +65,7 @@ def find(albums: recipe.Albums, table: str, artist: str, title: str) -> tuple[Co
 
 def cause(music: Model, album: Collection, order: np.ndarray, item: int) -> str:
     """What speaks most for the position of an item."""
-    found = leave_one_group_out(music, order, album)
+    found = explain(music, order, album)
     best = int(found.by_group[item].argmax())
     name = found.groups[best]
     return GROUPS.get(name, f"its {name}") if found.by_group[item, best] > 0 else "the company it keeps"
@@ -98,7 +99,7 @@ def section(music: Model, album: Collection, split: str, about: str) -> str:
     """One album: two columns, the figures and a sentence."""
     mix = np.random.default_rng(0).permutation(len(album))
     shown = music.energy(album.reordered(mix))
-    order = mix[most_agreeing(posterior(shown.positions, shown.flow)).ordering]
+    order = mix[most_agreeing(posterior(shown)).ordering]
     tables = music.energy(album)
     truth, ours = tables.score(np.arange(len(album))), tables.score(order)
     rng = np.random.default_rng(1)

@@ -47,16 +47,13 @@ class Posterior:
     mean_score
         The logarithm of the mean likelihood of all orderings, of each collection; None where it was not summed up.
     drawn
-        Shape (s, n): the orderings that were counted; None where all were.
-    either
-        Whether all pairs count, so that two items belong together in either order.
+        Shape (s, n): the orderings that were counted, where all pairs count; None where positions and neighbours do.
     """
 
     positions: Floats
     neighbours: Floats
     mean_score: float | None = None
     drawn: Ints | None = None
-    either: bool = False
 
     @property
     def places(self) -> Floats:
@@ -112,43 +109,29 @@ def posterior(energy: Energy) -> Posterior:
     return Posterior(np.stack([one.positions for one in each]), np.stack([one.neighbours for one in each]))
 
 
-def posterior_of(drawn: Ints, *, either: bool = False) -> Posterior:
+def posterior_of(drawn: Ints) -> Posterior:
     """The posterior that orderings (s, n) drawn by their likelihood have in common."""
     s, n = drawn.shape
     positions = np.bincount((drawn * n + np.arange(n)).ravel(), minlength=n * n).reshape(n, n) / s
     neighbours = np.bincount((drawn[:, :-1] * n + drawn[:, 1:]).ravel(), minlength=n * n).reshape(n, n) / s
-    return Posterior(positions, neighbours, drawn=drawn, either=either)
+    return Posterior(positions, neighbours, drawn=drawn)
 
 
 def agreement(expected: Posterior) -> Energy:
-    """What orderings can be expected to agree with the true one, as an energy of positions and neighbours.
-
-    Where orderings were drawn because all pairs count, neighbours agree in either order, and the ends count no more
-    than other positions.
-    """
-    either = expected.either
-    ends = 0.0 if either else 1.0
+    """What orderings can be expected to agree with the true one, as an energy of positions and neighbours."""
     return Energy(
-        position_agreement(expected, ends=ends),
-        neighbour_agreement(expected, either=either),
-        of_count=lambda m: position_agreement(expected, m, ends=ends),
+        position_agreement(expected),
+        neighbour_agreement(expected),
+        of_count=lambda m: position_agreement(expected, m),
     )
 
 
-def position_agreement(expected: Posterior, count: int | None = None, *, ends: float = 1.0) -> Floats:
+def position_agreement(expected: Posterior, count: int | None = None) -> Floats:
     """What each item adds at each of ``count`` positions, by default one per item: shape (..., n, count).
 
     The squared distance from where the item is expected, as it lowers Spearman's rho, and at the ends how likely it is
-    the opener and the close. Times n, so that it weighs as much as a model's scores and squared deviations do.
-
-    Parameters
-    ----------
-    expected
-        Of n items.
-    count
-        How many positions there are, where some items are left out.
-    ends
-        What the true opener first and the true close last count for, each beside rho.
+    the opener and the close. Times n, so that it weighs as much as a model's scores and squared deviations do. Where
+    all pairs count, ends count no more than other positions, and an item costs as much more as it is less sure.
 
     Examples
     --------
@@ -158,19 +141,23 @@ def position_agreement(expected: Posterior, count: int | None = None, *, ends: f
     """
     n = expected.positions.shape[-1]
     m = n if count is None else count
+    if expected.drawn is not None:
+        at, places = np.arange(m) * ((n - 1) / (m - 1) if m > 1 else 1.0), np.argsort(expected.drawn, axis=1)
+        far = (at - places.mean(axis=0)[:, np.newaxis]) ** 2 + places.var(axis=0)[:, np.newaxis]
+        return np.asarray(-6 / (n * n - 1 or 1) * far)
     place = expected.places / max(n - 1, 1) * (m - 1)
-    far = (np.arange(m) - place[..., np.newaxis]) ** 2
-    table = -far * 6.0 / max(m * (m**2 - 1), 1)
-    table[..., 0] += ends * expected.positions[..., 0]
-    table[..., -1] += ends * expected.positions[..., -1]
+    table = -((np.arange(m) - place[..., np.newaxis]) ** 2) * 6.0 / max(m * (m**2 - 1), 1)
+    table[..., 0] += expected.positions[..., 0]
+    table[..., -1] += expected.positions[..., -1]
     return np.asarray(n * table)
 
 
-def neighbour_agreement(expected: Posterior, *, either: bool = False) -> Floats:
-    """What each item adds right before each other, times n: shape (..., n, n); or beside it, in either order."""
+def neighbour_agreement(expected: Posterior) -> Floats:
+    """What each item adds right before each other, times n: shape (..., n, n); beside it, where all pairs count."""
     n = expected.neighbours.shape[-1]
-    kept = expected.neighbours + np.swapaxes(expected.neighbours, -1, -2) if either else expected.neighbours
-    return np.asarray(kept * (NEIGHBOURS * n / max(n - 1, 1)))
+    if expected.drawn is not None:
+        return np.asarray(NEIGHBOURS * (expected.neighbours + expected.neighbours.T))
+    return np.asarray(expected.neighbours * (NEIGHBOURS * n / max(n - 1, 1)))
 
 
 def _draw(energy: Energy) -> Posterior:
@@ -187,7 +174,7 @@ def _draw(energy: Energy) -> Posterior:
         return Posterior(positions[back], neighbours[back][:, back])
     chains = int(np.clip(24_000 / (n * n), 8, 32))
     drawn = draw_orderings(shown, rng, chains=chains, cooling=30, kept=max(6, 192 // chains), between=3)
-    return posterior_of(order[drawn], either=True)
+    return posterior_of(order[drawn])
 
 
 def _canonical(energy: Energy) -> Ints:

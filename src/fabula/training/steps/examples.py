@@ -22,7 +22,7 @@ class Example:
     Attributes
     ----------
     standing
-        Shape (n, f + 4): how far each item stands out, as :meth:`StepModel.standing_of` says it.
+        Shape (n, f + 4): how far each item stands out, as the encoder of measures says it.
     pairs
         Shape (k, n, n): the tables over all pairs.
     group
