@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -233,9 +233,23 @@ def position_basis(count: int, positions: ArrayLike | None = None) -> NDArray[np
     """
     if count < 1:
         raise InputError(f"there must be at least 1 position; got {count}")
-    j = np.arange(count, dtype=np.float64) if positions is None else np.asarray(positions, dtype=np.float64)
+    if positions is None:
+        return _whole_basis(count)
+    j = np.asarray(positions, dtype=np.float64)
     if j.ndim != 1 or not np.isfinite(j).all() or (j < 0).any() or (j > count - 1).any():
         raise InputError(f"positions must be a list of numbers from 0 to {count - 1}")
+    return _basis(count, j)
+
+
+@lru_cache(maxsize=64)
+def _whole_basis(count: int) -> NDArray[np.float32]:
+    """The functions at all positions, read-only."""
+    found = _basis(count, np.arange(count, dtype=np.float64))
+    found.flags.writeable = False
+    return found
+
+
+def _basis(count: int, j: Floats) -> NDArray[np.float32]:
     u, left = j / max(count - 1, 1), count - 1 - j
     smooth = [np.ones_like(u), u, u**2, u**3, np.cos(np.pi * u), np.cos(2 * np.pi * u)]
     ends = [np.exp(-j / 1.5), np.exp(-left / 1.5)]

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from fabula.core.energy import Energy
 from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
+from fabula.core.products import multiply
 from fabula.core.sampling import draw_chances, draw_orderings
 from fabula.errors import InputError
 
@@ -269,14 +270,14 @@ def _sum_subsets(place: Sums, follow: Sums) -> tuple[Floats, Floats, Floats]:
     for size in range(n - 1, 0, -1):
         onward = np.take(behind.reshape(count, -1), steps.going[size], axis=1, mode="clip")  # going on with an item
         worth = follow * place[:, np.newaxis, :, size]
-        pairs = (ahead[size].transpose(0, 2, 1) @ onward) * worth  # (B, n, n): the last, and the next
+        pairs = multiply(ahead[size].transpose(0, 2, 1), onward) * worth  # (B, n, n): the last, and the next
         share = pairs / _above_zero(pairs.sum(axis=(1, 2), keepdims=True))
         chances[:, :, size - 1] = share.sum(axis=2)
         neighbours += share
         if size > 1:
             behind = np.empty((count, steps.sizes[size] + 1, n), dtype=place.dtype)
             behind[:, -1] = 0
-            np.matmul(onward, worth.transpose(0, 2, 1), out=behind[:, :-1])
+            multiply(onward, worth.transpose(0, 2, 1), out=behind[:, :-1])
             _shrink(behind)
     with np.errstate(divide="ignore"):
         return np.log(whole, dtype=np.float64) + scale, chances, neighbours
@@ -291,7 +292,7 @@ def _lay_ahead(place: Sums, follow: Sums, steps: _Steps) -> tuple[list[Sums], Fl
     for size in range(1, n):
         reached = np.empty((count, steps.sizes[size] + 1, n), dtype=place.dtype)
         reached[:, -1] = 0
-        np.matmul(found[size], follow * place[:, np.newaxis, :, size], out=reached[:, :-1])
+        multiply(found[size], follow * place[:, np.newaxis, :, size], out=reached[:, :-1])
         scale += _shrink(reached)
         found.append(np.take(reached.reshape(count, -1), steps.joining[size], axis=1, mode="clip"))
     return found, scale

@@ -103,7 +103,7 @@ def likely_orderings(
         better = scores > most
         best, most = np.where(better[:, np.newaxis], orders, best), np.where(better, scores, most)
     first = most.reshape(len(energies), chains).argmax(axis=1)
-    return best.reshape(len(energies), chains, walk.n)[np.arange(len(energies)), first]
+    return np.asarray(best.reshape(len(energies), chains, walk.n)[np.arange(len(energies)), first])
 
 
 class Walk:

@@ -50,22 +50,25 @@ class Encoded(NamedTuple):
 
 
 class LoadedEncoder(Protocol):
-    """An encoder with its weights.
+    """An encoder with its weights."""
 
-    Attributes
-    ----------
-    reads
-        What it takes of an item: of ``features``, ``titles``, ``words``, ``pairs``.
-    feature_names
-        In the order of the columns.
-    by_item
-        Whether it sees each item by itself, so that a template can be laid on its essence; such a one needs every
-        feature it names, others mask what is missing.
-    """
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """What it takes of an item: of ``features``, ``titles``, ``words``, ``pairs``."""
+        ...
 
-    reads: tuple[str, ...]
-    feature_names: tuple[str, ...]
-    by_item: bool
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """The features, in the order of the columns."""
+        ...
+
+    @property
+    def by_item(self) -> bool:
+        """Whether it sees each item by itself, so that a template can be laid on its essence.
+
+        Such a one needs every feature it names; others mask what is missing.
+        """
+        ...
 
     def raw(self, many: Collections) -> Floats:
         """The essence of all items, (rows, d), not z-scored; an error where there is none."""

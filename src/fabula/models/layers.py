@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fabula.core.products import multiply
+
 Array = NDArray[np.floating[Any]]
 Tensors = Mapping[str, Array]
 Shape = tuple[int, ...]
@@ -20,7 +22,7 @@ Shape = tuple[int, ...]
 def linear(tensors: Tensors, name: str, x: Array) -> Array:
     """A linear layer, (..., in) -> (..., out), with the tensors ``name.weight`` and ``name.bias``."""
     weight = tensors[f"{name}.weight"]
-    out = x.reshape(-1, x.shape[-1]) @ weight.T  # one product, however many axes there are
+    out = multiply(x.reshape(-1, x.shape[-1]), weight.T)  # one product, however many axes there are
     out += tensors[f"{name}.bias"]
     return np.asarray(out.reshape(*x.shape[:-1], len(weight)))
 

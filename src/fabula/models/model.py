@@ -24,7 +24,7 @@ from fabula.models.card import card_brief, card_html
 from fabula.models.config import PAIRS, Encoded, EncoderKind, LoadedEncoder, LoadedScorer, as_mapping, as_whole
 from fabula.models.encoders import encoder_kind
 from fabula.models.layers import Array, Shape, Tensors
-from fabula.models.order import OrderedMany, Rule, join_fits, lean, order_many, propose, solvable
+from fabula.models.order import OrderedMany, Rule, join_fits, lean, order_many, propose, search_orderings, solvable
 from fabula.models.scorers import SCORERS, most_detailed, scorer_kind
 from fabula.models.transform import ItemEncoder, Transform
 
@@ -334,8 +334,10 @@ class Model:
             As of :meth:`energy`.
         """
         one = self._one(features, titles, album, artists)
-        if self._sequence_scorer(None) is not None:
-            return self._ordering_scorer().order(self.encode(one), alternatives=alternatives, fixed=fixed)
+        self._check_scorer(None)
+        scorer = self._sequence_scorer(None)
+        if scorer is not None:
+            return self._order_sequence(scorer, self.encode(one), alternatives, fixed)
         x, energy = self._read(one, evidence, None)
         essence = (
             lean(solvable(energy)) if x.evidence is not None else normalise_many(x.essence[0], np.array([0, len(one)]))
@@ -373,14 +375,15 @@ class Model:
         >>> ordered.orderings
         array([1, 0, 0, 1])
         """
-        many = self._many(features, offsets)
-        if self._sequence_scorer(None) is None:
+        self._check_scorer(None)
+        many, scorer = self._many(features, offsets), self._sequence_scorer(None)
+        if scorer is None:
             return order_many(self._energies(many, None), many.offsets, rule, seconds)
-        essence, scorer = self.encode_many(many), self._ordering_scorer()
-        if isinstance(scorer, Arcs):
+        essence = self.encode_many(many)
+        if isinstance(scorer, Arcs) and not self._tables:
             orderings, scores = scorer.order_many(essence, many.offsets)
             return OrderedMany(orderings, many.offsets, scores, np.ones(len(many), dtype=bool), np.zeros(len(many)))
-        fits = [scorer.order(part, alternatives=1)[0] for part in np.split(essence, many.offsets[1:-1])]
+        fits = [self._order_sequence(scorer, part, 1, None)[0] for part in np.split(essence, many.offsets[1:-1])]
         return join_fits(fits, many.offsets)
 
     def known(self, collection: Collection, evidence: Evidence | None = None) -> tuple[str, ...]:
@@ -468,10 +471,8 @@ class Model:
 
     def energy_of(self, x: Encoded, scorer: str | None = None) -> Energy:
         """The sum of what its scorers say; of those that read whole sequences, the one that orders."""
-        kinds = [kind for kind in self._scorers if scorer in (None, kind)]
-        if not kinds:
-            self._scorer(scorer)  # says what there is
-        tables = [self._scorers[kind].energy(x) for kind in kinds if hasattr(self._scorers[kind], "energy")]
+        self._check_scorer(scorer)
+        tables = [self._scorers[kind].energy(x) for kind in self._tables if scorer in (None, kind)]
         asked = self._sequence_scorer(scorer)
         if asked is not None:
             tables.append(Energy(whole=_asking(asked, x.essence[0]), shape=x.essence.shape[:2]))
@@ -480,43 +481,51 @@ class Model:
             total = total + one
         return total
 
+    @property
+    def _tables(self) -> list[str]:
+        """The kinds of scorer that give tables."""
+        return [name for name, scorer in self._scorers.items() if hasattr(scorer, "energy")]
+
     def _sequence_scorer(self, kind: str | None) -> LoadedScorer | None:
         """The scorer that reads whole sequences, of a kind or the one that orders; None where tables say all."""
-        asked = [name for name, scorer in self._scorers.items() if not hasattr(scorer, "energy")]
-        if not asked and self._scorers:
-            return None
+        asked = [name for name in self._scorers if name not in self._tables]
         if kind is None:
             kind = next((name for name in asked if scorer_kind(name).exact), asked[0] if asked else None)
-        return cast("LoadedScorer", self._scorer(kind)) if kind in asked or not asked else None
+        return cast("LoadedScorer", self._scorers[kind]) if kind in asked else None
 
-    def _ordering_scorer(self) -> LoadedScorer:
-        scorer = self._sequence_scorer(None)
-        if scorer is None:
-            raise ModelError("this model has no scorer of sequences")
-        return scorer
-
-    def _scorer(self, kind: str | None) -> Any:
-        """A scorer by kind."""
+    def _check_scorer(self, kind: str | None) -> None:
+        """Refuse a kind of scorer that it does not have, or any where it has none."""
         if not self._scorers:
             raise ModelError("this model has no scorer: it gives an essence only")
-        if kind not in self._scorers:
+        if kind is not None and kind not in self._scorers:
             raise ModelError(f"this model has no scorer {kind!r}; it has: {', '.join(self._scorers)}")
-        return self._scorers[kind]
 
     def _score_sequences(self, sequence: ArrayLike, scorer: str | None) -> float | Floats:
         """How likely sequences of essence are, by a scorer that takes one."""
         if not self.by_item:
             raise ModelError("this model sees whole collections, not sequences of essence: give score its orderings")
         batch, single = self._as_batch(sequence)
+        self._check_scorer(scorer)
         chosen = self._sequence_scorer(scorer)
-        if not len(batch):
-            return np.zeros(0)
-        if chosen is not None:
-            scores = np.asarray(chosen.score(batch))
-        else:
-            energy = self.energy_of(Encoded(batch), scorer)
-            scores = np.asarray(energy.score(np.tile(np.arange(batch.shape[1]), (len(batch), 1))))
+        scores = self._score_batch(batch, chosen, scorer) if len(batch) else np.zeros(0)
         return float(scores[0]) if single else scores
+
+    def _score_batch(self, batch: Floats, chosen: LoadedScorer | None, scorer: str | None = None) -> Floats:
+        """What a scorer of sequences, and those that give tables, say of sequences (m, n, d): shape (m,)."""
+        tables = [self._scorers[kind].energy(Encoded(batch)) for kind in self._tables if scorer in (None, kind)]
+        along = np.tile(np.arange(batch.shape[1]), (len(batch), 1))
+        parts = [np.asarray(energy.score(along)) for energy in tables]
+        return np.sum(parts if chosen is None else [chosen.score(batch), *parts], axis=0)
+
+    def _order_sequence(
+        self, scorer: LoadedScorer, essence: Floats, alternatives: int, fixed: Mapping[int, int] | None
+    ) -> list[Fit]:
+        """Likely orderings of an essence by a scorer; searched for where others have a say beside it."""
+        if not self._tables:
+            return scorer.order(essence, alternatives=alternatives, fixed=fixed)
+        return search_orderings(
+            lambda batch: self._score_batch(batch, scorer), essence, alternatives=alternatives, fixed=fixed
+        )
 
     def _as_batch(self, sequence: ArrayLike) -> tuple[Floats, bool]:
         """Sequences as (m, n, d), and whether there is a single one."""
@@ -536,7 +545,7 @@ def _asking(scorer: LoadedScorer, essence: Array) -> Callable[[Ints], Floats]:
     """What a scorer of sequences says of orderings (..., r, m) of one collection (n, d)."""
 
     def score(rows: Ints) -> Floats:
-        found = scorer.score(essence[rows.reshape(-1, rows.shape[-1])])
+        found = scorer.score(np.asarray(essence[rows.reshape(-1, rows.shape[-1])], dtype=np.float64))
         return np.asarray(found).reshape(rows.shape[:-1])
 
     return score

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -139,8 +140,8 @@ class ItemEncoder:
     tensors: Tensors
     transform: Transform
     dimensions: int
-    by_item = True
-    reads = (FEATURES,)
+    by_item: ClassVar[bool] = True
+    reads: ClassVar[tuple[str, ...]] = (FEATURES,)
 
     @property
     def feature_names(self) -> tuple[str, ...]:
@@ -196,7 +197,7 @@ class ItemEncoder:
         if features.shape[1:] != shape:
             expected = ", ".join(map(str, shape))
             raise ModelError(f"this model takes features of shape (n, {expected}), n at least 1; got {features.shape}")
-        return features
+        return np.asarray(features, dtype=np.float64)
 
     def _blame(self, many: Collections, features: Floats) -> None:
         """Name the collection whose features the transform refuses."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -270,6 +270,7 @@ class Session:
             raise InputError(error.message, field="like") from error
 
 
+@lru_cache(maxsize=8)
 def _on_knots(name: str) -> Template:
     """A built-in template on the paper's knots, so that a person can bend it there."""
     named = find_template(name)

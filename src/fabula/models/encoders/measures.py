@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -86,7 +86,7 @@ class MeasuresEncoder:
     words: Mapping[str, tuple[str, ...]]
     lexicon: Floats
     far: bool  # whether more than neighbours count
-    by_item = False
+    by_item: ClassVar[bool] = False
 
     @property
     def reads(self) -> tuple[str, ...]:
@@ -224,7 +224,8 @@ def closeness(distance: NDArray[np.floating], *, own: bool = False) -> NDArray[n
 
 
 def _shapes(settings: Settings, item_shape: Shape, d: int) -> dict[str, Shape]:
-    features, logged, pairs, words = (settings.get(key) for key in ("features", "logged", "pairs", "words"))
+    names: Any
+    features, logged, pairs, words = (settings.get(key, []) for key in ("features", "logged", "pairs", "words"))
     if not isinstance(words, Mapping):
         raise ModelError('the configuration must list the "words" of each language')
     for names in (features, logged, pairs, *words.values()):
@@ -242,9 +243,10 @@ def _shapes(settings: Settings, item_shape: Shape, d: int) -> dict[str, Shape]:
 
 def _load(settings: Settings, tensors: Tensors, inputs: Any) -> MeasuresEncoder:
     words = {language: tuple(terms) for language, terms in settings["words"].items()}
-    names = (tuple(settings[key]) for key in ("features", "logged", "pairs"))
+    features, logged, pairs = (tuple(settings[key]) for key in ("features", "logged", "pairs"))
     far = "reach.weights" in tensors and bool(tensors["reach.weights"][:, 1:].any())
-    return MeasuresEncoder(*names, words, tensors["lexicon.weights"], far)
+    lexicon = np.asarray(tensors["lexicon.weights"], dtype=np.float64)
+    return MeasuresEncoder(features, logged, pairs, words, lexicon, far)
 
 
 MEASURES = EncoderKind(1, _shapes, load=_load, stored=lambda name: "float32", used="float64")

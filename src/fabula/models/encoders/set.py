@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -205,7 +205,7 @@ class SetEncoder:
     spec: SetSpec
     tensors: Tensors
     vocabulary: Vocabulary
-    by_item = False
+    by_item: ClassVar[bool] = False
 
     @property
     def feature_names(self) -> tuple[str, ...]:
@@ -501,7 +501,7 @@ def _shapes(settings: Settings, item_shape: Shape, d: int) -> dict[str, Shape]:
     return {name: shape for name, shape in spec.shapes().items() if not name.startswith(("arcs.", "flow."))}
 
 
-def _load(settings: Settings, tensors: Tensors, inputs: Any) -> SetEncoder:
+def _load(settings: Settings, tensors: Mapping[str, Any], inputs: Any) -> SetEncoder:
     spec = SetSpec.from_dict({name: value for name, value in settings.items() if name != "kind"})
     vocabulary = Vocabulary((), ()) if inputs is None else inputs
     if (len(vocabulary.tokens), len(vocabulary.grams)) != (spec.tokens, spec.grams):

@@ -120,8 +120,8 @@ def bits_of(examples: Sequence[Example], weights: Weights, *, negatives: int, rn
     found = []
     for one in examples:
         n, scores = len(one), weights.energy_of(one)
-        parts = [scores.of(np.argsort(rng.random((count, n)), axis=1)) for count in _parts(negatives, n)]
-        lead = np.append(np.concatenate(parts) - scores.of(np.arange(n)[np.newaxis]), 0.0)
+        parts = [scores.score(np.argsort(rng.random((count, n)), axis=1)) for count in _parts(negatives, n)]
+        lead = np.append(np.concatenate(parts) - scores.score(np.arange(n)[np.newaxis]), 0.0)
         found.append(np.log2(negatives + 1) - np.logaddexp.reduce(lead) / np.log(2))
     return np.array(found)
 
