@@ -2,7 +2,8 @@ import pytest
 
 from fabula.errors import ModelError
 from fabula.models.layers import lstm_shapes
-from fabula.models.model import dtype_of, tensor_shapes
+from fabula.models.model import tensor_shapes
+from fabula.models.scorers import dtype_of
 
 MLP = {"kind": "mlp", "widths": [8], "activation": "relu"}
 BILSTM = {"kind": "bilstm", "hidden": 4, "layers": 1, "channels": 2, "readout": "mean"}

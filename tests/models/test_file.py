@@ -9,7 +9,8 @@ from safetensors.numpy import load_file, save
 
 from fabula.errors import FileError, ModelError
 from fabula.models import file as model_file
-from fabula.models.file import load_model, model_bytes, save_model, shipped_models
+from fabula.models.file import load_model, save_model, shipped_models
+from fabula.models.format import model_bytes
 from fabula.models.model import Model, tensor_shapes
 from fabula.models.transform import Transform
 

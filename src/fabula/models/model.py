@@ -16,6 +16,7 @@ from fabula.core.collections import Collections
 from fabula.core.energy import Energy
 from fabula.core.essence import Floats
 from fabula.core.evidence import Evidence
+from fabula.core.files.writing import write_whole
 from fabula.core.fit import Fit
 from fabula.core.ordering import Ints
 from fabula.core.segments import Alike, normalise_many
@@ -23,12 +24,12 @@ from fabula.errors import InputError, ModelError
 from fabula.models.card import card_brief, card_html
 from fabula.models.config import PAIRS, Encoded, EncoderKind, LoadedEncoder, LoadedScorer, as_mapping, as_whole
 from fabula.models.encoders import encoder_kind
+from fabula.models.format import model_bytes
 from fabula.models.layers import Array, Shape, Tensors
 from fabula.models.order import OrderedMany, Rule, join_fits, lean, order_many, propose, search_orderings, solvable
-from fabula.models.scorers import SCORERS, most_detailed, scorer_kind
+from fabula.models.scorers import MEASURED, SCORERS, dtype_of, most_detailed, scorer_kind
 from fabula.models.transform import ItemEncoder, Transform
 
-_MEASURED = ("transform.mean", "transform.deviation")
 Given = ArrayLike | Collection | None  # what is known of one collection
 
 
@@ -85,7 +86,7 @@ class Model:
         shapes = tensor_shapes(self.config, inputs.item_shape if isinstance(inputs, Transform) else ())
         kind = encoder_kind(self.config["encoder"]["kind"])
         if kind.load is None:
-            shapes = {name: shape for name, shape in shapes.items() if name not in _MEASURED}
+            shapes = {name: shape for name, shape in shapes.items() if name not in MEASURED}
         self.tensors = _check_tensors(tensors, shapes, kind)
         self.encoder: LoadedEncoder = _load_encoder(kind, self.config, self.tensors, inputs)
         self._scorers: dict[str, Any] = {
@@ -150,9 +151,7 @@ class Model:
 
     def save(self, path: str | Path) -> Path:
         """Write it as one file, whole or not at all; returns the path written."""
-        from fabula.models.file import save_model
-
-        return save_model(path, self)
+        return write_whole(path, model_bytes(self))
 
     def encode(
         self,
@@ -515,7 +514,7 @@ class Model:
         tables = [self._scorers[kind].energy(Encoded(batch)) for kind in self._tables if scorer in (None, kind)]
         along = np.tile(np.arange(batch.shape[1]), (len(batch), 1))
         parts = [np.asarray(energy.score(along)) for energy in tables]
-        return np.sum(parts if chosen is None else [chosen.score(batch), *parts], axis=0)
+        return np.asarray(np.sum([*parts, *([] if chosen is None else [np.asarray(chosen.score(batch))])], axis=0))
 
     def _order_sequence(
         self, scorer: LoadedScorer, essence: Floats, alternatives: int, fixed: Mapping[int, int] | None
@@ -575,12 +574,6 @@ def _as_plain(value: Any) -> Any:
     raise TypeError(f"got {type(value).__name__}")
 
 
-def dtype_of(name: str) -> str:
-    """The dtype a tensor is stored in by default: float64 for what was measured exactly, float32 for weights."""
-    double = name in _MEASURED or any(name in kind.doubles for kind in SCORERS.values())
-    return "float64" if double else "float32"
-
-
 def tensor_shapes(config: Mapping[str, Any], item_shape: Shape) -> dict[str, Shape]:
     """Name and shape of every tensor that a model with this configuration has.
 
@@ -609,7 +602,7 @@ def tensor_shapes(config: Mapping[str, Any], item_shape: Shape) -> dict[str, Sha
         if len(item_shape) != kind.axes or min(item_shape, default=0) < 1:
             name = settings["kind"]
             raise ModelError(f"{name} encoder needs features with {kind.axes} axes per item; got shape {item_shape}")
-        shapes = dict.fromkeys(_MEASURED, item_shape)
+        shapes = dict.fromkeys(MEASURED, item_shape)
     return shapes | kind.shapes(settings, item_shape, d) | _scorer_shapes(config.get("scorers"), d)
 
 

@@ -11,6 +11,7 @@ from fabula.models.scorers.bilstm import BILSTM
 from fabula.models.scorers.flow import FLOW
 from fabula.models.scorers.reach import REACH
 
+MEASURED = ("transform.mean", "transform.deviation")  # tensors of what was measured exactly
 SCORERS: dict[str, ScorerKind] = {"arcs": ARCS, "bilstm": BILSTM, "flow": FLOW, "reach": REACH}
 
 
@@ -32,3 +33,9 @@ def most_detailed(kinds: tuple[str, ...]) -> str | None:
 def sequence_scorers() -> list[str]:
     """The kinds that score sequences of essence, each by itself."""
     return [name for name, kind in SCORERS.items() if not kind.tables]
+
+
+def dtype_of(name: str) -> str:
+    """The dtype a tensor is stored in by default: float64 for what was measured exactly, float32 for weights."""
+    double = name in MEASURED or any(name in kind.doubles for kind in SCORERS.values())
+    return "float64" if double else "float32"
