@@ -53,14 +53,14 @@ def order_many(arcs: Arcs, essence: Floats, offsets: Ints) -> tuple[Ints, Floats
     orderings, scores = np.empty(len(essence), dtype=np.intp), np.empty(len(offsets) - 1)
     for some in by_length(offsets, _CELLS, axes=1):
         rows = essence[some.rows]  # (B, n, d)
-        shown = _shown(rows)
+        shown = _show_order(rows)
         found, score = _likeliest(arcs, np.take_along_axis(rows, shown[..., np.newaxis], axis=1))
         orderings[some.rows] = np.take_along_axis(shown, found, axis=1)
         scores[some.numbers] = score
     return orderings, scores
 
 
-def _shown(rows: Floats) -> Ints:
+def _show_order(rows: Floats) -> Ints:
     """The order in which the items of each collection are looked at, (B, n): mixed where some are equal."""
     count, n, _ = rows.shape
     shown = np.tile(np.arange(n), (count, 1))
@@ -95,7 +95,7 @@ def _likeliest(arcs: Arcs, rows: Floats) -> tuple[Ints, Floats]:
 def _best(rows: Floats, which: Ints, goals: Floats) -> Ints:
     """The best ordering of collection ``which[a]`` under the targets ``goals[a]`` (n, d), for each a: (a, n)."""
     if rows.shape[2] > 1:
-        return _assigned(rows, which, goals)
+        return _assign(rows, which, goals)
     values = rows[..., 0]
     items = np.argsort(values, axis=1, kind="stable")  # (B, n)
     positions = np.argsort(goals[..., 0], axis=1, kind="stable")  # (a, n)
@@ -110,7 +110,7 @@ def _best(rows: Floats, which: Ints, goals: Floats) -> Ints:
     return found
 
 
-def _assigned(rows: Floats, which: Ints, goals: Floats) -> Ints:
+def _assign(rows: Floats, which: Ints, goals: Floats) -> Ints:
     """The same for items of several dimensions: an assignment each."""
     from scipy.optimize import linear_sum_assignment
 
@@ -236,7 +236,7 @@ class Arcs:
             return [replace(each, ordering=mixed[each.ordering]) for each in fits]
         found: dict[bytes, Fit] = {}
         for candidates in self._rounds(rows, pinned):
-            fits = [self._scored(values, ordering, template) for template, ordering in candidates]
+            fits = [self._score_fit(values, ordering, template) for template, ordering in candidates]
             for candidate in sorted(fits, key=_by_score):
                 if len(found) < alternatives:
                     found.setdefault(values[candidate.ordering].tobytes(), candidate)
@@ -289,8 +289,8 @@ class Arcs:
 
     def _rounds(self, rows: Floats, pinned: dict[int, int]) -> Iterator[list[tuple[Template, Ints]]]:
         """Orderings with the template each is best for, in the order in which they are to be considered."""
-        yield self._climbed(rows, pinned)
-        streams = [(t.normalised(), _ranked(rows, t, pinned)) for t in self.templates]
+        yield self._climb_all(rows, pinned)
+        streams = [(t.normalised(), _rank(rows, t, pinned)) for t in self.templates]
         while True:
             heads = [(template, next(stream, None)) for template, stream in streams]
             candidates = [(template, ordering) for template, ordering in heads if ordering is not None]
@@ -298,7 +298,7 @@ class Arcs:
                 return
             yield candidates
 
-    def _climbed(self, rows: Floats, pinned: dict[int, int]) -> list[tuple[Template, Ints]]:
+    def _climb_all(self, rows: Floats, pinned: dict[int, int]) -> list[tuple[Template, Ints]]:
         """What is climbed to from each template and from the middle of each two; nothing where they cannot blend."""
         starts, blended = self.starts()
         return [self._climb(rows, pinned, start) for start in starts] if blended else []
@@ -308,7 +308,7 @@ class Arcs:
         targets = np.stack([t.samples(len(rows)).reshape(-1) for t in self.templates])  # (k, n * d)
         while True:
             blend = self._blend(share)
-            better = next(_ranked(rows, blend, pinned))
+            better = next(_rank(rows, blend, pinned))
             if np.array_equal(better, ordering):
                 return blend.normalised(), ordering
             ordering = better
@@ -320,7 +320,7 @@ class Arcs:
         main = self.templates[int(np.argmax(share))]
         return replace_values(main, np.tensordot(share, self.templates.values, axes=1))
 
-    def _scored(self, values: Floats, ordering: Ints, template: Template) -> Fit:
+    def _score_fit(self, values: Floats, ordering: Ints, template: Template) -> Fit:
         return replace(lay(values, ordering, template), exact=True, score=float(self.score(values[ordering])))
 
 
@@ -328,14 +328,14 @@ def _by_score(candidate: Fit) -> float:
     return -(candidate.score or 0.0)
 
 
-def _ranked(rows: Floats, template: Template, pinned: dict[int, int]) -> Iterator[Ints]:
+def _rank(rows: Floats, template: Template, pinned: dict[int, int]) -> Iterator[Ints]:
     """Orderings of items (n, d) from the likeliest down under one template, pinned items in their positions."""
     n = len(rows)
     positions = np.setdiff1d(np.arange(n), list(pinned))
     items = np.setdiff1d(np.arange(n), list(pinned.values()))
     goals = template.samples(n).reshape(n, -1)[positions]
     free = rows[items]
-    ranked = _ranked_scalar(free[:, 0], goals[:, 0]) if rows.shape[1] == 1 else _ranked_vector(free @ goals.T)
+    ranked = _rank_scalar(free[:, 0], goals[:, 0]) if rows.shape[1] == 1 else _rank_vector(free @ goals.T)
     for matched in ranked:
         ordering = np.empty(n, dtype=np.intp)
         ordering[list(pinned)] = list(pinned.values())
@@ -343,7 +343,7 @@ def _ranked(rows: Floats, template: Template, pinned: dict[int, int]) -> Iterato
         yield ordering
 
 
-def _ranked_scalar(values: Floats, goals: Floats) -> Iterator[Ints]:
+def _rank_scalar(values: Floats, goals: Floats) -> Iterator[Ints]:
     """Orderings by falling ``sum_j goals[j] * values[ordering[j]]``, exactly, without repeating a sequence.
 
     In ranks the best ordering is sorted. Undoing an inversion of neighbours never lowers the sum, so every ordering
@@ -369,7 +369,7 @@ def _ranked_scalar(values: Floats, goals: Floats) -> Iterator[Ints]:
                 heapq.heappush(heap, (cost + float(drop), swapped))
 
 
-def _ranked_vector(gain: Floats) -> Iterator[Ints]:
+def _rank_vector(gain: Floats) -> Iterator[Ints]:
     """Orderings by falling ``sum_j gain[ordering[j], j]``, exactly (Murty's algorithm)."""
     from scipy.optimize import linear_sum_assignment
 

@@ -151,7 +151,7 @@ class Collections(Sequence[Collection]):
 
     def under(self, features: NDArray[np.floating[Any]], feature_names: Sequence[str]) -> Collections:
         """The same collections with other features (rows, f)."""
-        return _restored(features, self.offsets, tuple(feature_names), self.ids, self.titles, self._items, self.ordered)
+        return _restore(features, self.offsets, tuple(feature_names), self.ids, self.titles, self._items, self.ordered)
 
     def texts(self, name: str) -> Cells:
         """One word of every item, (rows,): its id, title, path, artist, or a detail by its name; "" where it has none.
@@ -223,7 +223,7 @@ class Collections(Sequence[Collection]):
 
     def __reduce__(self) -> tuple[Any, ...]:
         state = (self.features, self.offsets, self.feature_names, self.ids, self.titles, self._items, self.ordered)
-        return _restored, state
+        return _restore, state
 
     def _collection(self, number: int, start: int, stop: int) -> Collection:
         rows = slice(start, stop)
@@ -239,10 +239,10 @@ class Collections(Sequence[Collection]):
 
     def _made(self, features: NDArray[Any], offsets: Ints, which: slice | Ints, items: ItemColumns) -> Collections:
         titles = None if self.titles is None else self.titles[which]
-        return _restored(features, offsets, self.feature_names, self.ids[which], titles, items, self.ordered)
+        return _restore(features, offsets, self.feature_names, self.ids[which], titles, items, self.ordered)
 
 
-def _restored(
+def _restore(
     features: NDArray[Any],
     offsets: Ints,
     names: tuple[str, ...],

@@ -234,7 +234,7 @@ def position_basis(count: int, positions: ArrayLike | None = None) -> NDArray[np
     if count < 1:
         raise InputError(f"there must be at least 1 position; got {count}")
     if positions is None:
-        return _whole_basis(count)
+        return _whole_basis(count).copy()
     j = np.asarray(positions, dtype=np.float64)
     if j.ndim != 1 or not np.isfinite(j).all() or (j < 0).any() or (j > count - 1).any():
         raise InputError(f"positions must be a list of numbers from 0 to {count - 1}")
@@ -243,10 +243,8 @@ def position_basis(count: int, positions: ArrayLike | None = None) -> NDArray[np
 
 @lru_cache(maxsize=64)
 def _whole_basis(count: int) -> NDArray[np.float32]:
-    """The functions at all positions, read-only."""
-    found = _basis(count, np.arange(count, dtype=np.float64))
-    found.flags.writeable = False
-    return found
+    """The functions at all positions; not to be written to."""
+    return _basis(count, np.arange(count, dtype=np.float64))
 
 
 def _basis(count: int, j: Floats) -> NDArray[np.float32]:

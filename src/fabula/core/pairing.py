@@ -37,7 +37,7 @@ def pair_up(costs: Floats) -> list[tuple[int, int]]:
     n = len(costs)
     if costs.shape != (n, n) or n % 2 or not np.isfinite(costs).all():
         raise InputError(f"costs must be finite, of shape (n, n) with n even; got {costs.shape}")
-    pairs = _exact(costs) if n <= _FEW else _exchanged(costs, _greedy(costs))
+    pairs = _exact(costs) if n <= _FEW else _exchange(costs, _greedy(costs))
     return sorted((min(pair), max(pair)) for pair in pairs)
 
 
@@ -70,7 +70,7 @@ def _greedy(costs: Floats) -> list[tuple[int, int]]:
     return pairs
 
 
-def _exchanged(costs: Floats, pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
+def _exchange(costs: Floats, pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
     """Partners exchanged between two pairs, the exchange that gains most first, until none gains."""
     a, b = np.array(pairs).T
     while True:

@@ -28,7 +28,7 @@ from fabula.errors import InputError
 
 MOST_EXACT = 18  # items: 2^18 subsets with 18 last items each, as many as the solver takes
 NEIGHBOURS = 2.0  # what neighbours kept count for: with less, parts of one thing are torn apart
-_COOLING, _ROUNDS = 10, 16  # of walks by positions and neighbours: until they are counted, and while they are
+_COOLING, _ROUNDS = 6, 10  # of walks by positions and neighbours: until they are counted, and while they are
 _CELLS = 300_000  # subsets times items that are summed up at a time: they stay in the cache
 _LEAST = 1e-8  # a sum over all orderings that single precision bears
 
@@ -170,7 +170,7 @@ def _draw(energy: Energy) -> Posterior:
     if energy.reach is None:
         back = np.argsort(order)
         positions, neighbours = draw_chances(
-            shown, rng, chains=int(np.clip(4800 / n, 24, 96)), cooling=_COOLING, rounds=_ROUNDS
+            shown, rng, chains=int(np.clip(3200 / n, 24, 64)), cooling=_COOLING, rounds=_ROUNDS
         )
         return Posterior(positions[back], neighbours[back][:, back])
     chains = int(np.clip(24_000 / (n * n), 8, 32))

@@ -83,10 +83,10 @@ def flat(value: Any, label: str) -> Iterator[tuple[str, str]]:
         for key, inner in value.items():
             yield from flat(inner, f"{label}, {key}" if label else str(key))
     elif isinstance(value, list):
-        yield label, ", ".join(map(_shown, value))
+        yield label, ", ".join(map(_show, value))
     else:
-        yield label, _shown(value)
+        yield label, _show(value)
 
 
-def _shown(value: Any) -> str:
+def _show(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)

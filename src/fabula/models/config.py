@@ -78,7 +78,7 @@ class LoadedEncoder(Protocol):
         """What scorers take of collections of one length, until all have been."""
         ...
 
-    def known(self, collection: Collection, evidence: Evidence | None) -> tuple[str, ...]:
+    def grounds(self, collection: Collection, evidence: Evidence | None) -> tuple[str, ...]:
         """What is known of a collection that it goes by; empty where that is too little to judge by."""
         ...
 

@@ -30,7 +30,7 @@ def load_model(name: str | Path) -> Model:
         When the file is not a model, is damaged, or needs a newer version of this package.
     """
     if isinstance(name, str) and name in shipped_models():
-        return _copy(_shipped(name))
+        return _copy(_load_shipped(name))
     path = Path(name)
     if not path.is_file():
         shipped = ", ".join(shipped_models()) or "none"
@@ -67,7 +67,7 @@ def shipped_models() -> list[str]:
 
 
 @lru_cache(maxsize=8)
-def _shipped(name: str) -> Model:
+def _load_shipped(name: str) -> Model:
     return model_from_bytes(files(__package__).joinpath("shipped", name + _ENDING).read_bytes(), name)
 
 

@@ -33,7 +33,7 @@ Header = dict[str, Any]
 Stored = dict[str, NDArray[Any]]
 
 
-class Parts(NamedTuple):
+class ModelParts(NamedTuple):
     """What a model is made of: its configuration, its tensors, and what turns items into numbers first."""
 
     config: Header
@@ -53,7 +53,7 @@ def model_bytes(model: Model) -> bytes:
     return save(content, metadata={"fabula": json.dumps(document, ensure_ascii=False)})
 
 
-def read_parts(data: bytes, where: str) -> tuple[Header, Parts]:
+def read_parts(data: bytes, where: str) -> tuple[Header, ModelParts]:
     """The header of a model's file, and what the model is made of; ``where`` names it in errors."""
     header, tensors = read_header(data, where)
     try:
@@ -104,7 +104,7 @@ def _check_header(header: Any, where: str) -> None:
         raise ModelError(f"{where}: is a model of kind {kind!r}; expected: {', '.join(map(repr, _KINDS))}")
 
 
-def _read_essence(header: Header, tensors: Stored) -> Parts:
+def _read_essence(header: Header, tensors: Stored) -> ModelParts:
     for tensor, array in tensors.items():
         if array.dtype != dtype_of(tensor):
             raise ModelError(f"tensor {tensor!r} must be {dtype_of(tensor)}; got {array.dtype}")
@@ -120,7 +120,7 @@ def _read_essence(header: Header, tensors: Stored) -> Parts:
         if list(tensors[name].shape) != shape or len(names) != shape[0]:
             raise ModelError(f"tensor {name!r} must have the header's shape {shape}; got {tensors[name].shape}")
     transform = Transform(names, logged, tensors.pop("transform.mean"), tensors.pop("transform.deviation"), bound)
-    return Parts(header["config"], tensors, transform)
+    return ModelParts(header["config"], tensors, transform)
 
 
 def _write_essence(model: Model) -> tuple[Header, Stored]:
@@ -135,9 +135,9 @@ def _write_essence(model: Model) -> tuple[Header, Stored]:
     return {"config": model.config, "features": features}, {**measured, **model.tensors}
 
 
-def _read_set(header: Header, tensors: Stored) -> Parts:
+def _read_set(header: Header, tensors: Stored) -> ModelParts:
     for name, tensor in tensors.items():
-        stored = np.dtype(_stored("set", name))
+        stored = np.dtype(_dtype_of("set", name))
         if tensor.dtype != stored:
             raise ModelError(f"tensor {name!r} must be {stored}; got {tensor.dtype}")
     known = {key: header["vocabulary"].get(key) for key in ("tokens", "grams")}
@@ -149,7 +149,7 @@ def _read_set(header: Header, tensors: Stored) -> Parts:
         raise ModelError('the header\'s "features" must be those of its "config"')
     vocabulary = Vocabulary(tuple(known["tokens"]), tuple(known["grams"]))
     config = _with_more(spec.config(), header)
-    return Parts(config, tensors, vocabulary)
+    return ModelParts(config, tensors, vocabulary)
 
 
 def _write_set(model: Model) -> tuple[Header, Stored]:
@@ -160,13 +160,13 @@ def _write_set(model: Model) -> tuple[Header, Stored]:
         "features": {"names": list(spec.features), "logged": list(spec.logged)},
         "vocabulary": {"tokens": list(vocabulary.tokens), "grams": list(vocabulary.grams)},
     }
-    return header, {name: tensor.astype(_stored("set", name)) for name, tensor in model.tensors.items()}
+    return header, {name: tensor.astype(_dtype_of("set", name)) for name, tensor in model.tensors.items()}
 
 
 _STEP_NAMES = {"arcs": "arcs.template", "reach": "reach.weights", "lexicon": "lexicon.weights"}  # in the file: here
 
 
-def _read_steps(header: Header, tensors: Stored) -> Parts:
+def _read_steps(header: Header, tensors: Stored) -> ModelParts:
     features, logged = (header["features"].get(key) for key in ("names", "logged"))
     pairs, words = (header["config"].get(key) for key in ("pairs", "words"))
     if "steps" in header["config"]:  # written before there was reach
@@ -183,7 +183,7 @@ def _read_steps(header: Header, tensors: Stored) -> Parts:
     else:
         own = {_STEP_NAMES.get(name, name): t.T if name == "arcs" else t for name, t in tensors.items()}
     config = _with_more(measures_config(features, logged, pairs, words), header)
-    return Parts(config, own)
+    return ModelParts(config, own)
 
 
 def _write_steps(model: Model) -> tuple[Header, Stored]:
@@ -213,22 +213,22 @@ def _more(model: Model, usual: Header) -> Header:
     return {"scorers": more} if more else {}
 
 
-def _stored(encoder: str, name: str) -> str:
+def _dtype_of(encoder: str, name: str) -> str:
     stored = encoder_kind(encoder).stored
     return dtype_of(name) if stored is None else stored(name)
 
 
-class _Kind(NamedTuple):
+class _FileKind(NamedTuple):
     """One kind of file: which parts its header has beside the usual, and how it is read and written."""
 
     parts: tuple[str, ...]
-    read: Callable[[Header, Stored], Parts]
+    read: Callable[[Header, Stored], ModelParts]
     write: Callable[[Model], tuple[Header, Stored]]
 
 
 _KINDS = {
-    "essence": _Kind(("features",), _read_essence, _write_essence),
-    "set": _Kind(("vocabulary",), _read_set, _write_set),
-    "steps": _Kind(("features",), _read_steps, _write_steps),
+    "essence": _FileKind(("features",), _read_essence, _write_essence),
+    "set": _FileKind(("vocabulary",), _read_set, _write_set),
+    "steps": _FileKind(("features",), _read_steps, _write_steps),
 }
 _KIND_OF = {"set": "set", "measures": "steps"}  # encoder -> kind of file

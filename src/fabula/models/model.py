@@ -385,9 +385,9 @@ class Model:
         fits = [self._order_sequence(scorer, part, 1, None)[0] for part in np.split(essence, many.offsets[1:-1])]
         return join_fits(fits, many.offsets)
 
-    def known(self, collection: Collection, evidence: Evidence | None = None) -> tuple[str, ...]:
+    def grounds(self, collection: Collection, evidence: Evidence | None = None) -> tuple[str, ...]:
         """What is known of a collection that it goes by; empty where that is too little to judge by."""
-        return self.encoder.known(collection, evidence)
+        return self.encoder.grounds(collection, evidence)
 
     def _one(
         self,

@@ -433,7 +433,7 @@ def _relations(titles: Sequence[Title]) -> Iterator[tuple[int, int, tuple[float,
     shared = _sharing(words)
     parts = _parts(titles) if shared else []
     for i, k in shared:
-        yield i, k, _related(words[i], words[k], *_steps(titles, parts, i, k))
+        yield i, k, _relate(words[i], words[k], *_steps(titles, parts, i, k))
 
 
 def _sharing(words: Sequence[frozenset[str]]) -> set[tuple[int, int]]:
@@ -459,7 +459,7 @@ def _steps(titles: Sequence[Title], parts: list[int], i: int, k: int) -> tuple[b
     return step == 1, step == -1, step > 0
 
 
-def _related(first: frozenset[str], second: frozenset[str], *steps: bool) -> tuple[float, ...]:
+def _relate(first: frozenset[str], second: frozenset[str], *steps: bool) -> tuple[float, ...]:
     common = len(first & second)
     return (common / len(first | second), first <= second, second <= first, *steps)
 
@@ -480,7 +480,7 @@ class Vocabulary:
     --------
     >>> known = Vocabulary(("the", "end", "=the end"), ("<en", "nd>"))
     >>> from fabula.models.titles import read_titles
-    >>> tokens, grams = known.numbered(read_titles(["The End"]))
+    >>> tokens, grams = known.number(read_titles(["The End"]))
     >>> tokens[0, :4], grams[0, :3]
     (array([1, 2, 3, 0], dtype=int32), array([1, 2, 0], dtype=int32))
     """
@@ -499,10 +499,10 @@ class Vocabulary:
         object.__setattr__(self, "_gram", {text: i for i, text in enumerate(self.grams, start=1)})
         object.__setattr__(self, "_known_words", {})
 
-    def numbered(self, titles: Sequence[Title]) -> tuple[Ids, Ids]:
+    def number(self, titles: Sequence[Title]) -> tuple[Ids, Ids]:
         """Numbers of the tokens (n, MOST_TOKENS) and of the grams (n, MOST_GRAMS) of titles, 0 behind the last."""
         both = [self.ids_of(title.words) for title in titles]
-        return _padded([ids[0] for ids in both], MOST_TOKENS), _padded([ids[1] for ids in both], MOST_GRAMS)
+        return _pad([ids[0] for ids in both], MOST_TOKENS), _pad([ids[1] for ids in both], MOST_GRAMS)
 
     def ids_of(self, words: Sequence[str]) -> tuple[list[int], list[int]]:
         """Numbers of the known tokens and of the known grams of a title's words, as many as are read of one."""
@@ -538,7 +538,7 @@ def learn_vocabulary(titles: Iterable[tuple[str, Sequence[Title]]], *, tokens: i
             token_users.update({token for title in words for token in tokens_of(title)})
         if grams:
             gram_users.update({gram for title in words for gram in grams_of(title)})
-    return Vocabulary(_kept(token_users, tokens), _kept(gram_users, grams))
+    return Vocabulary(_keep(token_users, tokens), _keep(gram_users, grams))
 
 
 def _by_artist(titles: Iterable[tuple[str, Sequence[Title]]]) -> Iterable[list[tuple[str, ...]]]:
@@ -548,12 +548,12 @@ def _by_artist(titles: Iterable[tuple[str, Sequence[Title]]]) -> Iterable[list[t
     return words.values()
 
 
-def _kept(users: Counter[str], least: int) -> tuple[str, ...]:
+def _keep(users: Counter[str], least: int) -> tuple[str, ...]:
     """Commonest first; equally common ones by the alphabet, so that it does not hang on the order of the data."""
     return tuple(sorted((text for text, count in users.items() if count >= least), key=lambda t: (-users[t], t)))
 
 
-def _padded(ids: Sequence[Sequence[int]], width: int) -> Ids:
+def _pad(ids: Sequence[Sequence[int]], width: int) -> Ids:
     """Lists of numbers as rows (n, width), zeros behind the last."""
     lengths = np.fromiter(map(len, ids), dtype=np.intp, count=len(ids))
     rows = np.zeros((len(ids), width), dtype=np.int32)

@@ -166,7 +166,7 @@ class ItemEncoder:
         for some in by_length(many.offsets, _TOGETHER, axes=1):
             yield some, Encoded(essence[some.rows])
 
-    def known(self, collection: Collection, evidence: Evidence | None) -> tuple[str, ...]:
+    def grounds(self, collection: Collection, evidence: Evidence | None) -> tuple[str, ...]:
         """Its features; none where one is missing."""
         return self.feature_names if set(self.feature_names) <= set(collection.feature_names) else ()
 

@@ -183,7 +183,7 @@ def doubts(ordered: Ordered) -> list[str]:
     found += doubt_card(ordered.session.card)
     if ordered.session.vectors is not None and not ordered.request.smoothness and ordered.session.column != EMBEDDING:
         found.append("the embedding has no say in this: ask for smoothness, or for the column embedding")
-    found += _torn(ordered)
+    found += _name_torn(ordered)
     if ordered.left_out:
         limit = ordered.session.medium.unit.text(ordered.task.constraints.limit)
         out = ", ".join(ordered.session.collection.items[i].label for i in ordered.left_out)
@@ -200,7 +200,7 @@ def _along_arcs(ordered: Ordered) -> bool:
     return model is not None and model.arcs is not None and not asked and len(ordered.ordering) > 2
 
 
-def _torn(ordered: Ordered) -> list[str]:
+def _name_torn(ordered: Ordered) -> list[str]:
     """What was to stay together and does not."""
     column, session = ordered.request.together_by, ordered.session
     if column is None:

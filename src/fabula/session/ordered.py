@@ -136,7 +136,7 @@ class Ordered:
     def sureness(self) -> float | None:
         """How sure the model is which end begins, 0 to 1; None where it cannot say."""
         likelihood = self.task.likelihood
-        return None if likelihood is None else likelihood.given(self.task.constraints).sureness(self.ordering)
+        return None if likelihood is None else likelihood.under(self.task.constraints).sureness(self.ordering)
 
     @cached_property
     def reasons(self) -> list[str]:

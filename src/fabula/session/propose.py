@@ -81,17 +81,17 @@ class Likelihood:
         return posterior(_limit(self.energy, self.constraints))
 
     @cached_property
-    def solved(self) -> Energy:
+    def tables(self) -> Energy:
         """What to solve for: what the model says, or the agreement with what is likely where all pairs count."""
         return self.energy if self.energy.solvable else agreement(self.posterior)
 
     @property
     def expects(self) -> bool:
         """Whether it proposes what it expects to agree best with the true order, rather than the likeliest."""
-        return self.tabled and len(self.collection) <= MOST_EXPECTED
+        return self.by_tables and len(self.collection) <= MOST_EXPECTED
 
     @property
-    def tabled(self) -> bool:
+    def by_tables(self) -> bool:
         """Whether it goes by positions and neighbours, so that the best by them is the likeliest."""
         return REACH not in self.model.scorers
 
@@ -99,13 +99,13 @@ class Likelihood:
     def flow(self) -> Floats:
         """How well each item is followed by each other: shape (n, n)."""
         n = len(self.collection)
-        return np.zeros((n, n)) if self.solved.flow is None else self.solved.flow
+        return np.zeros((n, n)) if self.tables.flow is None else self.tables.flow
 
     def positions(self, m: int) -> Floats:
         """How much each item likes each of m positions, those of all sides: shape (n, m)."""
-        return self.solved.at(m)
+        return self.tables.at(m)
 
-    def given(self, constraints: Constraints) -> Likelihood:
+    def under(self, constraints: Constraints) -> Likelihood:
         """The same opinion, told what must be kept: orderings are drawn among those that keep it."""
         c = constraints
         if self.energy.solvable or not (c.fixed or c.forbidden or c.before) or c is self.constraints:
@@ -137,7 +137,7 @@ class Likelihood:
 
     def essence(self) -> Floats:
         """Where each item leans to, the beginning (high) or the end (low): shape (n,), z-scored."""
-        return lean_of(self.solved)
+        return lean_of(self.tables)
 
     def likes(self) -> Floats:
         """Where each item likes to stand: shape (n, n), each row its chances, or shares, over the positions."""
@@ -148,9 +148,9 @@ class Likelihood:
         shares = np.exp(table - table.max(axis=1, keepdims=True))
         return np.asarray(shares / shares.sum(axis=1, keepdims=True))
 
-    def known(self) -> tuple[str, ...]:
+    def grounds(self) -> tuple[str, ...]:
         """What is known of the items that the model takes; empty where it cannot judge."""
-        return self.model.known(self.judged, self.evidence)
+        return self.model.grounds(self.judged, self.evidence)
 
     def contributions(self, ordering: Ints) -> Contributions | None:
         """What speaks for each item's position; None where some items are left out."""
@@ -284,7 +284,7 @@ def by_likelihood(task: OrderTask, templates: Sequence[Template], most: int) -> 
     likelihood = task.likelihood
     if likelihood is None:
         raise ValueError("no model judges this task")
-    likelihood = likelihood.given(task.constraints)
+    likelihood = likelihood.under(task.constraints)
     found: dict[bytes, Proposal] = {}
     if likelihood.expects and not task.likeliest:
         expected = agreement(likelihood.posterior)
@@ -294,14 +294,14 @@ def by_likelihood(task: OrderTask, templates: Sequence[Template], most: int) -> 
     for lean in [None, *leaning]:
         if len(found) == most:
             break
-        goal = _goal(likelihood.solved, _leaning(task, lean))
+        goal = _goal(likelihood.tables, _leaning(task, lean))
         arranged = _arrange(task, goal, likelihood.flow, _FIRST if lean is None else _OTHERS)
         _keep(
             found,
             task,
             [lean] if lean is not None else templates,
             arranged,
-            likeliest=lean is None and likelihood.tabled,
+            likeliest=lean is None and likelihood.by_tables,
         )
     best, *others = found.values()
     return [best, *sorted(others, key=lambda proposal: -(proposal.fit.score or 0.0))]

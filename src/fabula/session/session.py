@@ -216,9 +216,9 @@ class Session:
         return steps.reweigh(asked.smooth_by) if asked.smooth_by else steps
 
     def _proposals(self, task: OrderTask, asked: Request) -> list[Proposal]:
-        templates = self._asked_templates(asked)
+        templates = self._find_templates(asked)
         if asked.ordering is not None:
-            sides = _checked_sides(asked, asked.ordering, task)
+            sides = _check_sides(asked, asked.ordering, task)
             return [propose.as_it_is(task, (templates or self.templates)[0], asked.ordering, sides)]
         if task.likelihood is not None:
             drawn = list(dict.fromkeys([*self.templates, *map(_on_knots, _SHAPES)]))
@@ -247,18 +247,18 @@ class Session:
             lambda found: found[asked.choose - 1 if asked.choose <= len(found) else 0].fit.ordering,
         )
 
-    def _asked_templates(self, asked: Request) -> list[Template] | None:
+    def _find_templates(self, asked: Request) -> list[Template] | None:
         """The one template that was asked for; None where the model's own are meant."""
         if asked.like is not None:
-            other = asked.like if isinstance(asked.like, Session) else self._opened(asked.like)
+            other = asked.like if isinstance(asked.like, Session) else self._open(asked.like)
             return [from_arc(other.essence, name=f"like {other.title}")]
         if asked.template is None:
             return None
         given = asked.template
-        found = asked_template(given, self.templates) if isinstance(given, str) else given
+        found = template_by_name(given, self.templates) if isinstance(given, str) else given
         return [found.normalised() if asked.scaled else found]
 
-    def _opened(self, path: str | Path) -> Session:
+    def _open(self, path: str | Path) -> Session:
         file, mark, which = str(path).rpartition("#")
         named = mark and file and not Path(path).exists()
         opening = Opening(collection=which) if named else None
@@ -277,7 +277,7 @@ def _on_knots(name: str) -> Template:
     return Template(PAPER_KNOTS, named.at(PAPER_KNOTS), named.name, named.description)
 
 
-def asked_template(text: str, known: Sequence[Template]) -> Template:
+def template_by_name(text: str, known: Sequence[Template]) -> Template:
     """A template by what a person types; known ones may be meant by their names."""
     try:
         return find_template(text, known)
@@ -297,7 +297,7 @@ def check_template(text: str, model: str | None = None) -> None:
     """
     names = [model] if model is not None else [name for medium in media().values() for name in medium.models]
     arcs = [getattr(load_model(name), "arcs", None) for name in names]
-    asked_template(text, [template for one in arcs if one is not None for template in one.templates])
+    template_by_name(text, [template for one in arcs if one is not None for template in one.templates])
 
 
 def _request(request: Request | None, wishes: dict[str, Any]) -> Request:
@@ -316,7 +316,7 @@ def _distinct(found: Sequence[Proposal], most: int) -> list[Proposal]:
     return sorted(kept.values(), key=lambda proposal: -(proposal.fit.score or 0.0))[:most]
 
 
-def _checked_sides(asked: Request, ordering: Sequence[int], task: OrderTask) -> tuple[int, ...]:
+def _check_sides(asked: Request, ordering: Sequence[int], task: OrderTask) -> tuple[int, ...]:
     """How many items each side of a given ordering has: as asked, or cut where the lengths are most even."""
     n, sides = len(task.essence), asked.sides
     if len(set(ordering)) < len(ordering) or not set(ordering) <= set(range(n)) or not len(ordering):

@@ -125,13 +125,13 @@ class MeasuresEncoder:
         plain = np.zeros(len(wanted), dtype=bool)
         return stand_out(stand_out(terms.rates(wanted), plain) @ weights, np.zeros(len(LEANINGS), dtype=bool))
 
-    def known(self, collection: Collection, evidence: Evidence | None) -> tuple[str, ...]:
+    def grounds(self, collection: Collection, evidence: Evidence | None) -> tuple[str, ...]:
         """The features and pairs that are known; none where no pair is, without which measures tell little."""
         pairs = {} if evidence is None else evidence.pairs
         there = [name for name in self.pair_names if name in pairs]
         if not there:
             return ()
-        return (*known_features(self.feature_names, collection), *(() if self.far else there))
+        return (*features_known(self.feature_names, collection), *(() if self.far else there))
 
     def describe(self) -> list[tuple[str, str]]:
         """What it takes."""
@@ -163,7 +163,7 @@ def as_measures(encoder: LoadedEncoder) -> MeasuresEncoder:
     return encoder
 
 
-def known_features(names: Sequence[str], collection: Collection) -> list[str]:
+def features_known(names: Sequence[str], collection: Collection) -> list[str]:
     """The features of these names of which some value is known."""
     there = [name for name in names if name in collection.feature_names]
     return [name for name in there if np.isfinite(collection.column(name)).any()]

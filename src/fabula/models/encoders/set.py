@@ -25,7 +25,7 @@ from fabula.core.evidence import Evidence
 from fabula.core.segments import Alike, by_length
 from fabula.errors import InputError, ModelError
 from fabula.models.config import FEATURES, TITLES, Encoded, EncoderKind, LoadedEncoder, Settings
-from fabula.models.encoders.measures import known_features
+from fabula.models.encoders.measures import features_known
 from fabula.models.layers import Shape, linear
 from fabula.models.scorers.arcs import ON_POSITIONS
 from fabula.models.titles import (
@@ -246,10 +246,10 @@ class SetEncoder:
         """Essence (B, n, d) and pairs (B, n, n, p) of inputs."""
         return Encoded(*encode(self.tensors, inputs, self.spec))
 
-    def known(self, collection: Collection, evidence: Evidence | None) -> tuple[str, ...]:
+    def grounds(self, collection: Collection, evidence: Evidence | None) -> tuple[str, ...]:
         """The features that are known, and ``title``."""
         titled = any(item.title for item in collection.items)
-        return (*([TITLE] if titled else []), *known_features(self.feature_names, collection))
+        return (*([TITLE] if titled else []), *features_known(self.feature_names, collection))
 
     def describe(self) -> list[tuple[str, str]]:
         """What it takes and is made of."""
@@ -365,7 +365,7 @@ def title_arrays(titles: Sequence[Sequence[Title]], vocabulary: Vocabulary) -> t
     count, n = len(titles), len(titles[0])
     flat = [title for own in titles for title in own]
     titled = np.array([title.known for title in flat], dtype=np.float32)
-    tokens, grams = vocabulary.numbered(flat)
+    tokens, grams = vocabulary.number(flat)
     marks: Array = np.array([title.marks for title in flat], dtype=np.float32) * titled[:, np.newaxis]
     ids = tokens.reshape(count, n, -1), grams.reshape(count, n, -1)
     return titled.reshape(count, n), *ids, marks.reshape(count, n, -1), all_title_pairs(titles)
@@ -379,14 +379,14 @@ def no_titles(count: int, n: int) -> tuple[Array, Ids, Ids, Array, Array]:
     return np.zeros(rows, dtype=np.float32), *ids, np.zeros((*rows, len(MARKS)), dtype=np.float32), pairs
 
 
-class Known(NamedTuple):
+class Described(NamedTuple):
     """What is known of the items (B, n, inputs) and of each two of them (B, n, n, inputs)."""
 
     items: Array
     pairs: Array
 
 
-def describe(t: Tensors, x: SetInputs, spec: SetSpec) -> Known:
+def describe(t: Tensors, x: SetInputs, spec: SetSpec) -> Described:
     """What the encoder and the flow scorer take in, from what is known of the items."""
     parts: list[tuple[Array, Array]] = []
     if spec.plain:
@@ -398,7 +398,7 @@ def describe(t: Tensors, x: SetInputs, spec: SetSpec) -> Known:
         parts.append(_titles(t, x))
     size = np.full((*x.values.shape[:2], 1), np.log(x.values.shape[1]) / SIZE, dtype=np.float32)
     items = np.concatenate([*(part[0] for part in parts), size], axis=-1)
-    return Known(items, np.concatenate([part[1] for part in parts], axis=-1))
+    return Described(items, np.concatenate([part[1] for part in parts], axis=-1))
 
 
 def _numbers(z: Array, known: Array) -> tuple[Array, Array]:
@@ -511,9 +511,9 @@ def _load(settings: Settings, tensors: Mapping[str, Any], inputs: Any) -> SetEnc
     return SetEncoder(spec, tensors, vocabulary)
 
 
-def _stored(name: str) -> str:
+def _dtype_of(name: str) -> str:
     """Vectors of words in half precision, all else in single."""
     return "float16" if name.endswith(".vectors") else "float32"
 
 
-SET = EncoderKind(1, _shapes, load=_load, stored=_stored, used="float32")
+SET = EncoderKind(1, _shapes, load=_load, stored=_dtype_of, used="float32")

@@ -38,7 +38,7 @@ _WHAT = "the bilstm scorer"
 
 
 @dataclass(frozen=True, eq=False)
-class BilstmScorer:
+class Bilstm:
     """The scorer with its weights."""
 
     tensors: Tensors
@@ -94,4 +94,4 @@ def _with_tokens(tensors: Tensors, sequences: Array, *, positions: bool) -> Arra
     return steps
 
 
-BILSTM = ScorerKind(_shapes, BilstmScorer, detail=1)
+BILSTM = ScorerKind(_shapes, Bilstm, detail=1)

@@ -103,22 +103,22 @@ def _by_likelihood(source: Source, model: Model, measuring: Measuring, readable:
     if _models(source.medium, source.medium.measured if files else source.collection.feature_names):
         found = _by_model(source, _default_model(source), measuring)
     else:
-        there = _measured(source, measuring) if files else source
+        there = _measure(source, measuring) if files else source
         found = Essence(there, np.zeros(len(there.collection)), ())
     judged = _near(found)
     if not source.files:  # a saved session may name any path
         judged = replace(judged, items=tuple(readable) or tuple(replace(item, path="") for item in judged.items))
     likelihood = judge(model, found.source.collection, source.medium, judged)
-    heard = likelihood.known()
+    heard = likelihood.grounds()
     if not heard:
         raise _no_column(source)
     if found.model is not None:
         return replace(found, features=heard, likelihood=likelihood)
-    values, notes = _drawn(likelihood, source.medium)
+    values, notes = _draw_arc(likelihood, source.medium)
     return replace(found, values=values, features=heard, likelihood=likelihood, notes=(*found.notes, *notes))
 
 
-def _drawn(likelihood: Likelihood, medium: Medium) -> tuple[Floats, tuple[str, ...]]:
+def _draw_arc(likelihood: Likelihood, medium: Medium) -> tuple[Floats, tuple[str, ...]]:
     """What the arc is drawn of: where items lean to; or, where the model knows of no arc, the medium's first column."""
     values = likelihood.essence()
     usable = usable_columns(likelihood.collection)
@@ -155,7 +155,7 @@ def _by_model(source: Source, model: Model, measuring: Measuring) -> Essence:
     known = source.collection.feature_names
     missing = [name for name in model.feature_names if name not in known]
     if source.files and set(model.feature_names) <= set(source.medium.measured):
-        source, missing = _measured(source, measuring), []
+        source, missing = _measure(source, measuring), []
     if missing:
         there = ", ".join(known) or "none"
         raise ModelError(
@@ -207,7 +207,7 @@ def _alike(values: Floats, name: str) -> list[str]:
     return [f"all items have the same {name}: any order is as good as another"] if not np.ptp(values) else []
 
 
-def _measured(source: Source, measuring: Measuring) -> Source:
+def _measure(source: Source, measuring: Measuring) -> Source:
     """A source of files with what can be measured of them."""
     return source if _complete(source.collection, source.medium.measured) else measure(source, measuring)
 
