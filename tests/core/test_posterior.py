@@ -46,7 +46,7 @@ def test_what_is_drawn_is_near_what_is_summed(rng, monkeypatch):
     exact = posterior(Energy(positions, flow))
     monkeypatch.setattr(module, "MOST_EXACT", 6)
     monkeypatch.setattr(module, "_COOLING", 30)
-    monkeypatch.setattr(module, "_ROUNDS", 200)
+    monkeypatch.setattr(module, "_KEPT", 400)
     drawn = posterior(Energy(positions, flow))
     assert drawn.mean_score is None
     np.testing.assert_allclose(drawn.positions, exact.positions, atol=0.03)

@@ -11,7 +11,7 @@ counted are sums over positions and neighbours, so that the solver finds it as a
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import lgamma
 from typing import NamedTuple
@@ -23,12 +23,12 @@ from fabula.core.energy import Energy
 from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
 from fabula.core.products import multiply
-from fabula.core.sampling import draw_chances, draw_orderings
+from fabula.core.sampling import draw_orderings
 from fabula.errors import InputError
 
 MOST_EXACT = 18  # items: 2^18 subsets with 18 last items each, as many as the solver takes
 NEIGHBOURS = 2.0  # what neighbours kept count for: with less, parts of one thing are torn apart
-_COOLING, _ROUNDS = 6, 10  # of walks by positions and neighbours: until they are counted, and while they are
+_COOLING, _KEPT = 6, 24  # rounds of walks by positions and neighbours: until they are counted, and while they are
 _CELLS = 300_000  # subsets times items that are summed up at a time: they stay in the cache
 _LEAST = 1e-8  # a sum over all orderings that single precision bears
 
@@ -168,11 +168,9 @@ def _draw(energy: Energy) -> Posterior:
     shown = energy.take(order)
     rng = np.random.default_rng(0)
     if energy.reach is None:
-        back = np.argsort(order)
-        positions, neighbours = draw_chances(
-            shown, rng, chains=int(np.clip(3200 / n, 24, 64)), cooling=_COOLING, rounds=_ROUNDS
-        )
-        return Posterior(positions[back], neighbours[back][:, back])
+        chains = int(np.clip(3200 / n, 24, 64))
+        drawn = draw_orderings(shown, rng, chains=chains, cooling=_COOLING, kept=_KEPT, between=1)
+        return replace(posterior_of(order[drawn]), drawn=None)
     chains = int(np.clip(24_000 / (n * n), 8, 32))
     drawn = draw_orderings(shown, rng, chains=chains, cooling=30, kept=max(6, 192 // chains), between=3)
     return posterior_of(order[drawn])

@@ -64,32 +64,6 @@ def draw_orderings(
     return np.concatenate(found)
 
 
-def draw_chances(
-    energy: Energy, rng: np.random.Generator, *, chains: int = 64, cooling: int = 10, rounds: int = 16
-) -> tuple[Floats, Floats]:
-    """How likely each item stands at each position, and right before each other: shape (n, n) each.
-
-    Each turn of a walk knows the distribution of the item it takes out given the others; the mean of these is less
-    noisy than what is drawn from them (Rao and Blackwell).
-
-    Parameters
-    ----------
-    energy
-        Of one collection of n items.
-    rng, chains, cooling
-        As of :func:`draw_orderings`.
-    rounds
-        How many rounds are counted.
-    """
-    walk, orders = Walk([energy], chains), np.argsort(rng.random((chains, energy.n)), axis=1)
-    for turn in range(cooling):
-        orders = walk.round(orders, HOT ** (1 - (turn + 1) / cooling), rng)
-    walk.tally = Tally(energy.n)
-    for _ in range(rounds):
-        orders = walk.round(orders, 1.0, rng)
-    return walk.tally.chances()
-
-
 def likely_orderings(
     energies: Sequence[Energy], rng: np.random.Generator, *, chains: int = 10, rounds: int = 60
 ) -> Ints:
@@ -126,7 +100,6 @@ class Walk:
             self.at[number, : one.n, : one.n] = one.at(one.n)
         reaches = any(one.reach is not None for one in energies)
         self.links: _Near | _Apart = (_Apart if reaches else _Near)(energies, own, n)
-        self.tally: Tally | None = None
 
     def start(self, rng: np.random.Generator) -> Ints:
         """Random orderings, what fills a collection up at its end: shape (c * chains, n)."""
@@ -154,8 +127,6 @@ class Walk:
         k = np.arange(n - 1)
         others = orders[rows, k + (k >= out[:, np.newaxis])]  # (r, n - 1)
         score = self._by_position(item, others) / heat
-        if self.tally is not None:
-            self.tally.add(item, others, score)
         k = np.arange(n)
         drawn = np.where(k < self.size[:, np.newaxis], score + rng.gumbel(size=score.shape), -np.inf)
         to = drawn.argmax(axis=1)[:, np.newaxis]
@@ -189,30 +160,6 @@ class Walk:
         gained = (self.score(trial) - self.score(orders)) / heat
         taken = np.log(rng.random(r)) < gained
         return np.where(taken[:, np.newaxis], trial, orders)
-
-
-class Tally:
-    """The mean of what turns know of the items they take out, of one collection of n items."""
-
-    def __init__(self, n: int) -> None:
-        self.n, self.counted = n, np.zeros(n)
-        self.positions, self.before, self.behind = np.zeros((3, n * n))
-
-    def add(self, item: Ints, others: Ints, score: Floats) -> None:
-        """Count what each position scores, (r, n), for an item (r,) put among others (r, n - 1)."""
-        n, one = self.n, item[:, np.newaxis]
-        chance = np.exp(score - score.max(axis=1, keepdims=True))
-        chance /= chance.sum(axis=1, keepdims=True)
-        self.positions += np.bincount((one * n + np.arange(n)).ravel(), chance.ravel(), n * n)
-        self.before += np.bincount((one * n + others).ravel(), chance[:, :-1].ravel(), n * n)
-        self.behind += np.bincount((others * n + one).ravel(), chance[:, 1:].ravel(), n * n)
-        self.counted += np.bincount(item, minlength=n)
-
-    def chances(self) -> tuple[Floats, Floats]:
-        """How likely each item stands at each position, and right before each other, (n, n) each."""
-        n, counted = self.n, np.maximum(self.counted, 1)
-        before, behind = self.before.reshape(n, n) / counted[:, np.newaxis], self.behind.reshape(n, n) / counted
-        return self.positions.reshape(n, n) / counted[:, np.newaxis], (before + behind) / 2
 
 
 class _Near:
