@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 import train_music_model as recipe
 import train_music_transformer as transformer
+from fabula.evaluation.comparison import compare_scores
 
 import fabula
 from fabula.core.collection import Collection
 from fabula.core.energy import Energy
 from fabula.core.posterior import posterior
-from fabula.evaluation.comparison import compare_scores
 from fabula.evaluation.controls import known_only
 from fabula.evaluation.metrics import METRICS
 from fabula.models.model import Model

@@ -3,9 +3,9 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from fabula.core.arranging import Constraints
 from fabula.core.energy import Energy
 from fabula.core.posterior import NEIGHBOURS, neighbour_agreement, position_agreement, posterior
+from fabula.core.solver import Constraints
 from fabula.evaluation.metrics import METRICS
 from fabula.models.order import likeliest, most_agreeing
 

@@ -2,11 +2,11 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from fabula.core.arranging.constraints import Constraints
 from fabula.core.collection import Collection, Item
 from fabula.core.energy import distance_basis
 from fabula.core.evidence import Evidence, Terms
 from fabula.core.posterior import posterior
+from fabula.core.solver import Constraints
 from fabula.errors import InputError, ModelError
 from fabula.media.registry import find_medium
 from fabula.models.card import card_lines

@@ -34,7 +34,7 @@ def command(*, files: tuple[str, ...], by: str | None, window: float, output: tu
     """
     from fabula.cli.printing import console
     from fabula.cli.progress import counting_bar
-    from fabula.report.inner import check_inner, write_inner
+    from fabula.report.pictures import check_inner, write_inner
     from fabula.session.inner_arcs import Windows, inner_arcs
 
     for path in output:

@@ -12,7 +12,7 @@ import click
 from fabula.cli.copy import write_copies
 from fabula.cli.help import HeadedCommand
 from fabula.cli.restore import restore_version
-from fabula.core.files.writing import check_target
+from fabula.core.files.atomic import check_target
 from fabula.errors import InputError
 from fabula.sources.playlists.formats import PLAYLIST_ENDINGS
 
@@ -245,7 +245,7 @@ def _order_all(paths: tuple[str, ...], options: dict[str, Any]) -> None:
     from fabula.cli.printing import console
     from fabula.cli.progress import counting_bar
     from fabula.media.extraction import Measuring
-    from fabula.session.catalogue.running import Asked, order_catalogue
+    from fabula.session.catalogue.bulk import CatalogueRequest, order_catalogue
     from fabula.sources.registry import Opening
 
     source = click.get_current_context().get_parameter_source
@@ -256,7 +256,9 @@ def _order_all(paths: tuple[str, ...], options: dict[str, Any]) -> None:
         raise InputError("--all takes one table and -o, where the orderings go (.csv or .parquet)")
     with counting_bar("ordering") as report:
         opening = Opening(columns=as_columns(options["columns"]))
-        asked = Asked(paths[0], options["model"], opening, Measuring(options["jobs"], options["cache"]), report)
+        asked = CatalogueRequest(
+            paths[0], options["model"], opening, Measuring(options["jobs"], options["cache"]), report
+        )
         done = order_catalogue(asked, options["output"], likeliest=options["likeliest"])
     out = console()
     sure = "each the best there is" if done.exact == done.collections else f"{done.exact:,} surely the best there is"

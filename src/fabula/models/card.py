@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from fabula.core.display import named, table_html
-from fabula.core.seen import seen_by
+from fabula.core.display import name_some, table_html
+from fabula.core.fingerprints import fingerprints_of
 
 if TYPE_CHECKING:
     from fabula.models.model import Model
@@ -43,7 +43,7 @@ def card_brief(model: Model) -> str:
     found = [(label, value.partition(" (")[0]) for label, value in flat(model.card, "") if label.startswith("bits")]
     bits = "".join(f"; {label} {value}" for label, value in found[:2])
     return (
-        f"<{type(model).__name__}: {named(model.feature_names, 4) or 'no features'}; "
+        f"<{type(model).__name__}: {name_some(model.feature_names, 4) or 'no features'}; "
         f"scorers {', '.join(model.scorers) or 'none'}{bits}>"
     )
 
@@ -51,7 +51,7 @@ def card_brief(model: Model) -> str:
 def card_html(model: Model) -> str:
     """A model as a small table."""
     rows = [
-        ("features", named(model.feature_names, 16) or "none"),
+        ("features", name_some(model.feature_names, 16) or "none"),
         ("dimensions", str(model.dimensions)),
         ("scorers", ", ".join(model.scorers) or "none"),
         *flat(model.card, ""),
@@ -62,7 +62,7 @@ def card_html(model: Model) -> str:
 
 def describe_training(training: Mapping[str, Any]) -> dict[str, Any]:
     """What a card tells of the training: all but its settings, its epochs and the digests of what it has seen."""
-    seen = seen_by(training)
+    seen = fingerprints_of(training)
     known = "not recorded" if seen is None else f"digests of {len(seen):,} collections, by which they are known again"
     return {**{key: value for key, value in training.items() if key not in _HIDDEN}, "seen": known}
 

@@ -16,7 +16,7 @@ from fabula.core.collections import Collections
 from fabula.core.energy import Energy
 from fabula.core.essence import Floats
 from fabula.core.evidence import Evidence
-from fabula.core.files.writing import write_whole
+from fabula.core.files.atomic import write_whole
 from fabula.core.fit import Fit
 from fabula.core.ordering import Ints
 from fabula.core.segments import Alike, normalise_many

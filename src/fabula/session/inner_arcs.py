@@ -14,7 +14,7 @@ from fabula.core.collection import Collection, Item
 from fabula.core.essence import Floats, normalise
 from fabula.core.template import Template
 from fabula.errors import FileError, InputError, shown
-from fabula.evaluation.shapes import ShapeFit, Smoothed, fit_shapes, smoothed
+from fabula.evaluation.shapes import ShapeFit, SmoothArc, fit_shapes, smooth_with_band
 from fabula.media.medium import Medium
 from fabula.media.registry import item_endings, medium_of_file
 from fabula.models.file import load_model
@@ -81,7 +81,7 @@ class InnerArc:
     length: float
     window: float
     at: Floats
-    arc: Smoothed
+    arc: SmoothArc
     essence: Floats
     six: ShapeFit
     learned: ShapeFit
@@ -186,7 +186,7 @@ def inner_arc(item: Item, medium: Medium, windows: Windows | None = None, parts:
     share = min(_SHARE, how.window / length)
     span = max(1, round(share * len(pieces)))
     rng = np.random.default_rng(how.seed)
-    arc = smoothed(values, span, rng)
+    arc = smooth_with_band(values, span, rng)
     half = span / len(pieces) / 2
     fits = [fit_shapes(values, known, span=span, rng=rng) for known in (_six(), _corpus_templates())]
     at = np.linspace(half, 1 - half, len(arc.values))
@@ -256,7 +256,7 @@ class WholeArc:
 
     column: str
     at: Floats
-    arc: Smoothed
+    arc: SmoothArc
     starts: Floats
     labels: tuple[str, ...]
 
@@ -274,7 +274,7 @@ def whole_arc(ordered: Ordered) -> WholeArc | None:
     if np.isfinite(values).mean() < _KNOWN:
         return None
     span = max(1, len(values) // 10)
-    arc = smoothed(values, span, np.random.default_rng(0))
+    arc = smooth_with_band(values, span, np.random.default_rng(0))
     half = span / len(values) / 2
     at = np.linspace(half, 1 - half, len(arc.values))
     return WholeArc(medium.tone, at, arc, np.array(starts) / len(values), tuple(item.label for item in items))

@@ -55,7 +55,7 @@ def measure(source: Source, measuring: Measuring, *, spec: str | None = None) ->
     notes = (_note(source, item, why) for item, why in problems)
     collection = add_columns(kept, found)
     doubts = source.medium.telling.doubts(collection)
-    return replace(kept, collection=collection).noted(*notes, *doubts).with_lengths()
+    return replace(kept, collection=collection).with_notes(*notes, *doubts).with_lengths()
 
 
 def add_columns(source: Source, found: Extraction) -> Collection:

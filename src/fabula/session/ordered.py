@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fabula.core.collection import Collection
-from fabula.core.display import named
+from fabula.core.display import name_some
 from fabula.core.fit import Fit
 from fabula.core.ordering import Ints
 from fabula.media.facts import total
@@ -190,7 +190,7 @@ class Ordered:
     def __repr__(self) -> str:
         from fabula.session.answer import headline
 
-        return f"<Ordered {headline(self)}; {named(self.titles, 4)}>"
+        return f"<Ordered {headline(self)}; {name_some(self.titles, 4)}>"
 
     def __str__(self) -> str:
         from fabula.session.answer import as_text

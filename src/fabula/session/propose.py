@@ -10,10 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fabula.core.arranging import Arrangement, arrange
-from fabula.core.arranging.constraints import Constraints
-from fabula.core.arranging.goal import Goal
-from fabula.core.arranging.positions import allowed_positions
 from fabula.core.collection import Collection
 from fabula.core.energy import Energy
 from fabula.core.essence import Floats
@@ -21,6 +17,8 @@ from fabula.core.evidence import Evidence
 from fabula.core.fit import Fit, lay
 from fabula.core.ordering import Ints
 from fabula.core.posterior import Posterior, agreement, posterior
+from fabula.core.solver import Arrangement, Constraints, Goal, arrange
+from fabula.core.solver.domains import positions_allowed
 from fabula.core.template import Template
 from fabula.errors import ModelError
 from fabula.media.evidence import find_evidence
@@ -174,7 +172,7 @@ def judge(model: Model, collection: Collection, medium: Medium, judged: Collecti
 
 def _limit(energy: Energy, constraints: Constraints | None) -> Energy:
     """The energy of orderings that keep what single positions and pairs must keep, where that can be kept."""
-    allowed = None if constraints is None else allowed_positions(constraints, energy.n)
+    allowed = None if constraints is None else positions_allowed(constraints, energy.n)
     if constraints is None or allowed is None or not allowed.any(axis=0).all():
         return energy
     return energy.limit(allowed, np.array(constraints.before, dtype=np.intp).reshape(-1, 2))

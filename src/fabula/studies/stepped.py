@@ -11,7 +11,7 @@ from fabula.core.collection import Collection
 from fabula.core.evidence import Evidence
 from fabula.core.ordering import Ints
 from fabula.errors import InputError
-from fabula.evaluation.information import Information, makers, summed_up
+from fabula.evaluation.information import Information, makers, summarise_bits
 from fabula.media.evidence import find_evidence
 from fabula.media.registry import measure_if_held
 from fabula.models.encoders.measures import as_measures
@@ -74,4 +74,4 @@ def step_bits(model: Model, collections: Sequence[Collection], seed: int) -> dic
     bits = np.log2(_NEGATIVES + 1) - total / np.log(2)
     lengths = np.array([len(c) for c in some])
     name = " + ".join(model.scorers) if model.reaches else "flow"
-    return {name: summed_up(bits, lengths, makers(some), rng, _NEGATIVES, 1)}
+    return {name: summarise_bits(bits, lengths, makers(some), rng, _NEGATIVES, 1)}

@@ -20,7 +20,7 @@ from typing import Literal
 
 import numpy as np
 
-from fabula.core.files.locking import taken
+from fabula.core.files.locks import take
 from fabula.session.ordered import Ordered
 from fabula.session.session import Session
 from fabula.web.file_access import ItemFile
@@ -259,7 +259,7 @@ class Scratch:
     def __init__(self) -> None:
         sweep()
         self.path = Path(tempfile.mkdtemp(prefix=_PREFIX))
-        self._lock = taken(_locate_lock(self.path))
+        self._lock = take(_locate_lock(self.path))
 
     def remove(self) -> None:
         """Remove the folder and all in it."""
@@ -286,7 +286,7 @@ def _sweep(folder: Path) -> bool:
     lock = _locate_lock(folder)
     if not lock.exists() and time.time() - status.st_mtime < _YOUNG:
         return False
-    held = taken(lock)
+    held = take(lock)
     if held is None:  # its server runs
         return False
     shutil.rmtree(folder, ignore_errors=True)

@@ -20,9 +20,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from fabula.core.arcs import Arcs
+from fabula.core.builtin import name_templates
 from fabula.core.energy import FUNCTIONS, Energy, position_basis
 from fabula.core.essence import Floats
-from fabula.core.naming import named
 from fabula.core.template_set import TemplateSet
 from fabula.errors import InputError, ModelError
 from fabula.models.config import Encoded, ScorerKind, Settings, as_whole
@@ -61,7 +61,7 @@ def _load(tensors: Tensors, settings: Settings) -> Arcs | PositionArcs:
         return PositionArcs(tensors["arcs.template"])
     values, knots = tensors["arcs.values"], tensors["arcs.knots"]
     try:
-        return Arcs(TemplateSet(named(knots, values)), tensors["arcs.weights"])
+        return Arcs(TemplateSet(name_templates(knots, values)), tensors["arcs.weights"])
     except InputError as error:
         raise ModelError(f"the arcs of the model break a rule: {error}") from error
 
