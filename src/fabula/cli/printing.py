@@ -129,7 +129,7 @@ def _shares(ordered: Ordered) -> list[float]:
 
 def _verdict(ordered: Ordered) -> list[str]:
     from fabula.session.answer import knows, likely_text, model_name
-    from fabula.session.telling.reasons import story
+    from fabula.session.explain import story
 
     chosen, given = ordered.fit, ordered.given
     lines = [story(ordered)] if len(ordered.ordering) > 2 else []

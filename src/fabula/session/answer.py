@@ -12,13 +12,13 @@ import numpy as np
 from fabula.core.collection import Item
 from fabula.core.fit import Fit
 from fabula.media.facts import Fact, choose_facts, total
+from fabula.session.explain import likelier
 from fabula.session.request import side_name
-from fabula.session.telling.reasons import likelier
 from fabula.sources.source import with_held
 
 if TYPE_CHECKING:
-    from fabula.session.judging.proposals import Proposal
     from fabula.session.ordered import Ordered
+    from fabula.session.propose import Proposal
 
 
 _MOST_LIKES = 60  # items, beyond which nobody reads a table of them by positions
@@ -129,7 +129,7 @@ def model_name(ordered: Ordered) -> str | None:
     """What the model is called; None where a column is the essence."""
     judged = ordered.task.likelihood
     model = ordered.session.model
-    card = judged.judge.card() if judged is not None else None if model is None else model.card
+    card = judged.model.card if judged is not None else None if model is None else model.card
     return None if card is None else str(card.get("name") or ordered.session.asked.model or "unnamed")
 
 

@@ -18,9 +18,8 @@ from fabula.evaluation.shapes import ShapeFit, SmoothArc, fit_shapes, smooth_wit
 from fabula.media.medium import Medium
 from fabula.media.registry import item_endings, medium_of_file
 from fabula.models.file import load_model
-from fabula.session.judging.judges import judge_of
-from fabula.session.judging.likelihood import Likelihood
-from fabula.session.telling.reasons import MOST_ITEMS
+from fabula.session.explain import MOST_ITEMS
+from fabula.session.propose import judge
 from fabula.sources.registry import open_source
 
 if TYPE_CHECKING:
@@ -230,7 +229,7 @@ def _essence(parts: Sequence[Item], medium: Medium) -> Floats:
     sections, _ = pieces_along(parts, medium, _SECTIONS)
     if medium.proposer is None or sections is None or len(sections) < _SECTIONS // 2:
         return np.empty(0)
-    judged = Likelihood(judge_of(load_model(medium.proposer), sections, medium), sections)
+    judged = judge(load_model(medium.proposer), sections, medium)
     return normalise(judged.essence())
 
 

@@ -1,4 +1,4 @@
-"""The result: a collection laid in order, with everything that can be told of it."""
+"""The result: a collection lay_out in order, with everything that can be told of it."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from fabula.core.fit import Fit
 from fabula.core.ordering import Ints
 from fabula.media.facts import total
 from fabula.media.steps import Change, Steps, changes
-from fabula.session.judging.proposals import Proposal, Task, laid
+from fabula.session import explain as why
+from fabula.session.propose import OrderTask, Proposal, lay_out
 from fabula.session.request import Request
-from fabula.session.telling import reasons as why
 
 if TYPE_CHECKING:
     from fabula.session.session import Session
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Ordered:
-    """A collection laid in order.
+    """A collection lay_out in order.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class Ordered:
 
     session: Session
     request: Request
-    task: Task
+    task: OrderTask
     proposals: tuple[Proposal, ...]
     chosen: int = 0
     steps: Steps | None = None
@@ -58,7 +58,7 @@ class Ordered:
 
     @property
     def fit(self) -> Fit:
-        """The ordering taken, laid on its template."""
+        """The ordering taken, lay_out on its template."""
         return self.proposal.fit
 
     @property
@@ -104,7 +104,7 @@ class Ordered:
     @cached_property
     def given(self) -> Fit:
         """The items kept, in the order given, beside the template and on sides of the same size."""
-        return laid(self.task, self.fit.template, np.sort(self.ordering), self.sides)
+        return lay_out(self.task, self.fit.template, np.sort(self.ordering), self.sides)
 
     @property
     def pinned(self) -> tuple[int, ...]:
@@ -136,7 +136,7 @@ class Ordered:
     def sureness(self) -> float | None:
         """How sure the model is which end begins, 0 to 1; None where it cannot say."""
         likelihood = self.task.likelihood
-        return None if likelihood is None else likelihood.given(self.task.constraints).sureness(self.ordering)
+        return None if likelihood is None else likelihood.under(self.task.constraints).sureness(self.ordering)
 
     @cached_property
     def reasons(self) -> list[str]:
