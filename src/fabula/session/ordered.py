@@ -26,30 +26,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Ordered:
-    """A collection laid in order.
+    """A collection laid in order: what :func:`fabula.order` and ``Session.order`` give."""
 
-    Attributes
-    ----------
-    session
-        The collection, in the order given, and its essence.
-    request
-        What was asked for.
-    task
-        What was solved.
-    proposals
-        Orderings of different shape, likeliest first.
-    chosen
-        Which of them was taken, counted from 0.
-    steps
-        What lies between neighbours, where smoothness was asked for.
-    """
-
-    session: Session
-    request: Request
-    task: Task
-    proposals: tuple[Proposal, ...]
-    chosen: int = 0
-    steps: Steps | None = None
+    session: Session  # the collection, in the order given, and its essence
+    request: Request  # what was asked for
+    task: Task  # what was solved
+    proposals: tuple[Proposal, ...]  # orderings of different shape, likeliest first
+    chosen: int = 0  # which of them was taken, counted from 0
+    steps: Steps | None = None  # what lies between neighbours, where smoothness was asked for
 
     @property
     def proposal(self) -> Proposal:
@@ -170,18 +154,9 @@ class Ordered:
     def copy(self, folder: str | Path, *, link: bool = False, tags: bool = False, gain: bool = False) -> list[Path]:
         """Write the files into a folder, numbered in the new order: what ``fabula copy`` does.
 
-        Parameters
-        ----------
-        folder
-            Made when it is absent; none of the new names may exist in it.
-        link
-            Write symbolic links instead of copies.
-        tags, gain
-            Write the new numbers, and what brings each to one level, into the copies.
-
-        Returns
-        -------
-        The files written, in order: all of them, or none when anything fails.
+        The folder is made when it is absent; none of the new names may exist in it. `link` writes symbolic links
+        instead; `tags` and `gain` write the numbers, and what brings each to one level, into the copies. Returns the
+        files written, in order: all of them, or none when anything fails.
         """
         from fabula.session.export import Copying, copy_numbered
 
