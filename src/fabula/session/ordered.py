@@ -16,6 +16,7 @@ from fabula.core.fit import Fit
 from fabula.core.ordering import Ints
 from fabula.media.facts import total
 from fabula.media.steps import Change, Steps, changes
+from fabula.session import answer
 from fabula.session.judging.proposals import Proposal, Task, laid
 from fabula.session.request import Request
 from fabula.session.telling import reasons as why
@@ -141,9 +142,7 @@ class Ordered:
 
     def to_json(self, *, explain: bool = True) -> dict[str, Any]:
         """Everything about it as JSON can hold it: what ``fabula order --json`` prints and the page shows."""
-        from fabula.session.answer import as_json
-
-        return as_json(self, explain=explain)
+        return answer.as_json(self, explain=explain)
 
     def save(self, path: str | Path) -> Path:
         """Write the new order; the format goes by the ending: a playlist, .csv, .json."""
@@ -163,16 +162,10 @@ class Ordered:
         return copy_numbered(self, folder, Copying(link, tags, gain))
 
     def __repr__(self) -> str:
-        from fabula.session.answer import headline
-
-        return f"<Ordered {headline(self)}; {named(self.titles, 4)}>"
+        return f"<Ordered {answer.headline(self)}; {named(self.titles, 4)}>"
 
     def __str__(self) -> str:
-        from fabula.session.answer import as_text
-
-        return as_text(self)
+        return answer.as_text(self)
 
     def _repr_html_(self) -> str:
-        from fabula.session.answer import as_html
-
-        return as_html(self)
+        return answer.as_html(self)

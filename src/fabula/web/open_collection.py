@@ -32,12 +32,7 @@ def open_paths(
     origin: Origin,
     by: str | None = None,
 ) -> str:
-    """Open a folder, a playlist or a table of this machine; files elsewhere than in the roots are not read.
-
-    Returns
-    -------
-    The id of the collection.
-    """
+    """Open a folder, a playlist or a table of this machine, and no file outside the roots: the collection's id."""
     for path in paths:
         if path.suffix.lower() in list_endings():
             check_list(path)
@@ -125,12 +120,7 @@ def open_upload(
     origin: Origin,
     by: str | None = None,
 ) -> str:
-    """Open files that were uploaded: items, or one table or playlist with or without the files it names.
-
-    Returns
-    -------
-    The id of the collection.
-    """
+    """Open files that were uploaded, items or one list with or without the files it names: the collection's id."""
     names = {str(file.path): Path(file.name) for file in files}
     folder = (store.folder / upload).resolve()
 
@@ -218,12 +208,7 @@ _ELSEWHERE = "no previews: the files are not in the folders named at start"
 
 
 def reopen(store: ServerStore, workspace: PageWorkspace, progress: JobProgress) -> str:
-    """Open a collection again.
-
-    Returns
-    -------
-    Its id: the same one, unless what it consists of has changed since.
-    """
+    """Open a collection again: its id, the same one unless what it consists of has changed since."""
     origin = Origin(**workspace.origin)
     if origin.kind == "demo":
         folder = demo_folder().resolve()
