@@ -47,21 +47,17 @@ _FIRST = ("template", "like", "by", "first", "last", "apart", "sides", "smoothne
 @click.option("--collection", metavar="ID", help="Which collection of a table that holds several.")
 @click.option("--all", "every", is_flag=True,
               help="Order each collection of a table by itself; -o is then a .csv or .parquet table.")  # fmt: skip
-@click.option(
-    "--columns", metavar="ROLE=NAME", multiple=True, help="Name a table's column, such as title=Titel; repeatable."
-)
+@click.option("--columns", metavar="ROLE=NAME", multiple=True,
+              help="Name a table's column, such as title=Titel; repeatable.")  # fmt: skip
 @click.option("--first", metavar="TITLE", multiple=True, help="The item to open with; B=TITLE for that of side B.")
 @click.option("--last", metavar="TITLE", multiple=True, help="The item to close with; B=TITLE for that of side B.")
-@click.option(
-    "--at", metavar="POSITION=TITLE", multiple=True, help="Put an item at a position, such as 3=Intro; repeatable."
-)
-@click.option(
-    "--together", metavar="TITLE TITLE", multiple=True, nargs=2, help="Two titles that follow each other; repeatable."
-)
+@click.option("--at", metavar="POSITION=TITLE", multiple=True,
+              help="Put an item at a position, such as 3=Intro; repeatable.")  # fmt: skip
+@click.option("--together", metavar="TITLE TITLE", multiple=True, nargs=2,
+              help="Two titles that follow each other; repeatable.")  # fmt: skip
 @click.option("--together-by", metavar="COLUMN", help="Items that share it stand in one run, such as strand.")
-@click.option(
-    "--before", metavar="TITLE TITLE", multiple=True, nargs=2, help="The first somewhere before the second; repeatable."
-)
+@click.option("--before", metavar="TITLE TITLE", multiple=True, nargs=2,
+              help="The first somewhere before the second; repeatable.")  # fmt: skip
 @click.option("--apart", metavar="COLUMN", multiple=True,
               help="No two neighbours share it, such as artist; --apart soft besides: as few as can be.")  # fmt: skip
 @click.option("--sides", "--walls", type=click.IntRange(1), default=1, metavar="N",
@@ -77,19 +73,15 @@ _FIRST = ("template", "like", "by", "first", "last", "apart", "sides", "smoothne
 @click.option("--sort-into-mix", is_flag=True,
               help="As a DJ would: small steps between neighbours, and an arc drawn over them.")  # fmt: skip
 @click.option("--alternatives", type=int, default=4, show_default=True, metavar="N", help="Orderings to propose.")
-@click.option(
-    "--likeliest",
-    is_flag=True,
-    help="Propose the likeliest order, not the one expected to agree best with the true one.",
-)
+@click.option("--likeliest", is_flag=True,
+              help="Propose the likeliest order, not the one expected to agree best with the true one.")  # fmt: skip
 @click.option("--choose", type=int, default=1, metavar="N", help="Take the Nth proposal instead of the first.")
 @click.option("--seconds", type=float, metavar="N", help="How long to search at most, where a search is needed.")
 @click.option("-o", "--output", metavar="FILE",
               help=f"Write the order: {' '.join(PLAYLIST_ENDINGS)} .csv .json; of music .cue .txt; of texts .md .docx; "
               "of pictures .png .pdf .book.pdf .html .txt")  # fmt: skip
-@click.option(
-    "--gap", type=float, default=0.0, metavar="SECONDS", help="Between two items, in .cue and timings (.txt)."
-)
+@click.option("--gap", type=float, default=0.0, metavar="SECONDS",
+              help="Between two items, in .cue and timings (.txt).")  # fmt: skip
 @click.option("--copy-to", metavar="FOLDER", help="As fabula copy --to.")
 @click.option("--link", is_flag=True, help="With --copy-to: as fabula copy --link.")
 @click.option("--tags", is_flag=True, help="With --copy-to: as fabula copy --tags.")

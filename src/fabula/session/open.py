@@ -190,10 +190,10 @@ def _source(data: Mapping[str, Any]) -> Source:
     medium = find_medium(_text(data["medium"])) if "medium" in data else medium_of_columns(names)
     items, rows = [], []
     for row in data["items"]:
-        made_by = row.get("creator", row.get(medium.words.creator, ""))  # version 1 has the medium's word
+        made_by = _text(row.get("creator", row.get(medium.words.creator, "")))  # version 1 has the medium's word
         details = {str(k): v for k, v in row["details"].items() if isinstance(v, str | int | float)}
-        texts = (_text(text) for text in (row["id"], row["title"], row["path"], made_by))
-        items.append(Item(*texts, MappingProxyType(details)))
+        key, title, path = (_text(row[name]) for name in ("id", "title", "path"))
+        items.append(Item(key, title, path, made_by, MappingProxyType(details)))
         rows.append([np.nan if value is None else float(value) for value in row["features"]])
     title = _text(data["title"])
     features = np.array(rows, dtype=np.float64).reshape(len(items), len(names))

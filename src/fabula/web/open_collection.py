@@ -37,7 +37,7 @@ def open_paths(
         if path.suffix.lower() in list_endings():
             check_list(path)
     opening = Opening(origin.collection, within=tuple(roots))
-    session = open_within(store, open_source(paths, opening), roots, progress, Asked(by))
+    session = open_within(store, open_source(paths, opening), roots, progress, by)
     source = session.source
     files = find_files(source.collection.items, source.folder, roots)
     pairs = zip(source.collection.items, files, strict=True)
@@ -49,21 +49,18 @@ def open_paths(
 
 
 def open_within(
-    store: ServerStore, source: Source, roots: Sequence[Path], progress: JobProgress, asked: Asked
+    store: ServerStore, source: Source, roots: Sequence[Path], progress: JobProgress, by: str | None
 ) -> Session:
-    """A source as a session, measured where needed; of its files only those in the roots are read.
-
-    The server's own model is for files; tables have columns of their own.
-    """
+    """A source as a session, measured where needed; of its files only those in the roots are read."""
     allowed = limit_source(source, roots)
     count, most = len(allowed.collection), store.settings.most_items
     if count > most:
         raise InputError(f"a collection may have {most} items on this page; this one has {count}")
     progress(0, count, "")
-    model = asked.model or (store.settings.model if asked.by is None and source.files else None)
+    model = store.settings.model if by is None and source.files else None  # tables have columns of their own
     files = find_files(allowed.collection.items, allowed.folder, roots) if allowed.files else ()
     measuring = Measuring(progress=progress, stop=progress.stopped)
-    session = source_session(allowed, measuring, Asked(asked.by, model), guess=True)
+    session = source_session(allowed, measuring, Asked(by, model), guess=True)
     if not all(file is None or file.there for file in files):
         raise FileError(f"{source.path.name}: its files changed while they were read; open it again")
     return session
@@ -129,7 +126,7 @@ def open_upload(
 
     try:
         source = _open_files(files, Opening(origin.collection, within=(folder.resolve(),)))
-        session = open_within(store, source, [folder], JobProgress(report, progress.stopped), Asked(by))
+        session = open_within(store, source, [folder], JobProgress(report, progress.stopped), by)
     except BaseException as error:
         store.drop_upload(upload)
         if isinstance(error, SeveralCollectionsError):
@@ -145,8 +142,8 @@ def open_upload(
 
 def _open_files(files: Sequence[Received], opening: Opening) -> Source:
     known = list_endings()
-    lists = [file for file in files if file.ending in known]
-    items = sorted((file for file in files if file.ending not in known), key=lambda file: natural_key(file.name))
+    lists = [file for file in files if file.path.suffix in known]
+    items = sorted((file for file in files if file.path.suffix not in known), key=lambda file: natural_key(file.name))
     if len(lists) == 1:
         check_list(lists[0].path)
         return _with_files(open_source([lists[0].path], opening), items, lists[0])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import fields, replace
 from itertools import pairwise
 from typing import Any
@@ -101,24 +101,17 @@ def _make_template(given: TemplateBody | str | None, session: Session) -> Templa
         raise InputError(error.message, field="template") from error
 
 
-@contextmanager
-def _take_turn(store: ServerStore, asked: OrderRequest, n: int) -> Iterator[None]:
+def _take_turn(store: ServerStore, asked: OrderRequest, n: int) -> AbstractContextManager[None]:
     """Let only a few search at a time: unlike a sort, a search takes a second or two."""
-    if asked.ordering is not None or not _needs_search(asked):
-        yield
-        return
+    runs = asked.together or asked.before or asked.together_by or asked.apart is not None
+    searched = runs or asked.smoothness or asked.sides > 1 or asked.limit is not None
+    if asked.ordering is not None or not searched:
+        return nullcontext()
     most = store.settings.most_searched
     if n > most:
-        raise InputError(
-            f"together, before, apart, smoothness, sides and limits take {most} items at most on this page"
-        )
-    with store.searching.turn():
-        yield
-
-
-def _needs_search(asked: OrderRequest) -> bool:
-    runs = bool(asked.together or asked.before or asked.together_by) or asked.apart is not None
-    return runs or bool(asked.smoothness) or asked.sides > 1 or asked.limit is not None
+        rule = "together, before, apart, smoothness, sides and limits take"
+        raise InputError(f"{rule} {most} items at most on this page")
+    return store.searching.turn()
 
 
 def change_essence(opened: OpenCollection, by: str | None, model: str | None) -> Session:

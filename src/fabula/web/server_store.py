@@ -72,8 +72,9 @@ class ServerStore:
         self.searching = Turns(2, most_waiting=20)
         self.looking = Turns(2, most_waiting=8)
         self.closed = False
-        self._scratch = Scratch()
-        self.folder = self._scratch.path
+        sweep()
+        self.folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
+        self._held = taken(_locate_lock(self.folder))  # as long as the process lives
         self._collections: OrderedDict[str, OpenCollection] = OrderedDict()
         self._results: OrderedDict[str, tuple[str, Ordered]] = OrderedDict()  # id: (collection, result)
         self._uploads: dict[str, int] = {}  # id: bytes
@@ -171,7 +172,11 @@ class ServerStore:
             self._collections.clear()
             self._results.clear()
             self._uploads.clear()
-        self._scratch.remove()
+        shutil.rmtree(self.folder, ignore_errors=True)
+        if self._held is not None:
+            os.close(self._held)
+            self._held = None
+        _locate_lock(self.folder).unlink(missing_ok=True)
 
 
 def new_id() -> str:
@@ -211,23 +216,6 @@ def collection_id(session: Session, origin: Origin) -> str:
 
 _PREFIX = "fabula-page-"
 _YOUNG = 60.0  # seconds in which a folder without a lock may be one that another server is just making
-
-
-class Scratch:
-    """A folder of this process alone, held by a lock as long as the process lives."""
-
-    def __init__(self) -> None:
-        sweep()
-        self.path = Path(tempfile.mkdtemp(prefix=_PREFIX))
-        self._lock = taken(_locate_lock(self.path))
-
-    def remove(self) -> None:
-        """Remove the folder and all in it."""
-        shutil.rmtree(self.path, ignore_errors=True)
-        if self._lock is not None:
-            os.close(self._lock)
-            self._lock = None
-        _locate_lock(self.path).unlink(missing_ok=True)
 
 
 def sweep() -> int:

@@ -23,13 +23,8 @@ from fabula.web.server_store import ServerStore
 class Received:
     """A file that came in."""
 
-    path: Path  # where it lies, under a number
+    path: Path  # where it lies, under a number, with the ending of its name in small letters
     name: str  # what it was called, folders in front, without anything that leads out of them
-
-    @property
-    def ending(self) -> str:
-        """Of its name, in small letters."""
-        return self.path.suffix
 
 
 async def receive(request: Request, store: ServerStore) -> tuple[str, list[Received]]:
