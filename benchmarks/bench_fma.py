@@ -13,13 +13,13 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.timing import report
-from fabula.sources.fma.features import LIBROSA, STATISTICS
+from fabula.sources.fma.archive import LIBROSA, STATISTICS
 
 TRACKS = 106_574
 _CHILD = """
 import json, resource, sys, time
 from pathlib import Path
-from fabula.sources.fma.features import read_librosa
+from fabula.sources.fma.archive import read_librosa
 start = time.perf_counter()
 table = read_librosa(Path(sys.argv[1]))
 seconds = time.perf_counter() - start

@@ -20,30 +20,27 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from benchmarks.timing import best_of, report
-from fabula.jobs.gather import gather
-from fabula.jobs.inputs import Input
-from fabula.jobs.job import Job, plan_job
-from fabula.jobs.plan import ranges
-from fabula.jobs.pool import work_side_by_side
-from fabula.jobs.task import Asked, Cut, Round, Task
-from fabula.jobs.worker import work
+from fabula.jobs.open_job import ShardedJob, gather, plan_job
+from fabula.jobs.plan import Input, ranges
+from fabula.jobs.task import Cut, JobRequest, JobTask, Round
+from fabula.jobs.worker import work, work_side_by_side
 
 _ITEMS, _SHARDS = 200_000, 16
 
 
-class Tiny(Task):
+class Tiny(JobTask):
     """The number of vowels in each line of a file: about as little as a task can do with an item."""
 
     name = "tiny"
 
-    def cut(self, asked: Asked) -> Cut:
+    def cut(self, asked: JobRequest) -> Cut:
         count = len(_lines(asked.inputs[0]))
         return Cut((Input.of(asked.inputs[0]),), tuple(ranges(count, asked.shards or _SHARDS)), count)
 
-    def open(self, job: Job) -> list[str]:
+    def open(self, job: ShardedJob) -> list[str]:
         return _lines(job.inputs[0].path)
 
-    def do(self, job: Job, now: Round, shard: int) -> tuple[pa.Table, int]:
+    def do(self, job: ShardedJob, now: Round, shard: int) -> tuple[pa.Table, int]:
         lines = job.opened[slice(*job.plan.shards[shard])]
         return _rows(lines), len(lines)
 
@@ -115,7 +112,7 @@ def _measured(address: str, folder: str, jobs: int) -> float:
 
 
 def _span(address: str) -> float:
-    from fabula.jobs.parts import manifests
+    from fabula.jobs.shard_parts import manifests
     from fabula.jobs.store import open_store
 
     parts = manifests(open_store(address), 0, _SHARDS * 2)

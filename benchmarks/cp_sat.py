@@ -9,11 +9,10 @@ from itertools import pairwise
 import numpy as np
 from ortools.sat.python import cp_model
 
-from fabula.core.arranging import Constraints, Goal
-from fabula.core.arranging.arrangement import describe
-from fabula.core.arranging.limits import side_room
-from fabula.core.arranging.local.layouts import costs_of
-from fabula.core.arranging.local.problem import Problem, pose
+from fabula.core.solver import Constraints, Goal
+from fabula.core.solver.domains import side_room
+from fabula.core.solver.instance import Instance, pose
+from fabula.core.solver.problem import Problem, describe
 
 GRAIN = 1e-5  # of costs, which CP-SAT takes as whole numbers
 
@@ -31,7 +30,7 @@ def solve(
 ) -> Solved | None:
     """The best arrangement CP-SAT finds for sides of these sizes; None when it finds none."""
     start = time.perf_counter()
-    problem = pose(costs_of(goal, flow), flow, constraints, sizes, side_room(constraints))
+    problem = pose(Problem(goal, flow, constraints), sizes, side_room(constraints))
     if problem is None:
         return None
     limit = np.inf
@@ -41,14 +40,14 @@ def solve(
         for (i, p), taken in x.items():
             model.add(worst >= round(float(problem.cost[i, p]) / GRAIN)).only_enforce_if(taken)
         model.minimize(worst)
-        solver = _solved(model, seconds / 2)
+        solver = _run(model, seconds / 2)
         if solver is None:
             return None
         limit = (solver.objective_value + 1) * GRAIN
     model, x = _model(problem, limit)
     costs = [round(float(problem.cost[i, p]) / GRAIN) * taken for (i, p), taken in x.items()]
     model.minimize(sum(costs) + (_flow(problem, model, x) if flow is not None else 0))
-    solver = _solved(model, seconds if flow is not None else seconds / 2)
+    solver = _run(model, seconds if flow is not None else seconds / 2)
     if solver is None:
         return None
     ordering = np.empty(len(problem.cost), dtype=np.intp)
@@ -60,14 +59,14 @@ def solve(
     return Solved(told.worst or 0.0, told.objective, bound, time.perf_counter() - start)
 
 
-def _solved(model: cp_model.CpModel, seconds: float) -> cp_model.CpSolver | None:
+def _run(model: cp_model.CpModel, seconds: float) -> cp_model.CpSolver | None:
     solver = cp_model.CpSolver()
     solver.parameters.max_time_in_seconds = seconds
     status = solver.solve(model)
     return solver if status in (cp_model.OPTIMAL, cp_model.FEASIBLE) else None
 
 
-def _model(problem: Problem, limit: float) -> tuple[cp_model.CpModel, dict[tuple[int, int], cp_model.IntVar]]:
+def _model(problem: Instance, limit: float) -> tuple[cp_model.CpModel, dict[tuple[int, int], cp_model.IntVar]]:
     """Everything but the costs; no position cost above the limit."""
     model, n = cp_model.CpModel(), len(problem.cost)
     places = np.argwhere(np.isfinite(problem.cost) & (problem.cost <= limit)).tolist()
@@ -94,7 +93,7 @@ def _model(problem: Problem, limit: float) -> tuple[cp_model.CpModel, dict[tuple
     return model, x
 
 
-def _flow(problem: Problem, model: cp_model.CpModel, x: dict[tuple[int, int], cp_model.IntVar]) -> cp_model.LinearExpr:
+def _flow(problem: Instance, model: cp_model.CpModel, x: dict[tuple[int, int], cp_model.IntVar]) -> cp_model.LinearExpr:
     """The cost of neighbours: a circuit through all items and back by way of a depot."""
     n = len(problem.cost)
     position = [model.new_int_var(0, n - 1, "") for _ in range(n)]

@@ -15,8 +15,8 @@ from torch import Tensor
 
 from benchmarks.planted import MORE_PLANTS, PLANTS, Plant, Sides, healthy
 from fabula.core.collection import Collection, Item
-from fabula.evaluation.controls import noise_features, shuffled_orders
-from fabula.evaluation.guard import find_leaks
+from fabula.evaluation.controls import noise_features, shuffle_orders
+from fabula.evaluation.leaks import find_leaks
 from fabula.evaluation.parts import Parts
 from fabula.studies.splits import overlap
 from fabula.training.audit import AuditReport, AuditRow, ByItsLoss, audit
@@ -90,8 +90,8 @@ def peeks(scorer: type[BilstmScorer], seed: int) -> AuditReport:
         return net
 
     controls = {
-        "noise features": parts.changed(lambda part: noise_features(part, rng)),
-        "shuffled orders": parts.changed(lambda part: shuffled_orders(part, rng)),
+        "noise features": parts.map(lambda part: noise_features(part, rng)),
+        "shuffled orders": parts.map(lambda part: shuffle_orders(part, rng)),
     }
     rows = []
     for name, data in controls.items():

@@ -12,25 +12,24 @@ import sys
 from importlib.resources import files
 from pathlib import Path
 
-from fabula.core.files.writing import write_whole
-from fabula.studies.bench.known import FAMILIES
-from fabula.studies.bench.run import make_card
-from fabula.studies.bench.tasks import known_task
+from fabula.core.files.atomic import write_whole
+from fabula.research.bench import make_card
+from fabula.research.bench_tasks import FAMILIES, family_task
 
 STORED = ("arcs", "arcs, trained", "the paper's method")
 
 
-def measured(name: str) -> tuple[str, list[dict]]:
+def measure(name: str) -> tuple[str, list[dict]]:
     """The digest of a task and its rows."""
-    task = known_task(name)
+    task = family_task(name)
     card = make_card(task, trained=True, progress=lambda step: print(f"{name}: {step}", flush=True))
     return task.digest, [row.to_dict() for row in card.rows if row.method in STORED]
 
 
 def main(names: list[str]) -> None:
-    path = Path(str(files("fabula.studies.bench").joinpath("stored.json")))
+    path = Path(str(files("fabula.research").joinpath("bench_rows.json")))
     for name in names or list(FAMILIES):
-        digest, rows = measured(name)
+        digest, rows = measure(name)
         stored = json.loads(path.read_text(encoding="utf-8"))
         write_whole(path, json.dumps({**stored, digest: rows}, indent=1) + "\n")
 

@@ -18,12 +18,12 @@ import numpy as np
 import fabula
 from fabula.core.arcs import Arcs
 from fabula.core.essence import Floats
-from fabula.core.files.writing import write_whole
+from fabula.core.files.atomic import write_whole
 from fabula.core.template import Template
-from fabula.evaluation.comparison import compare_scores
 from fabula.evaluation.metrics import spearman
+from fabula.evaluation.significance import compare_scores
 from fabula.studies.splits import read_split
-from fabula.templates.contrastive import learn_arcs
+from fabula.templates.contrast import learn_arcs
 
 USUAL = {"kind": "", "alpha_sorted": "false", "one_song": "false"}
 

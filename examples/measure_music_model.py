@@ -20,9 +20,9 @@ import train_music_transformer as transformer
 
 import fabula
 from fabula.core.collection import Collection
-from fabula.evaluation.comparison import compare_scores
-from fabula.evaluation.controls import known_only
+from fabula.evaluation.controls import keep_only
 from fabula.evaluation.metrics import METRICS
+from fabula.evaluation.significance import compare_scores
 from fabula.models.sets.agreement import most_agreeing
 from fabula.models.sets.model import SetModel
 from fabula.models.sets.pairs import TITLE_PAIRS
@@ -47,7 +47,7 @@ Orders = list[np.ndarray]
 def seen(albums: Sequence[Collection], case: str) -> list[Collection]:
     """The albums of which only some things are known."""
     features, titles = CASES[case]
-    return known_only(albums, features, titles=titles)
+    return keep_only(albums, features, titles=titles)
 
 
 def bits(music: SetModel, albums: Sequence[Collection]) -> dict[str, Any]:

@@ -24,13 +24,13 @@ import fabula
 from fabula.core.builtin import template, template_names
 from fabula.core.collection import Item
 from fabula.core.essence import Floats, normalise
-from fabula.core.files.writing import write_whole
+from fabula.core.files.atomic import write_whole
 from fabula.core.template import Template
 from fabula.evaluation.shapes import fit_shapes, smooth
 from fabula.media.text.text_measures import FELT, pieces_of
-from fabula.report.figures.lines import Line, LinePanel, lines_figure
+from fabula.report.charts import Line, LinePanel, lines_figure
 from fabula.session.inner_arcs import SIX
-from fabula.templates.learning import learn_templates
+from fabula.templates.learn import learn_templates
 
 PIECES, WINDOW, SECTIONS = 200, 10_000, 20
 

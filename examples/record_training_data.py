@@ -24,7 +24,7 @@ import train_shipped_models as shipped
 
 import fabula.models
 from fabula.core.collection import Collection
-from fabula.core.seen import Seen
+from fabula.core.fingerprints import Fingerprints
 from fabula.media.registry import measure_if_held
 from fabula.models.file import load_model, save_model
 from fabula.studies.splits import read_split
@@ -91,7 +91,7 @@ def _pictures(path: Path, *, write: bool) -> None:
 
 def _titled(folder: Path) -> dict[str, Collection]:
     """The albums of the first table with their titles, which the recipe does not read, by id."""
-    from fabula.sources.tables.reading import read_table
+    from fabula.sources.tables.read_table import read_table
 
     return {c.id: c for c in read_table(folder / "albums.parquet", title="track_name")}
 
@@ -105,7 +105,7 @@ def _record(
     write: bool,
     features: Sequence[str] | None = None,
 ) -> None:
-    seen = Seen.of(training, model.feature_names if features is None else features)
+    seen = Fingerprints.of(training, model.feature_names if features is None else features)
     print(f"{name}: {len(training):,} collections, {'the same' if same else 'NOT the same'} as it was trained on")
     if same and write:
         model.training["seen"] = seen.to_dict()

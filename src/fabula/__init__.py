@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from fabula.models.file import load_model
     from fabula.models.model import Model
     from fabula.session.open import open, order  # noqa: A004 - the verb of the design
-    from fabula.sources.tables.reading import read_table
+    from fabula.sources.tables.read_table import read_table
     from fabula.studies.research import audit, compare, train
-    from fabula.templates.learning import learn_templates
+    from fabula.templates.learn import learn_templates
 
 _HOMES = {
     "Collection": "core.collection",
@@ -41,13 +41,13 @@ _HOMES = {
     "compare": "studies.research",
     "evaluate": "evaluation.metrics",
     "fit": "core.fit",
-    "learn_templates": "templates.learning",
+    "learn_templates": "templates.learn",
     "load_model": "models.file",
     "mutual_information": "evaluation.information",
     "normalise": "core.essence",
     "open": "session.open",
     "order": "session.open",
-    "read_table": "sources.tables.reading",
+    "read_table": "sources.tables.read_table",
     "template": "core.builtin",
     "template_names": "core.builtin",
     "train": "studies.research",

@@ -29,18 +29,11 @@ class SeenWarning(UserWarning):
 
 
 class InputError(FabulaError, ValueError):
-    """A value or an argument breaks a rule.
+    """A value or an argument breaks a rule: what, the rule, what came, what to do.
 
-    Parameters
-    ----------
-    message
-        What, the rule, what came, what to do.
-    field
-        The argument that is wrong, by its name in Python and JSON; it stands before the message. The command line
-        puts its own name for it there.
+    ``field``, the name of the argument in Python and JSON, stands before the message; the command line puts its own
+    name for it there.
 
-    Examples
-    --------
     >>> str(InputError("must be at least 1; got 0", field="alternatives"))
     'alternatives: must be at least 1; got 0'
     """
@@ -51,41 +44,23 @@ class InputError(FabulaError, ValueError):
 
 
 class ConstraintError(InputError):
-    """The constraints on an ordering cannot all hold.
-
-    Parameters
-    ----------
-    items
-        Indices of items that share too few places.
-    places
-        Indices of all the places they may take; fewer than the items.
-    """
+    """The constraints on an ordering cannot all hold: these items share too few places."""
 
     def __init__(self, items: list[int], places: list[int]) -> None:
         self.items = items
         self.places = places
-        who = f"item {items[0]} may take" if len(items) == 1 else f"items {_listed(items)} may take"
-        where = f"only position(s) {_listed(places)}" if places else "no position at all"
+        who = f"item {items[0]} may take" if len(items) == 1 else f"items {_list(items)} may take"
+        where = f"only position(s) {_list(places)}" if places else "no position at all"
         super().__init__(f"the constraints cannot all hold: {who} {where}")
 
 
 class ConflictError(InputError):
     """Constraints contradict each other, or a limit cannot be kept.
 
-    Parameters
-    ----------
-    pattern
-        The message with a ``{}`` for each item, and ``{length0}``, ``{length1}``, ... for each length.
-    items
-        Indices of the items, in the order of the message.
-    options
-        The words of the constraints that take part: fixed, forbidden, together, before, apart, ends, sides,
-        side_limit, limit.
-    lengths
-        The lengths, in the unit of the lengths the constraints were given with.
+    ``pattern`` is the message with a ``{}`` for each item and ``{length0}``, ``{length1}``, ... for each length, in the
+    unit of the constraints; ``options`` are the words of those that take part: fixed, forbidden, together, before,
+    apart, ends, sides, side_limit, limit.
 
-    Examples
-    --------
     >>> error = ConflictError("{} alone holds {length0}", [1], ["side_limit"], [90.0])
     >>> str(error), error.told(["a", "b"], lengths=lambda seconds: f"{seconds / 60} min")
     ('item 1 alone holds 90', 'b alone holds 1.5 min')
@@ -98,22 +73,13 @@ class ConflictError(InputError):
         self.items = list(items)
         self.options = tuple(options)
         self.lengths = [float(length) for length in lengths]
-        super().__init__(self._filled([f"item {item}" for item in self.items], _plain))
+        super().__init__(self._fill([f"item {item}" for item in self.items], _plain))
 
     def told(self, titles: Sequence[str], lengths: Callable[[float], str] | None = None) -> str:
-        """The message with the titles of the items in place of their indices.
+        """The message with titles, one per item, in place of indices; ``lengths`` writes a length as people read it."""
+        return self._fill([titles[item] for item in self.items], lengths or _plain)
 
-        Parameters
-        ----------
-        titles
-            One per item.
-        lengths
-            Writes a length as people read it, a clock time say; plain numbers by default. A smallest limit that
-            works should be rounded up.
-        """
-        return self._filled([titles[item] for item in self.items], lengths or _plain)
-
-    def _filled(self, items: Sequence[str], write: Callable[[float], str]) -> str:
+    def _fill(self, items: Sequence[str], write: Callable[[float], str]) -> str:
         return self.pattern.format(*items, **{f"length{k}": write(length) for k, length in enumerate(self.lengths)})
 
 
@@ -130,24 +96,10 @@ class MissingExtraError(FabulaError, ImportError):
 
 
 def import_extra(module: str, *, extra: str, purpose: str) -> ModuleType:
-    """Import an optional dependency, or say which extra brings it.
+    """Import an optional dependency such as ``"pyarrow.parquet"``, or say which extra of this package brings it.
 
-    Parameters
-    ----------
-    module
-        What to import, for example ``"pyarrow.parquet"``.
-    extra
-        The extra of this package that installs it.
-    purpose
-        What it is needed for, as the start of the sentence.
+    ``purpose``, what it is needed for, begins the sentence of the MissingExtraError, which names the pip command.
 
-    Raises
-    ------
-    MissingExtraError
-        With the pip command in its message.
-
-    Examples
-    --------
     >>> import_extra("json", extra="none", purpose="reading").__name__
     'json'
     """
@@ -163,8 +115,6 @@ def import_extra(module: str, *, extra: str, purpose: str) -> ModuleType:
 def shown(path: str | os.PathLike[str]) -> str:
     """A path as it can stand in a one-line message: control and undecodable characters are escaped.
 
-    Examples
-    --------
     >>> shown("a\\nb\\udcff.ogg")
     'a\\\\nb\\\\udcff.ogg'
     """
@@ -172,7 +122,7 @@ def shown(path: str | os.PathLike[str]) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
-def _listed(numbers: list[int]) -> str:
+def _list(numbers: list[int]) -> str:
     shown = ", ".join(map(str, numbers[:8]))
     return f"{shown} and {len(numbers) - 8} more" if len(numbers) > 8 else shown
 

@@ -84,9 +84,7 @@ def test_the_letter_of_the_paper(fabula, albums, tmp_path, monkeypatch):
 
     asked = []
     real = evolution.evolve
-    monkeypatch.setattr(
-        "fabula.templates.learning.evolve", lambda *a, **k: asked.append(k["settings"]) or real(*a, **k)
-    )
+    monkeypatch.setattr("fabula.templates.learn.evolve", lambda *a, **k: asked.append(k["settings"]) or real(*a, **k))
     arguments = ("templates", "learn", albums, "--by", "x", "-k", "1", "--method", "evolution")
     assert fabula(*arguments, "--paper", "-o", tmp_path / "t.json").code == 0
     assert asked == [evolution.PAPER_EVOLUTION]
@@ -186,7 +184,7 @@ def test_a_model_that_learned_nothing_says_so_when_it_orders(fabula, tmp_path):
 
 
 def test_reproduce_takes_a_preset(fabula, albums, tmp_path):
-    from fabula.studies.reproduce.plan import make_plan
+    from fabula.research.workspace import make_plan
 
     assert make_plan(preset="paper").bits_config(("x",)).preset == "paper"
     assert make_plan(quick=True).preset == "arcs"

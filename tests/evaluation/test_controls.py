@@ -1,7 +1,7 @@
 import numpy as np
 
 from fabula.core.collection import Collection, Item
-from fabula.evaluation.controls import noise_features, shuffled_orders
+from fabula.evaluation.controls import noise_features, shuffle_orders
 
 
 def some(n=6, f=3, count=1):
@@ -45,7 +45,7 @@ def test_noise_of_features_that_are_arrays():
 
 def test_shuffled_orders_hold_the_same_items_with_their_features():
     before = some(count=4)
-    after = shuffled_orders(before, np.random.default_rng(1))
+    after = shuffle_orders(before, np.random.default_rng(1))
     for one, two in zip(before, after, strict=True):
         where = [one.items.index(item) for item in two.items]
         assert sorted(where) == list(range(6))
@@ -54,7 +54,7 @@ def test_shuffled_orders_hold_the_same_items_with_their_features():
 
 
 def test_shuffled_orders_are_uniform():
-    orders = shuffled_orders(some(3, 1, 6000), np.random.default_rng(2))
+    orders = shuffle_orders(some(3, 1, 6000), np.random.default_rng(2))
     _, counts = np.unique([[int(item.id) for item in c.items] for c in orders], axis=0, return_counts=True)
     assert len(counts) == 6
     assert np.abs(counts / 1000 - 1).max() < 0.12

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from fabula.core.collection import Collection, Item
-from fabula.evaluation.gain import information_gained
+from fabula.evaluation.information import information_gain
 
 
 class Tables:
@@ -21,12 +21,12 @@ def collections():
 
 
 def test_a_model_gains_nothing_over_itself(collections):
-    gained = information_gained(Tables(1.0), Tables(1.0), collections)
+    gained = information_gain(Tables(1.0), Tables(1.0), collections)
     assert (gained.mean, gained.low, gained.high, gained.n) == (0.0, 0.0, 0.0, 40)
 
 
 def test_what_knows_more_gains_surely(collections):
-    gained = information_gained(Tables(2.0), Tables(0.5), collections)
+    gained = information_gain(Tables(2.0), Tables(0.5), collections)
     assert 0 < gained.low < gained.mean < gained.high
-    lost = information_gained(Tables(0.5), Tables(2.0), collections)
+    lost = information_gain(Tables(0.5), Tables(2.0), collections)
     assert lost.mean == pytest.approx(-gained.mean)

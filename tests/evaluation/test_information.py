@@ -8,7 +8,7 @@ from fabula.core.collection import Collection, Item
 from fabula.core.essence import normalise
 from fabula.errors import InputError
 from fabula.evaluation import information
-from fabula.evaluation.controls import noise_features, shuffled_orders
+from fabula.evaluation.controls import noise_features, shuffle_orders
 from fabula.evaluation.information import information_of, mutual_information
 from fabula.evaluation.intervals import mean_interval
 
@@ -144,7 +144,7 @@ def noisy_albums(count=3000):
 def test_an_honest_model_finds_nothing_in_the_controls_at_any_scale():
     albums = noisy_albums()
     rng = np.random.default_rng(0)
-    controls = [noise_features(albums, rng), shuffled_orders(albums, rng)]
+    controls = [noise_features(albums, rng), shuffle_orders(albums, rng)]
     assert mutual_information(Energy(gibbs(slope)), albums).low > 0.1
     for scale in (1.0, 0.3, 0.1, 0.03):
         model = Energy(lambda s, scale=scale: scale * gibbs(slope)(s))
@@ -154,7 +154,7 @@ def test_an_honest_model_finds_nothing_in_the_controls_at_any_scale():
 
 def test_a_sure_scorer_pays_for_it_on_a_control():
     assert (
-        mutual_information(Energy(gibbs(slope)), shuffled_orders(noisy_albums(500), np.random.default_rng(0))).high < 0
+        mutual_information(Energy(gibbs(slope)), shuffle_orders(noisy_albums(500), np.random.default_rng(0))).high < 0
     )
 
 
@@ -174,7 +174,7 @@ def test_a_leak_is_caught_by_both_controls():
     albums = noisy_albums(150)
     rng = np.random.default_rng(0)
     assert mutual_information(Leaky(None), noise_features(albums, rng)).low > 0.02
-    assert mutual_information(Leaky(None), shuffled_orders(albums, rng)).low > 0.02
+    assert mutual_information(Leaky(None), shuffle_orders(albums, rng)).low > 0.02
 
 
 def test_asks_the_most_detailed_scorer():

@@ -13,10 +13,9 @@ from scipy import stats
 
 from fabula.core.collection import Collection, Item
 from fabula.errors import SeenWarning
-from fabula.evaluation.comparison import compare_scores
 from fabula.evaluation.information import information_of, mutual_information
 from fabula.evaluation.intervals import bootstrap, mean_interval
-from fabula.evaluation.significance import t_test
+from fabula.evaluation.significance import compare_scores, t_test
 from fabula.models.model import Model
 from fabula.models.transform import Transform
 
@@ -136,10 +135,10 @@ def test_information_is_over_those_who_made_the_collections():
 
 
 def test_measuring_on_what_was_trained_on_is_said_loudly():
-    from fabula.core.seen import Seen
+    from fabula.core.fingerprints import Fingerprints
 
     some = made(30, artists=30)
-    known = model({"seen": Seen.of(some[:10], ["x"]).to_dict()})
+    known = model({"seen": Fingerprints.of(some[:10], ["x"]).to_dict()})
     with pytest.warns(SeenWarning, match="10 of 30 collections were trained on"):
         info = mutual_information(known, some)
     assert info.seen == 10

@@ -10,8 +10,7 @@ import pytest
 
 pytest.importorskip("pyarrow")
 
-from fabula.jobs.gather import gather
-from fabula.jobs.job import plan_job
+from fabula.jobs.open_job import gather, plan_job
 from fabula.jobs.worker import work
 
 HERE = Path(__file__).parent

@@ -9,12 +9,11 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from fabula.jobs.inputs import Input
-from fabula.jobs.plan import ranges
-from fabula.jobs.task import Cut, Task
+from fabula.jobs.plan import Input, ranges
+from fabula.jobs.task import Cut, JobTask
 
 
-class Squares(Task):
+class Squares(JobTask):
     """Squares of numbers. Where a file ``<option trap>/<shard>`` is, it says what happens to who does that shard."""
 
     name = "squares"

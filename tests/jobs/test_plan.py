@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from fabula.errors import FabulaError, FileError, InputError
+from fabula.jobs import open_job as opening
 from fabula.jobs import plan as planning
-from fabula.jobs.job import open_job, plan_job
+from fabula.jobs.open_job import gather, open_job, plan_job
 from fabula.jobs.plan import ranges
 from fabula.jobs.worker import work
 from fabula.models.file import load_model, save_model
@@ -43,10 +44,36 @@ def test_a_plan_refuses_another_model(table, tmp_path):
         work(job)
 
 
-def test_a_plan_refuses_another_version(place, monkeypatch):
-    monkeypatch.setattr(planning, "__version__", "99.0")
-    with pytest.raises(InputError, match=r"was planned by fabula .*, this is 99.0"):
+def test_a_plan_refuses_a_version_that_it_is_not_gone_on_with(place, monkeypatch):
+    for module in (planning, opening):
+        monkeypatch.setattr(module, "__version__", "0.3.9")
+    with pytest.raises(InputError, match=r"was planned by fabula .*, this is 0.3.9"):
         work(place.address)
+    with pytest.raises(InputError, match=r"another job is planned there .its version: .*, not 0.3.9"):
+        place.plan()
+
+
+PLAN_OF_0_4 = """{"format": "fabula-job", "format_version": 1, "task": "planted_task:Squares", "version": "0.4.0", \
+"key": "7d95f0b36c959fd65911cb2a2c8df01e229949498ab20521956ae85e5f86ff58", "model": {}, "inputs": \
+[{"path": "/numbers.txt", "size": 110, "digest": "323259ff6fbc0afa0ae85fe9b6d97ca3a24209ce6f6a47a91589fb44d36c1708"}], \
+"options": {"trap": "", "pause": 0.0}, "items": 40, "shards": [[0, 20], [20, 40]]}
+"""
+DIGEST_OF_0_4 = "7641e020822a84617b55b40c6acf2e36b582567aa3ad939ace59d017c4490504"
+
+
+@pytest.mark.parametrize("version", [planning.__version__, "0.5.0", "99.0"])
+def test_a_plan_of_0_4_is_gone_on_with_for_ever(tmp_path, monkeypatch, version):
+    for module in (planning, opening):
+        monkeypatch.setattr(module, "__version__", version)
+    numbers, job = tmp_path / "numbers.txt", tmp_path / "job"
+    numbers.write_text(" ".join(str(i if i != 13 else -i) for i in range(40)))
+    job.mkdir()
+    (job / "plan.json").write_text(PLAN_OF_0_4)
+    _, new = plan_job(str(job), "planted_task:Squares", [str(numbers)], shards=2)
+    assert not new
+    assert work(str(job), inputs=[str(numbers)]).complete
+    assert gather(str(job), tmp_path / "out.parquet")["digest"] == DIGEST_OF_0_4
+    assert (job / "plan.json").read_text() == PLAN_OF_0_4
 
 
 def test_a_plan_refuses_another_input_and_takes_the_same_one_elsewhere(place, tmp_path):

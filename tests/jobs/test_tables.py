@@ -11,14 +11,13 @@ import pytest
 
 import fabula
 from fabula.core.template_set import TemplateSet
-from fabula.errors import InputError, ModelError
-from fabula.jobs.gather import gather
-from fabula.jobs.job import plan_job
-from fabula.jobs.tables import read_shard
+from fabula.errors import FileError, InputError, ModelError
+from fabula.jobs.open_job import gather, plan_job
+from fabula.jobs.shards import read_shard
 from fabula.jobs.tasks import templates_learn
 from fabula.jobs.worker import work
 from fabula.models.file import load_model
-from fabula.session.catalogue.running import Asked, order_catalogue
+from fabula.session.catalogue.bulk import CatalogueRequest, order_catalogue
 from fabula.templates import refinement
 from fabula.templates.evolution import EvolutionSettings
 
@@ -76,7 +75,7 @@ def test_the_number_of_shards_changes_no_row(table, tmp_path):
 
 def test_order_gives_what_the_whole_catalogue_gives(table, tmp_path):
     run(tmp_path, "order", table, model="albums", shards=3)
-    order_catalogue(Asked(table, "albums"), tmp_path / "whole.parquet")
+    order_catalogue(CatalogueRequest(table, "albums"), tmp_path / "whole.parquet")
     mine, whole = (pq.read_table(tmp_path / name) for name in ("out.parquet", "whole.parquet"))
     same = ["collection", "position", "row", "id"]
     assert mine.select(same).equals(whole.select(same))
@@ -86,7 +85,7 @@ def test_order_gives_what_the_whole_catalogue_gives(table, tmp_path):
 @pytest.mark.slow
 def test_a_set_model_orders_in_shards_what_it_orders_whole(table, tmp_path):
     run(tmp_path, "order", table, model="music", shards=4)
-    order_catalogue(Asked(table, "music"), tmp_path / "whole.parquet")
+    order_catalogue(CatalogueRequest(table, "music"), tmp_path / "whole.parquet")
     mine, whole = (pq.read_table(tmp_path / name).to_pandas() for name in ("out.parquet", "whole.parquet"))
     assert mine["row"].tolist() == whole["row"].tolist()
     np.testing.assert_allclose(mine["score"], whole["score"], atol=1e-4)
@@ -170,7 +169,7 @@ def hash_of(text):
 def test_what_is_wrong_with_a_table_is_told_when_it_is_planned(tmp_path):
     apart = pa.table({"album_id": [1, 2, 1], "energy": [0.1, 0.2, 0.3]})
     pq.write_table(apart, tmp_path / "apart.parquet")
-    with pytest.raises(InputError, match="the rows of collection 1 do not stand together; sort the table by"):
+    with pytest.raises(FileError, match="the rows of collection 1 do not stand together; sort the table by"):
         plan_job(str(tmp_path / "a"), "encode", [str(tmp_path / "apart.parquet")], model="albums")
     pq.write_table(pa.table({"x": [1, 2]}), tmp_path / "none.parquet")
     with pytest.raises(InputError, match=r"no column is known to name the collection"):

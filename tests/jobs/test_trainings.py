@@ -11,11 +11,10 @@ import pytest
 pytest.importorskip("torch")
 
 import fabula
-from fabula.jobs.gather import gather
-from fabula.jobs.job import plan_job
+from fabula.jobs.open_job import gather, plan_job
 from fabula.jobs.worker import work
-from fabula.studies.reproduce import plan as plans
-from fabula.studies.reproduce.run import reproduce
+from fabula.research import workspace as plans
+from fabula.research.reproduce import reproduce
 
 TINY = {"epochs": 2, "draws": 1, "widths": [8], "negatives": 7, "scorers": ["arcs"]}
 
@@ -68,12 +67,12 @@ def test_audit(table, tmp_path):
 @pytest.mark.timeout(120)
 def test_reproduce_keeps_every_stage(table, tmp_path, monkeypatch):
     tiny = {"epochs": 1, "draws": 1, "widths": (8,), "negatives": 3}
-    small = plans.Plan(
+    small = plans.StudyPlan(
         seeds=1, device="cpu", preset="arcs", changes=tiny, bits_preset="arcs", bits_changes=tiny,
         sequencer={"epochs": 1, "width": 8, "heads": 2, "layers": 1}, dimensions=(1,), counts=(1, 2), searched=2,
         shares=(1.0,), resamples=20, quick=True,
     )  # fmt: skip
-    monkeypatch.setattr("fabula.jobs.tasks.reproduce.make_plan", lambda **_: small)
+    monkeypatch.setattr("fabula.jobs.tasks.reproduce_paper.make_plan", lambda **_: small)
     found = run(tmp_path, "reproduce", table, "study", held_out=0.3)
     assert found["files"] > 10
     told = []

@@ -15,14 +15,13 @@ import pytest
 
 from fabula.errors import FileError, InputError
 from fabula.jobs import store as stores
-from fabula.jobs.gather import gather
-from fabula.jobs.job import open_job
 from fabula.jobs.leases import FOLDER as LEASES
 from fabula.jobs.leases import Owner
-from fabula.jobs.parts import FOLDER, rows_digest
-from fabula.jobs.pool import work_side_by_side
-from fabula.jobs.status import Watch, told
-from fabula.jobs.worker import attempt, work
+from fabula.jobs.open_job import gather, open_job
+from fabula.jobs.shard_parts import rows_digest
+from fabula.jobs.status import Watch, describe
+from fabula.jobs.store import PARTS
+from fabula.jobs.worker import attempt, work, work_side_by_side
 
 
 def test_one_worker_does_all_and_failures_are_rows(place, undisturbed):
@@ -46,14 +45,14 @@ def test_a_second_call_does_nothing(place):
 def test_two_workers_on_one_shard_agree_on_one_part(place, undisturbed):
     job = open_job(place.address)
     table, items = job.task.do(job, job.round_of(0), 3)
-    from fabula.jobs.parts import write_part
+    from fabula.jobs.shard_parts import write_part
 
     one = write_part(job.store, (0, 3), table, items=items, worker="a", seconds=1.0)
     changed = table.set_column(1, "square", table.column("number"))
     for late in (table, changed):  # a late worker, and one whose rows differ
         other = write_part(job.store, (0, 3), late, items=items, worker="b", seconds=1.0)
         assert other == one
-    assert len([name for name in job.store.list(FOLDER) if name.startswith("000-00003")]) == 2
+    assert len([name for name in job.store.list(PARTS) if name.startswith("000-00003")]) == 2
     assert work(place.address).complete
     assert place.digest() == undisturbed
 
@@ -94,7 +93,7 @@ def test_a_corrupt_input_fails_its_shard_alone_and_is_told(place, undisturbed):
     assert len(first.done) == 7
     standing = Watch(place.address).look()
     assert standing.states[5] == "failed"
-    assert "shard 000-00005 failed: ValueError: the input is corrupt" in told(standing)
+    assert "shard 000-00005 failed: ValueError: the input is corrupt" in describe(standing)
     with pytest.raises(InputError, match=r"1 of 8 shards are missing .000-00005.; work on it, or take what is there"):
         place.digest()
     partial = gather(place.address, place.folder / "some.csv", partial=True)
@@ -225,7 +224,7 @@ def test_a_worker_that_is_asked_to_leave_gives_its_claim_back(place, undisturbed
     worker.send_signal(sign)
     assert worker.wait(10) == (143 if sign == signal.SIGTERM else 130)
     store = open_job(place.address).store
-    assert store.list(LEASES) == store.list("temporary") == store.list(FOLDER) == []
+    assert store.list(LEASES) == store.list("temporary") == store.list(PARTS) == []
     for trap in place.trap.glob("*"):
         trap.unlink()
     assert work(place.address).complete

@@ -8,11 +8,19 @@ import pytest
 
 from fabula.core.template import Template
 from fabula.core.template_set import TemplateSet
-from fabula.report.figures.bars import Bar, bars_figure
-from fabula.report.figures.lines import Line, LinePanel, lines_figure
-from fabula.report.figures.sankey import genealogy_figure
-from fabula.report.figures.templates import Arc, ArcPanel, Layout, panels_figure
-from fabula.report.study.tables import Table, shown, tables
+from fabula.report.charts import (
+    Arc,
+    ArcPanel,
+    Bar,
+    Line,
+    LinePanel,
+    PanelLayout,
+    bars_figure,
+    genealogy_figure,
+    lines_figure,
+    panels_figure,
+)
+from fabula.report.study import StudyTable, format_cell, tables
 from fabula.templates.genealogy import trace_genealogy
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -61,7 +69,7 @@ def test_one_name_stands_in_the_legend_once():
 def test_panels_share_one_scale():
     rise = Template([0, 1], [-1, 1])
     panels = [ArcPanel(f"p{i}", rise, [Arc("album", [-1.0, 1.0])]) for i in range(3)]
-    points = marks(panels_figure(panels, Layout(3)))
+    points = marks(panels_figure(panels, PanelLayout(3)))
     assert len({y for _, y in points}) == 2
     assert len({x for x, _ in points}) == 6
 
@@ -69,7 +77,7 @@ def test_panels_share_one_scale():
 def test_marks_and_notes_are_written():
     panels = [ArcPanel("one", None, [Arc("album", [0.0, 1.0], ["1", "2"])])]
     words = [
-        t.text for t in parse(panels_figure(panels, Layout(2, named=False, notes=["1. A & B"]))).iter(f"{SVG}text")
+        t.text for t in parse(panels_figure(panels, PanelLayout(2, named=False, notes=["1. A & B"]))).iter(f"{SVG}text")
     ]
     assert {"1", "2", "1. A & B", "one"} <= set(words)
     assert "album" not in words
@@ -89,12 +97,12 @@ def test_the_heights_of_boxes_follow_the_collections():
 
 
 def test_a_table_is_the_same_in_html_and_csv():
-    table = Table("t", ("name", "n", "p"), [("a, b", 1660, 1e-9), ("<c>", 3, None)])
+    table = StudyTable("t", ("name", "n", "p"), [("a, b", 1660, 1e-9), ("<c>", 3, None)])
     assert table.csv() == 'name,n,p\n"a, b",1660,1e-09\n<c>,3,\n'
     html = table.html()
     assert "&lt;c&gt;" in html
     assert '<td class="n">1,660</td>' in html
-    assert shown(0.0) == "0.000"
+    assert format_cell(0.0) == "0.000"
 
 
 def test_bars_grow_from_zero_to_either_side():

@@ -7,9 +7,9 @@ import pytest
 
 import fabula
 from fabula.errors import FileError, InputError
-from fabula.session.catalogue import reading, running
-from fabula.session.catalogue.reading import pieces_of
-from fabula.session.catalogue.running import Asked, encode_catalogue, order_catalogue
+from fabula.session.catalogue import bulk, cut
+from fabula.session.catalogue.bulk import CatalogueRequest, encode_catalogue, order_catalogue
+from fabula.session.catalogue.cut import pieces_of
 
 COLUMNS = ("danceability", "energy", "loudness", "speechiness", "acousticness", "instrumentalness", "liveness",
            "valence", "tempo", "key", "mode", "duration_ms")  # fmt: skip
@@ -45,7 +45,7 @@ def parquet(table):
 
 @pytest.mark.parametrize("raw", [False, True])
 def test_each_row_has_the_essence_of_its_item(table, tmp_path, raw):
-    done = encode_catalogue(Asked(table, "albums"), tmp_path / "essence.csv", raw=raw)
+    done = encode_catalogue(CatalogueRequest(table, "albums"), tmp_path / "essence.csv", raw=raw)
     assert (done.collections, done.items) == (len(SIZES), sum(SIZES))
     model = fabula.load_model("albums")
     found = rows_of(done.path)
@@ -56,7 +56,7 @@ def test_each_row_has_the_essence_of_its_item(table, tmp_path, raw):
 
 
 def test_arrays_of_several_dimensions(table, tmp_path):
-    done = encode_catalogue(Asked(table, "music"), tmp_path / "essence.npz")
+    done = encode_catalogue(CatalogueRequest(table, "music"), tmp_path / "essence.npz")
     with np.load(done.path) as arrays:
         essence = fabula.load_model("music").encode_many(fabula.read_table(table))
         np.testing.assert_allclose(arrays["essence"], essence)
@@ -65,7 +65,7 @@ def test_arrays_of_several_dimensions(table, tmp_path):
 
 @pytest.mark.slow
 def test_every_collection_is_ordered_as_by_itself(table, tmp_path):
-    done = order_catalogue(Asked(table), tmp_path / "orders.csv")
+    done = order_catalogue(CatalogueRequest(table), tmp_path / "orders.csv")
     assert done.exact == len(SIZES)
     found = rows_of(done.path)
     for number, n in enumerate(SIZES):
@@ -77,13 +77,13 @@ def test_every_collection_is_ordered_as_by_itself(table, tmp_path):
 
 @pytest.mark.slow
 def test_pieces_are_the_whole(parquet, tmp_path, monkeypatch):
-    whole = order_catalogue(Asked(parquet), tmp_path / "whole.csv").path.read_text()
-    monkeypatch.setattr(reading, "_WHOLE", 5)
-    monkeypatch.setattr(reading, "_PIECE", 7)
-    monkeypatch.setattr(running, "_PART", 1)
+    whole = order_catalogue(CatalogueRequest(parquet), tmp_path / "whole.csv").path.read_text()
+    monkeypatch.setattr(cut, "_WHOLE", 5)
+    monkeypatch.setattr(cut, "_PIECE", 7)
+    monkeypatch.setattr(bulk, "_PART", 1)
     assert len(list(pieces_of(parquet, COLUMNS))) > 2
     told = []
-    asked = Asked(parquet, report=lambda done, total, name: told.append((done, total)))
+    asked = CatalogueRequest(parquet, report=lambda done, total, name: told.append((done, total)))
     pieces = order_catalogue(asked, tmp_path / "pieces.csv").path.read_text()
     assert _rounded(pieces) == _rounded(whole)
     assert told[-1] == (sum(SIZES), sum(SIZES))
@@ -100,12 +100,24 @@ def test_rows_that_do_not_stand_together_are_refused_in_pieces(parquet, tmp_path
 
     content = pq.read_table(parquet)
     pq.write_table(content.take([*range(1, content.num_rows), 0]), parquet)
-    encode_catalogue(Asked(parquet, "albums"), tmp_path / "fine.csv")  # small: read whole
-    monkeypatch.setattr(reading, "_WHOLE", 5)
-    monkeypatch.setattr(reading, "_PIECE", 7)
+    encode_catalogue(CatalogueRequest(parquet, "albums"), tmp_path / "fine.csv")  # small: read whole
+    monkeypatch.setattr(cut, "_WHOLE", 5)
+    monkeypatch.setattr(cut, "_PIECE", 7)
     with pytest.raises(FileError, match="collection 'a0' do not stand together"):
-        encode_catalogue(Asked(parquet, "albums"), tmp_path / "none.csv")
+        encode_catalogue(CatalogueRequest(parquet, "albums"), tmp_path / "none.csv")
     assert [p.name for p in tmp_path.glob("*none*")] == []
+
+
+def test_a_row_that_names_no_collection_is_told_in_pieces(parquet, tmp_path, monkeypatch):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    content = pq.read_table(parquet)
+    ids = content.column("album_id").to_pylist()
+    pq.write_table(content.set_column(0, "album_id", pa.array([*ids[:-2], None, ids[-1]])), parquet)
+    monkeypatch.setattr(cut, "_WHOLE", 5)
+    with pytest.raises(FileError, match=rf"row {len(ids) - 1}, column 'album_id': must name the collection"):
+        encode_catalogue(CatalogueRequest(parquet, "albums"), tmp_path / "none.csv")
 
 
 def test_what_is_interrupted_leaves_what_was_there(table, tmp_path):
@@ -116,7 +128,7 @@ def test_what_is_interrupted_leaves_what_was_there(table, tmp_path):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        encode_catalogue(Asked(table, "albums", report=stop), target)
+        encode_catalogue(CatalogueRequest(table, "albums", report=stop), target)
     assert target.read_text() == "before"
     assert sorted(p.name for p in tmp_path.iterdir()) == ["catalogue.csv", "essence.csv"]
 
@@ -124,9 +136,9 @@ def test_what_is_interrupted_leaves_what_was_there(table, tmp_path):
 def test_what_cannot_be_done_is_refused_before_anything_is_read(tmp_path):
     nowhere = tmp_path / "missing.csv"
     with pytest.raises(InputError, match="ending must be one of"):
-        encode_catalogue(Asked(nowhere), tmp_path / "essence.txt")
+        encode_catalogue(CatalogueRequest(nowhere), tmp_path / "essence.txt")
     with pytest.raises(InputError, match="looks into the items"):
-        order_catalogue(Asked(nowhere, "poems"), tmp_path / "orders.csv")
+        order_catalogue(CatalogueRequest(nowhere, "poems"), tmp_path / "orders.csv")
     with pytest.raises(FileError):
-        order_catalogue(Asked(nowhere), tmp_path / "orders.csv")
+        order_catalogue(CatalogueRequest(nowhere), tmp_path / "orders.csv")
     assert not list(tmp_path.iterdir())

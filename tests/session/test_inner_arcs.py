@@ -11,7 +11,7 @@ import pytest
 from fabula.core.builtin import template
 from fabula.errors import FileError, InputError
 from fabula.evaluation.shapes import fit_shapes, smooth
-from fabula.report.inner import write_inner
+from fabula.report.pictures import write_inner
 from fabula.session.inner_arcs import SIX, Windows, inner_arcs
 from fabula.session.open import demo_folder
 

@@ -9,7 +9,7 @@ from fabula.core.collection import Collection, Item
 from fabula.errors import InputError
 from fabula.media.medium import Threads
 from fabula.media.text.links import names_along
-from fabula.report.figures.threads import threads_figure
+from fabula.report.figures import threads_figure
 from fabula.report.page import order_page
 from fabula.session.session import open_session
 from fabula.session.telling.reasons import describe_threads

@@ -6,7 +6,7 @@ import soundfile
 
 from fabula.errors import FileError, InputError
 from fabula.studies.gathering import gather
-from fabula.studies.splits import divided
+from fabula.studies.splits import divide
 
 
 def put(folder: Path, *names: str) -> Path:
@@ -53,10 +53,10 @@ def test_a_part_is_set_apart_by_who_made_it(tmp_path):
     from fabula.core.collection import Collection, Item
 
     many = [Collection(str(i), [Item("x", artist=f"a{i % 12}")]) for i in range(60)]
-    some, apart = divided(many, 0.2)
+    some, apart = divide(many, 0.2)
     assert {c.items[0].artist for c in some}.isdisjoint(c.items[0].artist for c in apart)
     assert 12 <= len(apart) <= 17
     few = [Collection(str(i), [Item("x", artist="one")]) for i in range(4)]
-    assert [len(part) for part in divided(few, 0.1)] == [2, 2]
+    assert [len(part) for part in divide(few, 0.1)] == [2, 2]
     with pytest.raises(InputError, match="must lie between 0 and 1; got 1"):
-        divided(few, 1)
+        divide(few, 1)

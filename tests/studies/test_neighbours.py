@@ -9,7 +9,7 @@ import pytest
 
 import fabula
 from fabula.core.collection import Collection, Item
-from fabula.core.seen import seen_by
+from fabula.core.fingerprints import fingerprints_of
 from fabula.errors import InputError
 from fabula.models.file import load_model
 from fabula.studies.neighbours import audit_neighbours_of, train_neighbours_of
@@ -51,7 +51,7 @@ def test_what_was_planted_is_found(tmp_path: Path) -> None:
 def test_the_file_says_what_it_was_trained_on(tmp_path: Path) -> None:
     own = series(12)
     train_neighbours_of(recipe(own), tmp_path / "m.safetensors")
-    seen = seen_by(load_model(tmp_path / "m.safetensors").training)
+    seen = fingerprints_of(load_model(tmp_path / "m.safetensors").training)
     assert seen is not None
     assert all(seen.among(own[:3]))
     assert not any(seen.among(series(3, by="warmth")[1:]))

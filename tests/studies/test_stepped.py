@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from fabula.errors import InputError
-from fabula.studies.evaluate import EvaluationRequest, evaluate_table
+from fabula.research.evaluate import EvaluationRequest, evaluate_table
 from fabula.studies.recipe import Recipe
 from fabula.studies.steps import train_steps_of
 

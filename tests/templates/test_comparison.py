@@ -8,7 +8,7 @@ import pytest
 from fabula.core.template import PAPER_KNOTS, Template
 from fabula.core.template_set import TemplateSet
 from fabula.errors import InputError
-from fabula.templates.comparison import compare_templates
+from fabula.templates.genealogy import compare_templates
 
 
 def make(rng, k):

@@ -12,15 +12,8 @@ from fabula.core.essence import normalise
 from fabula.core.template import PAPER_KNOTS, Template
 from fabula.core.template_set import TemplateSet
 from fabula.errors import InputError
-from fabula.templates import contrastive as module
-from fabula.templates.contrastive import (
-    ContrastSettings,
-    contrast,
-    contrast_features,
-    info_nce,
-    information,
-    learn_arcs,
-)
+from fabula.templates import contrast as module
+from fabula.templates.contrast import ContrastSettings, contrast, contrast_features, info_nce, information, learn_arcs
 
 
 def make(rng, m=30, low=3, high=9):

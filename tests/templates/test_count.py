@@ -9,8 +9,8 @@ from fabula.core.essence import normalise
 from fabula.core.template import PAPER_KNOTS, Template
 from fabula.core.template_set import TemplateSet
 from fabula.errors import InputError
-from fabula.templates.contrastive import contrast_features, information
-from fabula.templates.count import CountRow, CountSettings, CountTable, choose_count, tempered
+from fabula.templates.contrast import contrast_features, information
+from fabula.templates.learn import CountRow, CountSettings, CountTable, choose_count, temper
 
 
 def make(rng, m, *, shaped):
@@ -25,8 +25,8 @@ def test_shapes_inform_and_noise_does_not_although_both_fit_better_with_more_tem
     rng = np.random.default_rng(0)
     shaped = choose_count(make(rng, 400, shaped=True), (1, 2, 3), rng=rng)
     noise = choose_count(make(rng, 400, shaped=False), (1, 2, 3), rng=rng)
-    assert shaped.suggested == 2
-    assert noise.suggested is None
+    assert shaped.suggestion == 2
+    assert noise.suggestion is None
     assert [row.k for row in shaped.rows] == [1, 2, 3]
     for table in (shaped, noise):
         costs = [row.train_cost for row in table.rows]
@@ -43,7 +43,7 @@ def test_temperature_is_the_best_of_a_grid():
     rng = np.random.default_rng(1)
     features = contrast_features(make(rng, 200, shaped=True), rng=rng)
     y = rng.normal(size=(2, 7))
-    bits = information(features, tempered(TemplateSet([Template(PAPER_KNOTS, v) for v in y]), features)).mean()
+    bits = information(features, temper(TemplateSet([Template(PAPER_KNOTS, v) for v in y]), features)).mean()
     from fabula.core.arcs import Arcs
 
     for scale in np.exp(np.linspace(-8, 2, 40)):
@@ -55,8 +55,8 @@ def test_suggestion_is_the_smallest_within_one_error():
     def row(k, bits):
         return CountRow(k, 1.0, 1.0, 1.0, bits, 0.02, 0.0, 0.02, 0.0, 0.02)
 
-    assert CountTable((row(1, 0.1), row(2, 0.29), row(3, 0.3)), 5.0, 9, 9).suggested == 2
-    assert CountTable((row(1, 0.05),), 5.0, 9, 9).suggested is None
+    assert CountTable((row(1, 0.1), row(2, 0.29), row(3, 0.3)), 5.0, 9, 9).suggestion == 2
+    assert CountTable((row(1, 0.05),), 5.0, 9, 9).suggestion is None
 
 
 def test_what_shuffled_collections_tell_as_well_is_not_informative():

@@ -51,9 +51,9 @@ def test_crossover_is_the_fathers_share():
 def test_steps_follow_the_paper_or_cool():
     costs = make(m=5)
     literal = evolve(costs, 1, rng=np.random.default_rng(3), settings=PAPER_EVOLUTION).steps
-    assert literal.mean() == pytest.approx(np.sqrt(2 / np.pi), abs=0.2)
+    assert np.mean(literal) == pytest.approx(np.sqrt(2 / np.pi), abs=0.2)
     cooled = evolve(costs, 1, rng=np.random.default_rng(3), settings=EvolutionSettings(cooling=0.01)).steps
-    assert cooled[-20:].mean() < 0.1 * cooled[:20].mean()
+    assert np.mean(cooled[-20:]) < 0.1 * np.mean(cooled[:20])
 
 
 def test_patience_and_progress_and_seed():
@@ -62,7 +62,7 @@ def test_patience_and_progress_and_seed():
     how = EvolutionSettings(generations=1000, patience=5, cooling=1.0)
     found = evolve(costs, 2, rng=np.random.default_rng(4), settings=how, progress=lambda *told: seen.append(told))
     assert len(found.steps) < 1000
-    assert (found.best[-6:] == found.best[-1]).all()
+    assert set(found.best[-6:]) == {found.cost}
     assert [told[0] for told in seen] == list(range(1, len(found.steps) + 1))
     assert seen[-1] == (len(found.steps), 1000, found.cost)
     again = evolve(costs, 2, rng=np.random.default_rng(4), settings=how)

@@ -9,7 +9,7 @@ from fabula.core.template import Template
 from fabula.core.template_set import TemplateSet
 from fabula.errors import InputError
 from fabula.templates.genealogy import trace_genealogy
-from fabula.templates.learning import learn_templates
+from fabula.templates.learn import learn_templates
 
 
 def make(seed=0, m=120):

@@ -6,7 +6,7 @@ import pytest
 from fabula.core.template import Template
 from fabula.core.template_set import TemplateSet
 from fabula.errors import InputError
-from fabula.templates.learning import METHODS, learn_templates
+from fabula.templates.learn import METHODS, learn_templates
 
 
 def make(seed=0, m=80):

@@ -35,7 +35,7 @@ def command(*, files: tuple[str, ...], by: str | None, window: float, output: tu
       fabula arcs first.txt second.txt -o arcs.html -o arcs.csv
       fabula arcs novel.md --by dialogue --window 5000
     """
-    from fabula.report.inner import check_inner, write_inner
+    from fabula.report.pictures import check_inner, write_inner
     from fabula.session.inner_arcs import Windows, inner_arcs
 
     for path in output:

@@ -40,11 +40,11 @@ def command(
     from fabula.cli.printing import console
     from fabula.cli.progress import counting_bar
     from fabula.media.extraction import Measuring
-    from fabula.session.catalogue.running import Asked, encode_catalogue
+    from fabula.session.catalogue.bulk import CatalogueRequest, encode_catalogue
     from fabula.sources.registry import Opening
 
     with counting_bar("encoding") as report:
-        asked = Asked(path, model, Opening(columns=as_columns(columns)), Measuring(jobs, cache), report)
+        asked = CatalogueRequest(path, model, Opening(columns=as_columns(columns)), Measuring(jobs, cache), report)
         done = encode_catalogue(asked, output, raw=raw)
     out = console()
     out.print(f"encoded: {done.items:,} items of {done.collections:,} collections", markup=False)

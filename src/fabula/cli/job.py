@@ -100,7 +100,7 @@ def plan_(*, task: str, inputs: tuple[str, ...], address: str, model: str | None
       fabula job plan templates-learn albums.parquet -o learned --by energy -k 4
       fabula job plan compare albums.parquet -o compared --features energy,loudness --set epochs=20
     """
-    from fabula.jobs.job import plan_job
+    from fabula.jobs.open_job import plan_job
 
     plan, new = plan_job(address, task, inputs, options=_options(task, options), model=model, shards=shards)
     cut = f"{plan.items:,} {_items(task)} in {len(plan.shards):,} shard{'s' * (len(plan.shards) != 1)}"
@@ -135,8 +135,7 @@ def work_(
     """
     from fabula.cli.progress import counting_bar
     from fabula.jobs.cluster import work_on_cluster
-    from fabula.jobs.pool import work_side_by_side
-    from fabula.jobs.worker import work
+    from fabula.jobs.worker import work, work_side_by_side
 
     if dask is not None and jobs > 1:
         raise InputError("--dask has its own workers: leave --jobs out, or say --dask local:N")
@@ -169,7 +168,7 @@ def status_(*, address: str, as_json: bool, html: Path | None, watch: bool, ever
       fabula job status DIR
       fabula job status DIR --html status.html --watch
     """
-    from fabula.jobs.status import Watch, told
+    from fabula.jobs.status import Watch, describe
     from fabula.report.job_page import write_job_page
 
     looking = Watch(address)
@@ -182,7 +181,7 @@ def status_(*, address: str, as_json: bool, html: Path | None, watch: bool, ever
         else:
             if watch:
                 click.clear()
-            click.echo("\n".join(told(standing)))
+            click.echo("\n".join(describe(standing)))
         if not watch or standing.complete:
             return
         time.sleep(every)
@@ -203,7 +202,7 @@ def gather_(*, address: str, output: Path, partial: bool, as_json: bool) -> None
       fabula job gather DIR -o essence.parquet
       fabula job gather DIR -o so-far.csv --partial
     """
-    from fabula.jobs.gather import gather
+    from fabula.jobs.open_job import gather
 
     found = gather(address, output, partial=partial)
     if as_json:

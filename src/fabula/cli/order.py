@@ -14,7 +14,7 @@ from fabula.cli.help import HeadedCommand
 from fabula.cli.printing import print_lines, print_ordered
 from fabula.cli.progress import counting_bar
 from fabula.cli.restore import restore_version
-from fabula.core.files.writing import check_target
+from fabula.core.files.atomic import check_target
 from fabula.errors import InputError
 from fabula.sources.playlists.formats import PLAYLIST_ENDINGS
 
@@ -215,7 +215,7 @@ _WITH_ALL = ("every", "model", "likeliest", "columns", "output", "jobs", "cache"
 def _order_all(paths: tuple[str, ...], asked: Options) -> None:
     """Order every collection of a table."""
     from fabula.media.extraction import Measuring
-    from fabula.session.catalogue.running import Asked, order_catalogue
+    from fabula.session.catalogue.bulk import CatalogueRequest, order_catalogue
     from fabula.sources.registry import Opening
 
     source = click.get_current_context().get_parameter_source
@@ -226,7 +226,8 @@ def _order_all(paths: tuple[str, ...], asked: Options) -> None:
         raise InputError("--all takes one table and -o, where the orderings go (.csv or .parquet)")
     with counting_bar("ordering") as report:
         opening = Opening(columns=as_columns(asked.columns))
-        what = Asked(paths[0], asked.model, opening, Measuring(asked.jobs, asked.cache), report)
+        measuring = Measuring(asked.jobs, asked.cache)
+        what = CatalogueRequest(paths[0], asked.model, opening, measuring, report)
         done = order_catalogue(what, asked.output, likeliest=asked.likeliest)
     sure = "each the best there is" if done.exact == done.collections else f"{done.exact:,} surely the best there is"
     ordered = f"ordered: {done.collections:,} collections of {done.items:,} items; {sure}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Container
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -36,6 +37,16 @@ def hint(groups: int) -> str:
     ('; over 12 only: take it for a hint', '')
     """
     return f"; over {groups} only: take it for a hint" if groups < _FEW else ""
+
+
+def make_table(*columns: str, left: Container[str] = (), wrap: Container[str] = (), title: str | None = None) -> Table:
+    """A table without lines to which rows are added: columns stand to the right but those named, and do not wrap."""
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, header_style="bold", title=title, title_justify="left")
+    for name in columns:
+        table.add_column(name, justify="left" if name in left else "right", no_wrap=name not in wrap)
+    return table
 
 
 def print_lines(*lines: str) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fabula.core.display import named, number, table_html
+from fabula.core.display import name_some, number, table_html
 from fabula.core.essence import Floats
 from fabula.core.ordering import as_ordering
 from fabula.errors import InputError
@@ -182,10 +182,9 @@ class Collection:
 
     def __repr__(self) -> str:
         what = f"{len(self)} item{'' if len(self) == 1 else 's'}{', in their true order' if self.ordered else ''}"
-        first = named([item.label for item in self.items], 3)
-        return (
-            f"<Collection {self.title or self.id!r}: {what} ({first}); features: {named(self.feature_names) or 'none'}>"
-        )
+        first = name_some([item.label for item in self.items], 3)
+        features = name_some(self.feature_names) or "none"
+        return f"<Collection {self.title or self.id!r}: {what} ({first}); features: {features}>"
 
     def _repr_html_(self) -> str:
         names = self.feature_names[:_COLUMNS] if self.features.ndim == 2 else ()

@@ -85,12 +85,12 @@ def number(value: float) -> str:
     return f"{value:.0f}" if whole and abs(value) < 1e15 else f"{value:.4g}"
 
 
-def named(names: Sequence[str], most: int = 6) -> str:
+def name_some(names: Sequence[str], most: int = 6) -> str:
     """Some names of a list, and how many more there are.
 
     Examples
     --------
-    >>> named(["a", "b", "c"], 2)
+    >>> name_some(["a", "b", "c"], 2)
     'a, b, and 1 more'
     """
     rest = len(names) - most

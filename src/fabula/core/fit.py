@@ -136,7 +136,7 @@ def fit(
         shown = inverse(mixed)  # item -> where it is shown
         fixed_there = {position: int(shown[item]) for position, item in pinned.items()}
         ordering = mixed[_place(rows[mixed], goals, fixed_there, {(int(shown[i]), p) for i, p in banned})]
-    return Fit(ordering, template, targets, _distance(rows[ordering], goals))
+    return Fit(ordering, template, targets, distances(rows[ordering], goals))
 
 
 def lay(essence: ArrayLike, ordering: ArrayLike, template: Template) -> Fit:
@@ -150,7 +150,7 @@ def lay(essence: ArrayLike, ordering: ArrayLike, template: Template) -> Fit:
     values = as_essence(essence)
     order = as_ordering(ordering, len(values))
     targets = template.samples(len(values))
-    deviations = _distance(values[order].reshape(len(values), -1), targets.reshape(len(values), -1))
+    deviations = distances(values[order].reshape(len(values), -1), targets.reshape(len(values), -1))
     return Fit(order, template, targets, deviations, exact=False)
 
 
@@ -169,7 +169,7 @@ def _place(rows: Floats, goals: Floats, pinned: dict[int, int], banned: set[tupl
     allowed = np.ones((n, n), dtype=bool)
     for item, position in banned:
         allowed[item, position] = False
-    floor = float(_distance(rows[ordering[held]], goals[held]).max(initial=0.0))
+    floor = float(distances(rows[ordering[held]], goals[held]).max(initial=0.0))
     try:
         ordering[free] = items[_match_general(rows[items], goals[free], allowed[np.ix_(items, free)], floor)]
     except ConstraintError as error:
@@ -183,7 +183,7 @@ def _match_general(rows: Floats, goals: Floats, allowed: NDArray[np.bool_], floo
     The solver sees the items in the order of their values, so that the order in which they came has no say.
     """
     rank = np.lexsort(rows.T[::-1])
-    cost = _distance(rows[rank, np.newaxis], goals[np.newaxis])  # (m, m)
+    cost = distances(rows[rank, np.newaxis], goals[np.newaxis])  # (m, m)
     ordering = rank[match_assignment(np.where(allowed[rank], cost, np.inf), floor=floor)]
     alike: dict[bytes, list[int]] = {}  # positions of items that nothing tells apart
     for position, item in enumerate(ordering):
@@ -193,7 +193,7 @@ def _match_general(rows: Floats, goals: Floats, allowed: NDArray[np.bool_], floo
     return ordering
 
 
-def _distance(rows: Floats, goals: Floats) -> Floats:
+def distances(rows: Floats, goals: Floats) -> Floats:
     """Euclidean distance over the last axis."""
     difference = rows - goals
     if difference.shape[-1] == 1:

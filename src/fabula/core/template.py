@@ -5,12 +5,13 @@ last but one knot ("not-a-knot"); with two knots that is the line, with three th
 values, ``t(u) = B(u) y``, which :func:`basis` gives and the learning of templates rests on.
 
 A smooth spline swings beyond its knots: five knots at 0 beside one at 2 give a dip nobody drew. Templates drawn by hand
-are "monotone": between two knots they stay between their values (:mod:`fabula.core.interpolation`).
+are "monotone": between two knots they stay between their values (:mod:`fabula.core.template`).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
@@ -18,9 +19,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from fabula.core.display import caption_html, curve_svg
 from fabula.core.essence import Floats, as_essence, normalise
-from fabula.core.interpolation import CUBIC, INTERPOLATIONS, monotone_pieces, piece_operator
 from fabula.core.ordering import positions as even_positions
 from fabula.errors import InputError
+
+CUBIC, MONOTONE = "cubic", "monotone"
+INTERPOLATIONS = (CUBIC, MONOTONE)
+
 
 PAPER_KNOTS = (0.0, 0.2, 0.3, 0.5, 0.65, 0.8, 1.0)  # appendix B of the paper
 
@@ -108,16 +112,16 @@ class Template:
             out[start:stop] = _polynomial(self._pieces[piece : piece + 1], u[start:stop] - self.knots[piece])
         return out
 
-    def flipped(self) -> Template:
+    def flip(self) -> Template:
         """The template upside down: peaks become valleys."""
         return replace_values(self, -self.values, name=f"{self.name} (flipped)" if self.name else "")
 
-    def reversed(self) -> Template:
+    def reverse(self) -> Template:
         """The template from its end to its beginning."""
         name = f"{self.name} (reversed)" if self.name else ""
         return Template(1.0 - self.knots[::-1], self.values[::-1], name, self.description, self.interpolation)
 
-    def normalised(self) -> Template:
+    def normalise(self) -> Template:
         """The same template on the scale of a z-scored essence: mean 0 and deviation 1 along it.
 
         A flat one becomes zero.
@@ -127,6 +131,8 @@ class Template:
         deviation = curve.std(axis=0)
         flat = deviation <= 1e-9 * np.maximum(1.0, np.abs(curve).max(axis=0))
         return replace_values(self, np.where(flat, 0.0, (self.values - centre) / np.where(flat, 1.0, deviation)))
+
+    flipped, reversed, normalised = flip, reverse, normalise  # as they were called first
 
     def __repr__(self) -> str:
         size = f", {self.dimensions} dimensions" if self.values.ndim > 1 else ""
@@ -203,7 +209,7 @@ def basis(knots: ArrayLike, positions: ArrayLike) -> Floats:
     checked = _as_knots(knots)
     u = as_positions(positions)
     piece = np.searchsorted(checked[1:-1], u, side="right")
-    return _polynomial(piece_operator(checked.tobytes())[piece], u - checked[piece])
+    return _polynomial(_piece_operator(checked.tobytes())[piece], u - checked[piece])
 
 
 def as_positions(positions: ArrayLike) -> Floats:
@@ -213,6 +219,72 @@ def as_positions(positions: ArrayLike) -> Floats:
     if not inside.all():
         raise InputError(f"positions must lie in [0, 1]; got {u[~inside].flat[0]}")
     return u
+
+
+def _monotone_pieces(x: Floats, y: Floats) -> Floats:
+    """The polynomials (q - 1, 4[, d]), from power 0 up, of a curve that stays between neighbouring knots (q,)."""
+    dx = np.diff(x).reshape(-1, *(1,) * (y.ndim - 1))
+    slope = np.diff(y, axis=0) / dx
+    derivative = _monotone_slopes(dx, slope)
+    start, end = derivative[:-1], derivative[1:]
+    return np.stack([y[:-1], start, (3 * slope - 2 * start - end) / dx, (start + end - 2 * slope) / dx**2], axis=1)
+
+
+@lru_cache(maxsize=64)
+def _piece_operator(knots: bytes) -> Floats:
+    """From knot values to the polynomial of each piece: shape (q - 1, 4, q), coefficients from power 0 up."""
+    x = np.frombuffer(knots, dtype=np.float64)
+    q = len(x)
+    dx = np.diff(x)
+    eye = np.eye(q)
+    slope = np.diff(eye, axis=0) / dx[:, np.newaxis]  # (q - 1, q)
+    derivative = _derivative_operator(dx, slope)  # (q, q)
+    gap = dx[:, np.newaxis]
+    start, end = derivative[:-1], derivative[1:]
+    return np.stack([eye[:-1], start, (3 * slope - 2 * start - end) / gap, (start + end - 2 * slope) / gap**2], axis=1)
+
+
+def _monotone_slopes(dx: Floats, slope: Floats) -> Floats:
+    """The slope at each knot, shape (q[, d]); ``dx`` has shape (q - 1[, 1])."""
+    if len(dx) == 1:
+        return np.concatenate([slope, slope])
+    left, right = slope[:-1], slope[1:]
+    before, after = 2 * dx[1:] + dx[:-1], dx[1:] + 2 * dx[:-1]
+    level = np.sign(left) * np.sign(right) <= 0
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):  # of a slope next to nothing
+        inner = np.where(level, 0.0, (before + after) / (before / left + after / right))
+    first = _end_slope(dx[0], dx[1], slope[0], slope[1])
+    last = _end_slope(dx[-1], dx[-2], slope[-1], slope[-2])
+    return np.concatenate([first[np.newaxis], inner, last[np.newaxis]])
+
+
+def _end_slope(near: Floats, far: Floats, slope: Floats, next_slope: Floats) -> Floats:
+    """The slope at an end: of the parabola through three knots, held where that would turn."""
+    found = ((2 * near + far) * slope - near * next_slope) / (near + far)
+    found = np.where(np.sign(found) != np.sign(slope), 0.0, found)
+    turning = (np.sign(slope) != np.sign(next_slope)) & (np.abs(found) > 3 * np.abs(slope))
+    return np.asarray(np.where(turning, 3 * slope, found))
+
+
+def _derivative_operator(dx: Floats, slope: Floats) -> Floats:
+    """From knot values to the spline's slope at each knot, shape (q, q): the not-a-knot equations, solved."""
+    q = len(dx) + 1
+    if q == 2:
+        return np.vstack([slope[0], slope[0]])
+    if q == 3:  # the parabola through three points
+        middle = (dx[1] * slope[0] + dx[0] * slope[1]) / (dx[0] + dx[1])
+        return np.vstack([2 * slope[0] - middle, middle, 2 * slope[1] - middle])
+    A = np.zeros((q, q))
+    R = np.zeros((q, q))
+    for i in range(1, q - 1):  # the second derivative is continuous at each inner knot
+        A[i, i - 1 : i + 2] = dx[i], 2 * (dx[i - 1] + dx[i]), dx[i - 1]
+        R[i] = 3 * (dx[i] * slope[i - 1] + dx[i - 1] * slope[i])
+    first, last = dx[0] + dx[1], dx[-2] + dx[-1]
+    A[0, :2] = dx[1], first  # the third derivative is continuous at the second knot
+    R[0] = ((dx[0] + 2 * first) * dx[1] * slope[0] + dx[0] ** 2 * slope[1]) / first
+    A[-1, -2:] = last, dx[-2]  # and at the last but one
+    R[-1] = (dx[-1] ** 2 * slope[-2] + (2 * last + dx[-1]) * dx[-2] * slope[-1]) / last
+    return np.asarray(np.linalg.solve(A, R), dtype=np.float64)
 
 
 def _brief(values: Floats) -> str:
@@ -231,8 +303,8 @@ def _pieces_of(knots: Floats, values: Floats, interpolation: str) -> Floats:
     if interpolation not in INTERPOLATIONS:
         raise InputError(f"interpolation must be {' or '.join(map(repr, INTERPOLATIONS))}; got {interpolation!r}")
     if interpolation == CUBIC:
-        return np.tensordot(piece_operator(knots.tobytes()), values, axes=(2, 0))
-    return monotone_pieces(knots, values)
+        return np.tensordot(_piece_operator(knots.tobytes()), values, axes=(2, 0))
+    return _monotone_pieces(knots, values)
 
 
 def _as_knots(knots: ArrayLike) -> Floats:

@@ -5,7 +5,7 @@ A template file is JSON that a person can edit::
     {"format": "fabula-templates", "version": 1,
      "templates": [{"name": "arch", "description": "Up and down.", "knots": [0, 0.5, 1], "values": [0, 1, 0]}]}
 
-One that was learned also has ``seen``: digests of what it was learned from, as :mod:`fabula.core.seen` makes them.
+One that was learned also has ``seen``: digests of what it was learned from (:mod:`fabula.core.fingerprints`).
 A template that was drawn says so, ``"interpolation": "monotone"``; without it, the curve is the cubic spline.
 """
 
@@ -21,14 +21,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fabula.core.display import caption_html, curve_svg, named
+from fabula.core.display import caption_html, curve_svg, name_some
 from fabula.core.essence import Floats, as_essence
-from fabula.core.files.writing import write_whole
-from fabula.core.interpolation import CUBIC
+from fabula.core.files.atomic import write_whole
+from fabula.core.fingerprints import Fingerprints
 from fabula.core.ordering import Ints
 from fabula.core.ordering import positions as even_positions
-from fabula.core.seen import Seen
-from fabula.core.template import Template, as_positions
+from fabula.core.template import CUBIC, Template, as_positions
 from fabula.errors import FileError, InputError
 
 FORMAT = "fabula-templates"
@@ -58,7 +57,7 @@ class TemplateSet:
     """
 
     templates: list[Template]
-    seen: Seen | None = field(default=None, repr=False, compare=False)
+    seen: Fingerprints | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "templates", list(self.templates))
@@ -126,7 +125,7 @@ class TemplateSet:
             raise FileError(f'{path}: "templates" must be a list of at least one template')
         read = [_read_row(row, f"{path}: template {number}") for number, row in enumerate(rows, start=1)]
         try:
-            return cls(read, Seen.from_dict(document.get("seen")))
+            return cls(read, Fingerprints.from_dict(document.get("seen")))
         except InputError as error:
             raise FileError(f"{path}: {error}") from error
 
@@ -134,7 +133,7 @@ class TemplateSet:
         return len(self.templates)
 
     def __repr__(self) -> str:
-        return f"<TemplateSet of {len(self)}: {named([t.name or 'without a name' for t in self.templates], 8)}>"
+        return f"<TemplateSet of {len(self)}: {name_some([t.name or 'without a name' for t in self.templates], 8)}>"
 
     def _repr_html_(self) -> str:
         cells = "".join(

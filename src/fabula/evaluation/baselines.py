@@ -102,7 +102,7 @@ def template_proposals(
     return proposals
 
 
-def shuffled_proposals(
+def shuffle_proposals(
     essences: Sequence[ArrayLike], templates: Iterable[Template], rng: np.random.Generator
 ) -> list[list[Ints]]:
     """The paper's second baseline: the essence shuffled within each collection, then fitted to the templates.
@@ -112,7 +112,7 @@ def shuffled_proposals(
     Examples
     --------
     >>> rise = Template([0, 1], [-1, 1])
-    >>> [p[0].size for p in shuffled_proposals([[3.0, 1.0, 2.0]], [rise], np.random.default_rng(0))]
+    >>> [p[0].size for p in shuffle_proposals([[3.0, 1.0, 2.0]], [rise], np.random.default_rng(0))]
     [3]
     """
     values = [as_essence(essence, name=f"essence of collection {number}") for number, essence in enumerate(essences)]
@@ -153,19 +153,8 @@ def single_features(collections: Sequence[Collection], rng: np.random.Generator)
     orderings: dict[str, list[Ints]] = {}
     for name in names:
         for direction, sign in (("up", 1.0), ("down", -1.0)):
-            orderings[f"{name} {direction}"] = [_sorted(sign * c.column(name), rng) for c in collections]
+            orderings[f"{name} {direction}"] = [_sort(sign * c.column(name), rng) for c in collections]
     return orderings
-
-
-def best_orderings(proposals: Sequence[Sequence[ArrayLike]], metric: str = "edit") -> list[Ints]:
-    """Of each set of proposals the one closest to the true order by a metric; the first of equals.
-
-    Examples
-    --------
-    >>> best_orderings([[[2, 0, 1], [0, 2, 1]]], "spearman")
-    [array([0, 2, 1])]
-    """
-    return [ordering for ordering, _ in _best(proposals, metric)]
 
 
 def best_scores(proposals: Sequence[Sequence[ArrayLike]], metric: str = "edit") -> Floats:
@@ -182,17 +171,13 @@ def best_scores(proposals: Sequence[Sequence[ArrayLike]], metric: str = "edit") 
 
     Returns
     -------
-    Shape (m,), one per collection, ready for :func:`fabula.evaluation.comparison.compare_scores`.
+    Shape (m,), one per collection, ready for :func:`fabula.evaluation.significance.compare_scores`.
 
     Examples
     --------
     >>> best_scores([[[2, 1, 0], [0, 2, 1]], [[0, 1]]]).round(3)
     array([0.333, 1.   ])
     """
-    return np.array([score for _, score in _best(proposals, metric)])
-
-
-def _best(proposals: Sequence[Sequence[ArrayLike]], metric: str) -> list[tuple[Ints, float]]:
     if metric not in METRICS:
         raise InputError(f"the metric must be one of {', '.join(METRICS)}; got {metric!r}")
     best = []
@@ -203,11 +188,10 @@ def _best(proposals: Sequence[Sequence[ArrayLike]], metric: str) -> list[tuple[I
             raise InputError(f"collection {number}: {error}") from error
         if len({order.size for order in checked}) > 1:
             raise InputError(f"collection {number}: its proposals must all have the same items")
-        scored = [(order, METRICS[metric](order)) for order in checked]
-        best.append(max(scored, key=lambda pair: pair[1]))
-    return best
+        best.append(max(METRICS[metric](order) for order in checked))
+    return np.array(best)
 
 
-def _sorted(values: Floats, rng: np.random.Generator) -> Ints:
+def _sort(values: Floats, rng: np.random.Generator) -> Ints:
     mixed = rng.permutation(len(values))
     return np.asarray(mixed[np.argsort(values[mixed], kind="stable")], dtype=np.intp)

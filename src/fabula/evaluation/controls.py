@@ -46,20 +46,20 @@ def noise_features(
     return out
 
 
-def shuffled_orders(collections: Sequence[Collection], rng: np.random.Generator) -> list[Collection]:
+def shuffle_orders(collections: Sequence[Collection], rng: np.random.Generator) -> list[Collection]:
     """The same collections, each with its items in a uniformly random order that is taken for the true one.
 
     Examples
     --------
     >>> from fabula.core.collection import Item
     >>> c = Collection("1", [Item("a"), Item("b")], [[1.0], [2.0]], ["energy"])
-    >>> len(shuffled_orders([c], np.random.default_rng(0))[0])
+    >>> len(shuffle_orders([c], np.random.default_rng(0))[0])
     2
     """
     return [c.reordered(rng.permutation(len(c)), ordered=True) for c in collections]
 
 
-def shuffled_titles(collections: Sequence[Collection], rng: np.random.Generator) -> list[Collection]:
+def shuffle_titles(collections: Sequence[Collection], rng: np.random.Generator) -> list[Collection]:
     """The same collections without features, titles dealt anew among the items of each.
 
     Who has which title tells nothing then; how many titles of which kind there are still does not tell the order.
@@ -68,25 +68,25 @@ def shuffled_titles(collections: Sequence[Collection], rng: np.random.Generator)
     --------
     >>> from fabula.core.collection import Item
     >>> c = Collection("1", [Item("a", "Intro"), Item("b", "Outro")], [[1.0], [2.0]], ["energy"])
-    >>> sorted(item.title for item in shuffled_titles([c], np.random.default_rng(0))[0].items)
+    >>> sorted(item.title for item in shuffle_titles([c], np.random.default_rng(0))[0].items)
     ['Intro', 'Outro']
     """
     out = []
-    for c in known_only(collections, (), titles=True):
+    for c in keep_only(collections, (), titles=True):
         dealt = rng.permutation(len(c))
         items = [replace(item, title=c.items[i].title) for item, i in zip(c.items, dealt, strict=True)]
         out.append(_with_items(c, items))
     return out
 
 
-def known_only(collections: Sequence[Collection], features: Names[str], *, titles: bool) -> list[Collection]:
+def keep_only(collections: Sequence[Collection], features: Names[str], *, titles: bool) -> list[Collection]:
     """The same collections of which nothing but some features, and titles or not, is known.
 
     Examples
     --------
     >>> from fabula.core.collection import Item
     >>> c = Collection("1", [Item("a", "Intro")], [[1.0, 2.0]], ["energy", "valence"])
-    >>> known_only([c], ["valence"], titles=False)[0].features, known_only([c], [], titles=False)[0].items[0].title
+    >>> keep_only([c], ["valence"], titles=False)[0].features, keep_only([c], [], titles=False)[0].items[0].title
     (array([[nan,  2.]]), '')
     """
     out = []

@@ -20,15 +20,16 @@ from numpy.typing import ArrayLike
 from fabula.core.collection import Collection
 from fabula.core.display import table_html
 from fabula.core.essence import Floats
+from fabula.core.fingerprints import fingerprints_of
 from fabula.core.ordering import Ints
-from fabula.core.seen import seen_by
 from fabula.errors import InputError, SeenWarning
-from fabula.evaluation.bound import TablePair, bits_against, table_bits
-from fabula.evaluation.intervals import mean_interval
+from fabula.evaluation.intervals import Interval, mean_interval
 
+TablePair = tuple[Floats, Floats]
 Score = Callable[[Floats], ArrayLike]
 
 _SEQUENCES = 4096  # scored at a time
+_ORDERINGS = 65_536  # gathered at a time
 
 
 class Scoring(Protocol):
@@ -141,7 +142,7 @@ def mutual_information(
     for collection in collections:
         if not collection.ordered:
             raise InputError(f"collection {collection.id!r} is not ordered: its true order must be known")
-    seen = seen_among(model, collections)
+    seen = count_seen(model, collections)
     if seen:
         message = (
             f"{seen:,} of {len(collections):,} collections were trained on: what is measured on them is no finding"
@@ -163,17 +164,86 @@ def mutual_information(
 
 
 @contextmanager
-def told_elsewhere() -> Iterator[None]:
+def suppress_seen_warning() -> Iterator[None]:
     """Give no :class:`fabula.errors.SeenWarning`: what was trained on and is measured is told in another way."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SeenWarning)
         yield
 
 
-def seen_among(model: object, collections: Sequence[Collection]) -> int | None:
+def count_seen(model: object, collections: Sequence[Collection]) -> int | None:
     """How many collections a model was trained on, by the record of its training; None where there is no record."""
-    seen = seen_by(getattr(model, "training", None) or {})
+    seen = fingerprints_of(getattr(model, "training", None) or {})
     return None if seen is None else sum(seen.among(collections))
+
+
+def info_nce_bits(truth: Floats, others: Floats) -> Floats:
+    """The InfoNCE bound of each collection: log2 N + log2 softmax(truth), averaged over the draws.
+
+    Parameters
+    ----------
+    truth
+        Shape (b,): the score of each true order.
+    others
+        Shape (b, draws, negatives): the scores of random orders.
+
+    Returns
+    -------
+    Bits, shape (b,).
+
+    Examples
+    --------
+    >>> info_nce_bits(np.array([0.0]), np.zeros((1, 2, 3)))
+    array([0.])
+    """
+    logits = np.concatenate([np.broadcast_to(truth[:, np.newaxis, np.newaxis], (*others.shape[:2], 1)), others], axis=2)
+    top = logits.max(axis=2, keepdims=True)
+    total = top[:, :, 0] + np.log(np.exp(logits - top).sum(axis=2))  # (b, draws)
+    nats = truth[:, np.newaxis] - total + math.log(logits.shape[2])
+    return np.asarray(nats.mean(axis=1) / math.log(2))
+
+
+def table_bits(tables: Sequence[TablePair], *, negatives: int, draws: int, rng: np.random.Generator) -> Floats:
+    """Bits of each collection (c,) from its position scores and flow scores, (n, n) each, items in true order.
+
+    Scores are sums over an ordering, so that a permutation costs but a gather; no essence is scored again.
+
+    Examples
+    --------
+    >>> sure = 9.0 * np.eye(5), np.zeros((5, 5))
+    >>> bool(table_bits([sure] * 4, negatives=31, draws=4, rng=np.random.default_rng(0)).min() > 3)
+    True
+    """
+
+    def scores(part: Ints, orders: Ints) -> tuple[Floats, Floats]:
+        b, _, n = orders.shape
+        positions, flow = (np.stack([tables[i][which] for i in part]) for which in (0, 1))  # (b, n, n)
+        rows = orders * n + (np.arange(b) * n * n)[:, np.newaxis, np.newaxis]  # where each table's rows begin
+        others = positions.take(rows + np.arange(n)).sum(axis=2)
+        others += flow.take(rows[:, :, :-1] + orders[:, :, 1:]).sum(axis=2)
+        return np.trace(positions, axis1=1, axis2=2) + np.trace(flow, offset=1, axis1=1, axis2=2), others
+
+    lengths = np.array([len(positions) for positions, _ in tables])
+    return _bits(scores, lengths, max(1, _ORDERINGS // (negatives * draws)), negatives, draws, rng)
+
+
+def _bits(
+    scores: Callable[[Ints, Ints], tuple[Floats, Floats]],
+    lengths: Ints,
+    step: int,
+    negatives: int,
+    draws: int,
+    rng: np.random.Generator,
+) -> Floats:
+    """Bits (c,) of collections, ``step`` of one length at a time; scores of the true (b,) and of orders (b, r, n)."""
+    bits = np.zeros(len(lengths))  # a single item has one order, and tells nothing
+    for n in np.unique(lengths[lengths > 1]):
+        numbers = np.flatnonzero(lengths == n)
+        for part in (numbers[i : i + step] for i in range(0, len(numbers), step)):
+            orders = rng.permuted(np.tile(np.arange(n), (len(part), negatives * draws, 1)), axis=2)
+            truth, others = scores(part, orders)
+            bits[part] = info_nce_bits(truth, others.reshape(len(part), draws, negatives))
+    return bits
 
 
 def information_of(
@@ -209,12 +279,13 @@ def information_of(
     rng = np.random.default_rng(seed)
     sequences = [np.asarray(essence, dtype=np.float64).reshape(len(essence), -1) for essence in essences]
     lengths = np.array([len(sequence) for sequence in sequences])
-    bits = np.zeros(len(essences))  # of each collection; a single item has one order, and tells nothing
-    for n in np.unique(lengths[lengths > 1]):
-        bits[lengths == n] = _bits_of_length(
-            score, np.stack([s for s in sequences if len(s) == n]), negatives=negatives, draws=draws, rng=rng
-        )
-    return summed_up(bits, lengths, groups, rng, negatives, draws)
+
+    def scores(part: Ints, orders: Ints) -> tuple[Floats, Floats]:
+        block = np.stack([sequences[i] for i in part])  # (b, n, d)
+        return _score(score, block), _score_orderings(score, block, orders)
+
+    bits = _bits(scores, lengths, max(1, _SEQUENCES // (1 + negatives * draws)), negatives, draws, rng)
+    return summarise_bits(bits, lengths, groups, rng, negatives, draws)
 
 
 def _of_tables(
@@ -235,7 +306,7 @@ def _of_tables(
     rng = np.random.default_rng(seed)
     bits = table_bits(tables, negatives=negatives, draws=draws, rng=rng)
     lengths = np.array([len(c) for c in collections])
-    return summed_up(bits, lengths, makers(collections), rng, negatives, draws)
+    return summarise_bits(bits, lengths, makers(collections), rng, negatives, draws)
 
 
 def makers(collections: Sequence[Collection]) -> list[str]:
@@ -257,7 +328,7 @@ def _check(negatives: int, draws: int, collections: int) -> None:
         raise InputError("information needs at least one collection; got none")
 
 
-def summed_up(
+def summarise_bits(
     bits: Floats,
     lengths: Ints,
     groups: Sequence[Hashable] | None,
@@ -282,20 +353,6 @@ def summed_up(
     return Information(mean, low, high, ceiling, negatives, draws, len(bits), per_length, many)
 
 
-def _bits_of_length(score: Score, essences: Floats, *, negatives: int, draws: int, rng: np.random.Generator) -> Floats:
-    """Bits of each collection, (c,), from essences of one length (c, n, d)."""
-    n = essences.shape[1]
-    step = max(1, _SEQUENCES // (1 + negatives * draws))
-    bits = []
-    for start in range(0, len(essences), step):
-        block = essences[start : start + step]  # (b, n, d)
-        orderings = rng.permuted(np.tile(np.arange(n), (len(block), negatives * draws, 1)), axis=2)
-        truth = _score(score, block)  # (b,)
-        others = _score_orderings(score, block, orderings).reshape(len(block), draws, negatives)
-        bits.append(bits_against(truth, others))
-    return np.concatenate(bits)
-
-
 def _score_orderings(score: Score, essences: Floats, orderings: Ints) -> Floats:
     """Scores (b, r) of each essence (b, n, d) in each of its orderings (b, r, n)."""
     b, r, n = orderings.shape
@@ -313,3 +370,26 @@ def _score(score: Score, sequences: Floats) -> Floats:
     if not np.isfinite(scores).all():
         raise InputError("a score must be finite; got NaN or inf")
     return scores
+
+
+def information_gain(
+    new: Tabled, old: Tabled, collections: Sequence[Collection], *, negatives: int = 31, draws: int = 16, seed: int = 0
+) -> Interval:
+    """Bits of one model less those of another, with the 95 % interval of the difference.
+
+    Both are asked about the same permutations, so that chance falls on both alike.
+
+    Parameters
+    ----------
+    new, old
+        Models whose scores are sums over tables.
+    collections
+        In their true order, none of them trained on.
+    negatives, draws, seed
+        As of :func:`fabula.evaluation.information.mutual_information`.
+    """
+    found = [
+        table_bits(m.tables_all(collections), negatives=negatives, draws=draws, rng=np.random.default_rng(seed))
+        for m in (new, old)
+    ]
+    return mean_interval(found[0] - found[1], np.random.default_rng(seed), makers(collections))

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fabula.core.essence import Floats
+from fabula.core.ordering import Ints
 from fabula.errors import InputError
 
 _DRAWN = 4_000_000  # numbers drawn and held at a time
@@ -35,7 +36,7 @@ def bootstrap(
     resamples: int = 2000,
     method: Literal["bca", "percentile"] = "bca",
 ) -> Interval:
-    """Bootstrap interval of a mean; for a mean difference pass ``paired_differences(a, b)``.
+    """Bootstrap interval of a mean; for a mean difference pass ``pair_differences(a, b)[0]``.
 
     Parameters
     ----------
@@ -62,11 +63,11 @@ def bootstrap(
         raise InputError(f"resamples must be at least 1; got {resamples}")
     if method not in ("bca", "percentile"):
         raise InputError(f'the method must be "bca" or "percentile"; got {method!r}')
-    sample = known(as_scores(values, "values"))
+    sample = drop_missing(as_scores(values, "values"))
     mean = float(sample.mean())
     if is_constant(sample):
         return Interval(len(sample), mean, mean, mean)
-    means = np.concatenate(list(_resampled_means(sample, rng, resamples)))
+    means = np.concatenate([sample[drawn].mean(axis=1) for drawn in _resample(len(sample), resamples, rng)])
     ends = np.array([(1 - level) / 2, (1 + level) / 2])
     low, high = np.quantile(means, _bca_ends(sample, means, ends) if method == "bca" else ends.round(12))
     return Interval(len(sample), mean, float(low), float(high))
@@ -155,8 +156,7 @@ def _student_ends(
         low, high = stdtrit(g - 1, ends)
         return float(low), float(high)
     found = []
-    for size in batches(resamples, g):
-        drawn = rng.integers(g, size=(size, g))
+    for drawn in _resample(g, resamples, rng):
         totals, sizes = sums[drawn], counts[drawn]
         means = totals.sum(axis=1) / sizes.sum(axis=1)
         errors = _errors(totals, sizes, means)
@@ -179,7 +179,7 @@ def as_scores(values: ArrayLike, name: str) -> Floats:
     return array
 
 
-def known(values: Floats) -> Floats:
+def drop_missing(values: Floats) -> Floats:
     """The values that are not NaN; at least two."""
     kept = values[~np.isnan(values)]
     if kept.size < 2:
@@ -192,17 +192,16 @@ def is_constant(values: Floats) -> bool:
     return bool(np.ptp(values) <= _ALIKE * np.abs(values).max())
 
 
-def batches(count: int, width: int) -> Iterator[int]:
-    """Sizes that add up to ``count``, so that of rows of ``width`` numbers a few million are held at a time."""
-    size = max(1, _DRAWN // max(width, 1))
-    for start in range(0, count, size):
-        yield min(size, count - start)
+def batch_size(width: int) -> int:
+    """How many rows of ``width`` numbers are drawn at a time: a few million numbers are held."""
+    return max(1, _DRAWN // max(width, 1))
 
 
-def _resampled_means(sample: Floats, rng: np.random.Generator, resamples: int) -> Iterator[Floats]:
-    n = len(sample)
-    for size in batches(resamples, n):
-        yield sample[rng.integers(0, n, size=(size, n))].mean(axis=1)
+def _resample(groups: int, resamples: int, rng: np.random.Generator) -> Iterator[Ints]:
+    """Numbers of groups drawn with replacement, (rows, groups), some rows at a time."""
+    size = batch_size(groups)
+    for start in range(0, resamples, size):
+        yield rng.integers(groups, size=(min(size, resamples - start), groups))
 
 
 def _bca_ends(sample: Floats, means: Floats, ends: Floats) -> Floats:

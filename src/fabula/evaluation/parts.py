@@ -33,16 +33,16 @@ class Parts:
     measured: Sequence[Collection] | None = None
 
     @property
-    def shown(self) -> Sequence[Collection]:
+    def test(self) -> Sequence[Collection]:
         """The collections a result is measured on."""
         return self.validation if self.measured is None else self.measured
 
-    def changed(self, change: Callable[[Sequence[Collection]], Sequence[Collection]]) -> Parts:
+    def map(self, change: Callable[[Sequence[Collection]], Sequence[Collection]]) -> Parts:
         """The same parts with each changed, in their order."""
         training, validation = change(self.training), change(self.validation)
         return Parts(training, validation, None if self.measured is None else change(self.measured))
 
-    def nested(self, share: float = 0.1) -> Parts:
+    def nest(self, share: float = 0.1) -> Parts:
         """The same with something to measure on that decides nothing.
 
         Where nothing is set apart for it, a share of the training collections decides, and what was to decide is
@@ -50,11 +50,11 @@ class Parts:
         """
         if self.measured is not None or len(self.training) < 2:
             return self
-        learned, aside = divided(self.training, share)
+        learned, aside = divide(self.training, share)
         return Parts(learned, aside, self.validation) if learned else self
 
 
-def divided(collections: Sequence[Collection], share: float) -> tuple[list[Collection], list[Collection]]:
+def divide(collections: Sequence[Collection], share: float) -> tuple[list[Collection], list[Collection]]:
     """Some collections, and about a share of them apart: at least one, and five where there are ten or more.
 
     They go by who made them where at least ten did, else each by itself; which ones depends on the names alone.
@@ -62,7 +62,7 @@ def divided(collections: Sequence[Collection], share: float) -> tuple[list[Colle
     Examples
     --------
     >>> from fabula.core.collection import Item
-    >>> some, apart = divided([Collection(str(i), [Item("a")]) for i in range(20)], 0.1)
+    >>> some, apart = divide([Collection(str(i), [Item("a")]) for i in range(20)], 0.1)
     >>> len(some), len(apart)
     (15, 5)
     """

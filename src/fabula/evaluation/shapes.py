@@ -39,7 +39,7 @@ class ShapeFit:
 
 
 @dataclass(frozen=True, eq=False)
-class Smoothed:
+class SmoothArc:
     """An arc smoothed over windows: its values and a 90 % band of the same drawn again, shapes (p,)."""
 
     values: Floats
@@ -78,10 +78,10 @@ def smooth(values: Floats, span: int, points: int = POINTS) -> Floats:
     return np.asarray((sums[..., starts + span] - sums[..., starts]) / np.maximum(there, 1))
 
 
-def smoothed(values: Floats, span: int, rng: np.random.Generator, draws: int = 400) -> Smoothed:
+def smooth_with_band(values: Floats, span: int, rng: np.random.Generator, draws: int = 400) -> SmoothArc:
     """An arc smoothed over windows, with the band in which nine in ten of the same drawn again lie."""
-    low, high = np.quantile(smooth(_drawn_again(values, draws, rng), span), [0.05, 0.95], axis=0)
-    return Smoothed(smooth(values, span), low, high)
+    low, high = np.quantile(smooth(_draw_again(values, draws, rng), span), [0.05, 0.95], axis=0)
+    return SmoothArc(smooth(values, span), low, high)
 
 
 def fit_shapes(
@@ -114,9 +114,9 @@ def fit_shapes(
     arc = smooth(values, span)
     curves = _unit(np.stack([template.samples(len(arc)) for template in templates]))  # (k, p)
     likeness = curves @ _unit(arc)
-    again = _unit(smooth(_drawn_again(values, draws, rng), span)) @ curves.T  # (r, k)
+    again = _unit(smooth(_draw_again(values, draws, rng), span)) @ curves.T  # (r, k)
     shares = np.bincount(again.argmax(axis=1), minlength=len(templates)) / draws
-    by_chance = (smooth(_shuffled(values, draws, rng), span) @ curves.T).max(axis=1)  # curves have mean 0
+    by_chance = (smooth(_shuffle(values, draws, rng), span) @ curves.T).max(axis=1)  # curves have mean 0
     order = np.argsort(-likeness, kind="stable")
     chance = float((1 + (by_chance >= (curves @ arc).max()).sum()) / (1 + draws))
     return ShapeFit(tuple(templates[i] for i in order), likeness[order], shares[order], chance)
@@ -126,13 +126,13 @@ def _blocks(m: int) -> list[np.ndarray[tuple[int], np.dtype[np.int64]]]:
     return np.array_split(np.arange(m), min(_BLOCKS, m))
 
 
-def _drawn_again(values: Floats, draws: int, rng: np.random.Generator) -> Floats:
+def _draw_again(values: Floats, draws: int, rng: np.random.Generator) -> Floats:
     """The pieces of each block drawn with replacement: shape (r, m)."""
     chosen = [block[rng.integers(len(block), size=(draws, len(block)))] for block in _blocks(len(values))]
     return np.asarray(values[np.concatenate(chosen, axis=1)])
 
 
-def _shuffled(values: Floats, draws: int, rng: np.random.Generator) -> Floats:
+def _shuffle(values: Floats, draws: int, rng: np.random.Generator) -> Floats:
     """The blocks in random orders: shape (r, m)."""
     blocks = _blocks(len(values))
     orders = [np.concatenate([blocks[b] for b in rng.permutation(len(blocks))]) for _ in range(draws)]

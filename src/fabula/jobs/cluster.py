@@ -9,11 +9,11 @@ from contextlib import contextmanager
 from typing import Any
 
 from fabula.errors import FabulaError, import_extra
-from fabula.jobs.job import Job, open_job
-from fabula.jobs.leases import EXPIRY, Lease, Owner
-from fabula.jobs.parts import done_shards, shard_name
+from fabula.jobs.leases import EXPIRY, Owner
+from fabula.jobs.open_job import ShardedJob, open_job
+from fabula.jobs.store import done_shards, shard_name
 from fabula.jobs.task import Round
-from fabula.jobs.worker import Report, Worked, attempt_at, forget_failures
+from fabula.jobs.worker import Outcome, Report, Worked, attempt_at, begin_next_round, forget_failures
 
 _WAIT = 0.5  # seconds before shards that others are at are asked for again
 _ANSWER = "10s"  # how long a scheduler may take to answer
@@ -46,13 +46,18 @@ def work_on_cluster(
     FabulaError
         When the scheduler cannot be reached or is lost; what is done is kept.
     """
-    job = open_job(address, inputs)
+    job, owner = open_job(address, inputs), Owner()
     worked = Worked()
-    with _client(scheduler) as client:
+    with _open_client(scheduler) as client:
         tell(f"dashboard: {client.dashboard_link}")
         try:
             while (now := job.round()) is not None:
-                if not _round(client, job, now, worked, (tuple(inputs), expiry), report):
+                done = done_shards(job.store, now.number)
+                if report is not None:
+                    report(len(done), now.shards, "")
+                if len(done) >= now.shards:
+                    begin_next_round(job, now, owner, expiry)
+                elif not _submit(client, job, now, done, worked, (tuple(inputs), expiry), report):
                     return worked
         finally:
             forget_failures(job, worked.done)
@@ -60,31 +65,29 @@ def work_on_cluster(
     return worked
 
 
-def _round(
-    client: Any, job: Job, now: Round, worked: Worked, how: tuple[tuple[str, ...], float], report: Report | None
+def _submit(
+    client: Any,
+    job: ShardedJob,
+    now: Round,
+    done: set[int],
+    worked: Worked,
+    how: tuple[tuple[str, ...], float],
+    report: Report | None,
 ) -> bool:
     """Submit what is left of a round; False where nothing is left but what failed."""
-    done = done_shards(job.store, now.number)
-    if report is not None:
-        report(len(done), now.shards, "")
-    if len(done) >= now.shards:
-        return _advance(job, now, how[1])
-    left = [s for s in range(now.shards) if s not in done and shard_name(now.number, s) not in worked.failed]
     distributed = import_extra("distributed", extra="cluster", purpose="working on a cluster")
+    left = [s for s in range(now.shards) if s not in done and shard_name(now.number, s) not in worked.failed]
     sent = {
         client.submit(attempt_at, job.store.address, how[0], now.number, shard, how[1], pure=False): shard
         for shard in left
     }
     outcomes = set()
     for future in distributed.as_completed(sent):
-        name = shard_name(now.number, sent[future])
         outcome, why = _outcome(future)
         outcomes.add(outcome)
+        worked.note(shard_name(now.number, sent[future]), outcome, why)
         if outcome == "done":
-            worked.done.append(name)
             done.add(sent[future])
-        elif outcome == "failed":
-            worked.failed[name] = why
         if report is not None:
             report(len(done), now.shards, "")
     if outcomes == {"held"}:
@@ -92,12 +95,12 @@ def _round(
     return bool(left)
 
 
-def _outcome(future: Any) -> tuple[str, str]:
+def _outcome(future: Any) -> tuple[Outcome, str]:
     """How a future went; one whose worker died too often is a shard that failed."""
     if future.status in ("cancelled", "lost"):
         raise CancelledError
     if future.status != "error":
-        found: tuple[str, str] = future.result()
+        found: tuple[Outcome, str] = future.result()
         return found
     error = future.exception()
     if isinstance(error, FabulaError):
@@ -105,23 +108,11 @@ def _outcome(future: Any) -> tuple[str, str]:
     return "failed", f"{type(error).__name__}: {' '.join(str(error).split())}"
 
 
-def _advance(job: Job, now: Round, expiry: float) -> bool:
-    """Plan the round that follows, here: it is little work."""
-    lease = Lease(job.store, f"after-{now.number:03d}", Owner(), expiry)
-    if lease.take():
-        with lease:
-            if job.latest().number == now.number:
-                job.advance(now)
-    else:
-        time.sleep(_WAIT)
-    return True
-
-
 @contextmanager
-def _client(scheduler: str) -> Iterator[Any]:
+def _open_client(scheduler: str) -> Iterator[Any]:
     """A client of an existing cluster, or of one that lives as long as the work; a scheduler that is lost is told."""
     distributed = import_extra("distributed", extra="cluster", purpose="working on a cluster")
-    local = _local(distributed, scheduler)
+    local = _start_local(distributed, scheduler)
     try:
         client = distributed.Client(local or scheduler, timeout=_ANSWER)
     except (OSError, ValueError, TimeoutError) as error:
@@ -139,7 +130,8 @@ def _client(scheduler: str) -> Iterator[Any]:
             local.close(timeout=10)
 
 
-def _local(distributed: Any, scheduler: str) -> Any:
+def _start_local(distributed: Any, scheduler: str) -> Any:
+    """A cluster on this machine where the scheduler is called local, else None."""
     name, _, count = scheduler.partition(":")
     if name != "local":
         return None

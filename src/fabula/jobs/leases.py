@@ -20,7 +20,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from fabula.errors import FabulaError
-from fabula.jobs.store import Store
+from fabula.jobs.store import JobStore
 
 FOLDER = "leases"
 EXPIRY = 60.0  # seconds without a sign of life
@@ -62,7 +62,7 @@ class Claim:
         return now - self.beat > self.expiry or (self.host == here and not _lives(self.pid))
 
 
-def claims(store: Store) -> dict[str, Claim]:
+def claims(store: JobStore) -> dict[str, Claim]:
     """The latest claim on each shard that has one."""
     found: dict[str, Claim] = {}
     for name in store.list(FOLDER):
@@ -85,7 +85,7 @@ class Lease:
         Seconds of silence after which others may take the shard over.
     """
 
-    def __init__(self, store: Store, shard: str, owner: Owner, expiry: float = EXPIRY) -> None:
+    def __init__(self, store: JobStore, shard: str, owner: Owner, expiry: float = EXPIRY) -> None:
         self._store, self._shard, self._owner, self._expiry = store, shard, owner, expiry
         self._number = -1
         self._begun = 0.0
@@ -133,7 +133,7 @@ class Lease:
         return json.dumps(about).encode()
 
 
-def _read(store: Store, name: str) -> Claim | None:
+def _read(store: JobStore, name: str) -> Claim | None:
     """A claim; None where it is gone, and one of no age where it is broken."""
     data = store.read(f"{FOLDER}/{name}")
     shard, _, number = name.rpartition(".")

@@ -1,31 +1,71 @@
 """The plan of a job: what is to be done, with which versions, model and inputs, in which shards.
 
 It is the first file of a job and never changes. Whoever works on the job compares it with what he has: another
-version of this package, another model or another input would put unlike parts into one result, and is refused.
+model, another input or a version that does something else would put unlike parts into one result, and is refused.
+Plans since version 0.4 are gone on with.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
-from fabula.errors import FileError, InputError
-from fabula.jobs.inputs import Input
-from fabula.jobs.store import Store
+from fabula.errors import FileError, InputError, import_extra, shown
+from fabula.jobs.store import JobStore
 from fabula.version import __version__
 
 FORMAT = "fabula-job"
 VERSION = 1
 PLAN = "plan.json"
 MODEL = "model.safetensors"
+_OLDEST = (0, 4)  # the version since which the same plan gives the same parts
 
 
 @dataclass(frozen=True)
-class Plan:
+class Input:
+    """One file that a job reads.
+
+    Attributes
+    ----------
+    path
+        Where it lay when the job was planned: an absolute path, or an address.
+    size
+        Its bytes.
+    digest
+        SHA-256 of its content; of a file at an address, what the file system says instead of reading it all. A folder
+        has none: what of it is read stands in the shards.
+    """
+
+    path: str
+    size: int
+    digest: str
+
+    @classmethod
+    def of(cls, path: str | os.PathLike[str]) -> Input:
+        """Look at a file; a FileError where it cannot be read."""
+        text = os.fspath(path)
+        if "://" in text:
+            return cls(text, *_look_at(text))
+        place = Path(text).resolve()
+        try:
+            return cls(str(place), place.stat().st_size, _file_digest(place))
+        except OSError as error:
+            raise FileError(f"{shown(text)}: cannot be read ({error.strerror or error})") from error
+
+    @classmethod
+    def folder(cls, path: str | os.PathLike[str]) -> Input:
+        """A folder whose files are read."""
+        return cls(str(Path(path).resolve()), 0, "")
+
+
+@dataclass(frozen=True)
+class JobPlan:
     """What a job does.
 
     Attributes
@@ -51,8 +91,8 @@ class Plan:
     inputs: tuple[Input, ...]
     shards: tuple[Any, ...]
     items: int
-    model: Mapping[str, str] = field(default_factory=dict)
-    version: str = __version__
+    model: Mapping[str, str]
+    version: str
 
     @property
     def key(self) -> str:
@@ -64,12 +104,39 @@ class Plan:
     def to_json(self) -> bytes:
         """As it is kept."""
         document = {"format": FORMAT, "format_version": VERSION, "task": self.task, "version": self.version}
-        document |= {"key": self.key, "model": dict(self.model), "inputs": [i.to_dict() for i in self.inputs]}
+        document |= {"key": self.key, "model": dict(self.model), "inputs": [asdict(given) for given in self.inputs]}
         document |= {"options": dict(self.options), "items": self.items, "shards": list(self.shards)}
         return (json.dumps(document, ensure_ascii=False) + "\n").encode()
 
 
-def write_plan(store: Store, plan: Plan, beside: Mapping[str, bytes]) -> bool:
+def find_inputs(inputs: Sequence[Input], elsewhere: Sequence[str] = ()) -> list[Input]:
+    """The inputs of a plan where they lie for this worker, each the same file as when the job was planned.
+
+    Parameters
+    ----------
+    inputs
+        Those of the plan.
+    elsewhere
+        Their paths on this machine, where these are others; one for each.
+
+    Raises
+    ------
+    InputError
+        When one is another file now.
+    """
+    if elsewhere and len(elsewhere) != len(inputs):
+        raise InputError(f"the job reads {len(inputs)} file(s); got {len(elsewhere)}", field="inputs")
+    paths = elsewhere or [given.path for given in inputs]
+    found = [Input.of(path) if given.digest else Input.folder(path) for given, path in zip(inputs, paths, strict=True)]
+    for given, now in zip(inputs, found, strict=True):
+        if not given.digest and not Path(now.path).is_dir():
+            raise InputError(f"{shown(now.path)}: the folder that the job reads is not there")
+        if (given.size, given.digest) != (now.size, now.digest):
+            raise InputError(f"{shown(now.path)}: is not the file that the job was planned with; plan another job")
+    return found
+
+
+def write_plan(store: JobStore, plan: JobPlan, beside: Mapping[str, bytes]) -> bool:
     """Keep a plan where there is none: True where it is new, False where the same one is there already.
 
     Parameters
@@ -92,12 +159,12 @@ def write_plan(store: Store, plan: Plan, beside: Mapping[str, bytes]) -> bool:
         if store.create(PLAN, plan.to_json()):
             return True
     there = read_plan(store)
-    if there.key != plan.key:
+    if (replace(plan, version=there.version) if _goes_on(there) else plan).key != there.key:
         raise InputError(f"{store.address}: another job is planned there ({_unlike(there, plan)}); take another folder")
     return False
 
 
-def read_plan(store: Store) -> Plan:
+def read_plan(store: JobStore) -> JobPlan:
     """Read a plan.
 
     Raises
@@ -112,7 +179,7 @@ def read_plan(store: Store) -> Plan:
         document = json.loads(data)
         if document["format"] != FORMAT or document["format_version"] != VERSION:
             raise FileError(f"{store.address}/{PLAN}: is the plan of no job that this fabula knows")
-        plan = Plan(
+        plan = JobPlan(
             document["task"],
             document["options"],
             tuple(Input(**given) for given in document["inputs"]),
@@ -128,15 +195,15 @@ def read_plan(store: Store) -> Plan:
     return plan
 
 
-def check_plan(store: Store, plan: Plan) -> bytes | None:
+def check_plan(store: JobStore, plan: JobPlan) -> bytes | None:
     """Check version and model; returns the model file, None where the job has none.
 
     Raises
     ------
     InputError
-        When the job was planned by another version, or its model is another now.
+        When the job was planned by a version that this one does not go on with, or its model is another now.
     """
-    if plan.version != __version__:
+    if not _goes_on(plan):
         raise InputError(f"{store.address}: was planned by fabula {plan.version}, this is {__version__}; use the same")
     if not plan.model:
         return None
@@ -170,12 +237,38 @@ def default_shards(items: int, each: int, most: int = 4096) -> int:
     return max(1, min(most, -(-items // each)))
 
 
-def _unlike(there: Plan, plan: Plan) -> str:
+def _goes_on(plan: JobPlan) -> bool:
+    """Whether this version gives the parts that the plan's would."""
+    return _OLDEST <= _release(plan.version) <= _release(__version__)
+
+
+def _release(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.split(".")[:2] if part.isdecimal())
+
+
+def _file_digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _look_at(address: str) -> tuple[int, str]:
+    """Size and digest of what the file system says of a file at an address."""
+    fsspec = import_extra("fsspec", extra="remote", purpose="reading an address")
+    try:
+        files, path = fsspec.core.url_to_fs(address)
+        about = files.info(path)
+        mark = about.get("ETag") or about.get("etag") or files.ukey(path)
+        return int(about["size"]), hashlib.sha256(str(mark).encode()).hexdigest()
+    except Exception as error:
+        raise FileError(f"{address}: cannot be read ({error})") from error
+
+
+def _unlike(there: JobPlan, plan: JobPlan) -> str:
     """What tells two plans apart, in words."""
     for what, one, other in (
         ("task", there.task, plan.task),
         ("version", there.version, plan.version),
-        ("model", _called(there), _called(plan)),
+        ("model", _model_name(there), _model_name(plan)),
         ("inputs", _digests(there.inputs), _digests(plan.inputs)),
         ("options", dict(there.options), dict(plan.options)),
         ("shards", len(there.shards), len(plan.shards)),
@@ -185,7 +278,7 @@ def _unlike(there: Plan, plan: Plan) -> str:
     return "its shards are cut otherwise"
 
 
-def _called(plan: Plan) -> str:
+def _model_name(plan: JobPlan) -> str:
     return f"{plan.model['name']} {plan.model['digest'][:12]}" if plan.model else "none"
 
 

@@ -9,9 +9,10 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from fabula.jobs.job import Job, open_job
 from fabula.jobs.leases import claims
-from fabula.jobs.parts import Manifest, done_shards, read_manifest, shard_name
+from fabula.jobs.open_job import ShardedJob, open_job
+from fabula.jobs.shard_parts import Manifest, read_manifest
+from fabula.jobs.store import done_shards, shard_name
 from fabula.jobs.worker import FAILURES
 
 _WINDOW = 64  # parts by which the rate is told
@@ -84,7 +85,7 @@ class Watch:
     """
 
     def __init__(self, address: str) -> None:
-        self._job: Job = open_job(address, check=False)
+        self._job: ShardedJob = open_job(address, check=False)
         self._known: dict[tuple[int, int], Manifest] = {}
 
     def look(self) -> Standing:
@@ -94,7 +95,7 @@ class Watch:
         last = going or _last(job)
         parts = [self._manifest(last.number, shard) for shard in sorted(done_shards(job.store, last.number))]
         busy = _busy(job, now, {shard_name(last.number, part.shard) for part in parts})
-        failed = _failed(job, {shard_name(last.number, part.shard) for part in parts})
+        failed = _failures(job, {shard_name(last.number, part.shard) for part in parts})
         rate = _rate(parts, now) if going and any(not one.stale for one in busy) else _rate(parts)
         items = sum(part.items for part in parts)
         left = (items / len(parts)) * (last.shards - len(parts)) / rate if parts and rate and going else None
@@ -123,7 +124,7 @@ class Watch:
         return self._known[key]
 
 
-def told(standing: Standing) -> list[str]:
+def describe(standing: Standing) -> list[str]:
     """A standing in words, a line each."""
     one = standing
     share = 100 * one.done / one.shards if one.shards else 100.0
@@ -161,12 +162,12 @@ def duration(seconds: float) -> str:
     return f"{seconds // 3600:.0f} h {seconds % 3600 // 60:.0f} min"
 
 
-def _last(job: Job) -> Any:
+def _last(job: ShardedJob) -> Any:
     """The last round of a job that is complete."""
     return job.round_of(max(0, job.latest().number - 1)) if job.task.rounds else job.round_of(0)
 
 
-def _busy(job: Job, now: float, done: set[str]) -> tuple[Busy, ...]:
+def _busy(job: ShardedJob, now: float, done: set[str]) -> tuple[Busy, ...]:
     here = socket.gethostname()
     found = sorted(claims(job.store).items())
     return tuple(
@@ -176,7 +177,7 @@ def _busy(job: Job, now: float, done: set[str]) -> tuple[Busy, ...]:
     )
 
 
-def _failed(job: Job, done: set[str]) -> dict[str, str]:
+def _failures(job: ShardedJob, done: set[str]) -> dict[str, str]:
     found = {}
     for file in job.store.list(FAILURES):
         name = file.removesuffix(".json")

@@ -6,19 +6,25 @@ slashes. What is written is there whole or not at all; of all who create the sam
 
 from __future__ import annotations
 
-import contextlib
 import os
+import re
 import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
-from fabula.errors import FileError, shown
+from fabula.errors import FileError, import_extra, shown
+
+PARTS = "parts"  # the folder of what is done
 
 _ASIDE = "temporary"  # files under way; nobody lists them
 _FLEETING = "leases/"  # what may be lost with the machine that wrote it, and so need not be forced onto the disk
+_MANIFEST = re.compile(r"(\d{3,})-(\d{5,})\.json")
+_TAKEN = ("PreconditionFailed", "ConditionalRequestConflict", "412", "409", "pre-condition", "conditional request")
 
 
-class Store(Protocol):
+class JobStore(Protocol):
     """The operations of a job's place."""
 
     address: str
@@ -39,7 +45,7 @@ class Store(Protocol):
         """Remove a file; nothing happens where there is none."""
 
 
-def open_store(address: str | os.PathLike[str]) -> Store:
+def open_store(address: str | os.PathLike[str]) -> JobStore:
     """The store of an address: ``scheme://...`` by fsspec (extra ``remote``), anything else is a folder.
 
     Examples
@@ -52,10 +58,25 @@ def open_store(address: str | os.PathLike[str]) -> Store:
     """
     text = os.fspath(address)
     if "://" in text and not text.startswith("file://"):
-        from fabula.jobs.remote import AddressStore
-
         return AddressStore(text)
     return FolderStore(text.removeprefix("file://"))
+
+
+def shard_name(number: int, shard: int) -> str:
+    """What a shard of a round is called in file names.
+
+    Examples
+    --------
+    >>> shard_name(0, 12)
+    '000-00012'
+    """
+    return f"{number:03d}-{shard:05d}"
+
+
+def done_shards(store: JobStore, number: int) -> set[int]:
+    """The shards of a round that are done: those that have a manifest."""
+    found = (_MANIFEST.fullmatch(name) for name in store.list(PARTS))
+    return {int(match[2]) for match in found if match and int(match[1]) == number}
 
 
 class FolderStore:
@@ -68,55 +89,34 @@ class FolderStore:
 
     def read(self, name: str) -> bytes | None:
         """The content of a file; None where there is none."""
-        try:
+        with self._explain(name, "read"), suppress(FileNotFoundError, NotADirectoryError):
             return (self._folder / name).read_bytes()
-        except (FileNotFoundError, NotADirectoryError):
-            return None
-        except OSError as error:
-            raise self._error(name, "read", error) from error
+        return None
 
     def write(self, name: str, data: bytes) -> None:
         """Write under a temporary name elsewhere in the folder, then rename."""
-        try:
-            aside = self._aside(name, data)
-            try:
-                aside.replace(self._place(name))
-            finally:
-                with contextlib.suppress(OSError):
-                    aside.unlink(missing_ok=True)
-        except OSError as error:
-            raise self._error(name, "written", error) from error
+        with self._explain(name, "written"), self._aside(name, data) as aside:
+            aside.replace(self._place(name))
 
     def create(self, name: str, data: bytes) -> bool:
         """Write elsewhere, then link: a link to a name that is taken fails, for all but one."""
-        try:
+        with self._explain(name, "written"):
             place = self._place(name)
             if place.exists():
                 return False
-            aside = self._aside(name, data)
-            try:
-                return _linked(aside, place, data)
-            finally:
-                with contextlib.suppress(OSError):
-                    aside.unlink(missing_ok=True)
-        except OSError as error:
-            raise self._error(name, "written", error) from error
+            with self._aside(name, data) as aside:
+                return _link(aside, place, data)
 
     def list(self, folder: str) -> list[str]:
         """The names in a folder."""
-        try:
+        with self._explain(folder, "listed"), suppress(FileNotFoundError, NotADirectoryError):
             return sorted(entry.name for entry in os.scandir(self._folder / folder))
-        except (FileNotFoundError, NotADirectoryError):
-            return []
-        except OSError as error:
-            raise self._error(folder, "listed", error) from error
+        return []
 
     def delete(self, name: str) -> None:
         """Remove a file."""
-        try:
+        with self._explain(name, "removed"):
             (self._folder / name).unlink(missing_ok=True)
-        except OSError as error:
-            raise self._error(name, "removed", error) from error
 
     def _place(self, name: str) -> Path:
         place = self._folder / name
@@ -125,8 +125,9 @@ class FolderStore:
             self._made.add(place.parent)
         return place
 
-    def _aside(self, name: str, data: bytes) -> Path:
-        """The data of a name in a file of its own, on the disk."""
+    @contextmanager
+    def _aside(self, name: str, data: bytes) -> Iterator[Path]:
+        """The data of a name in a file of its own, on the disk, until it has its name."""
         aside = self._place(f"{_ASIDE}/{uuid.uuid4().hex}")
         try:
             with aside.open("xb") as file:
@@ -134,17 +135,21 @@ class FolderStore:
                 if not name.startswith(_FLEETING):
                     file.flush()
                     os.fsync(file.fileno())
-        except BaseException:
-            with contextlib.suppress(OSError):
+            yield aside
+        finally:
+            with suppress(OSError):
                 aside.unlink(missing_ok=True)
-            raise
-        return aside
 
-    def _error(self, name: str, what: str, error: OSError) -> FileError:
-        return FileError(f"{shown(self._folder / name)}: cannot be {what} ({error.strerror or error})")
+    @contextmanager
+    def _explain(self, name: str, what: str) -> Iterator[None]:
+        """Say in one line what the system refuses."""
+        try:
+            yield
+        except OSError as error:
+            raise FileError(f"{shown(self._folder / name)}: cannot be {what} ({error.strerror or error})") from error
 
 
-def _linked(aside: Path, place: Path, data: bytes) -> bool:
+def _link(aside: Path, place: Path, data: bytes) -> bool:
     """Give a file its name unless that is taken."""
     try:
         os.link(aside, place)
@@ -157,3 +162,93 @@ def _linked(aside: Path, place: Path, data: bytes) -> bool:
         except FileExistsError:
             return False
     return True
+
+
+class AddressStore:
+    """A folder of an fsspec file system, S3 above all.
+
+    S3 has no renaming, and none is needed: an object is there when its upload is complete. ``create`` is a conditional
+    put (``If-None-Match: *``), which S3 grants to one of all who ask at once.
+
+    Parameters
+    ----------
+    address
+        ``s3://bucket/folder``, ``memory://folder``, ``sftp://host/folder``, ... S3 takes keys and endpoint from where
+        its tools look for them, such as ``AWS_ENDPOINT_URL``.
+    """
+
+    def __init__(self, address: str) -> None:
+        fsspec = import_extra("fsspec", extra="remote", purpose="a job at an address")
+        self.address = address.rstrip("/")
+        try:
+            self._files, root = fsspec.core.url_to_fs(self.address, **_options(self.address))
+        except ImportError as error:
+            raise FileError(
+                f"{self.address}: needs a library that is not installed: pip install 'fabula[remote]' ({error})"
+            ) from error
+        except ValueError as error:
+            raise FileError(f"{address}: no such kind of address ({error})") from error
+        self._root = str(root).rstrip("/")
+
+    def read(self, name: str) -> bytes | None:
+        """The content of an object; None where there is none."""
+        with self._explain(name, "read"), suppress(FileNotFoundError):
+            return bytes(self._files.cat_file(self._at(name)))
+        return None
+
+    def write(self, name: str, data: bytes) -> None:
+        """Put an object; it is there when the upload is complete."""
+        with self._explain(name, "written"):
+            self._files.pipe_file(self._at(name), data)
+
+    def create(self, name: str, data: bytes) -> bool:
+        """Put an object unless there is one.
+
+        A put whose answer was lost is sent again by the library, and then finds itself: what is there is compared.
+        """
+        with self._explain(name, "written"):
+            try:
+                self._files.pipe_file(self._at(name), data, mode="create")
+            except Exception as error:
+                words = f"{type(error).__name__} {error}"
+                if isinstance(error, FileExistsError) or any(word in words for word in _TAKEN):
+                    return self.read(name) == data
+                raise
+            return True
+
+    def list(self, folder: str) -> list[str]:
+        """The names in a folder."""
+        found: Any = []
+        with self._explain(folder, "listed"), suppress(FileNotFoundError):
+            try:
+                found = self._files.ls(self._at(folder), detail=False, refresh=True)
+            except TypeError:  # a file system that keeps no listing to refresh
+                found = self._files.ls(self._at(folder), detail=False)
+        return sorted(name for name in (str(path).rstrip("/").rpartition("/")[2] for path in found) if name)
+
+    def delete(self, name: str) -> None:
+        """Remove an object."""
+        with self._explain(name, "removed"), suppress(FileNotFoundError):
+            self._files.rm_file(self._at(name))
+
+    def _at(self, name: str) -> str:
+        return f"{self._root}/{name}"
+
+    @contextmanager
+    def _explain(self, name: str, what: str) -> Iterator[None]:
+        """Say in one line what the file system refuses; each kind has errors of its own."""
+        try:
+            yield
+        except FileError:
+            raise
+        except Exception as error:
+            reason = " ".join(str(error).split()) or type(error).__name__
+            raise FileError(f"{self.address}/{name}: cannot be {what} ({reason})") from error
+
+
+def _options(address: str) -> dict[str, Any]:
+    """S3 must not answer from a listing of before."""
+    if not address.startswith(("s3://", "s3a://")):
+        return {}
+    endpoint = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")
+    return {"use_listings_cache": False, **({"endpoint_url": endpoint} if endpoint else {})}

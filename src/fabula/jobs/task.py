@@ -8,16 +8,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from fabula.jobs.inputs import Input
-
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from fabula.jobs.job import Job
+    from fabula.jobs.open_job import ShardedJob
+    from fabula.jobs.plan import Input
 
 
 @dataclass(frozen=True)
-class Asked:
+class JobRequest:
     """What a job is asked to do.
 
     Attributes
@@ -45,7 +44,7 @@ class Cut:
     Attributes
     ----------
     inputs, shards, items, options
-        As :class:`fabula.jobs.plan.Plan` has them.
+        As :class:`fabula.jobs.plan.JobPlan` has them.
     beside
         Name -> content of files to keep beside the plan.
     """
@@ -76,7 +75,7 @@ class Round:
     state: Mapping[str, Any] = field(default_factory=dict)
 
 
-class Task(ABC):
+class JobTask(ABC):
     """A kind of work.
 
     A task must give the same rows for the same shard, whoever does it and however often.
@@ -102,21 +101,24 @@ class Task(ABC):
     rounds: ClassVar[bool] = False
 
     @abstractmethod
-    def cut(self, asked: Asked) -> Cut:
+    def cut(self, asked: JobRequest) -> Cut:
         """Look at the inputs and cut the work into shards."""
 
-    def open(self, job: Job) -> Any:
+    def open(self, job: ShardedJob) -> Any:
         """What all shards need, made once in a process."""
         return None
 
     @abstractmethod
-    def do(self, job: Job, now: Round, shard: int) -> tuple[pa.Table, int]:
+    def do(self, job: ShardedJob, now: Round, shard: int) -> tuple[pa.Table, int]:
         """Do one shard: its rows, and how many items that were."""
 
-    def following(self, job: Job, now: Round) -> Round:
+    def following(self, job: ShardedJob, now: Round) -> Round:
         """The round after one that is complete, without shards where that was the last. Same parts, same answer."""
         return Round(now.number + 1, 0)
 
-    def gather(self, job: Job, output: Path) -> dict[str, Any] | None:
+    def gather(self, job: ShardedJob, output: Path) -> dict[str, Any] | None:
         """Write what the parts of a complete job come to, and say what to tell of it; None: the rows of all parts."""
         return None
+
+
+Task = JobTask  # its name in 0.4: plans may name tasks of one's own, which are gone on with, too

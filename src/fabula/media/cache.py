@@ -48,13 +48,7 @@ class DatabaseError(Exception):
 
 
 def database(path: Path) -> Database:
-    """The database at a path, opened once for each thread of a process; made where there is none.
-
-    Raises
-    ------
-    DatabaseError
-        When it can be neither opened nor made.
-    """
+    """The database at a path, opened once for each thread of a process; made where there is none."""
     known: dict[tuple[int, str], Database] = _own.__dict__.setdefault("known", {})
     which = (os.getpid(), str(path))  # a connection must not be used in a process that was forked from its own
     if which in known and not path.exists():  # somebody has removed it
@@ -65,22 +59,7 @@ def database(path: Path) -> Database:
 
 
 class Database:
-    """Numbers by spec, version and content.
-
-    Parameters
-    ----------
-    path
-        A file; made with its folder where it is absent, made anew where it is broken.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> folder = tempfile.TemporaryDirectory()
-    >>> one = Database(Path(folder.name) / "a.sqlite")
-    >>> one.keep("audio", 1, b"key", b"12345678"); one.recall("audio", 1, b"key"), one.counts()
-    (b'12345678', (('audio', 1, 1),))
-    >>> one.close(); folder.cleanup()
-    """
+    """Numbers by spec, version and content, in a file that is made with its folder, and anew where it is broken."""
 
     def __init__(self, path: Path) -> None:
         self.path, self.written = path, 0
@@ -270,25 +249,14 @@ def keep(key: str, spec: Spec, features: NDArray[np.float64]) -> bool:
 
 @dataclass(frozen=True)
 class CacheInfo:
-    """What the cache holds.
+    """What the cache holds."""
 
-    Attributes
-    ----------
-    path
-        The database.
-    entries
-        (spec, version, how many) of what it holds.
-    size, most
-        Bytes on the disk, and at most.
-    old
-        Entries of earlier versions, one file each, that nobody has asked for since.
-    """
-
-    path: Path
-    entries: tuple[tuple[str, int, int], ...]
+    path: Path  # the database
+    entries: tuple[tuple[str, int, int], ...]  # (spec, version, how many) of what it holds
+    # Bytes on the disk, and at most.
     size: int
     most: int
-    old: int
+    old: int  # entries of earlier versions, one file each, that nobody has asked for since
 
 
 def cache_info() -> CacheInfo:
@@ -302,13 +270,7 @@ def cache_info() -> CacheInfo:
 
 
 def clear_cache(spec: str | None = None) -> int:
-    """Forget what is kept, of one spec or of all; returns how many entries there were.
-
-    Examples
-    --------
-    >>> clear_cache("no such spec")
-    0
-    """
+    """Forget what is kept, of one spec or of all; returns how many entries there were."""
     old = [file for file in _old_files() if spec is None or file.parent.parent.name.rpartition("-")[0] == spec]
     for file in old:
         file.unlink(missing_ok=True)
@@ -318,13 +280,7 @@ def clear_cache(spec: str | None = None) -> int:
 
 
 def most_bytes() -> int:
-    """The largest the database may be: ``$FABULA_CACHE_LIMIT`` in bytes, or with K, M or G behind; else 4 GiB.
-
-    Raises
-    ------
-    InputError
-        When the variable holds no size.
-    """
+    """The largest the database may be: ``$FABULA_CACHE_LIMIT`` in bytes, or with K, M or G behind; else 4 GiB."""
     text = os.environ.get(LIMIT, "").strip()
     if not text:
         return _MOST

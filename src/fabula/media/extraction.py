@@ -25,77 +25,32 @@ _Outcome = NDArray[np.float64] | FileError
 
 @dataclass(frozen=True, eq=False)
 class Extraction:
-    """The features of many files.
+    """The features of many files."""
 
-    Attributes
-    ----------
-    features
-        Shape (n, f) or (n, f, ...): one row per readable file, in the order given.
-    feature_names
-        f names.
-    kept
-        n indices into the paths given: the files that could be read.
-    problems
-        (path, message) of each file that could not; the message is one line and begins with the path.
-    """
-
+    # Shape (n, f) or (n, f, ...): one row per readable file, in the order given.
     features: NDArray[np.float64] = field(repr=False)
-    feature_names: tuple[str, ...]
-    kept: tuple[int, ...]
+    feature_names: tuple[str, ...]  # f names
+    kept: tuple[int, ...]  # n indices into the paths given: the files that could be read
+    # (path, message) of each file that could not; the message is one line and begins with the path.
     problems: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
 class Measuring:
-    """How files are measured.
+    """How files are measured."""
 
-    Attributes
-    ----------
-    jobs
-        How many files at a time; by default as many as there are cores.
-    cache
-        Whether to use and fill the cache.
-    progress
-        Called with (done, total, path) after each file, in the caller's thread.
-    stop
-        Asked between the blocks of every file; True gives up with `Stopped`.
-    """
-
-    jobs: int | None = None
-    cache: bool = True
-    progress: Progress | None = None
-    stop: Stop = lambda: False
+    jobs: int | None = None  # how many files at a time; by default as many as there are cores
+    cache: bool = True  # whether to use and fill the cache
+    progress: Progress | None = None  # called with (done, total, path) after each file, in the caller's thread
+    stop: Stop = lambda: False  # asked between the blocks of every file; True gives up with `Stopped`
 
 
 def extract(paths: Sequence[str | os.PathLike[str]], spec: Spec, measuring: Measuring | None = None) -> Extraction:
-    """Extract the features of many files.
+    """The features of the files that can be read, and what is wrong with the others.
 
-    What is measured is kept at once: interrupt it, and nothing measured is measured again.
+    What is measured is kept at once: interrupt it, and nothing measured is measured again. Raises `Stopped` when it
+    was asked to give up, and a MissingExtraError when the spec needs a library that is not installed.
 
-    Parameters
-    ----------
-    paths
-        Files, one per item.
-    spec
-        What to measure.
-    measuring
-        How.
-
-    Returns
-    -------
-    Features of the files that can be read, and what is wrong with the others.
-
-    Raises
-    ------
-    InputError
-        When the jobs are not at least 1.
-    MissingExtraError
-        When the spec needs a library that is not installed.
-    Stopped
-        When it was asked to give up.
-
-    Examples
-    --------
     >>> from fabula.media.registry import find_medium
     >>> extract(["no such file.ogg"], find_medium("music").spec()).problems
     (('no such file.ogg', 'no such file.ogg: cannot be read (No such file or directory)'),)
@@ -136,15 +91,7 @@ def _outcomes(names: list[str], spec: Spec, workers: int, how: Measuring) -> Ite
 
 
 def extract_one(path: str, spec: Spec, stop: Stop = lambda: False) -> NDArray[np.float64]:
-    """The features of one file, from the cache where they are known: an array of the spec's shape.
-
-    Raises
-    ------
-    FileError
-        When the file cannot be measured.
-    Stopped
-        When `stop` says True.
-    """
+    """The features of one file, an array of the spec's shape, from the cache where they are known, or a FileError."""
     found = _outcome(path, spec, stop, cache=True)
     if isinstance(found, FileError):
         raise found

@@ -38,18 +38,11 @@ class Fact:
 
 @dataclass(frozen=True, eq=False)
 class Ends:
-    """How items begin and end, in one measure.
-
-    Attributes
-    ----------
-    name, unit
-        What is measured, and in what.
-    start, whole, end
-        Of the beginning, of all and of the end of each item: shape (n,).
-    """
+    """How items begin and end, in one measure."""
 
     name: str
     unit: str
+    # Of the beginning, of all and of the end of each item: shape (n,).
     start: Floats
     whole: Floats
     end: Floats
@@ -57,50 +50,27 @@ class Ends:
 
 @dataclass(frozen=True)
 class Levelling:
-    """How items are brought to one level.
+    """How items are brought to one level."""
 
-    Attributes
-    ----------
-    gains
-        From a collection to what each item needs, in `unit`, shape (n,), and words for what it is brought to.
-    write
-        Writes the gain of one item into a file: path, the item's index, the collection.
-    unit
-        Of the gains.
-    """
-
+    # From a collection to what each item needs, in `unit`, shape (n,), and words for what it is brought to.
     gains: Callable[[Collection], tuple[Floats, str]]
+    # Writes the gain of one item into a file: path, the item's index, the collection.
     write: Callable[[Path, int, Collection], None]
-    unit: str = "dB"
+    unit: str = "dB"  # of the gains
 
 
 @dataclass(frozen=True)
 class Preset:
-    """Wishes that go together under one name.
+    """Wishes that go together under one name."""
 
-    Attributes
-    ----------
-    by
-        Columns that can be the essence, the best first.
-    template
-        The arc drawn over it.
-    smoothness, smooth_by
-        As in a request.
-    """
-
-    by: tuple[str, ...]
-    template: str
+    by: tuple[str, ...]  # columns that can be the essence, the best first
+    template: str  # the arc drawn over it
+    # As in a request.
     smoothness: float
     smooth_by: Mapping[str, float]
 
     def column(self, collection: Collection) -> str:
-        """The first of its columns that is known of every item.
-
-        Raises
-        ------
-        InputError
-            When none is.
-        """
+        """The first of its columns that is known of every item; an InputError where none is."""
         for name in self.by:
             if name in collection.feature_names and np.isfinite(collection.column(name)).all():
                 return name
@@ -109,35 +79,21 @@ class Preset:
 
 @dataclass(frozen=True)
 class Telling:
-    """What a medium tells.
+    """What a medium tells."""
 
-    Attributes
-    ----------
-    facts
-        From a collection to what can be shown of its items.
-    ends
-        From a collection to how its items begin and end; None where that is not known.
-    doubts
-        From a collection that was measured to sentences about what the user should know.
-    joins
-        From a collection in its new order, and the positions at which a side begins, to what joins each item to those
-        before it, in words; "" where nothing does.
-    """
-
+    # From a collection to what can be shown of its items.
     facts: Callable[[Collection], tuple[Fact, ...]] = lambda collection: ()
+    # From a collection to how its items begin and end; None where that is not known.
     ends: Callable[[Collection], Ends | None] = lambda collection: None
+    # From a collection that was measured to sentences about what the user should know.
     doubts: Callable[[Collection], tuple[str, ...]] = lambda collection: ()
+    # From a collection in its new order, and the positions at which a side begins, to what joins each item to those
+    # before it, in words; "" where nothing does.
     joins: Callable[[Collection, Sequence[int]], list[str]] = lambda collection, breaks: [""] * len(collection)
 
 
 def choose_facts(facts: Sequence[Fact], names: Sequence[str] | None) -> tuple[Fact, ...]:
-    """The facts of these names, ``all`` for all of them.
-
-    Examples
-    --------
-    >>> choose_facts([Fact("weight", ("1 kg",))], ["all"])[0].name
-    'weight'
-    """
+    """The facts of these names, ``all`` for all of them."""
     known = {fact.name: fact for fact in facts}
     if names is not None and list(names) == ["all"]:
         return tuple(facts)
@@ -153,30 +109,16 @@ def choose_facts(facts: Sequence[Fact], names: Sequence[str] | None) -> tuple[Fa
 
 @dataclass(frozen=True)
 class Unit:
-    """A unit of length.
+    """A unit of length."""
 
-    Attributes
-    ----------
-    name
-        What is counted, in the plural: seconds, words, pages, items.
-    show
-        From several lengths to their texts, as finely as it takes to tell them apart.
-    read
-        From what a person types to a length; an InputError where it is none.
-    example
-        Something `read` takes, for messages.
-    """
-
-    name: str
-    show: Callable[..., list[str]]
-    read: Callable[[str], float]
-    example: str
+    name: str  # what is counted, in the plural: seconds, words, pages, items
+    show: Callable[..., list[str]]  # from several lengths to their texts, as finely as it takes to tell them apart
+    read: Callable[[str], float]  # from what a person types to a length; an InputError where it is none
+    example: str  # something `read` takes, for messages
 
     def text(self, length: float | None) -> str:
         """One length as text; empty where it is not known.
 
-        Examples
-        --------
         >>> SECONDS.text(200.4), COUNT.text(3), SECONDS.text(None)
         ('3:20', '3', '')
         """
@@ -186,8 +128,6 @@ class Unit:
 def as_clock(seconds: float, *, digits: int = 0) -> str:
     """Minutes and seconds, with hours where there are some, and with digits behind the seconds if asked for.
 
-    Examples
-    --------
     >>> as_clock(1320.4), as_clock(3723), as_clock(1320.4, digits=1)
     ('22:00', '1:02:03', '22:00.4')
     """
@@ -206,8 +146,6 @@ def as_clocks(*seconds: float) -> list[str]:
 
     Without it a side of 22:00 could be too short for an item of 22:00.
 
-    Examples
-    --------
     >>> as_clocks(1320, 1412.3), as_clocks(1320, 1320.4)
     (['22:00', '23:32'], ['22:00.0', '22:00.4'])
     """
@@ -225,8 +163,6 @@ _PARTS = {"s": 1.0, "m": 60.0, "h": 3600.0}
 def as_seconds(text: str) -> float:
     """Seconds of ``22:00``, ``1:02:03``, ``90s``, ``45m`` or ``1.5h``.
 
-    Examples
-    --------
     >>> as_seconds("22:00"), as_seconds("1.5h")
     (1320.0, 5400.0)
     """
@@ -241,24 +177,12 @@ def as_seconds(text: str) -> float:
 
 
 def as_numbers(*lengths: float) -> list[str]:
-    """Several numbers as text, whole where they are.
-
-    Examples
-    --------
-    >>> as_numbers(3.0, 2.5)
-    ['3', '2.5']
-    """
+    """Several numbers as text, whole where they are."""
     return [f"{length:g}" for length in lengths]
 
 
 def as_number(text: str) -> float:
-    """A number above 0.
-
-    Examples
-    --------
-    >>> as_number("12")
-    12.0
-    """
+    """A number above 0."""
     try:
         number = float(text)
     except ValueError:
@@ -273,12 +197,6 @@ COUNT = Unit("items", as_numbers, as_number, "12")
 
 
 def total(lengths: Sequence[float | None]) -> float | None:
-    """The sum of lengths; None where one is not known.
-
-    Examples
-    --------
-    >>> total([1.0, 2.0]), total([1.0, None])
-    (3.0, None)
-    """
+    """The sum of lengths; None where one is not known."""
     known = [length for length in lengths if length is not None]
     return float(sum(known)) if len(known) == len(lengths) else None

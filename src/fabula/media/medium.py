@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +16,9 @@ from fabula.core.essence import Floats
 from fabula.errors import InputError
 from fabula.media.facts import COUNT, Levelling, Preset, Telling, Unit
 from fabula.media.steps import Steps, essence_steps
-from fabula.models.steps.evidence import Evidence
+
+if TYPE_CHECKING:
+    from fabula.models.steps.evidence import Evidence
 
 # Specs: what a kind of features is called, in which version, and how one file is measured.
 
@@ -46,7 +50,7 @@ class Spec:
     feature_names: tuple[str, ...]
     measure: Callable[[str, Stop], NDArray[np.float64]]
     shape: tuple[int, ...]
-    prepare: Callable[[], None] = lambda: None
+    prepare: Callable[[], object] = lambda: None
 
 
 class Stopped(Exception):  # noqa: N818 - not an error: what was asked for
@@ -55,87 +59,53 @@ class Stopped(Exception):  # noqa: N818 - not an error: what was asked for
 
 # Looking at items once, and at some of them as if there were no others: what step models ask of a medium.
 
-Look = Callable[[Sequence[int]], Evidence]  # from rows of a collection to what is known of these
+Look = Callable[[Sequence[int]], "Evidence"]  # from rows of a collection to what is known of these
 
 
-def nothing(rows: Sequence[int]) -> Evidence:
-    """Where items tell nothing beside their features."""
+def look_at_nothing(rows: Sequence[int]) -> Evidence:
+    """The look of items that tell nothing beside their features."""
+    from fabula.models.steps.evidence import Evidence
+
     return Evidence()
-
-
-def no_look(collection: Collection) -> Look:
-    """The look of a medium whose items tell nothing beside their features."""
-    return nothing
-
-
-# Threads: what runs through several items of a collection, such as the people of a story.
 
 
 @dataclass(frozen=True, eq=False)
 class Threads:
-    """What runs through several of n items.
+    """What runs through several of n items, such as the people of a story."""
 
-    Attributes
-    ----------
-    names
-        k of them, the one that is met most first.
-    counts
-        How often each is met in each item: shape (n, k).
-    """
-
-    names: tuple[str, ...]
-    counts: Floats
+    names: tuple[str, ...]  # k of them, the one that is met most first
+    counts: Floats  # how often each is met in each item: shape (n, k)
 
 
 @dataclass(frozen=True)
 class Words:
-    """What people call things of this medium.
+    """What people call things of this medium."""
 
-    Attributes
-    ----------
-    item, items
-        One atom, and several.
-    collection
-        Several that belong together.
-    creator
-        Who made an item; also its name in JSON and tables.
-    traits
-        Feature -> (word for an item that has much of it, word for one that has little).
-    features
-        Feature -> what people call it, where its own name is not it.
-    file, files
-        A file that is an item, and several.
-    """
-
+    # One atom, and several.
     item: str = "item"
     items: str = "items"
-    collection: str = "collection"
-    creator: str = "creator"
+    collection: str = "collection"  # several that belong together
+    creator: str = "creator"  # who made an item; also its name in JSON and tables
+    # Feature -> (word for an item that has much of it, word for one that has little).
     traits: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    # Feature -> what people call it, where its own name is not it.
     features: Mapping[str, str] = field(default_factory=dict)
+    # A file that is an item, and several.
     file: str = "a file of a known kind"
     files: str = "files of a known kind"
 
 
 @dataclass(frozen=True, eq=False)
 class Wave:
-    """What an item looks like over its length.
+    """What an item looks like over its length."""
 
-    Attributes
-    ----------
-    low, high
-        Shape (k,): the smallest and the largest value in each of k equal parts, from -1 to 1.
-    begins, ends
-        Where there is something first and last, in the unit of the medium; both 0 where there is nothing.
-    length
-        Of the item, in the unit of the medium.
-    """
-
+    # Shape (k,): the smallest and the largest value in each of k equal parts, from -1 to 1.
     low: Floats
     high: Floats
+    # Where there is something first and last, in the unit of the medium; both 0 where there is nothing.
     begins: float
     ends: float
-    length: float
+    length: float  # of the item, in the unit of the medium
 
 
 @dataclass(frozen=True)
@@ -151,49 +121,31 @@ Lengths = Callable[[Collection], Floats]
 
 @dataclass(frozen=True)
 class Preview:
-    """How an item is shown on the page: as ``"sound"``, ``"picture"`` or ``"text"``, or not at all (``""``).
+    """How an item is shown on the page: as ``"sound"``, ``"picture"`` or ``"text"``, or not at all (``""``)."""
 
-    Attributes
-    ----------
-    kind
-        Which of them.
-    types
-        The media type of an ending where the server cannot guess it.
-    wave
-        From a file, and a function that says whether to give up, to what it looks like over its length.
-    cover
-        From a file, and the most pixels that its longer side needs, to the picture that stands for it; None where there
-        is none. One that is in the file already may be larger.
-    gains
-        From a collection to what brings its items to one level, in dB, shape (n,), none above 0; NaN where it is
-        not known.
-    ends
-        From an item to how it begins and how it ends as plain text, to be read where two meet; None where there is
-        nothing to read.
-    """
-
-    kind: str = ""
+    kind: str = ""  # which of them
+    # The media type of an ending where the server cannot guess it.
     types: Mapping[str, str] = field(default_factory=dict)
+    # From a file, and a function that says whether to give up, to what it looks like over its length.
     wave: Callable[[str, Stop], Wave] | None = None
+    # From a file, and the most pixels that its longer side needs, to the picture that stands for it; None where there
+    # is none. One that is in the file already may be larger.
     cover: Callable[[str, int], Cover | None] | None = None
+    # From a collection to what brings its items to one level, in dB, shape (n,), none above 0; NaN where it is not
+    # known.
     gains: Lengths | None = None
+    # From an item to how it begins and how it ends as plain text, to be read where two meet; None where there is
+    # nothing to read.
     ends: Callable[[Item], tuple[str, str] | None] | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class Facing:
-    """What faces what on two pages of a book.
+    """What faces what on two pages of a book."""
 
-    Attributes
-    ----------
-    alone
-        Shape (n,), bool: which items need both pages.
-    costs
-        Measures two tables (n, n): how far two items are from each other, symmetric, about 1 on average; and what it
-        costs besides that these two face each other, whether they match or contrast.
-    """
-
-    alone: NDArray[np.bool_]
+    alone: NDArray[np.bool_]  # shape (n,), bool: which items need both pages
+    # Measures two tables (n, n): how far two items are from each other, symmetric, about 1 on average; and what it
+    # costs besides that these two face each other, whether they match or contrast.
     costs: Callable[[], tuple[Floats, Floats]]
 
 
@@ -202,14 +154,22 @@ Output = Callable[[Collection, Path, Sequence[int]], Path]  # items in their new
 Sheet = Callable[[Collection, Path, Sequence[int], float], Path]  # the same, and the gap between two items
 
 
-def no_lengths(collection: Collection) -> Floats:
-    """Lengths of items that have none: NaN, shape (n,)."""
-    return np.full(len(collection), np.nan)
+def column(collection: Collection, name: str) -> Floats:
+    """A feature of n items, shape (n,); NaN where the collection has none of that name."""
+    if name not in collection.feature_names or collection.features.ndim > 2:
+        return np.full(len(collection), np.nan)
+    return np.asarray(collection.column(name), dtype=np.float64)
 
 
-def _by_name(path: str) -> Item:
-    """A file that says nothing of itself."""
-    return Item(path, title=Path(path).stem, path=path)
+def load(place: str) -> Any:
+    """What stands at ``"package.module:name"``."""
+    module, _, name = place.partition(":")
+    return getattr(import_module(module), name)
+
+
+def lazy(place: str) -> Callable[..., Any]:
+    """The function at ``"package.module:name"``, imported when it is called: many commands call none of them."""
+    return lambda *given: load(place)(*given)
 
 
 @dataclass(frozen=True)
@@ -287,7 +247,7 @@ class Medium:
     words: Words = Words()
     endings: frozenset[str] = frozenset()
     companions: frozenset[str] = frozenset()
-    read_item: Callable[[str], Item] = _by_name
+    read_item: Callable[[str], Item] = lambda path: Item(path, title=Path(path).stem, path=path)
     number: Callable[[Item], tuple[float, ...] | None] = lambda item: None
     title: Callable[[Sequence[Item]], str] = lambda items: ""
     called: Callable[[str], str] = lambda name: name
@@ -299,11 +259,11 @@ class Medium:
     specs: Mapping[str, Callable[[], Spec]] = field(default_factory=dict)
     complete: Callable[[Collection], Collection] = lambda collection: collection
     unit: Unit = COUNT
-    lengths: Lengths = no_lengths
+    lengths: Lengths = lambda collection: np.full(len(collection), np.nan)
     unknown: Mapping[str, str] = field(default_factory=dict)
     steps: Callable[[Collection, Floats], Steps] = essence_steps
     threads: Callable[[Collection], Threads | None] = lambda collection: None
-    look: Callable[[Collection], Look] = no_look
+    look: Callable[[Collection], Look] = lambda collection: look_at_nothing
     models: tuple[str, ...] = ()
     proposer: str | None = None
     neighbours: bool = False
@@ -320,13 +280,7 @@ class Medium:
     presets: Mapping[str, Preset] = field(default_factory=dict)
 
     def spec(self, name: str | None = None) -> Spec:
-        """A spec by name; by default the first.
-
-        Raises
-        ------
-        InputError
-            When there is no such spec.
-        """
+        """A spec by name; by default the first. An InputError where there is none."""
         if not self.specs:
             raise InputError(f"{self.words.items} of medium {self.name!r} cannot be measured")
         chosen = name or next(iter(self.specs))

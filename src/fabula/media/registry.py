@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cache
-from importlib import import_module
 from importlib.metadata import entry_points
 
 from fabula.core.collection import Collection
 from fabula.errors import InputError
-from fabula.media.medium import Medium
+from fabula.media.medium import Medium, load
 
 GROUP = "fabula.media"
 _HOME = {  # name: where it lies
@@ -26,17 +25,10 @@ ITEMS = Medium("items")  # things of which nothing is known but numbers
 
 @cache
 def media() -> dict[str, Medium]:
-    """Every medium by name, those of the house first.
-
-    Examples
-    --------
-    >>> "music" in media()
-    True
-    """
+    """Every medium by name, those of the house first."""
     found: dict[str, Medium] = {}
     for name, where in _HOME.items():
-        module, _, attribute = where.partition(":")
-        found[name] = getattr(import_module(module), attribute)
+        found[name] = load(where)
     for point in entry_points(group=GROUP):
         medium = point.load()
         if not isinstance(medium, Medium):
@@ -48,13 +40,7 @@ def media() -> dict[str, Medium]:
 
 
 def find_medium(name: str) -> Medium:
-    """A medium by name; the plain one for ``"items"``.
-
-    Raises
-    ------
-    InputError
-        For an unknown name.
-    """
+    """A medium by name; the plain one for ``"items"``. An InputError for an unknown name."""
     known = {**media(), ITEMS.name: ITEMS}
     if name not in known:
         raise InputError(f"there is no medium {name!r}; there are: {', '.join(known)}")
@@ -64,8 +50,6 @@ def find_medium(name: str) -> Medium:
 def medium_of_file(ending: str) -> Medium | None:
     """The medium whose items are files of this ending.
 
-    Examples
-    --------
     >>> medium_of_file(".flac").name
     'music'
     """
@@ -75,8 +59,6 @@ def medium_of_file(ending: str) -> Medium | None:
 def medium_of_columns(names: Iterable[str]) -> Medium:
     """The medium that knows most of a table's columns; the plain one where none knows any.
 
-    Examples
-    --------
     >>> medium_of_columns(["energy", "tempo"]).name, medium_of_columns(["weight"]).name
     ('music', 'items')
     """
@@ -89,8 +71,6 @@ def medium_of_columns(names: Iterable[str]) -> Medium:
 def measure_if_held(collection: Collection) -> tuple[Collection, Medium]:
     """A collection of no files and its medium: by its columns, else by what its items hold, which is measured then.
 
-    Examples
-    --------
     >>> from fabula.core.collection import Item
     >>> rows = [Item(name, details={"text": f"It rained on {name}, and then it stopped."}) for name in ("Ann", "Tom")]
     >>> found, medium = measure_if_held(Collection("c", rows))

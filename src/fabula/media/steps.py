@@ -53,15 +53,9 @@ class Step:
 
 @dataclass(frozen=True, eq=False)
 class Steps:
-    """What lies between neighbours.
+    """What lies between neighbours: one part or more."""
 
-    Attributes
-    ----------
-    parts
-        One or more.
-    """
-
-    parts: tuple[Step, ...]
+    parts: tuple[Step, ...]  # one or more
 
     @property
     def active(self) -> tuple[Step, ...]:
@@ -76,15 +70,8 @@ class Steps:
         return np.asarray(total / sum(weights))
 
     def reweigh(self, by: Mapping[str, float]) -> Steps:
-        """The same steps, of which these count, with these weights.
+        """The same steps, of which these count, with these weights above 0; an InputError for an unknown name.
 
-        Raises
-        ------
-        InputError
-            When there is no such part, or a weight is not above 0.
-
-        Examples
-        --------
         >>> both = Steps((Step("size", "cm", np.eye(2)), Step("age", "years", np.eye(2))))
         >>> [part.name for part in both.reweigh({"age": 2.0}).active]
         ['age']
@@ -112,16 +99,9 @@ class Change:
 
 
 def changes(steps: Steps, before: Ints, after: Ints, breaks: Sequence[int] = ()) -> list[Change]:
-    """What an ordering changed, part by part.
+    """What an ordering changed, part by part, from ``before`` to ``after``: two orderings of some of the items.
 
-    Parameters
-    ----------
-    steps
-        Between n items.
-    before, after
-        Two orderings of some of the items.
-    breaks
-        Positions of ``after`` at which a new side begins: the step across is none.
+    The step across one of the ``breaks``, positions of ``after`` at which a new side begins, is none.
     """
     found = []
     for part in steps.active:
@@ -134,15 +114,7 @@ def changes(steps: Steps, before: Ints, after: Ints, breaks: Sequence[int] = ())
 
 
 def essence_steps(collection: Collection, essence: Floats) -> Steps:
-    """Steps where nothing else is known: the distance between essences, in deviations.
-
-    Parameters
-    ----------
-    collection
-        n items.
-    essence
-        Shape (n,) or (n, d).
-    """
+    """Steps where nothing else is known: the distance between essences (n,) or (n, d), in deviations."""
     rows = essence.reshape(len(collection), -1)
     return Steps((Step("essence", "deviations", np.sqrt(((rows[:, np.newaxis] - rows) ** 2).sum(axis=2))),))
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fabula.core.files.writing import write_whole
+from fabula.core.files.atomic import write_whole
 from fabula.errors import FabulaError, FileError, ModelError
 from fabula.models.config import dtype_of
 from fabula.models.header import FORMAT, VERSION, read_header

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from fabula.core.display import named, table_html
-from fabula.core.seen import seen_by
+from fabula.core.display import name_some, table_html
+from fabula.core.fingerprints import fingerprints_of
 
 HISTORY = "history"  # what the epochs brought: too long for a card
 _HIDDEN = ("settings", "seen", HISTORY)
@@ -25,13 +25,13 @@ class CardShown:
         found = [(label, value.partition(" (")[0]) for label, value in flat(self.card, "") if label.startswith("bits")]
         told = "".join(f"; {label} {value}" for label, value in found[:2])
         return (
-            f"<{type(self).__name__}: {named(self.feature_names, 4) or 'no features'}; "
+            f"<{type(self).__name__}: {name_some(self.feature_names, 4) or 'no features'}; "
             f"scorers {', '.join(self.scorers) or 'none'}{told}>"
         )
 
     def _repr_html_(self) -> str:
         rows = [
-            ("features", named(self.feature_names, 16) or "none"),
+            ("features", name_some(self.feature_names, 16) or "none"),
             ("dimensions", str(self.dimensions)),
             ("scorers", ", ".join(self.scorers) or "none"),
             *flat(self.card, ""),
@@ -42,7 +42,7 @@ class CardShown:
 
 def told_of(training: Mapping[str, Any]) -> dict[str, Any]:
     """What a card tells of the training: all but its settings, its epochs and the digests of what it has seen."""
-    seen = seen_by(training)
+    seen = fingerprints_of(training)
     known = "not recorded" if seen is None else f"digests of {len(seen):,} collections, by which they are known again"
     return {**{key: value for key, value in training.items() if key not in _HIDDEN}, "seen": known}
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from html import escape
 from pathlib import Path
 
-from fabula.core.files.writing import write_whole
+from fabula.core.files.atomic import write_whole
 from fabula.jobs.status import Standing, duration
-from fabula.report.page import STYLE
+from fabula.report.markup import html_page, html_table
 
 _MORE = """
 .whole{height:.9rem;border-radius:.45rem;background:var(--line);overflow:hidden;margin:1rem 0}
@@ -38,12 +38,7 @@ def write_job_page(standing: Standing, path: str | Path, *, every: float | None 
 
 
 def job_page(standing: Standing, *, every: float | None = None) -> str:
-    """The page: how much is done, how fast, each shard as a square, who is at work, what failed.
-
-    Returns
-    -------
-    HTML text that loads nothing from elsewhere.
-    """
+    """The page as HTML: how much is done, how fast, each shard as a square, who is at work, what failed."""
     one = standing
     share = one.done / one.shards if one.shards else 1.0
     body = [
@@ -58,11 +53,7 @@ def job_page(standing: Standing, *, every: float | None = None) -> str:
         *_failures(one),
     ]
     again = "" if every is None else f'<meta http-equiv="refresh" content="{max(1, round(every))}">'
-    return (
-        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8">{again}<title>{100 * share:.0f} % · '
-        f'{escape(one.task)} · fabula</title><meta name="viewport" content="width=device-width,initial-scale=1">'
-        f"<style>{STYLE}{_MORE}</style></head><body>{''.join(body)}</body></html>\n"
-    )
+    return html_page(f"{100 * share:.0f} % · {one.task}", body, style=_MORE, head=again)
 
 
 def _facts(one: Standing, share: float) -> str:
@@ -96,18 +87,16 @@ def _workers(one: Standing) -> list[str]:
     if not one.busy:
         told = "" if one.complete else '<p class="note">Nobody is at work.</p>'
         return [told]
-    rows = "".join(
-        f"<tr><td>{escape(each.worker)}</td><td>{escape(each.shard)}</td>"
-        f'<td class="n">{duration(each.seconds)}</td><td>{"lost" if each.stale else "at work"}</td></tr>'
+    rows = (
+        f"<td>{escape(each.worker)}</td><td>{escape(each.shard)}</td>"
+        f'<td class="n">{duration(each.seconds)}</td><td>{"lost" if each.stale else "at work"}</td>'
         for each in one.busy
     )
-    head = '<tr><th>worker</th><th>shard</th><th class="n">for</th><th></th></tr>'
-    return ["<h2>At work</h2>", f'<div class="scroll"><table>{head}{rows}</table></div>']
+    return ["<h2>At work</h2>", html_table('<th>worker</th><th>shard</th><th class="n">for</th><th></th>', rows)]
 
 
 def _failures(one: Standing) -> list[str]:
     if not one.failed:
         return []
-    rows = "".join(f"<tr><td>{escape(name)}</td><td>{escape(why)}</td></tr>" for name, why in one.failed.items())
-    head = "<tr><th>shard</th><th>why it failed</th></tr>"
-    return ["<h2>Failed</h2>", f'<div class="scroll"><table>{head}{rows}</table></div>']
+    rows = (f"<td>{escape(name)}</td><td>{escape(why)}</td>" for name, why in one.failed.items())
+    return ["<h2>Failed</h2>", html_table("<th>shard</th><th>why it failed</th>", rows)]

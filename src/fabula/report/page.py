@@ -2,47 +2,88 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 
 import numpy as np
 
-from fabula.core.files.writing import write_whole
+from fabula.core.files.atomic import write_whole
 from fabula.core.fit import Fit
-from fabula.media.facts import Fact
 from fabula.media.medium import Threads
-from fabula.report import svg
-from fabula.report.figures.colours import STYLE as COLOURS
-from fabula.report.figures.ends import MOST_ITEMS, ends_figure
-from fabula.report.figures.inner import whole_figure
-from fabula.report.figures.likes import MOST_ROWS, likes_figure
-from fabula.report.figures.threads import threads_figure
-from fabula.report.light_table import STYLE as LIGHT
-from fabula.report.light_table import light_table, swatches
-from fabula.session.answer import beside_text, facts_of, gap_text, headline, likely_text, model_name, rows_of, side_line
+from fabula.report.figures import (
+    MOST_ENDS,
+    MOST_LIKES,
+    Drawing,
+    arc_figure,
+    ends_figure,
+    likes_figure,
+    threads_figure,
+    whole_figure,
+)
+from fabula.report.markup import html_page, html_table
+from fabula.session.answer import (
+    Row,
+    beside_text,
+    facts_of,
+    gap_text,
+    headline,
+    likely_text,
+    model_name,
+    rows_of,
+    side_line,
+)
 from fabula.session.inner_arcs import whole_arc
 from fabula.session.ordered import Ordered
 from fabula.session.telling.reasons import story
 
-STYLE = """
-:root{color-scheme:light dark;--ink:#1d2330;--soft:#6b7280;--line:#e1e5ec;--page:#fff;--card:#f7f8fa;--dot:#2f6fde}
-@media(prefers-color-scheme:dark){:root{--ink:#e8ebf1;--soft:#9aa3b2;--line:#343b48;--page:#14171d;--card:#1c2028;
---dot:#6ea8ff}}
-*{box-sizing:border-box}body{margin:0 auto;max-width:60rem;padding:2rem 1rem 4rem;background:var(--page);
-color:var(--ink);font:16px/1.5 system-ui,-apple-system,'Segoe UI',sans-serif}
-h1{font-size:1.6rem;margin:0 0 .2rem}h2{font-size:1.15rem;margin:2.4rem 0 .6rem}
-.sub,.soft{color:var(--soft)}.note{border-left:3px solid #d9822b;padding:.3rem .8rem;background:var(--card);
-margin:.6rem 0}
-figure{margin:1rem 0;padding:.8rem;background:var(--card);border:1px solid var(--line);border-radius:10px}
-figure{overflow-x:auto}svg{width:100%;min-width:34rem;height:auto;display:block}.scroll{overflow-x:auto}
-table{border-collapse:collapse;width:100%;font-size:.93rem}th{text-align:left;color:var(--soft);font-weight:600}
-th,td{padding:.4rem .6rem;border-bottom:1px solid var(--line);vertical-align:top}
-td.n,th.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
-td.why{min-width:15rem}.bar{height:.55rem;border-radius:.3rem;background:var(--dot);min-width:2px;margin-top:.45rem}
-details{border:1px solid var(--line);border-radius:10px;padding:.5rem .9rem;margin:.5rem 0}summary{cursor:pointer}
-ol{margin:.6rem 0;padding-left:2rem}
+_MOST_PICTURES = 400  # items that are shown
+_SIZE = 480  # pixels of each picture, of its longer side
+_LIGHT_STYLE = """
+.light{display:grid;grid-template-columns:repeat(auto-fill,minmax(9rem,1fr));gap:.9rem;margin:.8rem 0}
+.light figure{margin:0;display:grid;grid-template-rows:8rem auto;gap:.35rem;min-width:0}
+.light img{max-width:100%;max-height:8rem;place-self:center;border-radius:2px}
+.light figcaption{font-size:.8rem;overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
+.light h3{grid-column:1/-1;margin:.6rem 0 0;font-size:.9rem}
+.light .why{white-space:normal;margin:0;font-size:.75rem}
+.colours{display:flex;gap:2px;height:.5rem}.colours i{flex:1;border-radius:1px}
+td .colours{width:5rem;height:.9rem}
 """
+
+
+def _light_table(ordered: Ordered) -> list[str]:
+    """The pictures of all items, each with its number; nothing where the medium has none, or there are too many."""
+    preview, rows = ordered.session.medium.preview, rows_of(ordered)
+    if preview.kind != "picture" or preview.cover is None or len(rows) > _MOST_PICTURES:
+        return []
+    cells: list[str] = []
+    colours = next((fact.texts for fact in facts_of(ordered) if fact.coloured), ("",) * len(rows))
+    joins = ordered.session.medium.telling.joins(ordered.collection, ordered.breaks)
+    for row, told, why in zip(rows, colours, joins, strict=True):
+        if row.side and row.number == 1:
+            cells.append(f"<h3>{escape(side_line(ordered, ordered.side_of(row.position)[0]))}</h3>")
+        cells.append(_cell(ordered, row, told, why))
+    return [f'<h2>What it looks like</h2><div class="light">{"".join(cells)}</div>'] if any(cells) else []
+
+
+def _swatches(colours: str) -> str:
+    """Colours as a strip; ``#rrggbb`` with a space between two."""
+    shown = "".join(f'<i style="background:{escape(one)}"></i>' for one in colours.split())
+    return f'<span class="colours" role="img" aria-label="{escape(colours)}">{shown}</span>' if shown else ""
+
+
+def _cell(ordered: Ordered, row: Row, colours: str, why: str) -> str:
+    cover = ordered.session.medium.preview.cover
+    file = ordered.readable.items[row.position].path  # where it really lies
+    path = str(ordered.session.source.folder / file) if file else ""
+    found = cover(path, _SIZE) if cover is not None and path else None
+    label = escape(row.item.label)
+    image = "" if found is None else f"data:{found.type};base64,{b64encode(found.data).decode()}"
+    shown = f'<img loading="lazy" alt="{label}" src="{image}">' if image else "<span></span>"
+    said = f'<p class="soft why">{escape(why)}</p>' if why else ""
+    caption = f'<figcaption dir="auto"><b>{row.label}</b> {label}{said}</figcaption>'
+    return f"<figure>{shown}<div>{_swatches(colours)}{caption}</div></figure>"
 
 
 def write_page(ordered: Ordered, path: str | Path) -> Path:
@@ -51,12 +92,7 @@ def write_page(ordered: Ordered, path: str | Path) -> Path:
 
 
 def order_page(ordered: Ordered) -> str:
-    """The page: the arc after and before, the table with reasons, the alternatives.
-
-    Returns
-    -------
-    HTML text.
-    """
+    """The page as HTML: the arc after and before, the table with reasons, the alternatives."""
     title = ordered.session.title
     body = [
         f"<h1>{escape(title)}</h1>",
@@ -64,7 +100,7 @@ def order_page(ordered: Ordered) -> str:
         f"<p>{escape(_verdict(ordered))}</p>",
         *(f'<p class="note">{escape(note)}</p>' for note in ordered.notes),
         *_figures(ordered),
-        *light_table(ordered),
+        *_light_table(ordered),
         "<h2>The order</h2>",
         _table(ordered),
         *_changes(ordered),
@@ -74,12 +110,7 @@ def order_page(ordered: Ordered) -> str:
         *_threads(ordered),
         *_alternatives(ordered),
     ]
-    style = f"{STYLE}{svg.STYLE}{COLOURS}{LIGHT}"
-    return (
-        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(title)} · fabula</title>'
-        f'<meta name="viewport" content="width=device-width,initial-scale=1"><style>{style}</style>'
-        f"</head><body>{''.join(body)}</body></html>\n"
-    )
+    return html_page(title, body, style=_LIGHT_STYLE)
 
 
 def _summary(ordered: Ordered) -> str:
@@ -111,8 +142,8 @@ def _figures(ordered: Ordered) -> list[str]:
     figures = []
     for name, fit, pinned in (("after", ordered.fit, ordered.pinned), ("before", ordered.given, ())):
         labels = [items[i].label for i in fit.ordering]
-        how = svg.Drawing(fit.template, ordered.sides, pinned, caption=f"The arc {name}", width=900)
-        figures.append(f"<figure>{svg.arc_figure(essence[fit.ordering], labels, how)}</figure>")
+        how = Drawing(fit.template, ordered.sides, pinned, caption=f"The arc {name}", width=900)
+        figures.append(f"<figure>{arc_figure(essence[fit.ordering], labels, how)}</figure>")
     return figures
 
 
@@ -134,7 +165,9 @@ def _table(ordered: Ordered) -> str:
         cells = [f'<td class="n">{row.label}</td><td dir="auto">{escape(row.item.label)}</td>']
         cells += [f'<td dir="auto">{escape(row.item.creator)}</td>'] if creators else []
         cells += [f'<td class="n">{row.length}</td>'] if timed else []
-        cells += [f'<td class="n">{_fact(fact, row.position)}</td>' for fact in facts]
+        for fact in facts:
+            told = fact.texts[row.position]
+            cells.append(f'<td class="n">{_swatches(told) if fact.coloured else escape(told)}</td>')
         cells.append(
             f'<td class="n">{row.index + 1}</td><td class="n">{_number(ordered.session.essence[row.index])}</td>'
         )
@@ -142,13 +175,8 @@ def _table(ordered: Ordered) -> str:
         cells.append(
             f'<td><div class="bar" style="width:{share:.0%}"></div></td><td class="soft why">{escape(why)}</td>'
         )
-        body.append(f"<tr>{''.join(cells)}</tr>")
-    return f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{"".join(body)}</tbody></table></div>'
-
-
-def _fact(fact: Fact, position: int) -> str:
-    text = fact.texts[position]
-    return swatches(text) if fact.coloured else escape(text)
+        body.append("".join(cells))
+    return html_table(head, body)
 
 
 def _changes(ordered: Ordered) -> list[str]:
@@ -162,7 +190,7 @@ def _changes(ordered: Ordered) -> list[str]:
 
 def _ends(ordered: Ordered) -> list[str]:
     ends = ordered.session.medium.telling.ends(ordered.collection)
-    if ends is None or not 1 < len(ordered.ordering) <= MOST_ITEMS:
+    if ends is None or not 1 < len(ordered.ordering) <= MOST_ENDS:
         return []
     figure = ends_figure(ends, ordered.titles, ordered.breaks)
     words = (
@@ -174,7 +202,7 @@ def _ends(ordered: Ordered) -> list[str]:
 
 def _likes(ordered: Ordered) -> list[str]:
     judged = ordered.task.likelihood
-    if judged is None or len(judged.collection) > MOST_ROWS:
+    if judged is None or len(judged.collection) > MOST_LIKES:
         return []
     likes = judged.likes()[ordered.ordering]
     if not np.ptp(likes):  # a model that knows of no positions
@@ -215,9 +243,9 @@ def _alternatives(ordered: Ordered) -> list[str]:
         listed = "".join(f'<li dir="auto">{escape(items[i].label)}</li>' for i in other.ordering)
         figure = ""
         if ordered.session.essence.ndim == 1:
-            how = svg.Drawing(other.template, proposal.sides, width=900, height=240)
+            how = Drawing(other.template, proposal.sides, width=900, height=240)
             labels = [items[i].label for i in other.ordering]
-            figure = svg.arc_figure(ordered.session.essence[other.ordering], labels, how)
+            figure = arc_figure(ordered.session.essence[other.ordering], labels, how)
         name = escape(other.template.name or "an arc")
         parts.append(f"<details><summary>{number}. {name}{score}</summary>{figure}<ol>{listed}</ol></details>")
     return parts

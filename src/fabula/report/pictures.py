@@ -1,30 +1,42 @@
-"""The arc of an ordering as a picture file: SVG by ourselves, other formats by matplotlib."""
+"""Arcs as files, by the ending: that of an ordering as a picture, those within items as pages, pictures and tables.
+
+SVG is made here, other pictures by matplotlib.
+"""
 
 from __future__ import annotations
 
 import io
+import json
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from html import escape
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from fabula.core.files.writing import check_target, write_whole
+from fabula.core.files.atomic import check_target, write_whole
 from fabula.core.ordering import positions
 from fabula.errors import InputError, import_extra
-from fabula.report import svg
+from fabula.report.figures import Drawing, arc_figure, inner_figure
+from fabula.report.markup import html_page, html_table, shorten
+from fabula.session.inner_arcs import InnerArc
 from fabula.session.ordered import Ordered
+from fabula.sources.tables.text_tables import csv_text
 
 ENDINGS = (".svg", ".png", ".pdf")
+INNER_ENDINGS = (".html", ".svg", ".png", ".pdf", ".csv", ".json")
 
 
 def check_picture(path: str | Path) -> Path:
     """Refuse a picture that cannot be written, before any work is done."""
-    target = check_target(path)
-    if target.suffix.lower() not in ENDINGS:
-        raise InputError(f"{target}: the ending must be one of {', '.join(ENDINGS)}")
-    if target.suffix.lower() != ".svg":
-        import_extra("matplotlib", extra="plot", purpose=f"a picture as {target.suffix}")
-    return target
+    return _check(path, ENDINGS)
+
+
+def check_inner(path: str | Path) -> Path:
+    """Refuse a file of inner arcs that cannot be written, before any work is done."""
+    return _check(path, INNER_ENDINGS)
 
 
 def write_picture(ordered: Ordered, path: str | Path) -> Path:
@@ -32,22 +44,53 @@ def write_picture(ordered: Ordered, path: str | Path) -> Path:
     target = check_picture(path)
     if ordered.session.essence.ndim > 1:
         raise InputError("a picture needs an essence of one dimension; this one has several")
-    if target.suffix.lower() == ".svg":
-        how = svg.Drawing(
-            ordered.fit.template, ordered.sides, ordered.pinned, caption=ordered.session.title, standalone=True
-        )
-        essence = ordered.session.essence[ordered.ordering]
-        return write_whole(target, svg.arc_figure(essence, ordered.titles, how) + "\n")
-    return write_whole(target, _drawn(ordered, target.suffix.lower().removeprefix(".")))
+    if target.suffix.lower() != ".svg":
+        return write_whole(target, _plot(target, 4.2, [partial(_plot_order, ordered=ordered)]))
+    how = Drawing(ordered.fit.template, ordered.sides, ordered.pinned, ordered.session.title, standalone=True)
+    return write_whole(target, arc_figure(ordered.session.essence[ordered.ordering], ordered.titles, how) + "\n")
 
 
-def _drawn(ordered: Ordered, kind: str) -> bytes:
-    import_extra("matplotlib", extra="plot", purpose=f"a picture as .{kind}")
+def write_inner(arcs: Sequence[InnerArc], path: str | Path) -> Path:
+    """Write inner arcs: .html, .svg, .csv, .json, or with the extra ``plot`` .png and .pdf."""
+    target = check_inner(path)
+    ending = target.suffix.lower()
+    if ending == ".html":
+        return write_whole(target, _inner_page(arcs))
+    if ending == ".svg":
+        return write_whole(target, inner_figure(arcs) + "\n")
+    if ending == ".csv":
+        columns = ("title", "position", "at", "column", "value", "low", "high", "essence", "shape")
+        return write_whole(target, csv_text(columns, [row for arc in arcs for row in _windows(arc)]))
+    if ending == ".json":
+        return write_whole(target, json.dumps([arc.to_json() for arc in arcs], ensure_ascii=False, indent=1) + "\n")
+    return write_whole(target, _plot(target, 3.2, [partial(_plot_inner, arc=arc) for arc in arcs]))
+
+
+def _check(path: str | Path, endings: Sequence[str]) -> Path:
+    target = check_target(path)
+    ending = target.suffix.lower()
+    if ending not in endings:
+        raise InputError(f"{target}: the ending must be one of {', '.join(endings)}")
+    if ending in (".png", ".pdf"):
+        import_extra("matplotlib", extra="plot", purpose=f"a picture as {target.suffix}")
+    return target
+
+
+def _plot(target: Path, height: float, rows: Sequence[Callable[[Any], None]]) -> bytes:
+    """A picture by matplotlib: one row of axes for each function that fills it."""
     from matplotlib.figure import Figure
 
+    figure = Figure(figsize=(9, height * len(rows)), layout="constrained")
+    for fill, axes in zip(rows, figure.subplots(len(rows), squeeze=False)[:, 0], strict=True):
+        fill(axes)
+        axes.spines[["top", "right"]].set_visible(False)
+    content = io.BytesIO()
+    figure.savefig(content, format=target.suffix.lower().removeprefix("."), dpi=120)
+    return content.getvalue()
+
+
+def _plot_order(axes: Any, ordered: Ordered) -> None:
     essence = ordered.session.essence[ordered.ordering]
-    figure = Figure(figsize=(9, 4.2), layout="constrained")
-    axes = figure.subplots()
     numbers = np.arange(1, len(essence) + 1)
     for side, (start, stop) in enumerate(pairwise([0, *ordered.breaks, len(essence)])):
         along = start + 1 + positions(201) * max(stop - start - 1, 1e-9)
@@ -59,12 +102,58 @@ def _drawn(ordered: Ordered, kind: str) -> bytes:
     for position in ordered.pinned:
         axes.plot(position + 1, essence[position], "o", color="#d9822b")
     if len(essence) <= 40:
-        labels = [svg.short(title) for title in ordered.titles]
+        labels = [shorten(title) for title in ordered.titles]
         axes.set_xticks(numbers, labels, rotation=38, ha="right", parse_math=False)
     axes.set_title(ordered.session.title, parse_math=False)
     axes.set_ylabel("essence")
     axes.legend(frameon=False)
-    axes.spines[["top", "right"]].set_visible(False)
-    content = io.BytesIO()
-    figure.savefig(content, format=kind, dpi=120)
-    return content.getvalue()
+
+
+def _plot_inner(axes: Any, arc: InnerArc) -> None:
+    spread, shape = float(arc.arc.values.std()), arc.shape.normalised().samples(len(arc.at))
+    likest = f"{arc.shape.name} ({arc.six.likeness[0]:+.2f})"
+    axes.fill_between(arc.at, arc.arc.low, arc.arc.high, color="#2f6fde", alpha=0.14, linewidth=0)
+    axes.plot(arc.at, arc.arc.values, color="#2f6fde", label=arc.medium.shown(arc.column))
+    axes.plot(arc.at, arc.arc.values.mean() + spread * shape, "--", color="#6b7280", label=likest)
+    axes.set_title(arc.item.label, loc="left", parse_math=False)
+    axes.set_xlim(0, 1)
+    axes.legend(frameon=False, fontsize=8)
+
+
+def _inner_page(arcs: Sequence[InnerArc]) -> str:
+    title = arcs[0].item.label if len(arcs) == 1 else f"{len(arcs)} arcs"
+    note = (
+        "The line is the mean over sliding windows, with the band in which nine in ten of the arcs lie when the pieces "
+        "are drawn again. Beside it the six emotional arcs of Reagan et al. (2016): how the arc correlates with each, "
+        "and in which share of the arcs drawn again that one is the likest. Thin: where the model that proposes orders "
+        "takes a section for a beginning (high) or an end (low)."
+    )
+    return html_page(title, [f'<h1>{escape(title)}</h1><p class="sub">{escape(note)}</p>', *map(_section, arcs)])
+
+
+def _section(arc: InnerArc) -> str:
+    learned = arc.learned
+    beside = ", ".join(f"{t.name} {r:+.2f}" for t, r in zip(learned.templates, learned.likeness, strict=True))
+    rows = [
+        f'<td>{escape(t.name)}</td><td class="n">{r:+.2f}</td><td class="n">{s:.0%}</td>'
+        f'<td class="soft">{escape(t.description)}</td>'
+        for t, r, s in zip(arc.six.templates, arc.six.likeness, arc.six.shares, strict=True)
+    ]
+    head = '<th>template</th><th class="n">correlation</th><th class="n">likest in</th><th></th>'
+    made_by, words = f" by {arc.item.creator}" if arc.item.creator else "", arc.describe()
+    return (
+        f'<h2 dir="auto">{escape(arc.item.label)}{escape(made_by)}</h2>'
+        f"<p>{escape(words[:1].upper() + words[1:])}.</p>"
+        f"<figure>{inner_figure([arc], standalone=False)}</figure>{html_table(head, rows)}"
+        f'<p class="soft">Beside the templates learned from collections: {escape(beside)}.</p>'
+    )
+
+
+def _windows(arc: InnerArc) -> Iterable[list[Any]]:
+    """A row of the table for each window."""
+    sections = np.linspace(0, 1, len(arc.essence))
+    rows = zip(arc.at, arc.arc.values, arc.arc.low, arc.arc.high, strict=True)
+    for position, (at, value, low, high) in enumerate(rows, start=1):
+        essence = f"{np.interp(at, sections, arc.essence):.6f}" if len(arc.essence) else ""
+        numbers = [f"{number:.6f}" for number in (at, value, low, high)]
+        yield [arc.item.label, position, numbers[0], arc.column, *numbers[1:], essence, arc.shape.name]

@@ -193,13 +193,13 @@ def _likes(ordered: Ordered) -> list[list[float]] | None:
 def _entries_held(ordered: Ordered) -> list[dict[str, Any]]:
     """Entries of a playlist that could not be measured, and the position they keep in what is written."""
     source = ordered.session.source
-    if source.playlist is None or not source.held:
+    if source.playlist is None or not source.unmovable:
         return []
-    order = with_held([source.rows[i] for i in ordered.ordering], source.held)
+    order = with_held([source.rows[i] for i in ordered.ordering], source.unmovable)
     entries = source.playlist.entries
     return [
         {"position": order.index(entry) + 1, "title": entries[entry].title, "location": entries[entry].location}
-        for entry in source.held
+        for entry in source.unmovable
     ]
 
 

@@ -18,19 +18,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fabula.core.collection import Collection
-from fabula.core.files.writing import check_target, write_whole
+from fabula.core.files.atomic import check_target, write_whole
 from fabula.errors import FileError, InputError, shown
 from fabula.media.extraction import Measuring
 from fabula.media.facts import Levelling
 from fabula.media.registry import media
 from fabula.session.answer import Row, as_json, facts_of, rows_of, side_line
 from fabula.session.measure import measure
-from fabula.sources.playlists.locations import moved
+from fabula.sources.playlists.entries import move_location
 from fabula.sources.playlists.playlist import PLAYLIST_ENDINGS, playlist_of, write_playlist
 from fabula.sources.registry import Opening, open_source
 from fabula.sources.source import SeveralCollectionsError, with_held
-from fabula.sources.tables.rows import write_rows
-from fabula.sources.tables.writing import write_table
+from fabula.sources.tables.write_table import write_rows, write_table
 
 if TYPE_CHECKING:
     from fabula.session.ordered import Ordered
@@ -124,7 +123,7 @@ def _write_playlist(ordered: Ordered, target: Path, gains: Sequence[str]) -> Pat
     if source.playlist is None:
         made = replace(playlist_of(ordered.collection), folder=source.folder)
         return write_playlist(target, made, comments=_comments(ordered, list(range(len(made))), gains))
-    order = with_held([source.rows[i] for i in ordered.ordering], source.held)
+    order = with_held([source.rows[i] for i in ordered.ordering], source.unmovable)
     entries = tuple(source.playlist.entries[i] for i in order)
     comments = _comments(ordered, [order.index(source.rows[i]) for i in ordered.ordering], gains)
     return write_playlist(target, replace(source.playlist, entries=entries), comments=comments)
@@ -147,8 +146,8 @@ _WRITERS: dict[str, Callable[..., Path]] = {
 
 def relocate(collection: Collection, old: Path, new: Path) -> Collection:
     """The collection with relative paths that start from another folder and lead to the same files."""
-    items = tuple(replace(item, path=moved(item.path, old, new)) if item.path else item for item in collection.items)
-    return replace(collection, items=items)
+    items = [replace(item, path=move_location(item.path, old, new)) if item.path else item for item in collection.items]
+    return replace(collection, items=tuple(items))
 
 
 # Numbered copies: an order that survives any player, stick or car radio.

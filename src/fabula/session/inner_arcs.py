@@ -14,7 +14,7 @@ from fabula.core.collection import Collection, Item
 from fabula.core.essence import Floats, normalise
 from fabula.core.template import Template
 from fabula.errors import FileError, InputError, shown
-from fabula.evaluation.shapes import ShapeFit, Smoothed, fit_shapes, smoothed
+from fabula.evaluation.shapes import ShapeFit, SmoothArc, fit_shapes, smooth_with_band
 from fabula.media.medium import Medium
 from fabula.media.registry import item_endings, medium_of_file
 from fabula.models.file import load_model
@@ -54,7 +54,7 @@ class InnerArc:
     length: float
     window: float
     at: Floats  # (p,), where each window has its middle, in [0, 1]
-    arc: Smoothed  # the feature along the item, with its band
+    arc: SmoothArc  # the feature along the item, with its band
     essence: Floats  # (s,), of even sections, by the model that proposes orders, z-scored; empty where there is none
     six: ShapeFit  # how like it is to the six emotional arcs of Reagan et al.
     learned: ShapeFit  # and to the templates learned from collections
@@ -137,9 +137,9 @@ def _inner_arc(item: Item, medium: Medium, parts: Sequence[Item], how: Windows) 
     return InnerArc(item, medium, column, length, share * length, at, arc, _essence(parts, medium), *fits)
 
 
-def _smooth(values: Floats, span: int, rng: np.random.Generator) -> tuple[Floats, Smoothed]:
+def _smooth(values: Floats, span: int, rng: np.random.Generator) -> tuple[Floats, SmoothArc]:
     """Where each window has its middle, in [0, 1], and the values averaged in windows of so many pieces."""
-    arc, half = smoothed(values, span, rng), span / len(values) / 2
+    arc, half = smooth_with_band(values, span, rng), span / len(values) / 2
     return np.linspace(half, 1 - half, len(arc.values)), arc
 
 
@@ -195,7 +195,7 @@ class WholeArc:
 
     column: str
     at: Floats
-    arc: Smoothed
+    arc: SmoothArc
     starts: Floats  # where each item begins, in [0, 1]
     labels: tuple[str, ...]  # what each is called
 

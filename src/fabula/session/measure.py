@@ -41,7 +41,7 @@ def measure(source: Source, measuring: Measuring, *, spec: str | None = None) ->
     kept = source.only([there[i] for i in found.kept])
     collection = add_columns(kept, found)
     doubts = source.medium.telling.doubts(collection)
-    return replace(kept, collection=collection).noted(*notes, *doubts).with_lengths()
+    return replace(kept, collection=collection).with_notes(*notes, *doubts).with_lengths()
 
 
 def _tell(item: Item, why: str) -> str:

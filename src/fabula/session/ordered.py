@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fabula.core.collection import Collection
-from fabula.core.display import named
+from fabula.core.display import name_some
 from fabula.core.fit import Fit
 from fabula.core.ordering import Ints
 from fabula.media.facts import total
@@ -162,7 +162,7 @@ class Ordered:
         return copy_numbered(self, folder, Copying(link, tags, gain))
 
     def __repr__(self) -> str:
-        return f"<Ordered {answer.headline(self)}; {named(self.titles, 4)}>"
+        return f"<Ordered {answer.headline(self)}; {name_some(self.titles, 4)}>"
 
     def __str__(self) -> str:
         return answer.as_text(self)

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from fabula.core.arranging.constraints import Constraints
 from fabula.core.builtin import template
 from fabula.core.collection import Collection, Item
 from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
 from fabula.core.sampling.pairing import pair_up
+from fabula.core.solver.constraints import Constraints
 from fabula.core.template import Template, replace_values
 from fabula.core.template_set import TemplateSet
 from fabula.errors import ConflictError, ConstraintError, InputError

@@ -333,7 +333,7 @@ def _checked_sides(asked: Request, ordering: Sequence[int], task: Task) -> tuple
         return ()
     if sides > len(ordering):
         raise InputError(f"{sides} sides need as many items; got {len(ordering)}", field="sides")
-    through = np.cumsum(task.constraints.counted[list(ordering)])
+    through = np.cumsum(task.constraints.weights[list(ordering)])
     cuts = [int(np.argmin(np.abs(through - through[-1] * k / sides))) + 1 for k in range(1, sides)]
     for k in range(len(cuts)):  # none empty
         low, high = (cuts[k - 1] if k else 0) + 1, len(ordering) - (sides - 1 - k)

@@ -18,9 +18,9 @@ from fabula.errors import FileError, InputError, shown
 from fabula.sources.source import Source
 
 GROUP = "fabula.sources"
-_HOME = ("fabula.sources.tables.reader:READER", "fabula.sources.playlists.reader:READER")
-_FOLDERS = "fabula.sources.folders_reader:READER"  # whatever no other reader takes
-_LISTS = "fabula.sources.lists:READER"  # texts that are lists of files
+_HOME = ("fabula.sources.tables.table_source:READER", "fabula.sources.playlists.playlist_source:READER")
+_FOLDERS = "fabula.sources.folders:READER"  # whatever no other reader takes
+_LISTS = "fabula.sources.playlists.playlist_source:LISTS"  # texts that are lists of files
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://")
 
 
@@ -93,7 +93,7 @@ def readers() -> tuple[Reader, ...]:
     >>> [reader.name for reader in readers()][:2]
     ['table', 'playlist']
     """
-    found = [_loaded(where) for where in _HOME]
+    found = [_load(where) for where in _HOME]
     for point in entry_points(group=GROUP):
         reader = point.load()
         if not isinstance(reader, Reader):
@@ -138,7 +138,7 @@ def open_source(paths: Sequence[str | Path], opening: Opening | None = None) -> 
     if how.collection is not None and not (reader and reader.several):
         raise InputError(f"goes with a table; {shown(names[0])} is none", field="collection")
     if reader is None:
-        return _loaded(_FOLDERS).open(names, how)
+        return _load(_FOLDERS).open(names, how)
     if not _SCHEME.match(names[0]) and not Path(names[0]).exists():
         raise FileError(f"{shown(names[0])}: does not exist")
     return reader.open(names, how)
@@ -157,12 +157,12 @@ def _reader_of(name: str, *, alone: bool) -> Reader | None:
     if Path(name).is_dir():
         return next((reader for reader in readers() if reader.folders is not None and reader.folders(name)), None)
     if Path(name).suffix.lower() == ".txt":
-        lists = _loaded(_LISTS)
+        lists = _load(_LISTS)
         return lists if alone and lists.takes(name) else None
     return next((reader for reader in readers() if Path(name).suffix.lower() in reader.endings), None)
 
 
-def _loaded(where: str) -> Reader:
+def _load(where: str) -> Reader:
     module, _, attribute = where.partition(":")
     reader: Reader = getattr(import_module(module), attribute)
     return reader

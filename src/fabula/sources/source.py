@@ -15,7 +15,7 @@ from fabula.media.medium import Medium
 
 if TYPE_CHECKING:
     from fabula.sources.playlists.entries import Playlist
-    from fabula.sources.tables.columns import Table
+    from fabula.sources.tables.source_table import SourceTable
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class Source:
     folder: Path = Path()
     files: bool = False
     playlist: Playlist | None = None
-    table: Table | None = None
+    table: SourceTable | None = None
     rows: tuple[int, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -87,7 +87,7 @@ class Source:
         rows = tuple(self.rows[i] for i in indices) if self.rows else ()
         return replace(self, collection=self.collection.only(indices), rows=rows)
 
-    def noted(self, *notes: str) -> Source:
+    def with_notes(self, *notes: str) -> Source:
         """The same with more to tell."""
         return replace(self, notes=(*self.notes, *notes))
 
@@ -100,7 +100,7 @@ class Source:
         return replace(self, collection=replace(collection, items=items))
 
     @property
-    def held(self) -> tuple[int, ...]:
+    def unmovable(self) -> tuple[int, ...]:
         """Entries of the playlist that are no items: they cannot be measured and keep where they stand."""
         if self.playlist is None:
             return ()

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from fabula.core.collection import Collection
 from fabula.core.essence import Floats
-from fabula.core.files.writing import check_target
-from fabula.core.seen import Seen
+from fabula.core.files.atomic import check_target
+from fabula.core.fingerprints import Fingerprints
 from fabula.errors import InputError
 from fabula.evaluation.intervals import Interval, mean_interval
 from fabula.media.extraction import Measuring
@@ -127,7 +127,7 @@ def train_neighbours_of(
         training={
             "seed": posed.seed,
             "negatives": posed.negatives,
-            "seen": Seen.of(posed.collections, _digested(posed)).to_dict(),
+            "seen": Fingerprints.of(posed.collections, _digested(posed)).to_dict(),
         },
         card=_card(recipe, posed, weights, {"bits": info, "beaten": beaten, "gained": gained}),
     )

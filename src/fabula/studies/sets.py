@@ -7,20 +7,19 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fabula.core.files.writing import check_target
+from fabula.core.files.atomic import check_target
 from fabula.errors import InputError, import_extra
-from fabula.evaluation.gain import information_gained
-from fabula.evaluation.information import Information, mutual_information, told_elsewhere
+from fabula.evaluation.information import Information, information_gain, mutual_information, suppress_seen_warning
 from fabula.evaluation.intervals import Interval
 from fabula.evaluation.parts import Parts
 from fabula.media.extraction import Measuring
 from fabula.models.file import load_model, save_model
 from fabula.models.sets.model import SetModel
-from fabula.sources.tables.files import is_table_folder
+from fabula.sources.tables.storage import is_table_folder
 from fabula.studies.gathering import gather
 from fabula.studies.logs import compact
 from fabula.studies.recipe import Recipe
-from fabula.studies.splits import Split, asked_for, divided, overlap, split_of, usable_features
+from fabula.studies.splits import Split, asked_for, divide, overlap, split_of, usable_features
 from fabula.studies.train import MEASURED, check_logged, read_everywhere, tell_all
 
 if TYPE_CHECKING:
@@ -104,9 +103,9 @@ def train_sets_of(
     )
     kept = posed.start is not None and done.gained == 0.0
     held_out, model = posed.split.held_out, done.model
-    with told_elsewhere():
+    with suppress_seen_warning():
         info = mutual_information(model, held_out, draws=16)
-    gained = None if posed.start is None else information_gained(model, posed.start, held_out)
+    gained = None if posed.start is None else information_gain(model, posed.start, held_out)
     model.card = _card(recipe, posed.split, info, gained)
     model.training["history"] = compact(done.epochs)
     if is_first():
@@ -206,7 +205,7 @@ def _split(recipe: Recipe, measuring: Measuring | None, least: int) -> Split:
     found = gather(recipe.table, measuring)
     if len(found.collections) < 4:
         raise InputError(f"{recipe.table}: holds {len(found.collections)} ordered collections; at least 4 are needed")
-    training, held_out = divided(found.collections, recipe.held_out)
+    training, held_out = divide(found.collections, recipe.held_out)
     notes = (*found.notes, *overlap(training, held_out))
     return Split(training, held_out, f"{len(held_out)} of {len(found.collections)} held out", notes)
 

@@ -10,11 +10,11 @@ from typing import Literal, get_args
 import numpy as np
 
 from fabula.core.collection import Collection
-from fabula.core.seen import shared
+from fabula.core.fingerprints import find_shared
 from fabula.errors import InputError
-from fabula.evaluation.guard import Finding, find_leaks
-from fabula.evaluation.parts import Parts, divided, share_of
-from fabula.sources.tables.reading import read_table
+from fabula.evaluation.leaks import Finding, find_leaks
+from fabula.evaluation.parts import Parts, divide, share_of
+from fabula.sources.tables.read_table import read_table
 from fabula.studies.recipe import Recipe
 
 Side = Literal["train", "validation", "test"]
@@ -24,7 +24,7 @@ __all__ = [
     "Side",
     "Split",
     "asked_for",
-    "divided",
+    "divide",
     "overlap",
     "read_split",
     "sides_of",
@@ -50,7 +50,7 @@ class Split:
     @property
     def parts(self) -> Parts:
         """For training: a tenth of the training side is set aside to decide, and what is held out decides nothing."""
-        return Parts(self.training, self.held_out).nested()
+        return Parts(self.training, self.held_out).nest()
 
 
 def read_split(
@@ -231,7 +231,7 @@ def overlap(training: Sequence[Collection], held_out: Sequence[Collection]) -> t
     notes = []
     if training is held_out or not training:
         return ()
-    twice = sum(shared(training, held_out))
+    twice = sum(find_shared(training, held_out))
     if twice:
         notes.append(f"LEAK: {twice:,} of {len(held_out):,} held-out collections are also among those trained on")
     known = {creator.casefold() for creator in _creators(training)} - {""}

@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from fabula.core.arranging import arrange
-from fabula.core.arranging.goal import Goal
 from fabula.core.collection import Collection
 from fabula.core.ordering import Ints
+from fabula.core.solver import arrange
+from fabula.core.solver.problem import Goal
 from fabula.errors import InputError
-from fabula.evaluation.information import Information, makers, summed_up
+from fabula.evaluation.information import Information, makers, summarise_bits
 from fabula.media.registry import measure_if_held
 from fabula.models.steps.evidence import Evidence
 from fabula.models.steps.model import StepModel
@@ -82,4 +82,4 @@ def step_bits(model: StepModel, collections: Sequence[Collection], seed: int) ->
     bits = np.log2(_NEGATIVES + 1) - total / np.log(2)
     lengths = np.array([len(c) for c in some])
     name = " + ".join(model.scorers) if model.reaches else "flow"
-    return {name: summed_up(bits, lengths, makers(some), rng, _NEGATIVES, 1)}
+    return {name: summarise_bits(bits, lengths, makers(some), rng, _NEGATIVES, 1)}

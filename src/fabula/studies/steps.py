@@ -11,8 +11,8 @@ import numpy as np
 
 from fabula.core.collection import Collection
 from fabula.core.essence import Floats
-from fabula.core.files.writing import check_target
-from fabula.core.seen import Seen
+from fabula.core.files.atomic import check_target
+from fabula.core.fingerprints import Fingerprints
 from fabula.errors import InputError
 from fabula.evaluation.intervals import Interval, mean_interval
 from fabula.media.extraction import Measuring
@@ -22,10 +22,10 @@ from fabula.models.file import save_model
 from fabula.models.steps.evidence import Evidence
 from fabula.models.steps.model import StepModel
 from fabula.models.steps.tables import standing
-from fabula.sources.tables.files import is_table_folder
+from fabula.sources.tables.storage import is_table_folder
 from fabula.studies.gathering import gather
 from fabula.studies.recipe import Recipe
-from fabula.studies.splits import Split, divided, split_of
+from fabula.studies.splits import Split, divide, split_of
 from fabula.training.ranks import processes
 from fabula.training.steps.examples import Example, noise, shuffled, spans
 from fabula.training.steps.learning import StepRecipe, Weights, bits_of, learn_weights
@@ -92,7 +92,7 @@ def train_steps_of(
     card: dict[str, Any] = {"data": recipe.table.name, "collections": len(posed.split.training), rule: bits}
     tensors = {"arcs": weights.arcs, "reach": weights.reach, "lexicon": posed.lexicon.tensor}
     settings = {one.name: getattr(posed.how, one.name) for one in fields(posed.how)}
-    seen = Seen.of(posed.split.training, posed.names)
+    seen = Fingerprints.of(posed.split.training, posed.names)
     model = StepModel(
         posed.names,
         posed.logged,
@@ -160,7 +160,7 @@ def _split(recipe: Recipe, measuring: Measuring | None) -> tuple[Split, Medium]:
     if isinstance(recipe.table, Path) and recipe.table.is_dir() and not is_table_folder(recipe.table):
         found = gather(recipe.table, measuring)
         medium = medium_of_file(Path(found.collections[0].items[0].path).suffix.lower())
-        training, held_out = divided(found.collections, recipe.held_out)
+        training, held_out = divide(found.collections, recipe.held_out)
         split = Split(training, held_out, f"{len(held_out)} of {len(found.collections)} held out", found.notes)
     else:
         plain = split_of(recipe)

@@ -50,7 +50,7 @@ class Sweep:
 
         parts = self.split.parts
         check_parts(parts)
-        return [asdict(row) for row in audit_one(name, parts.nested(), self.config, device=self.device)[1]]
+        return [asdict(row) for row in audit_one(name, parts.nest(), self.config, device=self.device)[1]]
 
 
 def open_sweep(recipe: Recipe, *, audit: bool = False) -> Sweep:

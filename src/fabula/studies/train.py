@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from fabula.core.collection import Collection
-from fabula.core.files.writing import check_target
+from fabula.core.files.atomic import check_target
 from fabula.errors import InputError, import_extra
 from fabula.models.file import save_model
 from fabula.models.transform import log_parts

@@ -24,7 +24,7 @@ _CELLS = 1 << 19  # floats held at once: what a core's cache holds, and a bound 
 
 
 @dataclass(frozen=True, eq=False)
-class Costs:
+class TemplateCosts:
     """The mean squared error of m collections under any template with q knots.
 
     Attributes
@@ -139,10 +139,10 @@ class Costs:
         A = _unpack(self.forms[self.group[rows]], q) + ridge * np.eye(q)
         return np.asarray(np.linalg.solve(A, self.linear[rows][..., np.newaxis])[..., 0])
 
-    def take(self, rows: Ints) -> Costs:
+    def take(self, rows: Ints) -> TemplateCosts:
         """The costs of some of the collections."""
         used, group = np.unique(self.group[rows], return_inverse=True)
-        return Costs(self.knots, self.forms[used], group, self.linear[rows], self.constant[rows])
+        return TemplateCosts(self.knots, self.forms[used], group, self.linear[rows], self.constant[rows])
 
     def _blocks(self, y: Floats) -> Iterator[tuple[slice, Floats]]:
         """Errors of templates (t, q), a span of collections at a time: shape (t, rows)."""
@@ -160,7 +160,7 @@ class Costs:
 
 def quadratic_costs(
     essences: Sequence[ArrayLike], positions: Sequence[ArrayLike] | None = None, *, knots: ArrayLike = PAPER_KNOTS
-) -> Costs:
+) -> TemplateCosts:
     """Compute A, b and c of every collection.
 
     Parameters
@@ -183,12 +183,12 @@ def quadratic_costs(
     1
     """
     values, u, lengths = join_essences(essences, positions)
-    return joined_costs(values, u, lengths, knots=knots, even=positions is None)
+    return flat_costs(values, u, lengths, knots=knots, even=positions is None)
 
 
-def joined_costs(
+def flat_costs(
     values: Floats, u: Floats, lengths: Ints, *, knots: ArrayLike = PAPER_KNOTS, even: bool = True
-) -> Costs:
+) -> TemplateCosts:
     """Compute A, b and c of collections that are laid end to end.
 
     Parameters
@@ -205,7 +205,7 @@ def joined_costs(
     Examples
     --------
     >>> values, u = np.array([0.0, 1.0, 1.0, 0.0]), np.array([0.0, 1.0, 0.0, 1.0])
-    >>> joined_costs(values, u, np.array([2, 2]), knots=[0, 1]).linear
+    >>> flat_costs(values, u, np.array([2, 2]), knots=[0, 1]).linear
     array([[0. , 0.5],
            [0.5, 0. ]])
     """
@@ -233,16 +233,16 @@ def joined_costs(
                 B = basis(x, u[cells.ravel()]).reshape(len(part), n, q)
                 linear[part] = (V[:, np.newaxis] @ B)[:, 0] / n
             constant[part] = (V * V).mean(axis=1)
-    return Costs(x, np.concatenate(forms), group, linear, constant)
+    return TemplateCosts(x, np.concatenate(forms), group, linear, constant)
 
 
-def kept_costs(lengths: Ints, linear: Floats, constant: Floats, *, knots: ArrayLike = PAPER_KNOTS) -> Costs:
+def restore_costs(lengths: Ints, linear: Floats, constant: Floats, *, knots: ArrayLike = PAPER_KNOTS) -> TemplateCosts:
     """Costs of collections with even positions, from their lengths (m,) and what was kept of them: b (m, q), c (m,)."""
     x = np.asarray(knots, dtype=np.float64)
     sizes, group = np.unique(lengths, return_inverse=True)
     forms = [form for n in sizes.tolist() for form in _forms(x, positions_of(n), np.zeros(1, dtype=np.intp), n)]
     none = np.empty((0, len(x) * (len(x) + 1) // 2))
-    return Costs(x, np.concatenate([none, *forms]), group, linear, constant)
+    return TemplateCosts(x, np.concatenate([none, *forms]), group, linear, constant)
 
 
 def as_count(k: int, collections: int) -> int:

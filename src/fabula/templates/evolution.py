@@ -10,7 +10,7 @@ import numpy as np
 
 from fabula.core.essence import Floats
 from fabula.errors import InputError
-from fabula.templates.costs import Costs, as_count
+from fabula.templates.costs import TemplateCosts, as_count
 from fabula.templates.refinement import Progress
 
 
@@ -62,36 +62,8 @@ class EvolutionSettings:
 PAPER_EVOLUTION = EvolutionSettings(start=1.0, cooling=1.0)  # Algorithm 1 to the letter
 
 
-@dataclass(frozen=True, eq=False)
-class Evolution:
-    """Evolved templates, and how they came about.
-
-    Attributes
-    ----------
-    values
-        Shape (k, q): the best set.
-    cost
-        Its cost.
-    population, costs
-        Shapes (s, k, q) and (s,): the last generation, best first.
-    best, mean
-        Shape (generations + 1,): smallest and mean cost of the population, at the start and after each generation.
-        ``best`` never rises.
-    steps
-        Shape (generations,): the scale of each generation's mutations.
-    """
-
-    values: Floats
-    cost: float
-    population: Floats
-    costs: Floats
-    best: Floats
-    mean: Floats
-    steps: Floats
-
-
 def evolve(
-    costs: Costs,
+    costs: TemplateCosts,
     k: int,
     *,
     rng: np.random.Generator,
@@ -121,17 +93,17 @@ def evolve(
     """
     as_count(k, len(costs))
     how = settings or EvolutionSettings()
-    way = Evolving.begun(k, len(costs.knots), how, rng)
+    way = Evolution.begin(k, len(costs.knots), how, rng)
     while not way.finished:
         way.take(costs.of(way.asked))
         if progress is not None and len(way.best) > 1:
             progress(len(way.best) - 1, how.generations, way.best[-1])
-    return way.result()
+    return way
 
 
 @dataclass
-class Evolving:
-    """Evolution under way: asks for the costs of sets of templates, and breeds the next from them.
+class Evolution:
+    """Templates that evolve: asks for the costs of sets of templates, and breeds the next from them.
 
     Costs are means over collections, so those of parts of the collections add up; who has them need not be here.
 
@@ -142,9 +114,11 @@ class Evolving:
     asked
         Shape (s, k, q): the sets whose costs are wanted next.
     population, costs
-        The fittest so far and their costs; empty before the first.
-    best, mean, steps
-        As :class:`Evolution` has them.
+        Shapes (s, k, q) and (s,): the fittest so far and their costs, best first; empty before the first.
+    best, mean
+        Smallest and mean cost of the population, at the start and after each generation; ``best`` never rises.
+    steps
+        The scale of each generation's mutations.
     waited
         Generations without a better set.
     finished
@@ -163,7 +137,7 @@ class Evolving:
     finished: bool = False
 
     @classmethod
-    def begun(cls, k: int, q: int, how: EvolutionSettings, rng: np.random.Generator) -> Evolving:
+    def begin(cls, k: int, q: int, how: EvolutionSettings, rng: np.random.Generator) -> Evolution:
         """The first population of k templates with q knots."""
         first = how.start * rng.standard_normal((how.parents, k, q))
         return cls(how, rng, first, np.empty((0, k, q)), np.empty(0))
@@ -181,20 +155,24 @@ class Evolving:
         tired = self.how.patience is not None and self.waited >= self.how.patience
         self.finished = tired or len(self.steps) >= self.how.generations
         if not self.finished:
-            self._breed()
+            self._mate()
 
-    def _breed(self) -> None:
+    def _mate(self) -> None:
         age = len(self.steps) / max(1, self.how.generations - 1)
         step = float(np.abs(self.rng.standard_normal())) * self.how.cooling**age
         young = _children(self.population, self.how, self.rng)
         self.asked = young + step * self.rng.standard_normal(young.shape)
         self.steps.append(step)
 
-    def result(self) -> Evolution:
-        """The best set, and how it came about."""
-        first = int(np.argmin(self.costs))  # the population is ordered from the first generation on
-        ways = (np.array(way) for way in (self.best, self.mean, self.steps))
-        return Evolution(self.population[first], self.best[-1], self.population, self.costs, *ways)
+    @property
+    def values(self) -> Floats:
+        """The best set, shape (k, q)."""
+        return np.asarray(self.population[int(np.argmin(self.costs))])
+
+    @property
+    def cost(self) -> float:
+        """Its cost."""
+        return self.best[-1]
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON holds it, to the last digit."""
@@ -203,7 +181,7 @@ class Evolving:
         return {"how": asdict(self.how), "rng": self.rng.bit_generator.state, **arrays, **lists}
 
     @classmethod
-    def from_dict(cls, document: Mapping[str, Any]) -> Evolving:
+    def from_dict(cls, document: Mapping[str, Any]) -> Evolution:
         """What :meth:`to_dict` gave."""
         rng = np.random.default_rng()
         rng.bit_generator.state = document["rng"]

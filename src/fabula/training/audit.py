@@ -12,7 +12,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from fabula.errors import InputError
-from fabula.evaluation.controls import noise_features, shuffled_orders
+from fabula.evaluation.controls import noise_features, shuffle_orders
 from fabula.evaluation.intervals import Interval, mean_interval
 from fabula.evaluation.parts import Parts
 from fabula.models.transform import log_parts
@@ -139,7 +139,7 @@ def audit(
     """
     given = config or TrainingConfig()
     check_parts(parts)
-    parts = parts.nested()
+    parts = parts.nest()
     rows: list[AuditRow] = []
     trained = None
     for name in ("real", *CONTROLS)[controls_only:]:
@@ -176,9 +176,9 @@ def _data(name: str, parts: Parts, config: TrainingConfig) -> Parts:
     rng = np.random.default_rng((config.seed, len(name)))
     if name == "noise features":
         logged = [log_parts(text, parts.training[0].feature_names)[0] for text in config.logged]
-        return parts.changed(lambda part: noise_features(part, rng, logged=logged))
+        return parts.map(lambda part: noise_features(part, rng, logged=logged))
     if name == "shuffled orders":
-        return parts.changed(lambda part: shuffled_orders(part, rng))
+        return parts.map(lambda part: shuffle_orders(part, rng))
     return parts
 
 

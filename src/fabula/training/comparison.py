@@ -86,8 +86,8 @@ def measure(
     info = done.information[scorer]
     plain = parts.training[0].features.ndim == 2 and done.config.encoder != "identity"
     names = chosen_features(config, parts.training) if plain else ()
-    essence = [e[:, 0] for e in done.model.encode_all(parts.shown)] if names else []
-    return Measured(info.bits, info.low, info.high, correlations(essence, parts.shown, names))
+    essence = [e[:, 0] for e in done.model.encode_all(parts.test)] if names else []
+    return Measured(info.bits, info.low, info.high, correlations(essence, parts.test, names))
 
 
 def alone(config: TrainingConfig, name: str) -> TrainingConfig:

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from fabula.core.collection import Collection
 from fabula.core.essence import Floats
-from fabula.core.files.writing import write_whole
+from fabula.core.files.atomic import write_whole
 from fabula.errors import import_extra
 from fabula.media.music.tracks import ORIENTED_BY
 from fabula.models.model import Model

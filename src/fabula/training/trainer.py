@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from fabula.core.seen import Seen
+from fabula.core.fingerprints import Fingerprints
 from fabula.evaluation.information import Information, makers
 from fabula.evaluation.parts import Parts
 from fabula.models.model import Model
@@ -108,10 +108,10 @@ def train(
             if settings.calibrate and run.best_epoch:
                 calibrate(best, validation, settings, world)
             shown = validation if parts.measured is None else make_pool(parts.measured, transform, world.device)
-            found = information(best, shown, settings, groups=makers(sorted(parts.shown, key=len)))
+            found = information(best, shown, settings, groups=makers(sorted(parts.test, key=len)))
             signs = essence_signs(encode_pool(best, pool), sorted(parts.training, key=len))
     about = {"bits": {name: _rounded(info) for name, info in found.items()}, **(card or {})}
-    record = {**_record(settings, run, task, world), "seen": Seen.of(parts.training, names).to_dict()}
+    record = {**_record(settings, run, task, world), "seen": Fingerprints.of(parts.training, names).to_dict()}
     model = build_model(best.state_dict(), settings, transform, signs=signs, training=record, card=about)
     return Trained(model, found, run.best_epoch, run.history, settings)
 

@@ -13,8 +13,7 @@ from fabula.media.registry import item_endings
 from fabula.session.open import demo_folder, load_session
 from fabula.session.session import Asked, Session, source_session
 from fabula.sources.folders import natural_key
-from fabula.sources.playlists.entries import Playlist
-from fabula.sources.playlists.locations import is_address, is_relative, resolved
+from fabula.sources.playlists.entries import Playlist, is_address, is_relative, resolve
 from fabula.sources.registry import Opening, list_endings, open_source
 from fabula.sources.source import SeveralCollectionsError, Source
 from fabula.web.file_access import ItemFile, check_list, find_file, resolve_below
@@ -87,7 +86,7 @@ def limit_source(source: Source, roots: Sequence[Path]) -> Source:
     start = "left out" if source.playlist is None else "keeps its position, not measured"
     outside = [item for i, item in enumerate(items) if i not in set(inside)]
     names = [shown(Path(item.path).name or item.label) for item in outside]
-    return source.only(inside).noted(*(f"{start}: {name}: may not be read by this page" for name in names))
+    return source.only(inside).with_notes(*(f"{start}: {name}: may not be read by this page" for name in names))
 
 
 def _with_absolute_locations(playlist: Playlist) -> Playlist:
@@ -96,7 +95,7 @@ def _with_absolute_locations(playlist: Playlist) -> Playlist:
     if folder is None:
         return playlist
     entries = tuple(
-        replace(entry, location=resolved(entry.location, folder), raw=None)
+        replace(entry, location=resolve(entry.location, folder), raw=None)
         if entry.location and is_relative(entry.location)
         else entry
         for entry in playlist.entries

@@ -20,7 +20,7 @@ from typing import Literal
 
 import numpy as np
 
-from fabula.core.files.locking import taken
+from fabula.core.files.locks import take
 from fabula.session.ordered import Ordered
 from fabula.session.session import Session
 from fabula.web.file_access import ItemFile
@@ -74,7 +74,7 @@ class ServerStore:
         self.closed = False
         sweep()
         self.folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
-        self._held = taken(_locate_lock(self.folder))  # as long as the process lives
+        self._held = take(_locate_lock(self.folder))  # as long as the process lives
         self._collections: OrderedDict[str, OpenCollection] = OrderedDict()
         self._results: OrderedDict[str, tuple[str, Ordered]] = OrderedDict()  # id: (collection, result)
         self._uploads: dict[str, int] = {}  # id: bytes
@@ -229,7 +229,7 @@ def sweep() -> int:
                 continue
             if not lock.exists() and time.time() - status.st_mtime < _YOUNG:
                 continue
-            held = taken(lock)
+            held = take(lock)
             if held is not None:  # else its server runs
                 shutil.rmtree(folder, ignore_errors=True)
                 lock.unlink(missing_ok=True)

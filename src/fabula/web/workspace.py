@@ -18,8 +18,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from fabula.core.files.locking import held
-from fabula.core.files.writing import write_whole
+from fabula.core.files.atomic import write_whole
+from fabula.core.files.locks import hold
 from fabula.errors import FabulaError
 from fabula.session.open import dump_session
 from fabula.web.http_errors import StatusError
@@ -139,7 +139,7 @@ class Workspaces:
         self._file(name)
         try:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with self._lock, held(self.folder / ".lock"):
+            with self._lock, hold(self.folder / ".lock"):
                 yield self.get(name)
         except OSError as error:
             raise StatusError(507, f"what was done cannot be kept ({error.strerror or error})") from error

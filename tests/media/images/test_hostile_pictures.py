@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from fabula.errors import FileError
-from fabula.media.images.picture_files import FORMATS, open_picture, size_of
+from fabula.media.images.picture_files import FORMATS, open_picture
 
 Image = pytest.importorskip("PIL.Image")
 
@@ -21,8 +21,6 @@ def test_postscript_is_no_picture_whatever_it_is_called(tmp_path: Path) -> None:
     path.write_bytes(b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n%%EndComments\nshowpage\n%%EOF\n")
     with pytest.raises(FileError, match="no picture that can be read"):
         open_picture(path, 64)
-    with pytest.raises(FileError, match="no picture that can be read"):
-        size_of(path)
 
 
 def test_no_format_is_read_that_another_program_opens() -> None:

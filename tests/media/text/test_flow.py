@@ -41,13 +41,6 @@ def test_a_join_goes_from_an_end_to_a_beginning():
     assert join[0, 1] < join[1, 0] == 100
 
 
-def test_some_of_the_texts_are_as_if_they_alone_were_there():
-    chosen = [2, 0]
-    some_parts = flow_steps(bags_of(TEXTS).only(chosen)).parts
-    for some, own in zip(some_parts, flow_steps(bags_of([TEXTS[i] for i in chosen])).parts, strict=True):
-        assert some.distance == pytest.approx(own.distance)
-
-
 def test_without_texts_the_essence_is_compared():
     collection = Collection("x", [Item("a"), Item("b")], [[3.0], [1.0]], ("words",))
     assert text_steps(collection, np.array([1.0, -1.0])).parts[0].name == "essence"

@@ -9,7 +9,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 import fabula
-from fabula.media.text.documents import Block
+from fabula.media.text.documents import TextBlock
 from fabula.media.text.manuscripts import docx_bytes
 from fabula.media.text.passages import read_document
 from fabula.session.export import copy_numbered
@@ -76,18 +76,18 @@ def test_the_xml_of_a_docx_is_whole_and_holds_no_macro(book, tmp_path):
 
 
 def test_what_xml_cannot_hold_is_left_out(tmp_path):
-    (tmp_path / "x.docx").write_bytes(docx_bytes([Block(0, "a\x07b\ud800c <i> & \t\nd")]))
+    (tmp_path / "x.docx").write_bytes(docx_bytes([TextBlock(0, "a\x07b\ud800c <i> & \t\nd")]))
     assert read_document(str(tmp_path / "x.docx")).text == "abc <i> & \t\nd"
 
 
 def test_wrapped_lines_are_joined_and_verse_is_not(tmp_path):
     wrapped = "It rained on the sea and on the land and on the old town by the sea,\nand then it stopped."
-    (tmp_path / "x.docx").write_bytes(docx_bytes([Block(0, wrapped), Block(0, "Rain,\nrain.")]))
+    (tmp_path / "x.docx").write_bytes(docx_bytes([TextBlock(0, wrapped), TextBlock(0, "Rain,\nrain.")]))
     assert read_document(str(tmp_path / "x.docx")).text == wrapped.replace("\n", " ") + "\n\nRain,\nrain."
 
 
 def test_the_same_texts_give_the_same_bytes():
-    blocks = [Block(1, "Rain"), Block(0, "It rained.")]
+    blocks = [TextBlock(1, "Rain"), TextBlock(0, "It rained.")]
     assert docx_bytes(blocks) == docx_bytes(blocks)
 
 

@@ -3,7 +3,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from fabula.core.arranging import Constraints
+from fabula.core.solver import Constraints
 from fabula.evaluation.metrics import METRICS
 from fabula.models.sets.agreement import NEIGHBOURS, most_agreeing, neighbour_agreement, position_agreement
 from fabula.models.sets.posterior import posterior

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from fabula.core.arranging.constraints import Constraints
 from fabula.core.collection import Collection, Item
+from fabula.core.solver.constraints import Constraints
 from fabula.errors import ModelError
 from fabula.models.card import card_lines
 from fabula.models.file import load_essence_model, load_model, save_model

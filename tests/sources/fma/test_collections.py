@@ -7,7 +7,7 @@ import pytest
 from fabula.errors import FileError, InputError
 from fabula.media.music.librosa_features import FEATURE_NAMES
 from fabula.sources.fma import archive as fma_archive
-from fabula.sources.fma.collections import REASONS, read_fma
+from fabula.sources.fma.albums import REASONS, read_fma
 
 
 @pytest.mark.parametrize("compression", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2])
@@ -120,7 +120,7 @@ def test_artists_in_two_splits_are_named(usual, tmp_path):
 
 def test_the_second_reading_does_not_parse(usual, tmp_path, monkeypatch):
     first = read_fma(usual.write(tmp_path))
-    monkeypatch.setattr("fabula.sources.fma.features._parse_librosa", lambda source: pytest.fail("parsed again"))
+    monkeypatch.setattr("fabula.sources.fma.archive._parse_librosa", lambda source: pytest.fail("parsed again"))
     second = read_fma(tmp_path)
     for a, b in zip(first.collections, second.collections, strict=True):
         assert np.array_equal(a.features, b.features)
@@ -158,7 +158,7 @@ def test_a_folder_that_cannot_be_written_to_is_still_read(usual, tmp_path, monke
     def refuse(path, data):
         raise FileError("no")
 
-    monkeypatch.setattr("fabula.sources.fma.features.write_whole", refuse)
+    monkeypatch.setattr("fabula.sources.fma.archive.write_whole", refuse)
     assert len(read_fma(usual.write(tmp_path)).collections) == 3
     assert not list(tmp_path.glob("fma_features*"))
 
@@ -170,7 +170,7 @@ def test_blocks_cut_anywhere_give_the_same_numbers(usual, tmp_path, monkeypatch)
         path.unlink()
     text = (tmp_path / "features.csv").read_bytes()
     (tmp_path / "features.csv").write_bytes(text.rstrip(b"\n").replace(b"\n", b"\r\n"))
-    monkeypatch.setattr("fabula.sources.fma.features._BLOCK", 1000)
+    monkeypatch.setattr("fabula.sources.fma.archive._ROWS", 2)
     pieces = read_fma(tmp_path)
     assert pieces.dropped["features"] == whole.dropped["features"] == 1
     assert all(
@@ -220,7 +220,7 @@ def test_a_broken_table_is_named_with_its_line(usual, tmp_path, table, old, new,
 
 def test_bytes_that_are_no_text_and_endless_lines_are_refused(usual, tmp_path, monkeypatch):
     usual.write(tmp_path)
-    monkeypatch.setattr("fabula.sources.fma.features._LINE", 20_000)
+    monkeypatch.setattr("fabula.sources.fma.archive._LINE", 20_000)
     with (tmp_path / "features.csv").open("ab") as file:
         file.write(b"1" * 30_000)
     with pytest.raises(FileError, match="has a line of more than 20,000 characters"):

@@ -9,7 +9,8 @@ import pytest
 
 from fabula.errors import FileError, InputError
 from fabula.sources.fma import download as fma_download
-from fabula.sources.fma.collections import fetch_fma, read_fma
+from fabula.sources.fma.albums import read_fma
+from fabula.sources.fma.download import fetch_fma
 
 
 class Server(ThreadingHTTPServer):

@@ -10,18 +10,17 @@ import threading
 
 import pytest
 
+from fabula.core.files import locks
 from fabula.errors import FileError
 from fabula.sources.fma import download as fma_download
-from fabula.sources.fma import lock as fma_lock
-from fabula.sources.fma.collections import fetch_fma
-from fabula.sources.fma.lock import alone
+from fabula.sources.fma.download import _alone, fetch_fma
 
 TAKEN = r"fma_metadata.zip.part: another download is writing it; wait until that one ends, or fetch into another"
 HOLD = """
 import sys
 from pathlib import Path
-from fabula.sources.fma.lock import alone
-with alone(Path(sys.argv[1])):
+from fabula.sources.fma.download import _alone
+with _alone(Path(sys.argv[1])):
     print("held", flush=True)
     sys.stdin.read()
 """
@@ -121,7 +120,7 @@ def test_a_process_that_crashes_leaves_nothing_in_the_way(archive, tmp_path):
 
 
 def test_a_lock_that_was_removed_meanwhile_is_taken_anew(tmp_path, monkeypatch):
-    part, plain, tries = tmp_path / "x.part", fma_lock._lock, []
+    part, plain, tries = tmp_path / "x.part", locks._lock, []
 
     def lock(file):
         if not tries:
@@ -129,10 +128,10 @@ def test_a_lock_that_was_removed_meanwhile_is_taken_anew(tmp_path, monkeypatch):
         tries.append(file)
         plain(file)
 
-    monkeypatch.setattr(fma_lock, "_lock", lock)
-    with alone(part):
+    monkeypatch.setattr(locks, "_lock", lock)
+    with _alone(part):
         assert len(tries) == 2
-        with pytest.raises(FileError, match="another download"), alone(part):
+        with pytest.raises(FileError, match="another download"), _alone(part):
             pass
 
 
@@ -140,7 +139,7 @@ def test_without_locks_a_download_still_works(archive, tmp_path, monkeypatch):
     def none(file):
         raise OSError(errno.ENOLCK, "No locks available")
 
-    monkeypatch.setattr(fma_lock, "_lock", none)
+    monkeypatch.setattr(locks, "_lock", none)
     assert fetch(tmp_path, archive).read_bytes() == archive
     assert [path.name for path in tmp_path.iterdir()] == ["fma_metadata.zip"]
 

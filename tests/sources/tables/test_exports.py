@@ -9,7 +9,8 @@ import pytest
 
 from fabula.core.collection import Collection
 from fabula.errors import InputError
-from fabula.sources.tables.reading import Columns, open_table, read_table
+from fabula.sources.tables.read_table import open_table, read_table
+from fabula.sources.tables.roles import Columns
 
 EXPORTIFY_OLD = """Spotify URI,Track Name,Artist Name,Album Name,Disc Number,Track Number,Track Duration (ms),\
 Added By,Added At

@@ -10,8 +10,8 @@ import pytest
 
 from fabula.errors import FabulaError, FileError, InputError
 from fabula.sources.registry import open_source
-from fabula.sources.tables.reading import read_table
-from fabula.sources.tables.remote import address_of
+from fabula.sources.tables.read_table import read_table
+from fabula.sources.tables.storage import address_of
 
 fsspec = pytest.importorskip("fsspec")
 pa = pytest.importorskip("pyarrow")

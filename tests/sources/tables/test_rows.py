@@ -11,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fabula.errors import FileError, InputError
-from fabula.sources.tables.csv_text import csv_text, records_of, written_cells
-from fabula.sources.tables.reading import open_table, read_table, write_rows
+from fabula.sources.tables.read_table import open_table, read_table
+from fabula.sources.tables.text_tables import csv_text, records_of, split_cells
+from fabula.sources.tables.write_table import write_rows
 
 OURS = {"position": [1, 2], "essence": [0.5, -1.25], "target": [1.0, np.nan], "deviation": [0.0, None]}
 
@@ -166,5 +167,5 @@ def test_cells_as_written_say_what_csv_reads(rows, separator):
     records = records_of(text, separator, "x.csv")
     assert [record.cells for record in records[1:]] == rows
     for record in records:
-        again = separator.join(written_cells(record.text, separator))
+        again = separator.join(split_cells(record.text, separator))
         assert record.text == again + "\n"

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from fabula.errors import FileError
-from fabula.sources.tables.sequences import read_sequences
+from fabula.sources.tables.read_table import read_sequences
 
 ROWS = [
     {"film": "a", "kind": "x", "at": [0, 5, 20], "essence": [0.1, None, 0.3], "split": "test"},

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from fabula.core.collection import Collection, Item
 from fabula.errors import FabulaError, FileError, InputError
-from fabula.sources.tables.reading import read_table, write_table
+from fabula.sources.tables.read_table import read_table
+from fabula.sources.tables.write_table import write_table
 
 ALBUMS = Path(__file__).parents[4] / "shared" / "data" / "albums.parquet"
 

@@ -10,7 +10,7 @@ from safetensors.numpy import load_file
 
 from fabula.errors import InputError
 from fabula.models.file import load_model
-from fabula.studies.reproduce.run import reproduce
+from fabula.research.reproduce import reproduce
 from fabula.studies.train import Recipe, train_table
 from fabula.training.loop.distributed import World, pick_device, same_everywhere
 

@@ -13,9 +13,9 @@ from fabula.errors import InputError
 _SHOWN = ("first", "last", "neighbours")  # beside Spearman's rho; the card has all
 
 if TYPE_CHECKING:
-    from fabula.studies.bench.run import BenchCard
-    from fabula.studies.bench.scoring import Orderings
-    from fabula.studies.bench.tasks import BenchTask
+    from fabula.research.bench import BenchCard
+    from fabula.research.bench_programs import Orderings
+    from fabula.research.bench_tasks import BenchTask
 
 
 @click.command("bench-order")
@@ -58,7 +58,7 @@ def command(*, task: str | None, **options: Any) -> None:
     if task is None:
         _list_tasks()
         return
-    from fabula.core.files.writing import check_target
+    from fabula.core.files.atomic import check_target
 
     for target in (options["card"], options["page"], options["questions"]):
         if target is not None:
@@ -74,7 +74,7 @@ def command(*, task: str | None, **options: Any) -> None:
 
 def _list_tasks() -> None:
     from fabula.cli.printing import console
-    from fabula.studies.bench.known import FAMILIES
+    from fabula.research.bench_tasks import FAMILIES
 
     lines = {name: family.about for name, family in FAMILIES.items()}
     lines |= {"fma": "the Free Music Archive dataset, with --fma FOLDER", "TABLE": "any table of ordered collections"}
@@ -83,7 +83,7 @@ def _list_tasks() -> None:
 
 
 def _task(task: str, folder: Path | None, *, where: dict[str, str], titles: bool, side: Any) -> BenchTask:
-    from fabula.studies.bench.tasks import FMA, fma_task, known_task, table_task
+    from fabula.research.bench_tasks import FMA, family_task, fma_task, table_task
 
     if task == FMA:
         if folder is None:
@@ -93,14 +93,14 @@ def _task(task: str, folder: Path | None, *, where: dict[str, str], titles: bool
         return table_task(task, where=where, titles=titles, side=side)
     if titles or where or side:
         raise InputError(f"--titles, --where and --split are for tables; {task} is drawn by code")
-    return known_task(task)
+    return family_task(task)
 
 
 def _write_questions(task: BenchTask, path: str) -> None:
     import numpy as np
 
     from fabula.cli.printing import console
-    from fabula.studies.bench.questions import ask_all, write_questions
+    from fabula.research.bench_programs import ask_all, write_questions
 
     for written in write_questions(path, task, ask_all(task, np.random.default_rng())):
         console().print(f"written: {written}", markup=False, soft_wrap=True)
@@ -108,9 +108,7 @@ def _write_questions(task: BenchTask, path: str) -> None:
 
 def _orderings(task: BenchTask, options: dict[str, Any]) -> tuple[Orderings | None, str]:
     from fabula.cli.progress import counting_bar
-    from fabula.studies.bench.programs import Patience
-    from fabula.studies.bench.questions import read_key
-    from fabula.studies.bench.run import read_orderings, run_program
+    from fabula.research.bench_programs import TimeLimits, read_key, read_orderings, run_program
 
     method, answers, key = options["method"], options["orderings"], options["key"]
     if method is not None and answers is not None:
@@ -123,16 +121,15 @@ def _orderings(task: BenchTask, options: dict[str, Any]) -> tuple[Orderings | No
     if method is None:
         return None, name
     with counting_bar("asking") as bar:
-        return run_program(
-            task, method, patience=Patience(options["timeout"], options["start_timeout"]), progress=bar
-        ), name
+        limits = TimeLimits(options["timeout"], options["start_timeout"])
+        return run_program(task, method, limits=limits, progress=bar), name
 
 
 def _finish(task: BenchTask, given: Orderings | None, name: str, options: dict[str, Any]) -> None:
     from fabula.cli.printing import console
     from fabula.cli.progress import counting_bar
-    from fabula.report.bench import write_board
-    from fabula.studies.bench.run import BenchCard, joined, make_card
+    from fabula.report.board import write_board
+    from fabula.research.bench import BenchCard, join_cards, make_card
 
     count = 0
     with counting_bar("measuring") as bar:
@@ -147,7 +144,7 @@ def _finish(task: BenchTask, given: Orderings | None, name: str, options: dict[s
     if options["card"] is not None:
         card.save(options["card"])
     if options["page"] is not None:
-        write_board([joined([card, *map(BenchCard.load, options["others"])])], options["page"])
+        write_board([join_cards([card, *map(BenchCard.load, options["others"])])], options["page"])
     if options["as_json"]:
         click.echo(card.text(), nl=False)
         return
@@ -158,15 +155,12 @@ def _finish(task: BenchTask, given: Orderings | None, name: str, options: dict[s
 
 
 def _show(card: BenchCard) -> None:
-    from rich.table import Table
-
-    from fabula.cli.printing import console
-    from fabula.report.bench import WHOSE
+    from fabula.cli.printing import console, make_table
+    from fabula.report.board import WHOSE
 
     out, task = console(), card.task
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in ("method", "", "spearman", "95 % interval", *_SHOWN):
-        table.add_column(name, justify="left" if name in ("method", "") else "right", no_wrap=name != "method")
+    columns = ("method", "", "spearman", "95 % interval", *_SHOWN)
+    table = make_table(*columns, left=("method", ""), wrap=("method",))
     for row in card.rows:
         rho = row.metrics["spearman"]
         means = [f"{row.metrics[name].mean:.3f}" for name in _SHOWN]

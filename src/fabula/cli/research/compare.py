@@ -41,7 +41,7 @@ def command(*, seeds: int, sweep: str | None, output: Path | None, as_json: bool
       fabula compare albums.parquet --where kind= --titles track_name --seeds 1
     """
     from fabula.cli.progress import counting_bar
-    from fabula.core.files.writing import check_target
+    from fabula.core.files.atomic import check_target
     from fabula.studies.sets import compare_sets_of
     from fabula.studies.train import compare_table, compared_json
     from fabula.training.ranks import is_first
@@ -83,9 +83,9 @@ def _dimensions(sweep: str | None) -> tuple[int, ...]:
 
 
 def _write(rows: list[Compared], path: Path) -> None:
-    from fabula.core.files.writing import write_whole
-    from fabula.report.figures.bars import Bar, bars_figure
-    from fabula.sources.tables.csv_text import csv_text
+    from fabula.core.files.atomic import write_whole
+    from fabula.report.charts import Bar, bars_figure
+    from fabula.sources.tables.text_tables import csv_text
     from fabula.studies.train import compared_json
 
     table = compared_json(rows)

@@ -57,8 +57,8 @@ def command(
     """
     from fabula.cli.progress import counting_bar
     from fabula.cli.research.recipe import as_where, listed
-    from fabula.core.files.writing import check_target, write_whole
-    from fabula.studies.evaluate import EvaluationRequest, evaluate_table
+    from fabula.core.files.atomic import check_target, write_whole
+    from fabula.research.evaluate import EvaluationRequest, evaluate_table
 
     if output is not None and check_target(output).suffix.lower() not in (".json", ".csv"):
         raise InputError(f"{output}: the ending must be one of .json, .csv")
@@ -104,13 +104,9 @@ def _show_bits(result: Mapping[str, Any]) -> None:
 
 def show_rows(result: Mapping[str, Any]) -> None:
     """Print the table of methods: means, and the interval of Spearman's rho."""
-    from rich.table import Table
+    from fabula.cli.printing import console, make_table
 
-    from fabula.cli.printing import console
-
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in ("method", "n", *_SHOWN, "95 % of spearman"):
-        table.add_column(name, justify="left" if name == "method" else "right", no_wrap=True)
+    table = make_table("method", "n", *_SHOWN, "95 % of spearman", left=("method",))
     for row in result["rows"]:
         rho = row["metrics"]["spearman"]
         means = [f"{row['metrics'][name]['mean']:.3f}" for name in _SHOWN]
@@ -120,16 +116,13 @@ def show_rows(result: Mapping[str, Any]) -> None:
 
 def _show_tests(result: Mapping[str, Any]) -> None:
     """Print the paired tests of the methods that learn: effect and n beside every p."""
-    from rich.table import Table
-
-    from fabula.cli.printing import console
-    from fabula.studies.recovery import METHODS
+    from fabula.cli.printing import console, make_table
+    from fabula.research.recovery import METHODS
 
     out = console()
     for metric in dict.fromkeys(t["metric"] for t in result["tests"]):
-        table = Table(box=None, pad_edge=False, header_style="bold", title=f"by {metric}", title_justify="left")
-        for name in ("method", "against", "n", "gain", "95 % interval", "effect", "p adj."):
-            table.add_column(name, justify="left" if name in ("method", "against") else "right", no_wrap=True)
+        columns = ("method", "against", "n", "gain", "95 % interval", "effect", "p adj.")
+        table = make_table(*columns, left=("method", "against"), title=f"by {metric}")
         for t in result["tests"]:
             if t["a"] in METHODS and t["metric"] == metric:
                 interval = f"{t['low']:+.3f} {t['high']:+.3f}"
@@ -143,7 +136,7 @@ def _show_tests(result: Mapping[str, Any]) -> None:
 
 
 def _csv(result: Mapping[str, Any]) -> str:
-    from fabula.sources.tables.csv_text import csv_text
+    from fabula.sources.tables.text_tables import csv_text
 
     names = list(result["rows"][0]["metrics"])
     ends = {"": "mean", " low": "low", " high": "high"}

@@ -65,7 +65,7 @@ def as_recipe(
     *, table: Path | None, recipe_file: Path | None = None, where: tuple[str, ...] = (), **options: Any
 ) -> Recipe:
     """What the options say; those that are not named here are numbers of the preset to change, None where not given."""
-    from fabula.sources.tables.files import is_table_folder
+    from fabula.sources.tables.storage import is_table_folder
     from fabula.studies.recipe import Recipe
     from fabula.studies.recipe_files import NOWHERE, read_recipe
 

@@ -37,9 +37,10 @@ def command(*, data: Path, output: Path, features: str | None, held_out: float, 
     """
     from fabula.cli.printing import console
     from fabula.cli.progress import counting_bar
-    from fabula.report.study.page import write_report
-    from fabula.studies.reproduce.plan import make_plan
-    from fabula.studies.reproduce.run import reproduce
+    from fabula.cli.research.evaluate import show_rows
+    from fabula.report.study import write_report
+    from fabula.research.reproduce import reproduce
+    from fabula.research.workspace import make_plan
 
     names = listed(features) if features else None
     out = console(err=True)
@@ -52,11 +53,5 @@ def command(*, data: Path, output: Path, features: str | None, held_out: float, 
 
         study = reproduce(data, output, make_plan(**plan), features=names, held_out=held_out, progress=report)
     page = write_report(study, output)
-    _show(study.recovery)
+    show_rows(study.recovery)
     console().print(f"written: {page}", markup=False, soft_wrap=True)
-
-
-def _show(recovery: dict[str, object]) -> None:
-    from fabula.cli.research.evaluate import show_rows
-
-    show_rows(recovery)

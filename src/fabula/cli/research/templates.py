@@ -13,7 +13,7 @@ from fabula.cli.research.recipe import as_where
 from fabula.errors import InputError
 
 if TYPE_CHECKING:
-    from fabula.studies.templates import Corpus
+    from fabula.research.corpus import Corpus
 
 
 @click.group("templates")
@@ -36,15 +36,12 @@ def list_() -> None:
     Example:
       fabula templates list
     """
-    from rich.table import Table
-
-    from fabula.cli.printing import console
+    from fabula.cli.printing import console, make_table
     from fabula.core import builtin
     from fabula.report.terminal import spark
 
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for column in ("name", "arc", "what it does"):
-        table.add_column(column, no_wrap=column != "what it does")
+    columns = ("name", "arc", "what it does")
+    table = make_table(*columns, left=columns, wrap=columns[2:])
     for template in map(builtin.template, builtin.template_names()):
         table.add_row(template.name, spark(template.samples(16)), template.description)
     console().print(table)
@@ -89,7 +86,7 @@ def _of_a_corpus(function: Callable[..., None]) -> Callable[..., None]:
 
 
 def _corpus(*, table: Path, by: str | None, model: str | None, where: tuple[str, ...], **source: Any) -> Corpus:
-    from fabula.studies.templates import read_corpus
+    from fabula.research.corpus import read_corpus
 
     if (by is None) == (model is None):
         raise InputError("say where the essence comes from: one of --by COLUMN and --model MODEL")
@@ -117,7 +114,7 @@ def learn_(*, k: int, method: str, paper: bool, seed: int, output: Path | None, 
     """
     from fabula.cli.printing import console, print_template
     from fabula.cli.progress import counting_bar
-    from fabula.studies.templates import learn_and_save
+    from fabula.research.corpus import learn_and_save
 
     corpus = _corpus(**source)
     with counting_bar("learning") as bar:
@@ -152,17 +149,13 @@ def cost_(*, templates: Path, seed: int, **source: Any) -> None:
     Example:
       fabula templates cost mine.json validation.json --by narrative_essence --positions indices
     """
-    from rich.table import Table
-
-    from fabula.cli.printing import console
+    from fabula.cli.printing import console, make_table
     from fabula.report.terminal import spark
-    from fabula.studies.templates import follow
+    from fabula.research.corpus import follow
 
     corpus = _corpus(**source)
     found = follow(templates, corpus)
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in ("template", "", "followed by", "mean squared error"):
-        table.add_column(name, justify="left" if name in ("template", "") else "right", no_wrap=True)
+    table = make_table("template", "", "followed by", "mean squared error", left=("template", ""))
     rows = zip(found.templates, found.followers, found.errors, strict=True)
     for number, (template, count, error) in enumerate(rows, start=1):
         shown = f"{error:.4f}" if count else ""
@@ -197,11 +190,9 @@ def table_(*, most: int, other: Path | None, as_json: bool, method: str, seed: i
     """
     from dataclasses import asdict
 
-    from rich.table import Table
-
-    from fabula.cli.printing import console
+    from fabula.cli.printing import console, make_table
     from fabula.cli.progress import counting_bar
-    from fabula.studies.templates import cost_table
+    from fabula.research.corpus import cost_table
 
     corpus = _corpus(**source)
     second = None if other is None else _corpus(**{**source, "table": other})
@@ -213,9 +204,7 @@ def table_(*, most: int, other: Path | None, as_json: bool, method: str, seed: i
         counts = {"collections": len(corpus.collections), "others": len(second.collections) if second else None}
         click.echo(json.dumps({**counts, "method": method, "seed": seed, "rows": [asdict(row) for row in rows]}))
         return
-    shown = Table(box=None, pad_edge=False, header_style="bold")
-    for name in ("k", source["table"].stem, *([other.stem] if other else [])):
-        shown.add_column(name, justify="right", no_wrap=True)
+    shown = make_table("k", source["table"].stem, *([other.stem] if other else []))
     for row in rows:
         shown.add_row(str(row.k), f"{row.cost:.4f}", *([] if row.other is None else [f"{row.other:.4f}"]))
     out = console()
@@ -235,16 +224,13 @@ def compare_(*, first: Path, second: Path) -> None:
     Example:
       fabula templates compare mine.json yours.json
     """
-    from rich.table import Table
-
-    from fabula.cli.printing import console
+    from fabula.cli.printing import console, make_table
     from fabula.report.terminal import spark
-    from fabula.studies.templates import compare_files
+    from fabula.research.corpus import compare_files
 
     a, b, found = compare_files(first, second)
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in (first.name, "", second.name, "", "correlation", "distance"):
-        table.add_column(name, justify="right" if name in ("correlation", "distance") else "left", no_wrap=True)
+    names = (first.name, "", second.name, "")
+    table = make_table(*names, "correlation", "distance", left=names)
     for (i, j), r, d in zip(found.pairs, found.correlations, found.distances, strict=True):
         table.add_row(f"{i + 1} {a[i].name}", spark(a[i].samples(16)), f"{j + 1} {b[j].name}",
                       spark(b[j].samples(16)), f"{r:+.2f}", f"{d:.2f}")  # fmt: skip
@@ -270,11 +256,9 @@ def count_(*, most: int, seed: int, as_json: bool, **source: Any) -> None:
     Example:
       fabula templates count albums.csv --by energy -k 6
     """
-    from rich.table import Table
-
-    from fabula.cli.printing import console
+    from fabula.cli.printing import console, make_table
     from fabula.cli.progress import counting_bar
-    from fabula.studies.templates import count_templates
+    from fabula.research.corpus import count_templates
 
     corpus = _corpus(**source)
     with counting_bar("counting") as bar:
@@ -284,15 +268,13 @@ def count_(*, most: int, seed: int, as_json: bool, **source: Any) -> None:
     if as_json:
         click.echo(json.dumps(found.to_dict()))
         return
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in ("k", "cost", "shuffled", "bits", "± error", "shuffled bits", "refined bits"):
-        table.add_column(name, justify="right", no_wrap=True)
+    table = make_table("k", "cost", "shuffled", "bits", "± error", "shuffled bits", "refined bits")
     for row in found.rows:
         table.add_row(str(row.k), f"{row.cost:.4f}", f"{row.shuffled_cost:.4f}", f"{row.bits:.3f}",
                       f"{row.bits_error:.3f}", f"{row.shuffled_bits:.3f}", f"{row.refined_bits:.3f}")  # fmt: skip
     out = console()
     out.print(table)
-    best = found.suggested
+    best = found.suggestion
     out.print(f"suggested: {best}" if best else "no number of templates tells more about the order than chance")
 
 
@@ -313,9 +295,9 @@ def genealogy_(*, most: int, method: str, seed: int, output: Path, **source: Any
     """
     from fabula.cli.printing import console
     from fabula.cli.progress import counting_bar
-    from fabula.core.files.writing import check_target, write_whole
-    from fabula.report.figures.sankey import genealogy_figure
-    from fabula.studies.templates import descend, genealogy_json
+    from fabula.core.files.atomic import check_target, write_whole
+    from fabula.report.charts import genealogy_figure
+    from fabula.research.corpus import descend, genealogy_json
 
     picture, numbers = check_target(output.with_suffix(".svg")), check_target(output.with_suffix(".json"))
     corpus = _corpus(**source)

@@ -6,21 +6,21 @@ from functools import cache
 from importlib import import_module
 
 from fabula.errors import InputError
-from fabula.jobs.task import Task
+from fabula.jobs.task import JobTask
 
 TASKS = {  # name: (where it lies, what it does)
-    "extract": ("extract:Extract", "Measure files: a row a file."),
-    "encode": ("encode:Encode", "The essence of every item of a table of collections."),
-    "order": ("order:Order", "An ordering of every collection of a table."),
+    "extract": ("measure_files:Extract", "Measure files: a row a file."),
+    "encode": ("by_model:Encode", "The essence of every item of a table of collections."),
+    "order": ("by_model:Order", "An ordering of every collection of a table."),
     "templates-learn": ("templates_learn:TemplatesLearn", "Learn templates from a table of ordered collections."),
-    "reproduce": ("reproduce:Reproduce", "Reproduce every table and figure of the paper."),
+    "reproduce": ("reproduce_paper:Reproduce", "Reproduce every table and figure of the paper."),
     "compare": ("compare:Compare", "Bits of each feature and of the essence, with several seeds."),
     "audit": ("audit:Audit", "The bits of a recipe on real collections and on controls."),
 }
 
 
 @cache
-def find_task(name: str) -> Task:
+def find_task(name: str) -> JobTask:
     """A task by name.
 
     Examples
@@ -40,6 +40,6 @@ def find_task(name: str) -> Task:
     else:
         raise InputError(f"there is no task {name!r}; there are: {', '.join(TASKS)}")
     task = found() if isinstance(found, type) else found
-    if not isinstance(task, Task):
-        raise InputError(f"{name!r} must be a fabula.jobs.task.Task; got {type(task).__name__}")
+    if not isinstance(task, JobTask):
+        raise InputError(f"{name!r} must be a fabula.jobs.task.JobTask; got {type(task).__name__}")
     return task

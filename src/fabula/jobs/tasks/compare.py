@@ -7,24 +7,24 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from fabula.jobs.task import Asked, Cut, Round, Task
+from fabula.jobs.task import Cut, JobRequest, JobTask, Round
 from fabula.jobs.tasks.training import OPTIONS, recipe_of, results_of, results_table, table_of, write_json
 from fabula.studies.sweeps import Run, Sweep, compared, comparison_runs, open_sweep
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from fabula.jobs.job import Job
+    from fabula.jobs.open_job import ShardedJob
 
 
-class Compare(Task):
+class Compare(JobTask):
     """Gathered as the JSON that ``fabula compare --json`` prints."""
 
     name: ClassVar[str] = "compare"
     options: ClassVar[Mapping[str, Any]] = {**OPTIONS, "seeds": 5, "dimensions": []}
     items: ClassVar[str] = "trainings"
 
-    def cut(self, asked: Asked) -> Cut:
+    def cut(self, asked: JobRequest) -> Cut:
         """One shard for each training."""
         table = table_of(asked)
         options = asked.options
@@ -32,17 +32,17 @@ class Compare(Task):
         runs = comparison_runs(sweep, int(options["seeds"]), options["dimensions"])
         return Cut((table,), tuple([run.name, run.dimensions, run.seed] for run in runs), len(runs), dict(options))
 
-    def open(self, job: Job) -> Sweep:
+    def open(self, job: ShardedJob) -> Sweep:
         """The collections."""
         return open_sweep(recipe_of(job.inputs[0].path, job.options))
 
-    def do(self, job: Job, now: Round, shard: int) -> tuple[pa.Table, int]:
+    def do(self, job: ShardedJob, now: Round, shard: int) -> tuple[pa.Table, int]:
         """Train and measure."""
         run = Run(*job.plan.shards[shard])
         sweep: Sweep = job.opened
         return results_table(f"{run.name}, seed {run.seed}", [sweep.measured(run)]), 1
 
-    def gather(self, job: Job, output: Path) -> dict[str, Any]:
+    def gather(self, job: ShardedJob, output: Path) -> dict[str, Any]:
         """Write the rows of the comparison."""
         results, digest = results_of(job)
         found = [(Run(*shard), one[0]) for shard, one in zip(job.plan.shards, results, strict=True)]

@@ -17,34 +17,31 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from fabula.core.builtin import name_templates
 from fabula.core.collections import Collections
 from fabula.core.essence import Floats
-from fabula.core.naming import named
 from fabula.core.ordering import Ints
 from fabula.core.ordering import positions as even_positions
 from fabula.core.segments import normalise_many
 from fabula.core.template import PAPER_KNOTS
 from fabula.core.template_set import TemplateSet
 from fabula.errors import InputError
-from fabula.jobs.parts import Manifest, manifests, read_manifest, read_part, rows_of_parts, total_digest
 from fabula.jobs.plan import default_shards, ranges
-from fabula.jobs.slices import has_column
-from fabula.jobs.tables import OPTIONS, Shard, cut_table, read_shard, rows_of_shard
-from fabula.jobs.task import Asked, Cut, Round, Task
-from fabula.jobs.tasks.by_model import fitting, model_of
-from fabula.jobs.tasks.sums import arrays, costs_of, costs_table, lists, sums_of, sums_table
+from fabula.jobs.shard_parts import Manifest, manifests, read_manifest, read_part, rows_of_parts, total_digest
+from fabula.jobs.shards import OPTIONS, Shard, cut_table, is_parquet, read_shard, rows_of_shard
+from fabula.jobs.task import Cut, JobRequest, JobTask, Round
+from fabula.jobs.tasks.by_model import model_of, try_model
 from fabula.models.model import Model
+from fabula.session.catalogue.cut import Piece, open_parquet
 from fabula.session.catalogue.judging import completed
-from fabula.session.catalogue.reading import Piece
-from fabula.templates.costs import Costs, as_count, joined_costs, kept_costs
-from fabula.templates.descent import Descent, StepSums, step_sums
-from fabula.templates.evolution import PAPER_EVOLUTION, EvolutionSettings, Evolving
-from fabula.templates.refinement import RefinementSettings, race, sampled_rows
+from fabula.templates.costs import TemplateCosts, as_count, flat_costs, restore_costs
+from fabula.templates.evolution import PAPER_EVOLUTION, Evolution, EvolutionSettings
+from fabula.templates.refinement import Descent, RefinementSettings, StepSums, race, sample_rows, step_sums
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from fabula.jobs.job import Job
+    from fabula.jobs.open_job import ShardedJob
 
 _EACH = 50_000  # collections that a shard of a step takes, from several of round 0's parts
 _SPLIT = "split"
@@ -52,7 +49,7 @@ _Q = len(PAPER_KNOTS)
 _METHOD: Mapping[str, Any] = {"method": "refined", "paper": False, "starts": 48, "steps": 300}
 
 
-class TemplatesLearn(Task):
+class TemplatesLearn(JobTask):
     """Gathered as the JSON of a template set."""
 
     name: ClassVar[str] = "templates-learn"
@@ -61,7 +58,7 @@ class TemplatesLearn(Task):
     items: ClassVar[str] = "collections"
     rounds: ClassVar[bool] = True
 
-    def cut(self, asked: Asked) -> Cut:
+    def cut(self, asked: JobRequest) -> Cut:
         """Ranges of rows; of a table with a column split, those to train on are learned from."""
         if (asked.options["by"] is None) == (not asked.model):
             raise InputError("say where the essence comes from: a column (by) or a model, one of the two")
@@ -72,13 +69,13 @@ class TemplatesLearn(Task):
             raise InputError("the letter of the paper is that of its evolution", field="paper")
         cut = cut_table(asked)
         path, where = cut.inputs[0].path, dict(asked.options["where"])
-        if _SPLIT not in where and path.lower().endswith(".parquet") and has_column(path, _SPLIT):
+        if _SPLIT not in where and _has_split(path):
             where[_SPLIT] = "train"
         as_count(int(asked.options["k"]), cut.items)
         kept = Cut(cut.inputs, cut.shards, cut.items, {**cut.options, "where": where})
-        return fitting(asked, kept) if asked.model else kept
+        return try_model(asked, kept) if asked.model else kept
 
-    def open(self, job: Job) -> Model | None:
+    def open(self, job: ShardedJob) -> Model | None:
         """The model, where the essence comes from one."""
         if not job.plan.model:
             return None
@@ -87,34 +84,34 @@ class TemplatesLearn(Task):
             raise InputError(f"{job.plan.model['name']}: templates are learned from one number per item")
         return model
 
-    def do(self, job: Job, now: Round, shard: int) -> tuple[pa.Table, int]:
+    def do(self, job: ShardedJob, now: Round, shard: int) -> tuple[pa.Table, int]:
         """Keep the forms of a shard's collections, or sum those of some parts under the round's templates."""
         if now.number == 0:
             return _forms(job, shard)
         first, behind = ranges(len(job.plan.shards), now.shards)[shard]  # parts of round 0
         parts = [read_manifest(job.store, 0, part) for part in range(first, behind)]
-        costs = _costs([_kept(job, part) for part in parts if part is not None])
+        costs = _costs([_read_forms(job, part) for part in parts if part is not None])
         if "asked" in now.state:
             total = costs.of(now.state["asked"]) * len(costs) if len(costs) else np.zeros(len(now.state["asked"]))
-            return costs_table(total, len(costs)), len(costs)
-        return sums_table(step_sums(costs, np.array(now.state["values"]))), len(costs)
+            return _costs_table(total, len(costs)), len(costs)
+        return _sums_table(step_sums(costs, np.array(now.state["values"]))), len(costs)
 
-    def following(self, job: Job, now: Round) -> Round:
+    def following(self, job: ShardedJob, now: Round) -> Round:
         """The start after round 0, then step after step; the last round's state is the result."""
         done = manifests(job.store, now.number, now.shards)
-        way = _start(job, done) if now.number == 0 else _gone_on(now, list(rows_of_parts(job.store, done)))
-        if isinstance(way, Evolving) and way.finished:
-            way = Descent(way.result().values, 0)  # a round to count who follows which
+        way = _start(job, done) if now.number == 0 else _go_on(now, list(rows_of_parts(job.store, done)))
+        if isinstance(way, Evolution) and way.finished:
+            way = Descent(way.values, 0)  # a round to count who follows which
         shards = 0 if way.finished else min(len(job.plan.shards), default_shards(job.plan.items, _EACH))
         return Round(now.number + 1, shards, way.to_dict())
 
-    def gather(self, job: Job, output: Path) -> dict[str, Any]:
+    def gather(self, job: ShardedJob, output: Path) -> dict[str, Any]:
         """Write the templates, those that most collections follow first."""
         if output.suffix.lower() != ".json":
             raise InputError(f"{output}: templates are gathered as .json")
         final = job.latest()
         values, followers = np.array(final.state["best"]), np.array(final.state["followers"])
-        TemplateSet(named(PAPER_KNOTS, values[np.argsort(-followers, kind="stable")])).save(output)
+        TemplateSet(name_templates(PAPER_KNOTS, values[np.argsort(-followers, kind="stable")])).save(output)
         first = manifests(job.store, 0, len(job.plan.shards))
         about = {"templates": len(values), "cost": final.state["history"][-1], "rounds": final.number}
         learned = {"collections": int(followers.sum()), "failures": sum(part.failures for part in first)}
@@ -122,7 +119,15 @@ class TemplatesLearn(Task):
         return {**about, **learned, "digest": total_digest(last)}
 
 
-def _forms(job: Job, shard: int) -> tuple[pa.Table, int]:
+def _has_split(path: str) -> bool:
+    """Whether a table says which collections are to train on."""
+    if not is_parquet(path):
+        return False
+    with open_parquet(path) as file:
+        return _SPLIT in file.schema_arrow.names
+
+
+def _forms(job: ShardedJob, shard: int) -> tuple[pa.Table, int]:
     """What is kept of every collection of two items and more: b and c; one that lacks a value is a failure."""
     model: Model | None = job.opened
     names = (str(job.options["by"]),) if model is None else model.feature_names
@@ -135,7 +140,7 @@ def _forms(job: Job, shard: int) -> tuple[pa.Table, int]:
             essence = normalise_many(part.column(names[0])[:, np.newaxis], part.offsets)
         else:
             essence = model.encode_many(completed(part, piece.medium))
-        return _kept_rows(essence[:, 0], part)
+        return _form_rows(essence[:, 0], part)
 
     return rows_of_shard(found, rows), len(found)
 
@@ -147,7 +152,7 @@ def _without_gaps(shard: Shard, values: Floats) -> Shard:
     return Shard(shard.piece, {**dict.fromkeys(missing.tolist(), "lacks a value"), **shard.failures})
 
 
-def _kept_rows(essence: Floats, part: Collections) -> dict[str, Any]:
+def _form_rows(essence: Floats, part: Collections) -> dict[str, Any]:
     """A row for each collection of two items and more."""
     several = part.sizes > 1
     lengths = part.sizes[several].astype(np.int64)
@@ -155,42 +160,42 @@ def _kept_rows(essence: Floats, part: Collections) -> dict[str, Any]:
     if len(lengths):
         even = {n: even_positions(n) for n in np.unique(lengths).tolist()}
         u = np.concatenate([even[n] for n in lengths.tolist()])
-        costs = joined_costs(essence[np.repeat(several, part.sizes)], u, lengths)
+        costs = flat_costs(essence[np.repeat(several, part.sizes)], u, lengths)
         linear, constant = costs.linear, costs.constant
     ids = np.array(part.ids[several].tolist(), dtype=str)
-    return {"collection": ids, "length": lengths, "linear": lists(linear), "constant": constant}
+    return {"collection": ids, "length": lengths, "linear": _lists(linear), "constant": constant}
 
 
-def _gone_on(now: Round, parts: list[pa.Table]) -> Descent | Evolving:
+def _go_on(now: Round, parts: list[pa.Table]) -> Descent | Evolution:
     """The templates after a round, by what its shards found."""
     if "asked" in now.state:
-        evolving = Evolving.from_dict(now.state)
-        evolving.take(costs_of(parts))
+        evolving = Evolution.from_dict(now.state)
+        evolving.take(_costs_of(parts))
         return evolving
     descent = Descent.from_dict(now.state)
-    descent.take(StepSums.joined([sums_of(part) for part in parts]))
+    descent.take(StepSums.join([_sums_of(part) for part in parts]))
     return descent
 
 
-def _start(job: Job, done: Sequence[Manifest]) -> Descent | Evolving:
+def _start(job: ShardedJob, done: Sequence[Manifest]) -> Descent | Evolution:
     """The first population; or the winner of a race on the sample that :func:`fabula.learn_templates` would draw."""
     k, rng = int(job.options["k"]), np.random.default_rng(int(job.options["seed"]))
     as_count(k, sum(part.rows - part.failures for part in done))
     if job.options["method"] == "evolution":
         how = PAPER_EVOLUTION if job.options["paper"] else EvolutionSettings()
-        return Evolving.begun(k, _Q, how, rng)
+        return Evolution.begin(k, _Q, how, rng)
     settings = RefinementSettings(int(job.options["starts"]), int(job.options["steps"]))
     sample = _sample(job, done, k, rng)
     values, cost, _ = race(sample, k, rng, settings, np.empty((0, k, _Q)))
     return Descent(values[int(np.argmin(cost))], settings.steps)
 
 
-def _sample(job: Job, done: Sequence[Manifest], k: int, rng: np.random.Generator) -> Costs:
+def _sample(job: ShardedJob, done: Sequence[Manifest], k: int, rng: np.random.Generator) -> TemplateCosts:
     """The collections that starts race on, from all parts, of which one at a time is held."""
-    rows = sampled_rows(sum(part.rows - part.failures for part in done), k, rng)
+    rows = sample_rows(sum(part.rows - part.failures for part in done), k, rng)
     picked, begun = [], 0
     for part in done:
-        kept = _kept(job, part)
+        kept = _read_forms(job, part)
         size = len(kept[0])
         if rows is not None:
             wanted = rows[(rows >= begun) & (rows < begun + size)] - begun
@@ -200,19 +205,72 @@ def _sample(job: Job, done: Sequence[Manifest], k: int, rng: np.random.Generator
     return _costs(picked)
 
 
-Kept = tuple[Ints, Floats, Floats]  # lengths (m,), b (m, q), c (m,)
+Forms = tuple[Ints, Floats, Floats]  # lengths (m,), b (m, q), c (m,)
 
 
-def _kept(job: Job, part: Manifest) -> Kept:
+def _read_forms(job: ShardedJob, part: Manifest) -> Forms:
     """What round 0 kept of the collections of a part."""
     table = read_part(job.store, part)
     table = table.filter(table.column("failure").is_null())
     if not table.num_rows:  # all were left out, or have failed
         return np.empty(0, dtype=np.int64), np.empty((0, _Q)), np.empty(0)
     length, constant = (table.column(name).to_numpy() for name in ("length", "constant"))
-    return length, arrays(table.column("linear"), _Q), constant
+    return length, _arrays(table.column("linear"), _Q), constant
 
 
-def _costs(kept: Sequence[Kept]) -> Costs:
+def _costs(kept: Sequence[Forms]) -> TemplateCosts:
     lengths, linear, constant = (np.concatenate(arrays) for arrays in zip(*kept, strict=True))
-    return kept_costs(lengths, linear, constant)
+    return restore_costs(lengths, linear, constant)
+
+
+def _sums_table(sums: StepSums) -> pa.Table:
+    """Sums as rows: one for each template, then one for each of the worst collections, whose fit is ``linear``."""
+    import pyarrow as pa
+
+    k, worst = len(sums.members), len(sums.worst)
+    quadratic = np.concatenate([sums.quadratic.reshape(k, -1), np.zeros((worst, sums.quadratic[0].size))])
+    return pa.table(
+        {
+            "kind": pa.array(["template"] * k + ["worst"] * worst),
+            "members": pa.array(np.concatenate([sums.members, np.zeros(worst)])),
+            "error": pa.array(np.concatenate([[sums.error], np.zeros(k - 1), sums.worst])),
+            "linear": _lists(np.concatenate([sums.linear, sums.fits])),
+            "quadratic": _lists(quadratic),
+        }
+    )
+
+
+def _sums_of(table: pa.Table) -> StepSums:
+    """What :func:`_sums_table` was made of."""
+    k = table.column("kind").to_pylist().count("template")
+    members, error = (table.column(name).to_numpy() for name in ("members", "error"))
+    linear = _arrays(table.column("linear"), _Q)
+    quadratic = _arrays(table.column("quadratic"), _Q**2)[:k].reshape(k, *[_Q] * 2)
+    return StepSums(quadratic, linear[:k], members[:k], float(error[0]), error[k:], linear[k:])
+
+
+def _lists(array: Floats) -> Any:
+    """Rows (m, w) as a column of lists."""
+    import pyarrow as pa
+
+    offsets = np.arange(len(array) + 1, dtype=np.int32) * array.shape[1]
+    return pa.ListArray.from_arrays(pa.array(offsets), pa.array(np.ascontiguousarray(array).ravel()))
+
+
+def _arrays(column: Any, width: int) -> Floats:
+    """A column of lists as rows (m, w)."""
+    flat = column.combine_chunks().flatten().to_numpy(zero_copy_only=False)
+    return np.asarray(flat, dtype=np.float64).reshape(-1, width)
+
+
+def _costs_table(totals: Floats, collections: int) -> pa.Table:
+    """The summed errors (s,) of sets of templates over so many collections, as rows."""
+    import pyarrow as pa
+
+    return pa.table({"error": pa.array(totals), "members": pa.array(np.full(len(totals), collections))})
+
+
+def _costs_of(parts: list[pa.Table]) -> Floats:
+    """The mean error (s,) of sets of templates over the collections of all parts."""
+    totals = np.sum([part.column("error").to_numpy() for part in parts], axis=0)
+    return np.asarray(totals / np.sum([part.column("members").to_numpy() for part in parts], axis=0))

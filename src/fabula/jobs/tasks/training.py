@@ -7,22 +7,22 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fabula.core.files.writing import write_whole
+from fabula.core.files.atomic import write_whole
 from fabula.errors import InputError
-from fabula.jobs.inputs import Input
-from fabula.jobs.parts import manifests, read_part, total_digest
-from fabula.jobs.task import Asked
+from fabula.jobs.plan import Input
+from fabula.jobs.shard_parts import manifests, read_part, total_digest
+from fabula.jobs.task import JobRequest
 from fabula.studies.recipe import Recipe
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from fabula.jobs.job import Job
+    from fabula.jobs.open_job import ShardedJob
 
 OPTIONS: Mapping[str, Any] = {"where": {}, "preset": "default", "changes": {}, "device": "auto", "held_out": 0.1}
 
 
-def table_of(asked: Asked) -> Input:
+def table_of(asked: JobRequest) -> Input:
     """The one table that is trained on."""
     if len(asked.inputs) != 1:
         raise InputError(f"one table at a time; got {len(asked.inputs)}")
@@ -43,7 +43,7 @@ def results_table(name: str, results: Sequence[Any]) -> pa.Table:
     return pa.table({"name": pa.array([name] * len(texts), pa.string()), "result": pa.array(texts, pa.string())})
 
 
-def results_of(job: Job) -> tuple[list[list[Any]], str]:
+def results_of(job: ShardedJob) -> tuple[list[list[Any]], str]:
     """The results of each shard, and the digest of all."""
     parts = manifests(job.store, 0, len(job.plan.shards))
     rows = [read_part(job.store, part).column("result").to_pylist() for part in parts]

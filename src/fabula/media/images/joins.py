@@ -14,7 +14,7 @@ from scipy.spatial.distance import cdist
 
 from fabula.core.collection import Collection
 from fabula.core.essence import Floats
-from fabula.media.medium import Facing
+from fabula.media.medium import Facing, column
 from fabula.media.steps import Step, Steps, essence_steps
 
 _ROWS = 512  # compared with all at a time
@@ -33,16 +33,9 @@ _PARTS: dict[str, Mapping[str, float]] = {
 
 
 def picture_steps(collection: Collection, essence: Floats) -> Steps:
-    """Steps between pictures: colour, tone, format, detail and subject, as far as they are known; else the essence.
+    """Steps between n pictures: colour, tone, format, detail and subject, as far as they are known; else the essence.
 
     Each is a distance in deviations of the features it compares; the format is the ratio of the aspects, in octaves.
-
-    Parameters
-    ----------
-    collection
-        n pictures.
-    essence
-        Shape (n,) or (n, d).
     """
     parts = []
     for name, scales in _PARTS.items():
@@ -86,17 +79,8 @@ def with_duplicates(collection: Collection) -> Collection:
 def near_groups(first: Floats, second: Floats, looks: Sequence[Floats] = ()) -> Floats:
     """Groups of hashes that nearly agree, numbered from 1: shape (n,), NaN where one stands alone.
 
-    Parameters
-    ----------
-    first, second
-        Shape (n,): the halves of 64-bit hashes; NaN where there is none.
-    looks
-        Each of shape (n,): what may differ by 1 at most between two that are nearly the same.
-
-    Examples
-    --------
-    >>> near_groups(np.array([7.0, 6.0, 4294967295.0]), np.array([0.0, 0.0, 0.0])).tolist()
-    [1.0, 1.0, nan]
+    ``first`` and ``second``, shape (n,), are the halves of 64-bit hashes, NaN where there is none; each of ``looks``,
+    shape (n,), may differ by 1 at most between two that are nearly the same.
     """
     known = np.isfinite(first) & np.isfinite(second)
     whole = np.where(known, first, 0).astype(np.uint64) << np.uint64(32) | np.where(known, second, 0).astype(np.uint64)
@@ -137,25 +121,16 @@ Known = Mapping[str, Floats]
 def joins(collection: Collection, breaks: Sequence[int] = ()) -> list[str]:
     """What is to be said of each picture beside the one before it, and those before that; "" where nothing stands out.
 
-    Parameters
-    ----------
-    collection
-        n pictures in their order.
-    breaks
-        Positions at which a new side begins: nothing goes on across.
+    Nothing goes on across ``breaks``, the positions at which a new side begins.
 
-    Examples
-    --------
     >>> from fabula.core.collection import Item
     >>> rows = np.array([[60.0, 14, 0.7], [62, 15, 0.7], [30, 14, 0.7], [50, 2, 2.1]])
     >>> series = Collection("c", [Item(str(i)) for i in range(4)], rows, ("brightness", "warmth", "aspect"))
     >>> joins(series)
     ['', 'same warm light as the one before', 'much darker than the one before', 'the widest, after three uprights']
     """
-    names = ("brightness", "warmth", "aspect", "bw", "edge_density", SAME)
-    there = [name for name in names if name in collection.feature_names] if collection.features.ndim == 2 else []
-    known = {name: collection.column(name) for name in there}
-    extremes = _extremes(known.get("aspect", np.ones(len(collection))))
+    known = {name: column(collection, name) for name in ("brightness", "warmth", "aspect", "bw", "edge_density", SAME)}
+    extremes = _extremes(known["aspect"])
     starts = {0, *breaks}
     begun, said = 0, []
     for position in range(len(collection)):
@@ -165,10 +140,11 @@ def joins(collection: Collection, breaks: Sequence[int] = ()) -> list[str]:
     return said
 
 
-def _near_copy(known: Known, at: int) -> str:
-    group = known.get(SAME)
-    same = group is not None and np.isfinite(group[at]) and group[at] == group[at - 1]
-    return "nearly the same picture as the one before" if same else ""
+def _reasons(known: Known, begun: int, at: int, extremes: tuple[int | None, int | None]) -> list[str]:
+    """Everything that can be said of one picture, what matters most first."""
+    same = "nearly the same picture as the one before" if known[SAME][at] == known[SAME][at - 1] else ""
+    form, grey = _format(known["aspect"], begun, at, extremes), _grey(known["bw"], begun, at)
+    return [same, form, grey, _light(known["brightness"], known["warmth"], at), _detail(known["edge_density"], at)]
 
 
 def _extremes(aspect: Floats) -> tuple[int | None, int | None]:
@@ -181,10 +157,9 @@ def _extremes(aspect: Floats) -> tuple[int | None, int | None]:
     return widest, int(np.nanargmin(aspect)) if rank[0] < min(rank[1], 1.0) else None
 
 
-def _format(known: Known, begun: int, at: int, extremes: tuple[int | None, int | None]) -> str:
+def _format(aspect: Floats, begun: int, at: int, extremes: tuple[int | None, int | None]) -> str:
     """Where the format changes after several of one kind, and whether it is the widest or the tallest of all."""
-    aspect = known.get("aspect")
-    if aspect is None or not np.isfinite(aspect[at]):
+    if not np.isfinite(aspect[at]):
         return ""
     kinds = [_kind(value) for value in aspect[begun : at + 1]]
     run = _run(kinds[:-1])
@@ -198,9 +173,8 @@ def _format(known: Known, begun: int, at: int, extremes: tuple[int | None, int |
     return f"{_ONE[kinds[-1]]} {after}" if after and kinds[-1] else ""
 
 
-def _grey(known: Known, begun: int, at: int) -> str:
-    grey = known.get("bw")
-    if grey is None or not grey[begun : at + 1].any() or np.isnan(grey[begun : at + 1]).any():
+def _grey(grey: Floats, begun: int, at: int) -> str:
+    if not grey[begun : at + 1].any() or np.isnan(grey[begun : at + 1]).any():
         return ""
     if grey[at] == grey[at - 1]:
         return "black and white like the one before" if grey[at] else ""
@@ -209,38 +183,21 @@ def _grey(known: Known, begun: int, at: int) -> str:
     return f"{'black and white' if grey[at] else 'in colour again'}{after}"
 
 
-def _light(known: Known, begun: int, at: int) -> str:
+def _light(light: Floats, warmth: Floats, at: int) -> str:
     """The same light, or a leap in it."""
-    light, warmth = known.get("brightness"), known.get("warmth")
-    if light is None or not np.isfinite(light[at] - light[at - 1]):
-        return ""
-    step = float(light[at] - light[at - 1])
+    step, turn = float(light[at] - light[at - 1]), float(warmth[at] - warmth[at - 1])
     if abs(step) >= _LEAP:
         return f"much {'lighter' if step > 0 else 'darker'} than the one before"
-    if warmth is None or not np.isfinite(warmth[at] - warmth[at - 1]):
-        return ""
-    turn = float(warmth[at] - warmth[at - 1])
-    if abs(turn) >= _TURN:
-        return f"{'warm after cold' if turn > 0 else 'cold after warm'}"
-    if abs(step) > _LIGHT or abs(turn) > _WARM:
+    if abs(turn) >= _TURN and np.isfinite(step):
+        return "warm after cold" if turn > 0 else "cold after warm"
+    if not (abs(step) <= _LIGHT and abs(turn) <= _WARM):
         return ""
     return f"same {_light_words(float(light[at]), float(warmth[at]))}light as the one before"
 
 
-def _detail(known: Known, begun: int, at: int) -> str:
-    detail = known.get("edge_density")
-    if detail is None or not np.isfinite(detail[at] - detail[at - 1]):
-        return ""
+def _detail(detail: Floats, at: int) -> str:
     step = float(detail[at] - detail[at - 1])
-    if abs(step) < _BUSY:
-        return ""
-    return "busy after a calm one" if step > 0 else "calm after a busy one"
-
-
-def _reasons(known: Known, begun: int, at: int, extremes: tuple[int | None, int | None]) -> list[str]:
-    """Everything that can be said of one picture, what matters most first."""
-    rest = [tell(known, begun, at) for tell in (_grey, _light, _detail)]
-    return [_near_copy(known, at), _format(known, begun, at, extremes), *rest]
+    return "busy after a calm one" if step >= _BUSY else "calm after a busy one" if step <= -_BUSY else ""
 
 
 _KINDS = {1: "wide ones", -1: "uprights", 0: ""}
@@ -279,19 +236,11 @@ _UPRIGHT = 2.0  # average steps that an upright beside a wide format costs besid
 
 
 def facing_pages(collection: Collection) -> Facing:
-    """How unlike two pictures are beside each other; an upright one goes with an upright one.
-
-    Parameters
-    ----------
-    collection
-        n pictures, measured.
-    """
-    n = len(collection)
-    known = "aspect" in collection.feature_names and collection.features.ndim == 2
-    aspect = collection.column("aspect") if known else np.ones(n)
+    """How unlike two pictures are beside each other; an upright one goes with an upright one."""
+    aspect = column(collection, "aspect")
 
     def costs() -> tuple[Floats, Floats]:
-        table = picture_steps(collection, np.zeros(n)).table
+        table = picture_steps(collection, np.zeros(len(collection))).table
         lies = np.sign(np.log(np.where(np.isfinite(aspect), aspect, 1.0)).round(2))
         odd = _UPRIGHT * (lies[:, np.newaxis] * lies < 0)
         return (table + table.T) / 2, odd.astype(np.float64)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import re
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from io import BytesIO
 from pathlib import Path
@@ -16,8 +16,8 @@ from xml.etree import ElementTree as ET
 from xml.sax.saxutils import escape
 
 from fabula.core.collection import Item
-from fabula.core.files.writing import write_whole
-from fabula.errors import FabulaError, FileError, import_extra, shown
+from fabula.core.files.atomic import write_whole
+from fabula.errors import FileError, import_extra, shown
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -46,25 +46,10 @@ def pillow() -> Any:
 
 
 def open_picture(path: str | os.PathLike[str], size: int) -> Image:
-    """A picture as RGB, turned upright, its longer side at most ``size`` pixels.
+    """A picture as RGB, turned upright, its longer side at most ``size`` pixels; what is transparent is white.
 
-    Parameters
-    ----------
-    path
-        Any file of pictures; of an animation the first frame, of a camera's raw file the preview inside it.
-    size
-        In pixels, of the longer side; a smaller picture stays as it is.
-
-    Returns
-    -------
-    A Pillow image of mode RGB; what is transparent is white.
-
-    Raises
-    ------
-    FileError
-        One line, the path first, when it is no picture, is broken or claims to be huge.
-    MissingExtraError
-        When the library that reads such files is not installed.
+    Of an animation the first frame, of a camera's raw file the preview inside it. A FileError, one line, where it is
+    no picture, is broken or claims to be huge.
     """
     name = os.fspath(path)
     with _readable(name), _open_picture(name) as picture:
@@ -73,18 +58,9 @@ def open_picture(path: str | os.PathLike[str], size: int) -> Image:
         _check_size(name, picture.size, MOST_DECODED)
         if getattr(picture, "n_frames", 1) > 1:
             picture.seek(0)
-        upright = _upright(_plain(picture, size))
+        upright = _plain(picture, size)
         upright.thumbnail((size, size), pillow().Resampling.BOX, reducing_gap=2.0)
         return upright
-
-
-def size_of(path: str | os.PathLike[str]) -> tuple[int, int]:
-    """Width and height as the picture is seen, from its header; nothing is decoded."""
-    name = os.fspath(path)
-    with _readable(name), _open_picture(name) as picture:
-        _check_size(name, picture.size)
-        width, height = picture.size
-        return (height, width) if _orientation(picture) >= 5 else (width, height)
 
 
 @contextmanager
@@ -113,8 +89,6 @@ def _formats() -> tuple[str, ...]:
 
 def _raw_preview(name: str) -> Any:
     """The JPEG inside a camera's raw file, as a file in memory."""
-    from io import BytesIO
-
     rawpy = import_extra("rawpy", extra="raw", purpose="reading the preview in a camera's raw file")
     try:
         with rawpy.imread(name) as raw:
@@ -139,9 +113,7 @@ def _readable(name: str) -> Iterator[None]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of odd metadata, which nobody asked for
             yield
-    except FileError:
-        raise
-    except ImportError:
+    except (FileError, ImportError):
         raise
     except UnidentifiedImageError as error:
         raise FileError(f"{shown(name)}: is no picture that can be read") from error
@@ -168,31 +140,18 @@ def _orientation(picture: Image) -> int:
     return int(value) if isinstance(value, int) and 1 <= value <= 8 else 1
 
 
-_TURNS: dict[int, Callable[[Any], Any]] = {
-    2: lambda method: method.FLIP_LEFT_RIGHT,
-    3: lambda method: method.ROTATE_180,
-    4: lambda method: method.FLIP_TOP_BOTTOM,
-    5: lambda method: method.TRANSPOSE,
-    6: lambda method: method.ROTATE_270,
-    7: lambda method: method.TRANSVERSE,
-    8: lambda method: method.ROTATE_90,
-}
-
-
-def _upright(picture: Image) -> Image:
-    turn = _TURNS.get(picture.info.get("fabula_orientation", 1))
-    return picture if turn is None else picture.transpose(turn(pillow().Transpose))
+# By what a picture is turned upright, from EXIF's 2 on.
+_TURNS = ("FLIP_LEFT_RIGHT", "ROTATE_180", "FLIP_TOP_BOTTOM", "TRANSPOSE", "ROTATE_270", "TRANSVERSE", "ROTATE_90")
 
 
 def _plain(picture: Image, size: int) -> Image:
-    """The picture in RGB; transparent parts are white, 16 bits are brought to 8."""
-    orientation = _orientation(picture)
+    """The picture upright in RGB; transparent parts are white, 16 bits are brought to 8."""
+    turned = _orientation(picture)
     width, height = picture.size
     if width * height > _LARGE and picture.mode in ("L", "LA", "RGB", "RGBA", "CMYK"):
         picture = picture.reduce(max(1, max(width, height) // (4 * size)))
     plain = _rgb(picture)
-    plain.info["fabula_orientation"] = orientation
-    return plain
+    return plain if turned == 1 else plain.transpose(getattr(pillow().Transpose, _TURNS[turned - 2]))
 
 
 def _rgb(picture: Image) -> Image:
@@ -241,8 +200,6 @@ def sidecar_of(path: str | Path) -> bytes | None:
 def read_packet(packet: bytes | str) -> dict[str, Any]:
     """Title, artist and rating of an XMP packet, as far as it says them; nothing of one that is broken.
 
-    Examples
-    --------
     >>> read_packet(sidecar_text((3, 12), None, rating=4))
     {'rating': 4}
     """
@@ -282,12 +239,9 @@ def sidecar_text(number: tuple[int, int], side: tuple[int, int] | None, *, ratin
 
 
 def sidecar_path(path: Path) -> Path:
-    """The sidecar that says where a picture stands; the picture itself is never written.
+    """The sidecar that says where a picture stands; a FileError where one that says something else is there already.
 
-    Raises
-    ------
-    FileError
-        When a sidecar that says something else is there already.
+    The picture itself is never written.
     """
     target = path.with_name(path.name + ".xmp")
     if target.exists() and _OURS not in target.read_text(encoding="utf-8", errors="replace"):
@@ -322,15 +276,10 @@ def read_item(path: str) -> Item:
     file says wins over what is in the file.
     """
     said: dict[str, Any] = {}
-    try:
-        with pillow().open(path, formats=_formats()) as picture:
-            said |= _exif(picture)
-            packet = picture.info.get("xmp") or picture.info.get("XML:com.adobe.xmp")
-            said |= read_packet(packet) if packet else {}
-    except FabulaError:  # without Pillow: told when it is measured
-        pass
-    except Exception:  # broken: told when it is measured
-        pass
+    with suppress(Exception), pillow().open(path, formats=_formats()) as picture:  # told when it is measured
+        said |= _exif(picture)
+        packet = picture.info.get("xmp") or picture.info.get("XML:com.adobe.xmp")
+        said |= read_packet(packet) if packet else {}
     beside = sidecar_of(path)
     said |= read_packet(beside) if beside else {}
     title, artist = (shown(str(said.pop(name, ""))) for name in ("title", "artist"))
@@ -347,11 +296,10 @@ def _exif(picture: Any) -> dict[str, Any]:
         found["title"] = title
     if artist:
         found["artist"] = artist
-    for tag in (_TAKEN, _DIGITIZED):
-        when = _moment(_text(inner.get(tag)))
-        if when is not None:
-            found["captured"] = when
-            break
+    moments = (_moment(_text(inner.get(tag))) for tag in (_TAKEN, _DIGITIZED))
+    when = next((one for one in moments if one is not None), None)
+    if when is not None:
+        found["captured"] = when
     rating = exif.get(_RATING)
     if isinstance(rating, int) and 0 < rating <= 5:
         found["rating"] = rating
@@ -366,15 +314,10 @@ def _text(value: Any) -> str:
 
 def _moment(text: str) -> float | None:
     """Seconds since 1970 of ``2024:05:17 18:30:00``; None where it is no moment."""
-    try:
-        return datetime.strptime(text[:19], "%Y:%m:%d %H:%M:%S").timestamp() - _epoch()
+    try:  # less the local epoch: a clock on a camera, which knows no zone, reads the same everywhere
+        return datetime.strptime(text[:19], "%Y:%m:%d %H:%M:%S").timestamp() - datetime(1970, 1, 1).timestamp()
     except ValueError:
         return None
-
-
-def _epoch() -> float:
-    """So that a clock on a camera, which knows no zone, reads the same everywhere."""
-    return datetime(1970, 1, 1).timestamp()
 
 
 # Pages of a PDF as pictures: a deck of slides or a book cut into its pages, and written again in another order.
@@ -383,13 +326,7 @@ PDF, PAGE = "pdf", "page"  # details of an item that is a page: the file, and wh
 
 
 def render_pages(path: str, size: int, most: int) -> Iterator[Image]:
-    """Each page of a PDF as a picture, one at a time, the longer side of ``size`` pixels.
-
-    Raises
-    ------
-    FileError
-        When it cannot be read, or has more than ``most`` pages.
-    """
+    """Each page of a PDF as a picture, one at a time, its longer side of ``size`` pixels; refused beyond ``most``."""
     with _document(path) as document:
         if len(document) > most:
             raise FileError(f"{shown(path)}: has {len(document)} pages; at most {most} can be ordered")

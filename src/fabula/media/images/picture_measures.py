@@ -13,6 +13,7 @@ from scipy import ndimage
 from fabula.core.collection import Collection, Item
 from fabula.core.essence import Floats
 from fabula.errors import shown
+from fabula.media.facts import Fact
 from fabula.media.images.picture_files import PAGE, PDF, open_picture, pillow, render_pages
 from fabula.media.medium import Spec, Stop, Stopped
 
@@ -30,19 +31,8 @@ _STEPS = 4096  # of the tabled cube root
 
 
 def lab(rgb: NDArray[np.uint8]) -> NDArray[np.float32]:
-    """Lightness (0 to 100), green to red and blue to yellow of each pixel.
+    """Lightness (0 to 100), green to red and blue to yellow of sRGB pixels: shape (..., 3) to (3, ...).
 
-    Parameters
-    ----------
-    rgb
-        Shape (..., 3), sRGB.
-
-    Returns
-    -------
-    Shape (3, ...).
-
-    Examples
-    --------
     >>> lab(np.array([[255, 255, 255], [0, 0, 0], [255, 0, 0]], np.uint8)).round().astype(int).T.tolist()
     [[100, 0, 0], [0, 0, 0], [53, 80, 67]]
     """
@@ -68,13 +58,7 @@ def _roots() -> NDArray[np.float32]:
 
 
 def srgb(colour: Floats) -> NDArray[np.uint8]:
-    """The way back: bytes of sRGB of one colour (3,), the nearest there are.
-
-    Examples
-    --------
-    >>> srgb(np.array([100.0, 0.0, 0.0])).tolist()
-    [255, 255, 255]
-    """
+    """The way back: bytes of sRGB of one colour (3,), the nearest there are."""
     y = (colour[0] + 16) / 116
     root = np.array([y + colour[1] / 500, y, y - colour[2] / 200])
     xyz = np.where(root > 6 / 29, root**3, 3 * (6 / 29) ** 2 * (root - 4 / 29)) * _WHITE
@@ -92,19 +76,10 @@ _SAME = 9.0  # colours nearer than this in L*a*b* are one
 
 
 def palette_codes(rgb: NDArray[np.uint8]) -> list[float]:
-    """The colours of a picture, the largest first, each as one number; 0 where there are fewer than five.
+    """The colours of a picture (height, width, 3), the largest first, each as one number; 0 where fewer than five.
 
-    Parameters
-    ----------
-    rgb
-        Shape (height, width, 3).
+    A number is four bytes: L* (as 255 parts of 100), a* and b* (with 128 added) and the share (of 255).
 
-    Returns
-    -------
-    Five numbers below 2^32: a byte each of L* (as 255 parts of 100), a* and b* (with 128 added) and the share (of 255).
-
-    Examples
-    --------
     >>> half = np.zeros((8, 8, 3), np.uint8)
     >>> half[:, :2] = 255
     >>> [(tuple(colour), round(share, 2)) for colour, share in decode_palette(palette_codes(half))]
@@ -136,14 +111,18 @@ def palettes(collection: Collection) -> list[list[tuple[tuple[float, float, floa
     return [decode_palette(row) for row in collection.columns(there)]
 
 
-def as_hex(colour: tuple[float, float, float]) -> str:
-    """A colour as pages write it.
+def picture_facts(collection: Collection) -> tuple[Fact, ...]:
+    """The palette of each picture, where it is known."""
+    found = palettes(collection)
+    if not any(found):
+        return ()
+    texts = tuple(" ".join(as_hex(colour) for colour, _ in one) for one in found)
+    lab = [" ".join(f"{light:.0f},{a:.0f},{b:.0f}:{share:.2f}" for (light, a, b), share in one) for one in found]
+    return (Fact("palette", texts, {"palette": texts, "palette_lab": lab}, coloured=True),)
 
-    Examples
-    --------
-    >>> as_hex((53.2, 80.0, 67.0))
-    '#ff0001'
-    """
+
+def as_hex(colour: tuple[float, float, float]) -> str:
+    """A colour as pages write it."""
     red, green, blue = srgb(np.array(colour))
     return f"#{red:02x}{green:02x}{blue:02x}"
 
@@ -201,42 +180,21 @@ MEASURES = (
 
 
 def measure_picture(path: str, stop: Stop = lambda: False) -> Floats:
-    """Measure one picture, decoded at a reduced size and upright.
-
-    Parameters
-    ----------
-    path
-        A file of pictures.
-    stop
-        True gives up with `Stopped`.
-
-    Returns
-    -------
-    Shape (29,), as `MEASURES` names them.
-    """
+    """The :data:`MEASURES` of one picture, shape (29,), decoded at a reduced size and upright."""
     if stop():
         raise Stopped
     return measures_of(open_picture(path, SIZE))
 
 
 def measures_of(picture: Image) -> Floats:
-    """Measure a picture in memory: RGB, its longer side at most 256 pixels.
+    """The :data:`MEASURES` of a picture in memory, RGB, its longer side at most 256 pixels: shape (29,).
 
-    Returns
-    -------
-    Shape (29,): ``aspect`` is width by height; ``brightness`` and ``contrast`` mean and deviation of L*; ``key_low``
-    and ``key_high`` the shares of shadows and highlights; ``warmth`` and ``green_red`` the means of b* and a*;
-    ``chroma`` and ``colourfulness`` (Hasler and Suesstrunk); ``hue`` in radians and how much the pixels agree on it;
-    ``bw`` 1 for black and white; ``edge_density``, ``horizontality``, ``sharpness``, ``entropy``; ``symmetry`` left to
-    right; ``top_bottom`` how much lighter the top is; where the ``subject`` is, how spread and how large; a 64-bit
-    hash of the picture's gradients, as two numbers; and its palette of at most five colours, 0 where there are fewer.
-
-    Examples
-    --------
-    >>> from PIL import Image
-    >>> white = dict(zip(MEASURES, measures_of(Image.new("RGB", (30, 20), "white")).tolist()))
-    >>> white["aspect"], round(white["brightness"]), white["bw"], white["subject_x"]
-    (1.5, 100, 1.0, 0.5)
+    ``aspect`` is width by height; ``brightness`` and ``contrast`` mean and deviation of L*; ``key_low`` and
+    ``key_high`` the shares of shadows and highlights; ``warmth`` and ``green_red`` the means of b* and a*; ``chroma``
+    and ``colourfulness`` (Hasler and Suesstrunk); ``hue`` in radians and how much the pixels agree on it; ``bw`` 1 for
+    black and white; ``edge_density``, ``horizontality``, ``sharpness``, ``entropy``; ``symmetry`` left to right;
+    ``top_bottom`` how much lighter the top is; where the ``subject`` is, how spread and how large; a 64-bit hash of
+    the picture's gradients, as two numbers; and its palette of at most five colours, 0 where there are fewer.
     """
     rgb = np.asarray(picture)
     light, a, b = lab(rgb)
@@ -315,15 +273,7 @@ def _difference_hash(picture: Image) -> tuple[float, float]:
     return float(first), float(second)
 
 
-def _row(path: str, stop: Stop) -> Floats:
-    return measure_picture(path, stop)
-
-
-def _prepare() -> None:
-    pillow()
-
-
-SPEC = Spec("images", version=2, feature_names=MEASURES, measure=_row, shape=(len(MEASURES),), prepare=_prepare)
+SPEC = Spec("images", 2, MEASURES, measure_picture, (len(MEASURES),), prepare=pillow)
 
 
 # One PDF cut into its pages, as measured items.
@@ -332,13 +282,7 @@ _MOST = 5000  # pages
 
 
 def cut_pages(path: str) -> Collection | None:
-    """The pages of a PDF as measured items; None for another file, or a PDF of one page.
-
-    Raises
-    ------
-    FileError
-        When it cannot be read, or has more than 5,000 pages.
-    """
+    """The pages of a PDF, 5,000 at most, as measured items; None for another file, or a PDF of one page."""
     if Path(path).suffix.lower() != ".pdf":
         return None
     rows = [measures_of(page) for page in render_pages(path, SIZE, _MOST)]

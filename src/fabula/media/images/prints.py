@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fabula.core.collection import Collection, Item
-from fabula.core.files.writing import write_whole
+from fabula.core.files.atomic import write_whole
 from fabula.errors import FabulaError, FileError, shown
 from fabula.media.images.joins import WIDE
 from fabula.media.images.picture_files import PAGE, PDF, open_page, open_picture, pillow, source_of, write_pages
-from fabula.media.medium import Cover
+from fabula.media.medium import Cover, column
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -38,22 +38,7 @@ def picture_of(item: Item, size: int) -> Image:
 
 
 def write_sheet(collection: Collection, target: Path, sides: Sequence[int]) -> Path:
-    """Write a contact sheet as one PNG, with a heading for each side.
-
-    Parameters
-    ----------
-    collection
-        In the order to be shown.
-    target
-        A file that ends in .png.
-    sides
-        How many pictures each side has; empty for one.
-
-    Raises
-    ------
-    FileError
-        When there are so many that no viewer would show it.
-    """
+    """Write a contact sheet as one PNG, with a heading for each side; refused where no viewer would show so many."""
     groups = _groups(collection, sides)
     across = _columns(max(len(group) for _, group in groups))
     high = sum(_heading(name) + -(-len(group) // across) * (_CELL + _CAPTION + _GAP) for name, group in groups) + _GAP
@@ -70,17 +55,14 @@ def write_sheet(collection: Collection, target: Path, sides: Sequence[int]) -> P
             at = (_GAP + column * (_CELL + _GAP), top + row * (_CELL + _CAPTION + _GAP))
             _place(sheet, item, number, at, _CELL)
         top += -(-len(group) // across) * (_CELL + _CAPTION + _GAP)
-    return write_whole(target, _bytes(sheet, "PNG"))
+    return write_whole(target, _bytes(sheet, "PNG", optimize=False))
 
 
 def write_pdf(collection: Collection, target: Path, sides: Sequence[int]) -> Path:
     """Write the pages of one PDF in their new order, where the pictures are such; else a contact sheet with pages."""
     if source_of(collection.items) is not None:
         return write_pages(collection.items, target)
-    pages = list(_pages(collection, sides))
-    content = BytesIO()
-    pages[0].save(content, "PDF", save_all=True, append_images=pages[1:], resolution=150.0)
-    return write_whole(target, content.getvalue())
+    return write_whole(target, _pdf_bytes(list(_pages(collection, sides))))
 
 
 def _pages(collection: Collection, sides: Sequence[int]) -> Iterator[Image]:
@@ -101,7 +83,7 @@ def _groups(collection: Collection, sides: Sequence[int]) -> list[tuple[str, lis
         return [("", [(str(k), item) for k, item in enumerate(collection.items, start=1)])]
     starts = list(accumulate(sides, initial=0))
     return [
-        (f"{letter}", [(f"{letter}{k}", item) for k, item in enumerate(collection.items[start:end], start=1)])
+        (letter, [(f"{letter}{k}", item) for k, item in enumerate(collection.items[start:end], start=1)])
         for letter, start, end in zip(_letters(len(sides)), starts, starts[1:], strict=False)
     ]
 
@@ -139,42 +121,33 @@ def _write(sheet: Any, at: tuple[int, int], text: str, size: int, ink: tuple[int
     ImageDraw.Draw(sheet).text(at, text, fill=ink, font=ImageFont.load_default(size))
 
 
-def _bytes(picture: Image, kind: str) -> bytes:
+def _bytes(picture: Image, kind: str, **options: Any) -> bytes:
     content = BytesIO()
-    picture.save(content, kind, optimize=False)
+    picture.save(content, kind, **options)
     return content.getvalue()
+
+
+def _pdf_bytes(pages: list[Image]) -> bytes:
+    return _bytes(pages[0], "PDF", save_all=True, append_images=pages[1:], resolution=150.0)
 
 
 # Flip books: the pictures of a collection as one HTML file or as a PDF, two facing pages at a time.
 
-_SIZE, _QUALITY = 1200, 82  # of a page's picture in the HTML file, in pixels and as JPEG counts
+_SIZE = 1200  # pixels of a page's picture in the HTML file
 _SPREAD = (2100, 1050)  # pixels of two facing pages of the PDF
 _MARGIN = 60
-_PAPER_BOOKS = (250, 249, 247)
 
 
 def spreads_of(items: Sequence[Item], wide: Sequence[bool], sides: Sequence[int] = ()) -> list[tuple[int | None, ...]]:
     """What faces what: the cover alone on the right, then two and two; what is wide has both pages for itself.
 
-    Parameters
-    ----------
-    items
-        In their order.
-    wide
-        Which of them take both pages.
-    sides
-        How many items each part has; a part begins on a new right-hand page. Empty for one.
+    For each spread (left, right), an index or None for an empty page; (index,) for one over both pages. Each of the
+    ``sides``, given by how many items they have, begins on a new right-hand page.
 
-    Returns
-    -------
-    For each spread (left, right), an index or None for an empty page; (index,) for one over both pages.
-
-    Examples
-    --------
     >>> spreads_of("abcde", [False, False, False, True, False])
     [(None, 0), (1, 2), (3,), (4, None)]
     """
-    starts = {sum(sides[:k]) for k in range(len(sides))} if sides else {0}
+    starts = set(accumulate(sides[:-1], initial=0))
     found: list[tuple[int | None, ...]] = []
     left: int | None = None
     for index in range(len(items)):
@@ -194,17 +167,7 @@ def spreads_of(items: Sequence[Item], wide: Sequence[bool], sides: Sequence[int]
 
 
 def write_flip_book(collection: Collection, target: Path, sides: Sequence[int]) -> Path:
-    """Write a flip book as one HTML file that needs nothing else: arrow keys and taps turn its pages.
-
-    Parameters
-    ----------
-    collection
-        In the order to be shown.
-    target
-        A file that ends in .html.
-    sides
-        How many pictures each part has; empty for one.
-    """
+    """Write a flip book as one HTML file that needs nothing else: arrow keys and taps turn its pages."""
     figures = [_figure(item, number) for number, item in enumerate(collection.items, start=1)]
     pages = []
     for spread in spreads_of(collection.items, _wide(collection), sides):
@@ -220,21 +183,15 @@ def write_flip_book(collection: Collection, target: Path, sides: Sequence[int]) 
 def write_book_pdf(collection: Collection, target: Path, sides: Sequence[int]) -> Path:
     """Write the facing pages of a book as a PDF, one spread a page."""
     sheets = [_sheet(collection, spread) for spread in spreads_of(collection.items, _wide(collection), sides)]
-    content = BytesIO()
-    sheets[0].save(content, "PDF", save_all=True, append_images=sheets[1:], resolution=150.0)
-    return write_whole(target, content.getvalue())
+    return write_whole(target, _pdf_bytes(sheets))
 
 
 def _wide(collection: Collection) -> list[bool]:
-    if "aspect" not in collection.feature_names or collection.features.ndim != 2:
-        return [False] * len(collection)
-    return [bool(aspect >= WIDE) for aspect in collection.column("aspect")]
+    return [bool(aspect >= WIDE) for aspect in column(collection, "aspect")]
 
 
 def _figure(item: Item, number: int) -> str:
-    content = BytesIO()
-    picture_of(item, _SIZE).save(content, "JPEG", quality=_QUALITY)
-    data, label = b64encode(content.getvalue()).decode(), escape(item.label)
+    data, label = b64encode(_bytes(picture_of(item, _SIZE), "JPEG", quality=82)).decode(), escape(item.label)
     return (
         f'<figure><img loading="lazy" alt="{label}" src="data:image/jpeg;base64,{data}">'
         f'<figcaption dir="auto">{number} <span>{label}</span></figcaption></figure>'
@@ -242,21 +199,18 @@ def _figure(item: Item, number: int) -> str:
 
 
 def _sheet(collection: Collection, spread: Sequence[int | None]) -> Image:
-    sheet: Image = pillow().new("RGB", _SPREAD, _PAPER_BOOKS)
+    sheet: Image = pillow().new("RGB", _SPREAD, _PAPER)
     width, height = _SPREAD[0] // len(spread), _SPREAD[1]
     for side, index in enumerate(spread):
         if index is None:
             continue
         picture = picture_of(collection.items[index], max(_SPREAD))
         picture.thumbnail((width - 2 * _MARGIN, height - 2 * _MARGIN))
-        at = (side * width + (width - picture.width) // 2, (height - picture.height) // 2)
-        sheet.paste(picture, at)
+        sheet.paste(picture, (side * width + (width - picture.width) // 2, (height - picture.height) // 2))
     return sheet
 
 
 # Small pictures of pictures, for lists.
-
-_QUALITY_THUMBNAILS = 80  # as JPEG counts
 
 
 def thumbnail(path: str, size: int) -> Cover | None:
@@ -265,6 +219,4 @@ def thumbnail(path: str, size: int) -> Cover | None:
         picture = open_picture(path, size)
     except FabulaError:
         return None
-    content = BytesIO()
-    picture.save(content, "JPEG", quality=_QUALITY_THUMBNAILS)
-    return Cover(content.getvalue(), "image/jpeg")
+    return Cover(_bytes(picture, "JPEG", quality=80), "image/jpeg")

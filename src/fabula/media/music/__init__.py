@@ -9,21 +9,10 @@ import numpy as np
 from fabula.core.collection import Collection
 from fabula.core.essence import Floats
 from fabula.media.facts import SECONDS, Levelling, Preset, Telling
-from fabula.media.medium import Medium, Preview, Spec, Stop, Wave, Words
+from fabula.media.medium import Medium, Preview, Words, column, lazy, load
+from fabula.media.music import tags
 from fabula.media.music.cue_sheets import write_cue, write_timing
-from fabula.media.music.previews import cover_of
-from fabula.media.music.tags import (
-    AUDIO_ENDINGS,
-    COMPANION_ENDINGS,
-    common_title,
-    read_item,
-    track_number,
-    write_gain,
-    write_numbers,
-)
-from fabula.media.music.track_facts import music_doubts, music_ends, music_facts, track_gains
-from fabula.media.music.tracks import levels
-from fabula.media.music.transitions import music_steps
+from fabula.media.music.tracks import levels, music_doubts, music_ends, music_facts, music_steps, track_gains
 
 _COLUMNS = """
     energy loudness tempo valence danceability acousticness instrumentalness speechiness liveness
@@ -58,11 +47,8 @@ def track_lengths(collection: Collection) -> Floats:
 
     What was measured (``duration_ms``) wins over what a playlist says (``duration``).
     """
-    seconds = np.full(len(collection), np.nan)
-    for name, parts in (("duration_ms", 1000.0), ("duration", 1.0)):
-        if name in collection.feature_names and collection.features.ndim == 2:
-            seconds = np.where(np.isfinite(seconds), seconds, collection.column(name) / parts)
-    return seconds
+    seconds = column(collection, "duration_ms") / 1000.0
+    return np.where(np.isfinite(seconds), seconds, column(collection, "duration"))
 
 
 def with_milliseconds(collection: Collection) -> Collection:
@@ -78,12 +64,6 @@ def level_gains(collection: Collection) -> Floats:
     """What brings tracks to one loudness, in dB, shape (n,): down to the quietest, or to -23 LUFS if that is quieter.
 
     NaN where the loudness is not known.
-
-    Examples
-    --------
-    >>> from fabula.core.collection import Item
-    >>> level_gains(Collection("c", (Item("a"), Item("b"), Item("c")), [[-8.0], [-14.0], [-40.0]], ("loudness",)))
-    array([-15.,  -9.,   0.])
     """
     loudness = levels(collection)
     known = loudness[np.isfinite(loudness)]
@@ -91,33 +71,18 @@ def level_gains(collection: Collection) -> Floats:
     return np.asarray(np.minimum(0.0, target - loudness))
 
 
-def _wave(path: str, stop: Stop) -> Wave:
-    from fabula.media.music.previews import wave_of
-
-    return wave_of(path, stop)
-
-
-def _audio() -> Spec:
-    from fabula.media.music.audio import SPEC
-
-    return SPEC
-
-
-def _fma() -> Spec:
-    from fabula.media.music.librosa_features import SPEC
-
-    return SPEC
-
-
 MEDIUM = Medium(
     "music",
     Words("track", "tracks", "album", "artist", _TRAITS, _NAMES, "an audio file", "audio files"),
-    endings=AUDIO_ENDINGS,
-    companions=COMPANION_ENDINGS,
-    read_item=read_item,
-    number=track_number,
-    title=common_title,
-    specs={"audio": _audio, "fma": _fma},
+    endings=tags.AUDIO_ENDINGS,
+    companions=tags.COMPANION_ENDINGS,
+    read_item=tags.read_item,
+    number=tags.track_number,
+    title=tags.common_title,
+    specs={
+        "audio": lambda: load("fabula.media.music.audio:SPEC"),
+        "fma": lambda: load("fabula.media.music.librosa_features:SPEC"),
+    },
     complete=with_milliseconds,
     unit=SECONDS,
     lengths=track_lengths,
@@ -125,11 +90,17 @@ MEDIUM = Medium(
     models=("albums", "audio"),
     proposer="music",
     columns=tuple(_COLUMNS.split()),
-    preview=Preview("sound", _TYPES, _wave, cover_of, level_gains),
+    preview=Preview(
+        "sound",
+        _TYPES,
+        lazy("fabula.media.music.previews:wave_of"),
+        lazy("fabula.media.music.previews:cover_of"),
+        level_gains,
+    ),
     sheets={".cue": write_cue, ".txt": write_timing},
-    write_numbers=write_numbers,
+    write_numbers=tags.write_numbers,
     telling=Telling(music_facts, music_ends, music_doubts),
-    levelling=Levelling(track_gains, write_gain),
+    levelling=Levelling(track_gains, tags.write_gain),
     presets={"mix": _MIX},
 )
 

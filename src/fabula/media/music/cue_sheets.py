@@ -8,7 +8,7 @@ from itertools import accumulate
 from pathlib import Path
 
 from fabula.core.collection import Collection, Item
-from fabula.core.files.writing import write_whole
+from fabula.core.files.atomic import write_whole
 from fabula.errors import InputError
 from fabula.media.facts import as_clock
 
@@ -29,13 +29,6 @@ class Cue:
 def cues(collection: Collection, sides: Sequence[int], gap: float) -> list[Cue]:
     """When each track begins: each side from 0, with a gap between two tracks and none around a side.
 
-    Raises
-    ------
-    InputError
-        When the length of a track is not known.
-
-    Examples
-    --------
     >>> two = Collection("c", tuple(Item(name, length=60.0) for name in "abc"))
     >>> [(cue.side, cue.begins) for cue in cues(two, (2, 1), 2.0)]
     [(0, 0.0), (0, 62.0), (1, 0.0)]

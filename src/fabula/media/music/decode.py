@@ -26,216 +26,6 @@ from fabula.media.music.loudness import LOWEST_RATE, Samples, chunk_frames
 if TYPE_CHECKING:
     from soundfile import SoundFile  # type: ignore[import-untyped]
 
-# What an audio file is, by its first bytes: never by its name, and never by asking a decoder to guess.
-
-_HEAD = 64  # bytes that tell
-_TAG = 10  # bytes of the header of an ID3 tag, which may stand before anything
-
-# First bytes, and the demuxer of ffmpeg that reads what follows.
-_MAGIC = (
-    (b"RIFF", "wav"),
-    (b"RF64", "wav"),
-    (b"riff\x2e\x91\xcf\x11", "w64"),
-    (b"FORM", "aiff"),
-    (b"fLaC", "flac"),
-    (b"OggS", "ogg"),
-    (b"caff", "caf"),
-    (b".snd", "au"),
-    (b"\x30\x26\xb2\x75\x8e\x66\xcf\x11", "asf"),
-    (b"MAC ", "ape"),
-    (b"wvpk", "wv"),
-    (b"MPCK", "mpc8"),
-    (b"MP+", "mpc"),
-    (b"TTA1", "tta"),
-    (b"TTA2", "tta"),
-    (b"\x1a\x45\xdf\xa3", "matroska"),
-)
-DEMUXERS = frozenset({*(name for _, name in _MAGIC), "mov", "aac", "mp3", "ac3", "eac3"})
-
-
-def demuxer_of(file: BinaryIO) -> str | None:
-    """The demuxer of ffmpeg for an open file, by its first bytes; None where they are not those of audio.
-
-    The file is left at its beginning.
-
-    Examples
-    --------
-    >>> import io
-    >>> demuxer_of(io.BytesIO(b"fLaC....")), demuxer_of(io.BytesIO(b"#EXTM3U\\nfile:///etc/passwd\\n"))
-    ('flac', None)
-    """
-    start = _behind_tags(file)
-    file.seek(start)
-    head = file.read(_HEAD)
-    file.seek(0)
-    found = next((name for magic, name in _MAGIC if head.startswith(magic)), None)
-    return found or _by_structure(head)
-
-
-def _behind_tags(file: BinaryIO) -> int:
-    """Where the ID3 tags at the beginning end."""
-    start = 0
-    for _ in range(8):  # some writers leave several
-        file.seek(start)
-        head = file.read(_TAG)
-        if len(head) < _TAG or head[:3] != b"ID3" or max(head[6:10]) > 0x7F:
-            break
-        size = sum(byte << shift for byte, shift in zip(head[6:10], (21, 14, 7, 0), strict=True))
-        start += _TAG + size + (_TAG if head[5] & 0x10 else 0)  # a footer, where there is one
-    return start
-
-
-def _by_structure(head: bytes) -> str | None:
-    """Formats that are known by more than a fixed beginning."""
-    if head[4:8] in (b"ftyp", b"moov", b"mdat", b"wide", b"skip", b"free") and int.from_bytes(head[:4], "big") != 0:
-        return "mov"
-    if len(head) < 7:
-        return None
-    sync = int.from_bytes(head[:2], "big")
-    if sync == 0x0B77:
-        return "eac3" if head[5] >> 3 > 10 else "ac3"
-    layer = head[1] >> 1 & 3
-    if sync & 0xFFF0 == 0xFFF0 and layer == 0 and head[2] >> 2 & 15 < 13:
-        return "aac"
-    if sync & 0xFFE0 == 0xFFE0 and layer != 0 and head[1] >> 3 & 3 != 1 and head[2] >> 4 not in (0, 15):
-        return "mp3"
-    return None
-
-
-# Decoding by ffmpeg, held on a short lead: a named demuxer, one open file, a time limit, and an end with ours.
-
-PATIENCE = 60.0  # seconds without a sample, after which it is given up
-
-_OPTIONS = ["-nostdin", "-hide_banner", "-loglevel", "error", "-protocol_whitelist", "file,pipe"]
-_running: set[subprocess.Popen[bytes]] = set()
-
-
-class DecodeError(Exception):
-    """ffmpeg could not decode it; the message says in a few words why."""
-
-
-@dataclass(frozen=True)
-class Stream:
-    """Decoded sound: samples per second, channels, and chunks of `chunk_frames` frames but the last."""
-
-    rate: int
-    channels: int
-    chunks: Iterator[Samples]
-
-
-def has_ffmpeg() -> bool:
-    """Whether ffmpeg is there."""
-    return shutil.which("ffmpeg") is not None
-
-
-@contextlib.contextmanager
-def decoding(file: BinaryIO, name: str, demuxer: str, stop: Stop) -> Iterator[Stream]:
-    """Decode an open file.
-
-    Parameters
-    ----------
-    file, name
-        Open for reading; and its path, used only where the system cannot hand an open file on.
-    demuxer
-        Of ffmpeg; it is not asked to guess.
-    stop
-        Asked ten times a second, also while nothing comes.
-
-    Raises
-    ------
-    DecodeError
-        When it is not what it seemed, breaks off, or takes too long.
-    Stopped
-        When `stop` says True.
-    """
-    # Linux opens the very file anew, so that ffmpeg can seek in it; "file:" keeps a name from being an option.
-    source = "file:/proc/self/fd/0" if sys.platform == "linux" else f"file:{name}"
-    wanted = ["-map", "0:a:0", "-vn", "-sn", "-dn", "-c:a", "pcm_f32be", "-f", "au", "pipe:1"]
-    command = ["ffmpeg", *_OPTIONS, "-f", demuxer, "-i", source, *wanted]
-    file.seek(0)
-    process = subprocess.Popen(
-        command, stdin=file if sys.platform == "linux" else subprocess.DEVNULL,
-        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
-    _running.add(process)
-    watch = _Watch(process, stop)
-    try:
-        yield _stream(process, watch)
-    finally:
-        watch.end()
-        process.kill()
-        process.wait()
-        cast(IO[bytes], process.stdout).close()
-        _running.discard(process)
-
-
-def _stream(process: subprocess.Popen[bytes], watch: _Watch) -> Stream:
-    """An AU stream of big-endian floats, whose header is six words."""
-    stream = cast(IO[bytes], process.stdout)  # it was asked for
-    header = watch.read(stream, 24)
-    if len(header) < 24 or header[:4] != b".snd":
-        raise DecodeError("is not audio that can be read")
-    offset, _, _, rate, channels = struct.unpack(">5I", header[4:])
-    watch.read(stream, offset - 24)
-    return Stream(rate, channels, _chunks(process, watch, rate, channels))
-
-
-def _chunks(process: subprocess.Popen[bytes], watch: _Watch, rate: int, channels: int) -> Iterator[Samples]:
-    stream, size = cast(IO[bytes], process.stdout), chunk_frames(rate)
-    while data := watch.read(stream, size * channels * 4):
-        frames = len(data) // (channels * 4)
-        yield np.frombuffer(data, ">f4", frames * channels).astype(np.float32).reshape(frames, channels)
-    if process.wait() != 0:
-        raise DecodeError("is broken or cut off: it cannot be decoded to its end")
-
-
-class _Watch:
-    """Kills a process that is not wanted any more, or from which nothing comes."""
-
-    def __init__(self, process: subprocess.Popen[bytes], stop: Stop) -> None:
-        self._process, self._stop = process, stop
-        self._since: float | None = None  # when somebody began to wait for it
-        self._ended = threading.Event()
-        self._why: Exception | None = None
-        threading.Thread(target=self._run, daemon=True, name="fabula-watch").start()
-
-    def read(self, stream: IO[bytes], size: int) -> bytes:
-        """So many bytes, or what is left."""
-        self._since = time.monotonic()
-        data = stream.read(size)
-        self._since = None
-        if self._why is not None:
-            raise self._why
-        return data
-
-    def end(self) -> None:
-        """Watch no more."""
-        self._ended.set()
-
-    def _run(self) -> None:
-        while not self._ended.wait(0.1):
-            since = self._since
-            if self._stop():
-                self._why = Stopped()
-            elif since is not None and time.monotonic() - since > PATIENCE:
-                self._why = DecodeError(f"takes too long to decode: nothing came for {PATIENCE:.0f} s")
-            if self._why is not None:
-                self._process.kill()
-                return
-
-
-@atexit.register
-def _kill_all() -> None:
-    """Let none of them outlive us."""
-    for process in list(_running):
-        with contextlib.suppress(OSError):
-            process.kill()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_running.clear)  # they are the parent's
-
-
 MOST_CHANNELS = 64
 MOST_HOURS = 48  # of sound in one file: a few kB can promise more than anybody waits for
 # What soundfile does not read; any other ending is tried with it first, whatever it is.
@@ -260,19 +50,9 @@ class Sound:
 def open_sound(path: str | os.PathLike[str], *, stop: Stop = lambda: False) -> Iterator[Sound]:
     """Open a sound file for reading in chunks; each chunk may overwrite the one before.
 
-    The file is opened once; what it is goes by its content. Nothing else is read, whatever it names.
-
-    Parameters
-    ----------
-    path
-        The file.
-    stop
-        Asked before each chunk, and while none comes; True gives up with `Stopped`.
-
-    Raises
-    ------
-    FileError
-        One line, the path first, when the file is missing, empty, not audio or breaks off, or needs ffmpeg.
+    The file is opened once; what it is goes by its content. Nothing else is read, whatever it names. ``stop`` is asked
+    before each chunk, and while none comes; True gives up with `Stopped`. A FileError, one line, where the file is
+    missing, empty, not audio or breaks off, or needs ffmpeg.
     """
     name = os.fspath(path)
     with contextlib.ExitStack() as stack:
@@ -285,7 +65,11 @@ def open_sound(path: str | os.PathLike[str], *, stop: Stop = lambda: False) -> I
             sound = Sound(known.samplerate, known.channels, chunks, vorbis=known.format == "OGG")
         else:
             sound = _open_ffmpeg(name, file, stop, stack)
-        yield _check_sound(name, sound, stop)
+        if sound.rate < LOWEST_RATE:
+            raise FileError(f"{shown(name)}: the sample rate must be at least {LOWEST_RATE} Hz; it is {sound.rate}")
+        if not 1 <= sound.channels <= MOST_CHANNELS:
+            raise FileError(f"{shown(name)}: must have 1 to {MOST_CHANNELS} channels; it has {sound.channels}")
+        yield replace(sound, chunks=_limit_chunks(name, sound, stop))
 
 
 def _open_file(name: str) -> BinaryIO:
@@ -309,15 +93,7 @@ def _open_file(name: str) -> BinaryIO:
     raise FileError(f"{shown(name)}: {'is empty' if stat.S_ISREG(status.st_mode) else 'is not a regular file'}")
 
 
-def _check_sound(name: str, sound: Sound, stop: Stop) -> Sound:
-    if sound.rate < LOWEST_RATE:
-        raise FileError(f"{shown(name)}: the sample rate must be at least {LOWEST_RATE} Hz; it is {sound.rate}")
-    if not 1 <= sound.channels <= MOST_CHANNELS:
-        raise FileError(f"{shown(name)}: must have 1 to {MOST_CHANNELS} channels; it has {sound.channels}")
-    return replace(sound, chunks=_bound_chunks(name, sound, stop))
-
-
-def _bound_chunks(name: str, sound: Sound, stop: Stop) -> Iterator[Samples]:
+def _limit_chunks(name: str, sound: Sound, stop: Stop) -> Iterator[Samples]:
     """The chunks, as long as they are wanted and not too many."""
     frames = 0
     room = np.empty((sound.channels, chunk_frames(sound.rate)), np.float32)
@@ -370,22 +146,171 @@ def _breakage(name: str) -> FileError:
 def _open_ffmpeg(name: str, file: BinaryIO, stop: Stop, stack: contextlib.ExitStack) -> Sound:
     """The file as ffmpeg decodes it."""
     ending = Path(name).suffix
-    if not has_ffmpeg() and ending.lower() in FFMPEG_ENDINGS:
-        raise FileError(f"{shown(name)}: {ending} files need ffmpeg, which is not installed")
-    if not has_ffmpeg():
-        raise FileError(f"{shown(name)}: is not audio that can be read (ffmpeg, which reads more, is not installed)")
+    if shutil.which("ffmpeg") is None:
+        known = ending.lower() in FFMPEG_ENDINGS
+        other = "is not audio that can be read (ffmpeg, which reads more, is not installed)"
+        raise FileError(f"{shown(name)}: {f'{ending} files need ffmpeg, which is not installed' if known else other}")
     demuxer = demuxer_of(file)
     if demuxer is None:
         raise FileError(f"{shown(name)}: is not audio that can be read")
-    try:
-        stream = stack.enter_context(decoding(file, name, demuxer, stop))
-    except DecodeError as error:
-        raise FileError(f"{shown(name)}: {error}") from error
-    return Sound(stream.rate, stream.channels, _ffmpeg_chunks(name, stream))
+    return stack.enter_context(_decode(file, name, demuxer, stop))
 
 
-def _ffmpeg_chunks(name: str, stream: Stream) -> Iterator[Samples]:
+# What an audio file is, by its first bytes: never by its name, and never by asking a decoder to guess.
+
+_HEAD = 64  # bytes that tell
+_TAG = 10  # bytes of the header of an ID3 tag, which may stand before anything
+
+# First bytes, and the demuxer of ffmpeg that reads what follows.
+_MAGIC = (
+    (b"RIFF", "wav"), (b"RF64", "wav"), (b"riff\x2e\x91\xcf\x11", "w64"), (b"FORM", "aiff"), (b"fLaC", "flac"),
+    (b"OggS", "ogg"), (b"caff", "caf"), (b".snd", "au"), (b"\x30\x26\xb2\x75\x8e\x66\xcf\x11", "asf"), (b"MAC ", "ape"),
+    (b"wvpk", "wv"), (b"MPCK", "mpc8"), (b"MP+", "mpc"), (b"TTA1", "tta"), (b"TTA2", "tta"),
+    (b"\x1a\x45\xdf\xa3", "matroska"),
+)  # fmt: skip
+DEMUXERS = frozenset({*(name for _, name in _MAGIC), "mov", "aac", "mp3", "ac3", "eac3"})
+
+
+def demuxer_of(file: BinaryIO) -> str | None:
+    """The demuxer of ffmpeg for an open file, by its first bytes; None where they are not those of audio.
+
+    The file is left at its beginning.
+
+    >>> import io
+    >>> demuxer_of(io.BytesIO(b"fLaC....")), demuxer_of(io.BytesIO(b"#EXTM3U\\nfile:///etc/passwd\\n"))
+    ('flac', None)
+    """
+    start = _behind_tags(file)
+    file.seek(start)
+    head = file.read(_HEAD)
+    file.seek(0)
+    found = next((name for magic, name in _MAGIC if head.startswith(magic)), None)
+    return found or _by_structure(head)
+
+
+def _behind_tags(file: BinaryIO) -> int:
+    """Where the ID3 tags at the beginning end."""
+    start = 0
+    for _ in range(8):  # some writers leave several
+        file.seek(start)
+        head = file.read(_TAG)
+        if len(head) < _TAG or head[:3] != b"ID3" or max(head[6:10]) > 0x7F:
+            break
+        size = sum(byte << shift for byte, shift in zip(head[6:10], (21, 14, 7, 0), strict=True))
+        start += _TAG + size + (_TAG if head[5] & 0x10 else 0)  # a footer, where there is one
+    return start
+
+
+def _by_structure(head: bytes) -> str | None:
+    """Formats that are known by more than a fixed beginning."""
+    if head[4:8] in (b"ftyp", b"moov", b"mdat", b"wide", b"skip", b"free") and int.from_bytes(head[:4], "big") != 0:
+        return "mov"
+    if len(head) < 7:
+        return None
+    sync = int.from_bytes(head[:2], "big")
+    if sync == 0x0B77:
+        return "eac3" if head[5] >> 3 > 10 else "ac3"
+    layer = head[1] >> 1 & 3
+    if sync & 0xFFF0 == 0xFFF0 and layer == 0 and head[2] >> 2 & 15 < 13:
+        return "aac"
+    if sync & 0xFFE0 == 0xFFE0 and layer != 0 and head[1] >> 3 & 3 != 1 and head[2] >> 4 not in (0, 15):
+        return "mp3"
+    return None
+
+
+# Decoding by ffmpeg, held on a short lead: a named demuxer, one open file, a time limit, and an end with ours.
+
+PATIENCE = 60.0  # seconds without a sample, after which it is given up
+
+_OPTIONS = ["-nostdin", "-hide_banner", "-loglevel", "error", "-protocol_whitelist", "file,pipe"]
+_running: set[subprocess.Popen[bytes]] = set()
+
+
+@contextlib.contextmanager
+def _decode(file: BinaryIO, name: str, demuxer: str, stop: Stop) -> Iterator[Sound]:
+    """Decode an open file by a demuxer of ffmpeg; ``stop`` is asked ten times a second, also while nothing comes."""
+    # Linux opens the very file anew, so that ffmpeg can seek in it; "file:" keeps a name from being an option.
+    source = "file:/proc/self/fd/0" if sys.platform == "linux" else f"file:{name}"
+    wanted = ["-map", "0:a:0", "-vn", "-sn", "-dn", "-c:a", "pcm_f32be", "-f", "au", "pipe:1"]
+    command = ["ffmpeg", *_OPTIONS, "-f", demuxer, "-i", source, *wanted]
+    file.seek(0)
+    process = subprocess.Popen(
+        command, stdin=file if sys.platform == "linux" else subprocess.DEVNULL,
+        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    _running.add(process)
+    watch = _Watch(process, name, stop)
     try:
-        yield from stream.chunks
-    except DecodeError as error:
-        raise FileError(f"{shown(name)}: {error}") from error
+        yield _stream(process, name, watch)
+    finally:
+        watch.end()
+        process.kill()
+        process.wait()
+        cast(IO[bytes], process.stdout).close()
+        _running.discard(process)
+
+
+def _stream(process: subprocess.Popen[bytes], name: str, watch: _Watch) -> Sound:
+    """An AU stream of big-endian floats, whose header is six words."""
+    header = watch.read(24)
+    if len(header) < 24 or header[:4] != b".snd":
+        raise FileError(f"{shown(name)}: is not audio that can be read")
+    offset, _, _, rate, channels = struct.unpack(">5I", header[4:])
+    watch.read(offset - 24)
+
+    def chunks() -> Iterator[Samples]:
+        while data := watch.read(chunk_frames(rate) * channels * 4):
+            frames = len(data) // (channels * 4)
+            yield np.frombuffer(data, ">f4", frames * channels).astype(np.float32).reshape(frames, channels)
+        if process.wait() != 0:
+            raise _breakage(name)
+
+    return Sound(rate, channels, chunks())
+
+
+class _Watch:
+    """Kills a process that is not wanted any more, or from which nothing comes."""
+
+    def __init__(self, process: subprocess.Popen[bytes], name: str, stop: Stop) -> None:
+        self._process, self._name, self._stop = process, name, stop
+        self._since: float | None = None  # when somebody began to wait for it
+        self._ended = threading.Event()
+        self._why: Exception | None = None
+        threading.Thread(target=self._run, daemon=True, name="fabula-watch").start()
+
+    def read(self, size: int) -> bytes:
+        """So many bytes of what it writes, or what is left."""
+        self._since = time.monotonic()
+        data = cast(IO[bytes], self._process.stdout).read(size)
+        self._since = None
+        if self._why is not None:
+            raise self._why
+        return data
+
+    def end(self) -> None:
+        """Watch no more."""
+        self._ended.set()
+
+    def _run(self) -> None:
+        while not self._ended.wait(0.1):
+            since = self._since
+            if self._stop():
+                self._why = Stopped()
+            elif since is not None and time.monotonic() - since > PATIENCE:
+                reason = f"takes too long to decode: nothing came for {PATIENCE:.0f} s"
+                self._why = FileError(f"{shown(self._name)}: {reason}")
+            if self._why is not None:
+                self._process.kill()
+                return
+
+
+@atexit.register
+def _kill_all() -> None:
+    """Let none of them outlive us."""
+    for process in list(_running):
+        with contextlib.suppress(OSError):
+            process.kill()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_running.clear)  # they are the parent's

@@ -31,14 +31,9 @@ class Key:
 
 
 def find_key(classes: Floats, tuned: float) -> Key:
-    """The key.
+    """The key of pitch classes (blocks, 2, 12), as `chroma` gives them.
 
-    Parameters
-    ----------
-    classes
-        Shape (blocks, 2, 12), as `chroma` gives them.
-    tuned
-        How much the pitches keep to twelve classes, 0 to 1, as `tuning` gives it: noise does not.
+    ``tuned``: how much the pitches keep to twelve classes, 0 to 1, as `tuning` gives it; noise does not.
     """
     if not classes.any():
         return Key(0, 1, 0.0)
@@ -139,13 +134,7 @@ def _peaks(sizes: Samples, first: int, step: float) -> tuple[Ints, Floats, Float
 
 
 def tuning(blocks: Floats) -> tuple[float, float]:
-    """How many cents the notes lie above those of A = 440 Hz (-50 to 50), and how sure that is (0 to 1).
-
-    Parameters
-    ----------
-    blocks
-        Shape (blocks, 2, 120).
-    """
+    """How many cents the notes of blocks (blocks, 2, 120) lie above A = 440 Hz, -50 to 50, and how sure that is."""
     histogram = blocks.sum(axis=(0, 1)).reshape(12, FINE // 12).sum(axis=0)
     total = histogram.sum()
     if not total > 0:

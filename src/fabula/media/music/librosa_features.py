@@ -21,18 +21,9 @@ from fabula.media.music.loudness import Samples
 
 STATISTICS = ("mean", "std", "skew", "kurtosis", "median", "min", "max")  # the paper's order, Appendix A.1
 SIZES = {  # in the order of FMA's table
-    "chroma_cens": 12,
-    "chroma_cqt": 12,
-    "chroma_stft": 12,
-    "mfcc": 20,
-    "rmse": 1,
-    "spectral_bandwidth": 1,
-    "spectral_centroid": 1,
-    "spectral_contrast": 7,
-    "spectral_rolloff": 1,
-    "tonnetz": 6,
-    "zcr": 1,
-}
+    "chroma_cens": 12, "chroma_cqt": 12, "chroma_stft": 12, "mfcc": 20, "rmse": 1, "spectral_bandwidth": 1,
+    "spectral_centroid": 1, "spectral_contrast": 7, "spectral_rolloff": 1, "tonnetz": 6, "zcr": 1,
+}  # fmt: skip
 FEATURE_NAMES = (*(f"{name}_{i + 1:02d}" for name, size in SIZES.items() for i in range(size)), "duration")
 
 _WINDOW, _HOP = 2048, 512
@@ -41,27 +32,11 @@ _HIGHEST_PITCH = 4000.0  # Hz, librosa's
 _SHORTEST = 1.0  # seconds: the longest filter of the constant-Q transform must fit in
 
 
-def fma_features(path: str | os.PathLike[str], *, stop: Stop = lambda: False) -> Floats:
-    """Measure one audio file as FMA did.
+def fma_features(path: str | os.PathLike[str], stop: Stop = lambda: False) -> Floats:
+    """Measure one audio file of at least one second as FMA did: shape (75, 7), in the order of `FEATURE_NAMES`.
 
-    Parameters
-    ----------
-    path
-        An audio file of at least one second.
-    stop
-        Asked between the steps; True gives up with `Stopped`.
-
-    Returns
-    -------
-    Shape (75, 7): 74 features by mean, std, skew, kurtosis, median, min and max over the track, in the order of
-    `FEATURE_NAMES`; the last row is the duration in seconds, seven times.
-
-    Raises
-    ------
-    FileError
-        When the file is not audio, is broken, or is shorter than one second.
-    MissingExtraError
-        When librosa is not installed.
+    74 features by mean, std, skew, kurtosis, median, min and max over the track; the last row is the duration in
+    seconds, seven times.
     """
     librosa = _librosa()
     name = os.fspath(path)
@@ -76,13 +51,7 @@ def fma_features(path: str | os.PathLike[str], *, stop: Stop = lambda: False) ->
 
 
 def statistics(curves: NDArray[np.floating]) -> Floats:
-    """Seven statistics of each row, shape (f, frames) -> (f, 7); a constant row has skew 0 and kurtosis -3.
-
-    Examples
-    --------
-    >>> statistics(np.array([[0.0, 0.0, 3.0]])).round(3)
-    array([[ 1.   ,  1.414,  0.707, -1.5  ,  0.   ,  0.   ,  3.   ]])
-    """
+    """Seven statistics of each row, shape (f, frames) -> (f, 7); a constant row has skew 0 and kurtosis -3."""
     values = np.asarray(curves, dtype=np.float64)
     mean = values.mean(axis=1)
     centred = values - mean[:, None]
@@ -108,49 +77,31 @@ def _mono(name: str, stop: Stop) -> tuple[Samples, int]:
 
 def _curves(librosa: ModuleType, mono: Samples, rate: int, stop: Stop) -> dict[str, NDArray[np.floating]]:
     """Each feature over time, (size, frames)."""
-    feature = librosa.feature
+    feature, assumed = librosa.feature, _ASSUMED_RATE
     spectrum = np.abs(librosa.stft(mono, n_fft=_WINDOW, hop_length=_HOP))
-    power = spectrum**2
-    curves = {"zcr": feature.zero_crossing_rate(mono, frame_length=_WINDOW, hop_length=_HOP)}
-    for step in (_from_constant_q, _from_power, _from_spectrum):
-        if stop():
-            raise Stopped
-        curves |= step(librosa, mono, rate, spectrum, power)
-    return curves
-
-
-def _from_constant_q(
-    librosa: ModuleType, mono: Samples, rate: int, spectrum: Samples, _: Samples
-) -> dict[str, NDArray[np.floating]]:
+    if stop():
+        raise Stopped
     tuning = _tuning(librosa, spectrum, rate)
     cqt = np.abs(librosa.cqt(mono, sr=rate, hop_length=_HOP, bins_per_octave=12, n_bins=84, tuning=tuning))
-    cens = librosa.feature.chroma_cens(C=cqt, n_chroma=12, n_octaves=7)
-    chroma = librosa.feature.chroma_cqt(C=cqt, n_chroma=12, n_octaves=7)
-    return {"chroma_cqt": chroma, "chroma_cens": cens, "tonnetz": librosa.feature.tonnetz(chroma=cens)}
-
-
-def _from_power(
-    librosa: ModuleType, _: Samples, rate: int, __: Samples, power: Samples
-) -> dict[str, NDArray[np.floating]]:
-    tuning = _tuning(librosa, power, _ASSUMED_RATE)
-    mel = librosa.feature.melspectrogram(sr=rate, S=power)
+    cens = feature.chroma_cens(C=cqt, n_chroma=12, n_octaves=7)
+    if stop():
+        raise Stopped
+    power = spectrum**2
+    power_tuning = _tuning(librosa, power, assumed)
+    mel = feature.melspectrogram(sr=rate, S=power)
+    centroid = feature.spectral_centroid(S=spectrum, sr=assumed)
     return {
-        "chroma_stft": librosa.feature.chroma_stft(S=power, sr=_ASSUMED_RATE, n_chroma=12, tuning=tuning),
-        "mfcc": librosa.feature.mfcc(S=librosa.power_to_db(mel), n_mfcc=20),
-    }
-
-
-def _from_spectrum(
-    librosa: ModuleType, _: Samples, __: int, spectrum: Samples, ___: Samples
-) -> dict[str, NDArray[np.floating]]:
-    feature = librosa.feature
-    centroid = feature.spectral_centroid(S=spectrum, sr=_ASSUMED_RATE)
-    return {
+        "chroma_cens": cens,
+        "chroma_cqt": feature.chroma_cqt(C=cqt, n_chroma=12, n_octaves=7),
+        "chroma_stft": feature.chroma_stft(S=power, sr=assumed, n_chroma=12, tuning=power_tuning),
+        "mfcc": feature.mfcc(S=librosa.power_to_db(mel), n_mfcc=20),
         "rmse": feature.rms(S=spectrum),
+        "spectral_bandwidth": feature.spectral_bandwidth(S=spectrum, sr=assumed, centroid=centroid),
         "spectral_centroid": centroid,
-        "spectral_bandwidth": feature.spectral_bandwidth(S=spectrum, sr=_ASSUMED_RATE, centroid=centroid),
-        "spectral_contrast": feature.spectral_contrast(S=spectrum, sr=_ASSUMED_RATE, n_bands=6),
-        "spectral_rolloff": feature.spectral_rolloff(S=spectrum, sr=_ASSUMED_RATE),
+        "spectral_contrast": feature.spectral_contrast(S=spectrum, sr=assumed, n_bands=6),
+        "spectral_rolloff": feature.spectral_rolloff(S=spectrum, sr=assumed),
+        "tonnetz": feature.tonnetz(chroma=cens),
+        "zcr": feature.zero_crossing_rate(mono, frame_length=_WINDOW, hop_length=_HOP),
     }
 
 
@@ -177,12 +128,4 @@ def _librosa() -> ModuleType:
     return import_extra("librosa", extra="fma", purpose="measuring the fma features")
 
 
-def _prepare() -> None:
-    _librosa()
-
-
-def _measure(path: str, stop: Stop) -> Floats:
-    return fma_features(path, stop=stop)
-
-
-SPEC = Spec("fma", 1, FEATURE_NAMES, _measure, (len(FEATURE_NAMES), len(STATISTICS)), _prepare)
+SPEC = Spec("fma", 1, FEATURE_NAMES, fma_features, (len(FEATURE_NAMES), len(STATISTICS)), _librosa)

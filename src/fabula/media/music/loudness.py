@@ -15,151 +15,10 @@ from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
 from fabula.errors import InputError
 
-# The K-weighting filter of ITU-R BS.1770-4 as matrix products.
-
-ROW = 32  # samples per matrix row
-STATES = 4  # of the two second-order sections
-
-_GROUP = 12  # rows, then groups, summed at once
-_PRODUCT = 2**18  # multiplications up to which BLAS stays on one thread; more threads only get in each other's way
-
 Samples = NDArray[np.float32]
 AnyFloats = NDArray[np.floating[Any]]
-
-
-@dataclass(frozen=True, eq=False)
-class _Group:
-    """One level of the sum over rows: how the states within a group follow from its inputs and its first state."""
-
-    whole: AnyFloats  # (group * states, states): what the inputs of a group add to the state after it
-    within: AnyFloats  # (group * states, group * states): what they add to the states before each of its members
-    onward: AnyFloats  # (states, group * states): what the first state becomes before each member
-
-
-@dataclass(frozen=True, eq=False)
-class Weighting:
-    """The K-weighting filter at one rate, as matrices over rows of samples."""
-
-    entering: Samples  # (row, states): what a row adds to the state after it
-    leaving: Samples  # (row + states, row): a row and the state before it to weighted samples
-    advance: tuple[Floats, ...]  # (states, states) per level: the state from one row, then group, to the next
-    groups: tuple[_Group, ...]
-
-
-@dataclass(frozen=True, eq=False)
-class Room:
-    """Arrays used again for every chunk: fresh ones of this size cost more than the arithmetic."""
-
-    known: Samples  # (channels, rows, row + states)
-    weighted: Samples  # (channels, rows, row)
-
-
-def room_for(channels: int, rows: int) -> Room:
-    """Room for chunks of so many rows."""
-    known = np.empty((channels, rows, ROW + STATES), np.float32)
-    return Room(known, np.empty((channels, rows, ROW), np.float32))
-
-
-def weigh(weighting: Weighting, chunk: Samples, state: Floats, room: Room) -> tuple[Samples, Floats]:
-    """Weighted samples (channels, frames) of a chunk (frames, channels), and the state (channels, states) after it."""
-    frames, channels = chunk.shape
-    rows = frames // ROW
-    known, weighted = room.known, room.weighted
-    known[:, :, :ROW] = chunk.T.reshape(channels, rows, ROW)
-    inputs = known[:, :, :ROW] @ weighting.entering
-    before, after = _recurrence(weighting, 0, inputs, state)
-    known[:, :, ROW:] = before
-    batch = _divisor(rows, _PRODUCT // (ROW * (ROW + STATES)))
-    np.matmul(known.reshape(-1, batch, ROW + STATES), weighting.leaving, out=weighted.reshape(-1, batch, ROW))
-    return weighted.reshape(channels, frames), after
-
-
-def _recurrence(weighting: Weighting, level: int, inputs: AnyFloats, first: Floats) -> tuple[AnyFloats, Floats]:
-    """States ``s[k + 1] = advance @ s[k] + inputs[k]`` from ``s[0] = first``.
-
-    `inputs` is (channels, n, states). Returns s[0] to s[n - 1], of that shape, and s[n].
-    """
-    channels, n, states = inputs.shape
-    advance = weighting.advance[level].T
-    if level == len(weighting.groups):
-        before = np.empty(inputs.shape)
-        for k in range(n):
-            before[:, k] = first
-            first = first @ advance + inputs[:, k]
-        return before, first
-    group = weighting.groups[level]
-    padded = np.zeros((channels, -(-n // _GROUP) * _GROUP, states), inputs.dtype)
-    padded[:, :n] = inputs
-    grouped = padded.reshape(channels, -1, _GROUP * states)
-    starts, _ = _recurrence(weighting, level + 1, (grouped @ group.whole).astype(np.float64), first)
-    before = grouped @ group.within
-    before += starts.astype(inputs.dtype) @ group.onward
-    before = before.reshape(channels, -1, states)[:, :n]
-    return before, before[:, -1] @ advance + inputs[:, -1]
-
-
-@lru_cache(maxsize=8)
-def k_weighting(rate: int, rows: int) -> Weighting:
-    """The filter's matrices for chunks of so many rows, from ``s' = A s + b x`` and ``y = c s + d x``."""
-    A, b, c, d = _state_space(rate)
-    powers = [np.linalg.matrix_power(A, k) for k in range(ROW + 1)]
-    response = np.array([d, *(c @ powers[k] @ b for k in range(ROW - 1))])
-    lag = np.arange(ROW)[None, :] - np.arange(ROW)[:, None]  # of output j behind input i
-    direct = np.where(lag >= 0, response[np.abs(lag)], 0.0)
-    ringing = np.stack([c @ powers[k] for k in range(ROW)], axis=1)
-    entering = np.stack([powers[ROW - 1 - k] @ b for k in range(ROW)])
-    leaving = np.concatenate([direct, ringing]).astype(np.float32)
-    groups: list[_Group] = []
-    advance, n = [powers[ROW]], rows
-    while n > 2 * _GROUP:
-        # Single precision will do within the first groups; over many of them errors would add up.
-        groups.append(_group(advance[-1], np.float64 if groups else np.float32))
-        advance.append(np.linalg.matrix_power(advance[-1], _GROUP))
-        n = -(-n // _GROUP)
-    return Weighting(entering.astype(np.float32), leaving, tuple(advance), tuple(groups))
-
-
-def _group(advance: Floats, dtype: type[np.floating[Any]]) -> _Group:
-    powers = [np.linalg.matrix_power(advance, k).T for k in range(_GROUP)]
-    within = np.zeros((_GROUP, STATES, _GROUP, STATES))
-    for k in range(_GROUP):
-        for later in range(k + 1, _GROUP):
-            within[k, :, later] = powers[later - 1 - k]
-    size = _GROUP * STATES
-    matrices = np.concatenate(powers[::-1]), within.reshape(size, size), np.concatenate(powers, axis=1)
-    return _Group(*(matrix.astype(dtype) for matrix in matrices))
-
-
-def _state_space(rate: int) -> tuple[Floats, Floats, Floats, float]:
-    """The high shelf followed by the high pass as one system of four states."""
-    (b1, a1), (b2, a2) = sections(rate)
-    A1, A2 = np.array([[-a1[0], 1.0], [-a1[1], 0.0]]), np.array([[-a2[0], 1.0], [-a2[1], 0.0]])
-    in1, in2 = b1[1:] - a1 * b1[0], b2[1:] - a2 * b2[0]
-    first = np.array([1.0, 0.0])
-    A = np.block([[A1, np.zeros((2, 2))], [np.outer(in2, first), A2]])
-    return A, np.concatenate([in1, in2 * b1[0]]), np.concatenate([first * b2[0], first]), float(b1[0] * b2[0])
-
-
-def sections(rate: int) -> list[tuple[Floats, Floats]]:
-    """Numerators (3,) and denominators (2,), without the leading 1, of BS.1770's two filters at any rate.
-
-    The analogue prototypes behind the standard's 48 kHz coefficients, by the bilinear transform.
-    """
-    k, q, high = np.tan(np.pi * 1681.974450955533 / rate), 0.7071752369554196, 10 ** (3.999843853973347 / 20)
-    band, scale = high**0.4996667741545416, 1 + k / q + k * k
-    shelf = np.array([high + band * k / q + k * k, 2 * (k * k - high), high - band * k / q + k * k]) / scale
-    shelf_poles = np.array([2 * (k * k - 1), 1 - k / q + k * k]) / scale
-    k, q = np.tan(np.pi * 38.13547087602444 / rate), 0.5003270373238773
-    scale = 1 + k / q + k * k
-    return [(shelf, shelf_poles), (np.array([1.0, -2.0, 1.0]), np.array([2 * (k * k - 1), 1 - k / q + k * k]) / scale)]
-
-
-@lru_cache(maxsize=64)
-def _divisor(number: int, limit: int) -> int:
-    """The largest divisor within the limit; the number itself where that would be a tiny one."""
-    best = max(d for d in range(1, limit + 1) if number % d == 0)
-    return best if best >= 16 else number
-
+ROW = 32  # samples per row of the matrices that weigh
+STATES = 4  # of the filter's two second-order sections
 
 # Integrated loudness by ITU-R BS.1770-4: K-weighting, 400 ms blocks overlapping by 75 %, two gates.
 
@@ -173,27 +32,11 @@ _STEPS = 2 * ROW  # of 100 ms in a chunk, so that rows fill it
 
 
 def loudness(samples: ArrayLike, rate: int) -> float:
-    """Integrated loudness in LUFS of samples in memory.
+    """Integrated loudness in LUFS of samples (frames,) or (frames, channels), full scale 1, at a rate of 4000 or more.
 
-    Parameters
-    ----------
-    samples
-        Shape (frames,) or (frames, channels), full scale 1. Channels are L, R, C, LFE, Ls, Rs, ... as in WAV files.
-    rate
-        Samples per second, at least 4000.
+    Channels are L, R, C, LFE, Ls, Rs, ... as in WAV files. -70 (the absolute gate) for silence and anything softer.
+    Sound shorter than one block of 400 ms is measured over what there is, without gates.
 
-    Returns
-    -------
-    LUFS; -70 (the absolute gate) for silence and anything softer. Sound shorter than one block of 400 ms is
-    measured over what there is, without gates.
-
-    Raises
-    ------
-    InputError
-        When the rate is too low, there are no samples, or some are not finite numbers.
-
-    Examples
-    --------
     >>> t = np.arange(48000) / 48000
     >>> round(loudness(0.1 * np.sin(2 * np.pi * 997 * t), 48000), 1)
     -23.0
@@ -207,40 +50,16 @@ def loudness(samples: ArrayLike, rate: int) -> float:
 
 
 def chunk_frames(rate: int) -> int:
-    """How many frames each chunk but the last must have for `integrated`: some steps of 100 ms, in whole rows.
-
-    Examples
-    --------
-    >>> chunk_frames(44100)
-    282240
-    """
+    """How many frames each chunk but the last must have for `integrate`: some steps of 100 ms, in whole rows."""
     if not rate >= LOWEST_RATE:
         raise InputError(f"the rate must be at least {LOWEST_RATE} Hz to measure loudness; got {rate}")
-    step = round(rate / 10)
-    return _STEPS * step
+    return _STEPS * round(rate / 10)
 
 
 def integrate(chunks: Iterable[Samples], rate: int, *, vorbis: bool = False) -> float:
-    """Integrated loudness in LUFS of a stream.
+    """Integrated loudness in LUFS of a stream of chunks (frames, channels) of ``chunk_frames(rate)`` but the last.
 
-    Parameters
-    ----------
-    chunks
-        Arrays (frames, channels) that follow one another, each of ``chunk_frames(rate)`` frames, the last shorter
-        or not. An array may be overwritten once the next one is asked for.
-    rate
-        Samples per second, at least 4000.
-    vorbis
-        Whether the channels come as Ogg files have them: see `channel_weights`.
-
-    Returns
-    -------
-    As `loudness`.
-
-    Raises
-    ------
-    InputError
-        When there is nothing in it or some samples are not finite numbers.
+    A chunk may be overwritten once the next one is asked for. ``vorbis``: see `channel_weights`.
     """
     meter = Meter(rate, vorbis=vorbis)
     for chunk in chunks:
@@ -249,33 +68,26 @@ def integrate(chunks: Iterable[Samples], rate: int, *, vorbis: bool = False) -> 
 
 
 class Meter:
-    """Measures a stream chunk by chunk; see `integrated`."""
+    """Measures a stream chunk by chunk; see `integrate`."""
 
     def __init__(self, rate: int, *, vorbis: bool = False) -> None:
         self.frames = 0
         self._size, self._step, self._vorbis = chunk_frames(rate), round(rate / 10), vorbis
-        self._weighting = k_weighting(rate, self._size // ROW)
-        self._room: Room | None = None
-        self._state, self._gains = np.empty(0), np.empty(0)
+        self._rate, self._gains = rate, np.empty(0)
+        self._filter: KFilter | None = None
         self._powers: list[Floats] = []
         self._rest = 0.0
 
     def push(self, chunk: Samples) -> None:
-        """Take the next chunk of `chunk_frames` frames into account; the last may be shorter.
-
-        Raises
-        ------
-        InputError
-            When some samples are not finite numbers.
-        """
+        """Take the next chunk of `chunk_frames` frames, of which the last may be shorter; refuses what is no number."""
         frames, channels = chunk.shape
-        if self._room is None:
-            self._room, self._state = room_for(channels, self._size // ROW), np.zeros((channels, STATES))
+        if self._filter is None:
+            self._filter = KFilter(self._rate, channels, self._size // ROW)
             self._gains = channel_weights(channels, vorbis=self._vorbis)
         if frames < self._size:
             chunk = np.concatenate([chunk, np.zeros((self._size - frames, channels), np.float32)])
         with np.errstate(invalid="ignore", over="ignore"):  # told below, in words
-            weighted, self._state = weigh(self._weighting, chunk, self._state, self._room)
+            weighted = self._filter.weigh(chunk)
             whole = frames // self._step
             energies = _energies(weighted.reshape(channels, -1, self._step))[:, :whole]
             self._rest = float(self._gains @ _energies(weighted[:, whole * self._step : frames]))
@@ -295,17 +107,10 @@ class Meter:
 
 
 def channel_weights(channels: int, *, vorbis: bool = False) -> Floats:
-    """Weights of the channels' powers: surrounds count 1.41, the low-frequency effects channel nothing.
+    """Weights of the channels' powers: surrounds count 1.41, the low-frequency effects channel nothing, beyond 8 all 1.
 
-    Parameters
-    ----------
-    channels
-        How many; more than 8 all count 1.
-    vorbis
-        Whether they come as in Ogg files (L, C, R, surrounds, LFE) or as in WAV files (L, R, C, LFE, surrounds).
+    Channels come as in WAV files (L, R, C, LFE, surrounds) or, ``vorbis``, as in Ogg files (L, C, R, surrounds, LFE).
 
-    Examples
-    --------
     >>> channel_weights(6)
     array([1.  , 1.  , 1.  , 0.  , 1.41, 1.41])
     >>> channel_weights(6, vorbis=True)
@@ -363,34 +168,21 @@ _FADED = 6.0  # LU
 
 @dataclass(frozen=True)
 class Edges:
-    """The sounding part of a stream, in seconds and LUFS.
+    """The sounding part of a stream, in seconds and LUFS."""
 
-    Attributes
-    ----------
-    start, end
-        Where the first and the last sound is.
-    fade_in, fade_out
-        From the first sound until a second of it is within 6 LU of the loudness of the whole; the same from the end.
-    start_loudness, end_loudness
-        Of the first and the last 15 seconds between `start` and `end`.
-    """
-
+    # Where the first and the last sound is.
     start: float
     end: float
+    # From the first sound until a second of it is within 6 LU of the loudness of the whole; the same from the end.
     fade_in: float
     fade_out: float
+    # Of the first and the last 15 seconds between `start` and `end`.
     start_loudness: float
     end_loudness: float
 
 
 def loudness_range(powers: Floats) -> float:
-    """LU between the 10th and the 95th percentile of the loudness of 3 s, gated: EBU Tech 3342.
-
-    Parameters
-    ----------
-    powers
-        Per 100 ms, shape (n,).
-    """
+    """LU between the 10th and the 95th percentile of the loudness of 3 s, gated: EBU Tech 3342."""
     if len(powers) < _WINDOW:
         return 0.0
     sums = np.concatenate([[0.0], np.cumsum(powers)])
@@ -404,14 +196,9 @@ def loudness_range(powers: Floats) -> float:
 
 
 def edges(powers: Floats, loudness: float) -> Edges:
-    """Where the sound begins and ends, and how loud it is there.
+    """Where the sound begins and ends, and how loud it is there, from powers per 100 ms and the loudness of the whole.
 
-    Parameters
-    ----------
-    powers
-        Per 100 ms, shape (n,).
-    loudness
-        Of the whole, in LUFS. What is 45 LU softer, or softer than -70 LUFS, is silence.
+    What is 45 LU softer than the whole, or softer than -70 LUFS, is silence.
     """
     sounding = np.flatnonzero(powers > power(max(FLOOR, loudness - _SILENT)))
     if not len(sounding):
@@ -529,3 +316,137 @@ def _product(times: int) -> Samples:
         for sample in range(_ROW):
             matrix[sample : sample + _TAPS, sample, phase - 1] = low_pass[phase::times][:_TAPS][::-1]
     return matrix.reshape(_ROW + _TAPS - 1, -1)
+
+
+# The K-weighting filter of ITU-R BS.1770-4 as matrix products.
+
+_GROUP = 12  # rows, then groups, summed at once
+_PRODUCT = 2**18  # multiplications up to which BLAS stays on one thread; more threads only get in each other's way
+
+
+@dataclass(frozen=True, eq=False)
+class _Group:
+    """One level of the sum over rows: how the states within a group follow from its inputs and its first state."""
+
+    whole: AnyFloats  # (group * states, states): what the inputs of a group add to the state after it
+    within: AnyFloats  # (group * states, group * states): what they add to the states before each of its members
+    onward: AnyFloats  # (states, group * states): what the first state becomes before each member
+
+
+@dataclass(frozen=True, eq=False)
+class _Weighting:
+    """The K-weighting filter at one rate, as matrices over rows of samples."""
+
+    entering: Samples  # (row, states): what a row adds to the state after it
+    leaving: Samples  # (row + states, row): a row and the state before it to weighted samples
+    advance: tuple[Floats, ...]  # (states, states) per level: the state from one row, then group, to the next
+    groups: tuple[_Group, ...]
+
+
+class KFilter:
+    """Weighs a stream; its arrays are used again for every chunk, since fresh ones cost more than the arithmetic."""
+
+    def __init__(self, rate: int, channels: int, rows: int) -> None:
+        self._weighting = _k_weighting(rate, rows)
+        self._state = np.zeros((channels, STATES))
+        self._known = np.empty((channels, rows, ROW + STATES), np.float32)  # each row, and the state before it
+        self._weighted = np.empty((channels, rows, ROW), np.float32)
+
+    def weigh(self, chunk: Samples) -> Samples:
+        """Weighted samples (channels, frames) of the next chunk (frames, channels), overwritten by those of another."""
+        frames, channels = chunk.shape
+        rows, known, weighting = frames // ROW, self._known, self._weighting
+        known[:, :, :ROW] = chunk.T.reshape(channels, rows, ROW)
+        inputs = known[:, :, :ROW] @ weighting.entering
+        known[:, :, ROW:], self._state = _recurrence(weighting, 0, inputs, self._state)
+        batch = _divisor(rows, _PRODUCT // (ROW * (ROW + STATES)))
+        out = self._weighted.reshape(-1, batch, ROW)
+        np.matmul(known.reshape(-1, batch, ROW + STATES), weighting.leaving, out=out)
+        return self._weighted.reshape(channels, frames)
+
+
+def _recurrence(weighting: _Weighting, level: int, inputs: AnyFloats, first: Floats) -> tuple[AnyFloats, Floats]:
+    """States ``s[k + 1] = advance @ s[k] + inputs[k]`` from ``s[0] = first``.
+
+    `inputs` is (channels, n, states). Returns s[0] to s[n - 1], of that shape, and s[n].
+    """
+    channels, n, states = inputs.shape
+    advance = weighting.advance[level].T
+    if level == len(weighting.groups):
+        before = np.empty(inputs.shape)
+        for k in range(n):
+            before[:, k] = first
+            first = first @ advance + inputs[:, k]
+        return before, first
+    group = weighting.groups[level]
+    padded = np.zeros((channels, -(-n // _GROUP) * _GROUP, states), inputs.dtype)
+    padded[:, :n] = inputs
+    grouped = padded.reshape(channels, -1, _GROUP * states)
+    starts, _ = _recurrence(weighting, level + 1, (grouped @ group.whole).astype(np.float64), first)
+    before = grouped @ group.within
+    before += starts.astype(inputs.dtype) @ group.onward
+    before = before.reshape(channels, -1, states)[:, :n]
+    return before, before[:, -1] @ advance + inputs[:, -1]
+
+
+@lru_cache(maxsize=8)
+def _k_weighting(rate: int, rows: int) -> _Weighting:
+    """The filter's matrices for chunks of so many rows, from ``s' = A s + b x`` and ``y = c s + d x``."""
+    A, b, c, d = _state_space(rate)
+    powers = [np.linalg.matrix_power(A, k) for k in range(ROW + 1)]
+    response = np.array([d, *(c @ powers[k] @ b for k in range(ROW - 1))])
+    lag = np.arange(ROW)[None, :] - np.arange(ROW)[:, None]  # of output j behind input i
+    direct = np.where(lag >= 0, response[np.abs(lag)], 0.0)
+    ringing = np.stack([c @ powers[k] for k in range(ROW)], axis=1)
+    entering = np.stack([powers[ROW - 1 - k] @ b for k in range(ROW)])
+    leaving = np.concatenate([direct, ringing]).astype(np.float32)
+    groups: list[_Group] = []
+    advance, n = [powers[ROW]], rows
+    while n > 2 * _GROUP:
+        # Single precision will do within the first groups; over many of them errors would add up.
+        groups.append(_group(advance[-1], np.float64 if groups else np.float32))
+        advance.append(np.linalg.matrix_power(advance[-1], _GROUP))
+        n = -(-n // _GROUP)
+    return _Weighting(entering.astype(np.float32), leaving, tuple(advance), tuple(groups))
+
+
+def _group(advance: Floats, dtype: type[np.floating[Any]]) -> _Group:
+    powers = [np.linalg.matrix_power(advance, k).T for k in range(_GROUP)]
+    within = np.zeros((_GROUP, STATES, _GROUP, STATES))
+    for k in range(_GROUP):
+        for later in range(k + 1, _GROUP):
+            within[k, :, later] = powers[later - 1 - k]
+    size = _GROUP * STATES
+    matrices = np.concatenate(powers[::-1]), within.reshape(size, size), np.concatenate(powers, axis=1)
+    return _Group(*(matrix.astype(dtype) for matrix in matrices))
+
+
+def _state_space(rate: int) -> tuple[Floats, Floats, Floats, float]:
+    """The high shelf followed by the high pass as one system of four states."""
+    (b1, a1), (b2, a2) = sections(rate)
+    A1, A2 = np.array([[-a1[0], 1.0], [-a1[1], 0.0]]), np.array([[-a2[0], 1.0], [-a2[1], 0.0]])
+    in1, in2 = b1[1:] - a1 * b1[0], b2[1:] - a2 * b2[0]
+    first = np.array([1.0, 0.0])
+    A = np.block([[A1, np.zeros((2, 2))], [np.outer(in2, first), A2]])
+    return A, np.concatenate([in1, in2 * b1[0]]), np.concatenate([first * b2[0], first]), float(b1[0] * b2[0])
+
+
+def sections(rate: int) -> list[tuple[Floats, Floats]]:
+    """Numerators (3,) and denominators (2,), without the leading 1, of BS.1770's two filters at any rate.
+
+    The analogue prototypes behind the standard's 48 kHz coefficients, by the bilinear transform.
+    """
+    k, q, high = np.tan(np.pi * 1681.974450955533 / rate), 0.7071752369554196, 10 ** (3.999843853973347 / 20)
+    band, scale = high**0.4996667741545416, 1 + k / q + k * k
+    shelf = np.array([high + band * k / q + k * k, 2 * (k * k - high), high - band * k / q + k * k]) / scale
+    shelf_poles = np.array([2 * (k * k - 1), 1 - k / q + k * k]) / scale
+    k, q = np.tan(np.pi * 38.13547087602444 / rate), 0.5003270373238773
+    scale = 1 + k / q + k * k
+    return [(shelf, shelf_poles), (np.array([1.0, -2.0, 1.0]), np.array([2 * (k * k - 1), 1 - k / q + k * k]) / scale)]
+
+
+@lru_cache(maxsize=64)
+def _divisor(number: int, limit: int) -> int:
+    """The largest divisor within the limit; the number itself where that would be a tiny one."""
+    best = max(d for d in range(1, limit + 1) if number % d == 0)
+    return best if best >= 16 else number

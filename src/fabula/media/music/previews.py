@@ -26,13 +26,7 @@ _STEP = 1024  # frames, of which the extremes are kept until the length is known
 
 
 def wave_of(path: str, stop: Stop = lambda: False) -> Wave:
-    """The wave of an audio file, in `PARTS` parts, from the cache where it is known.
-
-    Raises
-    ------
-    FileError
-        When the file is not audio, or is broken.
-    """
+    """The wave of an audio file, in `PARTS` parts, from the cache where it is known."""
     row = extract_one(path, SPEC, stop)
     low, high = row[: 2 * PARTS].reshape(2, PARTS)
     begins, ends, length = row[2 * PARTS :].tolist()
@@ -101,8 +95,6 @@ def cover_of(path: str, size: int = 0) -> Cover | None:
 def picture_type(data: bytes) -> str | None:
     """The media type of a picture by its first bytes; None for anything else, such as SVG, which can hold scripts.
 
-    Examples
-    --------
     >>> picture_type(bytes([0x89]) + b"PNG\\r\\n" + bytes([0x1A, 10])), picture_type(b"<svg/>") is None
     ('image/png', True)
     """
@@ -112,20 +104,16 @@ def picture_type(data: bytes) -> str | None:
 
 
 def _from_tags(path: str) -> Cover | None:
+    import tinytag
+
     try:
         with Path(path).open("rb") as file:
-            tag = _read_tags(file, path)
+            bounded: Any = Bounded(file)
+            tag = tinytag.TinyTag.get(file_obj=bounded, filename=path, duration=False, image=True)
         found: Any = tag.images.any
     except Exception:  # whatever a broken file does to the reader of tags, it only means that there is no picture
         return None
     return None if found is None else _check_cover(bytes(found.data or b""))
-
-
-def _read_tags(file: Any, path: str) -> Any:
-    import tinytag
-
-    bounded: Any = Bounded(file)
-    return tinytag.TinyTag.get(file_obj=bounded, filename=path, duration=False, image=True)
 
 
 def _beside(path: Path) -> Cover | None:

@@ -20,15 +20,10 @@ _ZEROS = 12  # zero crossings of the low pass within its taps
 
 
 class Mix:
-    """Chunks (frames, channels) in, mono samples at a lower rate out.
+    """Chunks (frames, channels) in, mono samples out, at the rate divided by a whole number: 8 to 16 kHz if it can be.
 
     Every row of samples and the end of the row before it give one row of the mix by a matrix product: a low pass at 0.9
     of the new Nyquist frequency, kept at every `factor`-th sample.
-
-    Attributes
-    ----------
-    rate
-        Of what comes out: the rate given divided by a whole number, 8 to 16 kHz where that can be.
     """
 
     def __init__(self, rate: int) -> None:
@@ -98,8 +93,6 @@ class Width:
     def share(self) -> float:
         """Energy of (L - R) / 2 as a part of that and of (L + R) / 2: 0 for mono, 0.5 for unrelated channels.
 
-        Examples
-        --------
         >>> width = Width()
         >>> width.push(np.tile(np.array([[1.0, -1.0], [-1.0, 1.0]], np.float32), (50, 1)))
         >>> width.share()
@@ -147,24 +140,16 @@ class Frames:
 
 
 class ShortSpectra:
-    """Onsets and colour of a mono stream.
-
-    Attributes
-    ----------
-    rate
-        Onset strengths per second.
-    strengths
-        The sum over all moments of what sounds at each, in the unit of the onsets.
-    """
+    """Onsets and colour of a mono stream."""
 
     def __init__(self, rate: float) -> None:
         hop = round(rate / _FRAMES_A_SECOND)
-        self.rate = rate / hop
+        self.rate = rate / hop  # onset strengths per second
         self._frames = Frames(WINDOW, hop)
         self._bands, self._groups = _bands(rate)
         self._last: Samples = np.full((1, _BANDS), _LEAST**_COMPRESSION)
         self._colours = _colours(rate)
-        self.strengths = 0.0
+        self.strengths = 0.0  # the sum over all moments of what sounds at each, in the unit of the onsets
         self._onsets: list[Samples] = []
         self._spans: list[Floats] = []
         self._open = np.empty((0, self._colours.shape[1]), np.float32)
@@ -204,13 +189,7 @@ class ShortSpectra:
 
 
 def brightness(spans: Floats) -> float:
-    """The middle of the power spectrum in Hz, 30 to 5300 Hz counted; 0 for silence.
-
-    Examples
-    --------
-    >>> brightness(np.array([[2.0, 400.0, 0.0]]))
-    200.0
-    """
+    """The middle of the power spectrum in Hz, 30 to 5300 Hz counted; 0 for silence."""
     power, weighted, _ = spans.sum(axis=0)
     return float(weighted / power) if power > 1e-12 else 0.0
 

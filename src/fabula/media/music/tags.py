@@ -12,8 +12,8 @@ from typing import Any
 
 from fabula.core.collection import Collection, Item
 from fabula.errors import FileError, import_extra, shown
-from fabula.media.music.track_facts import track_gains
-from fabula.media.music.tracks import column
+from fabula.media.medium import column
+from fabula.media.music.tracks import track_gains
 
 # What the tags of an audio file say of it: title, artist, album, number, tempo, key, gain. Nothing is decoded.
 
@@ -68,8 +68,6 @@ def key_and_mode(text: str) -> tuple[int, int] | None:
 
     Notes (``Am``, ``F# minor``, ``Ebmaj``), Camelot (``8A`` is A minor) and Open Key (``1m`` is A minor) are known.
 
-    Examples
-    --------
     >>> [key_and_mode(text) for text in ("C", "F#m", "B♭ minor", "8A", "8B", "1m", "12d", "o")]
     [(0, 1), (6, 0), (10, 0), (9, 0), (0, 1), (9, 0), (5, 1), None]
     """
@@ -154,21 +152,9 @@ _ID3_KEYS = {"tracknumber": "TRCK", "discnumber": "TPOS"}
 
 
 def write_numbers(path: Path, track: tuple[int, int], disc: tuple[int, int] | None) -> None:
-    """Write the number of a track, and of its disc or side where there are several; nothing else changes.
+    """Write the number of a track, and of its disc or side where there are several: which, and of how many.
 
-    Parameters
-    ----------
-    path
-        A file of music.
-    track, disc
-        Which, and of how many.
-
-    Raises
-    ------
-    FileError
-        When the file has no tags that can be written.
-    MissingExtraError
-        When mutagen is not installed.
+    Nothing else changes. A FileError where the file has no tags that can be written.
     """
     numbers = {"tracknumber": track} | ({} if disc is None else {"discnumber": disc})
 
@@ -180,20 +166,7 @@ def write_numbers(path: Path, track: tuple[int, int], disc: tuple[int, int] | No
 
 
 def write_gain(path: Path, index: int, collection: Collection) -> None:
-    """Write the ReplayGain 2.0 of a track into a file: gain to -18 LUFS and peak; nothing else changes.
-
-    Parameters
-    ----------
-    path
-        A file of music.
-    index, collection
-        Which track of a collection that was measured.
-
-    Raises
-    ------
-    FileError
-        When the file has no tags that can be written.
-    """
+    """Write the ReplayGain 2.0 of a track into a file: gain to -18 LUFS and peak; nothing else changes."""
     peak = 10 ** (float(column(collection, "true_peak")[index]) / 20)
     fields = {
         "REPLAYGAIN_TRACK_GAIN": f"{track_gains(collection)[0][index]:.2f} dB",

@@ -57,16 +57,9 @@ class Tempo:
 
 
 def find_tempo(onsets: Floats, rate: float, strength: float) -> Tempo:
-    """The tempo.
+    """The tempo of onsets (moments, 3), as `ShortSpectra` gives them, at a rate of moments per second.
 
-    Parameters
-    ----------
-    onsets
-        Shape (moments, 3), as `ShortSpectra` gives them.
-    rate
-        Moments per second.
-    strength
-        What sounds at a moment, on average: onsets far below it are no beats.
+    ``strength``: what sounds at a moment, on average; onsets far below it are no beats.
     """
     if len(onsets) < _FEWEST * rate or not onsets.max() > _FAINTEST:
         return Tempo(NO_TEMPO, 0.0)
@@ -94,13 +87,10 @@ def onset_density(onsets: Floats, rate: float) -> float:
 def repetition(onsets: Floats, rate: float) -> tuple[Floats, Floats]:
     """How alike the onsets are after every lag, and how strong every frequency is in them.
 
-    Measured in segments of 12 s that overlap by three quarters. Each counts by the root of its energy, so that no loud
-    part speaks for the whole, and where the first begins matters little.
-
-    Returns
-    -------
     Autocorrelation of all onsets and of those in the bass, shape (2, lags), 1 at lag 0; and the strength of frequencies
-    from 0 to half the rate, shape (2, frequencies), 1 on average.
+    from 0 to half the rate, shape (2, frequencies), 1 on average. Measured in segments of 12 s that overlap by three
+    quarters. Each counts by the root of its energy, so that no loud part speaks for the whole, and where the first
+    begins matters little.
     """
     lively = _lively(np.stack([onsets.sum(axis=1), onsets[:, 0]]), rate)
     size = min(lively.shape[1], round(_SEGMENT * rate))

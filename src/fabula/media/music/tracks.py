@@ -1,7 +1,11 @@
-"""What is known of tracks: what tags and tables say where they say it, what was heard where they do not."""
+"""What is known of tracks, what is told of it, and how far it is from one to the next.
+
+What tags and tables say counts where they say it, what was heard where they do not.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +14,9 @@ from numpy.typing import NDArray
 from fabula.core.collection import Collection
 from fabula.core.essence import Floats
 from fabula.errors import InputError
+from fabula.media.facts import Ends, Fact
+from fabula.media.medium import column
+from fabula.media.steps import Step, Steps, essence_steps
 
 REFERENCE = -18.0  # LUFS: what ReplayGain 2.0 brings a track to
 SURE = 0.5  # from here on what was heard is told without a doubt
@@ -17,7 +24,7 @@ SAME_TEMPO = 0.06  # octaves: about 4 %
 
 
 @dataclass(frozen=True, eq=False)
-class Known:
+class TrackValues:
     """Values of n tracks, NaN where nothing is known; and how sure they are, 0 to 1.
 
     ``sure`` is 1 for what was said and 0 where nothing is known.
@@ -32,18 +39,9 @@ class Known:
         return bool(np.isfinite(self.values).any())
 
 
-def column(collection: Collection, name: str) -> Floats:
-    """A feature, shape (n,); NaN where there is none."""
-    if name not in collection.feature_names or collection.features.ndim > 2:
-        return np.full(len(collection), np.nan)
-    return np.asarray(collection.column(name), dtype=np.float64)
-
-
 def levels(collection: Collection) -> Floats:
     """LUFS, shape (n,): what a ReplayGain tag says where there is one, else what was measured.
 
-    Examples
-    --------
     >>> from fabula.core.collection import Item
     >>> c = Collection("c", [Item("a", details={"replaygain": -9.0}), Item("b")], [[-8.0], [-14.0]], ("loudness",))
     >>> levels(c)
@@ -54,15 +52,10 @@ def levels(collection: Collection) -> Floats:
     return np.where(np.isfinite(tagged), tagged, column(collection, "loudness"))
 
 
-def tempi(collection: Collection, where: str = "heard") -> Known:
-    """Beats per minute of the whole, the ``start`` or the ``end``.
+def tempi(collection: Collection, where: str = "heard") -> TrackValues:
+    """Beats per minute of the whole, the ``start`` or the ``end``; an InputError where a tag says 0 or less.
 
     An edge has a tempo of its own where it is another than that of the whole, beyond half and double time.
-
-    Raises
-    ------
-    InputError
-        When what is said is not above 0.
     """
     said = column(collection, "tempo")
     if (said <= 0).any():
@@ -80,8 +73,6 @@ def tempi(collection: Collection, where: str = "heard") -> Known:
 def tempo_octaves(one: Floats, other: Floats) -> Floats:
     """Octaves from one tempo to another, half and double time counted as equal.
 
-    Examples
-    --------
     >>> tempo_octaves(np.array([60.0, 60.0]), np.array([120.0, 90.0])).round(3).tolist()
     [0.0, 0.415]
     """
@@ -89,18 +80,11 @@ def tempo_octaves(one: Floats, other: Floats) -> Floats:
     return np.asarray(np.minimum(gap, 1.0 - gap))
 
 
-def keys(collection: Collection, where: str = "heard") -> tuple[Known, Floats]:
-    """Keys, 0 for C to 11 for B, and modes, 1 for major and 0 for minor: of the whole, the ``start`` or the ``end``.
-
-    Raises
-    ------
-    InputError
-        When what is said is no key.
-    """
+def keys(collection: Collection, where: str = "heard") -> tuple[TrackValues, Floats]:
+    """Keys, 0 for C to 11 for B, and modes, 1 for major and 0 for minor: of the whole, the ``start`` or the ``end``."""
     said, mode_said = column(collection, "key"), column(collection, "mode")
     there = np.isfinite(said) & np.isfinite(mode_said)
-    if not (np.isin(said[there], np.arange(12)).all() and np.isin(mode_said[there], (0, 1)).all()):
-        raise InputError("a key must be a whole number from 0 (C) to 11 (B), and a mode 0 (minor) or 1 (major)")
+    _check_keys(said[there], mode_said[there])
     heard, mode, sure = _key_by_ear(collection, where)
     known = _join(np.where(there, said, np.nan), heard, sure)
     return known, np.where(there, mode_said, mode)
@@ -117,16 +101,234 @@ def _key_by_ear(collection: Collection, where: str) -> tuple[Floats, Floats, Flo
     return np.where(sure > 0, heard, np.nan), mode, sure
 
 
+def _check_keys(key: Floats, mode: Floats) -> None:
+    if not (np.isin(key, np.arange(12)).all() and np.isin(mode, (0, 1)).all()):
+        raise InputError("a key must be a whole number from 0 (C) to 11 (B), and a mode 0 (minor) or 1 (major)")
+
+
 def _clear(edge: Floats, whole: Floats) -> NDArray[np.bool_]:
     """Whether an edge was heard at least half as surely as the whole, and counts for itself."""
     return np.asarray((edge > 0) & (edge >= 0.5 * np.nan_to_num(whole)))
 
 
-def _join(said: Floats, heard: Floats, sure: Floats) -> Known:
+def _join(said: Floats, heard: Floats, sure: Floats) -> TrackValues:
     there = np.isfinite(said)
     values = np.where(there, said, heard)
     certain = np.where(there, 1.0, np.where(np.isfinite(heard), np.nan_to_num(sure), 0.0))
-    return Known(values, certain)
+    return TrackValues(values, certain)
+
+
+# How far it is from the end of one track to the start of the next, as far as it is known.
+
+
+def music_steps(collection: Collection, essence: Floats) -> Steps:
+    """Steps between tracks: loudness, energy, tempo, key, brightness and silence, as far as known; else the essence.
+
+    Where files were measured, the step is from the end of one to the start of the next: the last and first 15 seconds
+    that sound (loudness, brightness), the last and first 30 (tempo, key). Tempo counts half and double time as equal;
+    key goes by the Camelot wheel. What tags or a table say wins over what was heard; what is not sure counts as an
+    average step in part. Silence counts only where it is asked for.
+    """
+    parts = tuple(_parts(collection))
+    return Steps(parts) if parts else essence_steps(collection, essence)
+
+
+def _parts(collection: Collection) -> Iterator[Step]:
+    """The steps of which something is known."""
+    end, start = _edges(collection, "loudness")
+    if np.isfinite(end).any():
+        yield _plain("loudness", "dB", end, start)
+    energy = column(collection, "energy")
+    if np.isfinite(energy).any():
+        yield _plain("energy", "of 1", energy, energy)
+    last, first = tempi(collection, "end"), tempi(collection, "start")
+    if last.any:
+        percent = 100 * (2 ** tempo_distance(_fill(last.values), _fill(first.values)) - 1)
+        yield Step("tempo", "%", percent, certainty=_both(last, first))
+    (last, last_mode), (first, first_mode) = keys(collection, "end"), keys(collection, "start")
+    if last.any:
+        wheel = camelot_distance(*_usual(last, last_mode), *_usual(first, first_mode))
+        yield Step("key", "steps on the wheel of keys", wheel, certainty=_both(last, first))
+    end, start = (np.log2(np.maximum(30.0, column(collection, f"{edge}_brightness"))) for edge in ("end", "start"))
+    if np.isfinite(end).any():
+        yield _plain("brightness", "octaves", end, start)
+    after, before = column(collection, "silence_end"), column(collection, "silence_start")
+    if np.isfinite(after).any():
+        yield Step("silence", "s", np.nan_to_num(after)[:, np.newaxis] + np.nan_to_num(before), weight=0.0)
+
+
+def tempo_distance(tempo: Floats, next_tempo: Floats | None = None) -> Floats:
+    """Octaves between tempi (n,) and those of the follower, half and double time counted as equal: shape (n, n)."""
+    return tempo_octaves(tempo[:, np.newaxis], tempo if next_tempo is None else next_tempo)
+
+
+def camelot_distance(
+    key: Floats, mode: Floats, next_key: Floats | None = None, next_mode: Floats | None = None
+) -> Floats:
+    """Steps on the Camelot wheel, shape (n, n): along the circle of fifths, and one for minor against major."""
+    after, after_mode = key if next_key is None else next_key, mode if next_mode is None else next_mode
+    gap = np.abs(camelot_hour(key, mode)[:, np.newaxis] - camelot_hour(after, after_mode))
+    other_mode = np.abs(mode[:, np.newaxis] - after_mode)
+    return np.asarray(np.minimum(gap, 12 - gap) + other_mode)
+
+
+def camelot_hour(key: Floats, mode: Floats) -> Floats:
+    """Fifths above C, 0 to 11; a minor key stands with its relative major. An InputError where it is no key."""
+    _check_keys(key, mode)
+    return np.asarray(np.where(mode == 1, key * 7 % 12, (key + 3) * 7 % 12))
+
+
+def _edges(collection: Collection, name: str) -> tuple[Floats, Floats]:
+    """A measure at the end and at the start; that of the whole where an edge was not measured."""
+    whole = column(collection, name)
+    edges = (column(collection, f"{edge}_{name}") for edge in ("end", "start"))
+    end, start = (np.where(np.isfinite(edge), edge, whole) for edge in edges)
+    return end, start
+
+
+def _plain(name: str, unit: str, end: Floats, start: Floats) -> Step:
+    """A step between values that are compared as they are."""
+    return Step(name, unit, np.abs(_fill(end)[:, np.newaxis] - _fill(start)))
+
+
+def _fill(values: Floats) -> Floats:
+    """The median in place of missing values."""
+    known = np.isfinite(values)
+    return np.where(known, values, np.median(values[known]))
+
+
+def _usual(key: TrackValues, mode: Floats) -> tuple[Floats, Floats]:
+    """Keys with the commonest of them in place of missing ones."""
+    there = np.isfinite(key.values) & np.isfinite(mode)
+    pairs, counts = np.unique(np.stack([key.values[there], mode[there]]), axis=1, return_counts=True)
+    usual = pairs[:, int(counts.argmax())]
+    return np.where(there, key.values, usual[0]), np.where(there, mode, usual[1])
+
+
+def _both(one: TrackValues, other: TrackValues) -> Floats:
+    return np.asarray(np.sqrt(one.sure[:, np.newaxis] * other.sure))
+
+
+# What is told of tracks: tempo, key and loudness in columns, their edges, and where tags and ears disagree.
+
+_NOTES = ("C", "C#", "D", "Eb", "E", "F", "F#", "G", "Ab", "A", "Bb", "B")
+_SAME_LEVEL = 2.0  # dB
+_MOST_TOLD = 3  # disagreements of a kind that are told one by one
+
+
+def music_facts(collection: Collection) -> tuple[Fact, ...]:
+    """Tempo, key and loudness of each track, as far as they are known.
+
+    What is not sure begins with ``~``; where a tag says other than what was heard, that follows in brackets.
+    """
+    if collection.features.ndim > 2:
+        return ()
+    tempo, (key, mode) = tempi(collection), keys(collection)
+    found = []
+    if tempo.any:
+        found.append(
+            Fact(
+                "tempo",
+                _texts(tempo, [f"{one:.1f}".removesuffix(".0") for one in tempo.values], _tempo_doubts(collection)),
+            )
+        )
+    if key.any:
+        there = np.isfinite(key.values) & np.isfinite(mode)
+        names = [key_name(key.values[i], mode[i]) if there[i] else "" for i in range(len(there))]
+        wheel = [camelot(key.values[i], mode[i]) if there[i] else "" for i in range(len(there))]
+        shown = _texts(
+            key, [f"{name} {hour}" for name, hour in zip(names, wheel, strict=True)], _key_doubts(collection)
+        )
+        found.append(Fact("key", shown, {"key_name": names, "camelot": wheel}))
+    level = levels(collection)
+    if np.isfinite(level).any():
+        sure = TrackValues(level, np.ones(len(level)))
+        found.append(Fact("loudness", _texts(sure, [f"{one:.1f}" for one in level], _level_doubts(collection))))
+    return tuple(found)
+
+
+def key_name(key: float, mode: float) -> str:
+    """A key as musicians write it."""
+    return _NOTES[int(key)] + ("" if mode else "m")
+
+
+def camelot(key: float, mode: float) -> str:
+    """A key as it stands on the Camelot wheel."""
+    hour = int(camelot_hour(np.array([float(key)]), np.array([float(mode)]))[0])
+    return f"{(hour + 7) % 12 + 1}{'B' if mode else 'A'}"
+
+
+def music_ends(collection: Collection) -> Ends | None:
+    """How loud tracks begin and end; None where that was not measured of all."""
+    start, whole, end = (column(collection, name) for name in ("start_loudness", "loudness", "end_loudness"))
+    known = np.isfinite(start).all() and np.isfinite(whole).all() and np.isfinite(end).all()
+    return Ends("loudness", "LUFS", start, whole, end) if known else None
+
+
+def music_doubts(collection: Collection) -> tuple[str, ...]:
+    """Where tags say other than what was heard for sure, or measured: the tag counts, and both are told."""
+    kinds = (
+        ("tempo", "its tag says {} beats per minute, heard are {}", _tempo_doubts(collection)),
+        ("key", "its tag says {}, heard is {}", _key_doubts(collection)),
+        ("gain", "its ReplayGain tag says {} LUFS, measured are {}", _level_doubts(collection)),
+    )
+    labels = [item.label for item in collection.items]
+    return tuple(
+        line
+        for what, words, doubts in kinds
+        for line in _shorten([f"{labels[i]!r}: {words.format(*both)}" for i, both in doubts.items()], what)
+    )
+
+
+_Doubts = dict[int, tuple[str, str]]  # index of a track -> what its tag says, what was heard
+
+
+def _tempo_doubts(collection: Collection) -> _Doubts:
+    said, heard, sure = (column(collection, name) for name in ("tempo", "heard_tempo", "tempo_confidence"))
+    return {
+        int(i): (f"{said[i]:g}", f"{heard[i]:.0f}")
+        for i in np.flatnonzero((said > 0) & (heard > 0) & (sure >= SURE))
+        if tempo_octaves(said[i], heard[i]) > SAME_TEMPO
+    }
+
+
+def _key_doubts(collection: Collection) -> _Doubts:
+    names = ("key", "mode", "heard_key", "heard_mode", "key_confidence")
+    key, mode, heard, heard_mode, sure = (column(collection, name) for name in names)
+    return {
+        int(i): (key_name(key[i], mode[i]), key_name(heard[i], heard_mode[i]))
+        for i in np.flatnonzero(np.isfinite(key) & np.isfinite(mode) & (sure >= SURE))
+        if camelot_distance(np.array([key[i], heard[i]]), np.array([mode[i], heard_mode[i]]))[0, 1] > 0
+    }
+
+
+def _level_doubts(collection: Collection) -> _Doubts:
+    said, measured = levels(collection), column(collection, "loudness")
+    apart = np.flatnonzero(np.abs(said - measured) > _SAME_LEVEL)
+    return {int(i): (f"{said[i]:.1f}", f"{measured[i]:.1f}") for i in apart}
+
+
+def _shorten(notes: list[str], what: str) -> list[str]:
+    more = len(notes) - _MOST_TOLD
+    return notes[:_MOST_TOLD] + ([f"{more} more whose tag says another {what} than was heard"] if more > 0 else [])
+
+
+def _texts(known: TrackValues, texts: Sequence[str], doubts: _Doubts) -> tuple[str, ...]:
+    def one(i: int) -> str:
+        if not np.isfinite(known.values[i]):
+            return ""
+        doubt = f" ({doubts[i][1]})" if i in doubts else ""
+        return ("" if known.sure[i] >= SURE else "~") + texts[i] + doubt
+
+    return tuple(one(i) for i in range(len(known.values)))
+
+
+def track_gains(collection: Collection) -> tuple[Floats, str]:
+    """What brings every track to -18 LUFS, as ReplayGain 2.0 does, in dB: shape (n,), NaN where it is not known.
+
+    A track that has a ReplayGain tag keeps its gain.
+    """
+    return REFERENCE - levels(collection), f"to {REFERENCE:g} LUFS, as ReplayGain 2.0"
 
 
 # Tables of albums: their columns, and the album that the paper shows.

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
-
-import numpy as np
-
-from fabula.core.collection import Collection, Item
+from fabula.core.collection import Collection
 from fabula.core.essence import Floats
 from fabula.errors import InputError
 from fabula.media.facts import Unit, as_number
-from fabula.media.medium import Look, Medium, Preview, Spec, Threads, Words
-from fabula.media.steps import Steps
-from fabula.media.text.passages import COMPANION_ENDINGS, TEXT_ENDINGS, read_item, strip_number, text_of
+from fabula.media.medium import Medium, Preview, Words, column, lazy, load
+from fabula.media.text.passages import COMPANION_ENDINGS, TEXT_ENDINGS, ends_of, read_item, strip_number, text_of
 
 _TRAITS = {  # feature: (much, little)
     "words": ("long", "short"),
@@ -43,7 +37,6 @@ _NAMES = {
     "reading_ease": "readability",
     "time_words": "words of time",
     "past": "past tense",
-    "wording": "choice of words",
     "names": "use of names",
     "join": "beginning",
     "cast": "people and places",
@@ -51,29 +44,19 @@ _NAMES = {
     "common": "common words",
     "company": "likeness to others",
     "passage": "first pages",
-    "carried": "people and places taken over",
-    "stems": "choice of words",
     "rare": "rare words",
-    "form": "form",
-    "manner": "manner",
-    "met": "people and places taken over",
-    "cast_weight": "people, who are known by then",
-    "cast_end": "people, who came in before",
     "cast_full": "short names",
-    "cast_comma": "people, who are known by then",
-    "words_end": "words taken up",
-    "words_start": "words taken up",
-    "rare_end": "rare words taken up",
-    "rare_start": "rare words taken up",
-    "new_words": "things that are known by then",
-    "owned": "things that are known by then",
-    "words_weight": "things that are known by then",
-    "rare_weight": "things that are known by then",
-    "cast_start": "people, who came in before",
     "leaning": "words of beginnings and ends",
     "middle": "words of middles",
     "opening": "words of openings",
     "closing": "words of closes",
+    **dict.fromkeys(("wording", "stems"), "choice of words"),
+    **dict.fromkeys(("carried", "met"), "people and places taken over"),
+    **dict.fromkeys(("cast_weight", "cast_comma"), "people, who are known by then"),
+    **dict.fromkeys(("cast_start", "cast_end"), "people, who came in before"),
+    **dict.fromkeys(("words_start", "words_end"), "words taken up"),
+    **dict.fromkeys(("rare_start", "rare_end"), "rare words taken up"),
+    **dict.fromkeys(("new_words", "owned", "words_weight", "rare_weight"), "things that are known by then"),
 }
 _UNKNOWN = {
     **dict.fromkeys(("valence", "intensity"), "no table of feeling for its language (English, German, French, Dutch)"),
@@ -89,16 +72,12 @@ _COLUMNS = (
 
 def text_lengths(collection: Collection) -> Floats:
     """Words of each text, shape (n,), NaN where they are not known."""
-    if "words" in collection.feature_names and collection.features.ndim == 2:
-        return collection.column("words")
-    return np.full(len(collection), np.nan)
+    return column(collection, "words")
 
 
 def as_words(*lengths: float) -> list[str]:
     """Numbers of words as text.
 
-    Examples
-    --------
     >>> as_words(80000, 1)
     ['80,000 words', '1 word']
     """
@@ -108,8 +87,6 @@ def as_words(*lengths: float) -> list[str]:
 def words_read(text: str) -> float:
     """A number of words, from what a person types.
 
-    Examples
-    --------
     >>> words_read("80,000"), words_read("500 words")
     (80000.0, 500.0)
     """
@@ -119,60 +96,6 @@ def words_read(text: str) -> float:
         raise InputError(f"takes a number of words, such as 80000; got {text!r}") from None
 
 
-def _text() -> Spec:
-    from fabula.media.text.text_measures import SPEC
-
-    return SPEC
-
-
-def _parts(path: str) -> Collection | None:
-    from fabula.media.text.text_measures import cut_file
-
-    return cut_file(path)
-
-
-def _hold(collection: Collection) -> Collection | None:
-    from fabula.media.text.text_measures import measure_texts
-
-    return measure_texts(collection)
-
-
-def _inner(item: Item, count: int) -> Collection | None:
-    from fabula.media.text.text_measures import pieces_of
-
-    return pieces_of(item, count)
-
-
-def _ends(item: Item) -> tuple[str, str] | None:
-    from fabula.media.text.passages import ends_of
-
-    return ends_of(item)
-
-
-def _write_joined(collection: Collection, target: Path, sides: Sequence[int]) -> Path:
-    from fabula.media.text.manuscripts import write_docx, write_markdown
-
-    return (write_docx if target.suffix.lower() == ".docx" else write_markdown)(collection, target, sides)
-
-
-def _threads(collection: Collection) -> Threads | None:
-    from fabula.media.text.links import names_along
-
-    return names_along(collection)
-
-
-def _steps(collection: Collection, essence: Floats) -> Steps:
-    from fabula.media.text.links import text_steps
-
-    return text_steps(collection, essence)
-
-
-def _look(collection: Collection) -> Look:
-    from fabula.media.text.links import text_look
-
-    return text_look(collection)
-
-
 MEDIUM = Medium(
     "text",
     Words("text", "texts", "book", "author", _TRAITS, _NAMES, "a text file", "text files"),
@@ -180,22 +103,25 @@ MEDIUM = Medium(
     companions=COMPANION_ENDINGS,
     read_item=read_item,
     called=strip_number,
-    parts=_parts,
-    held=_hold,
-    inner=_inner,
+    parts=lazy("fabula.media.text.text_measures:cut_file"),
+    held=lazy("fabula.media.text.text_measures:measure_texts"),
+    inner=lazy("fabula.media.text.text_measures:pieces_of"),
     tone="valence",
     content=text_of,
-    specs={"text": _text},
+    specs={"text": lambda: load("fabula.media.text.text_measures:SPEC")},
     unit=Unit("words", as_words, words_read, "80000"),
     lengths=text_lengths,
     unknown=_UNKNOWN,
-    steps=_steps,
-    threads=_threads,
-    look=_look,
+    steps=lazy("fabula.media.text.links:text_steps"),
+    threads=lazy("fabula.media.text.links:names_along"),
+    look=lazy("fabula.media.text.links:text_look"),
     proposer="prose",
     columns=_COLUMNS,
-    preview=Preview("text", dict.fromkeys(_SHOWN, "text/plain"), ends=_ends),
-    outputs={".md": _write_joined, ".docx": _write_joined},
+    preview=Preview("text", dict.fromkeys(_SHOWN, "text/plain"), ends=ends_of),
+    outputs={
+        ".md": lazy("fabula.media.text.manuscripts:write_markdown"),
+        ".docx": lazy("fabula.media.text.manuscripts:write_docx"),
+    },
 )
 
 __all__ = ["MEDIUM", "text_lengths"]

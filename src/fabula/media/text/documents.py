@@ -19,13 +19,13 @@ from xml.parsers import expat
 
 from fabula.errors import FileError, shown
 from fabula.media.text.heads import CHAPTER, without_heads
-from fabula.media.text.reading.decoding import MOST, decoded
+from fabula.media.text.text_bytes import MOST, decode
 
 PARAGRAPH, SEPARATOR = 0, -1  # levels of blocks that are no headings; headings have 1 to 6
 
 
 @dataclass(frozen=True)
-class Block:
+class TextBlock:
     """A paragraph (level 0), a heading (1 to 6) or a separator (-1); ``raw`` is how it is written out again."""
 
     level: int
@@ -40,26 +40,13 @@ class Block:
 
 @dataclass(frozen=True)
 class Document:
-    """What a file says.
+    """What a file says."""
 
-    Attributes
-    ----------
-    blocks
-        In their order.
-    title
-        What it calls itself, which wins over its first heading.
-    name
-        What its file calls it, where there is no heading either.
-    author
-        Who wrote it.
-    fields
-        What else its front matter says in single lines, by name in small letters.
-    """
-
-    blocks: tuple[Block, ...]
-    title: str = ""
-    name: str = ""
-    author: str = ""
+    blocks: tuple[TextBlock, ...]  # in their order
+    title: str = ""  # what it calls itself, which wins over its first heading
+    name: str = ""  # what its file calls it, where there is no heading either
+    author: str = ""  # who wrote it
+    # What else its front matter says in single lines, by name in small letters.
     fields: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
     @property
@@ -74,9 +61,7 @@ class Document:
     def text(self) -> str:
         """What is to be read: without headings, running heads, page numbers and what says that it ends.
 
-        Examples
-        --------
-        >>> Document((Block(1, "Chapter I"), Block(0, "It rained."), Block(0, "- 7 -"))).text
+        >>> Document((TextBlock(1, "Chapter I"), TextBlock(0, "It rained."), TextBlock(0, "- 7 -"))).text
         'It rained.'
         """
         kept = [block.text for block in self.blocks if block.level == PARAGRAPH]
@@ -86,9 +71,7 @@ class Document:
     def markup(self) -> str:
         """As Markdown.
 
-        Examples
-        --------
-        >>> Document((Block(2, "Rain"), Block(0, "It rained."))).markup
+        >>> Document((TextBlock(2, "Rain"), TextBlock(0, "It rained."))).markup
         '## Rain\\n\\nIt rained.'
         """
         marks = {PARAGRAPH: "", SEPARATOR: "* * *"}
@@ -99,16 +82,10 @@ def cut(document: Document) -> list[Document]:
     """A document as its parts: by the highest headings of which there are several, else by its separators.
 
     What stands before the first heading is a part where it has any text.
-
-    Examples
-    --------
-    >>> book = Document((Block(1, "Book"), Block(2, "One"), Block(0, "a"), Block(2, "Two"), Block(0, "b")))
-    >>> [part.heading for part in cut(book)]
-    ['One', 'Two']
     """
     levels = Counter(block.level for block in document.blocks)
     level = next((k for k in range(1, 7) if levels[k] > 1), SEPARATOR)
-    parts: list[list[Block]] = [[]]
+    parts: list[list[TextBlock]] = [[]]
     for block in document.blocks:
         if block.level == level:
             parts.append([])
@@ -116,16 +93,11 @@ def cut(document: Document) -> list[Document]:
             parts[-1].append(block)
     if level != SEPARATOR:
         parts[0] = [block for block in parts[0] if block.level == PARAGRAPH]
-    found = [Document(tuple(_without_last_break(blocks)), author=document.author) for blocks in parts]
+    for blocks in parts:  # what follows a part is a part of its own
+        while blocks and blocks[-1].level == SEPARATOR:
+            blocks.pop()
+    found = [Document(tuple(blocks), author=document.author) for blocks in parts]
     return [replace(part, name=f"Part {number}") for number, part in enumerate((p for p in found if p.text), start=1)]
-
-
-def _without_last_break(blocks: list[Block]) -> list[Block]:
-    """Blocks without the separators at their end: what follows a part is a part of its own."""
-    end = len(blocks)
-    while end and blocks[end - 1].level == SEPARATOR:
-        end -= 1
-    return blocks[:end]
 
 
 # Plain text and Markdown as documents: front matter, headings, separators, paragraphs.
@@ -142,8 +114,6 @@ _GAP = re.compile(r"(\n[ \t]*){4,}")  # three empty lines part scenes
 def markdown_document(text: str) -> Document:
     """A document from Markdown.
 
-    Examples
-    --------
     >>> found = markdown_document("---\\ntitle: Rain\\n---\\n# One\\n\\nIt *rained*.\\n\\n* * *\\n\\nStill.")
     >>> found.heading, [block.level for block in found.blocks], found.text
     ('Rain', [1, 0, -1, 0], 'It rained.\\n\\nStill.')
@@ -154,34 +124,23 @@ def markdown_document(text: str) -> Document:
 
 
 def plain_document(text: str) -> Document:
-    """A document from plain text: a heading is a line of its own that names a chapter, or a short first line.
-
-    Examples
-    --------
-    >>> found = plain_document("CHAPTER I\\n\\nIt rained.\\n\\nCHAPTER II\\n\\nIt stopped.")
-    >>> [(block.level, block.text) for block in found.blocks][:2]
-    [(1, 'CHAPTER I'), (0, 'It rained.')]
-    """
+    """A document from plain text: a heading is a line of its own that names a chapter, or a short first line."""
     fields, body = _front(text)
-    blocks: list[Block] = []
-    for scene in _GAP.split(body) if _may_gap(body) else [body]:
+    blocks: list[TextBlock] = []
+    may_gap = any(lines in body for lines in ("\n\n\n\n", "\n ", "\n\t"))  # quick to say no
+    for scene in _GAP.split(body) if may_gap else [body]:
         if not scene.strip():
             continue
         parts = [part.strip("\n") for part in _EMPTY.split(scene) if part.strip()]
         if blocks and not _is_heading(parts[0], first=False) and blocks[-1].level == PARAGRAPH:
-            blocks.append(Block(SEPARATOR, ""))
+            blocks.append(TextBlock(SEPARATOR, ""))
         blocks.extend(_plain_block(part, first=not blocks and number == 0) for number, part in enumerate(parts))
     if len(blocks) == 1:  # a file of one paragraph has no title
-        blocks = [Block(PARAGRAPH, blocks[0].text)]
+        blocks = [TextBlock(PARAGRAPH, blocks[0].text)]
     return _about(tuple(blocks), fields)
 
 
-def _may_gap(body: str) -> bool:
-    """Whether there may be three empty lines, some of them with spaces: quick to say no."""
-    return any(lines in body for lines in ("\n\n\n\n", "\n ", "\n\t"))
-
-
-def _about(blocks: tuple[Block, ...], fields: dict[str, str]) -> Document:
+def _about(blocks: tuple[TextBlock, ...], fields: dict[str, str]) -> Document:
     """A document with what its front matter says."""
     others = MappingProxyType({name: value for name, value in fields.items() if name not in ("title", "author")})
     return Document(blocks, title=fields.get("title", ""), author=fields.get("author", ""), fields=others)
@@ -205,11 +164,11 @@ def _without_comments(text: str) -> str:
     return "".join([*parts, text[at:]])
 
 
-def _plain_block(part: str, *, first: bool) -> Block:
+def _plain_block(part: str, *, first: bool) -> TextBlock:
     line = part.strip()
     if _RULE.fullmatch(line):
-        return Block(SEPARATOR, "")
-    return Block(1 if _is_heading(line, first=first) else PARAGRAPH, line)
+        return TextBlock(SEPARATOR, "")
+    return TextBlock(1 if _is_heading(line, first=first) else PARAGRAPH, line)
 
 
 def _is_heading(part: str, *, first: bool) -> bool:
@@ -222,21 +181,21 @@ def _is_heading(part: str, *, first: bool) -> bool:
     return first and not rest and len(line) <= 70 and not line.endswith(_SENTENCE_END)
 
 
-def _markdown_blocks(body: str) -> Iterator[Block]:
+def _markdown_blocks(body: str) -> Iterator[TextBlock]:
     lines: list[str] = []
     for line in [*body.split("\n"), ""]:
         under = line.strip()
         heading = _ATX.match(under) if line.startswith("#") else None
         if lines and len(lines) == 1 and len(under) > 1 and set(under) in ({"="}, {"-"}):
-            yield Block(1 if "=" in under else 2, bare(lines.pop()))
+            yield TextBlock(1 if "=" in under else 2, bare(lines.pop()))
         elif heading or not under or _RULE.fullmatch(under):
             if lines:
-                yield Block(PARAGRAPH, bare("\n".join(lines)), "\n".join(lines))
+                yield TextBlock(PARAGRAPH, bare("\n".join(lines)), "\n".join(lines))
                 lines = []
             if heading:
-                yield Block(len(heading[1]), bare(under[heading.end() :].rstrip(" \t#")))
+                yield TextBlock(len(heading[1]), bare(under[heading.end() :].rstrip(" \t#")))
             elif under:
-                yield Block(SEPARATOR, "")
+                yield TextBlock(SEPARATOR, "")
         else:
             lines.append(line)
 
@@ -253,8 +212,6 @@ _TAG = re.compile(r"</?[a-zA-Z][^<>]{0,200}>")
 def bare(markdown: str) -> str:
     """Markdown without its marks.
 
-    Examples
-    --------
     >>> bare("> A **big** [house](http://x), snake_case")
     'A big house, snake_case'
     """
@@ -276,14 +233,7 @@ _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 
 
 def html_document(text: str) -> Document:
-    """A document from HTML or XHTML, however broken.
-
-    Examples
-    --------
-    >>> found = html_document("<title>x</title><h2>Rain</h2><p>It <b>rained</b>.<hr><p>Still.<script>1</script>")
-    >>> found.heading, found.text
-    ('Rain', 'It rained.\\n\\nStill.')
-    """
+    """A document from HTML or XHTML, however broken."""
     reader = _Reader()
     for kind, content in _html_tokens(text):
         getattr(reader, kind)(content)
@@ -340,7 +290,7 @@ class _Reader:
     """Gathers blocks; a tag that is never closed ends with the block."""
 
     def __init__(self) -> None:
-        self.blocks: list[Block] = []
+        self.blocks: list[TextBlock] = []
         self.title = self.author = ""
         self._parts: list[str] = []
         self._silent: list[str] = []
@@ -364,7 +314,7 @@ class _Reader:
             self._level, self._in_title = _HEADINGS.get(tag, PARAGRAPH), tag == "title"
             self._pre = tag == "pre"
             if tag == "hr":
-                self.blocks.append(Block(SEPARATOR, ""))
+                self.blocks.append(TextBlock(SEPARATOR, ""))
 
     def end(self, content: str) -> None:
         """A tag that closes."""
@@ -388,7 +338,7 @@ class _Reader:
         if text and self._in_title:
             self.title = self.title or text
         elif text:
-            self.blocks.append(Block(self._level, text))
+            self.blocks.append(TextBlock(self._level, text))
 
 
 def _name_of(content: str) -> str:
@@ -398,15 +348,7 @@ def _name_of(content: str) -> str:
 
 # Documents that are packed in a zip file: .docx, .odt and .epub. Bounded reading; nothing is written or run.
 
-_BROKEN = (
-    zipfile.BadZipFile,
-    zipfile.LargeZipFile,
-    zlib.error,
-    EOFError,
-    NotImplementedError,
-    RuntimeError,
-    ValueError,
-)
+_BROKEN = (zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, EOFError, RuntimeError, ValueError)
 _MOST_FILES = 20_000
 _STYLE = re.compile(r"(?:heading|titre|berschrift|titulo|título)[ _-]?(\d?)", re.IGNORECASE)
 _CREATOR, _TITLE = "{http://purl.org/dc/elements/1.1/}creator", "{http://purl.org/dc/elements/1.1/}title"
@@ -463,10 +405,7 @@ def _declares(data: bytes) -> bool:
 def read_packed(path: str) -> Document:
     """A document from a .docx, .odt or .epub file.
 
-    Raises
-    ------
-    FileError
-        When it is broken, is locked, unpacks to more than 20 MB, or is of another kind than its ending says.
+    A FileError where it is broken, locked, unpacks to more than 20 MB, or is of another kind than its ending says.
     """
     ending = Path(path).suffix.lower()
     try:
@@ -489,7 +428,7 @@ def _docx(archive: _Archive) -> Document | None:
     return _name(Document(tuple(block for block in blocks if block.text)), archive.xml("docProps/core.xml"))
 
 
-def _word_paragraph(paragraph: ET.Element) -> Block:
+def _word_paragraph(paragraph: ET.Element) -> TextBlock:
     level, parts = PARAGRAPH, []
     for element in paragraph.iter():
         tag = _tag(element)
@@ -535,11 +474,11 @@ def _epub(archive: _Archive) -> Document | None:
     book = archive.xml(where)
     if book is None:
         return None
-    blocks: list[Block] = []
+    blocks: list[TextBlock] = []
     for name in _spine(book, posixpath.dirname(where)):
-        page = html_document(decoded(archive.read(name), archive.where, declared=True))
+        page = html_document(decode(archive.read(name), archive.where, declared=True))
         if page.blocks and blocks:
-            blocks.append(Block(SEPARATOR, ""))
+            blocks.append(TextBlock(SEPARATOR, ""))
         blocks.extend(page.blocks)
     found = _name(Document(tuple(blocks)), book)
     return replace(found, title=found.name)
@@ -562,9 +501,9 @@ def _name(document: Document, about: ET.Element | None) -> Document:
     return replace(document, name=said.get(_TITLE, ""), author=said.get(_CREATOR, ""))
 
 
-def _block(level: int, text: str) -> Block:
+def _block(level: int, text: str) -> TextBlock:
     bare = text.strip()
-    return Block(level, bare) if re.search(r"\w", bare) else Block(SEPARATOR, bare)
+    return TextBlock(level, bare) if re.search(r"\w", bare) else TextBlock(SEPARATOR, bare)
 
 
 def _level(style: str) -> int:

@@ -51,8 +51,6 @@ _SHORT = 80  # characters of a line that may be a head
 def names_part(line: str) -> bool:
     """Whether a line of its own names or numbers a part.
 
-    Examples
-    --------
     >>> [names_part(line) for line in ("Chapter Twenty-One", "VII.", "Drittes Kapitel", "第三章", "Part of me")]
     [True, True, True, True, False]
     """
@@ -65,8 +63,6 @@ def names_part(line: str) -> bool:
 def without_heads(paragraphs: Sequence[str]) -> list[str]:
     """Paragraphs without those that name or number a part, running heads, page numbers, and what says that it ends.
 
-    Examples
-    --------
     >>> without_heads(["Chapter 7", "VII.\\nIt rained.", "- 12 -", "It stopped.", "The End"])
     ['It rained.', 'It stopped.']
     """
@@ -87,13 +83,7 @@ def without_heads(paragraphs: Sequence[str]) -> list[str]:
 
 
 def without_common_heads(texts: Sequence[str]) -> list[str]:
-    """Texts without the short lines that several have alike but for the number in them: heads in any language.
-
-    Examples
-    --------
-    >>> without_common_heads(["Luku 7\\n\\nSatoi.", "Luku 8\\n\\nTuuli.", "Luku 9\\n\\nOli yö."])
-    ['Satoi.', 'Tuuli.', 'Oli yö.']
-    """
+    """Texts without the short lines that several have alike but for the number in them: heads in any language."""
     found: defaultdict[str, set[str]] = defaultdict(set)
     lines = [[(line, _shape(line)) for line in text.split("\n")] for text in texts]
     for own in lines:

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from fabula.core.collection import Collection
 from fabula.core.essence import Floats
-from fabula.media.medium import Look, Threads, nothing
+from fabula.media.medium import Look, Threads, look_at_nothing
 from fabula.media.steps import Step, Steps, essence_steps
 from fabula.media.text.heads import without_common_heads
 from fabula.media.text.language import language_of, names_after, names_of, words_of
@@ -27,35 +27,18 @@ UNIT = "% apart"  # 0: the same words, as often; 100: no word in common
 
 @dataclass(frozen=True, eq=False)
 class Bags:
-    """How often which word stands where: four sparse tables of counts, one row a text.
+    """How often which word stands where: four sparse tables of counts, one row a text."""
 
-    Attributes
-    ----------
-    words, names
-        Of whole texts, shape (n, w) and (n, m).
-    beginnings, ends
-        Of their first and last 300 words, shape (n, w) both.
-    """
-
+    # Of whole texts, shape (n, w) and (n, m).
     words: sparse.csr_array
     names: sparse.csr_array
+    # Of their first and last 300 words, shape (n, w) both.
     beginnings: sparse.csr_array
     ends: sparse.csr_array
 
-    def only(self, rows: Sequence[int]) -> Bags:
-        """Those of some of the texts."""
-        chosen = list(rows)
-        return Bags(self.words[chosen], self.names[chosen], self.beginnings[chosen], self.ends[chosen])
-
 
 def bags_of(texts: Sequence[str]) -> Bags:
-    """Count the words and names of texts.
-
-    Examples
-    --------
-    >>> bags_of(["the sea", "the sea, the land"]).words.toarray().tolist()
-    [[1.0, 1.0, 0.0], [2.0, 1.0, 1.0]]
-    """
+    """Count the words and names of texts."""
     known: dict[str, int] = {}
     count: tuple[list[Counter[int]], ...] = ([], [], [])
     for text in texts:
@@ -69,18 +52,7 @@ def bags_of(texts: Sequence[str]) -> Bags:
 
 
 def flow_steps(bags: Bags) -> Steps:
-    """The three distances between texts, in per cent; the join is directed, from an end to a beginning.
-
-    Parameters
-    ----------
-    bags
-        Of n texts.
-
-    Examples
-    --------
-    >>> [part.name for part in flow_steps(bags_of(["a red sea", "a blue sea", "the land"])).parts]
-    ['wording', 'join']
-    """
+    """The three distances between n texts, in per cent; the join is directed, from an end to a beginning."""
     n = bags.words.shape[0]
     whole, names = _weigh(bags.words), _weigh(bags.names)
     both = _weigh(sparse.csr_array(sparse.vstack([bags.ends, bags.beginnings])))
@@ -94,13 +66,6 @@ def text_steps(collection: Collection, essence: Floats) -> Steps:
     """Steps between texts: by their words, their names, and from the end of one to the beginning of the next.
 
     Where the texts themselves are not there, as in a table of numbers, the essence.
-
-    Parameters
-    ----------
-    collection
-        n texts.
-    essence
-        Shape (n,) or (n, d).
     """
     texts = [text_of(item) for item in collection.items]
     if not all(texts):
@@ -137,11 +102,7 @@ def _apart(rows: sparse.csr_array, columns: sparse.csr_array) -> Floats:
 
 # What a step model looks at in texts: tables over all pairs, and their words.
 
-MANNER = (
-    "words", "word_length", "variety", "commas", "semicolons", "dashes", "questions", "exclamations", "dialogue",
-    "sentence_length", "paragraph_length", "names", "digits", "first_person", "second_person", "indefinite",
-    "reading_ease",
-)  # fmt: skip
+MANNER = MEASURES[: MEASURES.index("reading_ease") + 1]  # how texts are written: what every language has
 _SHARES = ("word_length", "variety", "questions", "exclamations", "dialogue", "reading_ease")
 _LOGGED = ~np.isin(MANNER, _SHARES)
 
@@ -150,19 +111,14 @@ def text_look(collection: Collection) -> Look:
     """From some of the texts of a collection to what is known of them beside their measures.
 
     Where the texts themselves are not there, as in a table of numbers, nothing is.
-
-    Parameters
-    ----------
-    collection
-        n texts.
     """
     texts = [text_of(item) for item in collection.items]
     if not all(texts):
-        return nothing
+        return look_at_nothing
     bare = without_common_heads(texts)
     found, manner = count(bare), _manner(collection) if bare == texts else None
     if manner is None:
-        manner = np.stack([measure_text(text) for text in bare])[:, [MEASURES.index(name) for name in MANNER]]
+        manner = np.stack([measure_text(text)[: len(MANNER)] for text in bare])
     return lambda rows: _evidence(found.only(rows), manner[list(rows)])
 
 
@@ -208,13 +164,6 @@ _NOBODY = frozenset(_NOBODY_WORDS.split())
 def names_along(collection: Collection) -> Threads | None:
     """The names that several texts share, with how often each has them; None where there are none.
 
-    Parameters
-    ----------
-    collection
-        n texts.
-
-    Examples
-    --------
     >>> from fabula.core.collection import Item
     >>> texts = ["Then Ann met Tom, and Ann ran.", "Once more Ann sat.", "And so Tom slept, and old Tom snored."]
     >>> found = names_along(Collection("c", [Item(str(k), details={"text": t}) for k, t in enumerate(texts)]))

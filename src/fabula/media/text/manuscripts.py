@@ -12,9 +12,9 @@ from pathlib import Path
 from xml.sax.saxutils import escape
 
 from fabula.core.collection import Collection
-from fabula.core.files.writing import write_whole
+from fabula.core.files.atomic import write_whole
 from fabula.errors import FileError
-from fabula.media.text.documents import PARAGRAPH, SEPARATOR, Block, Document, bare
+from fabula.media.text.documents import PARAGRAPH, SEPARATOR, Document, TextBlock, bare
 from fabula.media.text.passages import TEXT, document_of
 
 # A document as the bytes of a .docx file: headings, paragraphs with bold and italic, breaks. No macros, no links.
@@ -31,21 +31,8 @@ _WRAPPED = 50  # letters a line has on average, from which it is taken to be wra
 _SIZES = (36, 30, 26, 24, 22, 22)  # of headings, in half points
 
 
-def docx_bytes(blocks: Iterable[Block], *, title: str = "", author: str = "") -> bytes:
-    """The bytes of a .docx file.
-
-    Parameters
-    ----------
-    blocks
-        In their order.
-    title, author
-        What the file says of itself.
-
-    Examples
-    --------
-    >>> docx_bytes([Block(1, "Rain"), Block(0, "It rained.")])[:2]
-    b'PK'
-    """
+def docx_bytes(blocks: Iterable[TextBlock], *, title: str = "", author: str = "") -> bytes:
+    """The bytes of a .docx file with these blocks, and a title and author that it says of itself."""
     body = "".join(_paragraph(block) for block in blocks)
     page = (
         '<w:sectPr><w:pgSz w:w="11906" w:h="16838"/><w:pgMar w:top="1440" w:right="1440" w:bottom="1440" w:left="1440"'
@@ -69,7 +56,7 @@ def docx_bytes(blocks: Iterable[Block], *, title: str = "", author: str = "") ->
     return out.getvalue()
 
 
-def _paragraph(block: Block) -> str:
+def _paragraph(block: TextBlock) -> str:
     if block.level == SEPARATOR:
         return '<w:p><w:pPr><w:jc w:val="center"/></w:pPr><w:r><w:t>* * *</w:t></w:r></w:p>'
     style = f'<w:pStyle w:val="Heading{block.level}"/>' if block.level > PARAGRAPH else ""
@@ -78,7 +65,7 @@ def _paragraph(block: Block) -> str:
     return f"<w:p><w:pPr>{style}{direction}</w:pPr>{runs}</w:p>"
 
 
-def _runs(block: Block) -> Iterator[tuple[str, str]]:
+def _runs(block: TextBlock) -> Iterator[tuple[str, str]]:
     """Text with how it looks: the marks of Markdown as bold and italic, where it came as Markdown."""
     if block.level > PARAGRAPH or not block.raw:
         yield _unwrap(block.text), ""
@@ -95,8 +82,6 @@ def _runs(block: Block) -> Iterator[tuple[str, str]]:
 def _unwrap(text: str) -> str:
     """A paragraph in one line where its lines are long, as they are wrapped in files; verse keeps its lines.
 
-    Examples
-    --------
     >>> _unwrap("Roses are red,\\nviolets are blue"), len(_unwrap("x" * 60 + "\\n" + "y" * 20))
     ('Roses are red,\\nviolets are blue', 81)
     """
@@ -173,32 +158,17 @@ BREAK = "\n\n* * *\n\n"  # between parts that have no headings
 
 @dataclass(frozen=True)
 class Joined:
-    """Texts to be written one after the other.
+    """Texts to be written one after the other."""
 
-    Attributes
-    ----------
-    parts
-        Each with its heading, where it has one.
-    breaks
-        Whether a mark stands between them: none of them has a heading.
-    title, author
-        Of the whole, where one is known.
-    """
-
-    parts: tuple[Document, ...]
-    breaks: bool
+    parts: tuple[Document, ...]  # each with its heading, where it has one
+    breaks: bool  # whether a mark stands between them: none of them has a heading
+    # Of the whole, where one is known.
     title: str = ""
     author: str = ""
 
 
 def join(collection: Collection, sides: Sequence[int]) -> Joined:
-    """The texts of a collection in its order; each side begins with a heading of its own.
-
-    Raises
-    ------
-    FileError
-        When the text of an item is not there.
-    """
+    """The texts of a collection in its order; each side begins with a heading of its own."""
     starts = {start: number for number, start in enumerate(accumulate(sides[:-1], initial=0), start=1)} if sides else {}
     parts, bare = [], not starts
     for position, item in enumerate(collection.items):
@@ -207,9 +177,9 @@ def join(collection: Collection, sides: Sequence[int]) -> Joined:
             raise FileError(f"{item.label!r} has no text that could be written")
         headed = any(block.level > 0 for block in document.blocks)
         bare = bare and not headed and TEXT in item.details
-        blocks = document.blocks if headed or TEXT in item.details else (Block(1, item.label), *document.blocks)
+        blocks = document.blocks if headed or TEXT in item.details else (TextBlock(1, item.label), *document.blocks)
         if position in starts:
-            blocks = (Block(1, f"Part {starts[position]}"), *blocks)
+            blocks = (TextBlock(1, f"Part {starts[position]}"), *blocks)
         parts.append(Document(blocks))
     authors = {item.creator for item in collection.items}
     return Joined(tuple(parts), bare, collection.title, authors.pop() if len(authors) == 1 else "")
@@ -225,9 +195,9 @@ def write_markdown(collection: Collection, target: Path, sides: Sequence[int]) -
 def write_docx(collection: Collection, target: Path, sides: Sequence[int]) -> Path:
     """Write the texts of a collection as one .docx file, in its order."""
     found = join(collection, sides)
-    blocks: list[Block] = []
+    blocks: list[TextBlock] = []
     for part in found.parts:
         if found.breaks and blocks:
-            blocks.append(Block(-1, ""))
+            blocks.append(TextBlock(-1, ""))
         blocks.extend(part.blocks)
     return write_whole(target, docx_bytes(blocks, title=found.title, author=found.author))

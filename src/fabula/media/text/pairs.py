@@ -17,7 +17,7 @@ from scipy import sparse
 
 from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
-from fabula.media.text.language import DETERMINERS, LANGUAGES, language_of, without_spaces, words_of
+from fabula.media.text.language import LANGUAGES, language_of, without_spaces, words_of
 from fabula.media.text.text_measures import form_of
 from fabula.models.steps.tables import closeness, standing
 
@@ -29,13 +29,13 @@ Table = NDArray[np.floating]
 
 
 @dataclass(frozen=True, eq=False)
-class Parts:
+class WordTable:
     """A table of words (n, w) in two parts: words of many texts (n, a), dense, and the others (n, w), sparse."""
 
     often: NDArray[np.float32]
     seldom: sparse.csr_array
 
-    def times(self, other: Parts) -> Table:
+    def times(self, other: WordTable) -> Table:
         """The product of each row with each row of another table: shape (n, n)."""
         found: Table = self.often @ other.often.T
         rest = self.seldom @ other.seldom.T
@@ -44,18 +44,11 @@ class Parts:
         return found
 
 
-class Layout:
+class WordLayout:
     """Where the entries of a sparse table (n, w) go: which of them are of words of many texts.
 
-    Parameters
-    ----------
-    counts
-        Shape (n, w), sparse.
-
-    Examples
-    --------
     >>> counts = sparse.csr_array([[1.0, 2.0], [0.0, 1.0]])
-    >>> parts = Layout(counts).parts(counts.data)
+    >>> parts = WordLayout(counts).parts(counts.data)
     >>> parts.times(parts).tolist()
     [[5.0, 2.0], [2.0, 1.0]]
     """
@@ -72,14 +65,14 @@ class Layout:
         self.columns = counts.indices[~self.many]
         self.starts = np.concatenate([[0], np.cumsum(np.bincount(rows[~self.many], minlength=n))])
 
-    def parts(self, values: Table) -> Parts:
+    def parts(self, values: Table) -> WordTable:
         """A table with these values, one an entry."""
         often = np.zeros((self.shape[0], self.width), dtype=np.float32)
         often[self.place] = values[self.many]
         others = values[~self.many].astype(np.float32)
         told = others != 0
         starts = np.concatenate([[0], np.cumsum(told)])[self.starts]
-        return Parts(often, sparse.csr_array((others[told], self.columns[told], starts), shape=self.shape))
+        return WordTable(often, sparse.csr_array((others[told], self.columns[told], starts), shape=self.shape))
 
 
 # How often which word stands in which text, where it stands first and last, and how it is introduced.
@@ -93,35 +86,18 @@ Facts = NDArray[np.float32]
 
 @dataclass(frozen=True, eq=False)
 class Counted:
-    """The words of n texts, w different ones.
+    """The words of n texts, w different ones."""
 
-    Attributes
-    ----------
-    words
-        In small letters.
-    counts
-        Shape (n, w), sparse.
-    facts
-        Name -> shape (entries of ``counts``,): where a word stands first and last in its text, counted in words; how
-        often it stands inside a sentence, with a capital, both, behind an article or the like, behind an indefinite
-        one (a word may stand between), beside another capital, and before a comma.
-    totals
-        Shape (n,): the words of each text.
-    language
-        Of most of them, as :mod:`fabula.media.text.language` has it; empty where it is not known.
-    stems
-        Shape (w,): the same number for words that begin with the same five letters.
-    forms
-        Shape (n, 10): the form of each text.
-    """
-
-    words: tuple[str, ...]
-    counts: sparse.csr_array
+    words: tuple[str, ...]  # in small letters
+    counts: sparse.csr_array  # shape (n, w), sparse
+    # Name -> shape (entries of ``counts``,): where a word stands first and last in its text, counted in words; how
+    # often it stands inside a sentence, with a capital, both, behind an article or the like, behind an indefinite one
+    # (a word may stand between), beside another capital, and before a comma.
     facts: dict[str, Facts]
-    totals: Ints
-    language: str
-    stems: Ints
-    forms: Floats
+    totals: Ints  # shape (n,): the words of each text
+    language: str  # of most of them, as :mod:`fabula.media.text.language` has it; empty where it is not known
+    stems: Ints  # shape (w,): the same number for words that begin with the same five letters
+    forms: Floats  # shape (n, 10): the form of each text
 
     def only(self, rows: Sequence[int]) -> Counted:
         """Those of some of the texts."""
@@ -148,8 +124,6 @@ class Counted:
 def count(texts: Sequence[str]) -> Counted:
     """Count the words of texts.
 
-    Examples
-    --------
     >>> found = count(["A stranger came to the inn. Old Tom saw the stranger.", "The stranger ate."])
     >>> stranger = found.words.index("stranger")
     >>> found.counts.toarray()[:, stranger].tolist(), float(found.facts["indefinite"][stranger])
@@ -203,9 +177,8 @@ def _count_text(
 ) -> dict[str, NDArray[np.float64]]:
     """The facts of one text, one value a different word."""
     known = LANGUAGES.get(language)
-    new = known.indefinite if known is not None else frozenset[str]()
-    determiners = DETERMINERS.get(language, frozenset[str]()) | new
-    indefinite, determined = (np.array([word in held for word in small], dtype=bool) for held in (new, determiners))
+    new, old = (known.indefinite, known.determiners) if known is not None else (frozenset[str](), frozenset[str]())
+    indefinite, determined = (np.array([word in held for word in small], dtype=bool) for held in (new, new | old))
     near = _behind(indefinite, joined)
     adjective = _behind(near & ~determined, joined)  # "a tall stranger"
     pair = np.zeros(len(small), dtype=bool)
@@ -236,12 +209,7 @@ def _behind(mark: NDArray[np.bool_], joined: NDArray[np.bool_]) -> NDArray[np.bo
 
 
 LIKENESS = ("wording", "cast", "everyday", "common", "company", "stems", "rare", "form", "manner")
-JOINS = (
-    "join",
-    "passage",
-    "carried",
-    "met",
-)  # the end of the first with the beginning of the second: these have a direction
+JOINS = ("join", "passage", "carried", "met")  # the end of the first with the beginning of the second: directed
 PRECEDENCE = (
     "cast_weight", "cast_end", "cast_full", "cast_comma", "words_end", "words_start", "rare_end", "rare_start",
     "new_words", "owned", "words_weight", "rare_weight", "cast_start",
@@ -262,25 +230,13 @@ class _Weights:
     texts: NDArray[np.int64]
     capital: NDArray[np.bool_]
     cast: NDArray[np.bool_]
-    layout: Layout
+    layout: WordLayout
 
 
 def pair_tables(found: Counted, manner: Floats | None = None) -> dict[str, Table]:
-    """All tables by name, shape (n, n) each.
+    """All tables of n texts by name, shape (n, n) each.
 
-    Parameters
-    ----------
-    found
-        The words of n texts.
-    manner
-        Shape (n, f): how they are written, in deviations; None where that is not known.
-
-    Examples
-    --------
-    >>> from fabula.media.text.pairs import count
-    >>> tables = pair_tables(count(["A stranger came.", "The stranger slept in the inn.", "The inn was old."]))
-    >>> tuple(tables) == PAIRS, tables["new_words"].shape
-    (True, (3, 3))
+    ``manner``, shape (n, f), is how they are written, in deviations; None where that is not known.
     """
     weights = _weights(found)
     tables = _likeness(found, weights) | _styles(found, manner) | _joins(found, weights) | _precedence(found, weights)
@@ -294,7 +250,7 @@ def _weights(found: Counted) -> _Weights:
     total = np.bincount(found.counts.indices, found.counts.data, width)
     capital = (capitals >= _NAMED * inside) & (capitals >= 2)
     cast = capital & (found.total("determined") < _KNOWN * total)
-    return _Weights(np.log(n / np.maximum(texts, 1)), texts, capital, cast, Layout(found.counts))
+    return _Weights(np.log(n / np.maximum(texts, 1)), texts, capital, cast, WordLayout(found.counts))
 
 
 def _likeness(found: Counted, weights: _Weights) -> dict[str, Table]:
@@ -329,12 +285,8 @@ def _joins(found: Counted, weights: _Weights) -> dict[str, Table]:
     """Words near the end of the first text, and near the beginning of the second."""
     columns, left = found.counts.indices, found.totals[found.row] - 1 - found.facts["last"]
     tables, names = {}, weights.capital
-    for name, reach, kept in (
-        ("join", 100, True),
-        ("passage", 500, True),
-        ("carried", 2000, names),
-        ("met", 150, names),
-    ):
+    reaches = (("join", 100, True), ("passage", 500, True), ("carried", 2000, names), ("met", 150, names))
+    for name, reach, kept in reaches:
         rarity = (weights.rarity * kept)[columns]
         ends, starts = (rarity * np.exp(-place / reach) for place in (left, found.facts["first"]))
         tables[name] = closeness(-_cosines(weights.layout, found, ends, starts))
@@ -375,17 +327,17 @@ class _Base:
     """Some words: what each counts (entries,), where they stand (n, w), and the root of what two texts share (n, n)."""
 
     weight: Floats
-    shared: Parts
+    shared: WordTable
     both: Table
 
 
-def _base(layout: Layout, weight: Floats) -> _Base:
+def _base(layout: WordLayout, weight: Floats) -> _Base:
     shared = layout.parts((weight > 0).astype(np.float32))
     both = layout.parts(weight).times(shared)
     return _Base(weight, shared, np.sqrt(np.maximum(both, 1e-9)))
 
 
-def _before(layout: Layout, base: _Base, value: Table) -> Table:
+def _before(layout: WordLayout, base: _Base, value: Table) -> Table:
     """How much more of something the words that two texts share have in the first: antisymmetric, in deviations."""
     n = len(base.both)
     amount = layout.parts(value * base.weight).times(base.shared)
@@ -397,7 +349,7 @@ def _before(layout: Layout, base: _Base, value: Table) -> Table:
     return np.clip(more, -_FAR, _FAR, out=more)
 
 
-def _cosines(layout: Layout, found: Counted, one: Table, other: Table | None = None) -> Table:
+def _cosines(layout: WordLayout, found: Counted, one: Table, other: Table | None = None) -> Table:
     """Cosines of the rows of two tables of words, or of one with itself: shape (n, n)."""
     rows = layout.parts(_of_length_one(found, one))
     return rows.times(rows if other is None else layout.parts(_of_length_one(found, other)))
@@ -414,7 +366,7 @@ def _stem_cosines(found: Counted) -> Table:
     length = np.sqrt(np.bincount(rows, values * values, n))
     starts = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=n))])
     table = sparse.csr_array((values / np.where(length > 0, length, 1.0)[rows], columns, starts), shape=(n, width))
-    parts = Layout(table).parts(table.data)
+    parts = WordLayout(table).parts(table.data)
     return parts.times(parts)
 
 

@@ -16,7 +16,7 @@ from fabula.media.text.documents import (
     plain_document,
     read_packed,
 )
-from fabula.media.text.reading.decoding import decoded, read_bytes
+from fabula.media.text.text_bytes import decode, read_bytes
 
 _MARKDOWN = frozenset((".md", ".markdown"))
 _PAGES = frozenset((".html", ".htm", ".xhtml"))
@@ -32,17 +32,11 @@ _HELD = (TEXT, "body", "content", "passage", "story", "poem")  # the same, as ta
 
 
 def read_document(path: str) -> Document:
-    """What a file says, by its ending: plain text, Markdown, HTML, .docx, .odt or .epub.
-
-    Raises
-    ------
-    FileError
-        One line, the path first, when it cannot be read or is no text.
-    """
+    """What a file says, by its ending: plain text, Markdown, HTML, .docx, .odt or .epub; refused if no text."""
     ending = Path(path).suffix.lower()
     if ending in PACKED_ENDINGS:
         return read_packed(path)
-    text = decoded(read_bytes(path), path, declared=ending in _PAGES)
+    text = decode(read_bytes(path), path, declared=ending in _PAGES)
     if ending in _PAGES:
         return html_document(text)
     return markdown_document(text) if ending in _MARKDOWN else plain_document(text)
@@ -67,8 +61,6 @@ def read_item(path: str) -> Item:
 def strip_number(name: str) -> str:
     """The name of a file without the number in front of it, which says where it stood and not what it is.
 
-    Examples
-    --------
     >>> strip_number("03 - The storm"), strip_number("12_night"), strip_number("1984 again"), strip_number("2 boys")
     ('The storm', 'night', '1984 again', '2 boys')
     """
@@ -91,8 +83,6 @@ def document_of(item: Item) -> Document | None:
 def text_of(item: Item) -> str:
     """What is to be read in an item; empty where there is nothing.
 
-    Examples
-    --------
     >>> text_of(Item("a", details={"text": "It *rained*."})), text_of(Item("b"))
     ('It rained.', '')
     """
@@ -110,8 +100,6 @@ _STOP = re.compile(r"[.!?…。！？][\"'”’»)\]」』]*(?=\s|$)")
 def ends_of(item: Item) -> tuple[str, str] | None:
     """The first lines of a text and its last, each a few sentences; None where there is no text.
 
-    Examples
-    --------
     >>> ends_of(Item("a", details={"text": "It rained. Then it stopped."}))
     ('It rained. Then it stopped.', 'It rained. Then it stopped.')
     """
@@ -122,8 +110,6 @@ def ends_of(item: Item) -> tuple[str, str] | None:
 def opening(text: str, most: int = MOST) -> str:
     """The beginning of a text: whole sentences where that is possible, else whole words.
 
-    Examples
-    --------
     >>> opening("It rained. Nobody minded at all.", 20), opening("a b c d", 5)
     ('It rained. …', 'a b …')
     """
@@ -131,15 +117,14 @@ def opening(text: str, most: int = MOST) -> str:
         return text
     start = text[:most]
     stops = [stop.end() for stop in _STOP.finditer(start)]
-    cut = stops[-1] if stops and stops[-1] >= most // 3 else _last_space(start)
+    words = max((space.start() for space in _WORD.finditer(start)), default=most)
+    cut = stops[-1] if stops and stops[-1] >= most // 3 else words
     return start[:cut].rstrip() + " …"
 
 
 def close(text: str, most: int = MOST) -> str:
     """The end of a text: whole sentences where that is possible, else whole words.
 
-    Examples
-    --------
     >>> close("It rained for a day. Nobody minded.", 20)
     '… Nobody minded.'
     """
@@ -150,8 +135,3 @@ def close(text: str, most: int = MOST) -> str:
     starts = [stop for stop in stops if most // 3 <= most - stop]
     cut = starts[0] if starts else next((space.end() for space in _WORD.finditer(end)), 0)
     return "… " + end[cut:].lstrip()
-
-
-def _last_space(text: str) -> int:
-    spaces = [space.start() for space in _WORD.finditer(text)]
-    return spaces[-1] if spaces else len(text)

@@ -20,7 +20,6 @@ from fabula.errors import FileError, shown
 from fabula.media.medium import Spec, Stop, Stopped
 from fabula.media.text.documents import Document, cut
 from fabula.media.text.language import (
-    GRAMMARS,
     LANGUAGES,
     TIMES,
     language_by,
@@ -32,65 +31,6 @@ from fabula.media.text.language import (
     words_of,
 )
 from fabula.media.text.passages import TEXT, read_document, read_text, text_of
-
-# What words feel like: tables of valence for languages that have a freely licensed one (lexicons/NOTICE.md).
-
-# Endings that a table leaves out: German and Dutch bend adjectives, and the tables hold them bare.
-_ENDINGS = {"de": ("e", "en", "er", "es", "em", "n", "s"), "nl": ("e",)}
-_BENT = 4  # letters from which a word takes endings
-FELT = frozenset(("en", "de", "fr", "nl"))
-
-
-@cache
-def lexicon(language: str) -> Mapping[str, float] | None:
-    """Word in small letters -> valence in [-1, 1]; None where there is no table for the language.
-
-    Examples
-    --------
-    >>> lexicon("en")["love"] > 0 > lexicon("de")["schlechtes"], lexicon("xx")
-    (True, None)
-    """
-    if language not in FELT:
-        return None
-    told: dict[str, float] = {}
-    table = files("fabula.media.text").joinpath("lexicons", f"{language}.txt").read_text(encoding="utf-8")
-    for line in table.splitlines():
-        value, *words = line.split(" ")
-        told.update(dict.fromkeys(words, int(value) / 100))
-    bent = {
-        word + ending: value
-        for word, value in told.items()
-        for ending in _ENDINGS.get(language, ())
-        if len(word) >= _BENT
-    }
-    return {**bent, **told}
-
-
-def feeling(counts: Mapping[str, int], language: str) -> tuple[float, float]:
-    """Valence and intensity of a text: the mean valence of its charged words, and how charged 1,000 of its words are.
-
-    Not known (NaN) where the language has no table; a text without a charged word has 0 of both.
-
-    Parameters
-    ----------
-    counts
-        How often each word stands in the text, in small letters.
-    language
-        Of the text.
-
-    Examples
-    --------
-    >>> feeling({"love": 1, "the": 3}, "en")[0] > 0, feeling({"amor": 1}, "es")
-    (True, (nan, nan))
-    """
-    table = lexicon(language)
-    if table is None:
-        return float("nan"), float("nan")
-    felt = [(table[word], count) for word, count in counts.items() if word in table]
-    charged = sum(count for _, count in felt)
-    valence = sum(value * count for value, count in felt) / max(1, charged)
-    return valence, 1000 * sum(abs(value) * count for value, count in felt) / max(1, sum(counts.values()))
-
 
 MEASURES = (
     "words", "word_length", "variety", "commas", "semicolons", "dashes", "questions", "exclamations", "dialogue",
@@ -119,15 +59,6 @@ def measure_text(text: str, *, language: str | None = None) -> NDArray[np.float6
     ``time_words`` and ``places`` (names after a preposition of place) per 1,000 words; ``past``, the share of common
     verbs that are in the past. The last five are NaN where the language is not known well enough to tell.
 
-    Parameters
-    ----------
-    text
-        Any, with at least one word.
-    language
-        Of the text, ``"en"`` or the like; by default as its commonest words tell.
-
-    Examples
-    --------
     >>> measured = measure_text("Is it so? Yes, it is.")
     >>> float(measured[MEASURES.index("questions")])
     0.5
@@ -183,8 +114,8 @@ def _people(counts: Counter[str], language: str) -> tuple[int, int, int]:
 
 def _narration(counts: Counter[str], language: str, n: int) -> tuple[float, float]:
     """Words of time per 1,000, and the share of common verbs that are in the past."""
-    known = GRAMMARS.get(language)
-    if known is None:
+    known = LANGUAGES.get(language)
+    if known is None or not known.past:
         return _UNKNOWN, _UNKNOWN
     past, present = _sum(counts, known.past), _sum(counts, known.present)
     return 1000 / n * _sum(counts, known.times), past / (past + present) if past + present else 0.5
@@ -193,7 +124,7 @@ def _narration(counts: Counter[str], language: str, n: int) -> tuple[float, floa
 def _names_in(text: str, language: str) -> tuple[int, float]:
     """How many names, and how many of them stand after a preposition of place."""
     found = names_after(text)
-    prepositions = GRAMMARS[language].places if language in GRAMMARS else frozenset()
+    prepositions = LANGUAGES[language].places if language in LANGUAGES else frozenset()
     if not prepositions:
         return len(found), _UNKNOWN
     return len(found), sum(before in prepositions and name not in TIMES for before, name in found)
@@ -218,70 +149,15 @@ def _row(path: str, stop: Stop) -> NDArray[np.float64]:
 SPEC = Spec("text", version=3, feature_names=MEASURES, measure=_row, shape=(len(MEASURES),))
 
 
-# The form of a text: its length, lines, stanzas, and which lines end alike. It needs no language.
-
-_LAST = re.compile(r"([^\W\d_]+)[\W\d_]*$")
-_STANZA = re.compile(r"\n\s*\n")
-_ALIKE = 2  # last letters that two lines which rhyme share
-FORM = 10
-
-
-def form_of(text: str) -> Floats:
-    """The form of a text: shape (10,), logarithms and shares.
-
-    Its characters and lines; the mean and the spread of the length of its lines; the same of its stanzas or
-    paragraphs, counted in lines, and how many there are; how many lines end as the next one does, as the one after
-    it, and as the third.
-
-    Examples
-    --------
-    >>> form_of("The sea is wide\\nThe day is fair\\nI see the tide\\nAnd smell the air")[-3:].round(2).tolist()
-    [0.0, 1.0, 0.0]
-    """
-    stanzas = [[line for line in stanza.split("\n") if line.strip()] for stanza in _STANZA.split(text)]
-    sizes = np.array([len(stanza) for stanza in stanzas if stanza], dtype=np.float64)
-    lines = [line.strip() for stanza in stanzas for line in stanza]
-    if not lines:
-        return np.zeros(FORM)
-    lengths = np.array([len(line) for line in lines], dtype=np.float64)
-    ends = [_end(line) for line in lines]
-    rhymes = [_share(ends, ends[k:]) for k in (1, 2, 3)]
-    shape = [lengths.mean(), 1 + lengths.std(), sizes.mean(), 1 + sizes.std(), len(sizes)]
-    return np.array([*np.log([1 + len(text), len(lines), *shape]), *rhymes])
-
-
-def _end(line: str) -> str:
-    found = _LAST.search(line[-40:])
-    return found[1][-_ALIKE:].casefold() if found else ""
-
-
-def _share(ones: list[str], others: list[str]) -> float:
-    """How many ends are alike."""
-    alike = [one == other and one != "" for one, other in zip(ones, others, strict=False)]
-    return sum(alike) / max(1, len(alike))
-
-
 # The inside of a text: pieces of it in their order, measured.
 
 _FEWEST = 20  # words of a piece
 
 
 def pieces_of(item: Item, count: int) -> Collection | None:
-    """A text as pieces of as many words each, in their order, measured; None where it has too few words for two.
+    """A text as ``count`` pieces of as many words each, in their order, measured; None where it has too few for two.
 
-    Parameters
-    ----------
-    item
-        A text.
-    count
-        How many, or fewer where they would have less than 20 words.
-
-    Examples
-    --------
-    >>> rain = Item("a", "Rain", details={"text": "It rained on the sea and on the land. " * 30})
-    >>> pieces = pieces_of(rain, 5)
-    >>> pieces.column("words").tolist()
-    [54.0, 54.0, 54.0, 54.0, 54.0]
+    Fewer where they would have less than 20 words.
     """
     text = text_of(item)
     starts = starts_of(text)
@@ -305,16 +181,8 @@ _SHOWN = 48  # characters of a part that stand for its title where it has none
 def cut_file(path: str) -> Collection | None:
     """The parts of a file as measured items that hold their text; None where it cannot be cut.
 
-    Parameters
-    ----------
-    path
-        Any file of text: cut by its highest headings of which there are several, else by its separators (``***``, a
-        rule, three empty lines, a new page of an .epub).
-
-    Raises
-    ------
-    FileError
-        When it cannot be read.
+    By its highest headings of which there are several, else by its separators (``***``, a rule, three empty lines, a
+    new page of an .epub).
     """
     document = read_document(path)
     parts = [part for part in cut(document) if words_of(part.text)]
@@ -348,3 +216,89 @@ def _title(part: Document) -> str:
         return part.heading
     start = " ".join(part.text[: 2 * _SHOWN].split())
     return start if len(start) <= _SHOWN else start[:_SHOWN].rsplit(" ", 1)[0] + "…"
+
+
+# What words feel like: tables of valence for languages that have a freely licensed one (lexicons/NOTICE.md).
+
+# Endings that a table leaves out: German and Dutch bend adjectives, and the tables hold them bare.
+_ENDINGS = {"de": ("e", "en", "er", "es", "em", "n", "s"), "nl": ("e",)}
+_BENT = 4  # letters from which a word takes endings
+FELT = frozenset(("en", "de", "fr", "nl"))
+
+
+@cache
+def lexicon(language: str) -> Mapping[str, float] | None:
+    """Word in small letters -> valence in [-1, 1]; None where there is no table for the language."""
+    if language not in FELT:
+        return None
+    told: dict[str, float] = {}
+    table = files("fabula.media.text").joinpath("lexicons", f"{language}.txt").read_text(encoding="utf-8")
+    for line in table.splitlines():
+        value, *words = line.split(" ")
+        told.update(dict.fromkeys(words, int(value) / 100))
+    bent = {
+        word + ending: value
+        for word, value in told.items()
+        for ending in _ENDINGS.get(language, ())
+        if len(word) >= _BENT
+    }
+    return {**bent, **told}
+
+
+def feeling(counts: Mapping[str, int], language: str) -> tuple[float, float]:
+    """Valence and intensity of a text: the mean valence of its charged words, and how charged 1,000 of its words are.
+
+    By how often each word stands in it, in small letters. Not known (NaN) where the language has no table; a text
+    without a charged word has 0 of both.
+
+    >>> feeling({"love": 1, "the": 3}, "en")[0] > 0, feeling({"amor": 1}, "es")
+    (True, (nan, nan))
+    """
+    table = lexicon(language)
+    if table is None:
+        return float("nan"), float("nan")
+    felt = [(table[word], count) for word, count in counts.items() if word in table]
+    charged = sum(count for _, count in felt)
+    valence = sum(value * count for value, count in felt) / max(1, charged)
+    return valence, 1000 * sum(abs(value) * count for value, count in felt) / max(1, sum(counts.values()))
+
+
+# The form of a text: its length, lines, stanzas, and which lines end alike. It needs no language.
+
+_LAST = re.compile(r"([^\W\d_]+)[\W\d_]*$")
+_STANZA = re.compile(r"\n\s*\n")
+_ALIKE = 2  # last letters that two lines which rhyme share
+FORM = 10
+
+
+def form_of(text: str) -> Floats:
+    """The form of a text: shape (10,), logarithms and shares.
+
+    Its characters and lines; the mean and the spread of the length of its lines; the same of its stanzas or
+    paragraphs, counted in lines, and how many there are; how many lines end as the next one does, as the one after
+    it, and as the third.
+
+    >>> form_of("The sea is wide\\nThe day is fair\\nI see the tide\\nAnd smell the air")[-3:].round(2).tolist()
+    [0.0, 1.0, 0.0]
+    """
+    stanzas = [[line for line in stanza.split("\n") if line.strip()] for stanza in _STANZA.split(text)]
+    sizes = np.array([len(stanza) for stanza in stanzas if stanza], dtype=np.float64)
+    lines = [line.strip() for stanza in stanzas for line in stanza]
+    if not lines:
+        return np.zeros(FORM)
+    lengths = np.array([len(line) for line in lines], dtype=np.float64)
+    ends = [_end(line) for line in lines]
+    rhymes = [_share(ends, ends[k:]) for k in (1, 2, 3)]
+    shape = [lengths.mean(), 1 + lengths.std(), sizes.mean(), 1 + sizes.std(), len(sizes)]
+    return np.array([*np.log([1 + len(text), len(lines), *shape]), *rhymes])
+
+
+def _end(line: str) -> str:
+    found = _LAST.search(line[-40:])
+    return found[1][-_ALIKE:].casefold() if found else ""
+
+
+def _share(ones: list[str], others: list[str]) -> float:
+    """How many ends are alike."""
+    alike = [one == other and one != "" for one, other in zip(ones, others, strict=False)]
+    return sum(alike) / max(1, len(alike))

@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 from fabula.core.arcs import Arcs
-from fabula.core.naming import named
+from fabula.core.builtin import name_templates
 from fabula.core.template_set import TemplateSet
 from fabula.errors import InputError, ModelError
 from fabula.models.checks import as_whole
@@ -25,7 +25,7 @@ def _shapes(settings: Settings, d: int) -> dict[str, Shape]:
 def _load(tensors: Tensors, settings: Settings) -> Arcs:
     values, knots = tensors["arcs.values"], tensors["arcs.knots"]
     try:
-        return Arcs(TemplateSet(named(knots, values)), tensors["arcs.weights"])
+        return Arcs(TemplateSet(name_templates(knots, values)), tensors["arcs.weights"])
     except InputError as error:
         raise ModelError(f"the arcs of the model break a rule: {error}") from error
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fabula.core.files.writing import write_whole
+from fabula.core.files.atomic import write_whole
 from fabula.errors import FabulaError, FileError, ModelError
 from fabula.models.header import FORMAT, VERSION, read_header
 from fabula.models.sets.checking import stored_dtype

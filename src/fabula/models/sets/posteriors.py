@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fabula.core.arranging.proving.prove import assigned
 from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
+from fabula.core.solver.proof import assign
 from fabula.models.sets.inputs import Array
 from fabula.models.sets.posterior import MOST_EXACT, posterior
 
@@ -132,7 +132,7 @@ def _scaled(positions: Floats, flow: Floats) -> tuple[Array, Array]:
 def _prices(tables: Floats) -> tuple[Floats, Floats]:
     """Prices of rows and columns, (B, n) each: no cell is worth more than both, the best assignment's as much."""
     count, n, _ = tables.shape
-    item_at = assigned(-tables)
+    item_at = assign(-tables)
     assignment = np.empty_like(item_at)
     np.put_along_axis(assignment, item_at, np.tile(np.arange(n), (count, 1)), axis=1)  # position of each item
     own = np.take_along_axis(tables, assignment[:, :, np.newaxis], axis=2)[:, :, 0]

@@ -9,9 +9,9 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from fabula.core.arranging import Arrangement, Constraints, Goal, arrange
 from fabula.core.essence import Floats
 from fabula.core.fit import Fit, lay
+from fabula.core.solver import Arrangement, Constraints, Goal, arrange
 from fabula.core.template import Template, from_arc
 from fabula.errors import ConflictError, InputError
 from fabula.models.sets.agreement import MOST_EXPECTED, most_agreeing

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fabula.core.files.writing import write_whole
+from fabula.core.files.atomic import write_whole
 from fabula.errors import ModelError
 from fabula.models.header import FORMAT, VERSION
 from fabula.models.steps.model import StepModel

@@ -8,14 +8,14 @@ from functools import cached_property
 
 import numpy as np
 
-from fabula.core.arranging.constraints import Constraints
-from fabula.core.arranging.positions import allowed_positions
 from fabula.core.collection import Collection
 from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
 from fabula.core.sampling.consensus import Consensus
 from fabula.core.sampling.drawing import draw_orderings
 from fabula.core.sampling.scores import Scores
+from fabula.core.solver.constraints import Constraints
+from fabula.core.solver.domains import positions_allowed
 from fabula.models.sets.basis import position_basis
 from fabula.models.steps.evidence import Evidence
 from fabula.models.steps.kernel import distance_basis
@@ -83,7 +83,7 @@ class Posterior:
     def _limited(self, scores: Scores) -> Scores:
         """The scores of orderings that keep what single positions and pairs must keep, where that can be kept."""
         c = self.constraints
-        allowed = None if c is None else allowed_positions(c, scores.n)
+        allowed = None if c is None else positions_allowed(c, scores.n)
         if c is None or allowed is None or not allowed.any(axis=0).all():
             return scores
         return scores.limited(allowed, np.array(c.before, dtype=np.intp).reshape(-1, 2))

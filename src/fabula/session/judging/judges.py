@@ -10,10 +10,10 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from fabula.core.arranging.constraints import Constraints
 from fabula.core.collection import Collection
 from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
+from fabula.core.solver.constraints import Constraints
 from fabula.errors import ModelError
 from fabula.media.medium import Medium
 from fabula.media.steps import Steps

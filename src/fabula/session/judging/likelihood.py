@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fabula.core.arranging.constraints import Constraints
 from fabula.core.collection import Collection
 from fabula.core.essence import Floats, normalise
 from fabula.core.ordering import Ints, positions
+from fabula.core.solver.constraints import Constraints
 from fabula.models.sets.posterior import Posterior, posterior
 from fabula.models.sets.reasons import Contributions
 from fabula.session.judging.judges import Judge

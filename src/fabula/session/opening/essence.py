@@ -19,8 +19,8 @@ from fabula.session.judging.judges import judge_of
 from fabula.session.judging.likelihood import Likelihood
 from fabula.session.measure import measure
 from fabula.sources.source import Source
-from fabula.sources.tables.headings import feature_name
-from fabula.sources.tables.reading import read_table
+from fabula.sources.tables.read_table import read_table
+from fabula.sources.tables.roles import feature_name
 
 _FEW = 0.25  # share of the items of which a measure may be missing
 FAR = 4.0  # deviations from what a model was trained on

@@ -1,26 +1,97 @@
-"""The tables of FMA, in a folder or in the archive they come in, opened with care.
+"""The tables of FMA, in a folder or in the archive they come in: the rows of tracks.csv, and features by track.
 
-Nothing is unpacked: a table is read from the archive as a stream, up to the size the archive declares for it.
+Nothing is unpacked: a table is read from the archive as a stream, up to the size the archive declares for it. pandas
+wrote them with several header rows and a line that names the index; columns are found by the names in the header rows,
+never by their position.
 """
 
 from __future__ import annotations
 
+import contextlib
+import csv
+import io
+import json
 import lzma
+import math
 import os
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import islice, takewhile
 from pathlib import Path, PurePosixPath
-from typing import BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
+import numpy as np
+from numpy.typing import NDArray
+
+from fabula.core.files.atomic import write_whole
+from fabula.core.ordering import Ints
 from fabula.errors import FileError, shown
+from fabula.media.music.librosa_features import SIZES, STATISTICS
+
+if TYPE_CHECKING:
+    from _csv import Reader
 
 ARCHIVE = "fma_metadata.zip"
 TABLES = ("tracks.csv", "features.csv", "echonest.csv")
+SPLITS = ("training", "validation", "test")
+ECHONEST = (
+    "acousticness", "danceability", "energy", "instrumentalness", "liveness", "speechiness", "tempo", "valence",
+)  # fmt: skip
+_NUMBERED = tuple((feature, f"{i:02d}") for feature, size in SIZES.items() for i in range(1, size + 1))
+LIBROSA = tuple(f"{feature}_{number}" for feature, number in _NUMBERED)  # 74 names
 
+_TRACKS = {
+    "album": ("album", "id"),
+    "album_tracks": ("album", "tracks"),
+    "album_title": ("album", "title"),
+    "artist": ("artist", "name"),
+    "number": ("track", "number"),
+    "duration": ("track", "duration"),
+    "title": ("track", "title"),
+    "genre": ("track", "genre_top"),
+    "split": ("set", "split"),
+}
 _LARGEST = 4 << 30  # bytes of one table; the real ones have less than 1 GB
-_BROKEN = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, NotImplementedError, OSError)
+_CELL = 1 << 24  # characters; some biographies are long
+_LINE = 1 << 20  # no line of features.csv is longer
+_ROWS = 500  # of it in hand
+_WHOLE = 1e15  # below, a float tells every whole number
+_CACHE = "fma_features"  # .npy and .json, beside the table they were read from
+_AGAIN = "get it again with: fabula fetch fma"
+# What zipfile raises for a broken archive; RuntimeError where a password is wanted.
+_BROKEN = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, RuntimeError, OSError)
+
+
+@dataclass(frozen=True, slots=True)
+class Track:
+    """One row of tracks.csv; None and NaN where a cell is empty."""
+
+    id: int
+    album: int | None
+    album_tracks: int | None
+    album_title: str
+    artist: str
+    number: int | None
+    duration: float
+    title: str
+    genre: str
+    split: str
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureTable:
+    """Features by track: ids (m,) and values (m, f) or (m, f, 7)."""
+
+    ids: NDArray[np.int64]
+    values: NDArray[np.floating[Any]]
+
+    def rows(self) -> dict[int, int]:
+        """Track -> row, for the tracks whose features are all there."""
+        whole = np.isfinite(self.values).reshape(len(self.ids), -1).all(axis=1)
+        return {int(self.ids[row]): int(row) for row in np.flatnonzero(whole)}
 
 
 def find_tables(path: str | os.PathLike[str]) -> Path:
@@ -65,7 +136,8 @@ def check_archive(path: Path) -> dict[str, zipfile.ZipInfo]:
     except _BROKEN as error:
         raise FileError(f"{shown(path)}: is not a whole zip archive ({error})") from error
     for member in members:
-        if _points_outside(member):
+        name = member.orig_filename.replace("\\", "/")
+        if name.startswith("/") or ".." in name.split("/") or name[1:2] == ":":
             raise FileError(f"{shown(path)}: holds a member that points outside of it, {member.orig_filename!r}")
     found = {}
     for name in TABLES:
@@ -73,43 +145,78 @@ def check_archive(path: Path) -> dict[str, zipfile.ZipInfo]:
         if len(matches) != 1:
             count = f"{len(matches)} times" if matches else "not at all"
             raise FileError(f"{shown(path)}: must hold {name} once; it is there {count}: this is not FMA's {ARCHIVE}")
-        if matches[0].file_size > _LARGEST:
-            raise FileError(
-                f"{shown(path)}: {name} would unpack to {matches[0].file_size:,} bytes; at most {_LARGEST:,}"
-            )
+        size = matches[0].file_size
+        if size > _LARGEST:
+            raise FileError(f"{shown(path)}: {name} would unpack to {size:,} bytes; at most {_LARGEST:,}")
         found[name] = matches[0]
     return found
 
 
-@contextmanager
-def open_table(source: Path, name: str) -> Iterator[BinaryIO]:
-    """One table as bytes, from what :func:`find_tables` gave.
+def read_tracks(source: Path) -> list[Track]:
+    """The rows of tracks.csv that are needed, in its order, from what :func:`find_tables` gave."""
+    where = shown(source / "tracks.csv")
+    with _open_rows(source, "tracks.csv") as rows:
+        columns = _find_columns([next(rows, []) for _ in range(2)], list(_TRACKS.values()), where).tolist()
+        tracks = [_track(row, columns, f"{where}, line {rows.line_num}") for row in rows if _is_data(row)]
+    _check_ids([track.id for track in tracks], where)
+    return tracks
 
-    Raises
-    ------
-    FileError
-        Also for what goes wrong while it is read: an archive is only known to be whole at its end.
+
+def read_echonest(source: Path) -> FeatureTable:
+    """Echonest's 8 audio features (m, 8), for the tracks that have them."""
+    where = shown(source / "echonest.csv")
+    ids, values = [], []
+    with _open_rows(source, "echonest.csv") as rows:
+        wanted = [("echonest", "audio_features", name) for name in ECHONEST]
+        columns = _find_columns([next(rows, []) for _ in range(3)], wanted, where)
+        for row in rows:
+            if _is_data(row):
+                at = f"{where}, line {rows.line_num}"
+                ids.append(_whole(_cell(row, 0, at), at))
+                values.append([_number(_cell(row, column, at), at) for column in columns])
+    _check_ids(ids, where)
+    return FeatureTable(np.array(ids, dtype=np.int64), np.array(values, dtype=np.float64))
+
+
+def read_librosa(source: Path) -> FeatureTable:
+    """Librosa's statistics (m, 74, 7) as float32, statistics in the paper's order.
+
+    The first reading is kept beside the table, and used as long as the table is the same.
     """
+    folder = source if source.is_dir() else source.parent
+    label = {
+        "format": "fabula-fma-features",
+        "version": 1,
+        "features": list(LIBROSA),
+        "statistics": list(STATISTICS),
+        "table": _stamp(source, "features.csv"),
+    }
+    table = _load(folder, label)
+    if table is None:
+        table = _parse_librosa(source)
+        with contextlib.suppress(FileError, OSError):  # a folder that cannot be written to is read anew each time
+            _keep(folder, table, label)
+    return table
+
+
+@contextmanager
+def _open_table(source: Path, name: str) -> Iterator[BinaryIO]:
+    """One table as bytes; an archive is only known to be whole at its end, so errors come while it is read."""
     try:
         if source.is_dir():
             with (source / name).open("rb") as file:
                 yield file
         else:
             member = check_archive(source)[name]
-            with zipfile.ZipFile(source) as archive, _opened(archive, member) as stream:
-                yield stream
+            with zipfile.ZipFile(source) as archive, archive.open(member) as stream:
+                yield stream  # type: ignore[misc]  # IO[bytes] is what a BinaryIO is
     except FileNotFoundError:
-        raise FileError(f"{table_name(source, name)}: does not exist") from None
+        raise FileError(f"{shown(source / name)}: does not exist") from None
     except _BROKEN as error:
-        raise FileError(f"{table_name(source, name)}: cannot be read ({error})") from error
+        raise FileError(f"{shown(source / name)}: cannot be read ({error})") from error
 
 
-def table_name(source: Path, name: str) -> str:
-    """What to call a table in a message."""
-    return shown(source / name)
-
-
-def table_stamp(source: Path, name: str) -> list[int]:
+def _stamp(source: Path, name: str) -> list[int]:
     """Numbers that change when the table does: size and checksum in the archive, size and time of the file."""
     if not source.is_dir():
         member = check_archive(source)[name]
@@ -117,17 +224,179 @@ def table_stamp(source: Path, name: str) -> list[int]:
     try:
         status = (source / name).stat()
     except OSError as error:
-        raise FileError(f"{table_name(source, name)}: cannot be read ({error.strerror})") from error
+        raise FileError(f"{shown(source / name)}: cannot be read ({error.strerror})") from error
     return [status.st_size, status.st_mtime_ns]
 
 
-def _opened(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> BinaryIO:
+@contextmanager
+def _open_rows(source: Path, name: str) -> Iterator[Reader]:
+    """The rows of a table; what is wrong with one becomes a FileError."""
+    limit = csv.field_size_limit(_CELL)
     try:
-        return archive.open(member)  # type: ignore[return-value]  # IO[bytes] is what a BinaryIO is
-    except RuntimeError as error:  # a password is wanted
-        raise zipfile.BadZipFile(str(error)) from error
+        with _open_table(source, name) as file:
+            yield csv.reader(io.TextIOWrapper(file, encoding="utf-8", newline=""))
+    except (csv.Error, UnicodeDecodeError) as error:
+        raise FileError(f"{shown(source / name)}: is not a table in UTF-8 ({error})") from error
+    finally:
+        csv.field_size_limit(limit)
 
 
-def _points_outside(member: zipfile.ZipInfo) -> bool:
-    name = member.orig_filename.replace("\\", "/")
-    return name.startswith("/") or ".." in name.split("/") or name[1:2] == ":"
+def _find_columns(header: Sequence[Sequence[str]], wanted: Sequence[tuple[str, ...]], where: str) -> Ints:
+    """Where each wanted column is, by its names in the header rows."""
+    rows = list(takewhile(_is_header, header))
+    if not any(cell.strip() for row in header for cell in row):
+        raise FileError(f"{where}: is empty; {_AGAIN}")
+    if len(rows) < len(header):
+        raise FileError(f"{where}: has only {len(rows)} of its {len(header)} header rows; {_AGAIN}")
+    names = [tuple(cells) for cells in zip(*header, strict=False)]
+    columns = {name: number for number, name in enumerate(names)}
+    missing = [name for name in wanted if name not in columns]
+    if missing:
+        more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
+        raise FileError(f"{where}: column {missing[0]}{more} is missing from its {len(header)} header rows")
+    twice = next((name for name in wanted if names.count(name) > 1), None) if len(columns) < len(names) else None
+    if twice is not None:
+        raise FileError(f"{where}: column {twice} is there twice")
+    return np.array([columns[name] for name in wanted], dtype=np.intp)
+
+
+def _is_header(row: Sequence[str]) -> bool:
+    return any(cell.strip() for cell in row) and row[0] != "track_id" and not row[0].isdecimal()
+
+
+def _is_data(row: Sequence[str]) -> bool:
+    return bool(row) and row[0] != "track_id"
+
+
+def _cell(row: Sequence[str], column: int, where: str) -> str:
+    if column >= len(row):
+        raise FileError(f"{where}: has only {len(row)} cells")
+    return row[column]
+
+
+def _number(cell: str, where: str) -> float:
+    """A cell as a number; NaN where it is empty."""
+    try:
+        return float(cell) if cell else math.nan
+    except ValueError:
+        raise FileError(f"{where}: {cell[:40]!r} is not a number") from None
+
+
+def _whole(cell: str, where: str) -> int:
+    value = _number(cell, where)
+    if not value.is_integer():
+        raise FileError(f"{where}: {cell[:40]!r} is not a whole number")
+    if abs(value) >= _WHOLE:
+        raise FileError(f"{where}: {cell[:40]!r} is larger than any number of this table")
+    return int(value)
+
+
+def _track(row: Sequence[str], columns: list[int], where: str) -> Track:
+    cells = dict(zip(_TRACKS, (_cell(row, column, where).strip() for column in columns), strict=True))
+    if cells["split"] not in SPLITS:
+        raise FileError(f"{where}: the split must be one of {', '.join(SPLITS)}; got {cells['split'][:40]!r}")
+
+    def whole(name: str) -> int | None:
+        return _whole(cells[name], f"{where}, column {_TRACKS[name]}") if cells[name] else None
+
+    return Track(
+        id=_whole(row[0], where),
+        album=whole("album"),
+        album_tracks=whole("album_tracks"),
+        album_title=cells["album_title"],
+        artist=cells["artist"],
+        number=whole("number"),
+        duration=_number(cells["duration"], f"{where}, column {_TRACKS['duration']}"),
+        title=cells["title"],
+        genre=cells["genre"],
+        split=cells["split"],
+    )
+
+
+def _check_ids(ids: Sequence[int] | NDArray[np.int64], where: str) -> None:
+    """Refuse a table without tracks, or with one twice."""
+    ranked = np.sort(np.asarray(ids, dtype=np.int64))
+    if not ranked.size:
+        raise FileError(f"{where}: holds no tracks, only its header; {_AGAIN}")
+    twice = ranked[1:][ranked[1:] == ranked[:-1]]
+    if twice.size:
+        raise FileError(f"{where}: track {twice[0]} is there twice")
+
+
+def _parse_librosa(source: Path) -> FeatureTable:
+    """Read features.csv some rows at a time; a plain reshape would mix coefficients, which are sorted otherwise."""
+    where = shown(source / "features.csv")
+    wanted = [(feature, statistic, number) for feature, number in _NUMBERED for statistic in STATISTICS]
+    ids, parts = [np.empty(0, dtype=np.int64)], [np.empty((0, len(wanted)), dtype=np.float32)]
+    with _open_table(source, "features.csv") as file:
+        header = [file.readline(_LINE).decode("utf-8", "replace").rstrip("\r\n").split(",") for _ in range(3)]
+        columns = _find_columns(header, wanted, where)
+        lines = _lines(file, where)
+        while block := list(islice(lines, _ROWS)):
+            numbers = _parse_rows(block, len(header[0]), where)
+            ids.append(numbers[:, 0].astype(np.int64))
+            with np.errstate(over="ignore"):  # what float32 cannot hold counts as missing
+                parts.append(numbers.take(columns, axis=1).astype(np.float32))
+    tracks, values = np.concatenate(ids), np.concatenate(parts)
+    _check_ids(tracks, where)
+    return FeatureTable(tracks, values.reshape(len(tracks), len(LIBROSA), len(STATISTICS)))
+
+
+def _lines(file: BinaryIO, where: str) -> Iterator[tuple[int, str]]:
+    """The lines behind the header with their numbers, without blank ones and the one that names the index."""
+    for number, line in enumerate(iter(lambda: file.readline(_LINE + 1), b""), start=4):
+        if len(line) > _LINE:
+            raise FileError(f"{where}: has a line of more than {_LINE:,} characters; this is not the table")
+        text = line.decode("ascii", "replace").rstrip("\r\n")
+        if text.strip() and not (number == 4 and text.startswith("track_id")):
+            yield number, text
+
+
+def _parse_rows(lines: Sequence[tuple[int, str]], width: int, where: str) -> NDArray[np.float64]:
+    """Numbers (rows, width) of numbered lines; NaN where a cell is empty."""
+    try:
+        numbers = np.loadtxt([_fill(line) for _, line in lines], delimiter=",", comments=None, ndmin=2)
+        whole = np.array_equal(numbers[:, 0], np.floor(numbers[:, 0])) and np.abs(numbers[:, 0]).max() < _WHOLE
+        if numbers.shape[1] == width and whole:
+            return numbers
+    except ValueError:
+        pass
+    for number, line in lines:  # which cell it is, and why
+        cells, at = line.split(","), f"{where}, line {number}"
+        if len(cells) != width:
+            raise FileError(f"{at}: must have {width} cells; got {len(cells)}")
+        for column, cell in enumerate(cells):
+            _number(cell, at) if column else _whole(cell, at)
+    raise FileError(f"{where}, line {lines[0][0]} and after: cannot be read as numbers")
+
+
+def _fill(line: str) -> str:
+    """A line whose empty cells say nan."""
+    if ",," in line or line.endswith(","):
+        return ",".join(cell or "nan" for cell in line.split(","))
+    return line
+
+
+def _load(folder: Path, label: dict[str, Any]) -> FeatureTable | None:
+    """What was kept of the same table, unless it is broken."""
+    try:
+        said = json.loads((folder / f"{_CACHE}.json").read_text(encoding="utf-8"))
+        ids = np.array(said.pop("ids"), dtype=np.int64)
+        check = said.pop("crc32")
+        if said != label:
+            return None
+        values = np.load(folder / f"{_CACHE}.npy", mmap_mode="r", allow_pickle=False)
+        whole = values.shape == (len(ids), len(LIBROSA), len(STATISTICS)) and values.dtype == np.float32
+        return FeatureTable(ids, values) if whole and zlib.crc32(values) == check else None
+    except (OSError, ValueError, KeyError, AttributeError, TypeError, EOFError, BufferError):
+        return None
+
+
+def _keep(folder: Path, table: FeatureTable, label: dict[str, Any]) -> None:
+    """Write the numbers, then what they are: without the second the first is not looked at."""
+    (folder / f"{_CACHE}.json").unlink(missing_ok=True)
+    buffer = io.BytesIO()
+    np.save(buffer, table.values, allow_pickle=False)
+    write_whole(folder / f"{_CACHE}.npy", buffer.getvalue())
+    said = {**label, "crc32": zlib.crc32(table.values.tobytes()), "ids": table.ids.tolist()}
+    write_whole(folder / f"{_CACHE}.json", json.dumps(said))

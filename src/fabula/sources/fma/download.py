@@ -10,17 +10,17 @@ import re
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from fabula.core.files.locks import release, take
 from fabula.errors import FileError, InputError, shown
 from fabula.sources.fma.archive import ARCHIVE, check_archive
-from fabula.sources.fma.lock import alone
 
 URL = "https://os.unil.cloud.switch.ch/fma/fma_metadata.zip"
 SHA1 = "f0df49ffe5f2a6008d7dc83c6915b31835dfe733"
 
-Progress = Callable[[int, int | None], None]
+_Tell = Callable[[int, int | None], None]
 
 _BLOCK = 1 << 18
 _TRIES = 5  # connections in a row that bring nothing
@@ -35,7 +35,7 @@ class _Cut(Exception):  # noqa: N818 - not an error yet: the next try may bring 
 
 
 def fetch_fma(
-    folder: str | os.PathLike[str], *, url: str = URL, sha1: str = SHA1, progress: Progress | None = None
+    folder: str | os.PathLike[str], *, url: str = URL, sha1: str = SHA1, progress: _Tell | None = None
 ) -> Path:
     """Download FMA's metadata archive into a folder, or find it there.
 
@@ -53,7 +53,7 @@ def fetch_fma(
 
     Returns
     -------
-    Path of the archive, for :func:`fabula.sources.fma.collections.read_fma`.
+    Path of the archive, for :func:`fabula.sources.fma.albums.read_fma`.
 
     Raises
     ------
@@ -68,16 +68,35 @@ def fetch_fma(
     """
     if not url.lower().startswith(("https://", "http://")):
         raise InputError(f"the address of FMA must start with https:// or http://; got {url!r}")
-    target = _prepared(Path(folder)) / ARCHIVE
+    with _explain(Path(folder), "be made a folder"):
+        Path(folder).mkdir(parents=True, exist_ok=True)
+    target = Path(folder) / ARCHIVE
     if _is_there(target, sha1):
         return target
     part = target.with_name(f"{ARCHIVE}.part")
-    with alone(part):
+    with _alone(part):
         if not _is_there(target, sha1):  # another download may have ended just now
             _download(url, part, progress)
             _check(part, url, sha1)
-            _moved(part, target)
+            with _explain(target, "be written"):
+                part.replace(target)
     return target
+
+
+@contextlib.contextmanager
+def _alone(part: Path) -> Iterator[None]:
+    """Hold the lock beside what is written, so that nobody else writes it too."""
+    path = part.with_name(f"{part.name}.lock")
+    with _explain(part, "be written"):
+        file = take(path, mode=0o666)
+    if file is None:
+        raise FileError(
+            f"{shown(part)}: another download is writing it; wait until that one ends, or fetch into another folder"
+        )
+    try:
+        yield
+    finally:
+        release(file, remove=path)
 
 
 def _is_there(target: Path, sha1: str) -> bool:
@@ -93,7 +112,7 @@ def _is_there(target: Path, sha1: str) -> bool:
     return True
 
 
-def _download(url: str, part: Path, progress: Progress | None) -> None:
+def _download(url: str, part: Path, progress: _Tell | None) -> None:
     """Bring the part to its full size, over as many connections as it takes."""
     idle = 0
     had = most = _size(part)
@@ -113,7 +132,7 @@ def _download(url: str, part: Path, progress: Progress | None) -> None:
             time.sleep(_PAUSE * 2**idle if idle else 0.0)
 
 
-def _receive(url: str, part: Path, progress: Progress | None) -> None:
+def _receive(url: str, part: Path, progress: _Tell | None) -> None:
     """One connection: ask for what is missing and append it."""
     start = _size(part)
     request = urllib.request.Request(url, headers={"User-Agent": "fabula", "Accept-Encoding": "identity"})
@@ -137,26 +156,33 @@ def _receive(url: str, part: Path, progress: Progress | None) -> None:
             total = _length(span[2])
         else:
             start = 0  # the server knows no ranges: all of it comes anew
-        _append(response, part, start, total, progress)
+        with _explain(part, "be written"):
+            done = _append(response, part, start, total, progress)
+    if total is not None and done < total:
+        raise _Cut(f"{done:,} of {total:,} bytes came")
 
 
 def _append(
-    response: http.client.HTTPResponse, part: Path, start: int, total: int | None, tell: Progress | None
-) -> None:
+    response: http.client.HTTPResponse, part: Path, start: int, total: int | None, progress: _Tell | None
+) -> int:
+    """Write what comes behind what is there; returns how many bytes that makes."""
     done = start
+    with part.open("ab" if start else "wb") as file:
+        while block := _read(response):
+            done += len(block)
+            if done > _LARGEST:
+                raise FileError(f"{shown(part)}: more than {_LARGEST:,} bytes came; this is not the archive")
+            file.write(block)
+            if progress is not None:
+                progress(done, total)
+    return done
+
+
+def _read(response: http.client.HTTPResponse) -> bytes:
     try:
-        with part.open("ab" if start else "wb") as file:
-            while block := _read(response):
-                done += len(block)
-                if done > _LARGEST:
-                    raise FileError(f"{shown(part)}: more than {_LARGEST:,} bytes came; this is not the archive")
-                file.write(block)
-                if tell is not None:
-                    tell(done, total)
-    except OSError as error:
-        raise FileError(f"{shown(part)}: cannot be written ({error.strerror or error})") from error
-    if total is not None and done < total:
-        raise _Cut(f"{done:,} of {total:,} bytes came")
+        return response.read(_BLOCK)
+    except _CONNECTION as error:
+        raise _Cut(_reason(error)) from error
 
 
 def _check_complete(error: urllib.error.HTTPError, url: str, part: Path, start: int) -> None:
@@ -186,33 +212,17 @@ def _check(part: Path, url: str, sha1: str) -> None:
 
 
 def _sha1_of(path: Path) -> str:
+    with _explain(path, "be read"), path.open("rb") as file:
+        return hashlib.file_digest(file, lambda: hashlib.sha1(usedforsecurity=False)).hexdigest()
+
+
+@contextlib.contextmanager
+def _explain(path: Path, what: str) -> Iterator[None]:
+    """Say in one line what the system refuses."""
     try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, lambda: hashlib.sha1(usedforsecurity=False)).hexdigest()
+        yield
     except OSError as error:
-        raise FileError(f"{shown(path)}: cannot be read ({error.strerror or error})") from error
-
-
-def _read(response: http.client.HTTPResponse) -> bytes:
-    try:
-        return response.read(_BLOCK)
-    except _CONNECTION as error:
-        raise _Cut(_reason(error)) from error
-
-
-def _prepared(folder: Path) -> Path:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise FileError(f"{shown(folder)}: cannot be made a folder ({error.strerror or error})") from error
-    return folder
-
-
-def _moved(part: Path, target: Path) -> None:
-    try:
-        part.replace(target)
-    except OSError as error:
-        raise FileError(f"{shown(target)}: cannot be written ({error.strerror or error})") from error
+        raise FileError(f"{shown(path)}: cannot {what} ({error.strerror or error})") from error
 
 
 def _remove(path: Path) -> None:

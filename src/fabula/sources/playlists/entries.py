@@ -1,32 +1,34 @@
-"""Playlists as values, and what a playlist format is."""
+"""Playlists as values, what a playlist format is, and what formats share: locations, and numbers in meta elements.
+
+A location is kept as a plain path, or as an address when it is not a file.
+"""
 
 from __future__ import annotations
 
+import math
+import operator
 import os
-from collections.abc import Callable, Mapping
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
+from urllib.parse import quote, unquote
 
+from fabula.core.files.encoding import Script, legible
 from fabula.errors import FileError
-from fabula.sources.playlists.lines import one_line
-from fabula.sources.text_files import Script
+from fabula.sources.playlists.text_lines import one_line
 
 MOST_ENTRIES = 100_000
 MOST_BYTES = 64 << 20
-
-
-def check_count(path: str | os.PathLike[str], count: int) -> None:
-    """Refuse a playlist of more entries than memory should be taken for.
-
-    Raises
-    ------
-    FileError
-        In one line, with the limit.
-    """
-    if count > MOST_ENTRIES:
-        raise FileError(f"{path}: has more than {MOST_ENTRIES:,} entries, which is more than a playlist may have")
+_ADDRESS = re.compile(
+    r"[A-Za-z][A-Za-z0-9+.-]+://|(?:urn|data|spotify|mms|rtsp|cdda|magnet|tidal|deezer|youtube|soundcloud):"
+    r"|[a-z]+:(?:track|album|artist|playlist|episode|video|song):"
+)
+_DRIVE = re.compile(r"[A-Za-z]:(?:[\\/]|$)")
+_RESERVED = ":/?#[]@!$&'()*+,;=%~|"  # a bar starts Kodi's options
 
 
 @dataclass(frozen=True)
@@ -107,9 +109,9 @@ class Playlist:
         return len(self.entries)
 
     @property
-    def unchanged(self) -> bool:
+    def is_unchanged(self) -> bool:
         """Whether the entries are those that were read, in the same order."""
-        return len(self.entries) == len(self.read) and all(map(_is, self.entries, self.read))
+        return len(self.entries) == len(self.read) and all(map(operator.is_, self.entries, self.read))
 
 
 Comments = Mapping[int, str]
@@ -144,5 +146,152 @@ class PlaylistFormat:
     unicode_endings: tuple[str, ...] = ()
 
 
-def _is(one: Entry, other: Entry) -> bool:
-    return one is other
+def check_count(path: str | os.PathLike[str], count: int) -> None:
+    """Refuse a playlist of more entries than memory should be taken for, by a FileError."""
+    if count > MOST_ENTRIES:
+        raise FileError(f"{path}: has more than {MOST_ENTRIES:,} entries, which is more than a playlist may have")
+
+
+# Where the entries of a playlist are: paths of any system, file URIs, addresses on the net.
+
+
+def is_address(location: str) -> bool:
+    """Whether a location is not a file: http, a stream, a service."""
+    return bool(_ADDRESS.match(location)) and not location.lower().startswith("file:")
+
+
+def is_relative(location: str) -> bool:
+    """Whether a location is a path that starts from the folder of its playlist.
+
+    Examples
+    --------
+    >>> [is_relative(p) for p in ("a/b.mp3", "/a.mp3", r"C:\\a.mp3", "http://x/a.mp3")]
+    [True, False, False, False]
+    """
+    return not (location.startswith(("/", "\\")) or _DRIVE.match(location) or is_address(location))
+
+
+def from_uri(uri: str) -> str:
+    """A URI as a plain path; as it is when it is not a file.
+
+    Examples
+    --------
+    >>> from_uri("file:///C:/My%20Music/a.mp3"), from_uri("a%20b.mp3"), from_uri("http://x/a%20b")
+    ('C:/My Music/a.mp3', 'a b.mp3', 'http://x/a%20b')
+    """
+    if is_address(uri):
+        return uri
+    if not uri.lower().startswith("file:"):
+        return unquote(uri, errors="surrogateescape")
+    rest = uri[5:]
+    if rest.startswith("//"):
+        host, _, path = rest[2:].partition("/")
+        rest = f"/{path}" if host.lower() in ("", "localhost") else f"//{host}/{path}"
+    plain = unquote(rest, errors="surrogateescape")
+    return plain[1:] if _DRIVE.match(plain[1:]) else plain
+
+
+def to_uri(location: str) -> str:
+    """A location as a URI: absolute paths as file URIs, relative ones as relative references.
+
+    Examples
+    --------
+    >>> to_uri("a b.mp3"), to_uri("/m/ü.mp3"), to_uri(r"C:\\m\\a.mp3")
+    ('a%20b.mp3', 'file:///m/%C3%BC.mp3', 'file:///C:/m/a.mp3')
+    """
+    if is_address(location):
+        return quote(location, safe=_RESERVED)
+    path = location.replace("\\", "/")
+    if _DRIVE.match(path):
+        return "file:///" + path[:2] + quote(path[2:], errors="surrogateescape")
+    text = quote(path, errors="surrogateescape")
+    return f"file:{text}" if path.startswith("//") else f"file://{text}" if path.startswith("/") else text
+
+
+def move_location(location: str, old: Path, new: Path) -> str:
+    """A relative path from one folder as the path to the same file from another; other locations as they are."""
+    if not is_relative(location) or os.path.realpath(old) == os.path.realpath(new):
+        return location
+    here = os.path.join(os.path.realpath(old), location.replace("\\", "/"))  # noqa: PTH118 - keeps odd names as they are
+    try:
+        path = os.path.relpath(here, os.path.realpath(new))
+    except ValueError:  # another drive
+        path = here
+    path = path.replace(os.sep, "/")
+    return path.replace("/", "\\") if "\\" in location and "/" not in location else path
+
+
+def resolve(location: str, folder: Path) -> str:
+    """The path of the file of a location, or "" when it is not a file."""
+    if is_address(location):
+        return ""
+    if not is_relative(location):
+        return location
+    return str(folder / (location if os.sep == "\\" else location.replace("\\", "/")))
+
+
+def on_disk(written: str, folder: Path, encoding: str = "utf-8") -> str:
+    """A path as a playlist wrote it, or as the file is called on disk where another spelling of it exists.
+
+    Some players write paths as URIs without saying so, in another encoding than the disk's, or with accents as
+    characters of their own.
+    """
+    if written.lower().startswith("file:"):
+        return from_uri(written)
+    if is_address(written) or ("%" not in written and written.isascii()) or _exists(written, folder):
+        return written
+    return next((path for path in _spellings(written, encoding) if _exists(path, folder)), written)
+
+
+def _spellings(written: str, encoding: str) -> Iterator[str]:
+    """Other ways to write a path."""
+    yield unquote(written, errors="surrogateescape")
+    yield unicodedata.normalize("NFC", written)
+    yield unicodedata.normalize("NFD", written)
+    yield legible(written)
+    if encoding != "utf-8":
+        yield written.encode(encoding, "ignore").decode("utf-8", "surrogateescape")
+
+
+def _exists(location: str, folder: Path) -> bool:
+    try:
+        return Path(resolve(location, folder)).exists()
+    except (OSError, ValueError):
+        return False
+
+
+# What XSPF and JSPF share: numbers in meta elements, and durations in milliseconds.
+
+
+def meta_numbers(pairs: Iterable[tuple[str, Any]]) -> dict[str, float]:
+    """The finite numbers among meta values, by the last part of what they are said to be.
+
+    Examples
+    --------
+    >>> meta_numbers([("https://example.org/ns/energy", "0.5"), ("mood", "calm")])
+    {'energy': 0.5}
+    """
+    numbers = {}
+    for rel, value in pairs:
+        name = unquote(re.split(r"[/#:]", rel.rstrip("/#:"))[-1])
+        try:
+            number = float(value)
+        except (TypeError, ValueError):
+            continue
+        if name and math.isfinite(number):
+            numbers[name] = number
+    return numbers
+
+
+def meta_name(name: str) -> str:
+    """What a feature is called in a meta element."""
+    return f"urn:fabula:{quote(name, safe='')}"
+
+
+def milliseconds(text: Any) -> float | None:
+    """A duration in milliseconds as seconds; None where there is none."""
+    try:
+        value = float(text)
+    except (TypeError, ValueError):
+        return None
+    return value / 1000 if 0 < value < math.inf else None

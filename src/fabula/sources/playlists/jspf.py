@@ -12,12 +12,22 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from fabula.core.files.encoding import read_text
 from fabula.errors import FileError
 from fabula.sources.json_spans import elements, first_value, member
-from fabula.sources.playlists.entries import MOST_BYTES, Comments, Entry, Playlist, PlaylistFormat, check_count
-from fabula.sources.playlists.locations import from_uri, to_uri
-from fabula.sources.playlists.meta import meta_name, meta_numbers, milliseconds
-from fabula.sources.text_files import read_text
+from fabula.sources.playlists.entries import (
+    MOST_BYTES,
+    Comments,
+    Entry,
+    Playlist,
+    PlaylistFormat,
+    check_count,
+    from_uri,
+    meta_name,
+    meta_numbers,
+    milliseconds,
+    to_uri,
+)
 
 _OBJECTS_EACH = 20  # that a track may have, on the average of a full playlist
 _SIDE = meta_name("side")
@@ -93,14 +103,14 @@ def _cut(track: str) -> tuple[str, str, str]:
 def write_jspf(playlist: Playlist, comments: Comments | None = None) -> str:
     """The playlist as JSPF text; what came from JSPF stays as it was. Comments are meta of the track they precede."""
     kept = playlist.format == "jspf"
-    if kept and playlist.unchanged and comments is None:
+    if kept and playlist.is_unchanged and comments is None:
         return playlist.text
     if kept:
         blocks = [_block(entry, comments, position) for position, entry in enumerate(playlist.entries)]
         return playlist.head + playlist.joint.join(blocks) + playlist.tail
     title = {"title": playlist.title} if playlist.title else {}
     said = [(comments or {}).get(position) for position in range(len(playlist))]
-    tracks = [_commented(_track(entry), text) for entry, text in zip(playlist.entries, said, strict=True)]
+    tracks = [_with_comment(_track(entry), text) for entry, text in zip(playlist.entries, said, strict=True)]
     return json.dumps({"playlist": {**title, "track": tracks}}, ensure_ascii=False, indent=2) + "\n"
 
 
@@ -109,10 +119,10 @@ def _block(entry: Entry, comments: Comments | None, position: int) -> str:
     text = "".join(entry.raw) if entry.raw else json.dumps(_track(entry), ensure_ascii=False)
     if comments is None or (position not in comments and _SIDE not in text):
         return text
-    return json.dumps(_commented(json.loads(text), comments.get(position)), ensure_ascii=False)
+    return json.dumps(_with_comment(json.loads(text), comments.get(position)), ensure_ascii=False)
 
 
-def _commented(track: dict[str, Any], comment: str | None) -> dict[str, Any]:
+def _with_comment(track: dict[str, Any], comment: str | None) -> dict[str, Any]:
     """The track with what is said before it, in place of what was said before."""
     given = track.get("meta") or []
     metas = [one for one in (given if isinstance(given, list) else [given]) if one.keys() != {_SIDE}]

@@ -14,23 +14,10 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from fabula.core.files.encoding import decode, legible, read_bytes
 from fabula.errors import FileError
-from fabula.sources.playlists.entries import MOST_BYTES, Comments, Entry, Playlist, PlaylistFormat, check_count
-from fabula.sources.playlists.lines import (
-    closed,
-    each_line,
-    ended_like,
-    line_end,
-    lines_of,
-    one_line,
-    parted,
-    seconds,
-    seconds_text,
-    without_breaks,
-    writable_line,
-)
-from fabula.sources.playlists.locations import on_disk
-from fabula.sources.text_files import legible, read_bytes, read_text
+from fabula.sources.playlists import text_lines
+from fabula.sources.playlists.entries import MOST_BYTES, Comments, Entry, Playlist, PlaylistFormat, check_count, on_disk
 
 _HEADS = re.compile(
     r"#(\s*$|EXTM3U|PLAYLIST:|EXTENC:"
@@ -46,7 +33,8 @@ _DETAILS = {"EXTALB": "album", "EXTGENRE": "genre", "EXTGRP": "group"}
 
 def read_m3u(path: str | os.PathLike[str]) -> Playlist:
     """Read an M3U playlist: UTF-8, or Windows text in .m3u; names of files whose bytes are no text keep their bytes."""
-    text, script = read_text(path, "an M3U playlist", _encodings(path), any_bytes=True, most=MOST_BYTES)
+    data = read_bytes(path, most=MOST_BYTES)
+    text, script = decode(data, path, "an M3U playlist", _encodings(path, data), any_bytes=True)
     if text.lstrip().lower().startswith(("<", "{", "[playlist]")):
         raise FileError(f"{path}: is not an M3U playlist (it starts with {text.lstrip()[:12]!r})")
     folder = Path(path).parent
@@ -54,7 +42,7 @@ def read_m3u(path: str | os.PathLike[str]) -> Playlist:
     head, title = "", ""
     pending: list[str] = []
     start = 1
-    for number, line in enumerate(each_line(closed(text)), start=1):
+    for number, line in enumerate(text_lines.each_line(text_lines.terminate(text)), start=1):
         check_count(path, max(len(entries), len(pending) // _LINES_EACH))
         body = line.rstrip("\r\n")
         if line.upper().startswith("#PLAYLIST:"):
@@ -74,9 +62,9 @@ def read_m3u(path: str | os.PathLike[str]) -> Playlist:
     return Playlist(found, title, "m3u", folder, head, "".join(pending), text, found, script)
 
 
-def _encodings(path: str | os.PathLike[str]) -> list[str]:
+def _encodings(path: str | os.PathLike[str], data: bytes) -> list[str]:
     """The encodings to try: UTF-8, the one the file names, and in .m3u Windows text."""
-    named = _ENCODED.search(read_bytes(path, most=MOST_BYTES)[:2000])
+    named = _ENCODED.search(data[:2000])
     usual = ["utf-8"] if Path(path).suffix.lower() == ".m3u8" else ["utf-8", "cp1252"]
     try:
         return ["utf-8", codecs.lookup(named[1].decode()).name, *usual] if named else usual
@@ -94,11 +82,11 @@ def _head_length(lines: list[str]) -> int:
 def _entry(raw: tuple[str, str, str], location: str, where: str, start: int) -> Entry:
     label, duration, artist = "", None, None
     details: dict[str, Any] = {}
-    for number, line in enumerate(lines_of(raw[0]), start):
+    for number, line in enumerate(text_lines.lines_of(raw[0]), start):
         key, colon, value = legible(line).strip().removeprefix("#").partition(":")
         match = _EXTINF.match(legible(line).strip())
         if match:
-            duration, label = seconds(match[1] or ""), match[3].strip()
+            duration, label = text_lines.seconds(match[1] or ""), match[3].strip()
         elif key.upper() == "EXTART" and colon:
             artist = value.strip()
         elif key.upper() == "EXTFABULA":
@@ -106,7 +94,7 @@ def _entry(raw: tuple[str, str, str], location: str, where: str, start: int) -> 
         elif key.upper() in _DETAILS and value.strip():
             details[_DETAILS[key.upper()]] = value.strip()
     if artist is None:
-        artist, title = parted(label)
+        artist, title = text_lines.split_label(label)
     else:
         title = label.removeprefix(f"{artist} - ") if artist else label
     return Entry(location, title, artist, duration, MappingProxyType(details), raw)
@@ -128,31 +116,31 @@ def _features(text: str, where: str) -> dict[str, float]:
 def write_m3u(playlist: Playlist, comments: Comments | None = None) -> str:
     """The playlist as M3U text; entries that came from M3U as they were."""
     kept = playlist.format == "m3u"
-    if kept and playlist.unchanged and comments is None:
+    if kept and playlist.is_unchanged and comments is None:
         return playlist.text
-    end = line_end(playlist.text) if kept else "\n"
-    title = f"#PLAYLIST:{one_line(playlist.title)}\n" if playlist.title else ""
+    end = text_lines.line_end(playlist.text) if kept else "\n"
+    title = f"#PLAYLIST:{text_lines.one_line(playlist.title)}\n" if playlist.title else ""
     text = playlist.head if kept else f"#EXTM3U\n{title}"
     for position, entry in enumerate(playlist.entries):
         if comments and position in comments:
-            text += f"# {one_line(comments[position])}{end}"
-        text += _kept(entry.raw, comments) if kept and entry.raw else _block(entry, end)
-    return ended_like(text + playlist.tail, playlist.text) if kept else text
+            text += f"# {text_lines.one_line(comments[position])}{end}"
+        text += _restore(entry.raw, comments) if kept and entry.raw else _block(entry, end)
+    return text_lines.end_like(text + playlist.tail, playlist.text) if kept else text
 
 
-def _kept(raw: tuple[str, str, str], comments: Comments | None) -> str:
-    before = raw[0] if comments is None else without_breaks(raw[0])
+def _restore(raw: tuple[str, str, str], comments: Comments | None) -> str:
+    before = raw[0] if comments is None else text_lines.without_breaks(raw[0])
     return before + raw[1] + raw[2]
 
 
 def _block(entry: Entry, end: str) -> str:
     lines = []
     if entry.label or entry.duration is not None:
-        lines.append(f"#EXTINF:{seconds_text(entry.duration)},{entry.label}")
-    if parted(entry.label) != (entry.artist, entry.title):
-        lines.append(f"#EXTART:{one_line(entry.artist)}")
+        lines.append(f"#EXTINF:{text_lines.seconds_text(entry.duration)},{entry.label}")
+    if text_lines.split_label(entry.label) != (entry.artist, entry.title):
+        lines.append(f"#EXTART:{text_lines.one_line(entry.artist)}")
     if isinstance(entry.details.get("album"), str):
-        lines.append(f"#EXTALB:{one_line(entry.details['album'])}")
+        lines.append(f"#EXTALB:{text_lines.one_line(entry.details['album'])}")
     features = [f"{name}={value!r}" for name, value in entry.numbers.items() if not re.search(r"[,=\r\n]", name)]
     if features:
         lines.append("#EXTFABULA:" + ",".join(features))
@@ -161,7 +149,7 @@ def _block(entry: Entry, end: str) -> str:
 
 def m3u_location(location: str) -> str:
     """A location as a line of M3U, where a name that starts with ``#`` would be a comment."""
-    return writable_line(f"./{location}" if location.lstrip().startswith("#") else location, "M3U")
+    return text_lines.writable_line(f"./{location}" if location.lstrip().startswith("#") else location, "M3U")
 
 
 FORMAT = PlaylistFormat("m3u", (".m3u", ".m3u8"), read_m3u, write_m3u, m3u_location, unicode_endings=(".m3u8",))

@@ -15,13 +15,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fabula.core.collection import Collection, Item
-from fabula.core.files.writing import write_whole
+from fabula.core.files.atomic import write_whole
+from fabula.core.files.encoding import Script
 from fabula.core.ordering import as_ordering
 from fabula.errors import FileError, InputError
-from fabula.sources.playlists.entries import Entry, Playlist, PlaylistFormat
+from fabula.sources.playlists.entries import Entry, Playlist, PlaylistFormat, is_address, move_location, resolve
 from fabula.sources.playlists.formats import PLAYLIST_ENDINGS, format_of
-from fabula.sources.playlists.locations import is_address, moved, resolved
-from fabula.sources.text_files import Script
 
 __all__ = ["PLAYLIST_ENDINGS", "Entry", "Playlist", "collection_of", "playlist_of", "read_playlist", "write_playlist"]
 
@@ -103,7 +102,7 @@ def write_playlist(
         if not 0 <= position < len(entries):
             raise InputError(f"a comment must stand at one of positions 0 to {len(entries) - 1}; got {position}")
     if playlist.folder is not None:
-        entries = tuple(_moved(entry, playlist.folder, target.parent, form) for entry in entries)
+        entries = tuple(_relocate_entry(entry, playlist.folder, target.parent, form) for entry in entries)
     text = form.write(replace(playlist, entries=entries), comments)
     script = playlist.script if playlist.format == form.name else Script()
     if target.suffix.lower() in form.unicode_endings and not script.encoding.startswith("utf"):
@@ -114,8 +113,8 @@ def write_playlist(
         raise FileError(f"{path}: cannot be written ({error.object[error.start]!r} is no text)") from error
 
 
-def _moved(entry: Entry, old: Path, new: Path, form: PlaylistFormat) -> Entry:
-    location = moved(entry.location, old, new) if entry.location else ""
+def _relocate_entry(entry: Entry, old: Path, new: Path, form: PlaylistFormat) -> Entry:
+    location = move_location(entry.location, old, new) if entry.location else ""
     if location == entry.location:
         return entry
     raw = entry.raw and (entry.raw[0], form.location(location) if entry.raw[1] else "", entry.raw[2])
@@ -143,7 +142,7 @@ def collection_of(playlist: Playlist, path: str | os.PathLike[str]) -> Collectio
         Item(
             entry.location or str(number),
             entry.title,
-            resolved(entry.location, folder) if entry.location else "",
+            resolve(entry.location, folder) if entry.location else "",
             entry.artist,
             MappingProxyType({name: value for name, value in entry.details.items() if name not in entry.numbers}),
         )

@@ -8,23 +8,10 @@ from itertools import groupby
 from pathlib import Path
 from types import MappingProxyType
 
+from fabula.core.files.encoding import legible, read_text
 from fabula.errors import FileError
-from fabula.sources.playlists.entries import MOST_BYTES, Comments, Entry, Playlist, PlaylistFormat, check_count
-from fabula.sources.playlists.lines import (
-    closed,
-    each_line,
-    ended_like,
-    line_end,
-    lines_of,
-    one_line,
-    parted,
-    seconds,
-    seconds_text,
-    without_breaks,
-    writable_line,
-)
-from fabula.sources.playlists.locations import on_disk
-from fabula.sources.text_files import legible, read_text
+from fabula.sources.playlists import text_lines
+from fabula.sources.playlists.entries import MOST_BYTES, Comments, Entry, Playlist, PlaylistFormat, check_count, on_disk
 
 _NUMBERED = re.compile(r"(\s*([A-Za-z_-]+?))(\d+)(\s*=[ \t]*)(.*)", re.DOTALL)
 _COUNT = re.compile(r"(?im)^(\s*NumberOfEntries\s*=\s*)(\d*)")
@@ -52,7 +39,7 @@ def _parts(path: str | os.PathLike[str], text: str) -> tuple[str, dict[int, list
     head, tail = "", ""
     blocks: dict[int, list[str]] = {}
     pending = ""
-    for line in each_line(closed(text)):
+    for line in text_lines.each_line(text_lines.terminate(text)):
         match = _NUMBERED.match(line)
         if match:
             check_count(path, len(blocks))
@@ -73,62 +60,64 @@ def _entry(path: str | os.PathLike[str], number: int, lines: list[str], encoding
     fields = {}
     for line in lines:
         key, _, value = line.rpartition(_NUMBER)
-        fields[lines_of(key)[-1].strip().lower()] = value.partition("=")[2].strip()
+        fields[text_lines.lines_of(key)[-1].strip().lower()] = value.partition("=")[2].strip()
     if not fields.get("file"):
         raise FileError(f"{path}: entry {number} has no location (File{number}=...)")
-    artist, title = parted(legible(fields.get("title", "")))
+    artist, title = text_lines.split_label(legible(fields.get("title", "")))
     block = "".join(lines)
     match = re.search(rf"(?im)^[ \t]*file{_NUMBER}\s*=[ \t]*([^\r\n]*)", block)
     cut = match.span(1) if match else (0, 0)
     raw = (block[: cut[0]], block[slice(*cut)], block[cut[1] :])
     location = on_disk(fields["file"], Path(path).parent, encoding)
-    return Entry(location, title, artist, seconds(fields.get("length", "")), MappingProxyType({}), raw)
+    return Entry(location, title, artist, text_lines.seconds(fields.get("length", "")), MappingProxyType({}), raw)
 
 
 def write_pls(playlist: Playlist, comments: Comments | None = None) -> str:
     """The playlist as PLS text, numbered from 1; entries that came from PLS with all their lines."""
     kept = playlist.format == "pls"
-    if kept and playlist.unchanged and comments is None:
-        return _counted(playlist.text, len(playlist))
-    end = line_end(playlist.text) if kept else "\n"
+    if kept and playlist.is_unchanged and comments is None:
+        return _set_count(playlist.text, len(playlist))
+    end = text_lines.line_end(playlist.text) if kept else "\n"
     blocks = []
     for position, entry in enumerate(playlist.entries):
-        comment = f"; {one_line(comments[position])}{end}" if comments and position in comments else ""
-        block = _kept(entry.raw, comments) if kept and entry.raw else _block(entry, end)
+        comment = f"; {text_lines.one_line(comments[position])}{end}" if comments and position in comments else ""
+        block = _restore(entry.raw, comments) if kept and entry.raw else _block(entry, end)
         blocks.append(comment + block.replace(_NUMBER, str(position + 1)))
     if not kept:
-        title = f"X-GNOME-Title={one_line(playlist.title)}\n" if playlist.title else ""
+        title = f"X-GNOME-Title={text_lines.one_line(playlist.title)}\n" if playlist.title else ""
         return f"[playlist]\n{title}{''.join(blocks)}NumberOfEntries={len(playlist)}\nVersion=2\n"
     if _is_by_key(playlist.text):
         blocks = _by_key(blocks)
-    return ended_like(_counted(playlist.head + "".join(blocks) + playlist.tail, len(playlist)), playlist.text)
+    return text_lines.end_like(
+        _set_count(playlist.head + "".join(blocks) + playlist.tail, len(playlist)), playlist.text
+    )
 
 
-def _kept(raw: tuple[str, str, str], comments: Comments | None) -> str:
+def _restore(raw: tuple[str, str, str], comments: Comments | None) -> str:
     block = "".join(raw)
-    return closed(block if comments is None else without_breaks(block))
+    return text_lines.terminate(block if comments is None else text_lines.without_breaks(block))
 
 
 def _block(entry: Entry, end: str) -> str:
     lines = [f"File{_NUMBER}={pls_location(entry.location)}"]
     if entry.label:
         lines.append(f"Title{_NUMBER}={entry.label}")
-    lines.append(f"Length{_NUMBER}={seconds_text(entry.duration)}")
+    lines.append(f"Length{_NUMBER}={text_lines.seconds_text(entry.duration)}")
     return "".join(line + end for line in lines)
 
 
-def _counted(text: str, count: int) -> str:
+def _set_count(text: str, count: int) -> str:
     return _COUNT.sub(lambda match: match[0] if match[2] == str(count) else f"{match[1]}{count}", text)
 
 
 def pls_location(location: str) -> str:
     """A location as the value of File1."""
-    return writable_line(location, "PLS")
+    return text_lines.writable_line(location, "PLS")
 
 
 def _is_by_key(text: str) -> bool:
     """Whether the file lists all the files, then all the titles, then all the lengths."""
-    numbers = [match[3] for match in map(_NUMBERED.match, lines_of(text)) if match]
+    numbers = [match[3] for match in map(_NUMBERED.match, text_lines.lines_of(text)) if match]
     return len(list(groupby(numbers))) > len(set(numbers))
 
 
@@ -137,7 +126,7 @@ def _by_key(blocks: list[str]) -> list[str]:
     lines: dict[str, list[str]] = {}
     for block in blocks:
         before = ""
-        for line in lines_of(block):
+        for line in text_lines.lines_of(block):
             match = _NUMBERED.match(line)
             before += line
             if match:

@@ -17,12 +17,22 @@ from xml.etree import ElementTree as ET
 from xml.parsers import expat
 from xml.sax.saxutils import escape, quoteattr
 
+from fabula.core.files.encoding import decode, read_bytes
 from fabula.errors import FileError
-from fabula.sources.playlists.entries import MOST_BYTES, Comments, Entry, Playlist, PlaylistFormat, check_count
-from fabula.sources.playlists.lines import is_break, one_line
-from fabula.sources.playlists.locations import from_uri, to_uri
-from fabula.sources.playlists.meta import meta_name, meta_numbers, milliseconds
-from fabula.sources.text_files import read_bytes, read_text
+from fabula.sources.playlists.entries import (
+    MOST_BYTES,
+    Comments,
+    Entry,
+    Playlist,
+    PlaylistFormat,
+    check_count,
+    from_uri,
+    meta_name,
+    meta_numbers,
+    milliseconds,
+    to_uri,
+)
+from fabula.sources.playlists.text_lines import is_break, one_line
 
 _TAG = re.compile(rb"<[^>\"']*(?:\"[^\"]*\"[^>\"']*|'[^']*'[^>\"']*)*>")
 _DECLARED = re.compile(rb"<\?xml[^>]*?encoding\s*=\s*[\"']([A-Za-z0-9._-]+)")
@@ -37,8 +47,9 @@ _DETAILS = ("album", "trackNum", "annotation", "identifier", "info", "image")
 
 def read_xspf(path: str | os.PathLike[str]) -> Playlist:
     """Read an XSPF playlist; a document type or an entity of its own is refused."""
-    declared = _DECLARED.match(read_bytes(path, most=MOST_BYTES).lstrip()[:200])
-    text, script = read_text(path, "an XSPF playlist", [declared[1].decode() if declared else "utf-8"])
+    content = read_bytes(path, most=MOST_BYTES)
+    declared = _DECLARED.match(content.lstrip()[:200])
+    text, script = decode(content, path, "an XSPF playlist", [declared[1].decode() if declared else "utf-8"])
     data = text.encode("utf-8", "surrogatepass")
     try:
         spans = _spans(path, data)
@@ -117,23 +128,23 @@ def _entry(where: str, track: ET.Element, raw: tuple[str, ...]) -> Entry:
 def write_xspf(playlist: Playlist, comments: Comments | None = None) -> str:
     """The playlist as XSPF text; tracks that came from XSPF as they were."""
     kept = playlist.format == "xspf"
-    if kept and playlist.unchanged and comments is None:
+    if kept and playlist.is_unchanged and comments is None:
         return playlist.text
     tracks = ""
     for position, entry in enumerate(playlist.entries):
         if comments and position in comments:
             tracks += f"\n    <!-- {_in_comment(comments[position])} -->"
-        tracks += _kept(entry.raw, comments) if kept and entry.raw else _track(entry)
+        tracks += _restore(entry.raw, comments) if kept and entry.raw else _track(entry)
     if kept:
         return playlist.head + tracks + _vlc_order(playlist)
-    title = f"\n  <title>{_escaped(playlist.title)}</title>" if playlist.title else ""
+    title = f"\n  <title>{_escape(playlist.title)}</title>" if playlist.title else ""
     return (
         '<?xml version="1.0" encoding="UTF-8"?>\n<playlist version="1" xmlns="http://xspf.org/ns/0/">'
         f"{title}\n  <trackList>{tracks}\n  </trackList>\n</playlist>\n"
     )
 
 
-def _kept(raw: tuple[str, str, str], comments: Comments | None) -> str:
+def _restore(raw: tuple[str, str, str], comments: Comments | None) -> str:
     before, track, inner = raw[0].partition("<track")
     if comments is not None:
         before = _COMMENT.sub(lambda match: "" if is_break(match[1].strip()) else match[0], before)
@@ -150,10 +161,10 @@ def _vlc_order(playlist: Playlist) -> str:
     found = [_VLC_ID.search("".join(entry.raw)) for entry in playlist.entries if entry.raw]
     rank = {match[1]: position for position, match in reversed(list(enumerate(found))) if match}
     parts = _VLC_GROUP.split(playlist.tail)
-    return "".join(_sorted_items(part, rank) for part in parts)
+    return "".join(_sort_items(part, rank) for part in parts)
 
 
-def _sorted_items(text: str, rank: dict[str, int]) -> str:
+def _sort_items(text: str, rank: dict[str, int]) -> str:
     """The ids within one group of VLC's list, in the new order; as they are when one is unknown."""
     ids = [match[2] for match in _VLC_ITEM.finditer(text)]
     if not all(one in rank for one in ids):
@@ -171,7 +182,7 @@ def _lines(entry: Entry) -> Iterator[str]:
         yield f"<location>{xspf_location(entry.location)}</location>"
     for name, text in (("title", entry.title), ("creator", entry.artist), ("album", entry.details.get("album"))):
         if text:
-            yield f"<{name}>{_escaped(str(text))}</{name}>"
+            yield f"<{name}>{_escape(str(text))}</{name}>"
     if entry.duration is not None and math.isfinite(entry.duration):
         yield f"<duration>{round(entry.duration * 1000)}</duration>"
     for name, value in entry.numbers.items():
@@ -183,7 +194,7 @@ def xspf_location(location: str) -> str:
     return escape(to_uri(location))
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     """Text for XML; a carriage return as a reference, since a bare one becomes a line feed."""
     return escape(_UNWRITABLE.sub("", text), {"\r": "&#13;"})
 

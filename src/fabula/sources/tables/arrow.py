@@ -14,12 +14,10 @@ from fabula.core.cells import Cells, Lazy, Texts
 from fabula.core.item_columns import as_objects
 from fabula.core.ordering import Ints
 from fabula.errors import FileError, import_extra
-from fabula.sources.tables.cells import text_of
-from fabula.sources.tables.columns import Column, Table, table_of
-from fabula.sources.tables.numbers import Numbers
+from fabula.sources.tables.source_table import Column, Numbers, SourceTable, table_of, text_of
 
 
-def table_of_arrow(path: str, content: Any, parts: Sequence[tuple[str, int]] = ()) -> Table:
+def table_of_arrow(path: str, content: Any, parts: Sequence[tuple[str, int]] = ()) -> SourceTable:
     """The table of an Arrow table, which it keeps.
 
     Parameters
@@ -108,13 +106,13 @@ class ArrowColumn(Column):
         """One cell."""
         return self.chunks[row].as_py()
 
-    def nested(self) -> Ints:
+    def rows_of_lists(self) -> Ints:
         """The rows whose cells are lists or objects."""
         return np.flatnonzero(~self.missing) if self.is_nested else np.empty(0, dtype=np.intp)
 
-    def worded(self) -> NDArray[np.bool_]:
+    def absences(self) -> NDArray[np.bool_]:
         """Where a cell says NA, -, null or the like, shape (rows,)."""
-        return super().worded() if self.is_text else np.zeros(len(self.chunks), dtype=np.bool_)
+        return super().absences() if self.is_text else np.zeros(len(self.chunks), dtype=np.bool_)
 
     def texts(self, *, identity: bool = False) -> Cells:
         """The cells as text, made when asked for; no number has a ".0" anyway."""
@@ -129,7 +127,7 @@ class ArrowColumn(Column):
         """The number of each cell's text (rows,), counted in the order in which they first stand, and the texts."""
         if not (self.is_text or self.is_number):
             return super().distinct
-        coded = _joined(self.arrow, self._bare).dictionary_encode(null_encoding="encode")
+        coded = _join(self.arrow, self._bare).dictionary_encode(null_encoding="encode")
         known = self.arrow.chunked_array([coded.dictionary])
         texts = _texts(self.arrow, known) if self.is_text else ArrowCells(known, text_of)
         return coded.indices.to_numpy(), texts
@@ -214,7 +212,7 @@ def _is_none(cell: Any) -> bool:
     return cell is None or (type(cell) is float and cell != cell)
 
 
-def _joined(pa: Any, chunks: Any) -> Any:
+def _join(pa: Any, chunks: Any) -> Any:
     """A chunked array as one array."""
     if chunks.num_chunks == 1:
         return chunks.chunk(0)
@@ -227,7 +225,7 @@ def _joined(pa: Any, chunks: Any) -> Any:
 
 def _texts(pa: Any, chunks: Any) -> Texts:
     """A column of text as its buffers hold it."""
-    array = _joined(pa, chunks.fill_null("") if chunks.null_count else chunks)
+    array = _join(pa, chunks.fill_null("") if chunks.null_count else chunks)
     _, where, data = array.buffers()
     width = np.int64 if pa.types.is_large_string(array.type) else np.int32
     offsets = np.zeros(len(array) + 1, width)

@@ -2,20 +2,131 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
+from fabula.core.files.encoding import decode
 from fabula.errors import FileError
-from fabula.sources.tables.columns import Table, column_of, table_of
-from fabula.sources.tables.csv_text import records_of, separator_of
-from fabula.sources.text_files import decoded
+from fabula.sources.tables.source_table import SourceTable, column_of, is_nested, table_of, text_of
+
+# CSV as text: the records of a file with the text of each cell, and tables as CSV. The one CSV writer there is.
+
+_QUOTED = re.compile(r'"(?:[^"]|"")*"')
+_HEADER = re.compile(r'(?:"(?:[^"]|"")*"|[^"\r\n])*')
+_FORMULA = re.compile(r"'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")  # also as wide as Chinese characters
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n|$)")
 
 
-def _read_csv(path: str | os.PathLike[str], data: bytes, delimiter: str = "") -> Table:
-    text, script = decoded(data, path, "a table")
+@dataclass(frozen=True)
+class Record:
+    """The line at which a record starts, what its cells say, and its text with quotes and line ends."""
+
+    line: int
+    cells: list[str]
+    text: str
+
+
+def records_of(text: str, separator: str, path: str) -> list[Record]:
+    """The records of a CSV text, header included; blank lines are left out.
+
+    Raises
+    ------
+    FileError
+        When it is not CSV, naming the line.
+    """
+    lines = [match for match in _LINE.findall(text) if match]
+    reader = csv.reader(lines, delimiter=separator, strict=True)
+    records = []
+    start = 0
+    try:
+        for cells in reader:
+            if cells:
+                records.append(Record(start + 1, list(map(unguard, cells)), "".join(lines[start : reader.line_num])))
+            start = reader.line_num
+    except csv.Error as error:
+        raise FileError(f"{path}: line {reader.line_num}: is not CSV ({error})") from error
+    return records
+
+
+def separator_of(text: str) -> str:
+    """What stands between two cells: of comma, semicolon and tab the one the header has most of, outside quotes."""
+    match = _HEADER.match(text.lstrip("\r\n"))
+    header = _QUOTED.sub("", match.group()) if match else ""
+    return max(",;\t", key=header.count)
+
+
+def split_cells(record: str, separator: str) -> list[str]:
+    """The cells of a record as they are written, quotes included.
+
+    Examples
+    --------
+    >>> split_cells('a,"b, c",5" tape', ",")
+    ['a', '"b, c"', '5" tape']
+    """
+    cell = re.compile(rf'"(?:[^"]|"")*"|[^{re.escape(separator)}\r\n]*')
+    cells, at = [], 0
+    while True:
+        match = cell.match(record, at)
+        cells.append(match[0] if match else "")
+        at = match.end() if match else len(record)
+        if record[at : at + 1] != separator:
+            return cells
+        at += 1
+
+
+def csv_text(names: Sequence[str], rows: Iterable[Sequence[Any]], separator: str = ",") -> str:
+    """A table as CSV, its lines ending with a newline; numbers in full, None as an empty cell, lists as JSON.
+
+    What a spreadsheet would take for a formula gets an apostrophe in front, which `records_of` takes away again.
+
+    Examples
+    --------
+    >>> print(csv_text(["a", "b"], [[1.0, "x, y"], [None, 0.5]]), end="")
+    a,b
+    1,"x, y"
+    ,0.5
+    """
+    lines = [list(names), *(list(row) for row in rows)]
+    return "".join(separator.join(quote(cell_text(cell)) for cell in line) + "\n" for line in lines)
+
+
+def cell_text(value: Any) -> str:
+    """A value as the text of a cell."""
+    text = json.dumps(value, ensure_ascii=False, default=str) if is_nested(value) else text_of(value)
+    return guard(text) if isinstance(value, str) else text
+
+
+def guard(cell: str) -> str:
+    """A text that no spreadsheet takes for a formula; `unguarded` gives it back.
+
+    Examples
+    --------
+    >>> guard("=1+1"), guard("-12.5"), guard("- x"), guard("'=x"), guard("it's")
+    ("'=1+1", '-12.5', "'- x", "''=x", "it's")
+    >>> [unguard(guard(text)) for text in ("=1+1", "'=x", "'-5", "@a", "it's")]
+    ['=1+1', "'=x", "'-5", '@a', "it's"]
+    """
+    return f"'{cell}" if _FORMULA.match(cell) and not _NUMBER.fullmatch(cell) else cell
+
+
+def unguard(cell: str) -> str:
+    """The text that `guarded` made safe."""
+    return cell[1:] if cell.startswith("'") and guard(cell[1:]) == cell else cell
+
+
+def quote(cell: str) -> str:
+    """A cell in quotes where it holds a separator or a line break; semicolons and tabs, so that none is guessed."""
+    return '"' + cell.replace('"', '""') + '"' if any(mark in cell for mark in ',;\t"\r\n') else cell
+
+
+def _read_csv(path: str | os.PathLike[str], data: bytes, delimiter: str = "") -> SourceTable:
+    text, script = decode(data, path, "a table")
     separator = delimiter or separator_of(text)
     records = records_of(text, separator, os.fspath(path))
     if not records:
@@ -42,12 +153,12 @@ def _check_width(path: str | os.PathLike[str], header: Sequence[str], rows: list
         )
 
 
-def _read_tsv(path: str | os.PathLike[str], data: bytes) -> Table:
+def _read_tsv(path: str | os.PathLike[str], data: bytes) -> SourceTable:
     return _read_csv(path, data, "\t")
 
 
-def _read_json(path: str | os.PathLike[str], data: bytes) -> Table:
-    text, script = decoded(data, path, "a table", ["utf-8"])
+def _read_json(path: str | os.PathLike[str], data: bytes) -> SourceTable:
+    text, script = decode(data, path, "a table", ["utf-8"])
     if not text.strip():
         raise FileError(f"{path}: the file is empty")
     document = _parse(path, text)
@@ -57,8 +168,8 @@ def _read_json(path: str | os.PathLike[str], data: bytes) -> Table:
     return replace(_table_of_objects(path, rows), text=text, script=script)
 
 
-def _read_jsonl(path: str | os.PathLike[str], data: bytes) -> Table:
-    text, script = decoded(data, path, "a table", ["utf-8"])
+def _read_jsonl(path: str | os.PathLike[str], data: bytes) -> SourceTable:
+    text, script = decode(data, path, "a table", ["utf-8"])
     lines = [(number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
     if not lines:
         raise FileError(f"{path}: the file is empty")
@@ -91,7 +202,7 @@ def _refuse_constant(name: str) -> Any:
     raise FileError(f"is not JSON ({name} is no JSON number; write null where there is none)")
 
 
-def _table_of_objects(path: str | os.PathLike[str], rows: list[Any], lines: Sequence[int] = ()) -> Table:
+def _table_of_objects(path: str | os.PathLike[str], rows: list[Any], lines: Sequence[int] = ()) -> SourceTable:
     for number, row in enumerate(rows):
         if not isinstance(row, dict):
             where = f"line {lines[number]}" if lines else f"row {number + 1}"
@@ -100,7 +211,7 @@ def _table_of_objects(path: str | os.PathLike[str], rows: list[Any], lines: Sequ
     return table_of(path, [column_of(name, [row.get(name) for row in rows]) for name in names], len(rows), lines)
 
 
-TEXT_READERS: dict[str, Callable[[str | os.PathLike[str], bytes], Table]] = {
+TEXT_READERS: dict[str, Callable[[str | os.PathLike[str], bytes], SourceTable]] = {
     ".csv": _read_csv,
     ".tsv": _read_tsv,
     ".json": _read_json,

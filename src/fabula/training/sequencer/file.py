@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from fabula.core.files.writing import write_whole
+from fabula.core.files.atomic import write_whole
 from fabula.errors import FabulaError, FileError, ModelError
 from fabula.models.transform import Transform
 from fabula.training.sequencer.sequencer import Sequencer, SequencerConfig, make_net

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from fabula.evaluation.controls import known_only, noise_features, shuffled_orders, shuffled_titles
-from fabula.evaluation.information import mutual_information, told_elsewhere
+from fabula.evaluation.controls import keep_only, noise_features, shuffle_orders, shuffle_titles
+from fabula.evaluation.information import mutual_information, suppress_seen_warning
 from fabula.evaluation.parts import Parts
 from fabula.models.sets.spec import SetSpec
 from fabula.training.audit import CONTROLS, TITLES, AuditReport, AuditRow
@@ -51,8 +51,8 @@ def audit_sets(
         report = None if progress is None else _named(progress, name)
         done = train_sets(data.training, data.validation, made_of, how, device=device, report=report)
         for label, scorer in SCORERS.items():
-            with told_elsewhere():
-                info = mutual_information(done.model, data.shown, draws=16, scorer=scorer)
+            with suppress_seen_warning():
+                info = mutual_information(done.model, data.test, draws=16, scorer=scorer)
             rows.append(AuditRow(name, label, info.bits, info.low, info.high, info.collections))
     return AuditReport(rows)
 
@@ -70,15 +70,15 @@ def _posed(name: str, parts: Parts, spec: SetSpec, recipe: SetRecipe) -> tuple[P
     rng = np.random.default_rng((recipe.seed, len(name)))
     alone = replace(recipe, untitled=0.0, few=0.0)
     if name == NOISE:
-        changed = parts.changed(
-            lambda part: known_only(noise_features(part, rng, logged=spec.logged), spec.features, titles=False)
+        changed = parts.map(
+            lambda part: keep_only(noise_features(part, rng, logged=spec.logged), spec.features, titles=False)
         )
         return changed, replace(spec, titles=False), alone
     if name == TITLES:
         bare = replace(spec, features=(), logged=(), circle="", mode="")
-        return parts.changed(lambda part: shuffled_titles(part, rng)), bare, alone
+        return parts.map(lambda part: shuffle_titles(part, rng)), bare, alone
     if name == ORDERS:
-        return parts.changed(lambda part: shuffled_orders(part, rng)), spec, recipe
+        return parts.map(lambda part: shuffle_orders(part, rng)), spec, recipe
     return parts, spec, recipe
 
 

@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from fabula.core.collection import Collection
-from fabula.evaluation.controls import known_only
-from fabula.evaluation.information import Information, mutual_information, told_elsewhere
+from fabula.evaluation.controls import keep_only
+from fabula.evaluation.information import Information, mutual_information, suppress_seen_warning
 from fabula.evaluation.parts import Parts
 from fabula.models.sets.model import SetModel
 from fabula.models.sets.spec import SetSpec
@@ -43,8 +43,8 @@ def compare_inputs(
             progress(ALL, seed)
         how = replace(recipe, seed=recipe.seed + seed)
         model = train_sets(parts.training, parts.validation, spec, how, device=device).model
-        with told_elsewhere():
-            for name, info in _measured(model, parts.shown):
+        with suppress_seen_warning():
+            for name, info in _measured(model, parts.test):
                 found.setdefault(name, []).append(info)
     rows = [_row(name, spec.dimensions, runs) for name, runs in found.items()]
     return [rows[0], *sorted(rows[1:], key=lambda row: -row.bits)]
@@ -70,8 +70,8 @@ def compare_set_dimensions(
             how = replace(recipe, seed=recipe.seed + seed)
             sized = replace(spec, dimensions=d)
             done = train_sets(parts.training, parts.validation, sized, how, device=device)
-            with told_elsewhere():
-                runs.append(mutual_information(done.model, parts.shown, draws=16))
+            with suppress_seen_warning():
+                runs.append(mutual_information(done.model, parts.test, draws=16))
         rows.append(_row("essence", d, runs))
     return rows
 
@@ -88,7 +88,7 @@ def _measured(model: SetModel, collections: Sequence[Collection]) -> Iterator[tu
     if len(spec.features) > 1 or spec.titles:
         cases += [(name, (name,), False) for name in spec.features]
     for name, features, titles in cases:
-        yield name, mutual_information(model, known_only(collections, features, titles=titles), draws=16)
+        yield name, mutual_information(model, keep_only(collections, features, titles=titles), draws=16)
 
 
 def _row(name: str, dimensions: int, runs: Sequence[Information]) -> Compared:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from fabula.core.collection import Collection
-from fabula.core.seen import Seen, seen_by
+from fabula.core.fingerprints import Fingerprints, fingerprints_of
 from fabula.errors import InputError
 from fabula.models.sets.model import SetModel
 from fabula.models.sets.spec import SetSpec
@@ -142,11 +142,11 @@ def fingerprint(collections: Sequence[Collection]) -> str:
     return digest.hexdigest()[:16]
 
 
-def _seen(train: Sequence[Collection], start: SetModel | None) -> Seen:
+def _seen(train: Sequence[Collection], start: SetModel | None) -> Fingerprints:
     """What it was trained on, and what the model it goes on from was."""
     names = start.spec.features if start is not None else train[0].feature_names
-    before = None if start is None else seen_by(start.training)
-    seen = Seen.of(train, names)
+    before = None if start is None else fingerprints_of(start.training)
+    seen = Fingerprints.of(train, names)
     return seen if before is None else before | seen
 
 

@@ -1,1 +1,0 @@
-"""The best arrangement of a few items, by dynamic programming over subsets."""

@@ -1,0 +1,395 @@
+"""Annealing: positions shared out anew, at best but for noise, and stretches turned or shifted, growing colder.
+
+Positions of which no two are neighbours can be shared out among their items by one assignment, links included: a
+step to the best of very many orderings. Noise on its costs plays the part of the temperature.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from fabula.core.essence import Floats
+from fabula.core.ordering import Ints
+from fabula.core.solver.budget import UNLIMITED, Budget
+from fabula.core.solver.instance import Instance
+
+# Moves that keep the constraints, with what each would change, and descent by them. ``P[i, j]`` is the cost of the item
+# now at position i, at position j; ``L[i, k]`` is the link from the item now at position i to the item now at position
+# k. A move that is not allowed changes the objective by infinity.
+
+MOST_TURNED = 100  # longer stretches are hardly ever better turned round
+
+
+@dataclass(frozen=True, eq=False)
+class Here:
+    """An ordering, with the tables in terms of its positions.
+
+    ``ordering``: shape (n,). ``P``, ``L``: shape (n, n) and (n + 2, n + 2): the latter framed by zeros, so that
+    position i is row i + 1. ``low``, ``high``: shape (n,): the first and last position each item can take while the
+    others it is bound to stay.
+    """
+
+    ordering: Ints
+    P: Floats
+    L: Floats
+    low: Ints
+    high: Ints
+
+
+def here(problem: Instance, ordering: Ints) -> Here:
+    """The tables of an ordering."""
+    n = len(ordering)
+    L = np.zeros((n + 2, n + 2))
+    L[1:-1, 1:-1] = problem.link[np.ix_(ordering, ordering)]
+    return Here(ordering, problem.cost[ordering], L, *problem.reach(ordering))
+
+
+def swap_changes(at: Here) -> Floats:
+    """What it changes to swap two positions: shape (n, n), for i < j; infinite elsewhere."""
+    P, L = at.P, at.L
+    n = len(P)
+    k = np.arange(n)
+    stay = P[k, k]
+    # the item of row i at position j: its cost there and its links to the neighbours of j
+    placed = P + L[:-2, 1:-1].T + L[1:-1, 2:]
+    links = L[np.arange(n + 1), np.arange(1, n + 2)]  # from each position to the next
+    change = placed + placed.T - (stay + links[:-1] + links[1:])[:, np.newaxis] - (stay + links[:-1] + links[1:])
+    i = k[:-1]  # neighbours share the link between them, and it turns round
+    change[i, i + 1] = (
+        P[i, i + 1] + P[i + 1, i] - stay[i] - stay[i + 1]
+        + L[i, i + 2] + L[i + 2, i + 1] + L[i + 1, i + 3] - links[i] - links[i + 1] - links[i + 2]
+    )  # fmt: skip
+    kept = (k[np.newaxis] <= at.high[:, np.newaxis]) & (k[:, np.newaxis] >= at.low[np.newaxis])
+    return np.where(kept & (k[:, np.newaxis] < k), change, np.inf)
+
+
+def reversal_changes(at: Here) -> Floats:
+    """What it changes to reverse positions i..j: shape (n, n), for i < j not too far; infinite elsewhere."""
+    P, L = at.P, at.L
+    n = len(P)
+    k = np.arange(n)
+    gain = P - P[k, k][:, np.newaxis]
+    pair = gain + gain.T  # the two ends of a mirrored pair
+    forth = np.concatenate([[0.0], np.cumsum(L[k[:-1] + 1, k[1:] + 1])])
+    back, closed = _sums(L[k[1:] + 1, k[:-1] + 1])
+    barrier = np.minimum.accumulate((at.high + 1)[::-1])[::-1]  # j must stay below, or a pair within is turned
+    change = np.full((n, n), np.inf)
+    inner, within = np.zeros(n), np.zeros(n + 1)  # of the last width, and the one before it
+    for width in range(1, min(n, MOST_TURNED)):
+        i = k[: n - width]
+        j = i + width
+        inner, within = pair[i, j] + within[1:-1], inner
+        turned = back[j] - back[i] - forth[j] + forth[i]
+        ends = L[i, j + 1] + L[i + 1, j + 2] - L[i, i + 1] - L[j + 1, j + 2]
+        change[i, j] = np.where((j < barrier[i]) & (closed[i] == closed[j]), inner + turned + ends, np.inf)
+    return change
+
+
+def block_changes(at: Here, length: int) -> Floats:
+    """What it changes to move the block that starts at i so that it starts at j: shape (n, n).
+
+    Infinite where the block would not fit, for i = j, and where a constraint would break.
+    """
+    P, L = at.P, at.L
+    n = len(P)
+    m = n - length + 1
+    k = np.arange(n)
+    block = sum((P[o : m + o, o : m + o] for o in range(length)), np.zeros((m, m)))
+    stay = P[k, k]
+    left, left_closed = _sums(P[k[length:], k[:-length]] - stay[length:], lead=length)
+    right, right_closed = _sums(P[k[:-length], k[length:]] - stay[:-length], trail=length)
+    s, t = k[:m, np.newaxis], k[np.newaxis, :m]
+    e = t + length - 1  # last position of the block where it goes
+    inside = L[s, s + 1] + L[s + length, s + length + 1] - L[s, s + length + 1]  # what its leaving saves
+    later = left[e + 1] - left[s + length] + L[e + 1, s + 1] + L[s + length, e + 2] - L[e + 1, e + 2]
+    sooner = right[s] - right[t] + L[t, s + 1] + L[s + length, t + 1] - L[t, t + 1]
+    low = np.max([at.low[o : m + o] for o in range(length)], axis=0)[:, np.newaxis]
+    high = np.min([at.high[o : m + o] for o in range(length)], axis=0)[:, np.newaxis]
+    free_later = (t > s) & (e <= high) & (left_closed[e + 1] == left_closed[s + length])
+    free_sooner = (t < s) & (t >= low) & (right_closed[np.minimum(s, n)] == right_closed[t])
+    shift = np.where(free_later, later, np.where(free_sooner, sooner, np.inf))
+    change = np.full((n, n), np.inf)
+    change[:m, :m] = shift + block - block.diagonal()[:, np.newaxis] - inside
+    return change
+
+
+def _sums(values: Floats, *, lead: int = 0, trail: int = 0) -> tuple[Floats, Ints]:
+    """Sums up to each entry, and how many entries up to it are infinite (those count as zero in the sums)."""
+    closed = np.concatenate([np.zeros(lead), ~np.isfinite(values), np.zeros(trail)])
+    finite = np.concatenate([np.zeros(lead), np.where(np.isfinite(values), values, 0.0), np.zeros(trail)])
+    counted = np.concatenate([[0], np.cumsum(closed)]).astype(np.intp)
+    return np.concatenate([[0.0], np.cumsum(finite)]), counted
+
+
+def swap(ordering: Ints, i: int, j: int) -> Ints:
+    """Positions i and j exchanged."""
+    out = ordering.copy()
+    out[[i, j]] = ordering[[j, i]]
+    return out
+
+
+def reverse(ordering: Ints, i: int, j: int) -> Ints:
+    """Positions i..j reversed."""
+    out = ordering.copy()
+    out[i : j + 1] = ordering[i : j + 1][::-1]
+    return out
+
+
+def shift(ordering: Ints, i: int, j: int, length: int) -> Ints:
+    """The block that starts at i, starting at j."""
+    rest = np.delete(ordering, slice(i, i + length))
+    return np.insert(rest, j, ordering[i : i + length])
+
+
+STEPS_AT_ONCE = 64
+
+
+LEAST = 1e-10  # what counts as better
+
+
+Changes = Callable[[Here], Floats]
+
+
+Step = Callable[[Ints, int, int], Ints]
+
+
+def descend(problem: Instance, ordering: Ints, budget: Budget = UNLIMITED) -> Ints:
+    """Improve an ordering by swaps, moved blocks and reversals until none of them improves it.
+
+    ``problem``: the costs. ``ordering``: shape (n,), keeps the constraints. ``budget``: of which each look at all moves
+    of a kind takes a part.
+    """
+    n = len(ordering)
+    lengths = sorted({1, 2, 3, *problem.parts.lengths.tolist()})
+    kinds: list[tuple[Changes, Step]] = [(swap_changes, swap), (reversal_changes, reverse)]
+    kinds += [_block_kind(length) for length in lengths if length < n]
+    idle, turn = 0, 0
+    while idle < len(kinds) and not budget.over:
+        changes, step = kinds[turn % len(kinds)]
+        budget.spend(300.0 + 0.1 * n * n)
+        better = _step(problem, ordering, changes, step)
+        idle, turn = (idle + 1, turn + 1) if better is None else (0, turn)
+        ordering = ordering if better is None else better
+    return ordering
+
+
+def _block_kind(length: int) -> tuple[Changes, Step]:
+    return lambda at: block_changes(at, length), lambda ordering, i, j: shift(ordering, i, j, length)
+
+
+def _step(problem: Instance, ordering: Ints, changes: Changes, step: Step) -> Ints | None:
+    """The ordering after the best steps of a kind that do not touch each other; None when none improves it."""
+    change = changes(here(problem, ordering))
+    value = problem.value(ordering)
+    best = None
+    touched = np.zeros(len(ordering) + 2, dtype=bool)
+    for i, j in _most_improving(change):
+        first, last = min(i, j), max(i, j) + max(problem.parts.lengths.max(), 3)
+        if step is not swap and touched[first : last + 2].any():
+            continue
+        trial = step(ordering if best is None else best, i, j)
+        reached = problem.value(trial)
+        if reached < value - LEAST and problem.keeps(trial):
+            best, value = trial, reached
+            touched[first : last + 2] = True
+    return best
+
+
+def _most_improving(change: Floats) -> Iterator[tuple[int, int]]:
+    flat = change.ravel()
+    better = np.flatnonzero(flat < -LEAST)
+    if len(better) > STEPS_AT_ONCE:
+        better = better[np.argpartition(flat[better], STEPS_AT_ONCE)[:STEPS_AT_ONCE]]
+    for where in better[np.argsort(flat[better], kind="stable")].tolist():
+        yield divmod(where, change.shape[1])
+
+
+STRETCHES = 5  # batches of stretches per assignment
+PATTERNS = 256  # batches that are drawn, and used again
+MOST_SHARED = 170  # positions per assignment, which takes the cube of their number
+WITHIN = 0.6  # how often positions are shared out within each side, where lengths matter
+RUNS = 6  # exchanges of runs per assignment
+MOST_ROUNDS = 20_000
+
+
+def anneal(problem: Instance, ordering: Ints, rng: np.random.Generator, budget: Budget, *, hot: float = 2.5) -> Ints:
+    """The best ordering met on a walk that grows colder.
+
+    ``problem``: the costs. ``ordering``: shape (n,), keeps the constraints, as every ordering on the walk does.
+    ``rng``: makes the walk. ``budget``: spent to the end: the walk is as long as it permits. ``hot``: noise at its
+    start, in deviations of the links.
+    """
+    walk = _Walk(problem, ordering, rng)
+    each = walk.round_cost
+    rounds = min(int(budget.left / each), MOST_ROUNDS)
+    heat = hot * _scale(problem)
+    best, best_value = ordering, walk.value
+    for turn in range(rounds):
+        warmth = heat * (1 - turn / rounds) ** 2
+        walk.share_out(warmth)
+        for number in walk.rng.integers(0, len(walk.patterns), size=STRETCHES).tolist():
+            walk.try_stretches(walk.patterns[number], warmth / 5)
+        for number in rng.permutation(len(walk.runs))[:RUNS] if walk.runs else ():
+            walk.try_exchange(walk.runs[number], warmth)
+        if walk.value < best_value:
+            best, best_value = walk.ordering, walk.value
+    budget.spend(max(rounds, 0) * each)
+    return best
+
+
+def _scale(problem: Instance) -> float:
+    """How much links differ, or, where they hardly do, a small part of what position costs do."""
+    every = 1 + len(problem.cost) // 500  # of many items, some
+    tables = (table[::every, ::every] for table in (problem.link, problem.cost))
+    links, costs = (table[np.isfinite(table)] for table in tables)
+    return max(float(links.std()) if len(links) else 0.0, 0.1 * float(costs.std()))
+
+
+@dataclass(frozen=True, eq=False)
+class _Pattern:
+    """Stretches that do not touch, each turned round or with an end moved to its other end."""
+
+    source: Ints  # (n,) the position from which each position takes its item
+    number: Ints  # (n,) the stretch of each position; ``count`` for none
+    near: Ints  # (n + 1,) the stretch that each link touches; ``count`` for none
+    count: int
+
+
+def _pattern(n: int, rng: np.random.Generator) -> _Pattern | None:
+    """Stretches drawn, their lengths evenly by their logarithm; None where none fits."""
+    k = np.arange(n)
+    longest = np.log(max(3.0, min(n / 2, 60.0)))
+    lengths = np.exp(rng.random(n // 3 + 1) * (longest - np.log(2)) + np.log(2)).astype(np.intp)
+    starts = np.cumsum(lengths + 1) - lengths - 1 + int(rng.integers(0, 4))  # one position between two stretches
+    count = int(np.searchsorted(starts + lengths, n, side="right"))
+    if not count:
+        return None
+    number = np.searchsorted(starts[:count], k, side="right") - 1
+    first, length = starts[number], lengths[number]
+    inside = (number >= 0) & (k < first + length)
+    shift = rng.integers(-2, 3, size=count)[number]
+    source = np.where(shift == 0, 2 * first + length - 1 - k, first + (k - first + shift) % length)
+    number = np.where(inside, number, count)
+    near = np.minimum(np.append(number, count), np.append(count, number))
+    return _Pattern(np.where(inside, source, k), number, near, count)
+
+
+class _Walk:
+    """An ordering on its way, with what each position and each link of it costs."""
+
+    def __init__(self, problem: Instance, ordering: Ints, rng: np.random.Generator) -> None:
+        n = len(ordering)
+        self.problem, self.rng, self.n, self.k = problem, rng, n, np.arange(n)
+        self.link = np.zeros((n + 1, n + 1))
+        self.link[:n, :n] = problem.link
+        self.flat_link, self.flat_cost = self.link.ravel(), np.ascontiguousarray(problem.cost).ravel()
+        fixed = set(problem.constraints.fixed.values())
+        self.loose = np.ones(n, dtype=bool)  # items that are neither fixed nor in a run
+        self.loose[[*fixed, *(item for run in problem.constraints.together for item in run)]] = False
+        self.runs = [run for run in problem.constraints.together if not fixed & set(run)]
+        self.patterns = [one for one in (_pattern(n, rng) for _ in range(PATTERNS)) if one is not None]
+        self._framed = np.full(n + 2, n)
+        self._stand(ordering)
+
+    @property
+    def round_cost(self) -> float:
+        """The work of one round."""
+        shared = min(self.n / 3, MOST_SHARED)
+        assigning = 0.02 * shared**2 + 4.5e-4 * shared**3
+        return 100.0 + 0.7 * self.n + assigning + min(len(self.runs), RUNS) * (15.0 + 0.1 * self.n)
+
+    def _stand(self, ordering: Ints) -> None:
+        """Take an ordering as it is."""
+        self.ordering = ordering
+        self.costs, self.links = self._measure(ordering)
+        self.value = float(self.costs.sum() + self.links.sum())
+
+    def _measure(self, ordering: Ints) -> tuple[Floats, Floats]:
+        """What the n positions and the n + 1 links of an ordering cost, those of the dummy item included."""
+        self._framed[1:-1] = ordering
+        at = self._framed * (self.n + 1)
+        return self.flat_cost.take(ordering * self.n + self.k), self.flat_link.take(at[:-1] + self._framed[1:])
+
+    def share_out(self, warmth: float) -> None:
+        """Share out positions, of which no two are neighbours, among their items."""
+        from scipy.optimize import linear_sum_assignment
+
+        n, problem, ordering, rng = self.n, self.problem, self.ordering, self.rng
+        chance = np.ones(n + 2)
+        chance[1:-1] = rng.random(n)
+        k = np.flatnonzero(self.loose[ordering] & (chance[1:-1] < chance[:-2]) & (chance[1:-1] < chance[2:]))
+        k = np.sort(rng.permutation(k)[:MOST_SHARED]) if len(k) > MOST_SHARED else k
+        items = ordering[k]
+        framed = np.append(ordering, n)  # positions -1 and n: the dummy item
+        column = items[:, np.newaxis]
+        cost = problem.cost[column, k] + self.link[framed[k - 1], column] + self.link[column, framed[k + 1]]
+        if problem.has_loads and rng.random() < WITHIN:  # what each zone holds stays the same
+            zone = problem.zone[k]
+            cost[zone[:, np.newaxis] != zone] = np.inf
+        rows, columns = linear_sum_assignment(cost + warmth * rng.random(cost.shape))
+        out = ordering.copy()
+        out[k[columns]] = items[rows]
+        out = _mend(problem, ordering, out) if problem.before.size else out
+        if not (problem.has_loads and problem.overload(out)):
+            self._stand(out)
+
+    def try_stretches(self, pattern: _Pattern, warmth: float) -> None:
+        """Take those stretches of a pattern that pass."""
+        count, number, problem = pattern.count, pattern.number, self.problem
+        trial = self.ordering[pattern.source]
+        costs, links = self._measure(trial)
+        totals = np.bincount(number, costs - self.costs, count + 1)
+        totals += np.bincount(pattern.near, links - self.links, count + 1)
+        passed = np.zeros(count + 1, dtype=bool)
+        passed[:count] = totals[:count] < warmth * self.rng.standard_exponential(count)
+        if not passed.any():
+            return
+        out = np.where(passed[number], trial, self.ordering)
+        if problem.before.size:
+            place = np.argsort(out)
+            bad = place[problem.before[0]] >= place[problem.before[1]]
+            if bad.any():  # both of a broken pair are in one stretch
+                passed[number[place[problem.before[0, bad]]]] = False
+                out = np.where(passed[number], trial, self.ordering)
+        self.ordering = out
+        self.costs = np.where(passed[number], costs, self.costs)
+        self.links = np.where(passed[pattern.near], links, self.links)
+        self.value += float(totals[passed].sum())
+
+    def try_exchange(self, run: tuple[int, ...], warmth: float) -> None:
+        """Exchange a run with a stretch of its length, where that passes."""
+        start = int(np.flatnonzero(self.ordering == run[0])[0])
+        end = int(self.rng.integers(0, self.n - len(run) + 1))
+        trial = _exchange_stretches(self.ordering, start, end, len(run))
+        reached = self.problem.value(trial)
+        if reached - self.value < warmth * self.rng.standard_exponential() and self.problem.keeps(trial):
+            self._stand(trial)
+
+
+def _mend(problem: Instance, ordering: Ints, out: Ints) -> Ints:
+    """The new ordering, with those exchanges taken back that break ``before``: whole circles of them."""
+    n = len(ordering)
+    moves = np.argsort(ordering)[out]  # the item now at j came from moves[j]
+    while True:
+        place = np.argsort(out)
+        bad = place[problem.before[0]] >= place[problem.before[1]]
+        if not bad.any():
+            return out
+        for at in place[problem.before[:, bad]].ravel().tolist():
+            for _ in range(n):
+                out[at] = ordering[at]
+                at = int(moves[at])
+                if out[at] == ordering[at]:
+                    break
+
+
+def _exchange_stretches(ordering: Ints, i: int, j: int, length: int) -> Ints:
+    """Two stretches of one length exchanged; moved instead where they overlap."""
+    if abs(i - j) < length:
+        return shift(ordering, i, j, length)
+    out = ordering.copy()
+    out[i : i + length], out[j : j + length] = ordering[j : j + length], ordering[i : i + length]
+    return out

@@ -1,0 +1,482 @@
+"""Units shared out between sides: every side that there can be is filled, and sides are joined at the least cost.
+
+Parts that cannot stand on a side in the best arrangement are left out before: each unit has a price, which a side is
+paid for taking it (Lagrange's relaxation of "each unit once"). A side takes what leaves it the least to pay; what all
+sides pay together is a lower bound, and a part that costs a side more than its best one by more than the best
+arrangement is above the bound is in no best arrangement. Prices are found by subgradients; any give a true bound.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from math import comb
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fabula.core.essence import Floats
+from fabula.core.solver.constraints import Constraints
+from fabula.core.solver.domains import Bools, positions_allowed, settle, side_sizes, units
+from fabula.core.solver.dp import NEVER, Criterion, Longs, Side, Subsets, cap, fill, mask_of, side, subset_sums
+from fabula.core.solver.kinds import SLACK
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """So many items kept, on sides that hold so much.
+
+    ``constraints``: what must be kept. ``subsets``: of all units. ``kept``: how many items are kept. ``room``: the most
+    a side may hold.
+    """
+
+    constraints: Constraints
+    subsets: Subsets
+    kept: int
+    room: float
+
+    @property
+    def complete(self) -> bool:
+        """Whether nothing is left out."""
+        return self.kept == self.constraints.n
+
+    @property
+    def simple(self) -> bool:
+        """Whether joining the sides is no work worth pruning."""
+        return self.constraints.sides == 1 or (self.constraints.sides == 2 and self.complete)
+
+    @cached_property
+    def final(self) -> Longs:
+        """The subsets that can be what is kept."""
+        s, c = self.subsets, self.constraints
+        named = mask_of({int(s.parts.of[item]) for item in c.must_keep})
+        sets = s.of_items.get(self.kept, np.empty(0, dtype=np.int64))
+        limit = np.inf if c.limit is None else c.limit * SLACK
+        return np.asarray(sets[(sets & named == named) & (s.load[sets] <= limit)])
+
+    @cached_property
+    def sizes(self) -> range:
+        """How many items a side can have, by the lengths alone."""
+        sizes = side_sizes(self.constraints, self.kept, self.room)
+        if self.constraints.sides == 1:
+            return range(self.kept, self.kept + (self.kept in sizes))
+        return sizes
+
+    def steps(self, side: int) -> list[tuple[int, int]]:
+        """Pairs (items on the sides before, items on this side)."""
+        low, high = self.sizes.start, self.sizes.stop - 1
+        behind = self.constraints.sides - side - 1
+        return [
+            (begun, size)
+            for begun in range(side * low, min(side * high, self.kept) + 1)
+            for size in self.sizes
+            if behind * low <= self.kept - begun - size <= behind * high
+        ]
+
+    def candidates(self, side: int, items: int) -> Longs:
+        """The subsets with so many items that can be the sides up to this one."""
+        s, sides = self.subsets, self.constraints.sides
+        if side == sides - 1:
+            return self.final
+        sets = s.of_items.get(items, np.empty(0, dtype=np.int64))
+        least = float(s.load[-1]) - (sides - 1 - side) * self.room if self.complete else 0.0
+        load = s.load[sets]
+        return sets[s.is_closed[sets] & (load >= least * (1 - 1e-12)) & (load <= (side + 1) * self.room)]
+
+    @cached_property
+    def _whole(self) -> Bools | None:
+        return positions_allowed(self.constraints, self.kept)
+
+    def domain(self, side: int, begun: int, size: int) -> Bools | None:
+        """Which item may stand where on a side that begins after ``begun`` items: shape (n, size)."""
+        if self._whole is None:
+            return None
+        here = self._whole[:, begun : begun + size].copy()
+        for (number, position), item in self.constraints.ends.items():
+            if number != side:
+                here[item] = False
+            elif not -size <= position < size or not settle(here, item, position % size):
+                return None
+        return here
+
+
+def plan(constraints: Constraints, kept: int, room: float) -> Plan:
+    """A plan, with the subsets of its units."""
+    parts = units(constraints)
+    lengths = np.array([constraints.weights[list(run)].sum() for run in parts.members])
+    return Plan(constraints, Subsets(parts, lengths), kept, room)
+
+
+# Sides joined: the cheapest way to share the units of each subset out between the sides so far and the next one.
+
+MOST_ENTRIES = 1 << 18  # of an array of pairs of subsets
+NO_SETS = np.empty(0, dtype=np.int64)
+
+Numbers = tuple[Longs, Longs | None]
+
+
+def join(
+    subsets: Subsets, criterion: Criterion, before: Numbers, following: Numbers, wanted: Longs, size: int
+) -> Numbers:
+    """The cheapest way for each wanted subset, of which ``size`` items stand on the following side.
+
+    ``subsets``, ``criterion``: the units, and what is minimised. ``before``, ``following``: both numbers of the
+    cheapest way for each subset, shape (2^u,), on the sides so far and on the following. ``wanted``: shape (w,),
+    subsets that hold the same number of items. ``size``: how many items the following side has. Returns both numbers
+    for each wanted subset, shape (w,).
+    """
+    shape = subsets.every.shape
+    found = np.full(shape, NEVER), None if before[1] is None else np.full(shape, NEVER)
+    held = np.bincount(np.bitwise_count(wanted), minlength=1)
+    many = sum(int(number) * comb(count, size) for count, number in enumerate(held))  # with single items
+    ahead, behind = (np.flatnonzero(numbers[0] < NEVER) for numbers in (before, following))
+    if len(ahead) * len(behind) < 4 * many:
+        _join_pairs(criterion, before, following, ahead, behind, found)
+    else:
+        _join_shares(subsets, criterion, before, following, wanted, size, found)
+    return found[0][wanted], None if found[1] is None else found[1][wanted]
+
+
+def keep_better(kept: Numbers, sets: Longs, total: Longs, minor: Longs | None) -> None:
+    """Write down what is better than what is known of some subsets, each named once, in place."""
+    first, second = kept
+    better = total < first[sets]
+    if second is not None and minor is not None:
+        better |= (total == first[sets]) & (minor < second[sets])
+        second[sets] = np.where(better, minor, second[sets])
+    first[sets] = np.where(better, total, first[sets])
+
+
+def _join_pairs(
+    criterion: Criterion, before: Numbers, following: Numbers, ahead: Longs, behind: Longs, found: Numbers
+) -> None:
+    """Try every pair of the subsets there are on either side."""
+    step = max(1, MOST_ENTRIES // max(1, len(behind)))
+    for at in range(0, len(ahead), step):
+        rows, columns = np.nonzero((ahead[at : at + step, np.newaxis] & behind) == 0)
+        one, other = ahead[at + rows], behind[columns]
+        totals = criterion.join(before[0][one], following[0][other])
+        sets = one | other
+        if before[1] is None or following[1] is None:
+            order = np.lexsort([totals, sets])
+            minor = None
+        else:
+            minor = before[1][one] + following[1][other]
+            order = np.lexsort([minor, totals, sets])
+        order = order[np.flatnonzero(np.diff(sets[order], prepend=-1))]  # the best of each subset
+        keep_better(found, sets[order], totals[order], None if minor is None else minor[order])
+
+
+def _join_shares(
+    subsets: Subsets,
+    criterion: Criterion,
+    before: Numbers,
+    following: Numbers,
+    wanted: Longs,
+    size: int,
+    found: Numbers,
+) -> None:
+    """Try every part of every wanted subset."""
+    for sets, parts in shares(subsets, wanted, size):
+        rest = sets[:, np.newaxis] - parts
+        totals = criterion.join(before[0][rest], following[0][parts])
+        best = totals.min(axis=1)
+        minor = None
+        if before[1] is not None and following[1] is not None:
+            rows, columns = np.nonzero(totals == best[:, np.newaxis])
+            ties = before[1][rest[rows, columns]] + following[1][parts[rows, columns]]
+            minor = np.minimum.reduceat(ties, np.flatnonzero(np.diff(rows, prepend=-1)))
+        keep_better(found, sets, cap(best), minor)
+
+
+def shares(subsets: Subsets, wanted: Longs, size: int) -> Iterator[tuple[Longs, Longs]]:
+    """Wanted subsets, some at a time (r,), and all parts of each that can have ``size`` items (r, c)."""
+    counts = np.bitwise_count(wanted)
+    held = np.unique(np.bitwise_count(subsets.of_items.get(size, NO_SETS)))
+    for count in np.unique(counts).tolist():
+        sets = wanted[counts == count]
+        bits = _bits(sets, count)
+        for taken in held[held <= count].tolist():
+            chosen = _choices(count, taken)  # (count, c)
+            step = max(1, MOST_ENTRIES // chosen.shape[1])
+            for at in range(0, len(sets), step):
+                yield sets[at : at + step], (bits[at : at + step] @ chosen).astype(np.int64)
+
+
+def _bits(sets: Longs, count: int) -> NDArray[np.float32]:
+    """The bits of subsets of ``count`` units, as numbers: shape (w, count)."""
+    width = int(sets.max(initial=1)).bit_length()
+    units = np.nonzero((sets[:, np.newaxis] >> np.arange(width)) & 1)[1].reshape(len(sets), count)
+    return np.asarray(2.0**units, dtype=np.float32)  # exact below 2^24
+
+
+@lru_cache(maxsize=32)
+def _choices(count: int, taken: int) -> NDArray[np.float32]:
+    """Every choice of some of ``count`` bits: a column of zeros and ones each, shape (count, c)."""
+    every = np.arange(1 << count)
+    chosen = every[np.bitwise_count(every) == taken]
+    return np.asarray((chosen >> np.arange(count)[:, np.newaxis]) & 1, dtype=np.float32)
+
+
+# Pruning: parts that cannot stand on a side in the best arrangement are left out before the sides are joined.
+
+Singles = dict[tuple[int, int, int], Numbers]
+
+ROUNDS = 60
+FEW = 1500  # parts per side at the first attempt
+MARGIN = 1 << 24  # above the rounding of large numbers, below the grain of what they hold
+
+
+@dataclass(frozen=True, eq=False)
+class Prices:
+    """What each part leaves each side to pay above its best one, and the bound of the whole."""
+
+    excess: dict[tuple[int, int, int], Floats]
+    bound: float
+
+
+def price_units(planned: Plan, single: Singles) -> Prices | None:
+    """Prices, found by subgradients; None where some side has no part at all."""
+    sides = planned.constraints.sides
+    keys: list[list[tuple[int, int, int]]] = [[key for key in single if key[0] == side] for side in range(sides)]
+    sets = [np.concatenate([_sets(planned, key) for key in group] or [NO_SETS]) for group in keys]
+    costs = [np.concatenate([single[key][0] for key in group] or [NO_SETS]).astype(np.float64) for group in keys]
+    possible = [cost < NEVER for cost in costs]
+    sets = [group[kept] for group, kept in zip(sets, possible, strict=True)]
+    costs = [group[kept] for group, kept in zip(costs, possible, strict=True)]
+    out = planned.subsets.every[-1] - planned.final  # what is left out pays nothing and is paid nothing less
+    if not all(map(len, sets)) or not len(out):
+        return None
+    sets, costs = [*sets, out], [*costs, np.zeros(len(out))]
+    price, bound = _prices(len(planned.subsets.lengths), sets, costs)
+    value = subset_sums(price.tolist())
+    best = [float((cost - value[group]).min()) for group, cost in zip(sets, costs, strict=True)]
+    excess = {key: np.asarray(single[key][0] - value[_sets(planned, key)] - best[key[0]]) for key in single}
+    return Prices(excess, bound)
+
+
+def _sets(planned: Plan, key: tuple[int, int, int]) -> Longs:
+    return planned.subsets.of_items.get(key[2], NO_SETS)
+
+
+def _prices(units: int, sets: list[Longs], costs: list[Floats]) -> tuple[Floats, float]:
+    """The prices with the highest bound that was met, and that bound."""
+    scale = sum(float(cost.min()) for cost in costs) / units
+    price = np.full(units, scale)
+    step = max(float(np.median(cost)) - float(cost.min()) for cost in costs) / units or 1.0
+    best, chosen, smoothed, stale = -np.inf, price, np.zeros(units), 0
+    for _ in range(ROUNDS):
+        value = subset_sums(price.tolist())
+        taken, bound = np.zeros(units), float(price.sum())
+        for group, cost in zip(sets, costs, strict=True):
+            left = cost - value[group]
+            at = int(left.argmin())
+            bound += float(left[at])
+            taken += (int(group[at]) >> np.arange(units)) & 1
+        stale = 0 if bound > best else stale + 1
+        best, chosen = (bound, price) if bound > best else (best, chosen)
+        if stale >= 4:
+            step, stale, price = step / 2, 0, chosen
+        smoothed = (1.0 - taken) + 0.5 * smoothed
+        if not (taken != 1).any():
+            break
+        price = price + step * smoothed
+    return chosen, best
+
+
+def by_price(single: Singles, prices: Prices) -> Iterator[tuple[Singles, float]]:
+    """Ever more parts, and how far above the bound an arrangement of them is still proven to be the best."""
+    every = np.concatenate([excess[excess < NEVER / 4] for excess in prices.excess.values()])
+    sides = 1 + max(key[0] for key in single)
+    count = FEW * sides
+    while True:
+        limit = np.inf if count >= len(every) else float(np.partition(every, count)[count])
+        yield _within(single, prices, limit), limit
+        if count >= len(every):
+            return
+        count *= 6
+
+
+def parts_within(single: Singles, prices: Prices, best: int) -> Singles:
+    """The parts that can be in an arrangement that is not worse than ``best``."""
+    return _within(single, prices, best - prices.bound + MARGIN)
+
+
+def _within(single: Singles, prices: Prices, limit: float) -> Singles:
+    return {
+        key: (np.where(prices.excess[key] <= limit, numbers[0], NEVER), numbers[1]) for key, numbers in single.items()
+    }
+
+
+def worst_limits(planned: Plan, criterion: Criterion, single: Singles) -> Longs:
+    """What the largest deviation can be, rising, from a lower bound on.
+
+    Each unit must stand somewhere: no largest deviation is below the largest of the smallest with each unit.
+    """
+    least = np.full(len(planned.subsets.lengths), NEVER)
+    kept = [unit for unit in range(len(least)) if (planned.final >> unit & 1 == 1).all()]
+    every: list[Longs] = []
+    for key, numbers in single.items():
+        possible = numbers[0] < NEVER
+        sets, worst = _sets(planned, key)[possible], numbers[0][possible] & criterion.mask
+        every.append(np.unique(worst))
+        for unit in kept:
+            least[unit] = min(int(least[unit]), int(worst[sets >> unit & 1 == 1].min(initial=NEVER)))
+    floor = max((int(least[unit]) for unit in kept), default=0)
+    limits = np.unique(np.concatenate(every or [NO_SETS]))
+    return limits[limits >= floor]
+
+
+# Sides filled and joined, under one criterion.
+
+
+@dataclass(frozen=True, eq=False)
+class Filled:
+    """Sides filled under one criterion.
+
+    ``plan``, ``criterion``: what was filled, and what was minimised. ``single``: for (side, items before it, its size):
+    both numbers of its subsets, where that side can be. ``joined``: for each side: both numbers of each subset (2^u,)
+    on the sides up to it. ``alone``: the side, where there is one and nothing is left out.
+    """
+
+    plan: Plan
+    criterion: Criterion
+    single: Singles
+    joined: list[Numbers]
+    alone: Side | None = None
+
+    @property
+    def best(self) -> int:
+        """The smallest number; NEVER where nothing keeps the constraints."""
+        return int(self.joined[-1][0].min())
+
+
+def single_sides(planned: Plan, criterion: Criterion) -> Singles:
+    """Both numbers of every subset on each side that there can be."""
+    single: Singles = {}
+    known: dict[bytes, Numbers] = {}
+    for number in range(planned.constraints.sides):
+        for begun, size in planned.steps(number):
+            allowed = planned.domain(number, begun, size)
+            if allowed is None:
+                continue
+            at = begun if criterion.shared is not None else 0
+            key = size.to_bytes(4) + at.to_bytes(4) + allowed.tobytes()
+            if key not in known:
+                first, second = fill(_side(planned, criterion, allowed, begun))
+                here = planned.subsets.of_items.get(size, NO_SETS)
+                known[key] = first[here], None if second is None else second[here]
+            single[number, begun, size] = known[key]
+    return single
+
+
+def _side(planned: Plan, criterion: Criterion, allowed: Bools, begun: int) -> Side:
+    return side(planned.subsets, criterion, allowed, planned.room, begun=begun)
+
+
+def join_sides(planned: Plan, criterion: Criterion, single: Singles) -> list[Numbers]:
+    """Both numbers of each subset on the sides up to each."""
+    out: list[Numbers] = []
+    for number in range(planned.constraints.sides):
+        kept = _nothing(planned.subsets, criterion)
+        for begun, size in planned.steps(number):
+            if (number, begun, size) not in single:
+                continue
+            following = spread(planned.subsets, criterion, size, single[number, begun, size])
+            sets = planned.candidates(number, begun + size)
+            if number == 0:
+                total, minor = following[0][sets], None if following[1] is None else following[1][sets]
+            else:
+                before = _with_items(planned.subsets, out[-1], begun)
+                total, minor = join(planned.subsets, criterion, before, following, sets, size)
+            keep_better(kept, sets, total, minor)
+        out.append(kept)
+    return out
+
+
+def _nothing(subsets: Subsets, criterion: Criterion) -> Numbers:
+    shape = subsets.every.shape
+    return np.full(shape, NEVER), None if criterion.minor is None else np.full(shape, NEVER)
+
+
+def spread(subsets: Subsets, criterion: Criterion, size: int, numbers: Numbers) -> Numbers:
+    """The numbers of the subsets with ``size`` items, in arrays over all subsets."""
+    first, second = _nothing(subsets, criterion)
+    here = subsets.of_items.get(size, NO_SETS)
+    first[here] = numbers[0]
+    if second is not None and numbers[1] is not None:
+        second[here] = numbers[1]
+    return first, second
+
+
+def _with_items(subsets: Subsets, numbers: Numbers, items: int) -> Numbers:
+    """The numbers of those subsets alone that hold so many items."""
+    return np.where(subsets.items == items, numbers[0], NEVER), numbers[1]
+
+
+# Whether parts can be joined to an arrangement at all, their costs aside: much quicker than the cheapest join.
+
+FEW_PAIRS = 1 << 22
+
+
+def can_join(planned: Plan, criterion: Criterion, single: Singles, limit: int) -> bool:
+    """Whether there is an arrangement of parts none of which costs a side more than ``limit``."""
+    last = planned.constraints.sides - 1
+    reached = np.zeros(len(planned.subsets.every), dtype=bool)
+    closing = _closing(planned, criterion, single, limit)
+    for number in range(last):
+        before, reached = reached, np.zeros_like(reached)
+        for begun, size in planned.steps(number):
+            parts = _parts(planned, criterion, single, (number, begun, size), limit)
+            sets = planned.candidates(number, begun + size)
+            if number == last - 1 and closing is not None:
+                sets = sets[closing[sets]]
+            if number == 0:
+                reached[sets] |= parts[sets]
+            else:
+                _join(planned, before & (planned.subsets.items == begun), parts, reached, sets, size)
+    if closing is not None:
+        return bool((reached & closing).any())
+    whole = np.zeros_like(reached)
+    for begun, size in planned.steps(last):
+        parts = _parts(planned, criterion, single, (last, begun, size), limit)
+        _join(planned, reached & (planned.subsets.items == begun), parts, whole, planned.final, size)
+    return bool(whole[planned.final].any())
+
+
+def _parts(planned: Plan, criterion: Criterion, single: Singles, key: tuple[int, int, int], limit: int) -> Bools:
+    """Which subsets can be a side: shape (2^u,)."""
+    out = np.zeros(len(planned.subsets.every), dtype=bool)
+    numbers = single.get(key)
+    if numbers is not None:
+        here = planned.subsets.of_items.get(key[2], NO_SETS)
+        out[here] = (numbers[0] < NEVER) & (numbers[0] & criterion.mask <= limit)
+    return out
+
+
+def _closing(planned: Plan, criterion: Criterion, single: Singles, limit: int) -> Bools | None:
+    """Which subsets leave what can be the last side, where nothing is left out: shape (2^u,); None where it may be."""
+    if not planned.complete:
+        return None
+    last = planned.constraints.sides - 1
+    out = np.zeros(len(planned.subsets.every), dtype=bool)
+    for begun, size in planned.steps(last):
+        out |= _parts(planned, criterion, single, (last, begun, size), limit)[::-1]  # the complement of each subset
+    return out
+
+
+def _join(planned: Plan, before: Bools, parts: Bools, reached: Bools, sets: Longs, size: int) -> None:
+    """Mark those of some subsets that a subset so far and a part make up, in place."""
+    sets = sets[~reached[sets]]
+    ahead, behind = np.flatnonzero(before), np.flatnonzero(parts)
+    held = np.bincount(np.bitwise_count(sets), minlength=1)
+    many = sum(int(number) * comb(count, size) for count, number in enumerate(held))
+    if len(ahead) * len(behind) < min(2 * many, FEW_PAIRS):
+        rows, columns = np.nonzero((ahead[:, np.newaxis] & behind) == 0)
+        met = np.zeros_like(reached)
+        met[ahead[rows] | behind[columns]] = True
+        reached[sets] |= met[sets]
+        return
+    for some, shared in shares(planned.subsets, sets, size):
+        reached[some] |= (parts[shared] & before[some[:, np.newaxis] - shared]).any(axis=1)

@@ -1,0 +1,376 @@
+"""Goals: what it costs an item to stand at a position."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from fabula.core.essence import Floats, as_essence
+from fabula.core.fit import distances
+from fabula.core.ordering import Ints
+from fabula.core.solver.constraints import Constraints
+from fabula.core.solver.kinds import count_alike
+from fabula.core.template import Template
+from fabula.errors import InputError
+
+MOST_SORTED = 1000  # items beyond which rows of flow are added up as they are listed, but for rounding
+DIGITS = 4
+
+
+@dataclass(frozen=True, eq=False)
+class PositionCosts:
+    """Dense tables (n, m) of what n items cost at each of m positions; each is made, and checked, once."""
+
+    n: int
+    make: Callable[[int], ArrayLike]
+    _known: dict[int, Floats] = field(default_factory=dict, repr=False)
+
+    def at(self, m: int) -> Floats:
+        """The table for m positions."""
+        if m not in self._known:
+            costs = np.asarray(self.make(m), dtype=np.float64)
+            if costs.shape != (self.n, m) or not np.isfinite(costs).all():
+                raise InputError(
+                    f"a table for {m} positions must be finite, of shape ({self.n}, {m}); got {costs.shape}"
+                )
+            self._known[m] = costs
+        return self._known[m]
+
+    def take(self, items: Ints) -> PositionCosts:
+        """The tables of some items, in the order they are named."""
+        return PositionCosts(len(items), lambda m: self.at(m)[items])
+
+
+@dataclass(frozen=True, eq=False)
+class Goal:
+    """What positions cost n items: deviations from a template, or tables by the position on a side and in the whole.
+
+    Made by :meth:`template` or :meth:`table`; of a number of items alone, positions cost nothing.
+
+    Examples
+    --------
+    >>> goal = Goal.template([0.5, 2.0], Template([0, 1], [0, 1]))
+    >>> goal.costs(2)
+    array([[0.5, 0.5],
+           [2. , 1. ]])
+    """
+
+    n: int
+    essence: Floats | None = None
+    follows: Template | None = None
+    side: PositionCosts | None = None
+    whole: PositionCosts | None = None
+
+    @classmethod
+    def template(cls, essence: ArrayLike, template: Template) -> Goal:
+        """Deviations from a template: the largest one counts first, their sum second.
+
+        Parameters
+        ----------
+        essence
+            Shape (n,) or (n, d), finite, on the template's scale.
+        template
+            With values of shape (knots,) or (knots, d). Each side follows it from its beginning to its end.
+        """
+        values = as_essence(essence)
+        if values.shape[1:] != template.values.shape[1:]:
+            dimensions = 1 if values.ndim == 1 else values.shape[1]
+            raise InputError(
+                f"essence has {dimensions} dimension(s), template has {template.dimensions}: they must agree"
+            )
+        return cls(len(values), essence=values, follows=template)
+
+    @classmethod
+    def table(
+        cls,
+        side: ArrayLike | Callable[[int], ArrayLike] | None = None,
+        n: int | None = None,
+        *,
+        whole: ArrayLike | Callable[[int], ArrayLike] | None = None,
+    ) -> Goal:
+        """Costs of any sign, a model's minus scores say: their sum counts alone.
+
+        Where nothing is left out and there is one side, one table is all that is looked at: an array. With a limit, or
+        with sides, a function is asked once for each number of positions that is tried.
+
+        Parameters
+        ----------
+        side
+            Shape (n, n): what each item costs at each position; or a function from a number of positions m, those of
+            one side, to a table (n, m).
+        n
+            How many items there are, where only functions are given.
+        whole
+            The same by the number of all positions, those of every side: each side has those where it stands.
+
+        Examples
+        --------
+        >>> Goal.table([[0.0, 1.0], [2.0, 0.0]]).costs(2)
+        array([[0., 1.],
+               [2., 0.]])
+        """
+        given = [table for table in (side, whole) if table is not None]
+        if not given:
+            raise InputError("a goal needs a table by the position on a side, in the whole, or both")
+        n = next((len(np.asarray(table)) for table in given if not callable(table)), n)
+        if n is None:
+            raise InputError("a goal of functions alone must be told n, how many items there are")
+        return cls(n, side=_as_costs(side, n), whole=_as_costs(whole, n))
+
+    @property
+    def nothing(self) -> bool:
+        """Whether positions cost nothing."""
+        return self.follows is None and self.side is None and self.whole is None
+
+    def costs(self, m: int) -> Floats:
+        """The deviation, or the tables' cost, of each item at each of m positions that are all there are: (n, m)."""
+        return self.on_side(m) if self.whole is None else self.on_side(m) + self.whole.at(m)
+
+    def on_side(self, m: int) -> Floats:
+        """What counts of it by the position on a side of m, shape (n, m)."""
+        if self.follows is not None:
+            return distances(self.rows[:, np.newaxis], self.targets(m).reshape(1, m, -1))
+        return np.zeros((self.n, m)) if self.side is None else self.side.at(m)
+
+    def in_whole(self, m: int) -> Floats:
+        """What counts of it by the position in the whole of m, shape (n, m)."""
+        return np.zeros((self.n, m)) if self.whole is None else self.whole.at(m)
+
+    def along(self, sizes: Sequence[int]) -> Floats:
+        """The cost of each item at each position of sides that follow each other: shape (n, sum of sizes).
+
+        Examples
+        --------
+        >>> Goal.table(whole=lambda m: np.arange(m)[np.newaxis], n=1).along([2, 1])
+        array([[0., 1., 2.]])
+        """
+        costs = np.concatenate([self.on_side(size) for size in sizes], axis=1)
+        return costs if self.whole is None else costs + self.whole.at(costs.shape[1])
+
+    @property
+    def rows(self) -> Floats:
+        """The essence of each item, shape (n, d)."""
+        if self.essence is None:
+            raise InputError("a goal given as a table has no essence")
+        return self.essence.reshape(self.n, -1)
+
+    def targets(self, m: int) -> Floats:
+        """The template at each of m positions: shape (m,) or (m, d)."""
+        if self.follows is None:
+            raise InputError("a goal given as a table has no targets")
+        return self.follows.samples(m)
+
+    def take(self, items: ArrayLike) -> Goal:
+        """The goal of some items, in the order they are named."""
+        chosen = np.asarray(items, dtype=np.intp)
+        return Goal(
+            len(chosen),
+            essence=None if self.essence is None else self.essence[chosen],
+            follows=self.follows,
+            side=None if self.side is None else self.side.take(chosen),
+            whole=None if self.whole is None else self.whole.take(chosen),
+        )
+
+
+def _as_costs(table: ArrayLike | Callable[[int], ArrayLike] | None, n: int) -> PositionCosts | None:
+    if table is None or callable(table):
+        return None if table is None else PositionCosts(n, table)
+    costs = np.asarray(table, dtype=np.float64)
+
+    def only(m: int) -> Floats:
+        if m != costs.shape[-1]:
+            raise InputError(f"the table is for {costs.shape[-1]} positions, and {m} are asked for: give a function")
+        return costs
+
+    return PositionCosts(n, only)
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """What no arrangement can get below.
+
+    Attributes
+    ----------
+    total
+        Of the sum of deviations, none above the largest one found; or of the weighed sum.
+    worst
+        Of the largest deviation; None where it does not count.
+    violations
+        Of the neighbours that are alike.
+    """
+
+    total: float
+    worst: float | None = None
+    violations: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Arrangement:
+    """An ordering under constraints.
+
+    Attributes
+    ----------
+    ordering
+        Shape (m,): the items kept, ``ordering[position] = item index``.
+    left_out
+        The items left out, rising.
+    sides
+        How many items stand on each side; empty for one side.
+    targets
+        Shape (m,) or (m, d): the template at each position; None for a goal given as a table.
+    deviations
+        Shape (m,): distance of each position's item from its target; None for a goal given as a table.
+    objective
+        The sum of deviations; with flow, the sum of their squares plus flow; for a table, the sum of its costs plus
+        flow.
+    bound
+        No ordering has a smaller objective, and, where the largest deviation comes first, one that is not larger.
+    gap
+        How much better another ordering could be at most, as a part of what was reached: of the neighbours that are
+        alike, of the largest deviation and of the objective, the largest gap. 0 where the ordering is the best.
+    exact
+        Whether no other ordering does better.
+    violations
+        How many neighbours carry the same label.
+    """
+
+    ordering: Ints
+    left_out: Ints
+    sides: tuple[int, ...]
+    targets: Floats | None = field(repr=False)
+    deviations: Floats | None = field(repr=False)
+    objective: float
+    bound: float
+    gap: float
+    exact: bool
+    violations: int = 0
+
+    @property
+    def worst(self) -> float | None:
+        """The largest deviation; None for a goal given as a table."""
+        return None if self.deviations is None else float(self.deviations.max())
+
+    @property
+    def mean(self) -> float | None:
+        """The mean deviation; None for a goal given as a table."""
+        return None if self.deviations is None else float(self.deviations.mean())
+
+
+def describe(
+    goal: Goal,
+    flow: Floats | None,
+    constraints: Constraints,
+    ordering: Ints,
+    sides: tuple[int, ...],
+    bounds: Bounds | None = None,
+) -> Arrangement:
+    """An arrangement with everything that is told of it; without bounds, it is the best."""
+    sizes = sides or (len(ordering),)
+    side = np.repeat(np.arange(len(sizes)), sizes)
+    targets, costs = _measure(goal, ordering, sizes)
+    deviations = None if goal.follows is None else costs
+    violations = 0 if constraints.apart is None else count_alike(constraints.apart[ordering], side)
+    at, flowing = float((costs if flow is None or deviations is None else costs**2).sum()), 0.0
+    if flow is not None:
+        flowing = float((flow[ordering[:-1], ordering[1:]] * (side[1:] == side[:-1])).sum())
+    objective = at + flowing
+    bound, gap = objective, 0.0
+    if bounds is not None:
+        bound = min(bounds.total, objective)
+        gap = _relative(objective - bound, abs(at) + abs(flowing))
+        gap = max(gap, _relative(violations - bounds.violations, violations))
+        if bounds.worst is not None and deviations is not None:
+            gap = max(gap, _relative(float(deviations.max()) - bounds.worst, float(deviations.max())))
+    left_out = np.setdiff1d(np.arange(goal.n), ordering)
+    return Arrangement(ordering, left_out, sides, targets, deviations, objective, bound, gap, gap == 0.0, violations)
+
+
+def _measure(goal: Goal, ordering: Ints, sizes: tuple[int, ...]) -> tuple[Floats | None, Floats]:
+    """The targets and the costs along an ordering, each side by itself."""
+    if goal.nothing:
+        return None, np.zeros(len(ordering))
+    if goal.follows is None:
+        return None, goal.along(sizes)[ordering, np.arange(len(ordering))]
+    targets = np.concatenate([goal.targets(size) for size in sizes])
+    return targets, distances(goal.rows[ordering], targets.reshape(len(ordering), -1))
+
+
+def _relative(gap: float, scale: float) -> float:
+    """A gap as a part; 0 where it is but rounding."""
+    return 0.0 if gap <= 1e-9 * max(scale, 1e-300) else min(1.0, gap / scale) if scale else 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """What is minimised: a goal, and the cost of neighbours (n, n) or None, under constraints."""
+
+    goal: Goal
+    flow: Floats | None
+    constraints: Constraints
+
+    @property
+    def counts_worst(self) -> bool:
+        """Whether the largest deviation comes first."""
+        return self.flow is None and self.goal.follows is not None
+
+    @property
+    def on_line(self) -> bool:
+        """Whether items and targets are numbers."""
+        return self.goal.follows is not None and self.goal.rows.shape[1] == 1
+
+    @property
+    def sorts(self) -> bool:
+        """Whether sorting tells all but which side an item is on: numbers, no flow and no wishes."""
+        return self.on_line and self.flow is None and not self.constraints.wishes
+
+    def costs(self, sizes: Sequence[int]) -> Floats:
+        """What is summed over positions, (n, kept), on sides of given sizes: deviations are squared beside flow."""
+        costs = self.goal.along(sizes)
+        return costs if self.flow is None or self.goal.follows is None else costs**2
+
+    def key(self, items: Ints, sizes: tuple[int, ...]) -> tuple[float, ...]:
+        """The criteria of an ordering, the first first."""
+        found = describe(self.goal, self.flow, self.constraints, items, sizes)
+        return (float(found.violations), *((found.worst or 0.0,) if self.counts_worst else ()), found.objective)
+
+    def take(self, items: Ints) -> Problem | None:
+        """The problem of some items alone, in the order they are named; None where the constraints do not permit it."""
+        constraints = self.constraints.renumber(items)
+        flow = None if self.flow is None else self.flow[np.ix_(items, items)]
+        return None if constraints is None else Problem(self.goal.take(items), flow, constraints)
+
+
+def canonical_order(goal: Goal, flow: Floats | None, constraints: Constraints) -> Ints:
+    """The items by value, or by cost; then by flow; then by length; as they are listed where nothing tells them apart.
+
+    It decides between orderings that tie in every criterion, so that the order in which items are listed has no say.
+    What the constraints ask for has no part in it, or a wish that already holds could change the result; lengths have
+    one only where they decide something anyway.
+
+    Returns order : shape (n,), item indices.
+
+    Examples
+    --------
+    >>> from fabula.core.template import Template
+    >>> canonical_order(Goal.template([3, 1, 2, 1], Template([0, 1], [0, 1])), None, Constraints(4))
+    array([1, 3, 2, 0])
+    """
+    known = np.zeros((goal.n, 0)) if goal.nothing else goal.costs(goal.n) if goal.follows is None else goal.rows
+    keys = list((known + 0.0).T)
+    if flow is not None and goal.n > MOST_SORTED:
+        keys += [flow.sum(axis=axis, dtype=np.float64).round(DIGITS) for axis in (1, 0)]
+    elif flow is not None:
+        out, into = (np.sort(table, axis=1) for table in (_without_self(flow), _without_self(flow.T)))
+        keys += [out.sum(axis=1), into.sum(axis=1), out[:, 0], into[:, 0]]
+    if constraints.lengths is not None and not constraints.one_side:
+        keys.append(constraints.lengths)
+    return np.lexsort(keys[::-1]) if keys else np.arange(goal.n)
+
+
+def _without_self(flow: Floats) -> Floats:
+    """The flow to other items: shape (n, n - 1), or (1, 1) for one item."""
+    n = len(flow)
+    return flow[~np.eye(n, dtype=bool)].reshape(n, n - 1) if n > 1 else np.zeros((1, 1))

@@ -1,0 +1,443 @@
+"""The search for more items than can be solved: without the wishes first, by tables or by drafts, and what bounds it.
+
+Up to a few hundred items everything is in two tables: for each of the most promising sizes of sides an ordering is
+constructed and annealed, and cheapest paths bound it. Of more items a draft by sorting, by assignment or along a short
+way is refined. All of it is counted in work, so that the same arguments give the same ordering everywhere.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+
+from fabula.core.fit import fit
+from fabula.core.ordering import Ints
+from fabula.core.solver.anneal import anneal, descend
+from fabula.core.solver.bottleneck import least_worst
+from fabula.core.solver.budget import UNITS_PER_SECOND, Budget
+from fabula.core.solver.constraints import Constraints
+from fabula.core.solver.construct import construct, rebalance
+from fabula.core.solver.domains import possible_counts, side_room
+from fabula.core.solver.drafts import Draft, assign_draft, line_draft
+from fabula.core.solver.dual import flow_floor, line_bounds, table_floor, wishes_floor
+from fabula.core.solver.instance import MOST_LAYOUTS, Candidate, Instance, Layouts, layouts, pose, position_bound
+from fabula.core.solver.kinds import count_alike
+from fabula.core.solver.lagrangian import PathSearch, first_prices, lowest_bound, sweep_cost
+from fabula.core.solver.line import even_sizes
+from fabula.core.solver.one_tree import link_bound
+from fabula.core.solver.problem import Bounds, Problem
+from fabula.core.solver.proof import FEW, MOST_ITEMS, prove
+from fabula.core.solver.tsp import route
+
+FREE = 0.1  # of the work, for the ordering without wishes
+MANY = 300  # items beyond which tables take too long
+MANY_ON_SIDES = 100  # the same where sides have very many sizes, or items are left out
+MANY_ROUTED, MANY_WISHED = 20, 60  # the same where neighbours count alone, without wishes and with some
+ROOMIER = 1.1  # how much more sides hold where no even ones were found
+ATTEMPTS = 8
+MOST_TRIED = 3  # layouts that are searched
+FEW_ITEMS = 100  # up to which several layouts are searched
+SETTLED = 50  # paths after which prices tell layouts apart
+MOST_JUDGING = 0.9  # of the work, to judge all layouts
+JUDGED = 1  # paths for each layout, from the prices of the nearest
+HOT, WARM = 1.0, 0.3  # noise at the start, in deviations of the links: from a construction, and from a draft
+BOUND_LATE = 0.2  # how much more work a bound of many items may take
+LATE = 1.0  # seconds' worth of work after which no ordering is looked for
+ROUTED = 0.65  # of the work, for the route where neighbours count alone; the rest is the bound's
+TIE = 1e-7  # weight of squares beside the sum, to decide between orderings that tie
+WORSE = 30.0  # how much more a deviation above the smallest largest one counts
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """An ordering of what is kept.
+
+    ``ordering``, ``sizes``: the items, and how many of them stand on each side. ``key``: the criteria, the first first.
+    ``bounds``: what no ordering gets below, as far as it is known. ``room``: the most a side may hold. ``searches``: of
+    the bound, one for each layout there is; empty where there is none.
+    """
+
+    ordering: Ints
+    sizes: tuple[int, ...]
+    key: tuple[float, ...]
+    bounds: Bounds
+    room: float
+    searches: tuple[PathSearch, ...] = ()
+
+
+def search(problem: Problem, seed: int, seconds: float) -> tuple[Ints, tuple[int, ...], Bounds] | None:
+    """A good ordering of many items, the sizes of its sides and bounds; None where none was found.
+
+    If the ordering found without the wishes keeps them all, it is that one.
+    """
+    constraints = problem.constraints
+    bare = replace(problem, constraints=constraints.bare()) if constraints.wishes else None
+    best = _prove(bare or problem)
+    sure = best is not None and best.bounds.total >= best.key[-1]
+    if best is not None and sure and (bare is None or _keeps(constraints, best)):
+        return best.ordering, (), replace(best.bounds, violations=_least_alike(constraints, problem.goal.n))
+    budget = Budget.of_seconds(seconds)
+    if bare is not None and not sure:
+        fits = problem.counts_worst and bare.constraints.one_side
+        free = _fit(bare) if fits else _better(_search(bare, seed, budget.part(FREE), bounds=False), best)
+        if free is not None and _keeps(constraints, free):
+            return _report(bare, free, best, budget)
+    found = _search(problem, seed, budget.part(_search_share(problem)))
+    found = found if bare is not None else _better(found, best)
+    if problem.goal.n > FEW_ITEMS and constraints.sides == 1:  # where a bound takes long
+        budget = budget.extend(BOUND_LATE * seconds * UNITS_PER_SECOND)
+    return None if found is None else _report(problem, found, best, budget)
+
+
+def _prove(problem: Problem) -> Found | None:
+    """A good ordering of not too many items that nothing constrains, where flow counts, and what none costs less."""
+    n, c = problem.goal.n, problem.constraints
+    if problem.flow is None or n > MOST_ITEMS or c.wishes or not c.one_side:
+        return None
+    flow = np.asarray(problem.flow, dtype=np.float64)
+    [ordering], [sure], [least] = prove(problem.costs((n,))[np.newaxis], flow[np.newaxis], FEW)
+    key = problem.key(ordering, (n,))
+    return Found(ordering, (n,), key, Bounds(key[-1] if sure else float(least)), np.inf)
+
+
+def _fit(problem: Problem) -> Found | None:
+    """The best ordering of all, where the template counts alone."""
+    goal = problem.goal
+    if goal.follows is None:
+        return None
+    laid = fit(goal.rows, goal.follows, ties="given")
+    total = float(laid.deviations.sum())
+    return Found(laid.ordering, (goal.n,), (0.0, laid.worst, total), Bounds(total, laid.worst), np.inf)
+
+
+def _better(found: Found | None, other: Found | None) -> Found | None:
+    """Of two orderings of all items on one side the better one."""
+    if found is None or other is None or found.key <= other.key:
+        return found or other
+    return replace(found, ordering=other.ordering, key=other.key)
+
+
+def _search_share(problem: Problem) -> float:
+    """How much of the work goes to the search; the rest to the bound, where it is not found on the way."""
+    if problem.counts_worst or _is_large(problem):
+        return 1.0
+    few = problem.goal.n <= FEW_ITEMS
+    return (0.8 if few else 0.55) if problem.constraints.sides == 1 else (0.75 if few else 1.0)
+
+
+def _is_large(problem: Problem) -> bool:
+    """Whether there are so many items that a search by tables takes too long."""
+    c = problem.constraints
+    bounded_by_paths = c.sides <= 2 and problem.flow is not None and c.limit is None
+    if c.n > (MANY if c.one_side or bounded_by_paths else MANY_ON_SIDES):
+        return True
+    return c.one_side and c.n > (MANY_WISHED if c.wishes else MANY_ROUTED) and _is_route(problem, c.n)
+
+
+def _is_route(problem: Problem, kept: int) -> bool:
+    """Whether a short way through all items is the draft: positions cost nothing, and links the same either way."""
+    flow = problem.flow
+    if not problem.goal.nothing or flow is None or kept < problem.constraints.n:
+        return False
+    return all(np.allclose(flow[k : k + 256], flow[:, k : k + 256].T, rtol=0, atol=1e-4) for k in range(0, kept, 256))
+
+
+def _search(problem: Problem, seed: int, budget: Budget, *, bounds: bool = True) -> Found | None:
+    """As many items kept as can be, on sides as even as can be; with what its bounds need, or without."""
+    c = problem.constraints
+    in_room = _draft_in_room if _is_large(problem) else partial(_tables_in_room, most=MOST_LAYOUTS if bounds else 1)
+    late = budget.extend(LATE * UNITS_PER_SECOND)
+    for kept in possible_counts(c):
+        room = side_room(c)
+        for _ in range(ATTEMPTS if c.sides > 1 and c.side_limit is None else 1):
+            found = in_room(problem, kept, room, seed, budget)
+            if found is not None:
+                return found
+            room *= ROOMIER
+            if late.over:
+                return None
+    return None
+
+
+def _report(problem: Problem, found: Found, best: Found | None, budget: Budget) -> tuple[Ints, tuple[int, ...], Bounds]:
+    """What was found, with bounds that hold for every layout; without wishes none costs less, and so none with them."""
+    bounds = found.bounds
+    if not _is_large(problem):
+        bounds = bounds if problem.counts_worst else _bound_by_tables(problem, found, budget)
+        bounds = _tighten(problem, found, bounds, budget)
+    if best is not None:
+        bounds = replace(bounds, total=max(bounds.total, best.bounds.total))
+    least = _least_alike(problem.constraints, len(found.ordering))
+    return found.ordering, found.sizes if len(found.sizes) > 1 else (), replace(bounds, violations=least)
+
+
+def _keeps(constraints: Constraints, free: Found) -> bool:
+    """Whether an ordering keeps every wish, and no neighbours are alike."""
+    side = np.repeat(np.arange(len(free.sizes)), free.sizes)
+    apart = constraints.apart is None or not count_alike(constraints.apart[free.ordering], side)
+    return apart and not constraints.broken(free.ordering, free.sizes)
+
+
+def _least_alike(constraints: Constraints, kept: int) -> int:
+    """How many neighbours must be alike: a label that many carry finds too few others to stand between."""
+    if constraints.apart is None or kept < constraints.n:
+        return 0
+    most = int(np.bincount(constraints.apart[constraints.apart >= 0]).max())
+    return max(0, most - (kept - most) - constraints.sides)
+
+
+def _alike_prices(problem: Problem) -> tuple[float, ...]:
+    """What neighbours that are alike cost: first they are ruled out, then, where they may be, far above all else."""
+    if problem.constraints.apart is None or not problem.constraints.apart_soft:
+        return (np.inf,)
+    largest = float(np.abs(problem.goal.costs(problem.goal.n)).max())
+    flowing = 0.0 if problem.flow is None else float(np.abs(problem.flow).max())
+    return np.inf, 20.0 * (largest**2 + largest + flowing) + 1.0
+
+
+# By tables: every layout of sides that is promising.
+
+
+def _tables_in_room(problem: Problem, kept: int, room: float, seed: int, budget: Budget, *, most: int) -> Found | None:
+    """An ordering of so many items in which no side holds more than its room, on one of the most even layouts."""
+    for price in _alike_prices(problem):
+        most = MOST_LAYOUTS if problem.counts_worst else most
+        every = layouts(problem, kept, room, budget, alike=price, most=most)
+        found = (_by_worst if problem.counts_worst else _by_sum)(problem, every, seed, budget)
+        if found is not None:
+            return found
+    return None
+
+
+def _by_worst(problem: Problem, every: Layouts, seed: int, budget: Budget) -> Found | None:
+    """The smallest largest deviation over all layouts that can be better than what is found; the sum second."""
+    best: Found | None = None
+    bounds: list[Bounds] = []
+    for one in every.candidates:
+        if best is not None and (budget.over or (one.worst, one.total) >= best.key[1:]):
+            bounds.append(Bounds(one.total, one.worst))
+            continue
+        laid = least_worst(one.instance, one.worst, seed, budget.part(1.0 if len(every.candidates) == 1 else 0.5))
+        if laid is not None:
+            bounds.append(replace(laid[1], total=max(laid[1].total, one.total)))
+            found = _found(problem, one.instance, laid[0])
+            best = found if best is None or found.key < best.key else best
+    if best is None:
+        return None
+    # a layout in which no deviation can be as small as the largest found says nothing about the sum
+    total = min(bound.total for bound in bounds if (bound.worst or 0.0) <= best.key[1] * (1 + 1e-12))
+    worst = min(bound.worst or 0.0 for bound in bounds)
+    known = every.complete and every.apart
+    return replace(best, bounds=Bounds(total if known else 0.0, worst if known else 0.0))
+
+
+def _by_sum(problem: Problem, every: Layouts, seed: int, budget: Budget) -> Found | None:
+    """The smallest sum over the most promising layouts: what prices that settle on the first say of the others."""
+    waiting, best = list(every.candidates), None
+    searches: list[PathSearch] = []
+    few = problem.goal.n <= FEW_ITEMS
+    judging = 0.0 if len(waiting) == 1 else _judging_cost(waiting)
+    judges = judging <= MOST_JUDGING * budget.left
+    judging = min(judging, 0.6 * budget.left) if judges else 0.0
+    budget = budget.extend(-judging)
+    for left in range(min(len(waiting), MOST_TRIED if few else 1), 0, -1):
+        one = waiting.pop(0)
+        ordering = _improve(one.instance, seed, budget.part(1 / left))
+        if ordering is None:
+            continue
+        found = _found(problem, one.instance, ordering)
+        best = found if best is None or found.key < best.key else best
+        if waiting and not searches and judges:
+            budget = budget.extend(judging)
+            searches = _judge_layouts([one, *waiting], ordering, found.key[-1], budget)
+            reached = {search.problem.sizes: search.best for search in searches}
+            waiting.sort(key=lambda other: reached[other.instance.sizes])
+    return None if best is None else replace(best, searches=tuple(searches) if every.complete else ())
+
+
+def _judging_cost(candidates: list[Candidate]) -> float:
+    """The work of judging layouts."""
+    return sweep_cost(len(candidates[0].instance.cost)) * (SETTLED + len(candidates) * JUDGED)
+
+
+def _judge_layouts(candidates: list[Candidate], ordering: Ints, value: float, budget: Budget) -> list[PathSearch]:
+    """A bound for every layout, by the prices that settle on the first, to which an ordering belongs."""
+    first = candidates[0].instance
+    mine = PathSearch(first, first_prices(first, ordering), value, floor=candidates[0].total)
+    mine.advance(SETTLED, budget)
+    known = [mine]
+    for one in sorted(candidates[1:], key=lambda one: _distance(one.instance.sizes, first.sizes)):
+        nearest = min(known, key=lambda other: _distance(other.problem.sizes, one.instance.sizes))
+        known.append(PathSearch(one.instance, nearest.chosen, value, floor=one.total))
+        known[-1].advance(JUDGED, budget)
+    return known
+
+
+def _distance(one: tuple[int, ...], other: tuple[int, ...]) -> int:
+    return sum(abs(a - b) for a, b in zip(one, other, strict=True))
+
+
+def _found(problem: Problem, instance: Instance, ordering: Ints) -> Found:
+    items = instance.items(ordering)
+    return Found(items, instance.sizes, problem.key(items, instance.sizes), Bounds(-np.inf), instance.room)
+
+
+def _improve(instance: Instance, seed: int, budget: Budget) -> Ints | None:
+    """An ordering with a small sum; None where none was found."""
+    rng, late = np.random.default_rng(seed), budget.extend(LATE * UNITS_PER_SECOND)
+    ordering = construct(instance, position_bound(instance.cost)[1], rng, late)
+    ordering = None if ordering is None else rebalance(instance, ordering, rng, late)
+    if ordering is None:
+        return None
+    return descend(instance, anneal(instance, ordering, rng, budget.part(0.95), hot=HOT), budget)
+
+
+def _bound_by_tables(problem: Problem, found: Found, budget: Budget) -> Bounds:
+    """A bound over all layouts, the best that there is work left for."""
+    searches, value = found.searches, found.key[-1]
+    if not searches or found.key[0]:
+        alike = np.inf if found.key[0] == 0 else 0.0  # neighbours alike for nothing: a bound holds all the more
+        every = layouts(problem, len(found.ordering), found.room, budget, alike=alike)
+        mine = next((one for one in every.candidates if one.instance.sizes == found.sizes), None)
+        if not every.complete or mine is None:
+            return Bounds(-np.inf)
+        links = link_bound(mine.instance.link, value, budget.part(0.2))
+        floors = [one.total + links for one in every.candidates]
+        if min(floors) >= value - 1e-9 * abs(value):
+            return Bounds(min(floors))
+        first = [mine, *(one for one in every.candidates if one is not mine)]
+        if len(first) > 1 and _judging_cost(first) > budget.left + LATE * UNITS_PER_SECOND:
+            return Bounds(min(floors))
+        searches = tuple(_judge_layouts(first, mine.instance.spread(found.ordering), value, budget))
+        for one in searches:
+            one.floor += links
+    for one in searches:
+        one.value = value
+    return Bounds(lowest_bound(searches, budget))
+
+
+# By drafts: of very many items.
+
+
+def _draft_in_room(problem: Problem, kept: int, room: float, seed: int, budget: Budget) -> Found | None:
+    """An ordering of so many items in which no side holds more than its room, with bounds."""
+    routes = _is_route(problem, kept)
+    alone = routes and problem.constraints.sides == 1 and not problem.constraints.wishes
+    drafted = _draft(problem, kept, room, seed, budget.part(ROUTED if alone else 0.4), routes=routes)
+    if drafted is None:
+        return None
+    draft, floor = drafted
+    if draft.fits and (problem.sorts or alone):
+        return _bound_draft(problem, draft.ordering, draft.sizes, room, floor, budget, routes=routes)
+    least = 0.0
+    if problem.counts_worst:
+        bounds = line_bounds(problem, kept, room, np.inf, budget.part(0.1))
+        least = max(bounds.worst or 0.0, wishes_floor(problem, kept, room))
+    prices = _alike_prices(problem)
+    for price in prices:
+        first = budget.part(0.3) if price == np.inf and len(prices) > 1 else budget.extend(LATE * UNITS_PER_SECOND)
+        ordering = _refine(problem, draft, room, least, seed, price, first, budget.part(0.85))
+        if ordering is not None:
+            return _bound_draft(problem, ordering, draft.sizes, room, floor, budget, least, routes=routes)
+    return None
+
+
+def _draft(
+    problem: Problem, kept: int, room: float, seed: int, budget: Budget, *, routes: bool
+) -> tuple[Draft, float] | None:
+    """A draft, and a bound of its sum where one came with it."""
+    if routes and problem.flow is not None:
+        c, sizes = problem.constraints, even_sizes(kept, problem.constraints.sides)
+        ordering = route(problem.flow, np.random.default_rng(seed), budget)
+        side = np.repeat(np.arange(len(sizes)), sizes)
+        return Draft(ordering, sizes, fits=bool((np.bincount(side, c.weights[ordering]) <= room).all())), 0.0
+    follows = problem.goal.follows
+    if follows is None or not problem.on_line:
+        return assign_draft(problem, kept, room, budget)
+    draft = line_draft(problem, follows, kept, room, budget)
+    return None if draft is None else (draft, -np.inf)
+
+
+def _refine(
+    problem: Problem, draft: Draft, room: float, floor: float, seed: int, alike: float, first: Budget, budget: Budget
+) -> Ints | None:
+    """The items of a draft in a good order that keeps the wishes; None where none was found with the first budget."""
+    items = np.sort(draft.ordering)
+    some = problem.take(items) if len(items) < problem.goal.n else problem
+    instance = None if some is None else pose(some, draft.sizes, room, alike=alike)
+    if instance is None:
+        return None
+    rng = np.random.default_rng(seed)
+    ordering = construct(instance, instance.spread(np.searchsorted(items, draft.ordering)), rng, first)
+    ordering = None if ordering is None else rebalance(instance, ordering, rng, first)
+    if ordering is None or not np.isfinite(instance.value(ordering)):
+        return None
+    if problem.counts_worst:
+        return items[instance.items(_refine_worst(instance, ordering, floor, rng, budget))]
+    return items[instance.items(anneal(instance, ordering, rng, budget, hot=WARM))]
+
+
+def _refine_worst(instance: Instance, ordering: Ints, floor: float, rng: np.random.Generator, budget: Budget) -> Ints:
+    """Deviations above the floor brought down, then the sum."""
+    k = np.arange(len(ordering))
+    if instance.cost[ordering, k].max() > floor * (1 + 1e-9):
+        steep = replace(instance, cost=instance.cost + WORSE * np.maximum(instance.cost - floor, 0.0))
+        ordering = anneal(steep, ordering, rng, budget.part(0.5), hot=0.0)
+    worst = float(instance.cost[ordering, k].max()) * (1 + 1e-12)
+    cost = np.where(instance.cost <= worst, instance.cost + TIE * instance.cost**2 / max(worst, 1e-300), np.inf)
+    return anneal(replace(instance, cost=cost), ordering, rng, budget, hot=0.0)
+
+
+def _bound_draft(
+    problem: Problem,
+    ordering: Ints,
+    sizes: tuple[int, ...],
+    room: float,
+    floor: float,
+    budget: Budget,
+    least: float = 0.0,
+    *,
+    routes: bool,
+) -> Found:
+    """What was found, with its bounds: ``floor`` of the position costs, ``least`` of the largest deviation."""
+    found = Found(ordering, sizes, problem.key(ordering, sizes), Bounds(-np.inf), room)
+    kept, budget = len(ordering), _at_least(budget)
+    standing = floor if len(sizes) == 1 else -np.inf
+    if problem.goal.follows is None:
+        standing = 0.0 if problem.goal.nothing else max(standing, table_floor(problem, kept, room, budget))
+    flowing = 0.0
+    if problem.flow is not None:
+        some, reached = budget.part(1.0 if routes else 0.5), _flow_along(problem, found)
+        flowing = flow_floor(problem.flow, problem.constraints, kept, reached, some, symmetric=routes)
+    bounds = Bounds(standing + flowing, least if problem.counts_worst else None)
+    return replace(found, bounds=_tighten(problem, found, bounds, budget, flowing))
+
+
+def _flow_along(problem: Problem, found: Found) -> float:
+    """What neighbours cost in an ordering."""
+    if problem.flow is None:
+        return 0.0
+    parts = np.split(found.ordering, np.cumsum(found.sizes)[:-1])
+    return sum(float(problem.flow[part[:-1], part[1:]].sum(dtype=np.float64)) for part in parts)
+
+
+def _at_least(budget: Budget) -> Budget:
+    """A budget, or, where little is left, enough for a bound."""
+    return budget.extend(max(0.0, 0.1 * UNITS_PER_SECOND - budget.left))
+
+
+def _tighten(problem: Problem, found: Found, bounds: Bounds, budget: Budget, flowing: float | None = None) -> Bounds:
+    """Bounds, or those by sorting where these are better; ``flowing`` is a bound of what neighbours cost."""
+    if problem.goal.follows is None:
+        return bounds
+    kept, budget = len(found.ordering), _at_least(budget)
+    if flowing is None:
+        flowing = 0.0
+        if problem.flow is not None:
+            reached = _flow_along(problem, found)
+            flowing = flow_floor(problem.flow, problem.constraints, kept, reached, budget)
+    line = line_bounds(problem, kept, found.room, found.key[1] if problem.counts_worst else np.inf, budget)
+    worst = max(bounds.worst or 0.0, line.worst or 0.0) if problem.counts_worst else None
+    return replace(bounds, total=max(bounds.total, line.total + flowing), worst=worst)

@@ -1,0 +1,371 @@
+"""The figures of an ordering as SVG: its arc, how items begin and end, where they like to stand, and inner arcs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from fabula.core.essence import Floats, normalise
+from fabula.core.template import Template
+from fabula.media.facts import Ends
+from fabula.media.medium import Threads
+from fabula.report.markup import (
+    GREY,
+    SERIES,
+    band,
+    grid,
+    limits,
+    line,
+    path,
+    points,
+    scale,
+    series,
+    shorten,
+    svg,
+    text,
+    ticks,
+)
+from fabula.session.inner_arcs import InnerArc, WholeArc
+
+MOST_ENDS = 60  # items whose ends are shown
+MOST_LIKES = 60  # items whose likely positions are shown
+_WIDTH = 900.0
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """How an arc is drawn.
+
+    Attributes
+    ----------
+    template
+        A scalar template to draw behind; each side follows it from its beginning to its end.
+    sides
+        How many items each side has; empty for one side.
+    pinned
+        Positions drawn in another colour.
+    caption
+        Above it.
+    width, height
+        In pixels.
+    standalone
+        Include the style sheet, for a file of its own.
+    """
+
+    template: Template | None = None
+    sides: tuple[int, ...] = ()
+    pinned: tuple[int, ...] = ()
+    caption: str = ""
+    width: int = 720
+    height: int = 300
+    standalone: bool = False
+
+
+def arc_figure(essence: ArrayLike, labels: Sequence[str], drawing: Drawing | None = None) -> str:
+    """A collection's arc: its items as points in order, the template behind them, a gap between sides.
+
+    Parameters
+    ----------
+    essence
+        Shape (n,), in order.
+    labels
+        n texts; shown below the points where there is room, and on hover.
+    drawing
+        How.
+
+    Examples
+    --------
+    >>> arc_figure([0.0, 1.0], ["a", "b"])[:4]
+    '<svg'
+    """
+    how = drawing or Drawing()
+    frame = _ArcFrame(np.asarray(essence, dtype=np.float64), labels, how)
+    parts = [text(frame.left, 16, how.caption, bold=True)] if how.caption else []
+    for tick in ticks(frame.low, frame.high):
+        parts.append(line("axis", frame.left, how.width - frame.right, frame.y(tick), frame.y(tick)))
+        parts.append(text(frame.left - 6, frame.y(tick) + 4, f"{tick:g}", kind="soft", anchor="end"))
+    for side, (start, stop) in enumerate(pairwise([0, *np.cumsum(how.sides or (len(frame.values),)).tolist()])):
+        parts += _side(frame, side, start, stop)
+    return svg(parts, width=how.width, height=how.height, label=how.caption or "arc", standalone=how.standalone)
+
+
+class _ArcFrame:
+    """Where positions and heights lie on the picture."""
+
+    def __init__(self, values: Floats, labels: Sequence[str], how: Drawing) -> None:
+        self.values, self.labels, self.how = values, labels, how
+        self.named = len(labels) * 22 <= how.width
+        self.left, self.right = 34, 92 if self.named else 16
+        self.top = 14 + 16 * bool(how.caption) + 16 * bool(how.sides)
+        self.bottom = 96 if self.named else 26
+        drawn = how.template.samples(161) if how.template is not None else np.empty(0)
+        self.low, self.high = limits(np.concatenate([values, drawn]))
+        self.y = scale(self.high, self.low, self.top, how.height - self.bottom)
+
+    def x(self, position: float) -> float:
+        """Where a position lies, 0 .. n - 1; sides stand a position apart."""
+        steps = len(self.values) - 1 + max(0, len(self.how.sides) - 1) * 0.6
+        side = int(np.searchsorted(np.cumsum(self.how.sides), position, side="right")) if self.how.sides else 0
+        share = (position + 0.6 * side) / steps if steps else 0.5
+        return self.left + (self.how.width - self.left - self.right) * share
+
+
+def _side(frame: _ArcFrame, side: int, start: int, stop: int) -> list[str]:
+    """The template, the line through the items, and the items of one side."""
+    template, parts = frame.how.template, []
+    if frame.how.sides:
+        letter = chr(ord("A") + side % 26)
+        parts.append(text(frame.x(start), frame.top - 8, letter, kind="soft", anchor="middle"))
+    if template is not None:
+        last = frame.x(stop - 1)
+        along = np.linspace(frame.x(start), last if stop - start > 1 or frame.how.sides else last + 0.1, 161)
+        if len(frame.values) == 1:
+            along = np.linspace(frame.left, frame.how.width - frame.right, 161)
+        parts.append(path("curve", points(along, template.samples(161), float, frame.y)))
+    parts.append(path("arc", points(range(start, stop), frame.values[start:stop], frame.x, frame.y)))
+    targets = template.samples(stop - start) if template is not None else frame.values[start:stop]
+    return parts + [_item(frame, j, target) for j, target in zip(range(start, stop), targets, strict=True)]
+
+
+def _item(frame: _ArcFrame, j: int, target: float) -> str:
+    """The point of an item, a line to its target, and its label."""
+    x, y, value = frame.x(j), frame.y(frame.values[j]), frame.values[j]
+    kind, radius = "pin" if j in frame.how.pinned else "dot", 5 if len(frame.values) <= 40 else 2.5
+    label = ""
+    if frame.named:
+        at = f"{x + 3:.1f},{frame.how.height - frame.bottom + 16:.1f}"
+        label = f'<text transform="translate({at}) rotate(38)">{escape(shorten(frame.labels[j]))}</text>'
+    return (
+        f'{line("stem", x, x, y, frame.y(target))}<circle class="{kind}" cx="{x:.1f}" cy="{y:.1f}" r="{radius}">'
+        f"<title>{j + 1}. {escape(frame.labels[j])} ({value:+.2f})</title></circle>{label}"
+    )
+
+
+def ends_figure(ends: Ends, labels: Sequence[str], breaks: Sequence[int] = ()) -> str:
+    """A line for each item from its beginning over the whole to its end, and a dashed one for each step between them.
+
+    Parameters
+    ----------
+    ends
+        Of m items, in the order in which they stand.
+    labels
+        m texts.
+    breaks
+        Positions at which a new side begins: there is no step.
+
+    Examples
+    --------
+    >>> one = np.array([-10.0, -12.0])
+    >>> ends_figure(Ends("level", "dB", one, one, one), ["a", "b"])[:4]
+    '<svg'
+    """
+    m, left, top, tall = len(labels), 52, 14, 150
+    wide = max(28, min(90, 1100 // m))
+    values = np.concatenate([ends.start, ends.whole, ends.end])  # round numbers around most of them
+    low = float(np.floor(max(float(values.min()), float(np.median(values)) - 40) / 5) * 5)
+    high = float(np.ceil((values.max() + 0.1) / 5) * 5)
+    y = scale(high, low, top, top + tall)
+    names = [shorten(label, 16) for label in labels]
+    parts = []
+    for mark in np.arange(low, high + 0.1, 5 if high - low <= 25 else 10):
+        parts.append(line("axis", left, left + wide * m, y(mark), y(mark)))
+        parts.append(text(left - 6, y(mark) + 4, f"{mark:g}", kind="soft", anchor="end"))
+    parts.append(text(4, top + tall + 14, ends.unit, kind="soft"))
+    for k in range(m):
+        x = left + wide * k
+        begin, mid, end = (y(max(low, float(of[k]))) for of in (ends.start, ends.whole, ends.end))
+        shape = f"{x + 4},{begin:.1f} {x + wide / 2},{mid:.1f} {x + wide - 4},{end:.1f}"
+        told = f"{labels[k]}: {ends.start[k]:.1f}, {ends.whole[k]:.1f}, {ends.end[k]:.1f} {ends.unit}"
+        parts.append(_stroke("polyline", f'points="{shape}" fill="none" stroke="var(--dot)"', told))
+        if k + 1 < m and k + 1 not in breaks:
+            after = y(max(low, float(ends.start[k + 1])))
+            gap = f"{abs(float(ends.start[k + 1] - ends.end[k])):.1f} {ends.unit}"
+            at = f'x1="{x + wide - 4}" y1="{end:.1f}" x2="{x + wide + 4}" y2="{after:.1f}" stroke="#d9822b"'
+            parts.append(_stroke("line", at, gap))
+        middle, under = f"{x + wide / 2:.0f}", top + tall + 14
+        turned = f'transform="rotate(-45 {middle},{under})"'
+        parts.append(f'<text x="{middle}" y="{under}" text-anchor="end" {turned}>{escape(names[k])}</text>')
+    height = top + tall + 24 + 5 * max(map(len, names))
+    return svg(parts, width=left + wide * m + 10, height=height, label="How each begins and ends", fixed=True)
+
+
+def _stroke(tag: str, attributes: str, title: str) -> str:
+    """A thick stroke with what it says on hover."""
+    return f'<{tag} {attributes} stroke-width="3"><title>{escape(title)}</title></{tag}>'
+
+
+def likes_figure(likes: ArrayLike, labels: Sequence[str]) -> str:
+    """A table of items by positions, the darker the likelier.
+
+    Parameters
+    ----------
+    likes
+        Shape (m, p): rows in the order in which the items stand, shares over the positions.
+    labels
+        m texts.
+
+    Examples
+    --------
+    >>> likes_figure([[0.8, 0.2], [0.3, 0.7]], ["a", "b"])[:4]
+    '<svg'
+    """
+    table = np.asarray(likes, dtype=np.float64)
+    highest = table.max(initial=0.0) or 1.0
+    cell, left, top = 22, 176, 24
+    parts = [text(left + cell * (j + 0.5), 16, str(j + 1), kind="soft", anchor="middle") for j in range(table.shape[1])]
+    for row, (label, shares) in enumerate(zip(labels, table / highest, strict=True)):
+        y = top + cell * row
+        parts.append(text(left - 8, y + 15, shorten(label, 22), anchor="end"))
+        parts += [
+            f'<rect class="dot" x="{left + cell * j + 1}" y="{y + 1}" width="{cell - 2}" height="{cell - 2}" rx="3" '
+            f'fill-opacity="{0.05 + 0.9 * shade:.2f}"><title>{escape(label)}, position {j + 1}</title></rect>'
+            for j, shade in enumerate(shares.tolist())
+        ]
+        if row < len(shares):
+            at = f'cx="{left + cell * (row + 0.5):.0f}" cy="{y + cell / 2:.0f}"'
+            parts.append(f'<circle class="whisker" {at} r="{cell / 2 - 4:.0f}"/>')
+    width, height = left + cell * table.shape[1] + 10, top + cell * len(table) + 6
+    return svg(parts, width=width, height=height, label="Where each likes to stand", fixed=True)
+
+
+def threads_figure(threads: Threads, labels: list[str], *, width: float = _WIDTH) -> str:
+    """One ribbon a thread, along the positions; as thick as it is met often.
+
+    Parameters
+    ----------
+    threads
+        Of n items, in their new order.
+    labels
+        n texts, shown on hover.
+    """
+    (n, k), left, top, tall = threads.counts.shape, 120.0, 26.0, 24.0
+    order = np.argsort([int(np.argmax(row > 0)) for row in threads.counts.T], kind="stable")  # as they come in
+    step, height = (width - left - 20) / max(1, n), top + tall * k + 22
+    every, parts = max(1, round(n / 30)), []
+    for j in range(n):
+        x = left + step * (j + 0.5)
+        number = text(x, height - 6, str(j + 1), kind="soft small", anchor="middle") if j % every == 0 else ""
+        stem = line("axis", x, x, top - 4, height - 20)
+        parts.append(f"<g><title>{escape(labels[j])}</title>{stem}{number}</g>")
+    for row, thread in enumerate(order.tolist()):
+        middle = top + tall * (row + 0.5)
+        parts.append(text(left - 10, middle + 4, shorten(threads.names[thread], 16), anchor="end"))
+        x_of = left + step * (np.arange(n) + 0.5)
+        parts.append(series(row % (SERIES - 1), *_ribbon(threads.counts[:, thread], middle, tall / 2 - 2, x_of, step)))
+    return svg(parts, width=width, height=height, label="threads of names")
+
+
+def _ribbon(counts: Floats, middle: float, most: float, x: Floats, step: float) -> list[str]:
+    """Bands over runs of items that have it, thin where one between them has not."""
+    half = most * np.sqrt(counts / counts.max())
+    there = np.flatnonzero(counts > 0)
+    first, last = int(there[0]), int(there[-1])
+    parts = [path("thin", [(x[first], middle), (x[last], middle)])] if last > first else []
+    for j in there.tolist():
+        tall = max(1.5, float(half[j]))
+        before = float(half[j - 1]) / 2 + tall / 2 if j and counts[j - 1] else 0.0
+        after = float(half[j + 1]) / 2 + tall / 2 if j + 1 < len(counts) and counts[j + 1] else 0.0
+        parts.append(_bell(float(x[j]), middle, 0.5 * step, (before, tall, after)))
+    return parts
+
+
+def _bell(x: float, middle: float, wide: float, heights: tuple[float, float, float]) -> str:
+    """A band from the edge of a column to its middle and on to the other edge, the same above and below."""
+    left, tall, right = heights
+    bend = wide / 2
+    upper = (
+        f"M{x - wide:.1f},{middle - left:.1f} C{x - bend:.1f},{middle - left:.1f} {x - bend:.1f},{middle - tall:.1f} "
+        f"{x:.1f},{middle - tall:.1f} C{x + bend:.1f},{middle - tall:.1f} {x + bend:.1f},{middle - right:.1f} "
+        f"{x + wide:.1f},{middle - right:.1f}"
+    )
+    lower = (
+        f"L{x + wide:.1f},{middle + right:.1f} C{x + bend:.1f},{middle + right:.1f} {x + bend:.1f},{middle + tall:.1f} "
+        f"{x:.1f},{middle + tall:.1f} C{x - bend:.1f},{middle + tall:.1f} {x - bend:.1f},{middle + left:.1f} "
+        f"{x - wide:.1f},{middle + left:.1f}Z"
+    )
+    return f'<path class="flow" d="{upper} {lower}"/>'
+
+
+_ARC_END = 560.0  # where the small templates begin
+_ROW = 250.0  # height of one item
+_LEFT = 48.0
+_SMALL_W, _SMALL_H = 104.0, 66.0
+
+
+def inner_figure(arcs: Sequence[InnerArc], *, standalone: bool = True) -> str:
+    """One row an item: its arc with its band and the likest template, its essence, and the six beside it."""
+    parts = [part for number, arc in enumerate(arcs) for part in _inner_row(arc, number * _ROW)]
+    label = "; ".join(f"{arc.item.label}: {arc.shape.name}" for arc in arcs)
+    return svg(parts, width=_WIDTH, height=_ROW * len(arcs) + 8, label=label, standalone=standalone)
+
+
+def _inner_row(arc: InnerArc, top: float) -> list[str]:
+    values = arc.arc
+    spread, mean = float(values.values.std()) or 1.0, values.values.mean()
+    template = mean + spread * arc.shape.normalised().samples(len(arc.at))
+    low, high = limits(np.concatenate([values.low, values.high, template]))
+    x, y = scale(0, 1, _LEFT, _ARC_END - 30), scale(high, low, top + 44, top + _ROW - 30)
+    told = f"{arc.medium.unit.text(arc.length)}, in windows of {arc.medium.unit.text(arc.window)}"
+    parts = [
+        text(_LEFT, top + 18, shorten(arc.item.label, 60), bold=True),
+        text(_LEFT, top + 34, told, kind="soft small"),
+        *grid(low, high, y, x(0), x(1), kind="soft small"),
+        series(0, band(arc.at, values.low, values.high, x, y), path("line", points(arc.at, values.values, x, y))),
+        series(GREY, path("line dashed", points(arc.at, template, x, y))),
+    ]
+    if len(arc.essence):
+        inside = np.clip(mean + spread * arc.essence, low, high)
+        parts.append(series(1, path("thin", points(np.linspace(0, 1, len(inside)), inside, x, y))))
+    return parts + _inner_keys(arc, x(0), top + _ROW - 8) + _six(arc, top)
+
+
+def _inner_keys(arc: InnerArc, left: float, y: float) -> list[str]:
+    keys = [(0, "line", arc.medium.shown(arc.column)), (GREY, "line dashed", arc.shape.name)]
+    keys += [(1, "thin", "essence: like a beginning (high) or an end (low)")] if len(arc.essence) else []
+    parts = []
+    for colour, kind, words in keys:
+        parts.append(series(colour, path(kind, [(left, y - 4), (left + 20, y - 4)])))
+        parts.append(text(left + 25, y, words, kind="soft small"))
+        left += 44 + 5.8 * len(words)
+    return parts
+
+
+def _six(arc: InnerArc, top: float) -> list[str]:
+    """The six in rows of three, the likest first, each with the arc before it."""
+    parts = [text(_ARC_END, top + 18, "the six emotional arcs", kind="soft small")]
+    own = np.clip(normalise(arc.arc.values), -2.6, 2.6)
+    even = np.linspace(0, 1, len(own))
+    for number, (template, likeness) in enumerate(zip(arc.six.templates, arc.six.likeness, strict=True)):
+        left = _ARC_END + (_SMALL_W + 8) * (number % 3)
+        upper = top + 30 + (_SMALL_H + 38) * (number // 3)
+        x, y = scale(0, 1, left, left + _SMALL_W), scale(2.6, -2.6, upper, upper + _SMALL_H)
+        wanted = np.clip(template.normalised().samples(len(arc.at)), -2.6, 2.6)
+        said = f"{likeness:+.2f}, {arc.six.shares[number]:.0%}"
+        parts += [
+            series(GREY, path("thick", points(even, wanted, x, y))),
+            series(0, path("thin", points(even, own, x, y))),
+            text(left, upper + _SMALL_H + 12, template.name, kind="small", bold=number == 0),
+            text(left, upper + _SMALL_H + 25, said, kind="soft small"),
+        ]
+    return parts
+
+
+def whole_figure(arc: WholeArc) -> str:
+    """The arc through items laid one after the other, with a line and a number where each begins."""
+    height, values = 260.0, arc.arc
+    low, high = limits(np.concatenate([values.low, values.high]))
+    x, y = scale(0, 1, _LEFT, _WIDTH - 20), scale(high, low, 14, height - 34)
+    parts = grid(low, high, y, x(0), x(1), kind="soft small")
+    every = max(1, round(len(arc.starts) / 40))
+    for number, (start, label) in enumerate(zip(arc.starts.tolist(), arc.labels, strict=True), start=1):
+        stem = line("stem", x(start), x(start), 14, height - 34)
+        shown = text(x(start) + 3, height - 18, str(number), kind="soft small") if (number - 1) % every == 0 else ""
+        parts.append(f"<g><title>{escape(label)}</title>{stem}{shown}</g>")
+    course = path("line", points(arc.at, values.values, x, y))
+    parts.append(series(0, band(arc.at, values.low, values.high, x, y), course))
+    return svg(parts, width=_WIDTH, height=height, label="The arc of the whole")

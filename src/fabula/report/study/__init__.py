@@ -1,1 +1,0 @@
-"""The page, figures and tables of a reproduction."""

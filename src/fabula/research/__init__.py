@@ -1,0 +1,1 @@
+"""Use cases of those who train and measure: one function each, returning dataclasses."""

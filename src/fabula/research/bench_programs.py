@@ -1,0 +1,445 @@
+"""Methods as programs: lines of JSON in, lines of JSON out, each with a time to answer in.
+
+A program is started once. It is told every training collection, which it may pass over, and then asked question by
+question. One that ends, or is too slow, is started again, at most three times.
+
+A question shows shuffled items under names drawn for it alone, from fresh randomness, so that neither the place of an
+item nor its name says anything about the true order. Ids, paths and whatever else a source said are not shown.
+
+A Python function is a method, too, and sees what a program would: ``python -m fabula.research.bench_programs
+module:function`` asks it in a process of its own. ``function(collection)`` takes a :class:`fabula.Collection` in no
+known order and gives an ordering, ``ordering[position] = item``. A class is made first; where it, or the function, has
+``train``, that is called with the training collections before the first question.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import json
+import math
+import queue
+import re
+import shlex
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fabula.core.collection import Collection, Item
+from fabula.core.files.atomic import write_whole
+from fabula.core.ordering import Ints, as_ordering
+from fabula.errors import FileError, InputError
+
+if TYPE_CHECKING:
+    from fabula.research.bench_tasks import BenchTask
+
+VERSION = 1
+RESTARTS = 3
+_CALLABLE = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
+_LETTERS = np.array(list("abcdefghijklmnopqrstuvwxyz0123456789"))
+
+Report = Callable[[int, int, str], None]
+
+
+class MethodFailedError(Exception):
+    """A question that was not answered, or not with an ordering; the message says why, in one line."""
+
+
+@dataclass(frozen=True)
+class TimeLimits:
+    """How many seconds an answer may take, and the first one, which waits for the method to learn."""
+
+    answer: float = 10.0
+    first: float = 600.0
+
+    def __post_init__(self) -> None:
+        if not (self.answer > 0 and self.first > 0):
+            raise InputError(f"a time to answer in must be above 0 seconds; got {self.answer} and {self.first}")
+
+
+@dataclass(frozen=True, eq=False)
+class Orderings:
+    """A method's orderings in the true numbering, None where it failed, and why it did."""
+
+    found: Sequence[Ints | None]
+    failures: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def misses(self) -> int:
+        """How many it did not give."""
+        return sum(each is None for each in self.found)
+
+
+@dataclass(frozen=True, eq=False)
+class Question:
+    """One collection to be ordered.
+
+    Attributes
+    ----------
+    id
+        Which question it is.
+    names
+        What the items are called here, by their true position; the method never learns that order.
+    shown
+        The line a method gets.
+    """
+
+    id: str
+    names: tuple[str, ...]
+    shown: dict[str, Any]
+
+    def ordering(self, answer: Any) -> Ints:
+        """The ordering in the true numbering that an answer, a list of names, says.
+
+        Raises
+        ------
+        MethodFailedError
+            When it is no permutation of the names.
+        """
+        if not isinstance(answer, list) or not all(isinstance(name, str) for name in answer):
+            raise MethodFailedError("the order must be a list of the items' ids")
+        place = {name: position for position, name in enumerate(self.names)}
+        unknown = [name for name in answer if name not in place]
+        if unknown:
+            raise MethodFailedError(f"no permutation: there is no item {unknown[0][:20]!r}")
+        if len(set(answer)) < len(answer):
+            twice = next(name for name in answer if answer.count(name) > 1)
+            raise MethodFailedError(f"no permutation: item {twice!r} stands twice")
+        if len(answer) < len(place):
+            raise MethodFailedError(f"no permutation: {len(place) - len(answer)} of {len(place)} items are missing")
+        return np.array([place[name] for name in answer], dtype=np.intp)
+
+
+def ask_all(task: BenchTask, rng: np.random.Generator) -> list[Question]:
+    """A question for each test collection, in an order of their own."""
+    mixed = rng.permutation(len(task.test))
+    asked = {int(i): _question(f"q{number}", task.test[i], task, rng) for number, i in enumerate(mixed)}
+    return [asked[i] for i in range(len(task.test))]
+
+
+def training_lines(task: BenchTask) -> list[dict[str, Any]]:
+    """What a method may learn from: the training collections, items in their true order."""
+    return [
+        {"type": "train", "items": [_describe(collection, i, task) for i in range(len(collection))]}
+        for collection in task.training
+    ]
+
+
+def run_program(
+    task: BenchTask,
+    method: str,
+    *,
+    limits: TimeLimits | None = None,
+    rng: np.random.Generator | None = None,
+    progress: Report | None = None,
+) -> Orderings:
+    """Ask a method about every test collection.
+
+    Parameters
+    ----------
+    task
+        What to ask.
+    method
+        A command line, or ``module:function``.
+    limits
+        How long it may take.
+    rng
+        Shuffles and names the items; by default fresh randomness, so that nobody can know it.
+    progress
+        Called after each question.
+    """
+    program = Program(command_of(method), training_lines(task), limits or TimeLimits())
+    found: dict[int, Ints] = {}
+    failures: Counter[str] = Counter()
+    try:
+        questions = enumerate(ask_all(task, np.random.default_rng() if rng is None else rng))
+        for number, (i, question) in enumerate(sorted(questions, key=lambda pair: int(pair[1].id[1:])), start=1):
+            try:
+                found[i] = program.ask(question)
+            except MethodFailedError as error:
+                failures[str(error)] += 1
+            if progress is not None:
+                progress(number, len(task.test), f"{failures.total()} failed")
+    finally:
+        program.close()
+    return Orderings([found.get(i) for i in range(len(task.test))], dict(failures))
+
+
+def command_of(method: str) -> list[str]:
+    """The program and its arguments; a Python function becomes a program that asks it.
+
+    Examples
+    --------
+    >>> command_of("python mine.py --fast")
+    ['python', 'mine.py', '--fast']
+    >>> command_of("mine:order")[1:]
+    ['-m', 'fabula.research.bench_programs', 'mine:order']
+    """
+    if _CALLABLE.fullmatch(method):
+        return [sys.executable, "-m", "fabula.research.bench_programs", method]
+    try:
+        parts = shlex.split(method)
+    except ValueError as error:
+        raise InputError(f"the method is no command line: {error}") from error
+    if not parts:
+        raise InputError("the method is empty: give a command, or module:function")
+    return parts
+
+
+def write_questions(path: str | Path, task: BenchTask, questions: Sequence[Question]) -> tuple[Path, Path]:
+    """Write the questions for a method that is run elsewhere, and beside them the key that scores its answers."""
+    lines = [*training_lines(task), *(question.shown for question in sorted(questions, key=lambda q: int(q.id[1:])))]
+    target = write_whole(path, "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines))
+    key = {"format": "fabula-bench-key", "version": VERSION, "task": task.digest}
+    document = {**key, "questions": {question.id: list(question.names) for question in questions}}
+    return target, write_whole(f"{target}.key", json.dumps(document) + "\n")
+
+
+def read_key(path: str | Path, task: BenchTask) -> list[Question]:
+    """The questions as a key keeps them, by test collection."""
+    try:
+        document = json.loads(Path(path).read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise FileError(f"{path}: cannot be read ({error})") from error
+    if not isinstance(document, dict) or document.get("format") != "fabula-bench-key":
+        raise FileError(f"{path}: is no key that --questions wrote")
+    if document.get("task") != task.digest:
+        raise FileError(f"{path}: is the key of another task than {task.name}")
+    questions = [Question(name, tuple(names), {}) for name, names in document["questions"].items()]
+    if [len(q.names) for q in questions] != [len(c) for c in task.test]:
+        raise FileError(f"{path}: does not hold one question for each of the {len(task.test)} collections")
+    return questions
+
+
+def read_orderings(path: str | Path, questions: Sequence[Question]) -> Orderings:
+    """The answers of a file to questions that were written before."""
+    answers = read_answers(path)
+    unknown = sorted(set(answers) - {question.id for question in questions})
+    if unknown:
+        raise FileError(f"{path}: answers a question {unknown[0]!r} that was not asked")
+    found: list[Ints | None] = []
+    failures: Counter[str] = Counter()
+    for question in questions:
+        try:
+            if question.id not in answers:
+                raise MethodFailedError("no answer")
+            found.append(question.ordering(answers[question.id]))
+        except MethodFailedError as error:
+            found.append(None)
+            failures[str(error)] += 1
+    return Orderings(found, dict(failures))
+
+
+def read_answers(path: str | Path) -> dict[str, Any]:
+    """The answers of a file of JSON lines, ``{"id": ..., "order": [...]}`` each: question -> order."""
+    try:
+        lines = Path(path).read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise FileError(f"{path}: cannot be read ({error})") from error
+    found: dict[str, Any] = {}
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        try:
+            answer = json.loads(line)
+            found[str(answer["id"])] = answer["order"]
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
+            raise FileError(f'{path}: line {number}: must be {{"id": ..., "order": [...]}}') from error
+    return found
+
+
+@dataclass
+class Program:
+    """A running method.
+
+    Parameters
+    ----------
+    command
+        The program and its arguments.
+    training
+        The lines it may learn from.
+    limits
+        How long it may take.
+    """
+
+    command: Sequence[str]
+    training: Sequence[dict[str, Any]]
+    limits: TimeLimits = field(default_factory=TimeLimits)
+    starts: int = 0
+    _process: subprocess.Popen[bytes] | None = None
+    _lines: queue.Queue[bytes | None] = field(default_factory=queue.Queue)
+    _outgoing: queue.Queue[bytes | None] = field(default_factory=queue.Queue)
+    _errors: list[bytes] = field(default_factory=list)
+    _threads: list[threading.Thread] = field(default_factory=list)
+    _answered: bool = False
+
+    def ask(self, question: Question) -> Ints:
+        """The ordering it gives, in the true numbering.
+
+        Raises
+        ------
+        MethodFailedError
+            When it ends, is too slow, or answers with something else.
+        """
+        if self._process is None:
+            self._start()
+        self._send(question.shown)
+        answer = self._answer(question.id)
+        self._answered = True
+        return question.ordering(answer.get("order"))
+
+    def close(self) -> None:
+        """End it: its input is closed, and what still runs after two seconds is killed."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        self._outgoing.put(None)
+        try:
+            process.wait(2)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        for thread in self._threads:
+            thread.join(2)
+        for stream in (process.stdin, process.stdout, process.stderr):
+            with contextlib.suppress(OSError, ValueError):
+                if stream is not None:
+                    stream.close()
+
+    def _start(self) -> None:
+        if self.starts > RESTARTS:
+            raise MethodFailedError(f"not asked: it was started {self.starts} times")
+        self.starts += 1
+        self._lines, self._outgoing, self._errors, self._answered = queue.Queue(), queue.Queue(), [], False
+        pipe = subprocess.PIPE
+        try:
+            process = subprocess.Popen(list(self.command), stdin=pipe, stdout=pipe, stderr=pipe)
+        except OSError as error:
+            raise InputError(f"the method cannot be started: {self.command[0]}: {error.strerror or error}") from error
+        self._process = process
+        self._threads = [
+            threading.Thread(target=_follow, args=(process.stdout, self._lines.put), daemon=True),
+            threading.Thread(target=_follow, args=(process.stderr, self._errors.append), daemon=True),
+            threading.Thread(target=_feed, args=(process.stdin, self._outgoing.get), daemon=True),
+        ]
+        for thread in self._threads:
+            thread.start()
+        for line in self.training:
+            self._send(line)
+
+    def _send(self, line: dict[str, Any]) -> None:
+        """Through a thread of its own: a program that does not read must not stop us."""
+        self._outgoing.put((json.dumps(line) + "\n").encode())
+
+    def _answer(self, asked: str) -> dict[str, Any]:
+        limit = self.limits.answer if self._answered else self.limits.first
+        end = time.monotonic() + limit
+        while True:
+            try:
+                line = self._lines.get(timeout=max(0.0, end - time.monotonic()))
+            except queue.Empty:
+                if self._process is not None:
+                    self._process.kill()
+                self.close()
+                raise MethodFailedError(f"no answer within {limit:g} s") from None
+            if line is None:
+                raise MethodFailedError(self._explain_end())
+            try:
+                answer = json.loads(line)
+            except (ValueError, RecursionError):
+                answer = None
+            if not isinstance(answer, dict):
+                raise MethodFailedError('the answer is no line of JSON such as {"id": ..., "order": [...]}')
+            if answer.get("id") == asked:  # else it is late, for a question that was given up
+                return answer
+
+    def _explain_end(self) -> str:
+        process = self._process
+        self.close()
+        code = process.returncode if process is not None else None
+        said = [line.decode("utf-8", "replace").strip() for line in self._errors if line is not None and line.strip()]
+        return f"it ended with code {code}{f': {said[-1][:160]}' if said else ''}"
+
+
+def _feed(stream: Any, get: Callable[[], bytes | None]) -> None:
+    """Write every line; close the input at the end."""
+    with contextlib.suppress(OSError, ValueError):
+        while (line := get()) is not None:
+            stream.write(line)
+            stream.flush()
+    with contextlib.suppress(OSError, ValueError):
+        stream.close()
+
+
+def _follow(stream: Any, put: Callable[[Any], None]) -> None:
+    """Pass on every line; None at the end."""
+    with contextlib.suppress(OSError, ValueError):
+        for line in stream:
+            put(line)
+    put(None)
+
+
+def _question(name: str, collection: Collection, task: BenchTask, rng: np.random.Generator) -> Question:
+    names: list[str] = []
+    while len(names) < len(collection):
+        drawn = "".join(rng.choice(_LETTERS, size=8))
+        if drawn not in names:
+            names.append(drawn)
+    items = [{"id": names[i], **_describe(collection, i, task)} for i in rng.permutation(len(collection)).tolist()]
+    return Question(name, tuple(names), {"type": "order", "id": name, "items": items})
+
+
+def _describe(collection: Collection, i: int, task: BenchTask) -> dict[str, Any]:
+    """What a method is shown of an item."""
+    values = [None if np.isnan(value) else float(value) for value in collection.features[i]]
+    shown: dict[str, Any] = {"features": dict(zip(collection.feature_names, values, strict=True))}
+    return {**shown, "title": collection.items[i].title} if task.titles else shown
+
+
+def answer_lines(target: str, lines: Iterable[str], write: Callable[[str], object]) -> None:
+    """Answer questions by a Python function, line by line."""
+    module, _, name = target.partition(":")
+    method: Any = importlib.import_module(module)
+    for part in name.split("."):
+        method = getattr(method, part)
+    if isinstance(method, type):
+        method = method()
+    learned: list[Collection] = []
+    trained = False
+    for line in lines:
+        message = json.loads(line)
+        if message["type"] == "train":
+            learned.append(_as_collection(str(len(learned)), message["items"], ordered=True))
+            continue
+        if not trained and hasattr(method, "train"):
+            method.train(learned)
+        trained = True
+        items = message["items"]
+        ordering = as_ordering(method(_as_collection(message["id"], items, ordered=False)), len(items))
+        write(json.dumps({"id": message["id"], "order": [items[i]["id"] for i in ordering]}) + "\n")
+
+
+def _as_collection(name: str, items: list[dict[str, Any]], *, ordered: bool) -> Collection:
+    """The items of a line as a collection."""
+    names = list(items[0]["features"])
+    rows = [[math.nan if item["features"][f] is None else item["features"][f] for f in names] for item in items]
+    shown = [Item(item.get("id", str(i)), title=item.get("title", "")) for i, item in enumerate(items)]
+    return Collection(name, shown, rows, names, ordered=ordered)
+
+
+if __name__ == "__main__":
+    answers, sys.stdout = sys.stdout, sys.stderr  # what the method prints is no answer
+
+    def _write(text: str) -> None:
+        answers.write(text)
+        answers.flush()
+
+    answer_lines(sys.argv[1], sys.stdin, _write)

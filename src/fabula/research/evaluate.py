@@ -1,0 +1,331 @@
+"""Evaluating: order recovery of every method on the same collections, in one table with intervals and paired tests."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from itertools import combinations
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fabula.core.collection import Collection
+from fabula.core.essence import Floats
+from fabula.core.fingerprints import fingerprints_of
+from fabula.core.template_set import TemplateSet
+from fabula.errors import InputError
+from fabula.evaluation.information import Information, makers, mutual_information, suppress_seen_warning
+from fabula.evaluation.intervals import Interval, mean_interval
+from fabula.evaluation.metrics import score_all
+from fabula.evaluation.significance import Comparison, ComparisonSettings, compare_scores
+from fabula.media.registry import medium_of_columns
+from fabula.models.file import AnyModel, load_essence_model, load_model
+from fabula.models.sets.model import SetModel
+from fabula.models.steps.model import StepModel
+from fabula.research.recovery import CHANCE, METHODS, Methods, Orderings, Report, chance_scores, recover
+from fabula.studies.judged import judged_bits
+from fabula.studies.splits import Side, Split, asked_for, read_split
+from fabula.studies.stepped import measured_split, step_bits
+
+if TYPE_CHECKING:
+    from fabula.training.sequencer.sequencer import Sequencer
+
+TESTED = ("spearman", "edit", "last")  # metrics the methods are tested by, as one family
+_DRAWS = 16  # random orderings of each collection that make up chance
+
+
+@dataclass(frozen=True)
+class MethodRow:
+    """One method: each metric's mean over collections with its 95 % interval, over how many collections."""
+
+    method: str
+    n: int
+    metrics: Mapping[str, Interval]
+
+
+@dataclass(frozen=True)
+class TestRow:
+    """One paired test, by one metric; p adjusted over all tests of the evaluation (Holm-Bonferroni)."""
+
+    __test__ = False  # not a class of tests
+
+    metric: str
+    comparison: Comparison
+
+
+@dataclass(frozen=True)
+class Evaluated:
+    """What an evaluation found.
+
+    Attributes
+    ----------
+    rows
+        Chance first, then the features from the best, then the methods that learn.
+    tests
+        Every row against chance, and the methods that learn against each other.
+    collections
+        How many were held out.
+    rule
+        How they were held out.
+    notes
+        What the user should know: what was trained on them, what gives the order away.
+    bits
+        What the model tells about their order, by scorer; none without a model.
+    """
+
+    rows: list[MethodRow]
+    tests: list[TestRow]
+    collections: int
+    rule: str = ""
+    notes: tuple[str, ...] = ()
+    bits: Mapping[str, Information] = field(default_factory=dict)
+
+    def best(self, metric: str = "spearman") -> str:
+        """The method with the highest mean."""
+        return max(self.rows, key=lambda row: row.metrics[metric].mean).method
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, for JSON."""
+        rows = [
+            {"method": r.method, "n": r.n, "metrics": {name: asdict(i) for name, i in r.metrics.items()}}
+            for r in self.rows
+        ]
+        tests = [{"metric": t.metric, **asdict(t.comparison)} for t in self.tests]
+        bits = {name: {k: v for k, v in asdict(i).items() if k != "per_length"} for name, i in self.bits.items()}
+        about = {"collections": self.collections, "rule": self.rule, "notes": list(self.notes), "bits": bits}
+        return {**about, "rows": rows, "tests": tests}
+
+
+@dataclass(frozen=True)
+class EvaluationRequest:
+    """What to evaluate, as a user says it.
+
+    Attributes
+    ----------
+    table
+        Ordered collections, one row an item.
+    model, by
+        What gives the essence: a model (a shipped name or a file), or a column. One of them.
+    templates
+        A template file in place of the squared-error templates, which are otherwise learned from the rest.
+    sequencer
+        A file of the direct sequencer.
+    where
+        Column -> value: keep the rows that have it.
+    features
+        Columns to sort by; by default those of the model, or the one column.
+    held_out
+        The share to hold out where the table has no column split.
+    split
+        The side of the column split to measure on; by default validation.
+    search
+        On how many collections to search under the model's most detailed scorer, which is slow.
+    k
+        How many templates, and arcs where there is no model, are learned.
+    seed
+        Same seed, same figures.
+    """
+
+    table: str | Path
+    model: str | Path | None = None
+    by: str | None = None
+    templates: str | Path | None = None
+    sequencer: str | Path | None = None
+    where: Mapping[str, str] | None = None
+    features: Sequence[str] | None = None
+    held_out: float = 0.1
+    split: Side | None = None
+    search: int = 0
+    k: int = 4
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if (self.model is None) == (self.by is None):
+            raise InputError("what gives the essence? give a model or a column to order by, one of the two")
+
+
+def evaluate_table(request: EvaluationRequest, *, progress: Report | None = None) -> Evaluated:
+    """Order recovery on the held-out collections of a table.
+
+    Parameters
+    ----------
+    request
+        What to evaluate.
+    progress
+        Called with the name of each method before its turn.
+    """
+    model = _load_model(request)
+    templates = TemplateSet.load(request.templates) if request.templates is not None else None
+    methods = Methods(
+        model, request.by, templates, _load_sequencer(request.sequencer), search=request.search, k=request.k
+    )
+    split = read_split(request.table, where=request.where, held_out=request.held_out, side=request.split)
+    if isinstance(model, StepModel):
+        split = measured_split(split)
+    names = tuple(request.features or _features(model, split, str(request.by)))
+    orderings = recover(split, names, methods, seed=request.seed, progress=progress)
+    found = tabulate(
+        orderings,
+        [len(c) for c in split.held_out],
+        rule=split.rule,
+        seed=request.seed,
+        groups=makers(split.held_out),
+    )
+    notes = (*split.notes, *_notes_on_seen(request, split, model, templates), *_find_leaks(split, names, model))
+    return replace(found, notes=notes, bits=_bits(model, split.held_out, request.seed, progress))
+
+
+def _notes_on_seen(
+    request: EvaluationRequest, split: Split, model: AnyModel | None, templates: TemplateSet | None
+) -> Iterator[str]:
+    """What a model, templates, or the methods that learn here, have seen of what is measured."""
+    held_out = split.held_out
+    if split.training is held_out:
+        yield "these are the collections to train on: what is learned from them is not measured on them"
+    known = {
+        f"the model {request.model}": None if model is None else fingerprints_of(model.training),
+        f"the templates {request.templates}": None if templates is None else templates.seen,
+    }
+    for name, seen, there in zip(known, known.values(), (model, templates), strict=True):
+        if there is not None and seen is None:
+            yield f"{name}: what it was learned from is not recorded, so that nobody can tell whether it has seen these"
+        elif seen is not None and (count := sum(seen.among(held_out))):
+            yield f"LEAK: {name}: was learned from {count:,} of these {len(held_out):,} collections"
+
+
+def _bits(
+    model: AnyModel | None, collections: Sequence[Collection], seed: int, progress: Report | None
+) -> Mapping[str, Information]:
+    """What a model tells about the order, by each of its scorers."""
+    if model is None:
+        return {}
+    if progress is not None:
+        progress("bits")
+    with suppress_seen_warning():
+        if isinstance(model, SetModel):
+            return judged_bits(model, collections, seed)
+        if isinstance(model, StepModel):
+            return step_bits(model, collections, seed)
+        return {kind: mutual_information(model, collections, seed=seed, scorer=kind) for kind in model.scorers}
+
+
+def _find_leaks(split: Split, names: Sequence[str], model: AnyModel | None) -> tuple[str, ...]:
+    """What gives the order away of what is looked at; titles where the model reads them."""
+    return asked_for(split.held_out, names, titles=isinstance(model, SetModel) and model.spec.titles)
+
+
+def _features(model: AnyModel | None, split: Split, by: str) -> Sequence[str]:
+    """The columns to sort by: the column, or what the model takes; of one that gives orders any may be missing."""
+    if model is None:
+        return (by,)
+    if not isinstance(model, SetModel | StepModel):
+        return model.feature_names
+    there = split.held_out[0].feature_names
+    wanted = model.feature_names or medium_of_columns(there).columns  # a model of neighbours has none of its own
+    return [name for name in wanted if name in there and _complete(split.held_out, name)]
+
+
+def _complete(collections: Sequence[Collection], name: str) -> bool:
+    return all(np.isfinite(c.column(name)).all() for c in collections)
+
+
+def _load_model(request: EvaluationRequest) -> AnyModel | None:
+    """The model that was asked for; one that gives orders takes no template, and no search is made by it."""
+    if request.model is None:
+        return None
+    model = load_model(request.model)
+    if not isinstance(model, SetModel | StepModel):
+        return load_essence_model(request.model)
+    for name, given in (("templates", request.templates), ("search", request.search)):
+        if given:
+            raise InputError(f"goes with a model that gives an essence; {request.model} gives orders", field=name)
+    return model
+
+
+def tabulate(
+    orderings: Mapping[str, Orderings],
+    lengths: Sequence[int],
+    *,
+    rule: str = "",
+    seed: int = 0,
+    resamples: int = 2000,
+    groups: Sequence[Hashable] | None = None,
+) -> Evaluated:
+    """Metrics of each method with intervals, and paired tests as one family.
+
+    Parameters
+    ----------
+    orderings
+        Method -> one ordering per collection in the true numbering, None where it was not asked.
+    lengths
+        Items of each collection.
+    rule
+        How the collections were held out.
+    seed, resamples
+        Of chance and of the intervals.
+    groups
+        Whom each collection is by: intervals and tests are then over groups, drawn whole.
+
+    Examples
+    --------
+    >>> result = tabulate({"rise": [np.arange(5)] * 8}, [5] * 8)
+    >>> [row.method for row in result.rows], result.rows[1].metrics["spearman"].mean
+    (['chance', 'rise'], 1.0)
+    """
+    scores = {CHANCE: chance_scores(lengths, np.random.default_rng((seed, 1)), _DRAWS)}
+    scores |= {method: score_all(found) for method, found in orderings.items()}
+    rows = [_row(method, of, seed, resamples, groups) for method, of in scores.items()]
+    learned = [row for row in rows if row.method in METHODS]
+    plain = [row for row in rows[1:] if row.method not in METHODS]
+    plain.sort(key=lambda row: -row.metrics["spearman"].mean)
+    tests = _tests(scores, seed, resamples, groups)
+    return Evaluated([rows[0], *plain, *learned], tests, len(lengths), rule)
+
+
+def _tests(
+    scores: Mapping[str, Mapping[str, Floats]], seed: int, resamples: int, groups: Sequence[Hashable] | None
+) -> list[TestRow]:
+    """All against chance, those that learn against each other, by every tested metric: one family."""
+    methods = [name for name in scores if name != CHANCE]
+    pairs = [(name, CHANCE) for name in methods]
+    pairs += list(combinations([name for name in METHODS if name in scores], 2))
+    flat = {f"{metric}\0{name}": of[metric] for name, of in scores.items() for metric in TESTED}
+    family = [(f"{metric}\0{a}", f"{metric}\0{b}") for metric in TESTED for a, b in pairs]
+    if not family:
+        return []
+    how = ComparisonSettings(seed=seed, resamples=resamples)
+    compared = compare_scores(flat, pairs=family, settings=how, groups=groups)
+    return [_test_row(each) for each in compared]
+
+
+def _test_row(comparison: Comparison) -> TestRow:
+    metric, _, a = comparison.a.partition("\0")
+    b = comparison.b.partition("\0")[2]
+    return TestRow(metric, Comparison(a, b, *list(asdict(comparison).values())[2:]))
+
+
+def _row(
+    method: str, scores: Mapping[str, Floats], seed: int, resamples: int, groups: Sequence[Hashable] | None
+) -> MethodRow:
+    rng = np.random.default_rng((seed, 2))
+    intervals = {}
+    for metric, values in scores.items():
+        known = ~np.isnan(values)
+        by = None if groups is None else [group for group, there in zip(groups, known, strict=True) if there]
+        if not known.any():
+            intervals[metric] = Interval(0, float("nan"), float("nan"), float("nan"))
+            continue
+        intervals[metric] = mean_interval(values[known], rng, by, resamples=resamples)
+    return MethodRow(method, intervals["first"].n, intervals)
+
+
+def _load_sequencer(path: str | Path | None) -> Sequencer | None:
+    if path is None:
+        return None
+    from fabula.errors import import_extra
+
+    import_extra("torch", extra="train", purpose="the direct sequencer")
+    from fabula.training.sequencer.file import load_sequencer
+
+    return load_sequencer(path)

@@ -1,0 +1,325 @@
+"""Order recovery: every way of ordering asked for one ordering of each collection, without seeing the true one.
+
+Equal items keep the order in which they come, and here they come in the true order: each collection is shuffled
+before it is shown to any method, and what comes back is mapped to the true numbering.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from fabula.core.collection import Collection
+from fabula.core.essence import Floats, normalise
+from fabula.core.fit import fit
+from fabula.core.ordering import Ints, inverse
+from fabula.core.template import Template
+from fabula.core.template_set import TemplateSet
+from fabula.evaluation.baselines import random_orderings, single_features
+from fabula.evaluation.metrics import score_all
+from fabula.models.local_search import search_orderings
+from fabula.models.model import Model
+from fabula.models.scorers import SCORERS
+from fabula.models.sets.model import SetModel
+from fabula.models.steps.model import StepModel
+from fabula.studies.judged import LIKELIEST, PROPOSED, judged_orderings
+from fabula.studies.splits import Split
+from fabula.studies.stepped import step_orderings
+from fabula.templates.contrast import learn_arcs
+from fabula.templates.learn import learn_templates
+
+if TYPE_CHECKING:
+    from fabula.training.sequencer.sequencer import Sequencer
+
+CHANCE = "chance"
+SORTED = "sorted essence"
+PAPER = "squared-error templates"
+ARCS = "mixture of arcs"
+SEARCHES = {kind: f"{kind} search" for kind, of in SCORERS.items() if not of.exact}
+DIRECT = "direct transformer"
+METHODS = (
+    SORTED,
+    PAPER,
+    ARCS,
+    *SEARCHES.values(),
+    PROPOSED,
+    LIKELIEST,
+    DIRECT,
+)  # those that learn, as results name them
+
+_MOST = 4000  # collections templates are learned from, at most
+
+Orderings = list[Ints | None]  # None where a method was not asked
+Report = Callable[[str], None]
+
+
+@dataclass(frozen=True, eq=False)
+class Methods:
+    """What the ways of ordering work with.
+
+    Attributes
+    ----------
+    model, by
+        What gives the essence: a model or a column. One of them. A set or step model gives orders instead.
+    templates
+        In place of the squared-error templates, which are otherwise learned from the training collections.
+    sequencer
+        A direct sequencer, where it takes part.
+    search
+        On how many collections to search under the model's most detailed scorer, which is slow.
+    k
+        How many templates, and arcs where there is no model, are learned.
+    """
+
+    model: Model | SetModel | StepModel | None = None
+    by: str | None = None
+    templates: TemplateSet | None = None
+    sequencer: Sequencer | None = None
+    search: int = 0
+    k: int = 4
+
+
+def recover(
+    split: Split,
+    features: Sequence[str],
+    methods: Methods,
+    *,
+    seed: int = 0,
+    progress: Report | None = None,
+) -> dict[str, Orderings]:
+    """One ordering of each held-out collection from every method, none of which sees the true order.
+
+    Parameters
+    ----------
+    split
+        What to learn from, and what to order.
+    features
+        Those to sort by, each alone.
+    methods
+        What the methods work with.
+    seed
+        Same seed, same orderings.
+    progress
+        Called with the name of each method before its turn.
+
+    Returns
+    -------
+    Method -> orderings in the true numbering.
+    """
+    report = progress or (lambda _: None)
+    rng = np.random.default_rng(seed)
+    report("features")
+    found = sort_features(split.held_out, features, rng)
+    if isinstance(methods.model, SetModel):
+        report(PROPOSED)
+        found |= judged_orderings(methods.model, split.held_out, rng)
+    elif isinstance(methods.model, StepModel):
+        report(PROPOSED)
+        found |= step_orderings(methods.model, split.held_out, rng)
+    else:
+        found |= _by_essence(split, methods, rng, seed, report)
+    if methods.sequencer is not None:
+        report(DIRECT)
+        found[DIRECT] = direct_orderings(methods.sequencer, split.held_out, rng)
+    return found
+
+
+def _by_essence(
+    split: Split, methods: Methods, rng: np.random.Generator, seed: int, report: Report
+) -> dict[str, Orderings]:
+    """What a model's essence, or a column, makes of each held-out collection."""
+    found: dict[str, Orderings] = {}
+    learned_from = [split.training[i] for i in evenly_spaced(len(split.training), _MOST)]
+    essences, known = (_essences(part, methods) for part in (split.held_out, learned_from))
+    count = min(methods.k, len(known))
+    apart = split.training is not split.held_out  # else what is learned here would be measured on the same
+    if known[0].ndim == 1:
+        if apart:
+            found[SORTED] = order_blind(essences, rng, each_alone(sort_one_way(known)))
+        report(PAPER)
+        fitted = methods.templates or (learn_templates(known, k=count, seed=seed) if apart else None)
+        if fitted is not None:
+            found[PAPER] = order_blind(essences, rng, closest_fits(fitted))
+    model = methods.model if isinstance(methods.model, Model) else None
+    if model is not None:
+        arcs = model.arcs
+    else:
+        arcs = learn_arcs(known, k=count, rng=np.random.default_rng(seed)) if apart else None
+    if arcs is not None:
+        report(ARCS)
+        found[ARCS] = order_blind(essences, rng, lambda rows, offsets: arcs.order_many(rows, offsets)[0])
+    kind = None if model is None else searchable(model)
+    if methods.search and model is not None and kind is not None:
+        report(SEARCHES[kind])
+        found[SEARCHES[kind]] = search_scorer(model, essences, methods.search, rng)
+    return found
+
+
+def direct_orderings(sequencer: Sequencer, collections: Sequence[Collection], rng: np.random.Generator) -> Orderings:
+    """Orderings of the direct sequencer, each collection shuffled before it sees it."""
+    from fabula.training.sequencer.sequencer import sequence_all
+
+    mixed = [rng.permutation(len(c)) for c in collections]
+    shown = [c.reordered(order) for c, order in zip(collections, mixed, strict=True)]
+    return [order[placed] for order, placed in zip(mixed, sequence_all(sequencer, shown), strict=True)]
+
+
+def order_blind(
+    values: Sequence[Floats], rng: np.random.Generator, propose: Callable[[Floats, Ints], Ints]
+) -> Orderings:
+    """Ask for an ordering of each essence without giving the true order away.
+
+    Parameters
+    ----------
+    values
+        Shape (n,) or (n, d) each, in true order.
+    rng
+        Shuffles each before it is shown.
+    propose
+        From shuffled essences, (rows,) or (rows, d), one collection after the other, and where each begins, to the
+        orderings (rows,), counted within each. :func:`each_alone` makes one from a function of a single essence.
+
+    Returns
+    -------
+    Orderings of the items in their true numbering.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> order_blind([np.array([2.0, 1.0, 3.0])], rng, lambda rows, offsets: np.argsort(rows))
+    [array([1, 0, 2])]
+    """
+    mixed = [rng.permutation(len(each)) for each in values]
+    offsets = np.cumsum([0, *map(len, values)])
+    rows = np.concatenate([each[order] for each, order in zip(values, mixed, strict=True)])
+    placed = np.split(propose(rows, offsets), offsets[1:-1])
+    return [order[where] for order, where in zip(mixed, placed, strict=True)]
+
+
+def each_alone(propose: Callable[[Floats], Ints]) -> Callable[[Floats, Ints], Ints]:
+    """A function of one essence as a function of many, one after the other."""
+    return lambda rows, offsets: np.concatenate([propose(rows[a:b]) for a, b in pairwise(offsets)]).astype(np.intp)
+
+
+def sort_one_way(known: Sequence[Floats]) -> Callable[[Floats], Ints]:
+    """Sort by the essence, up or down: whichever is nearer to the true orders of known collections, (n,) each."""
+    slope = sum(float(np.linspace(-1, 1, len(each)) @ each) for each in known)
+    sign = -1.0 if slope < 0 else 1.0
+    return lambda essence: np.argsort(sign * essence, kind="stable")
+
+
+def closest_fits(templates: Iterable[Template]) -> Callable[[Floats, Ints], Ints]:
+    """The paper's pipeline with one proposal: of the fits to all templates the one with the least squared error."""
+    kept = list(templates)
+
+    def propose(rows: Floats, offsets: Ints) -> Ints:
+        placed = np.empty(len(rows), dtype=np.intp)
+        sizes = np.diff(offsets)
+        for n in np.unique(sizes).tolist():
+            where = offsets[:-1][sizes == n, np.newaxis] + np.arange(n)  # (m, n)
+            placed[where] = _closest(rows[where], kept)
+        return placed
+
+    return propose
+
+
+def _closest(essences: Floats, templates: Sequence[Template]) -> Ints:
+    """The ordering of each of m essences (m, n) that is nearest to one of the templates, shape (m, n)."""
+    n = essences.shape[1]
+    ranked = np.argsort(essences, axis=1, kind="stable")
+    rising = np.take_along_axis(essences, ranked, axis=1)
+    best = np.full(len(essences), np.inf)
+    found = np.empty_like(ranked)
+    for template in templates:
+        targets = template.samples(n)
+        place = inverse(np.argsort(targets, kind="stable"))  # position -> rank of its target
+        errors = (np.abs(rising[:, place] - targets) ** 2).mean(axis=1)
+        nearer = errors < best
+        found[nearer], best[nearer] = ranked[nearer][:, place], errors[nearer]
+    for row in np.flatnonzero((rising[:, 1:] == rising[:, :-1]).any(axis=1)):  # equal items are mixed
+        fits = [fit(essences[row], template) for template in templates]
+        found[row] = min(fits, key=lambda each: float((each.deviations**2).mean())).ordering
+    return found
+
+
+def searchable(model: Model) -> str | None:
+    """The kind of scorer to search under: the most detailed one, where its best orderings cannot be computed."""
+    kind = model.most_detailed
+    return kind if kind in SEARCHES else None
+
+
+def search_scorer(model: Model, essences: Sequence[Floats], most: int, rng: np.random.Generator) -> Orderings:
+    """The best orderings that a search under a model's scorer finds; slow, so of ``most`` collections alone."""
+    kind = searchable(model)
+
+    def score(sequences: Floats) -> Floats:
+        return np.asarray(model.score(sequences, kind))
+
+    def propose(essence: Floats) -> Ints:
+        return search_orderings(score, essence.reshape(len(essence), -1), alternatives=1)[0].ordering
+
+    return on_subset(lambda values: order_blind(values, rng, each_alone(propose)), essences, most)
+
+
+def on_subset(orderings: Callable[[Sequence[Floats]], Orderings], values: Sequence[Floats], most: int) -> Orderings:
+    """A slow method asked about ``most`` collections, evenly spread; None for the others."""
+    chosen = evenly_spaced(len(values), most)
+    found: Orderings = [None] * len(values)
+    for i, ordering in zip(chosen, orderings([values[i] for i in chosen]), strict=True):
+        found[i] = ordering
+    return found
+
+
+def evenly_spaced(count: int, most: int) -> list[int]:
+    """At most so many of ``count`` numbers from 0, evenly spread.
+
+    Examples
+    --------
+    >>> evenly_spaced(10, 4)
+    [0, 3, 6, 9]
+    """
+    return [int(i) for i in np.unique(np.linspace(0, count - 1, min(most, count)).astype(int))]
+
+
+def sort_features(
+    collections: Sequence[Collection], names: Sequence[str], rng: np.random.Generator
+) -> dict[str, Orderings]:
+    """Each feature alone, sorted up and down; none where no names are given."""
+    if not names:
+        return {}
+    narrow = [Collection(c.id, c.items, c.columns(list(names)), list(names), ordered=c.ordered) for c in collections]
+    return {name: list(found) for name, found in single_features(narrow, rng).items()}
+
+
+def chance_scores(lengths: Sequence[int], rng: np.random.Generator, draws: int) -> dict[str, Floats]:
+    """Metric -> mean score of some random orderings of each collection, (collections,)."""
+    found = [score_all(list(random_orderings(lengths, rng))) for _ in range(draws)]
+    return {name: np.mean([each[name] for each in found], axis=0) for name in found[0]}
+
+
+def column_essence(collection: Collection, column: str) -> Floats:
+    """A column as the essence, z-scored; a missing value stands at the mean."""
+    return normalise(fill_missing(collection.column(column)))
+
+
+def scalar_essences(model: Model, collections: Sequence[Collection]) -> list[Floats]:
+    """The essence of each collection, (n,) where the model has one dimension, else (n, d)."""
+    return [e[:, 0] if e.shape[1] == 1 else e for e in model.encode_all(collections)]
+
+
+def _essences(collections: Sequence[Collection], methods: Methods) -> list[Floats]:
+    if isinstance(methods.model, Model):
+        return scalar_essences(methods.model, collections)
+    return [column_essence(c, str(methods.by)) for c in collections]
+
+
+def fill_missing(values: ArrayLike) -> Floats:
+    """Values (n,) with the mean of the others where one is missing, 0 where all are."""
+    array = np.asarray(values, dtype=np.float64)
+    known = np.isfinite(array)
+    return np.where(known, array, array[known].mean() if known.any() else 0.0)

@@ -1,0 +1,78 @@
+"""Playlists as a source, and plain lists: texts of which every line is a file, as ``-o list.txt`` writes them.
+
+Every entry is an item, and what cannot be measured keeps its entry.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from fabula.core.collection import Collection, Item
+from fabula.core.files.encoding import read_text
+from fabula.errors import FabulaError
+from fabula.media.medium import Medium
+from fabula.media.registry import find_medium, medium_of_file
+from fabula.sources.playlists.entries import Playlist
+from fabula.sources.playlists.m3u import read_m3u
+from fabula.sources.playlists.playlist import PLAYLIST_ENDINGS, collection_of, read_playlist
+from fabula.sources.registry import Opening, Reader
+from fabula.sources.source import Source
+
+_MOST = 1 << 22  # bytes of a list that are looked through
+
+
+def open_playlist(paths: Sequence[str], _: Opening) -> Source:
+    """Open a playlist; its medium is that of its first file, music where no file says."""
+    path = Path(paths[0])
+    playlist = read_playlist(path)
+    collection = collection_of(playlist, path)
+    return _source(path, playlist, collection, _medium_of(collection))
+
+
+def open_list(paths: Sequence[str], opening: Opening) -> Source:
+    """Open a list of files: a playlist without anything but their names; what a file says of itself is read."""
+    path = Path(paths[0])
+    playlist = read_m3u(path)
+    collection = collection_of(playlist, path)
+    medium = _medium_of(collection)
+    items = tuple(_read_tags(item, medium) if opening.may_read(item.path) else item for item in collection.items)
+    return _source(path, playlist, replace(collection, items=items), medium)
+
+
+def is_list(path: str) -> bool:
+    """Whether every line of a text, empty ones and comments aside, is called like a file that is an item.
+
+    Texts themselves do not count: a list of .txt files would be a text like any other. No file is looked for.
+    """
+    file = Path(path)
+    try:
+        if not file.is_file() or file.stat().st_size > _MOST:
+            return False
+        text, _ = read_text(path, "a list of files")
+    except (FabulaError, OSError):
+        return False
+    lines = [line.strip() for line in text.splitlines()]
+    named = [line for line in lines if line and not line.startswith("#")]
+    media = [medium_of_file(Path(line).suffix) for line in named]
+    return bool(named) and all(medium is not None and ".txt" not in medium.endings for medium in media)
+
+
+def _medium_of(collection: Collection) -> Medium:
+    known = (medium_of_file(Path(item.path).suffix) for item in collection.items if item.path)
+    return next((one for one in known if one is not None), None) or find_medium("music")
+
+
+def _source(path: Path, playlist: Playlist, collection: Collection, medium: Medium) -> Source:
+    return Source(path, collection, medium, files=True, playlist=playlist, rows=tuple(range(len(collection))))
+
+
+def _read_tags(item: Item, medium: Medium) -> Item:
+    """The item of a file with what the file says of itself."""
+    said = medium.read_item(item.path)
+    return replace(item, title=said.title, artist=said.artist, details={**item.details, **said.details})
+
+
+READER = Reader("playlist", open_playlist, PLAYLIST_ENDINGS)
+LISTS = Reader("list", open_list, takes=is_list)

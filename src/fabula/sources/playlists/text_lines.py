@@ -1,0 +1,103 @@
+"""What the playlist formats made of lines share: M3U and PLS."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterator
+
+from fabula.errors import InputError
+
+_BREAK = re.compile(r"\s*(?:[#;]|<!--)?\s*(?:Side [A-Z0-9]{1,3}\b|Gain [-+]\d+\.\d dB)[^\r\n]*", re.IGNORECASE)
+
+
+def each_line(text: str) -> Iterator[str]:
+    """Lines with their ends, one by one; no other character than CR and LF ends one."""
+    return io.StringIO(text, newline="")
+
+
+def lines_of(text: str) -> list[str]:
+    """The same as a list."""
+    return list(each_line(text))
+
+
+def line_end(text: str) -> str:
+    """How the lines of a text end."""
+    match = re.search(r"\r\n|\n|\r", text)
+    return match.group() if match else "\n"
+
+
+def terminate(text: str) -> str:
+    """The text, with a newline at its end where it has none."""
+    return text if not text or text[-1] in "\r\n" else text + line_end(text)
+
+
+def end_like(text: str, like: str) -> str:
+    """The text without the newline at its end, if the other text has none."""
+    return text if not like or like[-1] in "\r\n" else text.removesuffix(line_end(text))
+
+
+def one_line(text: str) -> str:
+    """The text without line breaks."""
+    return re.sub(r"[\r\n]+", " ", text)
+
+
+def is_break(comment: str) -> bool:
+    """Whether a comment marks the start of a side, as :func:`write_playlist` writes it.
+
+    Examples
+    --------
+    >>> is_break("# Side B"), is_break("; Side A, 21:30"), is_break("# Sidewalk"), is_break("# my favourite side")
+    (True, True, False, False)
+    """
+    return bool(_BREAK.fullmatch(comment.rstrip("\r\n")))
+
+
+def without_breaks(text: str) -> str:
+    """The text without the comment lines that mark the start of a side or tell a gain."""
+    return "".join(line for line in lines_of(text) if not is_break(line))
+
+
+def split_label(label: str) -> tuple[str, str]:
+    """Artist and title of "Artist - Title"; no artist where that is not clear.
+
+    Examples
+    --------
+    >>> split_label("Can - Vitamin C"), split_label("01 - Intro"), split_label("A - B - C")
+    (('Can', 'Vitamin C'), ('', '01 - Intro'), ('', 'A - B - C'))
+    """
+    artist, dash, title = label.partition(" - ")
+    if not dash or " - " in title or not title.strip() or not artist.strip() or artist.strip().isdigit():
+        return "", label
+    return artist.strip(), title.strip()
+
+
+def seconds(text: str) -> float | None:
+    """A duration as M3U and PLS have it; None for -1, 0 and what is no number."""
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if 0 < value < float("inf") else None
+
+
+def seconds_text(duration: float | None) -> str:
+    """A duration as M3U and PLS have it, whole where it is; -1 for None."""
+    if duration is None or duration != duration:
+        return "-1"
+    return str(int(duration)) if float(duration).is_integer() else repr(round(float(duration), 3))
+
+
+def writable_line(location: str, what: str) -> str:
+    """A location that can stand on a line of its own.
+
+    Raises
+    ------
+    InputError
+        When it is empty or holds a line break.
+    """
+    if not location.strip():
+        raise InputError(f"{what} cannot hold an entry without a location; write .xspf or .jspf")
+    if "\r" in location or "\n" in location:
+        raise InputError(f"{what} cannot hold a location with a line break: {location!r}; write .xspf or .jspf")
+    return location

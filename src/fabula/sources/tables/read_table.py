@@ -1,0 +1,447 @@
+"""Tables with one row an item, read into collections.
+
+CSV (separated by commas, semicolons or tabs), TSV, JSON, JSON lines; with the extra ``tables`` Parquet, in one file or
+a folder of them, and frames in memory; with the extra ``remote`` any of these files at an address.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fabula.core.cells import Cells, Lazy, Numbered
+from fabula.core.collection import Collection, Item
+from fabula.core.collections import Collections
+from fabula.core.essence import Floats
+from fabula.core.item_columns import WORDS, ItemColumns
+from fabula.core.ordering import Ints
+from fabula.errors import FileError
+from fabula.sources.playlists.entries import is_address
+from fabula.sources.tables.groups import is_one_playlist, lay_out, rows_where
+from fabula.sources.tables.roles import (
+    ALBUMS,
+    LIST_POSITIONS,
+    Columns,
+    columns_named,
+    feature_name,
+    find_column,
+    is_duration,
+    plain,
+    roles_of,
+)
+from fabula.sources.tables.source_table import (
+    Column,
+    Numbers,
+    SourceTable,
+    brief,
+    durations_of,
+    features_of,
+    first_wrong,
+    numbers_in,
+    numbers_of,
+)
+from fabula.sources.tables.storage import read_columns
+
+_MILLISECONDS = 30_000  # a median duration above it is no number of seconds: more than eight hours
+_FEW = 100  # cells that are looked at before all are
+
+
+@dataclass(frozen=True, eq=False)
+class TableReading:
+    """The collections of a table, and the table itself to write their rows back.
+
+    Attributes
+    ----------
+    table
+        The file with all its columns, as :func:`write_rows` takes it.
+    collections
+        In the order in which the file first names them.
+    order
+        Shape (rows,): the row of the table that each row of the collections came from.
+    notes
+        What a person should know of the reading.
+    """
+
+    table: SourceTable
+    collections: Collections
+    order: Ints
+    notes: tuple[str, ...] = ()
+
+    @property
+    def rows(self) -> list[Ints]:
+        """One array (n,) per collection: the row of the table that each of its items came from."""
+        return np.split(self.order, self.collections.offsets[1:-1])
+
+
+def read_table(
+    path: str | os.PathLike[str] | Any,
+    *,
+    collection: str | None = None,
+    position: str | None = None,
+    title: str | None = None,
+    artist: str | None = None,
+    item_path: str | None = None,
+    item_id: str | None = None,
+    features: Sequence[str] | None = None,
+    where: Mapping[str, Any] | None = None,
+    columns: Mapping[str, str] | None = None,
+) -> Collections:
+    """Read the collections of a table that has one row an item.
+
+    A column that is not named is recognised by its heading (``album_id``, ``Track Number``, ``Künstler``, ...); name
+    it ``""`` to say that no column has this role. Numeric columns without a role become features, booleans as 0 and 1
+    and ``Duration (ms)`` as ``duration_ms``; text columns become the details of the items. Columns without a name,
+    and columns without a value, are left out. A column of lists with as many numbers in every row, such as embeddings,
+    is a feature per number, ``embedding_0``, ``embedding_1``, ..., as models take them. A playlist that a
+    streaming service exported is one collection, in the
+    order of its rows, though its tracks come from several albums.
+
+    Parameters
+    ----------
+    path
+        A .csv, .tsv, .json, .jsonl or .parquet file; JSON is a list of objects, or an object with such a list as
+        ``items``. Or a folder: the Parquet files that lie in it are one table, in the order of their names. Or an
+        address of either, such as ``s3://bucket/songs.parquet`` (extra ``remote``). Or a table in memory (extra
+        ``tables``): an Arrow table or reader of batches, a frame of pandas or polars, a Hugging Face dataset.
+    collection
+        The column that tells the collections apart; without one the file is one collection, called by its name.
+    position
+        The column that gives the true order within a collection; without one it is the order of the rows.
+    title, artist, item_path, item_id
+        The columns for the items. An item without an id is called by its path, else by the number of its row.
+    features
+        The columns that become features, no others; every cell must be a number.
+    where
+        Column -> value: keep the rows that have it; ``""`` is a missing value.
+    columns
+        Role or name -> heading, in place of the arguments above or beside them: ``{"title": "Titel", "duration":
+        "Spielzeit", "energy": "Energie"}``. A name that is no role is what the column is called as a feature or
+        a detail.
+
+    Returns
+    -------
+    Collections in the order in which the file first names them: features (n, f) as float64, NaN where missing. They
+    are a sequence in which each collection, and each of its items, is made when asked for; ``features`` (rows, f),
+    ``offsets`` (number + 1,), ``ids``, ``column`` and ``texts`` are all of them at once.
+
+    Raises
+    ------
+    FileError
+        Naming file, row, column and value.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> file = Path(folder.name) / "songs.csv"
+    >>> _ = file.write_text("album,track,title,energy\\nA,2,Close,0.9\\nA,1,Open,0.2\\n")
+    >>> [c] = read_table(file)
+    >>> c.id, [item.title for item in c.items], c.column("energy")
+    ('A', ['Open', 'Close'], array([0.2, 0.9]))
+    >>> read_table(file).features
+    array([[0.2],
+           [0.9]])
+    >>> folder.cleanup()
+    """
+    given = {"collection": collection, "position": position, "title": title}
+    given |= {"artist": artist, "path": item_path, "id": item_id}
+    return open_table(path, columns_named(given, columns or {}), features=features, where=where).collections
+
+
+def open_table(
+    path: str | os.PathLike[str] | Any,
+    columns: Columns | None = None,
+    *,
+    features: Sequence[str] | None = None,
+    where: Mapping[str, Any] | None = None,
+) -> TableReading:
+    """Read the collections of a table as :func:`read_table` does, and keep the table to write its rows back.
+
+    Parameters
+    ----------
+    path
+        What :func:`read_table` takes.
+    columns
+        Which columns say what; by default all are recognised by their headings.
+    features, where
+        As for :func:`read_table`.
+    """
+    asked = columns or Columns()
+    table = read_columns(path)
+    for heading in asked.names_by_heading:
+        find_column(table, heading)
+    roles = roles_of(table, asked.roles, {*(features or ()), *asked.names_by_heading})
+    kept = rows_where(table, where or {})
+    renamed = dict(asked.names_by_heading) | _settle(table, roles, asked, kept)
+    order, offsets = lay_out(table, roles, kept)
+    called = roles.get("collection title")
+    if called and not ("collection" in roles and _is_constant(called, order, offsets)):
+        del roles["collection title"]
+    busy = {column.name for column in roles.values()} | set(features or ())
+    contents = contents_of(table, busy, renamed)
+    if features is not None:
+        contents.features = choose_features(table, features, kept, asked.names_by_heading)
+    collections = _collections(table, roles, contents, order, offsets)
+    return TableReading(table, collections, order, tuple(contents.notes))
+
+
+def _settle(table: SourceTable, roles: dict[str, Column], asked: Columns, kept: Ints) -> dict[str, str]:
+    """Take away the roles that the table as a whole speaks against; returns heading -> name where that is another."""
+    renamed = {}
+    if "collection" in roles and asked.collection is None and is_one_playlist(table, roles, kept):
+        album = roles.pop("collection")
+        roles.pop("collection title", None)
+        if plain(album.name) in ALBUMS and "album" not in table.columns:
+            renamed[album.name] = "album"
+        if "position" in roles and asked.position is None and not _is_list_position(table, roles["position"], kept):
+            del roles["position"]
+    if "path" in roles and asked.path is None and asked.id is None and _all_addresses(roles["path"]):
+        other = roles.get("id")
+        if other is None or plain(other.name) == "isrc":
+            roles["id"] = roles.pop("path")
+    return renamed
+
+
+def _is_list_position(table: SourceTable, column: Column, kept: Ints) -> bool:
+    numbers = numbers_of(table, column)
+    distinct = numbers is not None and len(np.unique(numbers[kept])) == len(kept)
+    return distinct and plain(column.name) in LIST_POSITIONS
+
+
+def _all_addresses(column: Column) -> bool:
+    cells = column.texts()
+    return all(not cell or is_address(cell) for part in (slice(_FEW), slice(None)) for cell in cells[part].tolist())
+
+
+def _collections(
+    table: SourceTable, roles: Mapping[str, Column], contents: Contents, order: Ints, offsets: Ints
+) -> Collections:
+    items = items_of(table, roles, contents.texts)
+    firsts = order[offsets[:-1]]
+    as_they_stand = len(order) == table.count and bool((order == np.arange(table.count)).all())
+    ids = roles["collection"].texts(identity=True)[firsts].tolist() if "collection" in roles else None
+    titles = roles["collection title"].texts()[firsts].tolist() if "collection title" in roles else None
+    return Collections(
+        features_of(list(contents.features.values()), None if as_they_stand else order, table.count),
+        offsets,
+        contents.names,
+        ids=ids or [Path(table.path).stem],
+        titles=titles,
+        items=items if as_they_stand else items.part(order),
+    )
+
+
+def _is_constant(column: Column, order: Ints, offsets: Ints) -> bool:
+    """Whether every collection has one value: a playlist whose items come from many albums is called by none."""
+    codes = column.distinct[0][order]
+    return bool((codes == np.repeat(codes[offsets[:-1]], np.diff(offsets))).all())
+
+
+# Tables with one row a collection: the cells of some columns are lists, one value an item.
+
+
+def read_sequences(
+    path: str | os.PathLike[str] | Any, columns: Sequence[str], *, where: Mapping[str, Any] | None = None
+) -> list[Collection] | None:
+    """The collections of a table that has one row a collection; None where the first column named holds no lists.
+
+    Parameters
+    ----------
+    path
+        A table, or where one lies.
+    columns
+        Those that hold lists of numbers; they become the features.
+    where
+        Column -> value: keep the rows that have it.
+
+    Raises
+    ------
+    FileError
+        Naming file, row, column and value.
+    """
+    table = read_columns(path)
+    first = table.columns.get(columns[0])
+    if first is None or not first.rows_of_lists().size:
+        return None
+    lists = [find_column(table, name) for name in columns]
+    called = next((c for c in table.columns.values() if not c.rows_of_lists().size), None)
+    ids = called.texts().tolist() if called is not None else [""] * table.count
+    return [_collection(table, lists, int(row), ids[row]) for row in rows_where(table, where or {})]
+
+
+def _collection(table: SourceTable, lists: Sequence[Column], row: int, called: str) -> Collection:
+    values = [_numbers(table, column, row) for column in lists]
+    for column, numbers in zip(lists[1:], values[1:], strict=True):
+        if len(numbers) != len(values[0]):
+            raise FileError(
+                f"{table.path}: {table.row(row)}: {column.name!r} has {len(numbers)} values, "
+                f"{lists[0].name!r} has {len(values[0])}: they must agree"
+            )
+    split = _split_of(table, row)
+    items = [Item(str(j + 1), details={"split": split} if split else {}) for j in range(len(values[0]))]
+    return Collection(called or str(row + 1), items, np.column_stack(values), [column.name for column in lists])
+
+
+def _split_of(table: SourceTable, row: int) -> str:
+    """What a column ``split`` says of a collection."""
+    return str(table.columns["split"].texts()[row]) if "split" in table.columns else ""
+
+
+def _numbers(table: SourceTable, column: Column, row: int) -> Floats:
+    cell = column.values[row]
+    try:
+        numbers = np.array([np.nan if value is None else float(value) for value in cell], dtype=np.float64)
+    except (TypeError, ValueError):
+        raise table.error(row, column, "must be a list of numbers, one per item") from None
+    if not len(numbers):
+        raise table.error(row, column, "must hold at least one number")
+    return numbers
+
+
+# What the columns of a table give the items: features, details, and the items themselves.
+
+
+@dataclass
+class Contents:
+    """Features by name, of all rows, columns of text by the name of the detail, and notes for the caller."""
+
+    features: dict[str, Numbers] = field(default_factory=dict)
+    texts: dict[str, Column] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def names(self) -> list[str]:
+        """What the features are called: a vector has one for each of its numbers, ``name_0``, ``name_1``, ..."""
+        return [
+            one
+            for name, numbers in self.features.items()
+            for one in ([name] if numbers.width is None else [f"{name}_{i}" for i in range(numbers.width)])
+        ]
+
+
+def contents_of(table: SourceTable, busy: set[str], renamed: Mapping[str, str]) -> Contents:
+    """Features and details of the columns that have no role.
+
+    Parameters
+    ----------
+    table
+        The table.
+    busy
+        Headings of columns that have a role; a column without any value is left out as well.
+    renamed
+        Heading -> name, for columns that are called otherwise than by their heading.
+    """
+    found = Contents()
+    for column in table.columns.values():
+        if column.name in busy or column.empty:
+            continue
+        name, numbers = measure_column(table, column, renamed.get(column.name))
+        taken = name in found.features or name in found.texts
+        if taken or (name != column.name and name in table.columns and column.name not in renamed):
+            name = column.name
+        if numbers is None:
+            found.texts[name] = column
+            continue
+        found.features[name] = numbers
+        worded = np.flatnonzero(column.absences())
+        if worded.size:
+            cell = brief(column.cell(int(worded[0])))
+            found.notes.append(f"column {column.name!r}: {worded.size} cell(s) such as {cell} count as missing")
+    return found
+
+
+def measure_column(table: SourceTable, column: Column, name: str | None = None) -> tuple[str, Numbers | None]:
+    """What a column is called as a feature or a detail, and its numbers; None for text.
+
+    Durations that are written as on a clock (3:20) are seconds, under ``duration``. Lists of as many numbers in every
+    row are vectors.
+    """
+    numbers = _numbers_or_text(table, column)
+    if numbers is None and (name == "duration" or (name is None and is_duration(column.name))):
+        clock = durations_of(table, column)
+        return (name or "duration", Numbers((clock,))) if clock is not None else (name or column.name, None)
+    if numbers is None:
+        return name or column.name, None
+    usual = name or feature_name(column.name)
+    if usual == "duration" and name is None and np.nanmedian(numbers.whole()) > _MILLISECONDS:
+        usual = "duration_ms"
+    return usual, numbers
+
+
+def _numbers_or_text(table: SourceTable, column: Column) -> Numbers | None:
+    numbers = numbers_in(table, column)
+    if numbers is not None:
+        return numbers
+    nested = column.rows_of_lists()
+    if not nested.size:
+        return None
+    vectors = column.vectors()
+    if vectors is not None and (wrong := vectors.infinite()) is not None:
+        raise table.error(wrong, column, "must hold finite numbers")
+    if vectors is None:
+        plain = np.setdiff1d(np.flatnonzero(~column.missing), nested)
+        if any(not isinstance(column.cell(int(row)), str) for row in plain):
+            raise table.error(int(nested[0]), column, "must be a number like other cells of this column")
+    return vectors
+
+
+def choose_features(
+    table: SourceTable, features: Sequence[str], kept: Ints, renamed: Mapping[str, str]
+) -> dict[str, Numbers]:
+    """The named columns as numbers; every cell of the kept rows must be one.
+
+    A column is named by its heading, or by what it is called as a feature (``duration_ms`` for "Duration (ms)").
+    """
+    called = {renamed.get(name) or feature_name(name): name for name in reversed(table.columns)}
+    arrays, absent = {}, []
+    for name in features:
+        column = find_column(table, name if name in table.columns else called.get(name, name))
+        numbers = measure_column(table, column, renamed.get(column.name))[1]
+        if numbers is None and not column.empty:
+            raise table.error(first_wrong(column), column, "must be a number")
+        arrays[name] = Numbers((np.full(table.count, np.nan),)) if numbers is None else numbers
+        absent += [(int(i), name) for i in arrays[name].missing(kept)]
+    if absent:
+        shown = "; ".join(f"{table.row(i)}, column {name!r}" for i, name in sorted(absent)[:3])
+        more = f" and {len(absent) - 3} more" if len(absent) > 3 else ""
+        raise FileError(f"{table.path}: features must have a value in every row; missing: {shown}{more}")
+    return arrays
+
+
+def items_of(table: SourceTable, roles: Mapping[str, Column], texts: Mapping[str, Column]) -> ItemColumns:
+    """What is known of the item of each row."""
+    for role in (role for role in WORDS if role in roles):
+        for row in roles[role].rows_of_lists():
+            raise table.error(int(row), roles[role], f"must be text, the {role} of the item")
+    given, titles, paths, artists = (
+        roles[role].texts(identity=role == "id") if role in roles else None for role in WORDS
+    )
+    ids = Called(given, paths, Numbered(np.arange(1, table.count + 1)))
+    return ItemColumns(ids, titles, paths, artists, {name: column.details() for name, column in texts.items()})
+
+
+class Called(Lazy[str]):
+    """What items are called, made when asked for: by their ids, else their paths, else the numbers of their rows."""
+
+    __slots__ = ("given", "numbers", "paths")
+
+    def __init__(self, given: Cells | None, paths: Cells | None, numbers: Numbered) -> None:
+        self.given, self.paths, self.numbers = given, paths, numbers
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def tolist(self) -> list[str]:
+        """The ids."""
+        columns = [cells.tolist() for cells in (self.given, self.paths, self.numbers) if cells is not None]
+        return [next(filter(None, cells)) for cells in zip(*columns, strict=True)]
+
+    def part(self, rows: slice | Ints) -> Called:
+        """The ids of some rows."""
+        given, paths = (None if cells is None else cells[rows] for cells in (self.given, self.paths))
+        return Called(given, paths, self.numbers[rows])

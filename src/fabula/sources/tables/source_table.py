@@ -1,0 +1,439 @@
+"""The columns of a table, and what their cells mean as numbers and as text."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fabula.core.cells import Cells
+from fabula.core.essence import Floats
+from fabula.core.files.encoding import Script
+from fabula.core.item_columns import as_objects
+from fabula.core.ordering import Ints
+from fabula.errors import FileError
+
+_TRUTH = {"true": 1.0, "false": 0.0}
+_DECIMAL_COMMA = re.compile(r"[-+]?\d+(,\d+)?([eE][-+]?\d+)?")
+_WHOLE = re.compile(r"-?\d+\.0+")
+_FINITE = "must be a finite number, or empty where there is none"
+_WORDS = "na n/a n.a. #n/a nan null none nil - -- – — ? \\n"
+_ABSENT = frozenset(_WORDS.split())
+_CLOCK = re.compile(r"(?:(\d+):)?(\d{1,3}):(\d{2}(?:[.,]\d+)?)")
+_ROWS = 4096  # that are laid side by side at a time: columns of so many fit into the processor's cache
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """The cells of one column, as a text file or JSON gave them.
+
+    Parameters
+    ----------
+    name
+        Its name in the header.
+    values
+        Shape (rows,): objects.
+    missing
+        Shape (rows,): where a cell is empty.
+    written
+        Whether the cells are text that may mean numbers, as in CSV.
+    decimal_comma
+        Whether 0,5 may mean a half.
+    """
+
+    name: str
+    values: NDArray[Any]
+    missing: NDArray[np.bool_]
+    written: bool = False
+    decimal_comma: bool = False
+
+    @property
+    def empty(self) -> bool:
+        """Whether no cell has a value."""
+        return bool(self.missing.all())
+
+    def cell(self, row: int) -> Any:
+        """One cell as the file gave it."""
+        return self.values[row]
+
+    def rows_of_lists(self) -> Ints:
+        """The rows whose cells are lists or objects."""
+        if self.written:
+            return np.empty(0, dtype=np.intp)
+        return np.flatnonzero(np.fromiter(map(is_nested, self.values), np.bool_, len(self.values)))
+
+    def absences(self) -> NDArray[np.bool_]:
+        """Where a cell says NA, -, null or the like, shape (rows,)."""
+        return np.fromiter(map(says_nothing, self.values), np.bool_, len(self.values))
+
+    def texts(self, *, identity: bool = False) -> Cells:
+        """The cells as text, "" where missing: whole numbers without ".0", booleans as true and false.
+
+        With ``identity`` the cells tell things apart: then a column of 1.0, 2.0 as some programs write it means 1, 2.
+        """
+        if self.written:
+            cells: list[str] = self.values.tolist()
+            if identity and all(not cell or _WHOLE.fullmatch(cell) for cell in cells):
+                return as_objects(cell.partition(".")[0] for cell in cells)
+            return self.values
+        pairs = zip(self.values.tolist(), self.missing.tolist(), strict=True)
+        return as_objects("" if missing else text_of(cell) for cell, missing in pairs)
+
+    def details(self) -> Cells:
+        """The cells as the details of items: lists and objects as they are, all else as text, "" where missing."""
+        if not self.rows_of_lists().size:
+            return self.texts()
+        return as_objects("" if absent else cell for cell, absent in zip(self.values, self.missing, strict=True))
+
+    @cached_property
+    def distinct(self) -> tuple[Ints, Cells]:
+        """The number of each cell's text (rows,), counted in the order in which they first stand, and the texts."""
+        seen: dict[str, int] = {}
+        codes = [seen.setdefault(cell, len(seen)) for cell in self.texts().tolist()]
+        return np.array(codes, dtype=np.intp), as_objects(seen)
+
+    def numbers(self) -> Numbers | None:
+        """The cells as numbers, NaN where missing or said to be; None when they are not all numbers, or all missing."""
+        absent = self.missing
+        parsed = _parse_cells(self.values[~absent].tolist(), self)
+        if parsed is None or not np.isfinite(parsed).all():
+            worded = self.absences()
+            if worded.any():
+                absent = absent | worded
+                parsed = _parse_cells(self.values[~absent].tolist(), self)
+        if parsed is None or not np.isfinite(parsed).any():
+            return None
+        numbers = np.full(len(absent), np.nan)
+        numbers[~absent] = np.where(np.isnan(parsed), np.inf, parsed)  # a cell that is there must be finite
+        return Numbers((numbers,))
+
+    def vectors(self) -> Numbers | None:
+        """The cells as vectors of one length, NaN where missing; None when they are not lists of as many numbers."""
+        return as_vectors(self.values.tolist(), self.missing)
+
+
+@dataclass(frozen=True, eq=False)
+class SourceTable:
+    """A table of rows, and what is needed to write its rows back as they were.
+
+    Parameters
+    ----------
+    path
+        The file it was read from.
+    columns
+        By name.
+    count
+        The number of rows.
+    lines
+        The line at which each row starts; without it, rows are counted from 1.
+    text, separator, script
+        The text of a text file, what stands between two cells of CSV, and how the file puts text into bytes.
+    content
+        The Arrow table, where it is one.
+    parts
+        The names of the files of a folder, each with the row of the table at which it begins.
+    """
+
+    path: str
+    columns: dict[str, Column]
+    count: int
+    lines: Sequence[int] = ()
+    text: str = field(default="", repr=False)
+    separator: str = ""
+    script: Script = field(default=Script(), repr=False)
+    content: Any = field(default=None, repr=False)
+    parts: tuple[tuple[str, int], ...] = ()
+
+    def row(self, index: int) -> str:
+        """Where a person finds a row: "line 3", "row 2", or "row 2 of part-1.parquet"."""
+        if self.parts:
+            name, start = [part for part in self.parts if part[1] <= index][-1]
+            return f"row {index - start + 1} of {name}"
+        return f"line {self.lines[index]}" if self.lines else f"row {index + 1}"
+
+    def error(self, index: int, column: Column, rule: str) -> FileError:
+        """What is wrong with one cell: file, row, column, rule, value."""
+        return FileError(
+            f"{self.path}: {self.row(index)}, column {column.name!r}: {rule}; got {brief(column.cell(index))}"
+        )
+
+
+def table_of(
+    path: str | os.PathLike[str], columns: Iterable[Column], count: int, lines: Sequence[int] = ()
+) -> SourceTable:
+    """A table of columns.
+
+    Raises
+    ------
+    FileError
+        When two have one name, or there are rows and no column.
+    """
+    found: dict[str, Column] = {}
+    for column in columns:
+        if column.name in found:
+            raise FileError(f"{path}: column {column.name!r} is named twice")
+        found[column.name] = column
+    if count and not found:
+        raise FileError(f"{path}: the table has no columns")
+    return SourceTable(str(path), found, count, lines)
+
+
+def column_of(name: str, cells: Sequence[Any], *, written: bool = False, decimal_comma: bool = False) -> Column:
+    """A column from cells as a text file or JSON gave them; None and "" are missing."""
+    missing = np.fromiter((cell is None or (type(cell) is str and not cell) for cell in cells), np.bool_, len(cells))
+    return Column(name, as_objects(cells), missing, written, decimal_comma)
+
+
+def numbers_in(table: SourceTable, column: Column) -> Numbers | None:
+    """The cells as numbers, NaN where missing; None when they are not all numbers, or all missing.
+
+    Cells such as NA or - among numbers are missing.
+
+    Raises
+    ------
+    FileError
+        When the cells are numbers but for an infinity.
+    """
+    found = column.numbers()
+    wrong = None if found is None else found.infinite()
+    if wrong is not None:
+        raise table.error(wrong, column, _FINITE)
+    return found
+
+
+def numbers_of(table: SourceTable, column: Column) -> Floats | None:
+    """As :func:`numbers_in`, in one array (rows,)."""
+    found = numbers_in(table, column)
+    return None if found is None else found.whole()
+
+
+def durations_of(table: SourceTable, column: Column) -> Floats | None:
+    """The cells as seconds (rows,), NaN where missing, when they are written as on a clock (3:20); else None."""
+    numbers = np.full(table.count, np.nan)
+    clocks = False
+    for index in np.flatnonzero(~(column.missing | column.absences())).tolist():
+        cell = column.values[index]
+        seconds = clock_seconds(cell) if isinstance(cell, str) else None
+        clocks |= seconds is not None
+        plain = _parse_cells([cell], column) if seconds is None else None
+        if seconds is None and (plain is None or not np.isfinite(plain[0])):
+            return None
+        numbers[index] = seconds if seconds is not None else float(plain[0])  # type: ignore[index]
+    return numbers if clocks else None
+
+
+def first_wrong(column: Column) -> int:
+    """Index of the first cell that is no finite number, of a column that has one."""
+    for index in np.flatnonzero(~(column.missing | column.absences())).tolist():
+        single = _parse_cells([column.values[index]], column)
+        if single is None or not np.isfinite(single[0]):
+            return int(index)
+    return int(np.argmax(~column.missing))
+
+
+def _parse_cells(cells: list[Any], column: Column) -> Floats | None:
+    if not cells:
+        return None
+    kinds = set(map(type, cells))
+    try:
+        if kinds <= {int, float, bool}:
+            return np.array([_float(cell) for cell in cells])
+        return _parse_text(cells, column) if column.written else None
+    except ValueError:
+        return None
+
+
+def _parse_text(cells: list[str], column: Column) -> Floats:
+    if cells[0].lower() in _TRUTH:
+        found = [_TRUTH.get(cell.lower()) for cell in cells]
+        if None in found:
+            raise ValueError("not all true or false")
+        return np.array(found, dtype=np.float64)
+    if column.decimal_comma and all(map(_DECIMAL_COMMA.fullmatch, cells)):
+        cells = [cell.replace(",", ".") for cell in cells]
+    # float() takes 1_000 for a number; no table means it.
+    if "_" in "".join(cells):
+        raise ValueError("not a number")
+    return np.array(cells, dtype=object).astype(np.float64)
+
+
+def _float(value: float) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return float("inf")
+
+
+# Numbers of many rows in the pieces their file holds, and the block of features made of them.
+
+
+@dataclass(frozen=True, eq=False)
+class Numbers:
+    """A number, or a vector of numbers, of every row.
+
+    Parameters
+    ----------
+    pieces
+        One after the other, shape (m,) or (m, w) each, of any kind of number; NaN where a value is missing.
+    """
+
+    pieces: tuple[NDArray[Any], ...]
+
+    @property
+    def width(self) -> int | None:
+        """How many numbers a row has; None where it is one number and no vector."""
+        return None if self.pieces[0].ndim == 1 else self.pieces[0].shape[1]
+
+    def whole(self) -> Floats:
+        """All in one array, shape (rows,) or (rows, w)."""
+        joined = self.pieces[0] if len(self.pieces) == 1 else np.concatenate(self.pieces)
+        return joined.astype(np.float64, copy=False)
+
+    def infinite(self) -> int | None:
+        """The first row with an infinite number; None where there is none."""
+        start = 0
+        for piece in self.pieces:
+            if piece.dtype.kind == "f":
+                wrong = np.isinf(piece)
+                if wrong.any():
+                    return start + int(np.argmax(wrong.reshape(len(piece), -1).any(axis=1)))
+            start += len(piece)
+        return None
+
+    def missing(self, rows: Ints) -> Ints:
+        """Which of some rows have no number."""
+        known = self.whole()[rows]
+        return rows[np.isnan(known.reshape(len(rows), -1)).any(axis=1)]
+
+
+def features_of(columns: Sequence[Numbers], order: Ints | None, count: int) -> Floats:
+    """The block of features, shape (rows, f): the columns side by side, vectors with a feature per number.
+
+    Parameters
+    ----------
+    columns
+        Each of ``count`` rows.
+    order
+        The rows to take, in this order; None for all as they stand.
+    count
+        The number of rows.
+    """
+    begins = np.cumsum([0, *(column.width or 1 for column in columns)]).tolist()
+    block = np.empty((count if order is None else len(order), begins[-1]))
+    for at, column in zip(begins, columns, strict=False):
+        if column.width is not None:
+            _lay_vectors(block[:, at : at + column.width], column, order)
+    narrow = [(at, column) for at, column in zip(begins, columns, strict=False) if column.width is None]
+    if order is None:
+        _lay_side_by_side(block, narrow)
+    else:
+        _gather(block, narrow, order)
+    return block
+
+
+def _lay_vectors(block: Floats, vectors: Numbers, order: Ints | None) -> None:
+    """Copy vectors into their part of a block."""
+    if order is not None:
+        block[:] = vectors.whole()[order]
+        return
+    start = 0
+    for piece in vectors.pieces:
+        block[start : start + len(piece)] = piece
+        start += len(piece)
+
+
+def _lay_side_by_side(block: Floats, columns: Sequence[tuple[int, Numbers]]) -> None:
+    """Copy columns of numbers into a block, some rows of all of them at a time, so that it is written through once."""
+    begun = [np.cumsum([0, *map(len, column.pieces[:-1])]) for _, column in columns]
+    edges = np.unique(np.concatenate([np.arange(0, len(block), _ROWS), [len(block)], *begun]))
+    found = [np.searchsorted(starts, edges[:-1], side="right") - 1 for starts in begun]
+    for k, (first, last) in enumerate(pairwise(edges.tolist())):
+        for (at, column), starts, of in zip(columns, begun, found, strict=True):
+            start = starts[of[k]]
+            block[first:last, at] = column.pieces[of[k]][first - start : last - start]
+
+
+def _gather(block: Floats, columns: Sequence[tuple[int, Numbers]], order: Ints) -> None:
+    """Copy rows of columns into a block in another order, column by column: each is joined for its turn alone."""
+    for at, column in columns:
+        block[:, at] = column.whole()[order]
+
+
+def as_vectors(cells: Sequence[Any], missing: NDArray[np.bool_]) -> Numbers | None:
+    """Lists of as many numbers each as vectors, NaN where a cell or a number is missing; None where they are none."""
+    known = [cell for cell, absent in zip(cells, missing.tolist(), strict=True) if not absent]
+    if not known or not all(isinstance(cell, (list, tuple)) and len(cell) == len(known[0]) for cell in known):
+        return None
+    if not len(known[0]) or not all(type(x) in (int, float, type(None)) for cell in known for x in cell):
+        return None
+    found = np.full((len(cells), len(known[0])), np.nan)
+    found[~missing] = np.array(known, dtype=np.float64)
+    return Numbers((found,))
+
+
+# What one cell of a table means: a number, a duration, text, or nothing.
+
+
+def says_nothing(cell: Any) -> bool:
+    """Whether a cell says in words that there is no value; what that means is for its column to say.
+
+    Examples
+    --------
+    >>> [says_nothing(cell) for cell in ("NA", "n/a", "-", "nan", "null", "none at all", 0)]
+    [True, True, True, True, True, False, False]
+    """
+    return isinstance(cell, str) and cell.strip().lower() in _ABSENT
+
+
+def clock_seconds(text: str) -> float | None:
+    """The seconds of a duration written as on a clock; None for anything else.
+
+    Examples
+    --------
+    >>> clock_seconds("3:20"), clock_seconds("1:02:03"), clock_seconds("0:09.5"), clock_seconds("200")
+    (200.0, 3723.0, 9.5, None)
+    """
+    match = _CLOCK.fullmatch(text.strip())
+    if not match:
+        return None
+    hours, minutes, seconds = match.groups()
+    total = 3600 * int(hours or 0) + 60 * int(minutes) + float(seconds.replace(",", "."))
+    return float(total) if float(seconds.replace(",", ".")) < 60 and (hours is None or int(minutes) < 60) else None
+
+
+def text_of(value: Any) -> str:
+    """One value as the text of a cell; numbers so that they read back equal.
+
+    Examples
+    --------
+    >>> [text_of(v) for v in (3.0, 0.1, True, None, "x")]
+    ['3', '0.1', 'true', '', 'x']
+    """
+    if isinstance(value, str):
+        return value
+    if value is None:
+        return ""
+    if isinstance(value, (bool, np.bool_)):
+        return "true" if value else "false"
+    if isinstance(value, (float, np.floating)):
+        number = float(value)
+        return str(int(number)) if number.is_integer() and abs(number) < 2**53 else repr(number)
+    return str(value)
+
+
+def is_nested(value: Any) -> bool:
+    """Whether a cell holds a list or an object."""
+    return isinstance(value, (list, dict, tuple, np.ndarray))
+
+
+def brief(value: Any) -> str:
+    """A value for an error message, on one line and not too long."""
+    shown = repr(value.item() if isinstance(value, np.generic) else value)
+    return shown if len(shown) <= 60 else f"{shown[:57]}..."

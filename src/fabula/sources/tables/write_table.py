@@ -1,0 +1,320 @@
+"""Writing tables: a collection with one row an item, or the rows of a table in another order."""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+import os
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fabula.core.collection import Collection
+from fabula.core.files.atomic import write_whole
+from fabula.core.files.encoding import Script
+from fabula.errors import FileError, InputError, import_extra
+from fabula.sources.json_spans import elements, first_value, member, members
+from fabula.sources.playlists.text_lines import line_end
+from fabula.sources.tables.source_table import SourceTable, is_nested, numbers_of, text_of
+from fabula.sources.tables.text_tables import csv_text, guard, quote, records_of, split_cells
+
+_ENDINGS = (".csv", ".tsv", ".json", ".jsonl", ".parquet")
+_COMMA = re.compile(r"-?\d+,\d+")
+
+
+def write_table(
+    path: str | os.PathLike[str], collection: Collection, extra: Mapping[str, Sequence[Any]] | None = None
+) -> Path:
+    """Write the items of a collection in its order; :func:`read_table` reads the same collection back.
+
+    Columns: position from 1, then id, title, artist and path where any item has them, features, details, extra.
+    An extra column replaces a feature or a detail of the same name. A feature that is an array of numbers
+    has a column for each, ``name.1``, ``name.2``, ...
+
+    Parameters
+    ----------
+    path
+        A .csv, .json (a list of objects) or .parquet file.
+    collection
+        What to write.
+    extra
+        Name -> one value per item, text or number.
+
+    Returns
+    -------
+    The path written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from fabula.core.collection import Item
+    >>> c = Collection("c", [Item("a"), Item("b")], [[0.5], [0.25]], ("energy",))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     print(write_table(Path(folder) / "new.csv", c, {"target": [1.0, 0.5]}).read_text())
+    position,id,energy,target
+    1,a,0.5,1
+    2,b,0.25,0.5
+    <BLANKLINE>
+    """
+    ending = Path(path).suffix.lower()
+    if ending not in (".csv", ".json", ".parquet"):
+        raise InputError(f"{path}: a table is written as .csv, .json or .parquet; got {ending or 'no ending'}")
+    columns = _columns(collection, extra or {})
+    if ending == ".parquet":
+        return write_whole(path, as_parquet(columns))
+    rows = list(zip(*columns.values(), strict=True))
+    text = csv_text(list(columns), rows) if ending == ".csv" else as_json(list(columns), rows)
+    return write_text(path, text)
+
+
+def feature_columns(collection: Collection) -> dict[str, NDArray[Any]]:
+    """The features by name, (n,) each; one that is an array has a column for each number, ``name.1``, ``name.2``."""
+    found: dict[str, NDArray[Any]] = {}
+    for name in collection.feature_names:
+        values = collection.column(name).reshape(len(collection), -1)
+        several = values.shape[1] > 1
+        found |= {f"{name}.{i + 1}" if several else name: values[:, i] for i in range(values.shape[1])}
+    return found
+
+
+def write_text(path: str | os.PathLike[str], text: str, script: Script | None = None) -> Path:
+    """Write the text of a table, whole or not at all; by default in UTF-8.
+
+    Raises
+    ------
+    FileError
+        When it holds what is no text, such as a file name of odd bytes.
+    """
+    try:
+        return write_whole(path, script.encode(text) if script else text.encode())
+    except UnicodeEncodeError as error:
+        around = error.object[max(error.start - 20, 0) : error.end]
+        raise FileError(f"{path}: cannot be written ({around!r} is no text)") from error
+
+
+def _columns(collection: Collection, extra: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
+    items = collection.items
+    columns: dict[str, list[Any]] = {"position": list(range(1, len(items) + 1)), "id": [item.id for item in items]}
+    for name in ("title", "artist", "path"):
+        if any(getattr(item, name) for item in items):
+            columns[name] = [getattr(item, name) for item in items]
+    fixed = set(columns)
+    found = {name: values.tolist() for name, values in feature_columns(collection).items()}
+    for name in dict.fromkeys(name for item in items for name in item.details):
+        found.setdefault(name, [item.details.get(name) for item in items])
+    for name, cells in found.items():
+        if name not in extra:
+            columns[_free(name, columns)] = cells
+    for name, column in extra.items():
+        if name in fixed:
+            raise InputError(f"extra column {name!r} has the name of a column every table has")
+        if len(column) != len(items):
+            raise InputError(f"extra column {name!r} must have {len(items)} values, one per item; got {len(column)}")
+        columns[name] = list(column)
+    return {name: [plain_value(name, value) for value in values] for name, values in columns.items()}
+
+
+def _free(name: str, columns: Mapping[str, Any]) -> str:
+    """The name, or with a number behind it where it is taken."""
+    number, free = 2, name
+    while free in columns:
+        number, free = number + 1, f"{name}_{number}"
+    return free
+
+
+def plain_value(name: str, value: Any) -> Any:
+    """A value as JSON has it; None for a missing number."""
+    plain = value.item() if isinstance(value, np.generic) else value
+    if isinstance(plain, float):
+        if math.isinf(plain):
+            raise InputError(f"column {name!r} must be finite numbers; got {plain}")
+        if math.isnan(plain):
+            return None
+        return int(plain) if plain.is_integer() and abs(plain) < 2**53 else plain
+    return plain if plain is None or isinstance(plain, (str, int)) or is_nested(plain) else str(plain)
+
+
+def as_parquet(columns: Mapping[str, list[Any]], content: Any = None) -> bytes:
+    """Columns as a Parquet file, behind those of an Arrow table where one is given."""
+    pa = import_extra("pyarrow", extra="tables", purpose="writing Parquet tables")
+    pq = import_extra("pyarrow.parquet", extra="tables", purpose="writing Parquet tables")
+    mixed = {
+        name: values if not any(isinstance(v, str) for v in values) else [v if v is None else str(v) for v in values]
+        for name, values in columns.items()
+    }
+    table = pa.table(mixed) if content is None else content
+    for name in mixed if content is not None else ():
+        table = table.append_column(name, pa.array(mixed[name]))
+    buffer = io.BytesIO()
+    pq.write_table(table, buffer)
+    return buffer.getvalue()
+
+
+def as_json(names: Sequence[str], rows: Sequence[Sequence[Any]], *, lines: bool = False) -> str:
+    """Rows as a JSON list of objects, or as JSON lines."""
+    objects = [json.dumps(dict(zip(names, row, strict=True)), ensure_ascii=False, default=str) for row in rows]
+    return "".join(one + "\n" for one in objects) if lines else "[\n" + ",\n".join(objects) + "\n]\n"
+
+
+# Writing rows of a table back in another order: every column, heading and cell as it was, and ours at the end.
+
+
+def write_rows(
+    path: str | os.PathLike[str],
+    table: SourceTable,
+    rows: ArrayLike,
+    extra: Mapping[str, Sequence[Any]] | None = None,
+) -> Path:
+    """Write rows of a table in another order.
+
+    Written in the format it came from, every cell stands as it was, byte for byte, under the heading it had. Extra
+    columns come last, as ``fabula position`` where the table has a ``position`` of its own; those of an earlier
+    writing are replaced.
+
+    Parameters
+    ----------
+    path
+        A .csv, .tsv, .json, .jsonl or .parquet file; it may be the one the table came from.
+    table
+        As :func:`open_table` read it.
+    rows
+        Indices of rows in the order to write, shape (m,): ``reading.rows[k][ordering]``.
+    extra
+        Name -> one value per written row, text or number; None and NaN are empty.
+
+    Returns
+    -------
+    The path written.
+
+    Raises
+    ------
+    InputError
+        When the ending is unknown, or a row or a number of values is wrong.
+    """
+    ending = Path(path).suffix.lower()
+    if ending not in _ENDINGS:
+        raise InputError(f"{path}: a table is written as {', '.join(_ENDINGS)}; got {ending or 'no ending'}")
+    order = _check_rows(table, rows)
+    added = {name: [plain_value(name, value) for value in values] for name, values in (extra or {}).items()}
+    for name, values in added.items():
+        if len(values) != len(order):
+            raise InputError(f"extra column {name!r} must have {len(order)} values, one per row; got {len(values)}")
+    if ending == Path(table.path).suffix.lower() and table.text:
+        writer = _csv_rows if ending in (".csv", ".tsv") else _json_rows
+        return write_text(path, writer(table, order, added), table.script)
+    if ending == ".parquet":
+        return write_whole(path, _parquet_rows(table, order, added))
+    return write_text(path, _convert(table, order, added, ending))
+
+
+def _check_rows(table: SourceTable, rows: ArrayLike) -> list[int]:
+    order = np.asarray(rows)
+    if order.ndim != 1 or not order.size or not np.issubdtype(order.dtype, np.integer):
+        raise InputError(f"rows must be a list of whole numbers, one or more; got {rows!r}")
+    if order.min() < 0 or order.max() >= table.count:
+        raise InputError(f"rows must be 0 to {table.count - 1}; got {order.min()} to {order.max()}")
+    return [int(row) for row in order]
+
+
+def extra_headings(known: Sequence[str], extra: Sequence[str]) -> dict[str, str]:
+    """What the extra columns are called beside those there are; one that is there already is to be replaced.
+
+    Examples
+    --------
+    >>> extra_headings(["position", "title"], ["position", "essence"])
+    {'position': 'fabula position', 'essence': 'essence'}
+    >>> extra_headings(["position", "title", "essence"], ["position", "essence"])
+    {'position': 'position', 'essence': 'essence'}
+    """
+    ours = {name: f"fabula {name}" if f"fabula {name}" in known else name for name in extra}
+    if all(name in known for name in ours.values()):  # written by us before
+        return ours
+    return {name: f"fabula {name}" if name in known else name for name in extra}
+
+
+def _csv_rows(table: SourceTable, order: Sequence[int], extra: Mapping[str, Sequence[Any]]) -> str:
+    header, *records = records_of(table.text, table.separator, table.path)
+    headings = extra_headings(list(table.columns), list(extra))
+    at = {name.strip(): index for index, name in enumerate(header.cells)}
+    comma = any(_COMMA.fullmatch(cell) for record in records for cell in record.cells) and table.separator == ";"
+    named = {heading: quote(heading) for heading in headings.values()}
+    lines = [_merge_cells(split_cells(header.text, table.separator), at, named)]
+    for position, row in enumerate(order):
+        cells = {headings[name]: _cell(values[position], comma=comma) for name, values in extra.items()}
+        lines.append(_merge_cells(split_cells(records[row].text, table.separator), at, cells))
+    end = line_end(table.text)
+    return "".join(table.separator.join(line) + end for line in lines)
+
+
+def _merge_cells(cells: list[str], at: Mapping[str, int], extra: Mapping[str, str]) -> list[str]:
+    """The cells of a record with the extra ones in their columns, or behind them."""
+    for heading, cell in extra.items():
+        if heading in at:
+            cells[at[heading]] = cell
+        else:
+            cells.append(cell)
+    return cells
+
+
+def _cell(value: Any, *, comma: bool) -> str:
+    text = text_of(value)
+    if isinstance(value, str):
+        return quote(guard(text))
+    return text.replace(".", ",") if comma and isinstance(value, float) else quote(text)
+
+
+def _json_rows(table: SourceTable, order: Sequence[int], extra: Mapping[str, Sequence[Any]]) -> str:
+    spans = _object_spans(table)
+    headings = extra_headings(list(table.columns), list(extra))
+    objects = []
+    for position, row in enumerate(order):
+        cells = {key: table.text[a:b] for key, a, b in members(table.text, spans[row])}
+        cells |= {headings[name]: json.dumps(v[position], ensure_ascii=False) for name, v in extra.items()}
+        objects.append("{" + ", ".join(f"{json.dumps(k, ensure_ascii=False)}: {v}" for k, v in cells.items()) + "}")
+    if Path(table.path).suffix.lower() == ".jsonl":
+        return "".join(line + "\n" for line in objects)
+    return "[\n" + ",\n".join(objects) + "\n]\n"
+
+
+def _object_spans(table: SourceTable) -> list[int]:
+    """Where the object of each row starts."""
+    if Path(table.path).suffix.lower() == ".jsonl":
+        starts = [match.start() for match in re.finditer(r"(?m)^[ \t\r]*\{", table.text)]
+        return [table.text.index("{", start) for start in starts]
+    at = first_value(table.text)
+    items = member(table.text, at, "items") if table.text[at] == "{" else None
+    return [start for start, _ in elements(table.text, items[0] if items else at)]
+
+
+def _parquet_rows(table: SourceTable, order: Sequence[int], extra: Mapping[str, Sequence[Any]]) -> bytes:
+    headings = extra_headings(list(table.columns), list(extra))
+    added = {headings[name]: list(values) for name, values in extra.items()}
+    if table.content is None:
+        return as_parquet(_cells(table, order) | added)
+    kept = table.content.take(order)
+    return as_parquet(added, kept.drop_columns([name for name in kept.column_names if name in added]))
+
+
+def _convert(table: SourceTable, order: Sequence[int], extra: Mapping[str, Sequence[Any]], ending: str) -> str:
+    headings = extra_headings(list(table.columns), list(extra))
+    columns = _cells(table, order) | {headings[name]: list(values) for name, values in extra.items()}
+    rows = list(zip(*columns.values(), strict=True))
+    if ending in (".json", ".jsonl"):
+        return as_json(list(columns), rows, lines=ending == ".jsonl")
+    return csv_text(list(columns), rows, "\t" if ending == ".tsv" else ",")
+
+
+def _cells(table: SourceTable, order: Sequence[int]) -> dict[str, list[Any]]:
+    """Heading -> the values of the rows: numbers where the whole column is, else as the file has them."""
+    found: dict[str, list[Any]] = {}
+    for name, column in table.columns.items():
+        numbers = numbers_of(table, column) if column.written else None
+        values = column.values if numbers is None else numbers
+        absent = column.missing if numbers is None else np.isnan(numbers)
+        found[name] = [None if absent[row] else plain_value(name, values[row]) for row in order]
+    return found

@@ -1,0 +1,317 @@
+"""Learning templates: one door to the three methods."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from fabula.core.arcs import Arcs
+from fabula.core.builtin import name_templates
+from fabula.core.essence import Floats
+from fabula.core.template import PAPER_KNOTS, replace_values
+from fabula.core.template_set import TemplateSet, join_essences
+from fabula.errors import InputError
+from fabula.templates.contrast import ContrastSettings, Features, contrast_features, information, learn_arcs
+from fabula.templates.costs import as_count, quadratic_costs
+from fabula.templates.evolution import EvolutionSettings, evolve
+from fabula.templates.refinement import Progress, RefinementSettings, refine
+
+METHODS: dict[str, tuple[str, ...]] = {  # and the options of each
+    "refined": (*(field.name for field in fields(RefinementSettings)), "initial"),
+    "evolution": tuple(field.name for field in fields(EvolutionSettings)),
+    "contrastive": tuple(field.name for field in fields(ContrastSettings) if field.name != "knots"),
+}
+
+
+_MARGIN = 2.0  # standard errors by which information must exceed that of shuffled collections
+
+
+def learn_templates(
+    essences: Sequence[ArrayLike],
+    k: int = 4,
+    positions: Sequence[ArrayLike] | None = None,
+    method: str = "refined",
+    seed: int = 0,
+    *,
+    knots: ArrayLike = PAPER_KNOTS,
+    progress: Progress | None = None,
+    **options: Any,
+) -> TemplateSet:
+    """Learn the k templates that ordered collections follow.
+
+    Parameters
+    ----------
+    essences
+        One array of shape (n,) per collection, in its true order, taken as it is: z-score each with
+        :func:`fabula.normalise` where collections differ in scale.
+    k
+        How many templates, 1 to the number of collections.
+    positions
+        One array of shape (n,) per collection, in [0, 1]; by default j / (n - 1).
+    method
+        ``"refined"``: the smallest squared error, by Lloyd's algorithm from many starts. ``"evolution"``: the same
+        aim by the paper's Algorithm 1. ``"contrastive"``: the templates that best tell true orders from shuffled
+        ones; they are returned on the scale of a z-scored essence, and those that explain the order are these.
+    seed
+        Same seed, same templates.
+    knots
+        Shape (q,), rising from 0 to 1; by default the paper's.
+    progress
+        Called as ``progress(done, total, cost)``.
+    options
+        Of the method: ``starts``, ``steps``, ``initial`` (refined); the fields of ``EvolutionSettings``
+        (evolution); ``negatives``, ``starts``, ``steps``, ``ridge`` (contrastive).
+
+    Returns
+    -------
+    TemplateSet
+        Named by what the templates look like; those that most collections follow come first, and for
+        ``"contrastive"`` those with the largest weight.
+
+    Examples
+    --------
+    >>> essences = [[0, 1, 2], [0, 1, 2.1], [2, 1, 0]]
+    >>> [t.name for t in learn_templates(essences, k=2, knots=[0, 0.5, 1])]
+    ['rise', 'fall']
+    """
+    _check_options(method, options)
+    as_count(k, len(essences))
+    rng = np.random.default_rng(seed)
+    if method == "contrastive":
+        how = ContrastSettings(knots, **options)
+        arcs = learn_arcs(essences, k, rng=rng, positions=positions, settings=how, progress=progress)
+        heavy = np.argsort(-arcs.weights, kind="stable").tolist()
+        return TemplateSet(name_templates(knots, [arcs.templates[i].normalised().values for i in heavy]))
+    costs = quadratic_costs(essences, positions, knots=knots)
+    if method == "evolution":
+        values = evolve(costs, k, rng=rng, settings=EvolutionSettings(**options), progress=progress).values
+    else:
+        initial = options.pop("initial", None)
+        settings = RefinementSettings(**options)
+        values = refine(costs, k, rng=rng, settings=settings, initial=initial, progress=progress).values
+    followers = np.bincount(costs.nearest(values[np.newaxis])[0][0], minlength=k)
+    return TemplateSet(name_templates(knots, values[np.argsort(-followers, kind="stable")]))
+
+
+@dataclass(frozen=True)
+class CountRow:
+    """What k templates explain, on held-out collections and on shuffled ones.
+
+    Attributes
+    ----------
+    k
+        How many templates.
+    train_cost, cost
+        Of refined templates: on the collections learned from, and on those held out.
+    shuffled_cost
+        The held-out cost when all is learned and measured on shuffled collections.
+    bits, bits_error
+        Information of contrastive templates about the order of held-out collections, and its standard error.
+    shuffled_bits, shuffled_bits_error
+        The same, learned and measured on shuffled collections: zero but for chance.
+    refined_bits, refined_bits_error
+        The same for the refined templates, as arcs at the temperature that suits them best.
+    """
+
+    k: int
+    train_cost: float
+    cost: float
+    shuffled_cost: float
+    bits: float
+    bits_error: float
+    shuffled_bits: float
+    shuffled_bits_error: float
+    refined_bits: float
+    refined_bits_error: float
+
+    @property
+    def informative(self) -> bool:
+        """Whether the templates tell more about the order than those of shuffled collections, beyond chance."""
+        error = float(np.hypot(self.bits_error, self.shuffled_bits_error))
+        return self.bits - max(self.shuffled_bits, 0.0) > _MARGIN * error
+
+
+@dataclass(frozen=True)
+class CountTable:
+    """A :class:`CountRow` for each number of templates.
+
+    Attributes
+    ----------
+    rows
+        By rising k.
+    ceiling
+        The most bits that could be measured with the negatives used.
+    learned_from, held_out
+        How many collections.
+    """
+
+    rows: tuple[CountRow, ...]
+    ceiling: float
+    learned_from: int
+    held_out: int
+
+    @property
+    def suggestion(self) -> int | None:
+        """The smallest k within one standard error of the most informative; None when no k tells anything."""
+        informative_rows = [row for row in self.rows if row.informative]
+        if not informative_rows:
+            return None
+        best = max(informative_rows, key=lambda row: row.bits)
+        return next(row.k for row in informative_rows if row.bits >= best.bits - best.bits_error)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, for JSON."""
+        rows = [{**asdict(row), "informative": row.informative} for row in self.rows]
+        return {**asdict(self), "rows": rows, "suggested": self.suggestion}
+
+
+@dataclass(frozen=True)
+class CountSettings:
+    """How numbers of templates are compared.
+
+    Attributes
+    ----------
+    held_out
+        The part of the collections that is held out, between 0 and 1. Collections that depend on each other
+        (by one creator) should not be divided by chance: measure those with a split of your own.
+    knots
+        Shape (q,), rising from 0 to 1.
+    negatives
+        How many shuffled orders the true one is told from.
+    """
+
+    held_out: float = 0.2
+    knots: ArrayLike = PAPER_KNOTS
+    negatives: int = 31
+
+
+def choose_count(
+    essences: Sequence[ArrayLike],
+    counts: Sequence[int] = (1, 2, 3, 4, 5, 6),
+    *,
+    rng: np.random.Generator,
+    positions: Sequence[ArrayLike] | None = None,
+    settings: CountSettings | None = None,
+    progress: Progress | None = None,
+) -> CountTable:
+    """Measure on held-out collections what each number of templates explains.
+
+    Parameters
+    ----------
+    essences
+        One array of shape (n,) per collection, in its true order, z-scored.
+    counts
+        Numbers of templates to try.
+    positions
+        One array of shape (n,) per collection, in [0, 1]; by default j / (n - 1).
+    settings
+        How much is held out, and how it is measured.
+    progress
+        Called as ``progress(done, total, bits)`` after each number of templates.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> rising = [np.sort(rng.normal(size=8)) for _ in range(100)]
+    >>> choose_count(rising, [1, 2], rng=rng).suggestion
+    1
+    """
+    how = settings or CountSettings()
+    values, u, lengths = join_essences(essences, positions)
+    cuts = np.cumsum(lengths)[:-1]
+    train, test = _split(np.split(values, cuts), np.split(u, cuts), how.held_out, rng)
+    for k in counts:
+        as_count(k, len(train.essences))
+    if not counts:
+        raise InputError("at least one number of templates is needed; got none")
+    bare_train, bare_test = train.shuffle(rng), test.shuffle(rng)
+    rows: list[CountRow] = []
+    for k in sorted(set(counts)):
+        real = _measure(train, test, k, how, rng)
+        bare = _measure(bare_train, bare_test, k, how, rng)
+        rows.append(CountRow(k, *real[:2], bare[1], *real[2:4], *bare[2:4], *real[4:]))
+        if progress is not None:
+            progress(len(rows), len(set(counts)), rows[-1].bits)
+    return CountTable(tuple(rows), float(np.log2(1 + how.negatives)), len(train.essences), len(test.essences))
+
+
+def temper(templates: TemplateSet, features: Features) -> Arcs:
+    """Templates as arcs of equal weight, at the temperature with the most information about these orders.
+
+    Parameters
+    ----------
+    templates
+        With common knots.
+    features
+        Shape (m, 1 + negatives, q), from ``contrast_features`` with those knots.
+    """
+    from scipy.optimize import minimize_scalar
+
+    def arcs(log_scale: float) -> Arcs:
+        scaled = [replace_values(t, t.values * np.exp(log_scale)) for t in templates]
+        return Arcs(TemplateSet(scaled), np.zeros(len(scaled)))
+
+    found = minimize_scalar(
+        lambda x: -float(information(features, arcs(x)).mean()), bounds=(-9.0, 3.0), method="bounded"
+    )
+    return arcs(float(found.x))
+
+
+def _check_options(method: str, options: dict[str, Any]) -> None:
+    if method not in METHODS:
+        raise InputError(f"method must be one of {', '.join(METHODS)}; got {method!r}")
+    unknown = sorted(set(options) - set(METHODS[method]))
+    if unknown:
+        raise InputError(f"method {method!r} takes the options {', '.join(METHODS[method])}; got {', '.join(unknown)}")
+
+
+@dataclass(frozen=True, eq=False)
+class _Half:
+    """One side of the split: essences and positions."""
+
+    essences: list[Floats]
+    positions: list[Floats]
+
+    def shuffle(self, rng: np.random.Generator) -> _Half:
+        return _Half([rng.permutation(essence) for essence in self.essences], self.positions)
+
+
+def _split(
+    essences: list[Floats], positions: list[Floats], held_out: float, rng: np.random.Generator
+) -> tuple[_Half, _Half]:
+    if not 0.0 < held_out < 1.0 or len(essences) < 4:
+        raise InputError(
+            f"held_out must lie between 0 and 1 and there must be 4 collections; got {held_out} and {len(essences)}"
+        )
+    shuffled = rng.permutation(len(essences)).tolist()
+    size = min(max(2, round(held_out * len(essences))), len(essences) - 2)
+    halves = (sorted(shuffled[size:]), sorted(shuffled[:size]))
+    train, test = (_Half([essences[i] for i in half], [positions[i] for i in half]) for half in halves)
+    return train, test
+
+
+def _measure(
+    train: _Half, test: _Half, k: int, how: CountSettings, rng: np.random.Generator
+) -> tuple[float, float, float, float, float, float]:
+    """Cost on train and test; bits of contrastive and of refined templates on test, each with its error."""
+    knots, negatives = how.knots, how.negatives
+    refined = refine(quadratic_costs(train.essences, train.positions, knots=knots), k, rng=rng)
+    templates = TemplateSet(name_templates(knots, refined.values))
+    contrast = ContrastSettings(knots, negatives)
+    arcs = learn_arcs(train.essences, k, rng=rng, positions=train.positions, settings=contrast)
+    seen, unseen = (
+        contrast_features(half.essences, half.positions, knots=knots, negatives=negatives, rng=rng)
+        for half in (train, test)
+    )
+    by_contrast = information(unseen, arcs)
+    by_fit = information(unseen, temper(templates, seen[:4096]))
+    cost = templates.cost(test.essences, test.positions)
+    return (refined.cost, cost, *_mean_and_error(by_contrast), *_mean_and_error(by_fit))
+
+
+def _mean_and_error(values: Floats) -> tuple[float, float]:
+    return float(values.mean()), float(values.std(ddof=1) / np.sqrt(len(values)))

@@ -1,0 +1,99 @@
+"""The guard: every planted leak is found, and healthy collections are left in peace."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fabula.core.collection import Collection, Item
+from fabula.evaluation.leaks import find_leaks
+from fabula.studies.splits import overlap
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def load(name: str):
+    spec = importlib.util.spec_from_file_location(f"benchmarks.{name}", ROOT / "benchmarks" / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+planted = load("planted")
+COLUMNS = [name for name in planted.PLANTS if name not in ("by duplicates across splits", "by artist")]
+
+
+def table(values, names) -> list[Collection]:
+    """Collections of one length from values (collections, n, f)."""
+    return [Collection(str(i), [Item(str(j)) for j in range(len(v))], v, names) for i, v in enumerate(values)]
+
+
+@pytest.mark.parametrize("name", [*COLUMNS, *planted.MORE_PLANTS])
+def test_a_planted_leak_is_found_in_the_data(name):
+    plant = {**planted.PLANTS, **planted.MORE_PLANTS}[name]
+    rng = np.random.default_rng(0)
+    sides = planted.healthy(rng, count=50)
+    assert find_leaks(sides[0]) == []
+    assert find_leaks(plant(sides, rng)[0])
+
+
+@pytest.mark.parametrize("name", ["by duplicates across splits", "by artist"])
+def test_what_both_sides_share_is_told(name):
+    rng = np.random.default_rng(3)
+    sides = planted.healthy(rng, count=100)
+    assert overlap(*sides) == ()
+    notes = overlap(*planted.PLANTS[name](sides, rng))
+    assert notes[0].startswith("LEAK" if "duplicates" in name else "NOT INDEPENDENT")
+
+
+def test_healthy_sets_are_not_accused():
+    accused = 0
+    for seed in range(20):
+        training, held_out = planted.healthy(np.random.default_rng((7, seed)), count=40)
+        accused += bool(find_leaks(training) or overlap(training, held_out))
+    assert accused <= 1
+
+
+def test_a_strong_honest_trend_is_no_leak():
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=(200, 10, 2))
+    values[:, :, 0] += np.linspace(-1, 1, 10)  # far stronger than any feature of real albums
+    assert find_leaks(table(values, ("loudness", "noise"))) == []
+
+
+@pytest.mark.parametrize("sides", [2, 3])
+@pytest.mark.parametrize("gaps", [0, 1])
+def test_numbers_that_start_again_with_gaps(sides, gaps):
+    rng = np.random.default_rng(sides)
+    rows = []
+    for _ in range(30):
+        n = int(rng.integers(9, 16))
+        number = np.arange(n) % -(-n // sides) + 1.0
+        number[rng.permutation(n)[:gaps]] = np.nan
+        rows.append(np.stack([number, rng.normal(size=n)], axis=1))
+    assert [each.columns for each in find_leaks(table(rows, ("number", "x")))] == [("number",)]
+
+
+def test_directions_may_differ_from_collection_to_collection():
+    rng = np.random.default_rng(1)
+    rows = [np.sort(rng.normal(size=(7, 1)), axis=0)[:: rng.choice([-1, 1])] for _ in range(20)]
+    assert find_leaks(table(rows, ("x",)))
+
+
+def test_some_sorted_collections_are_told_but_not_left_out():
+    rng = np.random.default_rng(2)
+    rows = rng.normal(size=(100, 8, 1))
+    rows[:20] = np.sort(rows[:20], axis=1)
+    [found] = find_leaks(table(rows, ("x",)))
+    assert not found.throughout
+    assert "20% of the collections" in found.why
+
+
+def test_features_that_are_arrays_are_not_looked_at():
+    some = [Collection(str(i), [Item("a"), Item("b"), Item("c")], np.ones((3, 2, 7)), ("a", "b")) for i in range(9)]
+    assert find_leaks(some) == []
