@@ -58,15 +58,11 @@ def add_columns(source: Source, found: Extraction) -> Collection:
     for name in collection.feature_names:
         columns.setdefault(name, collection.column(name))
     for name in source.medium.columns:
-        if any(name in item.details for item in collection.items):
-            columns.setdefault(name, _read_tags(collection, name))
+        if any(name in item.details for item in collection.items):  # NaN where tags do not give the number
+            values = [item.details.get(name) for item in collection.items]
+            numbers = [float(value) if isinstance(value, int | float) else np.nan for value in values]
+            columns.setdefault(name, np.array(numbers))
     return replace(collection, features=np.column_stack(list(columns.values())), feature_names=tuple(columns))
-
-
-def _read_tags(collection: Collection, name: str) -> Floats:
-    """A number that tags may give, shape (n,); NaN where they do not."""
-    values = [item.details.get(name) for item in collection.items]
-    return np.array([float(value) if isinstance(value, int | float) else np.nan for value in values])
 
 
 def _none_usable(source: Source, problems: list[tuple[Item, str]]) -> str:

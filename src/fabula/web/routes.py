@@ -27,7 +27,6 @@ from fabula.web.server_store import OpenCollection, Origin, ServerStore, collect
 from fabula.web.uploads import receive
 from fabula.web.workspace import Workspaces
 
-_COVER = 640  # pixels of a picture's longer side, where nothing else is asked for
 _FILES = {"type": "array", "items": {"type": "string", "format": "binary"}}
 _UPLOAD_BODY = {
     "requestBody": {
@@ -239,7 +238,7 @@ def wave(collection: str, item: int, store: StoreOf) -> Any:
 
 
 @router.get("/collections/{collection}/items/{item}/cover", tags=["items"], response_class=Response)
-def cover(collection: str, item: int, store: StoreOf, *, empty: bool = False, size: Size = _COVER) -> Response:
+def cover(collection: str, item: int, store: StoreOf, *, empty: bool = False, size: Size = 640) -> Response:
     """The picture that stands for an item; 404 where there is none, or 204 with `empty`."""
     opened, file = _find_item(store, collection, item)
     find = opened.session.medium.preview.cover
