@@ -25,10 +25,10 @@ from fabula.version import __version__
 from fabula.web.access import Access, SafetyMiddleware
 from fabula.web.http_errors import add_error_handlers
 from fabula.web.open_jobs import OpenJobs
+from fabula.web.page_workspace import Workspaces, data_folder
 from fabula.web.routes import router
 from fabula.web.server_store import ServerStore
 from fabula.web.settings import Settings
-from fabula.web.workspace import Workspaces, data_folder
 
 STATIC = Path(__file__).with_name("static")
 

@@ -18,9 +18,9 @@ from fabula.sources.registry import Opening, list_endings, open_source
 from fabula.sources.source import SeveralCollectionsError, Source
 from fabula.web.file_access import ItemFile, check_list, find_file, resolve_below
 from fabula.web.open_jobs import JobProgress
+from fabula.web.page_workspace import PageWorkspace
 from fabula.web.server_store import OpenCollection, Origin, ServerStore, collection_id
 from fabula.web.uploads import Received
-from fabula.web.workspace import PageWorkspace
 
 
 def open_paths(

@@ -19,8 +19,8 @@ from fabula.session.answer import input_order_name
 from fabula.session.ordered import Ordered
 from fabula.session.session import Session
 from fabula.web.file_access import ItemFile
+from fabula.web.page_workspace import PageWorkspace
 from fabula.web.server_store import OpenCollection
-from fabula.web.workspace import PageWorkspace
 
 _SAMPLES = 41
 

@@ -22,10 +22,10 @@ from fabula.web.http_errors import ERROR_RESPONSES, StatusError
 from fabula.web.open_collection import open_paths, open_saved_session, open_upload, reopen
 from fabula.web.open_jobs import JobProgress, OpenJobs
 from fabula.web.orders import change_essence, is_final, knows_model, order
+from fabula.web.page_workspace import Workspaces
 from fabula.web.responses import json_response
 from fabula.web.server_store import OpenCollection, Origin, ServerStore, collection_id
 from fabula.web.uploads import receive
-from fabula.web.workspace import Workspaces
 
 _FILES = {"type": "array", "items": {"type": "string", "format": "binary"}}
 _UPLOAD_BODY = {
