@@ -22,8 +22,7 @@ from fabula.core.collection import Collection, Item
 from fabula.media.registry import measure_if_held
 from fabula.models.file import load_model
 from fabula.models.steps.model import StepModel
-from fabula.training.steps.examples import LONGEST, Example
-from fabula.training.steps.learning import Weights, bits_of
+from fabula.training.steps import LONGEST, Example, Weights, bits_of
 
 FEWEST = 6
 RESAMPLES = 2000
@@ -69,7 +68,7 @@ def measured(found: Sequence[Measured], weights: Weights, negatives: int) -> dic
     Bits near their ceiling have hardly any spread, so that an interval in units of it would have no bound.
     """
     examples = [one.example for one in found]
-    bits = bits_of(examples, weights, negatives=negatives, rng=np.random.default_rng(0))
+    bits = bits_of(examples, weights.score, negatives=negatives, rng=np.random.default_rng(0))
     authors = np.unique([example.group for example in examples], return_inverse=True)[1]
     sums, counts = np.bincount(authors, bits), np.bincount(authors)
     drawn = np.random.default_rng(0).integers(0, len(sums), (RESAMPLES, len(sums)))

@@ -30,9 +30,9 @@ from fabula.media.text.heads import without_common_heads
 from fabula.models.file import load_model
 from fabula.models.steps.model import StepModel
 from fabula.models.steps.posterior import Posterior
+from fabula.research.proposals import looked_at
 from fabula.session.session import Asked, source_session
 from fabula.sources.source import Source
-from fabula.studies.stepped import looked_at
 
 FEWEST = 5
 WHOLE = "whole books"

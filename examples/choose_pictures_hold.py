@@ -20,7 +20,7 @@ import train_pictures_model as pictures
 from fabula.core.essence import Floats
 from fabula.models.file import load_model
 from fabula.models.steps.model import StepModel
-from fabula.training.steps.neighbours import RIDGE, Example, bits_of, train_steps
+from fabula.training.steps import RIDGE, Example, bits_of, learn_neighbours, neighbour_scores
 
 HOLDS = (0.0, 16.0, 64.0, 256.0, 1000.0)
 COUNTS = (12, 25, 60, 300)
@@ -29,7 +29,7 @@ DRAWS, MEASURED = 8, 150
 
 def bits(examples: list[Example], weights: Floats) -> float:
     """The mean over collections, 31 negatives each."""
-    return float(bits_of(examples, weights, negatives=31, rng=np.random.default_rng(2)).mean())
+    return float(bits_of(examples, neighbour_scores(weights), negatives=31, rng=np.random.default_rng(2)).mean())
 
 
 def main() -> None:
@@ -48,7 +48,7 @@ def main() -> None:
             own, others = ([examples[i] for i in part] for part in (order[:count], order[count : count + MEASURED]))
             for hold in HOLDS:
                 firm = hold / count if hold else RIDGE
-                weights = train_steps(
+                weights = learn_neighbours(
                     own,
                     negatives=127,
                     penalty=0.0,

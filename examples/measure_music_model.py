@@ -109,8 +109,7 @@ def upward(albums: Sequence[Collection], name: str) -> int:
 
 def by_transformer(music: SetModel, path: Path) -> Callable[[list[Collection]], Orders]:
     """The transformer of `fabula reproduce`, as `train_music_transformer.py` trained it."""
-    from fabula.training.sequencer.file import load_sequencer
-    from fabula.training.sequencer.sequencer import sequence_all
+    from fabula.training.sequencer import load_sequencer, sequence_all
 
     made = load_sequencer(path)
     return lambda mixed: sequence_all(made, [transformer.numbers_of(music, album) for album in mixed])

@@ -25,8 +25,7 @@ import train_music_model as recipe
 import fabula
 from fabula.core.collection import Collection
 from fabula.models.sets.model import SetModel
-from fabula.training.sequencer.file import save_sequencer
-from fabula.training.sequencer.sequencer import Sequencer, SequencerConfig, information_bits, train_sequencer
+from fabula.training.sequencer import Sequencer, SequencerConfig, information_bits, save_sequencer, train_sequencer
 
 # The settings of `fabula reproduce`, then gentler ones, each with what the ones before lacked.
 SETTINGS: tuple[dict[str, Any], ...] = (

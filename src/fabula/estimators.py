@@ -19,7 +19,7 @@ from fabula.core.template_set import TemplateSet
 from fabula.errors import InputError, import_extra
 from fabula.evaluation.information import mutual_information
 from fabula.models.model import Model
-from fabula.studies.research import preset, train
+from fabula.research.train import preset, train
 from fabula.templates.learn import learn_templates
 
 import_extra("sklearn", extra="sklearn", purpose="an estimator")

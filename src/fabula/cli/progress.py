@@ -13,8 +13,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress as Bars
     from rich.progress import TaskID
 
-    from fabula.training.loop.run import Progress
-    from fabula.training.sets.loop import Epoch
+    from fabula.training.checkpoint import Progress
 
 
 _SECONDS = 20.0  # between two plain lines
@@ -53,19 +52,8 @@ def training_bar(what: str) -> Iterator[Callable[..., None]]:
 
         def report(progress: Progress, name: str = "") -> None:
             bits = ", ".join(f"{scorer} {value:.3f}" for scorer, value in progress.bits.items())
-            note = f"loss {progress.loss:.3f}  bits {bits}"
+            note = f"loss {progress.loss:.3f}" + (f"  bits {bits}" if bits else "")
             show(name, progress.epoch, progress.epochs, note, f", {progress.seconds_left:.0f} s left")
-
-        yield report
-
-
-@contextmanager
-def epochs_bar(what: str) -> Iterator[Callable[..., None]]:
-    """A bar that follows the training of a set model."""
-    with _epochs(what) as show:
-
-        def report(epoch: Epoch, name: str = "") -> None:
-            show(name, epoch.number, epoch.of, f"loss {epoch.loss:.3f}  bits {epoch.bits:.3f}", "")
 
         yield report
 

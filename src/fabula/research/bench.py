@@ -294,7 +294,7 @@ def _best_column(collections: Sequence[Collection], names: Sequence[str]) -> tup
 
 def _of_essence(task: BenchTask, seed: int) -> Iterator[_Method | str]:
     """Ours and the paper's, each trained on the task."""
-    from fabula.studies.research import preset, train
+    from fabula.research.train import preset, train
 
     parts = divide(task.training, 0.1)
     try:

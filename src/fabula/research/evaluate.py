@@ -23,13 +23,12 @@ from fabula.media.registry import medium_of_columns
 from fabula.models.file import AnyModel, load_essence_model, load_model
 from fabula.models.sets.model import SetModel
 from fabula.models.steps.model import StepModel
+from fabula.research.proposals import judged_bits, measured_split, step_bits
 from fabula.research.recovery import CHANCE, METHODS, Methods, Orderings, Report, chance_scores, recover
-from fabula.studies.judged import judged_bits
-from fabula.studies.splits import Side, Split, asked_for, read_split
-from fabula.studies.stepped import measured_split, step_bits
+from fabula.research.splits import Side, Split, leak_notes, read_split
 
 if TYPE_CHECKING:
-    from fabula.training.sequencer.sequencer import Sequencer
+    from fabula.training.sequencer import Sequencer
 
 TESTED = ("spearman", "edit", "last")  # metrics the methods are tested by, as one family
 _DRAWS = 16  # random orderings of each collection that make up chance
@@ -212,7 +211,7 @@ def _bits(
 
 def _find_leaks(split: Split, names: Sequence[str], model: AnyModel | None) -> tuple[str, ...]:
     """What gives the order away of what is looked at; titles where the model reads them."""
-    return asked_for(split.held_out, names, titles=isinstance(model, SetModel) and model.spec.titles)
+    return leak_notes(split.held_out, names, titles=isinstance(model, SetModel) and model.spec.titles)
 
 
 def _features(model: AnyModel | None, split: Split, by: str) -> Sequence[str]:
@@ -326,6 +325,6 @@ def _load_sequencer(path: str | Path | None) -> Sequencer | None:
     from fabula.errors import import_extra
 
     import_extra("torch", extra="train", purpose="the direct sequencer")
-    from fabula.training.sequencer.file import load_sequencer
+    from fabula.training.sequencer import load_sequencer
 
     return load_sequencer(path)

@@ -27,14 +27,13 @@ from fabula.models.model import Model
 from fabula.models.scorers import SCORERS
 from fabula.models.sets.model import SetModel
 from fabula.models.steps.model import StepModel
-from fabula.studies.judged import LIKELIEST, PROPOSED, judged_orderings
-from fabula.studies.splits import Split
-from fabula.studies.stepped import step_orderings
+from fabula.research.proposals import LIKELIEST, PROPOSED, judged_orderings, step_orderings
+from fabula.research.splits import Split
 from fabula.templates.contrast import learn_arcs
 from fabula.templates.learn import learn_templates
 
 if TYPE_CHECKING:
-    from fabula.training.sequencer.sequencer import Sequencer
+    from fabula.training.sequencer import Sequencer
 
 CHANCE = "chance"
 SORTED = "sorted essence"
@@ -162,7 +161,7 @@ def _by_essence(
 
 def direct_orderings(sequencer: Sequencer, collections: Sequence[Collection], rng: np.random.Generator) -> Orderings:
     """Orderings of the direct sequencer, each collection shuffled before it sees it."""
-    from fabula.training.sequencer.sequencer import sequence_all
+    from fabula.training.sequencer import sequence_all
 
     mixed = [rng.permutation(len(c)) for c in collections]
     shown = [c.reordered(order) for c, order in zip(collections, mixed, strict=True)]

@@ -12,8 +12,7 @@ from fabula.models.steps.model import StepModel
 from fabula.models.steps.posterior import Posterior
 from fabula.models.steps.reasons import parts_of
 from fabula.models.steps.tables import closeness, standing
-from fabula.training.steps.examples import Example
-from fabula.training.steps.learning import Weights, sums_of
+from fabula.training.steps import Example, Weights, sums_of
 
 N = 6
 
