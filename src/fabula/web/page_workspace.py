@@ -22,7 +22,7 @@ from fabula.core.files.atomic import write_whole
 from fabula.core.files.locks import hold
 from fabula.errors import FabulaError
 from fabula.session.open import dump_session
-from fabula.web.http_errors import ChangedError, StatusError
+from fabula.web.http_errors import StatusError
 from fabula.web.server_store import OpenCollection
 
 ENVIRONMENT = "FABULA_DATA_DIR"
@@ -52,44 +52,22 @@ class SavedState:
 
 @dataclass(frozen=True)
 class PageWorkspace:
-    """What is kept of a collection.
+    """What is kept of a collection."""
 
-    Attributes
-    ----------
-    id
-        Of the collection.
-    revision
-        How often the state was changed.
-    kept
-        The state; None where there is none yet.
-    versions
-        Name -> state.
-    title, origin
-        What the collection is called, and where it comes from, as :class:`fabula.web.server_store.Origin` has it.
-    session
-        The collection as a saved session, so that it opens without its files.
-    """
-
-    id: str
-    revision: int = 0
+    id: str  # of the collection
+    revision: int = 0  # how often the state was changed
     kept: SavedState | None = None
     versions: Mapping[str, SavedState] = field(default_factory=dict)
     title: str = ""
-    origin: Mapping[str, Any] = field(default_factory=dict)
-    session: Mapping[str, Any] = field(default_factory=dict)
+    origin: Mapping[str, Any] = field(default_factory=dict)  # as :class:`fabula.web.server_store.Origin` has it
+    session: Mapping[str, Any] = field(default_factory=dict)  # saved, so that it opens without its files
 
 
 class Workspaces:
-    """The workspaces of a user, in one folder; safe to use from several threads and servers.
-
-    Parameters
-    ----------
-    folder
-        Where they lie; made when the first one is kept.
-    """
+    """The workspaces of a user, in one folder; safe to use from several threads and servers."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder = folder
+        self.folder = folder  # made when the first one is kept
         self._lock = threading.Lock()
 
     def get(self, name: str) -> PageWorkspace:
@@ -111,17 +89,13 @@ class Workspaces:
         return [one for one in (self.get(file.stem) for file in files) if one.session]
 
     def put(self, opened: OpenCollection, state: dict[str, Any], revision: int) -> PageWorkspace:
-        """Keep a state that was made from a revision.
-
-        Raises
-        ------
-        ChangedError
-            With what is there, where that has another revision.
-        """
+        """Keep a state that was made from a revision; where another is there, that is answered."""
         _check_size(state)
         with self._change(opened.id) as now:
             if revision != now.revision:
-                raise ChangedError(now.revision, None if now.kept is None else now.kept.state)
+                told = "another page has changed this collection since; here is what it made of it"
+                there = None if now.kept is None else now.kept.state
+                raise StatusError(409, told, revision=now.revision, state=there)
             return self._write(now, opened, kept=_stamp(state), revision=revision + 1)
 
     def put_version(self, opened: OpenCollection, name: str, state: dict[str, Any], *, replace: bool) -> PageWorkspace:
