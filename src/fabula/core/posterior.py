@@ -30,6 +30,7 @@ MOST_EXACT = 18  # items: 2^18 subsets with 18 last items each, as many as the s
 NEIGHBOURS = 2.0  # what neighbours kept count for: with less, parts of one thing are torn apart
 _COOLING, _KEPT = 6, 24  # rounds of walks by positions and neighbours: until they are counted, and while they are
 _CELLS = 300_000  # subsets times items that are summed up at a time: they stay in the cache
+_DIGITS = 12  # behind the point, to which sums in double precision are sure
 _LEAST = 1e-8  # a sum over all orderings that single precision bears
 
 Sums = NDArray[np.floating]
@@ -103,7 +104,9 @@ def posterior(energy: Energy) -> Posterior:
         found = _sum_up(positions, flow)
         if lead:
             return Posterior(found.positions.reshape(*lead, n, n), found.neighbours.reshape(*lead, n, n))
-        return Posterior(found.positions[0], found.neighbours[0], float(found.mean_scores[0]))
+        # Rounded, so that items that nothing tells apart have the same numbers, and keep their order.
+        positions, neighbours = (np.round(table[0], _DIGITS) for table in (found.positions, found.neighbours))
+        return Posterior(positions, neighbours, float(found.mean_scores[0]))
     if not lead:
         return _draw(energy)
     each = [_draw(energy[number]) for number in range(lead[0])]
