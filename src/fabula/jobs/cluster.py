@@ -30,21 +30,9 @@ def work_on_cluster(
 ) -> Worked:
     """Work on a job with the workers of a Dask cluster.
 
-    They must see the job's folder or address and its inputs, and have this package in the same version.
-
-    Parameters
-    ----------
-    address, inputs, expiry, report
-        As :func:`fabula.jobs.worker.work` takes them.
-    scheduler
-        ``tcp://host:8786``, or ``local`` for a cluster on this machine, ``local:4`` for one of so many processes.
-    tell
-        Called with the address of the dashboard.
-
-    Raises
-    ------
-    FabulaError
-        When the scheduler cannot be reached or is lost; what is done is kept.
+    They must see the job's folder or address and its inputs, and have this package in the same version. The
+    scheduler is ``tcp://host:8786``, or ``local`` for a cluster on this machine, ``local:4`` of so many processes;
+    ``tell`` is told the address of the dashboard.
     """
     job, owner = open_job(address, inputs), Owner()
     worked = Worked()

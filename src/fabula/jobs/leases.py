@@ -75,14 +75,7 @@ def claims(store: JobStore) -> dict[str, Claim]:
 class Lease:
     """A claim of one's own, renewed by a thread as long as it is held; use it by ``with``.
 
-    Parameters
-    ----------
-    store, shard
-        Where, and what.
-    owner
-        Who.
-    expiry
-        Seconds of silence after which others may take the shard over.
+    After ``expiry`` seconds of silence others may take the shard over.
     """
 
     def __init__(self, store: JobStore, shard: str, owner: Owner, expiry: float = EXPIRY) -> None:

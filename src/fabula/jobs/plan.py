@@ -29,21 +29,11 @@ _OLDEST = (0, 4)  # the version since which the same plan gives the same parts
 
 @dataclass(frozen=True)
 class Input:
-    """One file that a job reads.
+    """One file that a job reads."""
 
-    Attributes
-    ----------
-    path
-        Where it lay when the job was planned: an absolute path, or an address.
-    size
-        Its bytes.
-    digest
-        SHA-256 of its content; of a file at an address, what the file system says instead of reading it all. A folder
-        has none: what of it is read stands in the shards.
-    """
-
-    path: str
-    size: int
+    path: str  # where it lay when the job was planned: an absolute path, or an address
+    size: int  # its bytes
+    # SHA-256 of its content, at an address of what the file system says of it; "" for a folder
     digest: str
 
     @classmethod
@@ -66,33 +56,15 @@ class Input:
 
 @dataclass(frozen=True)
 class JobPlan:
-    """What a job does.
+    """What a job does."""
 
-    Attributes
-    ----------
-    task
-        The kind of work, a name of :mod:`fabula.jobs.tasks`.
-    options
-        What the task was asked for, everything that decides the result.
-    inputs
-        The files it reads.
-    shards
-        What each shard is, in the task's own terms, such as a range of rows. A shard's number is its place here.
-    items
-        How many items (collections, files, trainings) all shards have together.
-    model
-        ``{"name": ..., "digest": ...}`` of the model, which lies beside the plan; empty where none is used.
-    version
-        Of this package.
-    """
-
-    task: str
-    options: Mapping[str, Any]
+    task: str  # the kind of work, a name of :mod:`fabula.jobs.tasks`
+    options: Mapping[str, Any]  # what the task was asked for, everything that decides the result
     inputs: tuple[Input, ...]
-    shards: tuple[Any, ...]
-    items: int
-    model: Mapping[str, str]
-    version: str
+    shards: tuple[Any, ...]  # what each shard, by its number, is in the task's own terms, such as a range of rows
+    items: int  # how many items (collections, files, trainings) all shards have together
+    model: Mapping[str, str]  # its name and digest; empty where none is used
+    version: str  # of this package
 
     @property
     def key(self) -> str:
@@ -110,20 +82,7 @@ class JobPlan:
 
 
 def find_inputs(inputs: Sequence[Input], elsewhere: Sequence[str] = ()) -> list[Input]:
-    """The inputs of a plan where they lie for this worker, each the same file as when the job was planned.
-
-    Parameters
-    ----------
-    inputs
-        Those of the plan.
-    elsewhere
-        Their paths on this machine, where these are others; one for each.
-
-    Raises
-    ------
-    InputError
-        When one is another file now.
-    """
+    """The inputs of a plan where they lie for this worker, each the same file as when the job was planned."""
     if elsewhere and len(elsewhere) != len(inputs):
         raise InputError(f"the job reads {len(inputs)} file(s); got {len(elsewhere)}", field="inputs")
     paths = elsewhere or [given.path for given in inputs]
@@ -139,19 +98,7 @@ def find_inputs(inputs: Sequence[Input], elsewhere: Sequence[str] = ()) -> list[
 def write_plan(store: JobStore, plan: JobPlan, beside: Mapping[str, bytes]) -> bool:
     """Keep a plan where there is none: True where it is new, False where the same one is there already.
 
-    Parameters
-    ----------
-    store
-        Where the job lies.
-    plan
-        What to do.
-    beside
-        Name -> content of the files kept beside it, so that a worker needs nothing else: the model, lists of files.
-
-    Raises
-    ------
-    InputError
-        When another job is planned there.
+    Files beside it (name -> content: the model, lists of files) make that a worker needs nothing else.
     """
     if store.read(PLAN) is None:
         for name, data in beside.items():
@@ -165,13 +112,7 @@ def write_plan(store: JobStore, plan: JobPlan, beside: Mapping[str, bytes]) -> b
 
 
 def read_plan(store: JobStore) -> JobPlan:
-    """Read a plan.
-
-    Raises
-    ------
-    FileError
-        When there is none, or it is broken.
-    """
+    """Read a plan."""
     data = store.read(PLAN)
     if data is None:
         raise FileError(f"{store.address}: no job is planned there; begin with: fabula job plan")
@@ -196,13 +137,7 @@ def read_plan(store: JobStore) -> JobPlan:
 
 
 def check_plan(store: JobStore, plan: JobPlan) -> bytes | None:
-    """Check version and model; returns the model file, None where the job has none.
-
-    Raises
-    ------
-    InputError
-        When the job was planned by a version that this one does not go on with, or its model is another now.
-    """
+    """Check version and model; returns the model file, None where the job has none."""
     if not _goes_on(plan):
         raise InputError(f"{store.address}: was planned by fabula {plan.version}, this is {__version__}; use the same")
     if not plan.model:

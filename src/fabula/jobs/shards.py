@@ -35,18 +35,11 @@ Do = Callable[[Piece, Collections, slice], Mapping[str, Any]]  # a piece, some o
 
 @dataclass(frozen=True, eq=False)
 class Shard:
-    """Some collections of a table.
+    """Some collections of a table."""
 
-    Attributes
-    ----------
-    piece
-        The collections, with the row of the file (from 1) that each item came from; None where no row was kept.
-    failures
-        Index of a collection -> what is wrong with its values.
-    """
-
+    # the collections, with the row of the file (from 1) that each item came from; None where no row was kept
     piece: Piece | None
-    failures: Mapping[int, str] = field(default_factory=dict)
+    failures: Mapping[int, str] = field(default_factory=dict)  # index of a collection -> what is wrong with its values
 
     def __len__(self) -> int:
         return 0 if self.piece is None else len(self.piece.collections)
@@ -73,13 +66,7 @@ def cut_table(asked: JobRequest, each: int = _EACH) -> Cut:
 
 
 def read_shard(path: str, options: Mapping[str, Any], shard: Sequence[int], names: Sequence[str]) -> Shard:
-    """The collections of a shard, with the features of those names at least.
-
-    Raises
-    ------
-    InputError
-        When the table lacks a column.
-    """
+    """The collections of a shard, with the features of those names at least."""
     first, behind = shard[:2]
     if is_parquet(path):
         with open_parquet(path) as file:

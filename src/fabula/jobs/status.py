@@ -30,44 +30,22 @@ class Busy:
 
 @dataclass(frozen=True)
 class Standing:
-    """How a job stands.
-
-    Attributes
-    ----------
-    address, task, items
-        Which job it is, and what its items are called.
-    round
-        The round under way, from 0.
-    shards, done
-        Of that round.
-    states
-        The state of each shard of it: ``done``, ``failures`` (done, with rows that failed), ``busy``, ``stale``,
-        ``failed`` or ``waiting``.
-    done_items, failed_items
-        Of that round: items in finished shards, and rows that tell of a failure.
-    busy
-        Shards under way.
-    failed
-        Shard -> why it failed when it was tried last.
-    rate, seconds_left
-        Items in a second of late, and how long the rest of the round will take at that rate; None where not known.
-    complete
-        Whether everything is done.
-    """
+    """How a job stands."""
 
     address: str
     task: str
-    items: str
-    round: int
+    items: str  # what they are called
+    round: int  # the round under way, from 0
     shards: int
-    done: int
+    done: int  # shards of that round
+    # of each shard of it: done, failures (done, with rows that failed), busy, stale, failed or waiting
     states: tuple[str, ...] = field(repr=False)
-    done_items: int
-    failed_items: int
+    done_items: int  # in finished shards
+    failed_items: int  # rows that tell of a failure
     busy: tuple[Busy, ...]
-    failed: dict[str, str]
-    rate: float | None
-    seconds_left: float | None
+    failed: dict[str, str]  # shard -> why it failed when it was tried last
+    rate: float | None  # items in a second of late
+    seconds_left: float | None  # of the round, at that rate
     complete: bool
 
     def to_dict(self) -> dict[str, Any]:
@@ -76,13 +54,7 @@ class Standing:
 
 
 class Watch:
-    """Looks at a job again and again; what is done is read once.
-
-    Parameters
-    ----------
-    address
-        Where the job lies.
-    """
+    """Looks at a job again and again; what is done is read once."""
 
     def __init__(self, address: str) -> None:
         self._job: ShardedJob = open_job(address, check=False)

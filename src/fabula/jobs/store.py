@@ -168,13 +168,8 @@ class AddressStore:
     """A folder of an fsspec file system, S3 above all.
 
     S3 has no renaming, and none is needed: an object is there when its upload is complete. ``create`` is a conditional
-    put (``If-None-Match: *``), which S3 grants to one of all who ask at once.
-
-    Parameters
-    ----------
-    address
-        ``s3://bucket/folder``, ``memory://folder``, ``sftp://host/folder``, ... S3 takes keys and endpoint from where
-        its tools look for them, such as ``AWS_ENDPOINT_URL``.
+    put (``If-None-Match: *``), which S3 grants to one of all who ask at once. Keys and endpoint come from where
+    its tools look for them, such as ``AWS_ENDPOINT_URL``.
     """
 
     def __init__(self, address: str) -> None:

@@ -35,20 +35,10 @@ Outcome = Literal["done", "was done", "held", "failed"]
 
 @dataclass
 class Worked:
-    """What a worker did.
-
-    Attributes
-    ----------
-    done
-        Shards it did.
-    failed
-        Name of a shard -> why it could not be done.
-    complete
-        Whether the job is complete.
-    """
+    """What a worker did."""
 
     done: list[str] = field(default_factory=list)
-    failed: dict[str, str] = field(default_factory=dict)
+    failed: dict[str, str] = field(default_factory=dict)  # name of a shard -> why it could not be done
     complete: bool = False
 
     def note(self, name: str, outcome: Outcome, why: str) -> None:
@@ -67,20 +57,10 @@ def work(
     most: int | None = None,
     report: Report | None = None,
 ) -> Worked:
-    """Work on a job until it is complete, or nothing is left but what failed here.
+    """Work on a job until it is complete, nothing is left but what failed here, or so many shards are done.
 
-    Parameters
-    ----------
-    address
-        Where the job lies.
-    inputs
-        Where its inputs lie on this machine, if elsewhere than where it was planned.
-    expiry
-        Seconds of silence after which a worker counts as lost.
-    most
-        Stop after so many shards.
-    report
-        Called after each look at the job.
+    ``inputs`` says where its inputs lie on this machine, if elsewhere than where it was planned; ``expiry`` after how
+    many seconds of silence a worker counts as lost.
     """
     job = open_job(address, inputs)
     return _Worker(job, Owner(), expiry, most, report or (lambda done, total, note: None)).run()
@@ -98,11 +78,6 @@ def work_side_by_side(
 
     One that is lost is not replaced: the others take its shard over. Each works like a worker that was started by
     itself, so that a job may have such processes on several machines.
-
-    Raises
-    ------
-    FabulaError
-        When all were lost, or one could not go on.
     """
     job = open_job(address, inputs)  # says at once what is wrong
     context = multiprocessing.get_context("spawn")  # a forked process cannot use a GPU, and may inherit held locks
@@ -131,10 +106,7 @@ def work_side_by_side(
 def attempt(job: ShardedJob, now: Round, shard: int, owner: Owner, expiry: float = EXPIRY) -> tuple[Outcome, str]:
     """Claim one shard and do it; says how that went, and why it failed.
 
-    Raises
-    ------
-    FileError
-        When the store cannot be written, such as on a full disk: then no other shard would fare better.
+    A store that cannot be written, such as a full disk, is an error: no other shard would fare better.
     """
     name = shard_name(now.number, shard)
     lease = Lease(job.store, name, owner, expiry)

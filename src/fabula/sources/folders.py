@@ -28,26 +28,12 @@ _LOOP = "is a link that leads back to itself"
 
 @dataclass(frozen=True)
 class FolderReading:
-    """What was found in folders and among files.
+    """What was found in folders and among files."""
 
-    Attributes
-    ----------
-    items
-        One per file, in the given order: files as they were named; those of a folder by number where every one of
-        them has another number, else by name.
-    skipped
-        (path, reason) of each file that was named or found and is not among the items.
-    title
-        What all items share, such as their album, else the name of the folder.
-    numbered
-        Whether the items of every folder stand by number. False where one has none, or two have the same: then they
-        stand by name, or as they were named, and that order need not be anybody's.
-    """
-
-    items: tuple[Item, ...]
-    skipped: tuple[tuple[str, str], ...] = ()
-    title: str = ""
-    numbered: bool = False
+    items: tuple[Item, ...]  # files as they were named; those of a folder by number where each has one, else by name
+    skipped: tuple[tuple[str, str], ...] = ()  # (path, reason) of files that are not among them
+    title: str = ""  # what all items share, such as their album, else the name of the folder
+    numbered: bool = False  # whether the items of every folder stand by number; else the order need not be anybody's
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -65,27 +51,8 @@ def read_folder(
     """Read the files of folders, or files named one by one.
 
     Companions (beside music: pictures, playlists, texts) and hidden files inside a folder are passed over in silence;
-    anything else of another kind is reported. A file that is reached twice, also by a link, is listed once.
-
-    Parameters
-    ----------
-    paths
-        One folder or file, or several of them.
-    medium
-        Whose files to look for.
-    recursive
-        Whether to go into folders within folders.
-    within
-        Folders that links must not lead out of, without links themselves; by default they may lead anywhere.
-
-    Returns
-    -------
-    Items in their given order, what was skipped and why, a title, and whether the order comes from numbers.
-
-    Raises
-    ------
-    FileError
-        When a path is empty or does not exist, or nothing usable is found.
+    anything else of another kind is reported. A file that is reached twice, also by a link, is listed once. Links
+    must not lead out of the folders ``within``; by default they may lead anywhere.
     """
     given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
     names = [os.fspath(path) for path in given]

@@ -15,23 +15,8 @@ from fabula.errors import FileError
 def write_whole(path: str | os.PathLike[str], data: str | bytes) -> Path:
     """Write a file under a temporary name beside it, then rename: a reader never sees half of it.
 
-    Whatever interrupts the writing, a file that was there before stays as it was.
-
-    Parameters
-    ----------
-    path
-        Where to write; its folder must exist.
-    data
-        Text (written as UTF-8, line ends as they are) or bytes.
-
-    Returns
-    -------
-    The path written.
-
-    Raises
-    ------
-    FileError
-        When the folder is missing, is not writable, or the path is a folder.
+    Whatever interrupts the writing, a file that was there before stays as it was. Text is written as UTF-8; the folder
+    must exist.
     """
     content = data.encode() if isinstance(data, str) else data
     with whole_file(path) as file:
@@ -44,11 +29,6 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """A file to write some at a time, under a temporary name until all is written; :func:`write_whole` for one go.
 
     Whatever interrupts the writing, a file that was there before stays as it was, and nothing else is left behind.
-
-    Raises
-    ------
-    FileError
-        When the folder is missing, is not writable, or the path is a folder.
     """
     target = check_target(path)
     temporary = ""

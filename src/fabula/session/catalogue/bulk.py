@@ -70,16 +70,8 @@ def encode_catalogue(asked: CatalogueRequest, output: str | Path, *, raw: bool =
     """Write the essence of every item of a catalogue.
 
     Columns: collection, row of the file from 1, id of the item, and ``essence``, or ``essence.1`` and so on where the
-    model has several dimensions. A .npz file holds the same as arrays, ``essence`` of shape (rows, d).
-
-    Parameters
-    ----------
-    asked
-        What to read. By default the medium's model of one number an item encodes it.
-    output
-        A .parquet, .csv or .npz file, written whole or not at all.
-    raw
-        As the encoder gives it, not z-scored within each collection.
+    model has several dimensions. A .npz file holds the same as arrays, ``essence`` of shape (rows, d). By default the
+    medium's model of one number an item encodes it; ``raw`` is not z-scored within each collection.
     """
 
     def choose(piece: Piece) -> ArrayModel:
@@ -95,16 +87,8 @@ def order_catalogue(asked: CatalogueRequest, output: str | Path, *, likeliest: b
     """Write one ordering of every collection of a catalogue.
 
     Columns: collection, position from 1, row of the file from 1, id and title of the item there, and, the same for a
-    whole collection, score and gap. What is proposed is what ``fabula order`` puts first for each.
-
-    Parameters
-    ----------
-    asked
-        What to read. By default the medium's model that proposes orders.
-    output
-        A .parquet or .csv file, written whole or not at all.
-    likeliest
-        The likeliest ordering, not the one expected to agree best with the true one; the same for models of arcs.
+    whole collection, score and gap. What is proposed is what ``fabula order`` puts first for each, or the likeliest
+    ordering, not the one expected to agree best with the true one.
     """
 
     def choose(piece: Piece) -> ArrayModel:

@@ -41,27 +41,13 @@ _IDS = 1 << 17  # rows of one column in hand
 
 @dataclass(frozen=True, eq=False)
 class Piece:
-    """Some collections of a catalogue.
+    """Some collections of a catalogue."""
 
-    Attributes
-    ----------
-    collections
-        In one block.
-    rows
-        Shape (rows,): the row of the file that each item came from, from 1.
-    ids
-        The id of each item; the number of its row where the file has none.
-    medium
-        What kind of media they are.
-    total
-        How many rows the catalogue has.
-    """
-
-    collections: Collections
-    rows: Ints
-    ids: Cells
-    medium: Medium
-    total: int
+    collections: Collections  # in one block
+    rows: Ints  # shape (rows,): the row of the file that each item came from, from 1
+    ids: Cells  # the id of each item; the number of its row where the file has none
+    medium: Medium  # what kind of media they are
+    total: int  # how many rows the catalogue has
 
 
 def pieces_of(
@@ -69,14 +55,7 @@ def pieces_of(
 ) -> Iterator[Piece]:
     """The collections of a table in one piece or more; a folder or a playlist is one collection, and is measured.
 
-    Parameters
-    ----------
-    path
-        A table, also in the Parquet files of a folder or at an address; a folder of items, or a playlist.
-    wanted
-        Features that will be asked for; of a table that is read in pieces no others are read.
-    opening, measuring
-        How it is opened, and how files are measured.
+    Of a table that is read in pieces no other features than those wanted are read.
     """
     how = opening or Opening()
     if not is_table(path):
@@ -110,11 +89,6 @@ def open_parquet(path: str, *, stream: bool = False) -> Iterator[pq.ParquetFile]
     """A Parquet file on a disk or at an address, to be read in pieces.
 
     To be streamed from its start to its end, it is neither mapped into memory nor read ahead: both would fill that.
-
-    Raises
-    ------
-    FileError
-        When it is none.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -147,13 +121,7 @@ def layout_of(path: str, file: Any, asked: Columns, wanted: Sequence[str]) -> tu
 
 
 def starts_of(path: str, file: Any, column: str) -> Ints:
-    """The rows at which collections begin, and the number of rows; reads one column, a batch at a time.
-
-    Raises
-    ------
-    FileError
-        When a row names no collection, or the rows of a collection do not stand together.
-    """
+    """The rows at which collections begin, and the number of rows; reads one column, a batch at a time."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -185,27 +153,9 @@ def starts_of(path: str, file: Any, column: str) -> Ints:
 def read_rows(
     file: Any, rows: tuple[int, int], headings: Sequence[str], where: Mapping[str, str]
 ) -> tuple[pa.Table, Ints]:
-    """Rows of an open table, some columns of them; reads the row groups they lie in.
+    """Rows (first, behind the last) of an open Parquet file, and their numbers in it from 0; reads their row groups.
 
-    Parameters
-    ----------
-    file
-        Open, see :func:`open_parquet`.
-    rows
-        The first, and the one behind the last.
-    headings
-        The columns.
-    where
-        Column -> value: keep the rows that have it; ``""`` is a missing value.
-
-    Returns
-    -------
-    The rows, and the number of each in the file, from 0.
-
-    Raises
-    ------
-    InputError
-        When a column is not there.
+    ``where`` (column -> value) keeps the rows that have it; ``""`` is a missing value.
     """
     wanted = dict.fromkeys([*headings, *where])
     absent = [name for name in wanted if name not in file.schema_arrow.names]

@@ -49,33 +49,15 @@ REASONS: Mapping[str, str] = MappingProxyType(
 
 @dataclass(frozen=True, eq=False)
 class FmaReading:
-    """The albums of FMA that can be used, and what became of the others.
+    """The albums of FMA that can be used, and what became of the others."""
 
-    Attributes
-    ----------
-    collections
-        Albums by rising id, items in the order of their numbers.
-    splits
-        FMA's split of each of them: training, validation or test.
-    albums
-        Albums there are in all.
-    dropped
-        Reason (of :data:`REASONS`) -> albums dropped for it, of all splits.
-    shifted
-        Albums numbered from 0 that were kept, of all splits.
-    loose
-        Tracks on no album.
-    shared_artists
-        Two splits -> artists with tracks in kept albums of both.
-    """
-
-    collections: tuple[Collection, ...]
-    splits: tuple[str, ...]
-    albums: int
-    dropped: Mapping[str, int]
-    shifted: int
-    loose: int
-    shared_artists: Mapping[tuple[str, str], tuple[str, ...]]
+    collections: tuple[Collection, ...]  # albums by rising id, items in the order of their numbers
+    splits: tuple[str, ...]  # FMA's split of each of them: training, validation or test
+    albums: int  # albums there are in all
+    dropped: Mapping[str, int]  # reason (of :data:`REASONS`) -> albums dropped for it, of all splits
+    shifted: int  # albums numbered from 0 that were kept, of all splits
+    loose: int  # tracks on no album
+    shared_artists: Mapping[tuple[str, str], tuple[str, ...]]  # two splits -> artists with kept albums in both
 
     def of(self, split: str) -> list[Collection]:
         """The collections of one split."""

@@ -95,18 +95,7 @@ class FeatureTable:
 
 
 def find_tables(path: str | os.PathLike[str]) -> Path:
-    """Where the tables are: the folder that holds them, or the archive.
-
-    Parameters
-    ----------
-    path
-        The archive, the folder it lies in, or a folder with the tables (as unpacked, or one level up).
-
-    Raises
-    ------
-    FileError
-        When they are not there, or the archive is not one to open.
-    """
+    """Where the tables are, which may lie unpacked one level down: the folder that holds them, or the archive."""
     source = Path(path)
     if source.is_dir():
         for folder in (source, source / "fma_metadata"):
@@ -122,14 +111,7 @@ def find_tables(path: str | os.PathLike[str]) -> Path:
 
 
 def check_archive(path: Path) -> dict[str, zipfile.ZipInfo]:
-    """The three tables in an archive, by name.
-
-    Raises
-    ------
-    FileError
-        When it is no archive, lacks a table or has it twice, has a member that points outside, or declares a table
-        beyond all measure.
-    """
+    """The three tables in an archive, by name; no member may point outside of it, or be beyond all measure."""
     try:
         with zipfile.ZipFile(path) as archive:
             members = archive.infolist()

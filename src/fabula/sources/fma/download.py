@@ -41,25 +41,7 @@ def fetch_fma(
 
     A download that was interrupted goes on where it stopped: what has come is kept as ``fma_metadata.zip.part`` and
     gets its name only when its checksum is right. While one download writes there, a second stops and says so.
-
-    Parameters
-    ----------
-    folder
-        Where to put it; made when absent.
-    url, sha1
-        Where it is, and what it must be.
-    progress
-        Called with the bytes there are and the bytes there will be (None where the server does not say).
-
-    Returns
-    -------
-    Path of the archive, for :func:`fabula.sources.fma.albums.read_fma`.
-
-    Raises
-    ------
-    FileError
-        When the server cannot be reached, does not have it, or sends something else; or when another download
-        writes into the folder.
+    ``progress`` is told the bytes there are, and will be (None where the server does not say).
 
     Examples
     --------

@@ -89,13 +89,7 @@ def seconds_text(duration: float | None) -> str:
 
 
 def writable_line(location: str, what: str) -> str:
-    """A location that can stand on a line of its own.
-
-    Raises
-    ------
-    InputError
-        When it is empty or holds a line break.
-    """
+    """A location that can stand on a line of its own."""
     if not location.strip():
         raise InputError(f"{what} cannot hold an entry without a location; write .xspf or .jspf")
     if "\r" in location or "\n" in location:

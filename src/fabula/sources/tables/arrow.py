@@ -18,17 +18,7 @@ from fabula.sources.tables.source_table import Column, Numbers, SourceTable, tab
 
 
 def table_of_arrow(path: str, content: Any, parts: Sequence[tuple[str, int]] = ()) -> SourceTable:
-    """The table of an Arrow table, which it keeps.
-
-    Parameters
-    ----------
-    path
-        What errors call it.
-    content
-        A ``pyarrow.Table``.
-    parts
-        The names of the files of a folder, each with the row at which it begins.
-    """
+    """The table of an Arrow table, which it keeps; ``parts`` are the files of a folder and the rows they begin at."""
     pa = import_extra("pyarrow", extra="tables", purpose="reading Arrow tables")
     try:
         columns = [ArrowColumn(*pair) for pair in zip(content.column_names, content.columns, strict=True)]
@@ -40,13 +30,8 @@ def table_of_arrow(path: str, content: Any, parts: Sequence[tuple[str, int]] = (
 class ArrowColumn(Column):
     """A column of an Arrow table.
 
-    Parameters
-    ----------
-    name
-        Its name.
-    chunks
-        The ``pyarrow.ChunkedArray``. Dictionaries are taken for what they hold, decimals for floats, and what is
-        neither number, text, list nor bytes (dates, times) for text.
+    Dictionaries are taken for what they hold, decimals for floats, and what is neither number, text, list nor bytes
+    (dates, times) for text.
     """
 
     written = False
@@ -176,15 +161,7 @@ class ArrowColumn(Column):
 
 
 class ArrowCells(Lazy[Any]):
-    """Cells of an Arrow column, made when asked for; "" where missing.
-
-    Parameters
-    ----------
-    chunks
-        The column.
-    shown
-        What to make of a cell that is there; None to leave it as it is.
-    """
+    """Cells of an Arrow column, made (by ``shown``, where given) when asked for; "" where missing."""
 
     __slots__ = ("chunks", "shown")
 

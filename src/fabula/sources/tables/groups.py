@@ -17,13 +17,7 @@ _DISC = 1000  # more tracks than a disc has
 
 
 def rows_where(table: SourceTable, where: Mapping[str, Any]) -> Ints:
-    """Indices of the rows that have the wanted values, given as column -> value.
-
-    Raises
-    ------
-    FileError
-        When a column is not there, or no row has the values.
-    """
+    """Indices of the rows that have the wanted values, given as column -> value."""
     keep = np.ones(table.count, dtype=bool)
     for name, wanted in where.items():
         column = find_column(table, name)
@@ -91,18 +85,9 @@ def _medians(values: Floats, codes: Ints, starts: Ints, sizes: Ints) -> Floats:
 
 
 def lay_out(table: SourceTable, roles: Mapping[str, Column], kept: Ints) -> tuple[Ints, Ints]:
-    """The kept rows, collection after collection, each in its order, and where each collection begins.
+    """The rows (kept,), collection after collection, each in its order, and offsets (collections + 1,) of these.
 
     Collections stand in the order in which the file first names them.
-
-    Returns
-    -------
-    Rows of shape (kept,), and offsets of shape (collections + 1,).
-
-    Raises
-    ------
-    FileError
-        When a row names no collection or has no position, or two of one collection have the same.
     """
     codes = np.zeros(len(kept), dtype=np.intp)
     if "collection" in roles:

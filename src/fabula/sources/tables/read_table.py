@@ -53,24 +53,12 @@ _FEW = 100  # cells that are looked at before all are
 
 @dataclass(frozen=True, eq=False)
 class TableReading:
-    """The collections of a table, and the table itself to write their rows back.
+    """The collections of a table, and the table itself to write their rows back."""
 
-    Attributes
-    ----------
-    table
-        The file with all its columns, as :func:`write_rows` takes it.
-    collections
-        In the order in which the file first names them.
-    order
-        Shape (rows,): the row of the table that each row of the collections came from.
-    notes
-        What a person should know of the reading.
-    """
-
-    table: SourceTable
-    collections: Collections
-    order: Ints
-    notes: tuple[str, ...] = ()
+    table: SourceTable  # the file with all its columns, as :func:`write_rows` takes it
+    collections: Collections  # in the order in which the file first names them
+    order: Ints  # shape (rows,): the row of the table that each row of the collections came from
+    notes: tuple[str, ...] = ()  # what a person should know of the reading
 
     @property
     def rows(self) -> list[Ints]:
@@ -160,17 +148,7 @@ def open_table(
     features: Sequence[str] | None = None,
     where: Mapping[str, Any] | None = None,
 ) -> TableReading:
-    """Read the collections of a table as :func:`read_table` does, and keep the table to write its rows back.
-
-    Parameters
-    ----------
-    path
-        What :func:`read_table` takes.
-    columns
-        Which columns say what; by default all are recognised by their headings.
-    features, where
-        As for :func:`read_table`.
-    """
+    """Read the collections of a table as :func:`read_table` does, and keep the table to write its rows back."""
     asked = columns or Columns()
     table = read_columns(path)
     for heading in asked.names_by_heading:
@@ -250,19 +228,7 @@ def read_sequences(
 ) -> list[Collection] | None:
     """The collections of a table that has one row a collection; None where the first column named holds no lists.
 
-    Parameters
-    ----------
-    path
-        A table, or where one lies.
-    columns
-        Those that hold lists of numbers; they become the features.
-    where
-        Column -> value: keep the rows that have it.
-
-    Raises
-    ------
-    FileError
-        Naming file, row, column and value.
+    The columns hold lists of numbers and become the features; ``where`` (column -> value) keeps the rows that have it.
     """
     table = read_columns(path)
     first = table.columns.get(columns[0])
@@ -325,17 +291,7 @@ class Contents:
 
 
 def contents_of(table: SourceTable, busy: set[str], renamed: Mapping[str, str]) -> Contents:
-    """Features and details of the columns that have no role.
-
-    Parameters
-    ----------
-    table
-        The table.
-    busy
-        Headings of columns that have a role; a column without any value is left out as well.
-    renamed
-        Heading -> name, for columns that are called otherwise than by their heading.
-    """
+    """Features and details of the columns that are not busy with a role; ``renamed`` is heading -> name."""
     found = Contents()
     for column in table.columns.values():
         if column.name in busy or column.empty:

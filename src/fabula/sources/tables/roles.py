@@ -115,25 +115,17 @@ def feature_name(heading: str) -> str:
 
 @dataclass(frozen=True)
 class Columns:
-    """Which columns of a table say what, by their headings.
+    """Which columns of a table say what, by their headings."""
 
-    Parameters
-    ----------
-    collection, position, title, artist, path, id
-        None: recognise the column by its heading; "": no column has this role.
-    duration
-        The column with the durations of the items, in seconds or as on a clock (3:20).
-    others
-        Name -> heading: what a column is called as a feature or a detail, in place of its heading.
-    """
-
+    # None: recognise the column by its heading; "": no column has this role
     collection: str | None = None
     position: str | None = None
     title: str | None = None
     artist: str | None = None
     path: str | None = None
     id: str | None = None
-    duration: str | None = None
+    duration: str | None = None  # in seconds or as on a clock (3:20)
+    # name -> heading: what a column is called as a feature or a detail, in place of its heading
     others: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}), hash=False)
 
     @property
@@ -152,11 +144,6 @@ class Columns:
 def columns_named(*mappings: Mapping[str, str | None]) -> Columns:
     """The columns that several mappings of role or name -> heading give together.
 
-    Raises
-    ------
-    InputError
-        When one role has two headings.
-
     Examples
     --------
     >>> columns_named({"title": None}, {"title": "Titel", "loudness": "LUFS"}).names_by_heading
@@ -173,25 +160,9 @@ def columns_named(*mappings: Mapping[str, str | None]) -> Columns:
 
 
 def roles_of(table: SourceTable, given: Mapping[str, str | None], taken: Names[str] = ()) -> dict[str, Column]:
-    """The column of each role that has one.
+    """The column of each role that has one, of :data:`ROLES`.
 
-    Parameters
-    ----------
-    table
-        The table.
-    given
-        Role -> name of the column; None: look for it; "": no column has this role.
-    taken
-        Names of columns that have no role unless one is given.
-
-    Returns
-    -------
-    Role -> column, of collection, position, title, artist, path, id and "collection title".
-
-    Raises
-    ------
-    FileError
-        When a given column is not there.
+    ``given`` names the columns of roles; None: look for it; "": no column has it. Columns taken get no other role.
     """
     roles = {role: find_column(table, name) for role, name in given.items() if name}
     spoken_for = {column.name for column in roles.values()} | set(taken)
@@ -209,13 +180,7 @@ def roles_of(table: SourceTable, given: Mapping[str, str | None], taken: Names[s
 
 
 def find_column(table: SourceTable, name: str) -> Column:
-    """A column by its name.
-
-    Raises
-    ------
-    FileError
-        When there is none; the message says which there are.
-    """
+    """A column by its name."""
     if name in table.columns:
         return table.columns[name]
     known = {plain(heading): heading for heading in table.columns}

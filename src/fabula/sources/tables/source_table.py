@@ -32,27 +32,13 @@ _ROWS = 4096  # that are laid side by side at a time: columns of so many fit int
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """The cells of one column, as a text file or JSON gave them.
-
-    Parameters
-    ----------
-    name
-        Its name in the header.
-    values
-        Shape (rows,): objects.
-    missing
-        Shape (rows,): where a cell is empty.
-    written
-        Whether the cells are text that may mean numbers, as in CSV.
-    decimal_comma
-        Whether 0,5 may mean a half.
-    """
+    """The cells of one column, as a text file or JSON gave them."""
 
     name: str
-    values: NDArray[Any]
-    missing: NDArray[np.bool_]
-    written: bool = False
-    decimal_comma: bool = False
+    values: NDArray[Any]  # shape (rows,): objects
+    missing: NDArray[np.bool_]  # shape (rows,): where a cell is empty
+    written: bool = False  # whether the cells are text that may mean numbers, as in CSV
+    decimal_comma: bool = False  # whether 0,5 may mean a half
 
     @property
     def empty(self) -> bool:
@@ -121,34 +107,18 @@ class Column:
 
 @dataclass(frozen=True, eq=False)
 class SourceTable:
-    """A table of rows, and what is needed to write its rows back as they were.
+    """A table of rows, and what is needed to write its rows back as they were."""
 
-    Parameters
-    ----------
-    path
-        The file it was read from.
-    columns
-        By name.
-    count
-        The number of rows.
-    lines
-        The line at which each row starts; without it, rows are counted from 1.
-    text, separator, script
-        The text of a text file, what stands between two cells of CSV, and how the file puts text into bytes.
-    content
-        The Arrow table, where it is one.
-    parts
-        The names of the files of a folder, each with the row of the table at which it begins.
-    """
-
-    path: str
+    path: str  # the file it was read from
     columns: dict[str, Column]
-    count: int
-    lines: Sequence[int] = ()
+    count: int  # of rows
+    lines: Sequence[int] = ()  # the line at which each row starts; without it, rows are counted from 1
+    # of a text file: its text, what stands between two cells of CSV, and how it puts text into bytes
     text: str = field(default="", repr=False)
     separator: str = ""
     script: Script = field(default=Script(), repr=False)
-    content: Any = field(default=None, repr=False)
+    content: Any = field(default=None, repr=False)  # the Arrow table, where it is one
+    # the names of the files of a folder, each with the row of the table at which it begins
     parts: tuple[tuple[str, int], ...] = ()
 
     def row(self, index: int) -> str:
@@ -168,13 +138,7 @@ class SourceTable:
 def table_of(
     path: str | os.PathLike[str], columns: Iterable[Column], count: int, lines: Sequence[int] = ()
 ) -> SourceTable:
-    """A table of columns.
-
-    Raises
-    ------
-    FileError
-        When two have one name, or there are rows and no column.
-    """
+    """A table of columns."""
     found: dict[str, Column] = {}
     for column in columns:
         if column.name in found:
@@ -194,12 +158,7 @@ def column_of(name: str, cells: Sequence[Any], *, written: bool = False, decimal
 def numbers_in(table: SourceTable, column: Column) -> Numbers | None:
     """The cells as numbers, NaN where missing; None when they are not all numbers, or all missing.
 
-    Cells such as NA or - among numbers are missing.
-
-    Raises
-    ------
-    FileError
-        When the cells are numbers but for an infinity.
+    Cells such as NA or - among numbers are missing; an infinity among them is refused.
     """
     found = column.numbers()
     wrong = None if found is None else found.infinite()
@@ -276,14 +235,9 @@ def _float(value: float) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Numbers:
-    """A number, or a vector of numbers, of every row.
+    """A number, or a vector of numbers, of every row."""
 
-    Parameters
-    ----------
-    pieces
-        One after the other, shape (m,) or (m, w) each, of any kind of number; NaN where a value is missing.
-    """
-
+    # one after the other, shape (m,) or (m, w) each, of any kind of number; NaN where a value is missing
     pieces: tuple[NDArray[Any], ...]
 
     @property
@@ -314,16 +268,9 @@ class Numbers:
 
 
 def features_of(columns: Sequence[Numbers], order: Ints | None, count: int) -> Floats:
-    """The block of features, shape (rows, f): the columns side by side, vectors with a feature per number.
+    """The block of features (rows, f): columns of ``count`` rows side by side, vectors with a feature per number.
 
-    Parameters
-    ----------
-    columns
-        Each of ``count`` rows.
-    order
-        The rows to take, in this order; None for all as they stand.
-    count
-        The number of rows.
+    With an order, its rows in this order; None for all as they stand.
     """
     begins = np.cumsum([0, *(column.width or 1 for column in columns)]).tolist()
     block = np.empty((count if order is None else len(order), begins[-1]))

@@ -31,13 +31,6 @@ def read_columns(path: str | os.PathLike[str] | Any) -> SourceTable:
     """Read a table: a file by the ending of its name, a folder of Parquet files, either at an address, or a frame.
 
     A table that was read before is given back, so that it need not be read twice.
-
-    Raises
-    ------
-    FileError
-        When it cannot be read, is not what its ending says, or holds no row.
-    InputError
-        When the ending is unknown.
     """
     if isinstance(path, SourceTable):
         return path
@@ -173,20 +166,7 @@ def address_of(path: str | os.PathLike[str]) -> str | None:
 
 
 class Place:
-    """An address, opened.
-
-    Parameters
-    ----------
-    address
-        Of a file, or of a folder of files.
-
-    Raises
-    ------
-    MissingExtraError
-        Where fsspec is not installed.
-    FileError
-        Where nothing that is installed opens such addresses.
-    """
+    """An address of a file, or of a folder of files, opened by fsspec."""
 
     def __init__(self, address: str) -> None:
         self.address = address
@@ -239,19 +219,7 @@ def is_part(name: str) -> bool:
 
 
 def read_frame(data: Any) -> SourceTable:
-    """The columns of a table in memory.
-
-    Parameters
-    ----------
-    data
-        An Arrow table, record batch or reader of batches; a frame of pandas or polars, or whatever else has
-        ``__arrow_c_stream__``; a Hugging Face ``Dataset`` or ``IterableDataset``.
-
-    Raises
-    ------
-    InputError
-        When it is none of these.
-    """
+    """The columns of a table in memory; whatever has ``__arrow_c_stream__`` is one."""
     pa = import_extra("pyarrow", extra="tables", purpose="reading frames")
     try:
         content = _as_arrow(pa, data)

@@ -33,13 +33,7 @@ class Record:
 
 
 def records_of(text: str, separator: str, path: str) -> list[Record]:
-    """The records of a CSV text, header included; blank lines are left out.
-
-    Raises
-    ------
-    FileError
-        When it is not CSV, naming the line.
-    """
+    """The records of a CSV text, header included; blank lines are left out."""
     lines = [match for match in _LINE.findall(text) if match]
     reader = csv.reader(lines, delimiter=separator, strict=True)
     records = []

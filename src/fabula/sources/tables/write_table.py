@@ -34,20 +34,8 @@ def write_table(
 
     Columns: position from 1, then id, title, artist and path where any item has them, features, details, extra.
     An extra column replaces a feature or a detail of the same name. A feature that is an array of numbers
-    has a column for each, ``name.1``, ``name.2``, ...
-
-    Parameters
-    ----------
-    path
-        A .csv, .json (a list of objects) or .parquet file.
-    collection
-        What to write.
-    extra
-        Name -> one value per item, text or number.
-
-    Returns
-    -------
-    The path written.
+    has a column for each, ``name.1``, ``name.2``, ... The file is .csv, .json (a list of objects) or .parquet; returns
+    its path.
 
     Examples
     --------
@@ -83,13 +71,7 @@ def feature_columns(collection: Collection) -> dict[str, NDArray[Any]]:
 
 
 def write_text(path: str | os.PathLike[str], text: str, script: Script | None = None) -> Path:
-    """Write the text of a table, whole or not at all; by default in UTF-8.
-
-    Raises
-    ------
-    FileError
-        When it holds what is no text, such as a file name of odd bytes.
-    """
+    """Write the text of a table, whole or not at all; by default in UTF-8."""
     try:
         return write_whole(path, script.encode(text) if script else text.encode())
     except UnicodeEncodeError as error:
@@ -170,31 +152,11 @@ def write_rows(
     rows: ArrayLike,
     extra: Mapping[str, Sequence[Any]] | None = None,
 ) -> Path:
-    """Write rows of a table in another order.
+    """Write rows (m,) of a table in another order, ``reading.rows[k][ordering]``; returns the path.
 
     Written in the format it came from, every cell stands as it was, byte for byte, under the heading it had. Extra
     columns come last, as ``fabula position`` where the table has a ``position`` of its own; those of an earlier
-    writing are replaced.
-
-    Parameters
-    ----------
-    path
-        A .csv, .tsv, .json, .jsonl or .parquet file; it may be the one the table came from.
-    table
-        As :func:`open_table` read it.
-    rows
-        Indices of rows in the order to write, shape (m,): ``reading.rows[k][ordering]``.
-    extra
-        Name -> one value per written row, text or number; None and NaN are empty.
-
-    Returns
-    -------
-    The path written.
-
-    Raises
-    ------
-    InputError
-        When the ending is unknown, or a row or a number of values is wrong.
+    writing are replaced. The path may be the one the table came from.
     """
     ending = Path(path).suffix.lower()
     if ending not in _ENDINGS:
