@@ -155,13 +155,7 @@ def digest(data: bytes) -> str:
 
 
 def ranges(count: int, shards: int) -> list[tuple[int, int]]:
-    """Cut 0..count into ranges of sizes that differ by 1 at most.
-
-    Examples
-    --------
-    >>> ranges(10, 3)
-    [(0, 3), (3, 6), (6, 10)]
-    """
+    """Cut 0..count into ranges of sizes that differ by 1 at most."""
     parts = max(1, min(shards, count))
     edges = [count * i // parts for i in range(parts + 1)]
     return list(pairwise(edges))

@@ -122,8 +122,6 @@ def describe(standing: Standing) -> list[str]:
 def duration(seconds: float) -> str:
     """A time in words.
 
-    Examples
-    --------
     >>> duration(42), duration(3700)
     ('42 s', '1 h 1 min')
     """

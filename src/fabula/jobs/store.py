@@ -46,16 +46,7 @@ class JobStore(Protocol):
 
 
 def open_store(address: str | os.PathLike[str]) -> JobStore:
-    """The store of an address: ``scheme://...`` by fsspec (extra ``remote``), anything else is a folder.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     store = open_store(folder)
-    ...     store.create("claims/1", b"me"), store.create("claims/1", b"you"), store.read("claims/1")
-    (True, False, b'me')
-    """
+    """The store of an address: ``scheme://...`` by fsspec (extra ``remote``), anything else is a folder."""
     text = os.fspath(address)
     if "://" in text and not text.startswith("file://"):
         return AddressStore(text)
@@ -63,13 +54,7 @@ def open_store(address: str | os.PathLike[str]) -> JobStore:
 
 
 def shard_name(number: int, shard: int) -> str:
-    """What a shard of a round is called in file names.
-
-    Examples
-    --------
-    >>> shard_name(0, 12)
-    '000-00012'
-    """
+    """What a shard of a round is called in file names."""
     return f"{number:03d}-{shard:05d}"
 
 

@@ -81,13 +81,7 @@ def files_of(paths: Sequence[str], *, recursive: bool = True, within: Sequence[P
 
 
 def natural_key(text: str) -> tuple[tuple[int, int, str], ...]:
-    """A sorting key that takes digits as numbers and letters in either case.
-
-    Examples
-    --------
-    >>> sorted(["10 Ten", "9 nine", "1 One"], key=natural_key)
-    ['1 One', '9 nine', '10 Ten']
-    """
+    """A sorting key that takes digits as numbers and letters in either case."""
     # Only ASCII digits: int() would take other scripts' digits, and refuse superscripts.
     parts = re.split(r"([0-9]+)", text.casefold())
     return tuple((0, int(part), "") if i % 2 else (1, 0, part) for i, part in enumerate(parts) if part)

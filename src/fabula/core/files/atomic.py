@@ -51,13 +51,7 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
 
 def check_target(path: str | os.PathLike[str]) -> Path:
-    """Refuse a place where no file can be written, before any work is done for it.
-
-    Examples
-    --------
-    >>> check_target("out.csv").name
-    'out.csv'
-    """
+    """Refuse a place where no file can be written, before any work is done for it."""
     target = Path(path)
     if target.is_dir():
         raise FileError(f"{target}: is a folder; give the name of a file")

@@ -113,13 +113,7 @@ def decode(
 
 
 def find_mark(data: bytes) -> tuple[bytes, str]:
-    """The byte order mark at the start of bytes and the encoding it stands for; nothing where there is none.
-
-    Examples
-    --------
-    >>> find_mark("\ufeffa".encode()), find_mark(b"a")
-    ((b'\xef\xbb\xbf', 'utf-8'), (b'', ''))
-    """
+    """The byte order mark at the start of bytes and the encoding it stands for; nothing where there is none."""
     return next(((mark, name) for mark, name in _MARKS if data.startswith(mark)), (b"", ""))
 
 
@@ -134,8 +128,6 @@ def try_decode(data: bytes, encoding: str) -> str | None:
 def legible(text: str) -> str:
     """Text for people: what was kept as bytes is taken for Windows text.
 
-    Examples
-    --------
     >>> legible("caf\\udce9")
     'café'
     """

@@ -18,14 +18,6 @@ def take(path: str | os.PathLike[str], *, mode: int = 0o600) -> int | None:
 
     Not the file but the system's lock on it counts: one that a crash left there is in nobody's way. Where the file
     system knows no locks there is none.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     mine, other = take(f"{folder}/x.lock"), take(f"{folder}/x.lock")
-    ...     other is None, release(mine)
-    (True, None)
     """
     while True:
         file = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), mode)

@@ -24,6 +24,7 @@ from fabula.media.medium import Medium
 from fabula.media.registry import measure_if_held
 from fabula.session.measure import measure
 from fabula.sources.registry import Opening, open_source
+from fabula.sources.tables.arrow import first_line
 from fabula.sources.tables.read_table import TableReading, open_table
 from fabula.sources.tables.roles import Columns, columns_named, feature_name, roles_of
 from fabula.sources.tables.source_table import SourceTable, column_of
@@ -101,8 +102,7 @@ def open_parquet(path: str, *, stream: bool = False) -> Iterator[pq.ParquetFile]
         with pq.ParquetFile(path, memory_map=not stream, pre_buffer=not stream) as file:
             yield file
     except (pa.ArrowException, OSError) as error:
-        reason = str(error).partition("\n")[0].rstrip(".")
-        raise FileError(f"{path}: is not a Parquet file that can be read ({reason})") from error
+        raise FileError(f"{path}: is not a Parquet file that can be read ({first_line(error)})") from error
 
 
 def layout_of(path: str, file: Any, asked: Columns, wanted: Sequence[str]) -> tuple[Columns, list[str]]:
@@ -161,9 +161,12 @@ def read_rows(
     absent = [name for name in wanted if name not in file.schema_arrow.names]
     if absent:
         raise InputError(f"the table lacks the column(s) {', '.join(absent)}")
-    groups, begun = _groups(file, rows)
-    piece = file.read_row_groups(groups, columns=list(wanted), use_threads=False)
-    piece = piece.slice(rows[0] - begun, rows[1] - rows[0])
+    sizes = [file.metadata.row_group(i).num_rows for i in range(file.metadata.num_row_groups)]
+    ends = np.cumsum(sizes)
+    begins = ends - sizes
+    groups = np.flatnonzero((ends > rows[0]) & (begins < rows[1]))
+    piece = file.read_row_groups(groups.tolist(), columns=list(wanted), use_threads=False)
+    piece = piece.slice(rows[0] - int(begins[groups[0]]), rows[1] - rows[0])
     if not where:
         return piece, np.arange(*rows)
     found = _rows_where(piece, where)
@@ -234,12 +237,3 @@ def _rows_where(piece: pa.Table, where: Mapping[str, str]) -> Ints:
         cells: Any = piece.column(name).cast(pa.string())
         keep &= pc.equal(cells.fill_null(""), pa.scalar(wanted)).to_numpy()
     return np.flatnonzero(keep)
-
-
-def _groups(file: Any, rows: tuple[int, int]) -> tuple[list[int], int]:
-    """The row groups that hold some rows, and the first row of the first of them."""
-    sizes = [file.metadata.row_group(i).num_rows for i in range(file.metadata.num_row_groups)]
-    ends = np.cumsum(sizes)
-    begins = ends - sizes
-    chosen = np.flatnonzero((ends > rows[0]) & (begins < rows[1]))
-    return chosen.tolist(), int(begins[chosen[0]])

@@ -163,8 +163,6 @@ def is_address(location: str) -> bool:
 def is_relative(location: str) -> bool:
     """Whether a location is a path that starts from the folder of its playlist.
 
-    Examples
-    --------
     >>> [is_relative(p) for p in ("a/b.mp3", "/a.mp3", r"C:\\a.mp3", "http://x/a.mp3")]
     [True, False, False, False]
     """
@@ -174,8 +172,6 @@ def is_relative(location: str) -> bool:
 def from_uri(uri: str) -> str:
     """A URI as a plain path; as it is when it is not a file.
 
-    Examples
-    --------
     >>> from_uri("file:///C:/My%20Music/a.mp3"), from_uri("a%20b.mp3"), from_uri("http://x/a%20b")
     ('C:/My Music/a.mp3', 'a b.mp3', 'http://x/a%20b')
     """
@@ -194,8 +190,6 @@ def from_uri(uri: str) -> str:
 def to_uri(location: str) -> str:
     """A location as a URI: absolute paths as file URIs, relative ones as relative references.
 
-    Examples
-    --------
     >>> to_uri("a b.mp3"), to_uri("/m/ü.mp3"), to_uri(r"C:\\m\\a.mp3")
     ('a%20b.mp3', 'file:///m/%C3%BC.mp3', 'file:///C:/m/a.mp3')
     """
@@ -260,14 +254,14 @@ def _exists(location: str, folder: Path) -> bool:
         return False
 
 
-# What XSPF and JSPF share: numbers in meta elements, and durations in milliseconds.
+# What XSPF and JSPF share: names of details, numbers in meta elements, and durations in milliseconds.
+
+DETAILS = ("album", "trackNum", "annotation", "identifier", "info", "image")
 
 
 def meta_numbers(pairs: Iterable[tuple[str, Any]]) -> dict[str, float]:
     """The finite numbers among meta values, by the last part of what they are said to be.
 
-    Examples
-    --------
     >>> meta_numbers([("https://example.org/ns/energy", "0.5"), ("mood", "calm")])
     {'energy': 0.5}
     """

@@ -81,7 +81,8 @@ def write_pls(playlist: Playlist, comments: Comments | None = None) -> str:
     blocks = []
     for position, entry in enumerate(playlist.entries):
         comment = f"; {text_lines.one_line(comments[position])}{end}" if comments and position in comments else ""
-        block = _restore(entry.raw, comments) if kept and entry.raw else _block(entry, end)
+        block = text_lines.terminate("".join(entry.raw)) if kept and entry.raw else _block(entry, end)
+        block = block if comments is None else text_lines.without_breaks(block)
         blocks.append(comment + block.replace(_NUMBER, str(position + 1)))
     if not kept:
         title = f"X-GNOME-Title={text_lines.one_line(playlist.title)}\n" if playlist.title else ""
@@ -91,11 +92,6 @@ def write_pls(playlist: Playlist, comments: Comments | None = None) -> str:
     return text_lines.end_like(
         _set_count(playlist.head + "".join(blocks) + playlist.tail, len(playlist)), playlist.text
     )
-
-
-def _restore(raw: tuple[str, str, str], comments: Comments | None) -> str:
-    block = "".join(raw)
-    return text_lines.terminate(block if comments is None else text_lines.without_breaks(block))
 
 
 def _block(entry: Entry, end: str) -> str:

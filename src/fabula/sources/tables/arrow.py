@@ -23,8 +23,13 @@ def table_of_arrow(path: str, content: Any, parts: Sequence[tuple[str, int]] = (
     try:
         columns = [ArrowColumn(*pair) for pair in zip(content.column_names, content.columns, strict=True)]
     except pa.ArrowException as error:
-        raise FileError(f"{path}: cannot be read ({str(error).partition(chr(10))[0].rstrip('.')})") from error
+        raise FileError(f"{path}: cannot be read ({first_line(error)})") from error
     return replace(table_of(path, columns, content.num_rows), content=content, parts=tuple(parts))
+
+
+def first_line(error: Exception) -> str:
+    """What an error of Arrow says, without where in its code that was."""
+    return str(error).partition("\n")[0].rstrip(".")
 
 
 class ArrowColumn(Column):

@@ -73,15 +73,10 @@ def _rows_in_albums(codes: Ints, positions: Floats | None) -> int:
     twice = np.add.reduceat(np.diff(sorted_by, prepend=np.nan) == 0, starts)
     twice -= np.diff(sorted_by, prepend=np.nan)[starts] == 0  # beside the last of the album before
     unknown = np.isnan(sorted_by[starts + sizes - 1])
-    typical = _medians(positions % _DISC, codes, starts, sizes)
+    ranked = (positions % _DISC)[np.lexsort((positions % _DISC, codes))]
+    typical = (ranked[starts + (sizes - 1) // 2] + ranked[starts + sizes // 2]) / 2  # the median of each album
     album = (sizes >= 2) & (twice == 0) & ~unknown & (sorted_by[starts] <= 1) & (typical <= sizes + 1)
     return int(sizes[album].sum())
-
-
-def _medians(values: Floats, codes: Ints, starts: Ints, sizes: Ints) -> Floats:
-    """The median of each group; groups stand in the order of their codes."""
-    ranked = values[np.lexsort((values, codes))]
-    return np.asarray((ranked[starts + (sizes - 1) // 2] + ranked[starts + sizes // 2]) / 2)
 
 
 def lay_out(table: SourceTable, roles: Mapping[str, Column], kept: Ints) -> tuple[Ints, Ints]:
@@ -93,7 +88,10 @@ def lay_out(table: SourceTable, roles: Mapping[str, Column], kept: Ints) -> tupl
     if "collection" in roles:
         column = roles["collection"]
         _check_present(table, column, kept[column.missing[kept]], "must name the collection")
-        codes = _by_first(column.distinct[0], kept)
+        codes = column.distinct[0]
+        if len(kept) < len(codes):  # counted in the order in which the kept rows first have them
+            _, first, inverse = np.unique(codes[kept], return_index=True, return_inverse=True)
+            codes = np.argsort(np.argsort(first))[inverse]
     positions = np.arange(len(kept), dtype=np.float64)
     if "position" in roles:
         positions = _positions(table, roles["position"], kept)
@@ -102,17 +100,15 @@ def lay_out(table: SourceTable, roles: Mapping[str, Column], kept: Ints) -> tupl
         positions = positions + (positions.max() + 1) * _discs(table)[kept]
         order, repeated = _sort(codes, positions)
     if repeated is not None:
-        raise _same_position(table, roles["position"], int(kept[repeated[0]]), int(kept[repeated[1]]))
+        one, other = sorted(int(kept[row]) for row in repeated)
+        numbers, heading = numbers_of(table, roles["position"]), roles["position"].name
+        position = "" if numbers is None else text_of(numbers[one])
+        raise FileError(
+            f"{table.path}: {table.row(one)} and {table.row(other)} have the same position "
+            f"{position} (column {heading!r}) in one collection"
+        )
     starts = np.flatnonzero(np.diff(codes[order], prepend=-1))
     return kept[order], np.append(starts, len(kept))
-
-
-def _by_first(codes: Ints, kept: Ints) -> Ints:
-    """Codes of the kept rows, counted in the order in which these first have them."""
-    if len(kept) == len(codes):
-        return codes
-    _, first, inverse = np.unique(codes[kept], return_index=True, return_inverse=True)
-    return np.asarray(np.argsort(np.argsort(first))[inverse])
 
 
 def _sort(codes: Ints, positions: Floats) -> tuple[Ints, tuple[int, int] | None]:
@@ -124,16 +120,6 @@ def _sort(codes: Ints, positions: Floats) -> tuple[Ints, tuple[int, int] | None]
         steps, rises = np.diff(codes[order]), np.diff(positions[order])
     same = np.flatnonzero((steps == 0) & (rises == 0))
     return order, (int(order[same[0]]), int(order[same[0] + 1])) if same.size else None
-
-
-def _same_position(table: SourceTable, column: Column, one: int, other: int) -> FileError:
-    first, second = sorted((one, other))
-    numbers = numbers_of(table, column)
-    position = "" if numbers is None else text_of(numbers[first])
-    return FileError(
-        f"{table.path}: {table.row(first)} and {table.row(second)} have the same position "
-        f"{position} (column {column.name!r}) in one collection"
-    )
 
 
 def _discs(table: SourceTable) -> Floats:

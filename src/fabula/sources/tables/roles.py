@@ -77,8 +77,6 @@ _UNITS = (("ms", "duration_ms"), ("milliseconds", "duration_ms"), ("s", "duratio
 def plain(heading: str) -> str:
     """A heading without case, accents and separators.
 
-    Examples
-    --------
     >>> plain("Künstler"), plain("Artist Name(s)"), plain("Track-ID"), plain("#")
     ('kunstler', 'artistnames', 'trackid', '#')
     """
@@ -95,8 +93,6 @@ def is_duration(heading: str) -> bool:
 def feature_name(heading: str) -> str:
     """What a column of numbers is called as a feature; the heading itself where it is none of the usual ones.
 
-    Examples
-    --------
     >>> [feature_name(h) for h in ("Duration (ms)", "Track Duration (ms)", "Loudness", "Time Signature", "My Column")]
     ['duration_ms', 'duration_ms', 'loudness', 'time_signature', 'My Column']
     >>> feature_name("Dauer"), feature_name("Length"), feature_name("duration (s)")
@@ -144,8 +140,6 @@ class Columns:
 def columns_named(*mappings: Mapping[str, str | None]) -> Columns:
     """The columns that several mappings of role or name -> heading give together.
 
-    Examples
-    --------
     >>> columns_named({"title": None}, {"title": "Titel", "loudness": "LUFS"}).names_by_heading
     {'LUFS': 'loudness'}
     """

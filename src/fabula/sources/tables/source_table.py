@@ -274,30 +274,25 @@ def features_of(columns: Sequence[Numbers], order: Ints | None, count: int) -> F
     """
     begins = np.cumsum([0, *(column.width or 1 for column in columns)]).tolist()
     block = np.empty((count if order is None else len(order), begins[-1]))
+    narrow = []
     for at, column in zip(begins, columns, strict=False):
-        if column.width is not None:
-            _lay_vectors(block[:, at : at + column.width], column, order)
-    narrow = [(at, column) for at, column in zip(begins, columns, strict=False) if column.width is None]
-    if order is None:
-        _lay_side_by_side(block, narrow)
-    else:
-        _gather(block, narrow, order)
+        if order is not None:  # column by column: each is joined for its turn alone
+            block[:, at : at + (column.width or 1)] = column.whole()[order].reshape(len(order), -1)
+        elif column.width is None:
+            narrow.append((at, column))
+        else:
+            start = 0
+            for piece in column.pieces:
+                block[start : start + len(piece), at : at + column.width] = piece
+                start += len(piece)
+    _lay_side_by_side(block, narrow)
     return block
-
-
-def _lay_vectors(block: Floats, vectors: Numbers, order: Ints | None) -> None:
-    """Copy vectors into their part of a block."""
-    if order is not None:
-        block[:] = vectors.whole()[order]
-        return
-    start = 0
-    for piece in vectors.pieces:
-        block[start : start + len(piece)] = piece
-        start += len(piece)
 
 
 def _lay_side_by_side(block: Floats, columns: Sequence[tuple[int, Numbers]]) -> None:
     """Copy columns of numbers into a block, some rows of all of them at a time, so that it is written through once."""
+    if not columns:
+        return
     begun = [np.cumsum([0, *map(len, column.pieces[:-1])]) for _, column in columns]
     edges = np.unique(np.concatenate([np.arange(0, len(block), _ROWS), [len(block)], *begun]))
     found = [np.searchsorted(starts, edges[:-1], side="right") - 1 for starts in begun]
@@ -305,12 +300,6 @@ def _lay_side_by_side(block: Floats, columns: Sequence[tuple[int, Numbers]]) -> 
         for (at, column), starts, of in zip(columns, begun, found, strict=True):
             start = starts[of[k]]
             block[first:last, at] = column.pieces[of[k]][first - start : last - start]
-
-
-def _gather(block: Floats, columns: Sequence[tuple[int, Numbers]], order: Ints) -> None:
-    """Copy rows of columns into a block in another order, column by column: each is joined for its turn alone."""
-    for at, column in columns:
-        block[:, at] = column.whole()[order]
 
 
 def as_vectors(cells: Sequence[Any], missing: NDArray[np.bool_]) -> Numbers | None:
@@ -331,8 +320,6 @@ def as_vectors(cells: Sequence[Any], missing: NDArray[np.bool_]) -> Numbers | No
 def says_nothing(cell: Any) -> bool:
     """Whether a cell says in words that there is no value; what that means is for its column to say.
 
-    Examples
-    --------
     >>> [says_nothing(cell) for cell in ("NA", "n/a", "-", "nan", "null", "none at all", 0)]
     [True, True, True, True, True, False, False]
     """
@@ -342,8 +329,6 @@ def says_nothing(cell: Any) -> bool:
 def clock_seconds(text: str) -> float | None:
     """The seconds of a duration written as on a clock; None for anything else.
 
-    Examples
-    --------
     >>> clock_seconds("3:20"), clock_seconds("1:02:03"), clock_seconds("0:09.5"), clock_seconds("200")
     (200.0, 3723.0, 9.5, None)
     """
@@ -358,8 +343,6 @@ def clock_seconds(text: str) -> float | None:
 def text_of(value: Any) -> str:
     """One value as the text of a cell; numbers so that they read back equal.
 
-    Examples
-    --------
     >>> [text_of(v) for v in (3.0, 0.1, True, None, "x")]
     ['3', '0.1', 'true', '', 'x']
     """
