@@ -70,7 +70,10 @@ def read_folder(
             items.extend(found)
     if not items:
         raise FileError(_nothing(names, skipped, medium))
-    return FolderReading(tuple(items), tuple(skipped), _title(names, items, medium), numbered)
+    title = medium.title(items)
+    if not title and len(names) == 1 and _is_folder(names[0]):
+        title = shown(Path(os.path.realpath(names[0])).name)
+    return FolderReading(tuple(items), tuple(skipped), title, numbered)
 
 
 def files_of(paths: Sequence[str], *, recursive: bool = True, within: Sequence[Path] | None = None) -> Iterator[str]:
@@ -110,21 +113,18 @@ def _folders(
             skipped.append((folder, f"the folder cannot be read ({error.strerror or error})"))
             continue
         inside = [os.path.join(folder, entry) for entry in entries]  # noqa: PTH118 - keeps odd names as they are
-        if within is not None:
-            inside = list(_not_leading_out(inside, within, skipped))
+        for path in [path for path in inside if within is not None and _leads_out(path, within)]:
+            skipped.append((path, "is a link that leads elsewhere"))
+            inside.remove(path)
         inner = [path for path in inside if _is_folder(path)]
         yield folder, [path for path in inside if path not in set(inner)]
         if recursive:
             waiting.extend(reversed(inner))
 
 
-def _not_leading_out(paths: Iterable[str], within: Sequence[Path], skipped: list[tuple[str, str]]) -> Iterator[str]:
-    """Files and folders of a folder, without the links that lead out of those named."""
-    for path in paths:
-        if os.path.islink(path) and not any(Path(os.path.realpath(path)).is_relative_to(root) for root in within):  # noqa: PTH114
-            skipped.append((path, "is a link that leads elsewhere"))
-        else:
-            yield path
+def _leads_out(path: str, within: Sequence[Path]) -> bool:
+    """Whether a path is a link that leads out of the folders named."""
+    return os.path.islink(path) and not any(Path(os.path.realpath(path)).is_relative_to(root) for root in within)  # noqa: PTH114
 
 
 def _is_folder(path: str) -> bool:
@@ -182,13 +182,6 @@ def _in_order(items: list[Item], medium: Medium) -> tuple[list[Item], bool]:
     return [item for _, item in sorted(zip(known, items, strict=True), key=lambda pair: pair[0])], True
 
 
-def _title(names: list[str], items: list[Item], medium: Medium) -> str:
-    shared = medium.title(items)
-    if not shared and len(names) == 1 and _is_folder(names[0]):
-        return shown(Path(os.path.realpath(names[0])).name)
-    return shared
-
-
 def _nothing(names: list[str], skipped: list[tuple[str, str]], medium: Medium) -> str:
     """One line for when there is no item at all."""
     where = ", ".join(shown(name) for name in names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
@@ -209,7 +202,8 @@ _BESIDE = 0.25  # of a file, is what one counts that may lie beside the items of
 def open_files(paths: Sequence[str], opening: Opening) -> Source:
     """Open folders and files: those of the medium that has most of them. One file alone may hold several items."""
     medium = medium_of(paths, opening)
-    parts = medium.parts(paths[0]) if _is_one_item(paths, medium) else None
+    alone = len(paths) == 1 and Path(paths[0]).is_file() and Path(paths[0]).suffix.lower() in medium.endings
+    parts = medium.parts(paths[0]) if alone else None
     if parts is not None:
         note = f"{shown(paths[0])} was cut into {len(parts)} {medium.words.items}"
         return Source(Path(paths[0]), parts, medium, Path(paths[0]).parent, notes=(note,))
@@ -219,11 +213,6 @@ def open_files(paths: Sequence[str], opening: Opening) -> Source:
     items = [replace(item, path=os.path.normpath(item.path)) for item in reading.items]
     collection = Collection(title, items, title=title, ordered=reading.numbered)
     return Source(Path(paths[0]), collection, medium, files=True, notes=notes)
-
-
-def _is_one_item(paths: Sequence[str], medium: Medium) -> bool:
-    """Whether one file of a medium is all there is."""
-    return len(paths) == 1 and Path(paths[0]).is_file() and Path(paths[0]).suffix.lower() in medium.endings
 
 
 def medium_of(paths: Sequence[str], opening: Opening) -> Medium:

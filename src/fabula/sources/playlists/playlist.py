@@ -71,7 +71,7 @@ def write_playlist(
         if not 0 <= position < len(entries):
             raise InputError(f"a comment must stand at one of positions 0 to {len(entries) - 1}; got {position}")
     if playlist.folder is not None:
-        entries = tuple(_relocate_entry(entry, playlist.folder, target.parent, form) for entry in entries)
+        entries = tuple(_move_entry(entry, playlist.folder, target.parent, form) for entry in entries)
     text = form.write(replace(playlist, entries=entries), comments)
     script = playlist.script if playlist.format == form.name else Script()
     if target.suffix.lower() in form.unicode_endings and not script.encoding.startswith("utf"):
@@ -82,7 +82,7 @@ def write_playlist(
         raise FileError(f"{path}: cannot be written ({error.object[error.start]!r} is no text)") from error
 
 
-def _relocate_entry(entry: Entry, old: Path, new: Path, form: PlaylistFormat) -> Entry:
+def _move_entry(entry: Entry, old: Path, new: Path, form: PlaylistFormat) -> Entry:
     location = move_location(entry.location, old, new) if entry.location else ""
     if location == entry.location:
         return entry

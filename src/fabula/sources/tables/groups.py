@@ -10,10 +10,12 @@ import numpy as np
 from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
 from fabula.errors import FileError
-from fabula.sources.tables.roles import ADDED, ALBUMS, DISCS, find_column, plain
+from fabula.sources.playlists.entries import is_address
+from fabula.sources.tables.roles import ADDED, ALBUMS, DISCS, LIST_POSITIONS, Columns, find_column, plain
 from fabula.sources.tables.source_table import Column, SourceTable, first_wrong, numbers_of, text_of
 
 _DISC = 1000  # more tracks than a disc has
+_FEW = 100  # cells that are looked at before all are
 
 
 def rows_where(table: SourceTable, where: Mapping[str, Any]) -> Ints:
@@ -36,7 +38,30 @@ def rows_where(table: SourceTable, where: Mapping[str, Any]) -> Ints:
     return np.flatnonzero(keep)
 
 
-def is_one_playlist(table: SourceTable, roles: Mapping[str, Column], kept: Ints) -> bool:
+def settle_roles(table: SourceTable, roles: dict[str, Column], asked: Columns, kept: Ints) -> dict[str, str]:
+    """Take away the roles that the table as a whole speaks against; returns heading -> name where that is another."""
+    renamed = {}
+    if "collection" in roles and asked.collection is None and _is_one_playlist(table, roles, kept):
+        album = roles.pop("collection")
+        roles.pop("collection title", None)
+        if plain(album.name) in ALBUMS and "album" not in table.columns:
+            renamed[album.name] = "album"
+        if "position" in roles and asked.position is None:
+            numbers = numbers_of(table, roles["position"])
+            distinct = numbers is not None and len(np.unique(numbers[kept])) == len(kept)
+            if not distinct or plain(roles["position"].name) not in LIST_POSITIONS:
+                del roles["position"]
+    if "path" in roles and asked.path is None and asked.id is None:
+        cells, other = roles["path"].texts(), roles.get("id")
+        parts = (cells[rows].tolist() for rows in (slice(_FEW), slice(None)))
+        if (other is None or plain(other.name) == "isrc") and all(
+            not c or is_address(c) for part in parts for c in part
+        ):
+            roles["id"] = roles.pop("path")
+    return renamed
+
+
+def _is_one_playlist(table: SourceTable, roles: Mapping[str, Column], kept: Ints) -> bool:
     """Whether the rows are one list of tracks from several albums, as streaming services export it.
 
     A column that names the album is the collection where the rows read as albums: half of them and more in albums
@@ -45,8 +70,8 @@ def is_one_playlist(table: SourceTable, roles: Mapping[str, Column], kept: Ints)
     """
     column = roles["collection"]
     codes, texts = column.distinct
-    find_column = np.unique(codes[kept])[:3] if len(kept) < len(codes) else np.arange(min(3, len(texts)))
-    if len({*texts[find_column].tolist()} - {""}) < 2:
+    some = np.unique(codes[kept])[:3] if len(kept) < len(codes) else np.arange(min(3, len(texts)))
+    if len({*texts[some].tolist()} - {""}) < 2:
         return False
     names = {plain(name) for name in table.columns}
     if plain(column.name) not in ALBUMS:

@@ -6,7 +6,7 @@ import difflib
 import re
 import unicodedata
 from collections.abc import Collection as Names
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from types import MappingProxyType
 
@@ -180,10 +180,6 @@ def find_column(table: SourceTable, name: str) -> Column:
     known = {plain(heading): heading for heading in table.columns}
     near = difflib.get_close_matches(plain(name), known, n=1)
     hint = f" (did you mean {known[near[0]]!r}?)" if near else ""
-    raise FileError(f"{table.path}: has no column {name!r}{hint}; it has: {_list_names(table.columns)}")
-
-
-def _list_names(names: Iterable[str]) -> str:
-    known = list(names)
-    more = f" and {len(known) - 20} more" if len(known) > 20 else ""
-    return ", ".join(known[:20]) + more
+    more = f" and {len(table.columns) - 20} more" if len(table.columns) > 20 else ""
+    listed = ", ".join(list(table.columns)[:20]) + more
+    raise FileError(f"{table.path}: has no column {name!r}{hint}; it has: {listed}")

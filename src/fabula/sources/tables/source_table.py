@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -102,7 +103,14 @@ class Column:
 
     def vectors(self) -> Numbers | None:
         """The cells as vectors of one length, NaN where missing; None when they are not lists of as many numbers."""
-        return as_vectors(self.values.tolist(), self.missing)
+        known = self.values[~self.missing].tolist()
+        if not known or not all(isinstance(cell, (list, tuple)) and len(cell) == len(known[0]) for cell in known):
+            return None
+        if not len(known[0]) or not all(type(x) in (int, float, type(None)) for cell in known for x in cell):
+            return None
+        found = np.full((len(self.values), len(known[0])), np.nan)
+        found[~self.missing] = np.array(known, dtype=np.float64)
+        return Numbers((found,))
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,8 +211,10 @@ def _parse_cells(cells: list[Any], column: Column) -> Floats | None:
     kinds = set(map(type, cells))
     try:
         if kinds <= {int, float, bool}:
-            return np.array([_float(cell) for cell in cells])
+            return np.array(cells, dtype=np.float64)
         return _parse_text(cells, column) if column.written else None
+    except OverflowError:  # an integer beyond all floats
+        return np.array([np.inf if abs(cell) > sys.float_info.max else float(cell) for cell in cells])
     except ValueError:
         return None
 
@@ -221,13 +231,6 @@ def _parse_text(cells: list[str], column: Column) -> Floats:
     if "_" in "".join(cells):
         raise ValueError("not a number")
     return np.array(cells, dtype=object).astype(np.float64)
-
-
-def _float(value: float) -> float:
-    try:
-        return float(value)
-    except OverflowError:
-        return float("inf")
 
 
 # Numbers of many rows in the pieces their file holds, and the block of features made of them.
@@ -291,8 +294,6 @@ def features_of(columns: Sequence[Numbers], order: Ints | None, count: int) -> F
 
 def _lay_side_by_side(block: Floats, columns: Sequence[tuple[int, Numbers]]) -> None:
     """Copy columns of numbers into a block, some rows of all of them at a time, so that it is written through once."""
-    if not columns:
-        return
     begun = [np.cumsum([0, *map(len, column.pieces[:-1])]) for _, column in columns]
     edges = np.unique(np.concatenate([np.arange(0, len(block), _ROWS), [len(block)], *begun]))
     found = [np.searchsorted(starts, edges[:-1], side="right") - 1 for starts in begun]
@@ -300,18 +301,6 @@ def _lay_side_by_side(block: Floats, columns: Sequence[tuple[int, Numbers]]) -> 
         for (at, column), starts, of in zip(columns, begun, found, strict=True):
             start = starts[of[k]]
             block[first:last, at] = column.pieces[of[k]][first - start : last - start]
-
-
-def as_vectors(cells: Sequence[Any], missing: NDArray[np.bool_]) -> Numbers | None:
-    """Lists of as many numbers each as vectors, NaN where a cell or a number is missing; None where they are none."""
-    known = [cell for cell, absent in zip(cells, missing.tolist(), strict=True) if not absent]
-    if not known or not all(isinstance(cell, (list, tuple)) and len(cell) == len(known[0]) for cell in known):
-        return None
-    if not len(known[0]) or not all(type(x) in (int, float, type(None)) for cell in known for x in cell):
-        return None
-    found = np.full((len(cells), len(known[0])), np.nan)
-    found[~missing] = np.array(known, dtype=np.float64)
-    return Numbers((found,))
 
 
 # What one cell of a table means: a number, a duration, text, or nothing.
