@@ -100,7 +100,11 @@ def _outcome(future: Any) -> tuple[Outcome, str]:
 def _open_client(scheduler: str) -> Iterator[Any]:
     """A client of an existing cluster, or of one that lives as long as the work; a scheduler that is lost is told."""
     distributed = import_extra("distributed", extra="cluster", purpose="working on a cluster")
-    local = _start_local(distributed, scheduler)
+    name, _, count = scheduler.partition(":")
+    local = None
+    if name == "local":
+        workers = int(count) if count.isdecimal() and int(count) > 0 else None
+        local = distributed.LocalCluster(n_workers=workers, threads_per_worker=1, processes=True)
     try:
         client = distributed.Client(local or scheduler, timeout=_ANSWER)
     except (OSError, ValueError, TimeoutError) as error:
@@ -109,19 +113,9 @@ def _open_client(scheduler: str) -> Iterator[Any]:
     try:
         yield client
     except lost as error:
-        raise FabulaError(
-            f"{scheduler}: the Dask scheduler is lost; what is done is kept: give the command again"
-        ) from error
+        kept = "what is done is kept: give the command again"
+        raise FabulaError(f"{scheduler}: the Dask scheduler is lost; {kept}") from error
     finally:
         client.close(timeout=2)
         if local is not None:
             local.close(timeout=10)
-
-
-def _start_local(distributed: Any, scheduler: str) -> Any:
-    """A cluster on this machine where the scheduler is called local, else None."""
-    name, _, count = scheduler.partition(":")
-    if name != "local":
-        return None
-    workers = int(count) if count.isdecimal() and int(count) > 0 else None
-    return distributed.LocalCluster(n_workers=workers, threads_per_worker=1, processes=True)

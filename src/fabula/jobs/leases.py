@@ -88,8 +88,9 @@ class Lease:
     def take(self) -> bool:
         """Claim the shard: False where another has it, or was quicker."""
         number, now = 0, time.time()
-        mine = [name for name in self._store.list(FOLDER) if name.rpartition(".")[0] == self._shard]
-        for name in mine:
+        for name in self._store.list(FOLDER):
+            if name.rpartition(".")[0] != self._shard:
+                continue
             claim = _read(self._store, name)
             if claim is not None and not claim.stale(self._owner.host, now):
                 return False

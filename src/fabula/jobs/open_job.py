@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from fabula.core.files.atomic import check_target, whole_file
 from fabula.errors import InputError, import_extra, shown
 from fabula.jobs.plan import MODEL, Input, JobPlan, check_plan, digest, find_inputs, read_plan, write_plan
-from fabula.jobs.shard_parts import FAILURE, Manifest, manifests, part_schema, rows_of_parts, total_digest
+from fabula.jobs.shard_parts import FAILURE, Manifest, manifests, part_schema, read_part, total_digest
 from fabula.jobs.store import JobStore, done_shards, open_store
 from fabula.jobs.task import JobRequest, JobTask, Round
 from fabula.jobs.tasks import find_task
@@ -167,8 +167,8 @@ def gather_table(job: ShardedJob, target: Path, *, partial: bool = False) -> dic
     parts = manifests(job.store, 0, shards, partial=partial)
     schema = _schema(job, parts)
     with whole_file(target) as file, writers[ending](file, schema) as writer:
-        for table in rows_of_parts(job.store, parts):
-            writer.write_table(_cast(table, schema))
+        for part in parts:
+            writer.write_table(_cast(read_part(job.store, part), schema))
     about = {name: sum(getattr(one, name) for one in parts) for name in ("rows", "failures")}
     return {**about, "digest": total_digest(parts), "missing": shards - len(parts)}
 
@@ -205,10 +205,6 @@ def _schema(job: ShardedJob, parts: Sequence[Manifest]) -> pa.Schema:
 def _cast(table: pa.Table, schema: pa.Schema) -> pa.Table:
     import pyarrow as pa
 
-    columns = [
-        table.column(field.name).cast(field.type)
-        if field.name in table.column_names
-        else pa.nulls(table.num_rows, field.type)
-        for field in schema
-    ]
-    return pa.table(columns, schema=schema)
+    none = pa.nulls(table.num_rows)
+    known = (table.column(field.name) if field.name in table.column_names else none for field in schema)
+    return pa.table([column.cast(field.type) for column, field in zip(known, schema, strict=True)], schema=schema)

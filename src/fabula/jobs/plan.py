@@ -44,7 +44,8 @@ class Input:
             return cls(text, *_look_at(text))
         place = Path(text).resolve()
         try:
-            return cls(str(place), place.stat().st_size, _file_digest(place))
+            with place.open("rb") as file:
+                return cls(str(place), place.stat().st_size, hashlib.file_digest(file, "sha256").hexdigest())
         except OSError as error:
             raise FileError(f"{shown(text)}: cannot be read ({error.strerror or error})") from error
 
@@ -120,15 +121,9 @@ def read_plan(store: JobStore) -> JobPlan:
         document = json.loads(data)
         if document["format"] != FORMAT or document["format_version"] != VERSION:
             raise FileError(f"{store.address}/{PLAN}: is the plan of no job that this fabula knows")
-        plan = JobPlan(
-            document["task"],
-            document["options"],
-            tuple(Input(**given) for given in document["inputs"]),
-            tuple(document["shards"]),
-            document["items"],
-            document["model"],
-            document["version"],
-        )
+        inputs = tuple(Input(**given) for given in document["inputs"])
+        plain = {name: document[name] for name in ("task", "options", "items", "model", "version")}
+        plan = JobPlan(inputs=inputs, shards=tuple(document["shards"]), **plain)
     except (ValueError, KeyError, TypeError) as error:
         raise FileError(f"{store.address}/{PLAN}: is broken ({error})") from error
     if plan.key != document.get("key"):
@@ -175,11 +170,6 @@ def _release(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in version.split(".")[:2] if part.isdecimal())
 
 
-def _file_digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
 def _look_at(address: str) -> tuple[int, str]:
     """Size and digest of what the file system says of a file at an address."""
     fsspec = import_extra("fsspec", extra="remote", purpose="reading an address")
@@ -194,22 +184,14 @@ def _look_at(address: str) -> tuple[int, str]:
 
 def _unlike(there: JobPlan, plan: JobPlan) -> str:
     """What tells two plans apart, in words."""
-    for what, one, other in (
-        ("task", there.task, plan.task),
-        ("version", there.version, plan.version),
-        ("model", _model_name(there), _model_name(plan)),
-        ("inputs", _digests(there.inputs), _digests(plan.inputs)),
-        ("options", dict(there.options), dict(plan.options)),
-        ("shards", len(there.shards), len(plan.shards)),
-    ):
-        if one != other:
-            return f"its {what}: {one}, not {other}"
-    return "its shards are cut otherwise"
+    one, other = _facts(there), _facts(plan)
+    unlike = (f"its {what}: {one[what]}, not {other[what]}" for what in one if one[what] != other[what])
+    return next(unlike, "its shards are cut otherwise")
 
 
-def _model_name(plan: JobPlan) -> str:
-    return f"{plan.model['name']} {plan.model['digest'][:12]}" if plan.model else "none"
-
-
-def _digests(inputs: Sequence[Input]) -> str:
-    return ", ".join(f"{given.path} {given.digest[:12]}" for given in inputs[:2]) + (" ..." if len(inputs) > 2 else "")
+def _facts(plan: JobPlan) -> dict[str, Any]:
+    model = f"{plan.model['name']} {plan.model['digest'][:12]}" if plan.model else "none"
+    inputs = ", ".join(f"{given.path} {given.digest[:12]}" for given in plan.inputs[:2])
+    inputs += " ..." if len(plan.inputs) > 2 else ""
+    facts: dict[str, Any] = {"task": plan.task, "version": plan.version, "model": model, "inputs": inputs}
+    return facts | {"options": dict(plan.options), "shards": len(plan.shards)}

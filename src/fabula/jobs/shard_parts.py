@@ -10,7 +10,7 @@ import hashlib
 import io
 import json
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -117,12 +117,6 @@ def part_schema(store: JobStore, manifest: Manifest) -> pa.Schema:
         return pq.read_schema(io.BytesIO(store.read(f"{PARTS}/{manifest.file}") or b""))
     except (pa.ArrowException, OSError):
         return read_part(store, manifest).schema  # says what is wrong
-
-
-def rows_of_parts(store: JobStore, parts: Sequence[Manifest]) -> Iterator[pa.Table]:
-    """The rows of each part, checked."""
-    for manifest in parts:
-        yield read_part(store, manifest)
 
 
 def total_digest(parts: Sequence[Manifest]) -> str:

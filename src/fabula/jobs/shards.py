@@ -37,8 +37,7 @@ Do = Callable[[Piece, Collections, slice], Mapping[str, Any]]  # a piece, some o
 class Shard:
     """Some collections of a table."""
 
-    # the collections, with the row of the file (from 1) that each item came from; None where no row was kept
-    piece: Piece | None
+    piece: Piece | None  # None where no row was kept
     failures: Mapping[int, str] = field(default_factory=dict)  # index of a collection -> what is wrong with its values
 
     def __len__(self) -> int:
@@ -59,7 +58,9 @@ def cut_table(asked: JobRequest, each: int = _EACH) -> Cut:
         count = len(starts) - 1
         shards = ranges(count, asked.shards or default_shards(count, each))
         cut = tuple([int(starts[a]), int(starts[b]), b - a] for a, b in shards)
-        return Cut((given,), cut, count, {**asked.options, "columns": _as_dict(columns)})
+        named = {**columns.roles, **columns.others, "duration": columns.duration}
+        said = {role: heading for role, heading in named.items() if heading is not None}
+        return Cut((given,), cut, count, {**asked.options, "columns": said})
     count = len(_whole(given.path, _key(asked.options)).collections)
     shards = ranges(count, asked.shards or default_shards(count, each))
     return Cut((given,), tuple([a, b, b - a] for a, b in shards), count, dict(asked.options))
@@ -93,8 +94,8 @@ def rows_of_shard(shard: Shard, do: Do) -> pa.Table:
         return table
     many, rows = shard.piece.collections, shard.piece.rows
     lost = [
-        {"collection": str(many.ids[i]), "row": int(rows[many.offsets[i]]), "failure": failures[i]}
-        for i in sorted(failures)
+        {"collection": str(many.ids[i]), "row": int(rows[many.offsets[i]]), "failure": why}
+        for i, why in sorted(failures.items())
     ]
     return pa.concat_tables([table, pa.Table.from_pylist(lost)], promote_options="default")
 
@@ -135,12 +136,6 @@ def _read_piece(table: pa.Table, numbers: Ints, columns: Columns, total: int) ->
 def is_parquet(path: str) -> bool:
     """Whether a table is read by rows."""
     return path.lower().endswith(".parquet")
-
-
-def _as_dict(columns: Columns) -> dict[str, str]:
-    """Columns as :func:`fabula.sources.tables.roles.columns_named` takes them."""
-    named = {**columns.roles, **columns.others, "duration": columns.duration}
-    return {role: heading for role, heading in named.items() if heading is not None}
 
 
 def _key(options: Mapping[str, Any]) -> str:
