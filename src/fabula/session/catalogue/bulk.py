@@ -19,17 +19,10 @@ from fabula.errors import InputError, import_extra
 from fabula.media.extraction import Measuring
 from fabula.media.registry import media
 from fabula.models.file import load_model
-from fabula.models.many.ordered import OrderedMany
 from fabula.models.model import Model
+from fabula.session.catalogue import judging
 from fabula.session.catalogue.cut import Piece, pieces_of
-from fabula.session.catalogue.judging import (
-    ArrayModel,
-    array_model,
-    brought_near_each,
-    completed,
-    encoder_of,
-    proposer_of,
-)
+from fabula.session.catalogue.judging import ArrayModel, completed
 from fabula.sources.registry import Opening
 from fabula.sources.tables.text_tables import guard
 
@@ -75,7 +68,7 @@ def encode_catalogue(asked: CatalogueRequest, output: str | Path, *, raw: bool =
     """
 
     def choose(piece: Piece) -> ArrayModel:
-        return encoder_of(piece.medium, completed(piece.collections, piece.medium).feature_names or ())
+        return judging.encoder_of(piece.medium, completed(piece.collections, piece.medium).feature_names or ())
 
     def rows(model: ArrayModel, piece: Piece, part: Collections, at: slice) -> tuple[Rows, int]:
         return essence_rows(model, piece, part, at, raw=raw), 0
@@ -92,16 +85,17 @@ def order_catalogue(asked: CatalogueRequest, output: str | Path, *, likeliest: b
     """
 
     def choose(piece: Piece) -> ArrayModel:
-        return proposer_of(piece.medium, piece.collections.feature_names)
+        return judging.proposer_of(piece.medium, piece.collections.feature_names)
 
     return _go_through(asked, _check_ending(output, ORDER_ENDINGS), choose, partial(order_rows, likeliest=likeliest))
 
 
 def _go_through(asked: CatalogueRequest, target: Path, choose: Callable[[Piece], ArrayModel], make: _Make) -> Done:
     """Write what is made of the collections of a catalogue, some at a time; a model is chosen where none is named."""
-    model = None if asked.model is None else array_model(load_model(asked.model), asked.model)
+    model = None if asked.model is None else judging.array_model(load_model(asked.model), asked.model)
     collections = items = exact = 0
-    with _open_rows(target) as write:
+    kinds = {".parquet": _parquet, ".csv": _csv, ".npz": _npz}
+    with whole_file(target) as file, kinds[target.suffix.lower()](file) as write:
         for piece in pieces_of(asked.path, _features_to_read(model), asked.opening, asked.measuring):
             model = model or choose(piece)
             for part, at in parts_of(piece):
@@ -125,12 +119,17 @@ def order_rows(
     model: ArrayModel, piece: Piece, part: Collections, at: slice, *, likeliest: bool = False
 ) -> tuple[dict[str, Any], int]:
     """An ordering of each of some collections of a piece: the columns of a table, and how many are surely the best."""
-    batch = brought_near_each(completed(part, piece.medium), piece.medium, model)
+    batch = judging.brought_near_each(completed(part, piece.medium), piece.medium, model)
     if isinstance(model, Model):
         found = model.order_many(batch)
     else:
         found = model.order_many(batch, rule="likeliest" if likeliest else "agreeing")
-    return _in_order(_about_items(piece, part, at), part, found), int(found.exact.sum())
+    known, order, sizes = _about_items(piece, part, at), found.rows, part.sizes
+    position = np.arange(len(order)) - np.repeat(part.offsets[:-1], sizes) + 1
+    columns = {"collection": known["collection"], "position": position, "row": known["row"][order]}
+    columns |= {"id": known["id"][order], "title": part.texts("title")[order].tolist()}
+    columns |= {"score": np.repeat(found.scores, sizes), "gap": np.repeat(found.gap, sizes)}
+    return columns, int(found.exact.sum())
 
 
 def parts_of(piece: Piece) -> Iterator[tuple[Collections, slice]]:
@@ -155,14 +154,6 @@ def _about_items(piece: Piece, part: Collections, at: slice) -> dict[str, Any]:
     return {"collection": part.ids[owner], "row": piece.rows[at], "id": np.array(piece.ids[at].tolist(), dtype=object)}
 
 
-def _in_order(known: dict[str, Any], part: Collections, found: OrderedMany) -> dict[str, Any]:
-    order, sizes = found.rows, part.sizes
-    position = np.arange(len(order)) - np.repeat(part.offsets[:-1], sizes) + 1
-    columns = {"collection": known["collection"], "position": position, "row": known["row"][order]}
-    columns |= {"id": known["id"][order], "title": part.texts("title")[order].tolist()}
-    return columns | {"score": np.repeat(found.scores, sizes), "gap": np.repeat(found.gap, sizes)}
-
-
 def _check_ending(path: str | Path, endings: tuple[str, ...]) -> Path:
     """Refuse a place or an ending that no table can be written to, before any work is done."""
     target = check_target(path)
@@ -171,12 +162,7 @@ def _check_ending(path: str | Path, endings: tuple[str, ...]) -> Path:
     return target
 
 
-@contextmanager
-def _open_rows(path: str | Path) -> Iterator[_Write]:
-    """A function that writes some rows, each time with the same columns; the file is there when all are written."""
-    kinds = {".parquet": _parquet, ".csv": _csv, ".npz": _npz}
-    with whole_file(path) as file, kinds[Path(path).suffix.lower()](file) as write:
-        yield write
+# Functions that write some rows, each time with the same columns.
 
 
 @contextmanager
@@ -228,21 +214,14 @@ def _npz(file: BinaryIO) -> Iterator[_Write]:
 
     def write(columns: Rows) -> None:
         for name, values in columns.items():
-            parts.setdefault(name, []).append(_plain(values))
+            array = np.asarray(values)  # of text, so that it can be read without unpickling
+            parts.setdefault(name, []).append(array.astype(np.str_) if array.dtype == object else array)
 
     yield write
-    arrays = {name: np.concatenate(each) for name, each in parts.items()}
-    np.savez(file, **_group(arrays))
-
-
-def _plain(values: Any) -> Any:
-    """An array that can be read without unpickling."""
-    array = np.asarray(values)
-    return array.astype(np.str_) if array.dtype == object else array
-
-
-def _group(arrays: Mapping[str, Any]) -> dict[str, Any]:
     several: dict[str, list[Any]] = {}
-    for name, array in arrays.items():
-        several.setdefault(name.partition(".")[0], []).append(array)
-    return {name: each[0] if len(each) == 1 else np.stack(each, axis=1) for name, each in several.items()}
+    for name, arrays in parts.items():
+        several.setdefault(name.partition(".")[0], []).append(np.concatenate(arrays))
+    grouped: dict[str, Any] = {
+        name: each[0] if len(each) == 1 else np.stack(each, axis=1) for name, each in several.items()
+    }
+    np.savez(file, **grouped)

@@ -157,6 +157,9 @@ def read_rows(
 
     ``where`` (column -> value) keeps the rows that have it; ``""`` is a missing value.
     """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
     wanted = dict.fromkeys([*headings, *where])
     absent = [name for name in wanted if name not in file.schema_arrow.names]
     if absent:
@@ -169,7 +172,11 @@ def read_rows(
     piece = piece.slice(rows[0] - int(begins[groups[0]]), rows[1] - rows[0])
     if not where:
         return piece, np.arange(*rows)
-    found = _rows_where(piece, where)
+    keep = np.ones(piece.num_rows, dtype=bool)
+    for name, value in where.items():
+        cells = piece.column(name).cast(pa.string())
+        keep &= pc.equal(cells.fill_null(""), pa.scalar(value)).to_numpy()
+    found = np.flatnonzero(keep)
     return piece.select(list(headings)).take(found), found + rows[0]
 
 
@@ -225,15 +232,3 @@ def _read_piece(table: pa.Table, columns: Columns, begun: int, total: int) -> Pi
     held: Any = table
     reading = open_table(held, columns)
     return piece_of(reading, reading.order + 1 + begun, total, named=bool(columns.id or columns.path))
-
-
-def _rows_where(piece: pa.Table, where: Mapping[str, str]) -> Ints:
-    """The rows that have the wanted values."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    keep = np.ones(piece.num_rows, dtype=bool)
-    for name, wanted in where.items():
-        cells: Any = piece.column(name).cast(pa.string())
-        keep &= pc.equal(cells.fill_null(""), pa.scalar(wanted)).to_numpy()
-    return np.flatnonzero(keep)

@@ -72,9 +72,8 @@ def _alone(part: Path) -> Iterator[None]:
     with _explain(part, "be written"):
         file = take(path, mode=0o666)
     if file is None:
-        raise FileError(
-            f"{shown(part)}: another download is writing it; wait until that one ends, or fetch into another folder"
-        )
+        hint = "wait until that one ends, or fetch into another folder"
+        raise FileError(f"{shown(part)}: another download is writing it; {hint}")
     try:
         yield
     finally:
@@ -87,9 +86,8 @@ def _is_there(target: Path, sha1: str) -> bool:
         return False
     found = _sha1_of(target)
     if found != sha1.lower():
-        raise FileError(
-            f"{shown(target)}: is not the archive wanted (SHA-1 {found}, not {sha1}); move it away and fetch again"
-        )
+        wrong = f"is not the archive wanted (SHA-1 {found}, not {sha1})"
+        raise FileError(f"{shown(target)}: {wrong}; move it away and fetch again")
     check_archive(target)
     return True
 
@@ -105,10 +103,8 @@ def _download(url: str, part: Path, progress: _Tell | None) -> None:
             size = _size(part)
             idle, most = (0, size) if size > most else (idle + 1, most)
             if most == had and isinstance(cut.__cause__, urllib.error.URLError):
-                raise FileError(
-                    f"{url}: cannot be reached ({cut}); check the network, or put the file at "
-                    f"{shown(part.with_suffix(''))} by other means"
-                ) from cut
+                hint = f"check the network, or put the file at {shown(part.with_suffix(''))} by other means"
+                raise FileError(f"{url}: cannot be reached ({cut}); {hint}") from cut
             if idle >= _TRIES:
                 raise FileError(f"{url}: the download broke off ({cut}); run it again to go on from there") from cut
             time.sleep(_PAUSE * 2**idle if idle else 0.0)
@@ -150,21 +146,19 @@ def _append(
     """Write what comes behind what is there; returns how many bytes that makes."""
     done = start
     with part.open("ab" if start else "wb") as file:
-        while block := _read(response):
+        while True:
+            try:
+                block = response.read(_BLOCK)
+            except _CONNECTION as error:
+                raise _Cut(_reason(error)) from error
+            if not block:
+                return done
             done += len(block)
             if done > _LARGEST:
                 raise FileError(f"{shown(part)}: more than {_LARGEST:,} bytes came; this is not the archive")
             file.write(block)
             if progress is not None:
                 progress(done, total)
-    return done
-
-
-def _read(response: http.client.HTTPResponse) -> bytes:
-    try:
-        return response.read(_BLOCK)
-    except _CONNECTION as error:
-        raise _Cut(_reason(error)) from error
 
 
 def _check_complete(error: urllib.error.HTTPError, url: str, part: Path, start: int) -> None:
@@ -184,9 +178,8 @@ def _check(part: Path, url: str, sha1: str) -> None:
     found, size = _sha1_of(part), _size(part)
     try:
         if found != sha1.lower():
-            raise FileError(
-                f"{url}: what came is not the archive wanted (SHA-1 {found}, not {sha1}; {size:,} bytes); removed"
-            )
+            wrong = f"is not the archive wanted (SHA-1 {found}, not {sha1}; {size:,} bytes)"
+            raise FileError(f"{url}: what came {wrong}; removed")
         check_archive(part)
     except FileError:
         _remove(part)
