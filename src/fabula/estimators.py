@@ -89,16 +89,9 @@ class TemplateLearner(ClusterMixin, TransformerMixin, BaseEstimator):
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None, *, positions: Sequence[ArrayLike] | None = None) -> TemplateLearner:
-        """Learn the templates.
+        """Learn the templates of X, (collections, items) or a list of arrays (items,).
 
-        Parameters
-        ----------
-        X
-            Shape (collections, items), or a list of arrays of shape (items,).
-        y
-            Not used.
-        positions
-            One array per collection, from 0 to 1; by default even.
+        Positions are one array per collection, from 0 to 1; by default even.
         """
         essences = self._essences(X, reset=True)
         if not isinstance(self.n_templates, int | np.integer) or self.n_templates < 1:
@@ -202,17 +195,10 @@ class EssenceEncoder(TransformerMixin, BaseEstimator):
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None, *, groups: ArrayLike | None = None) -> EssenceEncoder:
-        """Train on ordered rows.
+        """Train on ordered rows X, (items, features), NaN where a value is missing.
 
-        Parameters
-        ----------
-        X
-            Shape (items, features); NaN where a value is missing.
-        y
-            Not used.
-        groups
-            Shape (items,): the collection of each row. Without it the rows are one long sequence, and every 8 that
-            follow each other are a collection.
+        Groups (items,) are the collection of each row. Without them the rows are one long sequence, and every 8 that
+        follow each other are a collection.
         """
         values = self._rows(X, reset=True)
         spread = np.nanmax(values, axis=0) - np.nanmin(values, axis=0)

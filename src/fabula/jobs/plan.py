@@ -16,8 +16,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from fabula.errors import FileError, InputError, import_extra, shown
+from fabula.errors import FileError, InputError, shown
 from fabula.jobs.store import JobStore
+from fabula.sources.tables.storage import Place
 from fabula.version import __version__
 
 FORMAT = "fabula-job"
@@ -41,7 +42,7 @@ class Input:
         """Look at a file; a FileError where it cannot be read."""
         text = os.fspath(path)
         if "://" in text:
-            return cls(text, *_look_at(text))
+            return cls(text, *Place(text).stamp())
         place = Path(text).resolve()
         try:
             with place.open("rb") as file:
@@ -168,18 +169,6 @@ def _goes_on(plan: JobPlan) -> bool:
 
 def _release(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in version.split(".")[:2] if part.isdecimal())
-
-
-def _look_at(address: str) -> tuple[int, str]:
-    """Size and digest of what the file system says of a file at an address."""
-    fsspec = import_extra("fsspec", extra="remote", purpose="reading an address")
-    try:
-        files, path = fsspec.core.url_to_fs(address)
-        about = files.info(path)
-        mark = about.get("ETag") or about.get("etag") or files.ukey(path)
-        return int(about["size"]), hashlib.sha256(str(mark).encode()).hexdigest()
-    except Exception as error:
-        raise FileError(f"{address}: cannot be read ({error})") from error
 
 
 def _unlike(there: JobPlan, plan: JobPlan) -> str:

@@ -44,7 +44,7 @@ class Shard:
         return 0 if self.piece is None else len(self.piece.collections)
 
 
-def cut_table(asked: JobRequest, each: int = _EACH) -> Cut:
+def cut_table(asked: JobRequest) -> Cut:
     """Cut a table between collections; a shard is ``[first, behind the last, collections]``, in rows or collections."""
     if len(asked.inputs) != 1:
         raise InputError(f"one table at a time; got {len(asked.inputs)}")
@@ -56,13 +56,13 @@ def cut_table(asked: JobRequest, each: int = _EACH) -> Cut:
             columns, _ = layout_of(given.path, file, columns_named(asked.options["columns"]), ())
             starts = starts_of(given.path, file, str(columns.collection))
         count = len(starts) - 1
-        shards = ranges(count, asked.shards or default_shards(count, each))
+        shards = ranges(count, asked.shards or default_shards(count, _EACH))
         cut = tuple([int(starts[a]), int(starts[b]), b - a] for a, b in shards)
         named = {**columns.roles, **columns.others, "duration": columns.duration}
         said = {role: heading for role, heading in named.items() if heading is not None}
         return Cut((given,), cut, count, {**asked.options, "columns": said})
     count = len(_whole(given.path, _key(asked.options)).collections)
-    shards = ranges(count, asked.shards or default_shards(count, each))
+    shards = ranges(count, asked.shards or default_shards(count, _EACH))
     return Cut((given,), tuple([a, b, b - a] for a, b in shards), count, dict(asked.options))
 
 

@@ -83,16 +83,6 @@ def read_fma(
         shape (n, 8), Echonest's audio features, which few albums have.
     split
         Keep the collections of this split; the counts are of all.
-
-    Raises
-    ------
-    FileError
-        Naming the table, the line and the column.
-
-    Examples
-    --------
-    >>> reading = read_fma("data", split="training")  # doctest: +SKIP
-    >>> reading.dropped["incomplete"]  # doctest: +SKIP
     """
     if features not in _KINDS:
         raise InputError(f"the features of FMA must be one of {', '.join(_KINDS)}; got {features!r}")

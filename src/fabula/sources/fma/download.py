@@ -42,11 +42,6 @@ def fetch_fma(
     A download that was interrupted goes on where it stopped: what has come is kept as ``fma_metadata.zip.part`` and
     gets its name only when its checksum is right. While one download writes there, a second stops and says so.
     ``progress`` is told the bytes there are, and will be (None where the server does not say).
-
-    Examples
-    --------
-    >>> fetch_fma("data")  # doctest: +SKIP
-    PosixPath('data/fma_metadata.zip')
     """
     if not url.lower().startswith(("https://", "http://")):
         raise InputError(f"the address of FMA must start with https:// or http://; got {url!r}")

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from fabula.core.files.encoding import read_bytes, readable_file
-from fabula.errors import FabulaError, FileError, InputError, import_extra
+from fabula.errors import FileError, InputError, import_extra
 from fabula.media.registry import item_endings
 from fabula.sources.tables.arrow import first_line, table_of_arrow
 from fabula.sources.tables.source_table import SourceTable
@@ -145,37 +146,43 @@ class Place:
         except ImportError as error:  # the package of this kind of address
             raise FileError(f"{address}: {first_line(error)}") from error
         except (ValueError, OSError) as error:
-            raise self._unreadable(error) from error
+            raise FileError(f"{address}: cannot be read ({first_line(error)})") from error
 
     def names(self, ending: str) -> list[str]:
         """The files of a folder with an ending, sorted; none where the address is no folder."""
-        try:
+        with self._explain():
             if Path(self._path).suffix.lower() == ending or not self._files.isdir(self._path):
                 return []
             found = self._files.ls(self._path, detail=False)
-        except Exception as error:  # each kind of address has errors of its own
-            raise self._unreadable(error) from error
         return sorted(name for name in found if name.lower().endswith(ending) and _is_part(name))
 
     def bytes(self) -> bytes:
         """All that the file holds."""
-        try:
+        with self._explain():
             data: bytes = self._files.cat_file(self._path)
-        except Exception as error:  # each kind of address has errors of its own
-            raise self._unreadable(error) from error
         return data
+
+    def stamp(self) -> tuple[int, str]:
+        """Size of the file, and a digest of what the file system says of it."""
+        with self._explain():
+            about = self._files.info(self._path)
+            mark = about.get("ETag") or about.get("etag") or self._files.ukey(self._path)
+            return int(about["size"]), hashlib.sha256(str(mark).encode()).hexdigest()
 
     def open(self, name: str | None = None) -> Any:
         """The file, or one of the folder, to read from."""
-        try:
+        with self._explain():
             return self._files.open(name or self._path, "rb")
-        except Exception as error:  # each kind of address has errors of its own
-            raise self._unreadable(error) from error
 
-    def _unreadable(self, error: Exception) -> FabulaError:
-        if isinstance(error, FileNotFoundError):
-            return FileError(f"{self.address}: does not exist")
-        return FileError(f"{self.address}: cannot be read ({first_line(error) or type(error).__name__})")
+    @contextmanager
+    def _explain(self) -> Iterator[None]:
+        """Say in one line why it cannot be read; each kind of address has errors of its own."""
+        try:
+            yield
+        except FileNotFoundError as error:
+            raise FileError(f"{self.address}: does not exist") from error
+        except Exception as error:
+            raise FileError(f"{self.address}: cannot be read ({first_line(error) or type(error).__name__})") from error
 
 
 def _is_part(name: str) -> bool:
