@@ -35,11 +35,6 @@ class FolderReading:
     title: str = ""  # what all items share, such as their album, else the name of the folder
     numbered: bool = False  # whether the items of every folder stand by number; else the order need not be anybody's
 
-    @property
-    def paths(self) -> tuple[str, ...]:
-        """The path of each item, as `fabula.media.extraction` takes them."""
-        return tuple(item.path for item in self.items)
-
 
 def read_folder(
     paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
@@ -54,8 +49,7 @@ def read_folder(
     anything else of another kind is reported. A file that is reached twice, also by a link, is listed once. Links
     must not lead out of the folders ``within``; by default they may lead anywhere.
     """
-    given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
-    names = [os.fspath(path) for path in given]
+    names = [os.fspath(path) for path in ([paths] if isinstance(paths, str | os.PathLike) else paths)]
     if not all(names):
         raise FileError("an empty path was given; name a folder or a file ('.' is the current folder)")
     skipped: list[tuple[str, str]] = []

@@ -42,11 +42,12 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             os.fsync(file.fileno())
         Path(temporary).chmod(_mode(place))
         Path(temporary).replace(place)
-    except OSError as error:
-        _remove(temporary)
-        raise FileError(f"{target}: cannot be written ({error.strerror or error})") from error
-    except BaseException:
-        _remove(temporary)
+    except BaseException as error:
+        if temporary:
+            with contextlib.suppress(OSError):
+                Path(temporary).unlink()
+        if isinstance(error, OSError):
+            raise FileError(f"{target}: cannot be written ({error.strerror or error})") from error
         raise
 
 
@@ -68,9 +69,3 @@ def _mode(path: Path) -> int:
         umask = os.umask(0)
         os.umask(umask)
         return 0o666 & ~umask
-
-
-def _remove(path: str) -> None:
-    if path:
-        with contextlib.suppress(OSError):
-            Path(path).unlink()

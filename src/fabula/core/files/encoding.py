@@ -131,11 +131,7 @@ def legible(text: str) -> str:
     >>> legible("caf\\udce9")
     'café'
     """
-    return _ESCAPED.sub(_as_windows_text, text)
-
-
-def _as_windows_text(match: re.Match[str]) -> str:
-    return match[0].encode("utf-8", "surrogateescape").decode("cp1252", "replace")
+    return _ESCAPED.sub(lambda match: match[0].encode("utf-8", "surrogateescape").decode("cp1252", "replace"), text)
 
 
 def _is_mixed(body: bytes) -> bool:

@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+_PATIENCE = 5.0  # seconds
 _TAKEN = {errno.EAGAIN, errno.EACCES, errno.EDEADLK}  # as the systems say that another one holds it
 
 
@@ -44,9 +45,9 @@ def release(file: int, remove: Path | None = None) -> None:
 
 
 @contextlib.contextmanager
-def hold(path: Path, *, patience: float = 5.0) -> Iterator[None]:
+def hold(path: Path) -> Iterator[None]:
     """Hold the lock file at a path, which stays there; wait for whoever holds it, and go on without after a while."""
-    until = time.monotonic() + patience
+    until = time.monotonic() + _PATIENCE
     while (file := take(path)) is None and time.monotonic() < until:
         time.sleep(0.01)
     try:

@@ -87,11 +87,11 @@ def write_pls(playlist: Playlist, comments: Comments | None = None) -> str:
     if not kept:
         title = f"X-GNOME-Title={text_lines.one_line(playlist.title)}\n" if playlist.title else ""
         return f"[playlist]\n{title}{''.join(blocks)}NumberOfEntries={len(playlist)}\nVersion=2\n"
-    if _is_by_key(playlist.text):
+    numbers = [match[3] for match in map(_NUMBERED.match, text_lines.lines_of(playlist.text)) if match]
+    if len(list(groupby(numbers))) > len(set(numbers)):  # all the files, then all the titles, then all the lengths
         blocks = _by_key(blocks)
-    return text_lines.end_like(
-        _set_count(playlist.head + "".join(blocks) + playlist.tail, len(playlist)), playlist.text
-    )
+    text = _set_count(playlist.head + "".join(blocks) + playlist.tail, len(playlist))
+    return text_lines.end_like(text, playlist.text)
 
 
 def _block(entry: Entry, end: str) -> str:
@@ -109,12 +109,6 @@ def _set_count(text: str, count: int) -> str:
 def pls_location(location: str) -> str:
     """A location as the value of File1."""
     return text_lines.writable_line(location, "PLS")
-
-
-def _is_by_key(text: str) -> bool:
-    """Whether the file lists all the files, then all the titles, then all the lengths."""
-    numbers = [match[3] for match in map(_NUMBERED.match, text_lines.lines_of(text)) if match]
-    return len(list(groupby(numbers))) > len(set(numbers))
 
 
 def _by_key(blocks: list[str]) -> list[str]:

@@ -117,19 +117,13 @@ class ArrowColumn(Column):
         """The number of each cell's text (rows,), counted in the order in which they first stand, and the texts."""
         if not (self.is_text or self.is_number):
             return super().distinct
-        coded = _join(self.arrow, self._bare).dictionary_encode(null_encoding="encode")
+        bare = self.chunks.fill_null("") if self.is_text else self.chunks  # no text is "", and no number is none
+        if self.arrow.types.is_floating(self.chunks.type):  # -0.0 is 0
+            bare = self.arrow.chunked_array([np.where(self.missing, np.nan, self.values) + 0.0])
+        coded = _join(self.arrow, bare).dictionary_encode(null_encoding="encode")
         known = self.arrow.chunked_array([coded.dictionary])
         texts = _texts(self.arrow, known) if self.is_text else ArrowCells(known, text_of)
         return coded.indices.to_numpy(), texts
-
-    @property
-    def _bare(self) -> Any:
-        """The cells for telling them apart: no text is "", and no number is none; -0.0 is 0."""
-        if self.is_text:
-            return self.chunks.fill_null("")
-        if not self.arrow.types.is_floating(self.chunks.type):
-            return self.chunks
-        return self.arrow.chunked_array([np.where(self.missing, np.nan, self.values) + 0.0])
 
     def numbers(self) -> Numbers | None:
         """The cells as numbers, in the pieces of the file; None for what is no column of numbers."""
@@ -179,7 +173,8 @@ class ArrowCells(Lazy[Any]):
     def tolist(self) -> list[Any]:
         """The cells."""
         show = self.shown or (lambda cell: cell)
-        return ["" if _is_none(cell) else show(cell) for cell in self.chunks.to_pylist()]
+        cells = self.chunks.to_pylist()
+        return ["" if cell is None or (type(cell) is float and cell != cell) else show(cell) for cell in cells]
 
     def part(self, rows: slice | Ints) -> ArrowCells:
         """The cells of some rows."""
@@ -188,10 +183,6 @@ class ArrowCells(Lazy[Any]):
     def __reduce__(self) -> tuple[Any, ...]:
         # A part travels with its own cells; Arrow would send the whole buffers.
         return as_objects, (self.tolist(),)
-
-
-def _is_none(cell: Any) -> bool:
-    return cell is None or (type(cell) is float and cell != cell)
 
 
 def _join(pa: Any, chunks: Any) -> Any:
