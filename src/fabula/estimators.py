@@ -24,7 +24,7 @@ from fabula.templates.learn import learn_templates
 
 import_extra("sklearn", extra="sklearn", purpose="an estimator")
 
-from sklearn.base import BaseEstimator, ClusterMixin, TransformerMixin  # noqa: E402
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin  # noqa: E402
 from sklearn.utils.validation import check_is_fitted, validate_data  # noqa: E402
 
 __all__ = ["EssenceEncoder", "TemplateLearner"]
@@ -33,7 +33,7 @@ STRETCH = 8  # rows that are taken for one collection where nobody says which ar
 _ALIKE = 1e-9  # spread, by the size, below which a column is constant
 
 
-class TemplateLearner(ClusterMixin, TransformerMixin, BaseEstimator):
+class TemplateLearner(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, BaseEstimator):
     """The templates that ordered collections follow, learned as clusters are.
 
     A row of ``X`` is a collection: its essence at even positions, in the true order. Collections of different
@@ -89,16 +89,9 @@ class TemplateLearner(ClusterMixin, TransformerMixin, BaseEstimator):
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None, *, positions: Sequence[ArrayLike] | None = None) -> TemplateLearner:
-        """Learn the templates.
+        """Learn the templates of X, (collections, items) or a list of arrays (items,).
 
-        Parameters
-        ----------
-        X
-            Shape (collections, items), or a list of arrays of shape (items,).
-        y
-            Not used.
-        positions
-            One array per collection, from 0 to 1; by default even.
+        Positions are one array per collection, from 0 to 1; by default even.
         """
         essences = self._essences(X, reset=True)
         if not isinstance(self.n_templates, int | np.integer) or self.n_templates < 1:
@@ -108,6 +101,7 @@ class TemplateLearner(ClusterMixin, TransformerMixin, BaseEstimator):
         self.templates_ = learn_templates(
             essences, count, positions, method=self.method, seed=seed, knots=list(self.knots)
         )
+        self._n_features_out = len(self.templates_)
         errors = self.templates_.errors(essences, positions)
         self.labels_: Ints = errors.argmin(axis=1)
         self.inertia_ = float(errors.min(axis=1).mean())
@@ -124,11 +118,6 @@ class TemplateLearner(ClusterMixin, TransformerMixin, BaseEstimator):
     def score(self, X: Any, y: Any = None, *, positions: Sequence[ArrayLike] | None = None) -> float:
         """Minus the mean squared error under the nearest template: higher is better."""
         return -float(self._errors(X, positions).min(axis=1).mean())
-
-    def get_feature_names_out(self, input_features: Any = None) -> Any:
-        """What the columns of :meth:`transform` are called."""
-        check_is_fitted(self)
-        return np.array([f"templatelearner{i}" for i in range(len(self.templates_))], dtype=object)
 
     def _errors(self, X: Any, positions: Sequence[ArrayLike] | None) -> Floats:
         check_is_fitted(self)
@@ -152,7 +141,7 @@ def _is_ragged(X: Any) -> bool:
     return len(sizes) > 1 and -1 not in sizes
 
 
-class EssenceEncoder(TransformerMixin, BaseEstimator):
+class EssenceEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """The narrative essence of items, learned from collections in their true order. Fitting needs PyTorch.
 
     A row of ``X`` is an item, rows of one collection stand in its true order, and ``groups`` says which collection a
@@ -202,17 +191,10 @@ class EssenceEncoder(TransformerMixin, BaseEstimator):
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None, *, groups: ArrayLike | None = None) -> EssenceEncoder:
-        """Train on ordered rows.
+        """Train on ordered rows X, (items, features), NaN where a value is missing.
 
-        Parameters
-        ----------
-        X
-            Shape (items, features); NaN where a value is missing.
-        y
-            Not used.
-        groups
-            Shape (items,): the collection of each row. Without it the rows are one long sequence, and every 8 that
-            follow each other are a collection.
+        Groups (items,) are the collection of each row. Without them the rows are one long sequence, and every 8 that
+        follow each other are a collection.
         """
         values = self._rows(X, reset=True)
         spread = np.nanmax(values, axis=0) - np.nanmin(values, axis=0)
@@ -226,6 +208,7 @@ class EssenceEncoder(TransformerMixin, BaseEstimator):
         parts = (collections[: len(collections) - held], collections[len(collections) - held :])
         done = train(parts if held else (collections, collections), config, device="cpu")
         self.model_: Model = done.model
+        self._n_features_out = done.model.dimensions
         self.information_ = done.information if held else None
         raw = self._raw(values)
         self.centre_, self.scale_ = raw.mean(axis=0), np.where(raw.std(axis=0) > 0, raw.std(axis=0), 1.0)
@@ -257,11 +240,6 @@ class EssenceEncoder(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         values = self._rows(X, reset=False)
         return mutual_information(self.model_, self._collections(values, groups)).bits
-
-    def get_feature_names_out(self, input_features: Any = None) -> Any:
-        """What the columns of :meth:`transform` are called."""
-        check_is_fitted(self)
-        return np.array([f"essenceencoder{i}" for i in range(self.model_.dimensions)], dtype=object)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

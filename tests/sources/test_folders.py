@@ -43,7 +43,7 @@ def track(tmp_path: Path) -> Track:
 
 
 def names(folder: object, **rest: bool) -> list[str]:
-    return [Path(path).name for path in read_folder(folder, **rest).paths]  # type: ignore[arg-type]
+    return [Path(item.path).name for item in read_folder(folder, **rest).items]  # type: ignore[arg-type]
 
 
 def test_tags_become_the_item(track: Track, tmp_path: Path) -> None:
@@ -91,7 +91,7 @@ def test_each_folder_stands_by_its_own_rule(track: Track, tmp_path: Path) -> Non
 
 def test_folders_in_natural_order_and_not_without_recursion(track: Track, tmp_path: Path) -> None:
     track("CD10/1.ogg"), track("CD2/2.ogg"), track("CD2/1.ogg"), track("top.ogg")
-    assert [str(Path(p).relative_to(tmp_path)) for p in read_folder(tmp_path).paths] == [
+    assert [str(Path(item.path).relative_to(tmp_path)) for item in read_folder(tmp_path).items] == [
         "top.ogg", "CD2/1.ogg", "CD2/2.ogg", "CD10/1.ogg",
     ]  # fmt: skip
     assert names(tmp_path, recursive=False) == ["top.ogg"]
@@ -151,7 +151,7 @@ def test_links_that_lead_to_themselves_are_told(track: Track, tmp_path: Path) ->
     (tmp_path / "two").symlink_to(tmp_path / "one")
     (tmp_path / "parent").symlink_to(tmp_path)
     reading = read_folder(tmp_path)
-    assert [Path(path).name for path in reading.paths] == ["a.ogg"]
+    assert [Path(item.path).name for item in reading.items] == ["a.ogg"]
     assert {Path(path).name: reason for path, reason in reading.skipped} == dict.fromkeys(
         ["loop", "loop.ogg", "one", "two"], "is a link that leads back to itself"
     )
@@ -230,4 +230,4 @@ def test_the_demo_album_is_whole() -> None:
     assert reading.title == "Nine Short Pieces"
     assert [item.details["track"] for item in reading.items] == list(range(1, 10))
     assert reading.items[4].title == "First Light"
-    assert sum(Path(path).stat().st_size for path in reading.paths) < 1_200_000
+    assert sum(Path(item.path).stat().st_size for item in reading.items) < 1_200_000

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -39,21 +40,13 @@ def command() -> None:
 @click.argument("task")
 @click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
 @click.option(
-    "-o",
-    "--output",
-    "address",
-    required=True,
-    metavar="DIR|ADDRESS",
+    "-o", "--output", "address", required=True, metavar="DIR|ADDRESS",
     help="Where the job lies: a folder that all workers see, or an address such as s3://bucket/job.",
-)
+)  # fmt: skip
 @click.option("--shards", type=click.IntRange(1), help="Into how many pieces; by default as suits the task.")
 @click.option("--model", metavar="NAME|FILE", help="The model that gives the essence.")
-@click.option(
-    "--columns",
-    metavar="ROLE=NAME",
-    multiple=True,
-    help="Name a table's column, such as collection=Platte; repeatable.",
-)
+@click.option("--columns", metavar="ROLE=NAME", multiple=True,
+              help="Name a table's column, such as collection=Platte; repeatable.")  # fmt: skip
 @click.option("--where", multiple=True, metavar="COLUMN=VALUE", help="Keep the rows that have it; repeatable.")
 @click.option("--raw", is_flag=True, default=None, help="encode: not z-scored within each collection.")
 @click.option("--likeliest", is_flag=True, default=None, help="order: the likeliest ordering, not the best guess.")
@@ -65,13 +58,8 @@ def command() -> None:
 @click.option("--seed", type=int, help="For the same result again.")
 @click.option("--features", metavar="A,B,...", help="Trainings: the columns to train on.")
 @click.option("--preset", help="Trainings: settings to start from.")
-@click.option(
-    "--set",
-    "settings",
-    multiple=True,
-    metavar="NAME=VALUE",
-    help="Trainings: any other setting, such as epochs=20; repeatable.",
-)
+@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE",
+              help="Trainings: any other setting, such as epochs=20; repeatable.")  # fmt: skip
 @click.option("--device", help="Trainings: auto, cpu, cuda or cuda:1.")
 @click.option("--held-out", type=float, help="Trainings: share held out where there is no column split.")
 @click.option("--seeds", type=click.IntRange(1, 100), help="compare, reproduce: runs of each.")
@@ -101,9 +89,10 @@ def plan_(*, task: str, inputs: tuple[str, ...], address: str, model: str | None
       fabula job plan compare albums.parquet -o compared --features energy,loudness --set epochs=20
     """
     from fabula.jobs.open_job import plan_job
+    from fabula.jobs.tasks import find_task
 
     plan, new = plan_job(address, task, inputs, options=_options(task, options), model=model, shards=shards)
-    cut = f"{plan.items:,} {_items(task)} in {len(plan.shards):,} shard{'s' * (len(plan.shards) != 1)}"
+    cut = f"{plan.items:,} {find_task(task).items} in {len(plan.shards):,} shard{'s' * (len(plan.shards) != 1)}"
     click.echo(f"{'planned' if new else 'planned before'}: {task}, {cut}, {address}")
     if dict(plan.options).get("where"):
         kept = ", ".join(f"{name} = {value!r}" for name, value in plan.options["where"].items())
@@ -147,9 +136,8 @@ def work_(
             worked = work(address, **how) if jobs == 1 else work_side_by_side(address, jobs, **how)
     for name, why in worked.failed.items():
         click.echo(f"shard {name} failed: {why}", err=True)
-    state = (
-        "the job is complete" if worked.complete else f"{len(worked.failed)} failed; see fabula job status {address}"
-    )
+    failed = f"{len(worked.failed)} failed; see fabula job status {address}"
+    state = "the job is complete" if worked.complete else failed
     click.echo(f"done here: {len(worked.done):,} shards; {state}")
     ctx.exit(0 if worked.complete else 1)
 
@@ -177,7 +165,7 @@ def status_(*, address: str, as_json: bool, html: Path | None, watch: bool, ever
         if html is not None:
             write_job_page(standing, html, every=every if watch and not standing.complete else None)
         if as_json:
-            click.echo(json.dumps(standing.to_dict()))
+            click.echo(json.dumps(asdict(standing)))
         else:
             if watch:
                 click.clear()
@@ -213,12 +201,6 @@ def gather_(*, address: str, output: Path, partial: bool, as_json: bool) -> None
     click.echo(f"gathered: {', '.join([*counted, *lost])}")
     click.echo(f"digest: {found['digest']}")
     click.echo(f"written: {found['path']}")
-
-
-def _items(task: str) -> str:
-    from fabula.jobs.tasks import find_task
-
-    return find_task(task).items
 
 
 def _options(task: str, given: dict[str, Any]) -> dict[str, Any]:

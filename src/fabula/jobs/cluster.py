@@ -10,9 +10,8 @@ from typing import Any
 
 from fabula.errors import FabulaError, import_extra
 from fabula.jobs.leases import EXPIRY, Owner
-from fabula.jobs.open_job import ShardedJob, open_job
+from fabula.jobs.open_job import open_job
 from fabula.jobs.store import done_shards, shard_name
-from fabula.jobs.task import Round
 from fabula.jobs.worker import Outcome, Report, Worked, attempt_at, begin_next_round, forget_failures
 
 _WAIT = 0.5  # seconds before shards that others are at are asked for again
@@ -30,69 +29,41 @@ def work_on_cluster(
 ) -> Worked:
     """Work on a job with the workers of a Dask cluster.
 
-    They must see the job's folder or address and its inputs, and have this package in the same version.
-
-    Parameters
-    ----------
-    address, inputs, expiry, report
-        As :func:`fabula.jobs.worker.work` takes them.
-    scheduler
-        ``tcp://host:8786``, or ``local`` for a cluster on this machine, ``local:4`` for one of so many processes.
-    tell
-        Called with the address of the dashboard.
-
-    Raises
-    ------
-    FabulaError
-        When the scheduler cannot be reached or is lost; what is done is kept.
+    They must see the job's folder or address and its inputs, and have this package in the same version. The
+    scheduler is ``tcp://host:8786``, or ``local`` for a cluster on this machine, ``local:4`` of so many processes;
+    ``tell`` is told the address of the dashboard.
     """
-    job, owner = open_job(address, inputs), Owner()
-    worked = Worked()
+    distributed = import_extra("distributed", extra="cluster", purpose="working on a cluster")
+    job, owner, worked = open_job(address, inputs), Owner(), Worked()
+    count = report or (lambda done, total, note: None)
     with _open_client(scheduler) as client:
         tell(f"dashboard: {client.dashboard_link}")
         try:
             while (now := job.round()) is not None:
                 done = done_shards(job.store, now.number)
-                if report is not None:
-                    report(len(done), now.shards, "")
+                count(len(done), now.shards, "")
                 if len(done) >= now.shards:
                     begin_next_round(job, now, owner, expiry)
-                elif not _submit(client, job, now, done, worked, (tuple(inputs), expiry), report):
+                    continue
+                names = {shard: shard_name(now.number, shard) for shard in range(now.shards) if shard not in done}
+                left = [shard for shard, name in names.items() if name not in worked.failed]
+                if not left:  # but what failed
                     return worked
+                where = (job.store.address, tuple(inputs), now.number)
+                sent = {client.submit(attempt_at, *where, shard, expiry, pure=False): shard for shard in left}
+                outcomes = set()
+                for future in distributed.as_completed(sent):
+                    shard, (outcome, why) = sent[future], _outcome(future)
+                    outcomes.add(outcome)
+                    worked.note(names[shard], outcome, why)
+                    done |= {shard} if outcome == "done" else set()
+                    count(len(done), now.shards, "")
+                if outcomes == {"held"}:
+                    time.sleep(_WAIT)
         finally:
             forget_failures(job, worked.done)
     worked.complete = True
     return worked
-
-
-def _submit(
-    client: Any,
-    job: ShardedJob,
-    now: Round,
-    done: set[int],
-    worked: Worked,
-    how: tuple[tuple[str, ...], float],
-    report: Report | None,
-) -> bool:
-    """Submit what is left of a round; False where nothing is left but what failed."""
-    distributed = import_extra("distributed", extra="cluster", purpose="working on a cluster")
-    left = [s for s in range(now.shards) if s not in done and shard_name(now.number, s) not in worked.failed]
-    sent = {
-        client.submit(attempt_at, job.store.address, how[0], now.number, shard, how[1], pure=False): shard
-        for shard in left
-    }
-    outcomes = set()
-    for future in distributed.as_completed(sent):
-        outcome, why = _outcome(future)
-        outcomes.add(outcome)
-        worked.note(shard_name(now.number, sent[future]), outcome, why)
-        if outcome == "done":
-            done.add(sent[future])
-        if report is not None:
-            report(len(done), now.shards, "")
-    if outcomes == {"held"}:
-        time.sleep(_WAIT)
-    return bool(left)
 
 
 def _outcome(future: Any) -> tuple[Outcome, str]:
@@ -112,7 +83,11 @@ def _outcome(future: Any) -> tuple[Outcome, str]:
 def _open_client(scheduler: str) -> Iterator[Any]:
     """A client of an existing cluster, or of one that lives as long as the work; a scheduler that is lost is told."""
     distributed = import_extra("distributed", extra="cluster", purpose="working on a cluster")
-    local = _start_local(distributed, scheduler)
+    name, _, count = scheduler.partition(":")
+    local = None
+    if name == "local":
+        workers = int(count) if count.isdecimal() and int(count) > 0 else None
+        local = distributed.LocalCluster(n_workers=workers, threads_per_worker=1, processes=True)
     try:
         client = distributed.Client(local or scheduler, timeout=_ANSWER)
     except (OSError, ValueError, TimeoutError) as error:
@@ -121,19 +96,9 @@ def _open_client(scheduler: str) -> Iterator[Any]:
     try:
         yield client
     except lost as error:
-        raise FabulaError(
-            f"{scheduler}: the Dask scheduler is lost; what is done is kept: give the command again"
-        ) from error
+        kept = "what is done is kept: give the command again"
+        raise FabulaError(f"{scheduler}: the Dask scheduler is lost; {kept}") from error
     finally:
         client.close(timeout=2)
         if local is not None:
             local.close(timeout=10)
-
-
-def _start_local(distributed: Any, scheduler: str) -> Any:
-    """A cluster on this machine where the scheduler is called local, else None."""
-    name, _, count = scheduler.partition(":")
-    if name != "local":
-        return None
-    workers = int(count) if count.isdecimal() and int(count) > 0 else None
-    return distributed.LocalCluster(n_workers=workers, threads_per_worker=1, processes=True)

@@ -16,7 +16,6 @@ import time
 import uuid
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from fabula.errors import FabulaError
@@ -75,14 +74,7 @@ def claims(store: JobStore) -> dict[str, Claim]:
 class Lease:
     """A claim of one's own, renewed by a thread as long as it is held; use it by ``with``.
 
-    Parameters
-    ----------
-    store, shard
-        Where, and what.
-    owner
-        Who.
-    expiry
-        Seconds of silence after which others may take the shard over.
+    After ``expiry`` seconds of silence others may take the shard over.
     """
 
     def __init__(self, store: JobStore, shard: str, owner: Owner, expiry: float = EXPIRY) -> None:
@@ -95,8 +87,9 @@ class Lease:
     def take(self) -> bool:
         """Claim the shard: False where another has it, or was quicker."""
         number, now = 0, time.time()
-        mine = [name for name in self._store.list(FOLDER) if name.rpartition(".")[0] == self._shard]
-        for name in mine:
+        for name in self._store.list(FOLDER):
+            if name.rpartition(".")[0] != self._shard:
+                continue
             claim = _read(self._store, name)
             if claim is not None and not claim.stale(self._owner.host, now):
                 return False
@@ -112,9 +105,7 @@ class Lease:
         self._thread.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._ended.set()
         if self._thread is not None:
             self._thread.join()

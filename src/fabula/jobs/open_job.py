@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from fabula.core.files.atomic import check_target, whole_file
 from fabula.errors import InputError, import_extra, shown
 from fabula.jobs.plan import MODEL, Input, JobPlan, check_plan, digest, find_inputs, read_plan, write_plan
-from fabula.jobs.shard_parts import FAILURE, Manifest, manifests, part_schema, rows_of_parts, total_digest
+from fabula.jobs.shard_parts import FAILURE, Manifest, manifests, part_schema, read_part, total_digest
 from fabula.jobs.store import JobStore, done_shards, open_store
 from fabula.jobs.task import JobRequest, JobTask, Round
 from fabula.jobs.tasks import find_task
@@ -29,23 +29,13 @@ ROUNDS = "rounds"
 
 @dataclass(frozen=True, eq=False)
 class ShardedJob:
-    """A job as a worker has it.
+    """A job as a worker has it."""
 
-    Attributes
-    ----------
-    store, plan, task
-        Where it lies, what is to be done, and how.
-    inputs
-        The files it reads, where they lie on this machine.
-    model
-        The content of the model file, None where there is none.
-    """
-
-    store: JobStore
+    store: JobStore  # where it lies
     plan: JobPlan
     task: JobTask
-    inputs: tuple[Input, ...] = ()
-    model: bytes | None = field(default=None, repr=False)
+    inputs: tuple[Input, ...] = ()  # the files it reads, where they lie on this machine
+    model: bytes | None = field(default=None, repr=False)  # the content of the model file, None where there is none
 
     @cached_property
     def opened(self) -> Any:
@@ -58,13 +48,7 @@ class ShardedJob:
         return self.plan.options
 
     def check_inputs(self) -> None:
-        """See that no input was replaced since this worker looked.
-
-        Raises
-        ------
-        InputError
-            When one has another size, or is gone.
-        """
+        """See that no input was replaced since this worker looked."""
         for given in self.inputs:
             if "://" in given.path or not given.digest:
                 continue
@@ -110,26 +94,9 @@ def plan_job(
     model: str | None = None,
     shards: int | None = None,
 ) -> tuple[JobPlan, bool]:
-    """Plan a job; the same call again finds the same plan.
+    """Plan a job in a folder, which is made, or at an address; returns the plan, and whether it is new.
 
-    Parameters
-    ----------
-    address
-        A folder, which is made, or an address.
-    task
-        A name of :data:`fabula.jobs.tasks.TASKS`.
-    inputs
-        What it reads.
-    options
-        Of the task.
-    model
-        The model's name or file.
-    shards
-        How many; by default as the task finds good.
-
-    Returns
-    -------
-    The plan, and whether it is new.
+    The task is a name of :data:`fabula.jobs.tasks.TASKS`, with options of its own.
     """
     import_extra("pyarrow", extra="tables", purpose="a job")
     kind = find_task(task)
@@ -150,16 +117,9 @@ def plan_job(
 
 
 def open_job(address: str, inputs: Sequence[str] = (), *, check: bool = True) -> ShardedJob:
-    """Open a job that was planned.
+    """Open a job that was planned; who only looks need not check version, model and inputs.
 
-    Parameters
-    ----------
-    address
-        Where it lies.
-    inputs
-        Where its inputs lie on this machine, if elsewhere than where it was planned.
-    check
-        Whether to see that version, model and inputs are those of the plan; who only looks need not.
+    ``inputs`` says where its inputs lie on this machine, if elsewhere than where it was planned.
     """
     import_extra("pyarrow", extra="tables", purpose="a job")
     store = open_store(address)
@@ -177,20 +137,9 @@ def reopen_job(address: str, inputs: tuple[str, ...] = ()) -> ShardedJob:
 
 
 def gather(address: str, output: str | os.PathLike[str], *, partial: bool = False) -> dict[str, Any]:
-    """Write what a job came to.
+    """Write what a job came to, or what is there of an incomplete one.
 
-    Parameters
-    ----------
-    address
-        Where the job lies.
-    output
-        The file; what it may be depends on the task.
-    partial
-        Take what is there of an incomplete job.
-
-    Returns
-    -------
-    What to tell: ``path``, ``digest``, and for tables ``rows``, ``failures`` and ``missing`` shards.
+    Returns what to tell: ``path``, ``digest``, and for tables ``rows``, ``failures`` and ``missing`` shards.
     """
     job = open_job(address, check=False)
     target = check_target(output)
@@ -218,8 +167,8 @@ def gather_table(job: ShardedJob, target: Path, *, partial: bool = False) -> dic
     parts = manifests(job.store, 0, shards, partial=partial)
     schema = _schema(job, parts)
     with whole_file(target) as file, writers[ending](file, schema) as writer:
-        for table in rows_of_parts(job.store, parts):
-            writer.write_table(_cast(table, schema))
+        for part in parts:
+            writer.write_table(_cast(read_part(job.store, part), schema))
     about = {name: sum(getattr(one, name) for one in parts) for name in ("rows", "failures")}
     return {**about, "digest": total_digest(parts), "missing": shards - len(parts)}
 
@@ -256,10 +205,6 @@ def _schema(job: ShardedJob, parts: Sequence[Manifest]) -> pa.Schema:
 def _cast(table: pa.Table, schema: pa.Schema) -> pa.Table:
     import pyarrow as pa
 
-    columns = [
-        table.column(field.name).cast(field.type)
-        if field.name in table.column_names
-        else pa.nulls(table.num_rows, field.type)
-        for field in schema
-    ]
-    return pa.table(columns, schema=schema)
+    none = pa.nulls(table.num_rows)
+    known = (table.column(field.name) if field.name in table.column_names else none for field in schema)
+    return pa.table([column.cast(field.type) for column, field in zip(known, schema, strict=True)], schema=schema)

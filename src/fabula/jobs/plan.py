@@ -16,8 +16,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from fabula.errors import FileError, InputError, import_extra, shown
+from fabula.errors import FileError, InputError, shown
 from fabula.jobs.store import JobStore
+from fabula.sources.tables.storage import Place
 from fabula.version import __version__
 
 FORMAT = "fabula-job"
@@ -29,21 +30,11 @@ _OLDEST = (0, 4)  # the version since which the same plan gives the same parts
 
 @dataclass(frozen=True)
 class Input:
-    """One file that a job reads.
+    """One file that a job reads."""
 
-    Attributes
-    ----------
-    path
-        Where it lay when the job was planned: an absolute path, or an address.
-    size
-        Its bytes.
-    digest
-        SHA-256 of its content; of a file at an address, what the file system says instead of reading it all. A folder
-        has none: what of it is read stands in the shards.
-    """
-
-    path: str
-    size: int
+    path: str  # where it lay when the job was planned: an absolute path, or an address
+    size: int  # its bytes
+    # SHA-256 of its content, at an address of what the file system says of it; "" for a folder
     digest: str
 
     @classmethod
@@ -51,10 +42,11 @@ class Input:
         """Look at a file; a FileError where it cannot be read."""
         text = os.fspath(path)
         if "://" in text:
-            return cls(text, *_look_at(text))
+            return cls(text, *Place(text).stamp())
         place = Path(text).resolve()
         try:
-            return cls(str(place), place.stat().st_size, _file_digest(place))
+            with place.open("rb") as file:
+                return cls(str(place), place.stat().st_size, hashlib.file_digest(file, "sha256").hexdigest())
         except OSError as error:
             raise FileError(f"{shown(text)}: cannot be read ({error.strerror or error})") from error
 
@@ -66,33 +58,15 @@ class Input:
 
 @dataclass(frozen=True)
 class JobPlan:
-    """What a job does.
+    """What a job does."""
 
-    Attributes
-    ----------
-    task
-        The kind of work, a name of :mod:`fabula.jobs.tasks`.
-    options
-        What the task was asked for, everything that decides the result.
-    inputs
-        The files it reads.
-    shards
-        What each shard is, in the task's own terms, such as a range of rows. A shard's number is its place here.
-    items
-        How many items (collections, files, trainings) all shards have together.
-    model
-        ``{"name": ..., "digest": ...}`` of the model, which lies beside the plan; empty where none is used.
-    version
-        Of this package.
-    """
-
-    task: str
-    options: Mapping[str, Any]
+    task: str  # the kind of work, a name of :mod:`fabula.jobs.tasks`
+    options: Mapping[str, Any]  # what the task was asked for, everything that decides the result
     inputs: tuple[Input, ...]
-    shards: tuple[Any, ...]
-    items: int
-    model: Mapping[str, str]
-    version: str
+    shards: tuple[Any, ...]  # what each shard, by its number, is in the task's own terms, such as a range of rows
+    items: int  # how many items (collections, files, trainings) all shards have together
+    model: Mapping[str, str]  # its name and digest; empty where none is used
+    version: str  # of this package
 
     @property
     def key(self) -> str:
@@ -110,20 +84,7 @@ class JobPlan:
 
 
 def find_inputs(inputs: Sequence[Input], elsewhere: Sequence[str] = ()) -> list[Input]:
-    """The inputs of a plan where they lie for this worker, each the same file as when the job was planned.
-
-    Parameters
-    ----------
-    inputs
-        Those of the plan.
-    elsewhere
-        Their paths on this machine, where these are others; one for each.
-
-    Raises
-    ------
-    InputError
-        When one is another file now.
-    """
+    """The inputs of a plan where they lie for this worker, each the same file as when the job was planned."""
     if elsewhere and len(elsewhere) != len(inputs):
         raise InputError(f"the job reads {len(inputs)} file(s); got {len(elsewhere)}", field="inputs")
     paths = elsewhere or [given.path for given in inputs]
@@ -139,19 +100,7 @@ def find_inputs(inputs: Sequence[Input], elsewhere: Sequence[str] = ()) -> list[
 def write_plan(store: JobStore, plan: JobPlan, beside: Mapping[str, bytes]) -> bool:
     """Keep a plan where there is none: True where it is new, False where the same one is there already.
 
-    Parameters
-    ----------
-    store
-        Where the job lies.
-    plan
-        What to do.
-    beside
-        Name -> content of the files kept beside it, so that a worker needs nothing else: the model, lists of files.
-
-    Raises
-    ------
-    InputError
-        When another job is planned there.
+    Files beside it (name -> content: the model, lists of files) make that a worker needs nothing else.
     """
     if store.read(PLAN) is None:
         for name, data in beside.items():
@@ -165,13 +114,7 @@ def write_plan(store: JobStore, plan: JobPlan, beside: Mapping[str, bytes]) -> b
 
 
 def read_plan(store: JobStore) -> JobPlan:
-    """Read a plan.
-
-    Raises
-    ------
-    FileError
-        When there is none, or it is broken.
-    """
+    """Read a plan."""
     data = store.read(PLAN)
     if data is None:
         raise FileError(f"{store.address}: no job is planned there; begin with: fabula job plan")
@@ -179,15 +122,9 @@ def read_plan(store: JobStore) -> JobPlan:
         document = json.loads(data)
         if document["format"] != FORMAT or document["format_version"] != VERSION:
             raise FileError(f"{store.address}/{PLAN}: is the plan of no job that this fabula knows")
-        plan = JobPlan(
-            document["task"],
-            document["options"],
-            tuple(Input(**given) for given in document["inputs"]),
-            tuple(document["shards"]),
-            document["items"],
-            document["model"],
-            document["version"],
-        )
+        inputs = tuple(Input(**given) for given in document["inputs"])
+        plain = {name: document[name] for name in ("task", "options", "items", "model", "version")}
+        plan = JobPlan(inputs=inputs, shards=tuple(document["shards"]), **plain)
     except (ValueError, KeyError, TypeError) as error:
         raise FileError(f"{store.address}/{PLAN}: is broken ({error})") from error
     if plan.key != document.get("key"):
@@ -196,13 +133,7 @@ def read_plan(store: JobStore) -> JobPlan:
 
 
 def check_plan(store: JobStore, plan: JobPlan) -> bytes | None:
-    """Check version and model; returns the model file, None where the job has none.
-
-    Raises
-    ------
-    InputError
-        When the job was planned by a version that this one does not go on with, or its model is another now.
-    """
+    """Check version and model; returns the model file, None where the job has none."""
     if not _goes_on(plan):
         raise InputError(f"{store.address}: was planned by fabula {plan.version}, this is {__version__}; use the same")
     if not plan.model:
@@ -220,13 +151,7 @@ def digest(data: bytes) -> str:
 
 
 def ranges(count: int, shards: int) -> list[tuple[int, int]]:
-    """Cut 0..count into ranges of sizes that differ by 1 at most.
-
-    Examples
-    --------
-    >>> ranges(10, 3)
-    [(0, 3), (3, 6), (6, 10)]
-    """
+    """Cut 0..count into ranges of sizes that differ by 1 at most."""
     parts = max(1, min(shards, count))
     edges = [count * i // parts for i in range(parts + 1)]
     return list(pairwise(edges))
@@ -246,41 +171,16 @@ def _release(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in version.split(".")[:2] if part.isdecimal())
 
 
-def _file_digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _look_at(address: str) -> tuple[int, str]:
-    """Size and digest of what the file system says of a file at an address."""
-    fsspec = import_extra("fsspec", extra="remote", purpose="reading an address")
-    try:
-        files, path = fsspec.core.url_to_fs(address)
-        about = files.info(path)
-        mark = about.get("ETag") or about.get("etag") or files.ukey(path)
-        return int(about["size"]), hashlib.sha256(str(mark).encode()).hexdigest()
-    except Exception as error:
-        raise FileError(f"{address}: cannot be read ({error})") from error
-
-
 def _unlike(there: JobPlan, plan: JobPlan) -> str:
     """What tells two plans apart, in words."""
-    for what, one, other in (
-        ("task", there.task, plan.task),
-        ("version", there.version, plan.version),
-        ("model", _model_name(there), _model_name(plan)),
-        ("inputs", _digests(there.inputs), _digests(plan.inputs)),
-        ("options", dict(there.options), dict(plan.options)),
-        ("shards", len(there.shards), len(plan.shards)),
-    ):
-        if one != other:
-            return f"its {what}: {one}, not {other}"
-    return "its shards are cut otherwise"
+    one, other = _facts(there), _facts(plan)
+    unlike = (f"its {what}: {one[what]}, not {other[what]}" for what in one if one[what] != other[what])
+    return next(unlike, "its shards are cut otherwise")
 
 
-def _model_name(plan: JobPlan) -> str:
-    return f"{plan.model['name']} {plan.model['digest'][:12]}" if plan.model else "none"
-
-
-def _digests(inputs: Sequence[Input]) -> str:
-    return ", ".join(f"{given.path} {given.digest[:12]}" for given in inputs[:2]) + (" ..." if len(inputs) > 2 else "")
+def _facts(plan: JobPlan) -> dict[str, Any]:
+    model = f"{plan.model['name']} {plan.model['digest'][:12]}" if plan.model else "none"
+    inputs = ", ".join(f"{given.path} {given.digest[:12]}" for given in plan.inputs[:2])
+    inputs += " ..." if len(plan.inputs) > 2 else ""
+    facts: dict[str, Any] = {"task": plan.task, "version": plan.version, "model": model, "inputs": inputs}
+    return facts | {"options": dict(plan.options), "shards": len(plan.shards)}

@@ -10,7 +10,7 @@ import hashlib
 import io
 import json
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -27,51 +27,24 @@ FAILURE = "failure"  # the column that says why a row has no result; null where 
 
 @dataclass(frozen=True)
 class Manifest:
-    """What is said of a part.
-
-    Attributes
-    ----------
-    round, shard
-        Which part it is.
-    file
-        Its Parquet file.
-    rows, failures
-        How many rows, and how many of them tell of a failure.
-    items
-        How many items were done.
-    digest
-        Of the rows, see :func:`rows_digest`.
-    worker, seconds, finished
-        Who did it, how long it took, and when it was done (Unix time).
-    """
+    """What is said of a part."""
 
     round: int
     shard: int
-    file: str
+    file: str  # a Parquet file
     rows: int
-    failures: int
-    items: int
-    digest: str
+    failures: int  # rows that tell of a failure
+    items: int  # that were done
+    digest: str  # of the rows, see :func:`rows_digest`
     worker: str
     seconds: float
-    finished: float
+    finished: float  # Unix time
 
 
 def write_part(store: JobStore, where: tuple[int, int], table: pa.Table, **about: Any) -> Manifest:
-    """Keep the rows of a shard, then its manifest.
+    """Keep the rows of a shard (round and number), then its manifest; another's is returned where that was there first.
 
-    Parameters
-    ----------
-    where
-        Round and shard.
-    table
-        The rows; where any failed, with a column ``failure``.
-    about
-        ``items``, ``worker`` and ``seconds`` of the manifest.
-
-    Returns
-    -------
-    The manifest of the shard: another's where that was there first.
+    Rows that failed say why in a column ``failure``; ``about`` are items, worker and seconds of the manifest.
     """
     import pyarrow.parquet as pq
 
@@ -94,13 +67,7 @@ def write_part(store: JobStore, where: tuple[int, int], table: pa.Table, **about
 
 
 def read_manifest(store: JobStore, number: int, shard: int) -> Manifest | None:
-    """The manifest of a shard; None where it is not done.
-
-    Raises
-    ------
-    FileError
-        When it is broken.
-    """
+    """The manifest of a shard; None where it is not done."""
     name = f"{PARTS}/{shard_name(number, shard)}.json"
     data = store.read(name)
     if data is None:
@@ -112,13 +79,7 @@ def read_manifest(store: JobStore, number: int, shard: int) -> Manifest | None:
 
 
 def read_part(store: JobStore, manifest: Manifest) -> pa.Table:
-    """The rows of a part, checked against its manifest.
-
-    Raises
-    ------
-    FileError
-        When they are missing or are not those that the manifest tells of.
-    """
+    """The rows of a part, checked against its manifest."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -137,13 +98,7 @@ def read_part(store: JobStore, manifest: Manifest) -> pa.Table:
 
 
 def manifests(store: JobStore, number: int, shards: int, *, partial: bool = False) -> list[Manifest]:
-    """The manifests of a round, in the order of its shards.
-
-    Raises
-    ------
-    InputError
-        When some are missing, naming them, unless what is there is enough.
-    """
+    """The manifests of a round, in the order of its shards."""
     found = [read_manifest(store, number, shard) for shard in range(shards)]
     missing = [shard_name(number, shard) for shard, manifest in enumerate(found) if manifest is None]
     if missing and (not partial or len(missing) == shards):
@@ -164,27 +119,13 @@ def part_schema(store: JobStore, manifest: Manifest) -> pa.Schema:
         return read_part(store, manifest).schema  # says what is wrong
 
 
-def rows_of_parts(store: JobStore, parts: Sequence[Manifest]) -> Iterator[pa.Table]:
-    """The rows of each part, checked."""
-    for manifest in parts:
-        yield read_part(store, manifest)
-
-
 def total_digest(parts: Sequence[Manifest]) -> str:
     """One digest of many parts: of their digests, in the order of their shards."""
     return hashlib.sha256("".join(one.digest for one in parts).encode()).hexdigest()
 
 
 def rows_digest(table: pa.Table) -> str:
-    """A digest of names, types and values, whatever way Parquet holds them.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> whole, cut = pa.array([1, None]), pa.chunked_array([[1], [None]], pa.int64())
-    >>> rows_digest(pa.table({"a": whole})) == rows_digest(pa.table({"a": cut}))
-    True
-    """
+    """A digest of names, types and values, whatever way Parquet holds them."""
     digest = hashlib.sha256()
     for name, column in zip(table.column_names, table.columns, strict=True):
         digest.update(f"{name}\0{_kind(column.type)}\0{len(column)}\0".encode())

@@ -35,24 +35,16 @@ Do = Callable[[Piece, Collections, slice], Mapping[str, Any]]  # a piece, some o
 
 @dataclass(frozen=True, eq=False)
 class Shard:
-    """Some collections of a table.
+    """Some collections of a table."""
 
-    Attributes
-    ----------
-    piece
-        The collections, with the row of the file (from 1) that each item came from; None where no row was kept.
-    failures
-        Index of a collection -> what is wrong with its values.
-    """
-
-    piece: Piece | None
-    failures: Mapping[int, str] = field(default_factory=dict)
+    piece: Piece | None  # None where no row was kept
+    failures: Mapping[int, str] = field(default_factory=dict)  # index of a collection -> what is wrong with its values
 
     def __len__(self) -> int:
         return 0 if self.piece is None else len(self.piece.collections)
 
 
-def cut_table(asked: JobRequest, each: int = _EACH) -> Cut:
+def cut_table(asked: JobRequest) -> Cut:
     """Cut a table between collections; a shard is ``[first, behind the last, collections]``, in rows or collections."""
     if len(asked.inputs) != 1:
         raise InputError(f"one table at a time; got {len(asked.inputs)}")
@@ -64,22 +56,18 @@ def cut_table(asked: JobRequest, each: int = _EACH) -> Cut:
             columns, _ = layout_of(given.path, file, columns_named(asked.options["columns"]), ())
             starts = starts_of(given.path, file, str(columns.collection))
         count = len(starts) - 1
-        shards = ranges(count, asked.shards or default_shards(count, each))
+        shards = ranges(count, asked.shards or default_shards(count, _EACH))
         cut = tuple([int(starts[a]), int(starts[b]), b - a] for a, b in shards)
-        return Cut((given,), cut, count, {**asked.options, "columns": _as_dict(columns)})
+        named = {**columns.roles, **columns.others, "duration": columns.duration}
+        said = {role: heading for role, heading in named.items() if heading is not None}
+        return Cut((given,), cut, count, {**asked.options, "columns": said})
     count = len(_whole(given.path, _key(asked.options)).collections)
-    shards = ranges(count, asked.shards or default_shards(count, each))
+    shards = ranges(count, asked.shards or default_shards(count, _EACH))
     return Cut((given,), tuple([a, b, b - a] for a, b in shards), count, dict(asked.options))
 
 
 def read_shard(path: str, options: Mapping[str, Any], shard: Sequence[int], names: Sequence[str]) -> Shard:
-    """The collections of a shard, with the features of those names at least.
-
-    Raises
-    ------
-    InputError
-        When the table lacks a column.
-    """
+    """The collections of a shard, with the features of those names at least."""
     first, behind = shard[:2]
     if is_parquet(path):
         with open_parquet(path) as file:
@@ -106,8 +94,8 @@ def rows_of_shard(shard: Shard, do: Do) -> pa.Table:
         return table
     many, rows = shard.piece.collections, shard.piece.rows
     lost = [
-        {"collection": str(many.ids[i]), "row": int(rows[many.offsets[i]]), "failure": failures[i]}
-        for i in sorted(failures)
+        {"collection": str(many.ids[i]), "row": int(rows[many.offsets[i]]), "failure": why}
+        for i, why in sorted(failures.items())
     ]
     return pa.concat_tables([table, pa.Table.from_pylist(lost)], promote_options="default")
 
@@ -148,12 +136,6 @@ def _read_piece(table: pa.Table, numbers: Ints, columns: Columns, total: int) ->
 def is_parquet(path: str) -> bool:
     """Whether a table is read by rows."""
     return path.lower().endswith(".parquet")
-
-
-def _as_dict(columns: Columns) -> dict[str, str]:
-    """Columns as :func:`fabula.sources.tables.roles.columns_named` takes them."""
-    named = {**columns.roles, **columns.others, "duration": columns.duration}
-    return {role: heading for role, heading in named.items() if heading is not None}
 
 
 def _key(options: Mapping[str, Any]) -> str:

@@ -6,8 +6,7 @@ import json
 import socket
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from dataclasses import dataclass, field
 
 from fabula.jobs.leases import claims
 from fabula.jobs.open_job import ShardedJob, open_job
@@ -30,91 +29,57 @@ class Busy:
 
 @dataclass(frozen=True)
 class Standing:
-    """How a job stands.
-
-    Attributes
-    ----------
-    address, task, items
-        Which job it is, and what its items are called.
-    round
-        The round under way, from 0.
-    shards, done
-        Of that round.
-    states
-        The state of each shard of it: ``done``, ``failures`` (done, with rows that failed), ``busy``, ``stale``,
-        ``failed`` or ``waiting``.
-    done_items, failed_items
-        Of that round: items in finished shards, and rows that tell of a failure.
-    busy
-        Shards under way.
-    failed
-        Shard -> why it failed when it was tried last.
-    rate, seconds_left
-        Items in a second of late, and how long the rest of the round will take at that rate; None where not known.
-    complete
-        Whether everything is done.
-    """
+    """How a job stands."""
 
     address: str
     task: str
-    items: str
-    round: int
+    items: str  # what they are called
+    round: int  # the round under way, from 0
     shards: int
-    done: int
+    done: int  # shards of that round
+    # of each shard of it: done, failures (done, with rows that failed), busy, stale, failed or waiting
     states: tuple[str, ...] = field(repr=False)
-    done_items: int
-    failed_items: int
+    done_items: int  # in finished shards
+    failed_items: int  # rows that tell of a failure
     busy: tuple[Busy, ...]
-    failed: dict[str, str]
-    rate: float | None
-    seconds_left: float | None
+    failed: dict[str, str]  # shard -> why it failed when it was tried last
+    rate: float | None  # items in a second of late
+    seconds_left: float | None  # of the round, at that rate
     complete: bool
-
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON has it."""
-        return asdict(self)
 
 
 class Watch:
-    """Looks at a job again and again; what is done is read once.
-
-    Parameters
-    ----------
-    address
-        Where the job lies.
-    """
+    """Looks at the job of an address again and again; what is done is read once."""
 
     def __init__(self, address: str) -> None:
-        self._job: ShardedJob = open_job(address, check=False)
+        self._job = open_job(address, check=False)
         self._known: dict[tuple[int, int], Manifest] = {}
 
     def look(self) -> Standing:
         """How the job stands now."""
         job, now = self._job, time.time()
         going = job.round()
-        last = going or _last(job)
+        finished = max(0, job.latest().number - 1) if job.task.rounds else 0
+        last = going or job.round_of(finished)
         parts = [self._manifest(last.number, shard) for shard in sorted(done_shards(job.store, last.number))]
-        busy = _busy(job, now, {shard_name(last.number, part.shard) for part in parts})
-        failed = _failures(job, {shard_name(last.number, part.shard) for part in parts})
+        done = {shard_name(last.number, part.shard) for part in parts}
+        here = socket.gethostname()
+        busy = tuple(
+            Busy(name, claim.worker, max(0.0, now - claim.begun), claim.stale(here, now))
+            for name, claim in sorted(claims(job.store).items())
+            if name not in done
+        )
+        failed = _failures(job, done)
         rate = _rate(parts, now) if going and any(not one.stale for one in busy) else _rate(parts)
         items = sum(part.items for part in parts)
         left = (items / len(parts)) * (last.shards - len(parts)) / rate if parts and rate and going else None
         return Standing(
-            job.store.address,
-            job.plan.task,
-            job.task.items,
-            last.number,
-            last.shards,
-            len(parts),
-            _states(last.number, last.shards, parts, busy, failed),
-            items,
-            sum(part.failures for part in parts),
-            busy,
-            failed,
-            rate,
-            left if any(not one.stale for one in busy) else None,
-            going is None,
-        )
+            address=job.store.address, task=job.plan.task, items=job.task.items,
+            round=last.number, shards=last.shards, done=len(parts),
+            states=_states(last.number, last.shards, parts, busy, failed),
+            done_items=items, failed_items=sum(part.failures for part in parts), busy=busy, failed=failed,
+            rate=rate, seconds_left=left if any(not one.stale for one in busy) else None, complete=going is None,
+        )  # fmt: skip
 
     def _manifest(self, number: int, shard: int) -> Manifest:
         key = (number, shard)
@@ -132,7 +97,8 @@ def describe(standing: Standing) -> list[str]:
     lines = [f"{one.task} at {one.address}: {where}{one.done:,} of {one.shards:,} shards done ({share:.0f} %)"]
     if one.done:
         failures = f", {one.failed_items:,} rows tell of a failure" if one.failed_items else ""
-        pace = f", {_pace(one.rate)} {one.items} a second" if one.rate else ""
+        rate = one.rate or 0.0
+        pace = f", {f'{rate:,.0f}' if rate >= 10 else f'{rate:.2g}'} {one.items} a second" if rate else ""
         lines.append(f"{one.done_items:,} {one.items} done{failures}{pace}")
     if one.complete:
         lines.append("complete")
@@ -150,8 +116,6 @@ def describe(standing: Standing) -> list[str]:
 def duration(seconds: float) -> str:
     """A time in words.
 
-    Examples
-    --------
     >>> duration(42), duration(3700)
     ('42 s', '1 h 1 min')
     """
@@ -160,21 +124,6 @@ def duration(seconds: float) -> str:
     if seconds < 3600:
         return f"{seconds / 60:.0f} min"
     return f"{seconds // 3600:.0f} h {seconds % 3600 // 60:.0f} min"
-
-
-def _last(job: ShardedJob) -> Any:
-    """The last round of a job that is complete."""
-    return job.round_of(max(0, job.latest().number - 1)) if job.task.rounds else job.round_of(0)
-
-
-def _busy(job: ShardedJob, now: float, done: set[str]) -> tuple[Busy, ...]:
-    here = socket.gethostname()
-    found = sorted(claims(job.store).items())
-    return tuple(
-        Busy(name, claim.worker, max(0.0, now - claim.begun), claim.stale(here, now))
-        for name, claim in found
-        if name not in done
-    )
 
 
 def _failures(job: ShardedJob, done: set[str]) -> dict[str, str]:
@@ -204,7 +153,3 @@ def _rate(parts: Sequence[Manifest], now: float | None = None) -> float | None:
     begun = min(part.finished - part.seconds for part in late)
     ended = late[-1].finished if now is None else max(late[-1].finished, now)
     return sum(part.items for part in late) / max(ended - begun, 1e-9)
-
-
-def _pace(rate: float | None) -> str:
-    return "" if rate is None else f"{rate:,.0f}" if rate >= 10 else f"{rate:.2g}"

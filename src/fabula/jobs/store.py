@@ -46,16 +46,7 @@ class JobStore(Protocol):
 
 
 def open_store(address: str | os.PathLike[str]) -> JobStore:
-    """The store of an address: ``scheme://...`` by fsspec (extra ``remote``), anything else is a folder.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     store = open_store(folder)
-    ...     store.create("claims/1", b"me"), store.create("claims/1", b"you"), store.read("claims/1")
-    (True, False, b'me')
-    """
+    """The store of an address: ``scheme://...`` by fsspec (extra ``remote``), anything else is a folder."""
     text = os.fspath(address)
     if "://" in text and not text.startswith("file://"):
         return AddressStore(text)
@@ -63,13 +54,7 @@ def open_store(address: str | os.PathLike[str]) -> JobStore:
 
 
 def shard_name(number: int, shard: int) -> str:
-    """What a shard of a round is called in file names.
-
-    Examples
-    --------
-    >>> shard_name(0, 12)
-    '000-00012'
-    """
+    """What a shard of a round is called in file names."""
     return f"{number:03d}-{shard:05d}"
 
 
@@ -104,8 +89,16 @@ class FolderStore:
             place = self._place(name)
             if place.exists():
                 return False
-            with self._aside(name, data) as aside:
-                return _link(aside, place, data)
+            with self._aside(name, data) as aside, suppress(FileExistsError):
+                try:
+                    os.link(aside, place)
+                except FileExistsError:
+                    raise
+                except OSError:  # a file system without links: made under its name, which one alone can do
+                    with place.open("xb") as file:
+                        file.write(data)
+                return True
+            return False
 
     def list(self, folder: str) -> list[str]:
         """The names in a folder."""
@@ -149,43 +142,26 @@ class FolderStore:
             raise FileError(f"{shown(self._folder / name)}: cannot be {what} ({error.strerror or error})") from error
 
 
-def _link(aside: Path, place: Path, data: bytes) -> bool:
-    """Give a file its name unless that is taken."""
-    try:
-        os.link(aside, place)
-    except FileExistsError:
-        return False
-    except OSError:  # a file system without links: made under its name, which one alone can do
-        try:
-            with place.open("xb") as file:
-                file.write(data)
-        except FileExistsError:
-            return False
-    return True
-
-
 class AddressStore:
     """A folder of an fsspec file system, S3 above all.
 
     S3 has no renaming, and none is needed: an object is there when its upload is complete. ``create`` is a conditional
-    put (``If-None-Match: *``), which S3 grants to one of all who ask at once.
-
-    Parameters
-    ----------
-    address
-        ``s3://bucket/folder``, ``memory://folder``, ``sftp://host/folder``, ... S3 takes keys and endpoint from where
-        its tools look for them, such as ``AWS_ENDPOINT_URL``.
+    put (``If-None-Match: *``), which S3 grants to one of all who ask at once. Keys and endpoint come from where
+    its tools look for them, such as ``AWS_ENDPOINT_URL``.
     """
 
     def __init__(self, address: str) -> None:
         fsspec = import_extra("fsspec", extra="remote", purpose="a job at an address")
         self.address = address.rstrip("/")
+        options: dict[str, Any] = {}
+        if address.startswith(("s3://", "s3a://")):  # which must not answer from a listing of before
+            endpoint = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")
+            options = {"use_listings_cache": False, **({"endpoint_url": endpoint} if endpoint else {})}
         try:
-            self._files, root = fsspec.core.url_to_fs(self.address, **_options(self.address))
+            self._files, root = fsspec.core.url_to_fs(self.address, **options)
         except ImportError as error:
-            raise FileError(
-                f"{self.address}: needs a library that is not installed: pip install 'fabula[remote]' ({error})"
-            ) from error
+            hint = "needs a library that is not installed: pip install 'fabula[remote]'"
+            raise FileError(f"{self.address}: {hint} ({error})") from error
         except ValueError as error:
             raise FileError(f"{address}: no such kind of address ({error})") from error
         self._root = str(root).rstrip("/")
@@ -244,11 +220,3 @@ class AddressStore:
         except Exception as error:
             reason = " ".join(str(error).split()) or type(error).__name__
             raise FileError(f"{self.address}/{name}: cannot be {what} ({reason})") from error
-
-
-def _options(address: str) -> dict[str, Any]:
-    """S3 must not answer from a listing of before."""
-    if not address.startswith(("s3://", "s3a://")):
-        return {}
-    endpoint = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")
-    return {"use_listings_cache": False, **({"endpoint_url": endpoint} if endpoint else {})}

@@ -11,6 +11,7 @@ import json
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -35,20 +36,10 @@ Outcome = Literal["done", "was done", "held", "failed"]
 
 @dataclass
 class Worked:
-    """What a worker did.
-
-    Attributes
-    ----------
-    done
-        Shards it did.
-    failed
-        Name of a shard -> why it could not be done.
-    complete
-        Whether the job is complete.
-    """
+    """What a worker did."""
 
     done: list[str] = field(default_factory=list)
-    failed: dict[str, str] = field(default_factory=dict)
+    failed: dict[str, str] = field(default_factory=dict)  # name of a shard -> why it could not be done
     complete: bool = False
 
     def note(self, name: str, outcome: Outcome, why: str) -> None:
@@ -64,26 +55,22 @@ def work(
     *,
     inputs: Sequence[str] = (),
     expiry: float = EXPIRY,
-    most: int | None = None,
     report: Report | None = None,
 ) -> Worked:
     """Work on a job until it is complete, or nothing is left but what failed here.
 
-    Parameters
-    ----------
-    address
-        Where the job lies.
-    inputs
-        Where its inputs lie on this machine, if elsewhere than where it was planned.
-    expiry
-        Seconds of silence after which a worker counts as lost.
-    most
-        Stop after so many shards.
-    report
-        Called after each look at the job.
+    ``inputs`` says where its inputs lie on this machine, if elsewhere than where it was planned; ``expiry`` after how
+    many seconds of silence a worker counts as lost.
     """
-    job = open_job(address, inputs)
-    return _Worker(job, Owner(), expiry, most, report or (lambda done, total, note: None)).run()
+    job, owner, worked = open_job(address, inputs), Owner(), Worked()
+    tell = report or (lambda done, total, note: None)
+    try:
+        while (now := job.round()) is not None and _go_over(job, now, owner, expiry, worked, tell):
+            pass
+        worked.complete = now is None
+        return worked
+    finally:
+        forget_failures(job, worked.done)
 
 
 def work_side_by_side(
@@ -98,11 +85,6 @@ def work_side_by_side(
 
     One that is lost is not replaced: the others take its shard over. Each works like a worker that was started by
     itself, so that a job may have such processes on several machines.
-
-    Raises
-    ------
-    FabulaError
-        When all were lost, or one could not go on.
     """
     job = open_job(address, inputs)  # says at once what is wrong
     context = multiprocessing.get_context("spawn")  # a forked process cannot use a GPU, and may inherit held locks
@@ -131,10 +113,7 @@ def work_side_by_side(
 def attempt(job: ShardedJob, now: Round, shard: int, owner: Owner, expiry: float = EXPIRY) -> tuple[Outcome, str]:
     """Claim one shard and do it; says how that went, and why it failed.
 
-    Raises
-    ------
-    FileError
-        When the store cannot be written, such as on a full disk: then no other shard would fare better.
+    A store that cannot be written, such as a full disk, is an error: no other shard would fare better.
     """
     name = shard_name(now.number, shard)
     lease = Lease(job.store, name, owner, expiry)
@@ -186,58 +165,30 @@ def forget_failures(job: ShardedJob, names: Sequence[str]) -> None:
                 job.store.delete(f"{FAILURES}/{name}.json")
 
 
-@dataclass
-class _Worker:
-    job: ShardedJob
-    owner: Owner
-    expiry: float
-    most: int | None
-    report: Report
-    worked: Worked = field(default_factory=Worked)
-
-    def run(self) -> Worked:
-        try:
-            while (now := self.job.round()) is not None and not self._has_enough():
-                if not self._go_over(now):
-                    return self.worked
-            self.worked.complete = self.job.round() is None
-            return self.worked
-        finally:
-            forget_failures(self.job, self.worked.done)
-
-    def _go_over(self, now: Round) -> bool:
-        """Go once over the shards that are left; False where there is nothing more to do here."""
-        done = done_shards(self.job.store, now.number)
-        self.report(len(done), now.shards, _note(now))
-        if len(done) >= now.shards:
-            begin_next_round(self.job, now, self.owner, self.expiry)
-            return True
-        did, held = False, False
-        for shard in self._shards_in_turn(now.shards):
-            name = shard_name(now.number, shard)
-            if shard in done or name in self.worked.failed:
-                continue
-            outcome, why = attempt(self.job, now, shard, self.owner, self.expiry)
-            self.worked.note(name, outcome, why)
-            did, held = did or outcome != "held", held or outcome == "held"
-            if outcome in ("was done", "held"):
-                done = done_shards(self.job.store, now.number)
-            elif outcome == "done":
-                done.add(shard)
-                self.report(len(done), now.shards, _note(now))
-            if self._has_enough():
-                return False
-        if not did and held:
-            time.sleep(min(_LOOK, self.expiry / 4))
-        return did or held
-
-    def _shards_in_turn(self, shards: int) -> list[int]:
-        """The shards from one that depends on the worker, so that workers who begin at once do not meet."""
-        first = int(self.owner.token, 16) % shards
-        return [*range(first, shards), *range(first)]
-
-    def _has_enough(self) -> bool:
-        return self.most is not None and len(self.worked.done) >= self.most
+def _go_over(job: ShardedJob, now: Round, owner: Owner, expiry: float, worked: Worked, report: Report) -> bool:
+    """Go once over the shards that are left; False where there is nothing more to do here."""
+    done = done_shards(job.store, now.number)
+    report(len(done), now.shards, _note(now))
+    if len(done) >= now.shards:
+        begin_next_round(job, now, owner, expiry)
+        return True
+    did, held = False, False
+    first = int(owner.token, 16) % now.shards  # so that workers who begin at once do not meet
+    for shard in [*range(first, now.shards), *range(first)]:
+        name = shard_name(now.number, shard)
+        if shard in done or name in worked.failed:
+            continue
+        outcome, why = attempt(job, now, shard, owner, expiry)
+        worked.note(name, outcome, why)
+        did, held = did or outcome != "held", held or outcome == "held"
+        if outcome in ("was done", "held"):
+            done = done_shards(job.store, now.number)
+        elif outcome == "done":
+            done.add(shard)
+            report(len(done), now.shards, _note(now))
+    if not did and held:
+        time.sleep(min(_LOOK, expiry / 4))
+    return did or held
 
 
 def _note(now: Round) -> str:
@@ -258,12 +209,8 @@ def _share_threads(jobs: int) -> Iterator[None]:
 
 def _begin(parent: int) -> None:
     """Prepare a process: asked to leave it gives its claim back, and without its parent it ends."""
-    signal.signal(signal.SIGTERM, _leave)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
-
-
-def _leave(*_: object) -> None:
-    raise SystemExit(128 + signal.SIGTERM)
 
 
 def _end_with(parent: int) -> None:

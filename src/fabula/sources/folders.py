@@ -28,31 +28,12 @@ _LOOP = "is a link that leads back to itself"
 
 @dataclass(frozen=True)
 class FolderReading:
-    """What was found in folders and among files.
+    """What was found in folders and among files."""
 
-    Attributes
-    ----------
-    items
-        One per file, in the given order: files as they were named; those of a folder by number where every one of
-        them has another number, else by name.
-    skipped
-        (path, reason) of each file that was named or found and is not among the items.
-    title
-        What all items share, such as their album, else the name of the folder.
-    numbered
-        Whether the items of every folder stand by number. False where one has none, or two have the same: then they
-        stand by name, or as they were named, and that order need not be anybody's.
-    """
-
-    items: tuple[Item, ...]
-    skipped: tuple[tuple[str, str], ...] = ()
-    title: str = ""
-    numbered: bool = False
-
-    @property
-    def paths(self) -> tuple[str, ...]:
-        """The path of each item, as `fabula.media.extraction` takes them."""
-        return tuple(item.path for item in self.items)
+    items: tuple[Item, ...]  # files as they were named; those of a folder by number where each has one, else by name
+    skipped: tuple[tuple[str, str], ...] = ()  # (path, reason) of files that are not among them
+    title: str = ""  # what all items share, such as their album, else the name of the folder
+    numbered: bool = False  # whether the items of every folder stand by number; else the order need not be anybody's
 
 
 def read_folder(
@@ -65,30 +46,10 @@ def read_folder(
     """Read the files of folders, or files named one by one.
 
     Companions (beside music: pictures, playlists, texts) and hidden files inside a folder are passed over in silence;
-    anything else of another kind is reported. A file that is reached twice, also by a link, is listed once.
-
-    Parameters
-    ----------
-    paths
-        One folder or file, or several of them.
-    medium
-        Whose files to look for.
-    recursive
-        Whether to go into folders within folders.
-    within
-        Folders that links must not lead out of, without links themselves; by default they may lead anywhere.
-
-    Returns
-    -------
-    Items in their given order, what was skipped and why, a title, and whether the order comes from numbers.
-
-    Raises
-    ------
-    FileError
-        When a path is empty or does not exist, or nothing usable is found.
+    anything else of another kind is reported. A file that is reached twice, also by a link, is listed once. Links
+    must not lead out of the folders ``within``; by default they may lead anywhere.
     """
-    given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
-    names = [os.fspath(path) for path in given]
+    names = [os.fspath(path) for path in ([paths] if isinstance(paths, str | os.PathLike) else paths)]
     if not all(names):
         raise FileError("an empty path was given; name a folder or a file ('.' is the current folder)")
     skipped: list[tuple[str, str]] = []
@@ -103,7 +64,10 @@ def read_folder(
             items.extend(found)
     if not items:
         raise FileError(_nothing(names, skipped, medium))
-    return FolderReading(tuple(items), tuple(skipped), _title(names, items, medium), numbered)
+    title = medium.title(items)
+    if not title and len(names) == 1 and _is_folder(names[0]):
+        title = shown(Path(os.path.realpath(names[0])).name)
+    return FolderReading(tuple(items), tuple(skipped), title, numbered)
 
 
 def files_of(paths: Sequence[str], *, recursive: bool = True, within: Sequence[Path] | None = None) -> Iterator[str]:
@@ -114,13 +78,7 @@ def files_of(paths: Sequence[str], *, recursive: bool = True, within: Sequence[P
 
 
 def natural_key(text: str) -> tuple[tuple[int, int, str], ...]:
-    """A sorting key that takes digits as numbers and letters in either case.
-
-    Examples
-    --------
-    >>> sorted(["10 Ten", "9 nine", "1 One"], key=natural_key)
-    ['1 One', '9 nine', '10 Ten']
-    """
+    """A sorting key that takes digits as numbers and letters in either case."""
     # Only ASCII digits: int() would take other scripts' digits, and refuse superscripts.
     parts = re.split(r"([0-9]+)", text.casefold())
     return tuple((0, int(part), "") if i % 2 else (1, 0, part) for i, part in enumerate(parts) if part)
@@ -149,21 +107,18 @@ def _folders(
             skipped.append((folder, f"the folder cannot be read ({error.strerror or error})"))
             continue
         inside = [os.path.join(folder, entry) for entry in entries]  # noqa: PTH118 - keeps odd names as they are
-        if within is not None:
-            inside = list(_not_leading_out(inside, within, skipped))
+        for path in [path for path in inside if within is not None and _leads_out(path, within)]:
+            skipped.append((path, "is a link that leads elsewhere"))
+            inside.remove(path)
         inner = [path for path in inside if _is_folder(path)]
         yield folder, [path for path in inside if path not in set(inner)]
         if recursive:
             waiting.extend(reversed(inner))
 
 
-def _not_leading_out(paths: Iterable[str], within: Sequence[Path], skipped: list[tuple[str, str]]) -> Iterator[str]:
-    """Files and folders of a folder, without the links that lead out of those named."""
-    for path in paths:
-        if os.path.islink(path) and not any(Path(os.path.realpath(path)).is_relative_to(root) for root in within):  # noqa: PTH114
-            skipped.append((path, "is a link that leads elsewhere"))
-        else:
-            yield path
+def _leads_out(path: str, within: Sequence[Path]) -> bool:
+    """Whether a path is a link that leads out of the folders named."""
+    return os.path.islink(path) and not any(Path(os.path.realpath(path)).is_relative_to(root) for root in within)  # noqa: PTH114
 
 
 def _is_folder(path: str) -> bool:
@@ -221,13 +176,6 @@ def _in_order(items: list[Item], medium: Medium) -> tuple[list[Item], bool]:
     return [item for _, item in sorted(zip(known, items, strict=True), key=lambda pair: pair[0])], True
 
 
-def _title(names: list[str], items: list[Item], medium: Medium) -> str:
-    shared = medium.title(items)
-    if not shared and len(names) == 1 and _is_folder(names[0]):
-        return shown(Path(os.path.realpath(names[0])).name)
-    return shared
-
-
 def _nothing(names: list[str], skipped: list[tuple[str, str]], medium: Medium) -> str:
     """One line for when there is no item at all."""
     where = ", ".join(shown(name) for name in names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
@@ -248,7 +196,8 @@ _BESIDE = 0.25  # of a file, is what one counts that may lie beside the items of
 def open_files(paths: Sequence[str], opening: Opening) -> Source:
     """Open folders and files: those of the medium that has most of them. One file alone may hold several items."""
     medium = medium_of(paths, opening)
-    parts = medium.parts(paths[0]) if _is_one_item(paths, medium) else None
+    alone = len(paths) == 1 and Path(paths[0]).is_file() and Path(paths[0]).suffix.lower() in medium.endings
+    parts = medium.parts(paths[0]) if alone else None
     if parts is not None:
         note = f"{shown(paths[0])} was cut into {len(parts)} {medium.words.items}"
         return Source(Path(paths[0]), parts, medium, Path(paths[0]).parent, notes=(note,))
@@ -258,11 +207,6 @@ def open_files(paths: Sequence[str], opening: Opening) -> Source:
     items = [replace(item, path=os.path.normpath(item.path)) for item in reading.items]
     collection = Collection(title, items, title=title, ordered=reading.numbered)
     return Source(Path(paths[0]), collection, medium, files=True, notes=notes)
-
-
-def _is_one_item(paths: Sequence[str], medium: Medium) -> bool:
-    """Whether one file of a medium is all there is."""
-    return len(paths) == 1 and Path(paths[0]).is_file() and Path(paths[0]).suffix.lower() in medium.endings
 
 
 def medium_of(paths: Sequence[str], opening: Opening) -> Medium:

@@ -86,13 +86,7 @@ class Reader:
 
 @cache
 def readers() -> tuple[Reader, ...]:
-    """Every reader but that of folders, those of the house first.
-
-    Examples
-    --------
-    >>> [reader.name for reader in readers()][:2]
-    ['table', 'playlist']
-    """
+    """Every reader but that of folders, those of the house first."""
     found = [_load(where) for where in _HOME]
     for point in entry_points(group=GROUP):
         reader = point.load()

@@ -110,8 +110,6 @@ class Source:
 def with_held(order: Sequence[int], held: Sequence[int]) -> list[int]:
     """Entries in their new order, those that are held put back to where they stood.
 
-    Examples
-    --------
     >>> with_held([3, 0, 2], [1])
     [3, 1, 0, 2]
     """

@@ -15,23 +15,8 @@ from fabula.errors import FileError
 def write_whole(path: str | os.PathLike[str], data: str | bytes) -> Path:
     """Write a file under a temporary name beside it, then rename: a reader never sees half of it.
 
-    Whatever interrupts the writing, a file that was there before stays as it was.
-
-    Parameters
-    ----------
-    path
-        Where to write; its folder must exist.
-    data
-        Text (written as UTF-8, line ends as they are) or bytes.
-
-    Returns
-    -------
-    The path written.
-
-    Raises
-    ------
-    FileError
-        When the folder is missing, is not writable, or the path is a folder.
+    Whatever interrupts the writing, a file that was there before stays as it was. Text is written as UTF-8; the folder
+    must exist.
     """
     content = data.encode() if isinstance(data, str) else data
     with whole_file(path) as file:
@@ -44,11 +29,6 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """A file to write some at a time, under a temporary name until all is written; :func:`write_whole` for one go.
 
     Whatever interrupts the writing, a file that was there before stays as it was, and nothing else is left behind.
-
-    Raises
-    ------
-    FileError
-        When the folder is missing, is not writable, or the path is a folder.
     """
     target = check_target(path)
     temporary = ""
@@ -62,22 +42,17 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             os.fsync(file.fileno())
         Path(temporary).chmod(_mode(place))
         Path(temporary).replace(place)
-    except OSError as error:
-        _remove(temporary)
-        raise FileError(f"{target}: cannot be written ({error.strerror or error})") from error
-    except BaseException:
-        _remove(temporary)
+    except BaseException as error:
+        if temporary:
+            with contextlib.suppress(OSError):
+                Path(temporary).unlink()
+        if isinstance(error, OSError):
+            raise FileError(f"{target}: cannot be written ({error.strerror or error})") from error
         raise
 
 
 def check_target(path: str | os.PathLike[str]) -> Path:
-    """Refuse a place where no file can be written, before any work is done for it.
-
-    Examples
-    --------
-    >>> check_target("out.csv").name
-    'out.csv'
-    """
+    """Refuse a place where no file can be written, before any work is done for it."""
     target = Path(path)
     if target.is_dir():
         raise FileError(f"{target}: is a folder; give the name of a file")
@@ -94,9 +69,3 @@ def _mode(path: Path) -> int:
         umask = os.umask(0)
         os.umask(umask)
         return 0o666 & ~umask
-
-
-def _remove(path: str) -> None:
-    if path:
-        with contextlib.suppress(OSError):
-            Path(path).unlink()

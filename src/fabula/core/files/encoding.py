@@ -23,21 +23,11 @@ _ESCAPED = re.compile("[\udc80-\udcff]+")
 
 @dataclass(frozen=True)
 class Script:
-    """How a text is put into bytes.
-
-    Parameters
-    ----------
-    encoding
-        The name of the encoding.
-    mark
-        The byte order mark at the start of the file, or nothing.
-    errors
-        What to do with characters that the encoding lacks, in Python's words.
-    """
+    """How a text is put into bytes."""
 
     encoding: str = "utf-8"
-    mark: bytes = b""
-    errors: str = "strict"
+    mark: bytes = b""  # the byte order mark at the start of the file, or nothing
+    errors: str = "strict"  # what to do with characters that the encoding lacks, in Python's words
 
     def encode(self, text: str) -> bytes:
         """The text as bytes; in UTF-8 where the encoding lacks one of its characters."""
@@ -50,13 +40,7 @@ class Script:
 
 
 def readable_file(path: str | os.PathLike[str]) -> Path:
-    """The path of a file that is there.
-
-    Raises
-    ------
-    FileError
-        When there is no such file, or it is none.
-    """
+    """The path of a file that is there."""
     file = Path(path)
     try:
         if file.is_dir():
@@ -71,13 +55,7 @@ def readable_file(path: str | os.PathLike[str]) -> Path:
 
 
 def read_bytes(path: str | os.PathLike[str], *, most: int | None = None) -> bytes:
-    """All the bytes of a file, which may have a size at most.
-
-    Raises
-    ------
-    FileError
-        When there is no such file, it cannot be read, or it is too large.
-    """
+    """All the bytes of a file, which may have a size at most."""
     file = readable_file(path)
     try:
         if most is not None and file.stat().st_size > most:
@@ -99,18 +77,8 @@ def read_text(
 ) -> tuple[str, Script]:
     """The text of a file and how it was encoded: by its byte order mark, else the first encoding that can be it.
 
-    Parameters
-    ----------
-    path
-        The file.
-    what
-        What it should be, for the error: "a table", "an M3U playlist".
-    encodings
-        The encodings to try for a file without a mark.
-    any_bytes
-        Whether bytes that are no text are kept as surrogates instead of refused: names of files may hold any bytes.
-    most
-        How many bytes it may have.
+    ``what`` it should be is for errors ("a table"); with ``any_bytes`` what is no text is kept as surrogates instead of
+    refused, since names of files may hold any bytes; ``most`` is how many bytes it may have.
     """
     return decode(read_bytes(path, most=most), path, what, encodings, any_bytes=any_bytes)
 
@@ -145,13 +113,7 @@ def decode(
 
 
 def find_mark(data: bytes) -> tuple[bytes, str]:
-    """The byte order mark at the start of bytes and the encoding it stands for; nothing where there is none.
-
-    Examples
-    --------
-    >>> find_mark("\ufeffa".encode()), find_mark(b"a")
-    ((b'\xef\xbb\xbf', 'utf-8'), (b'', ''))
-    """
+    """The byte order mark at the start of bytes and the encoding it stands for; nothing where there is none."""
     return next(((mark, name) for mark, name in _MARKS if data.startswith(mark)), (b"", ""))
 
 
@@ -166,16 +128,10 @@ def try_decode(data: bytes, encoding: str) -> str | None:
 def legible(text: str) -> str:
     """Text for people: what was kept as bytes is taken for Windows text.
 
-    Examples
-    --------
     >>> legible("caf\\udce9")
     'café'
     """
-    return _ESCAPED.sub(_as_windows_text, text)
-
-
-def _as_windows_text(match: re.Match[str]) -> str:
-    return match[0].encode("utf-8", "surrogateescape").decode("cp1252", "replace")
+    return _ESCAPED.sub(lambda match: match[0].encode("utf-8", "surrogateescape").decode("cp1252", "replace"), text)
 
 
 def _is_mixed(body: bytes) -> bool:

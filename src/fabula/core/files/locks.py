@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+_PATIENCE = 5.0  # seconds
 _TAKEN = {errno.EAGAIN, errno.EACCES, errno.EDEADLK}  # as the systems say that another one holds it
 
 
@@ -18,14 +19,6 @@ def take(path: str | os.PathLike[str], *, mode: int = 0o600) -> int | None:
 
     Not the file but the system's lock on it counts: one that a crash left there is in nobody's way. Where the file
     system knows no locks there is none.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     mine, other = take(f"{folder}/x.lock"), take(f"{folder}/x.lock")
-    ...     other is None, release(mine)
-    (True, None)
     """
     while True:
         file = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), mode)
@@ -52,9 +45,9 @@ def release(file: int, remove: Path | None = None) -> None:
 
 
 @contextlib.contextmanager
-def hold(path: Path, *, patience: float = 5.0) -> Iterator[None]:
+def hold(path: Path) -> Iterator[None]:
     """Hold the lock file at a path, which stays there; wait for whoever holds it, and go on without after a while."""
-    until = time.monotonic() + patience
+    until = time.monotonic() + _PATIENCE
     while (file := take(path)) is None and time.monotonic() < until:
         time.sleep(0.01)
     try:

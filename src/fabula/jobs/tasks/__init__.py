@@ -21,13 +21,7 @@ TASKS = {  # name: (where it lies, what it does)
 
 @cache
 def find_task(name: str) -> JobTask:
-    """A task by name.
-
-    Examples
-    --------
-    >>> find_task("encode").items
-    'collections'
-    """
+    """A task by name."""
     if name in TASKS:
         module, _, attribute = TASKS[name][0].partition(":")
         found = getattr(import_module(f"{__package__}.{module}"), attribute)

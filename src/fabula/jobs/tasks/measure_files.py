@@ -71,12 +71,12 @@ class Extract(JobTask):
             raise FileError(f"{job.store.address}/{_list(shard)}: is not the list that the job was planned with")
         root, files = Path(job.inputs[0].path), json.loads(data)
         medium: Medium = job.opened
-        changed = {name: "changed since the job was planned" for name, size in files if _size(root / name) != size}
+        changed = {name: "changed since the job was planned" for name, size in files if not _has(root / name, size)}
         names = [name for name, _ in files if name not in changed]
         spec = medium.spec(job.options["spec"])
         found = extract([root / name for name in names], spec, Measuring(jobs=1))
         kept = [names[i] for i in found.kept]
-        failures = changed | {_relative(path, root): why for path, why in found.problems}
+        failures = changed | {os.fspath(Path(path).relative_to(root)): why for path, why in found.problems}
         items = [medium.read_item(os.fspath(root / name)) for name in kept]
         source = Source(root, Collection("files", items), medium, files=True) if items else None
         rows = medium.complete(add_columns(source, found)) if source else None
@@ -106,12 +106,8 @@ def _list(shard: int) -> str:
     return f"{_LISTS}/{shard:05d}.json"
 
 
-def _size(path: Path) -> int:
+def _has(path: Path, size: int) -> bool:
     try:
-        return path.stat().st_size
+        return path.stat().st_size == size
     except OSError:
-        return -1
-
-
-def _relative(path: str, root: Path) -> str:
-    return os.fspath(Path(path).relative_to(root))
+        return False

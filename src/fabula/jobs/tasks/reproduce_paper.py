@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from fabula.errors import InputError, import_extra
-from fabula.jobs.shard_parts import manifests, rows_of_parts, total_digest
+from fabula.jobs.shard_parts import manifests, read_part, total_digest
 from fabula.jobs.task import Cut, JobRequest, JobTask, Round
 from fabula.jobs.tasks.training import table_of
 from fabula.research.reproduce import make_folders, measurements, run, trainings
@@ -92,8 +92,8 @@ def _lay_out(job: ShardedJob, folder: Path, rounds: int) -> set[str]:
     """Write what the first rounds kept; returns the paths."""
     written = set()
     for number in range(rounds):
-        parts = manifests(job.store, number, job.round_of(number).shards)
-        for table in rows_of_parts(job.store, parts):
+        for part in manifests(job.store, number, job.round_of(number).shards):
+            table = read_part(job.store, part)
             for name, content in zip(*(table.column(key).to_pylist() for key in ("file", "content")), strict=True):
                 place = (folder / name).resolve()
                 if folder.resolve() not in place.parents:

@@ -27,7 +27,7 @@ from fabula.core.template import PAPER_KNOTS
 from fabula.core.template_set import TemplateSet
 from fabula.errors import InputError
 from fabula.jobs.plan import default_shards, ranges
-from fabula.jobs.shard_parts import Manifest, manifests, read_manifest, read_part, rows_of_parts, total_digest
+from fabula.jobs.shard_parts import Manifest, manifests, read_manifest, read_part, total_digest
 from fabula.jobs.shards import OPTIONS, Shard, cut_table, is_parquet, read_shard, rows_of_shard
 from fabula.jobs.task import Cut, JobRequest, JobTask, Round
 from fabula.jobs.tasks.by_model import model_of, try_model
@@ -69,8 +69,9 @@ class TemplatesLearn(JobTask):
             raise InputError("the letter of the paper is that of its evolution", field="paper")
         cut = cut_table(asked)
         path, where = cut.inputs[0].path, dict(asked.options["where"])
-        if _SPLIT not in where and _has_split(path):
-            where[_SPLIT] = "train"
+        if _SPLIT not in where and is_parquet(path):
+            with open_parquet(path) as file:
+                where |= {_SPLIT: "train"} if _SPLIT in file.schema_arrow.names else {}
         as_count(int(asked.options["k"]), cut.items)
         kept = Cut(cut.inputs, cut.shards, cut.items, {**cut.options, "where": where})
         return try_model(asked, kept) if asked.model else kept
@@ -86,6 +87,8 @@ class TemplatesLearn(JobTask):
 
     def do(self, job: ShardedJob, now: Round, shard: int) -> tuple[pa.Table, int]:
         """Keep the forms of a shard's collections, or sum those of some parts under the round's templates."""
+        import pyarrow as pa
+
         if now.number == 0:
             return _forms(job, shard)
         first, behind = ranges(len(job.plan.shards), now.shards)[shard]  # parts of round 0
@@ -93,13 +96,13 @@ class TemplatesLearn(JobTask):
         costs = _costs([_read_forms(job, part) for part in parts if part is not None])
         if "asked" in now.state:
             total = costs.of(now.state["asked"]) * len(costs) if len(costs) else np.zeros(len(now.state["asked"]))
-            return _costs_table(total, len(costs)), len(costs)
+            return pa.table({"error": total, "members": np.full(len(total), len(costs))}), len(costs)
         return _sums_table(step_sums(costs, np.array(now.state["values"]))), len(costs)
 
     def following(self, job: ShardedJob, now: Round) -> Round:
         """The start after round 0, then step after step; the last round's state is the result."""
         done = manifests(job.store, now.number, now.shards)
-        way = _start(job, done) if now.number == 0 else _go_on(now, list(rows_of_parts(job.store, done)))
+        way = _start(job, done) if now.number == 0 else _go_on(now, [read_part(job.store, part) for part in done])
         if isinstance(way, Evolution) and way.finished:
             way = Descent(way.values, 0)  # a round to count who follows which
         shards = 0 if way.finished else min(len(job.plan.shards), default_shards(job.plan.items, _EACH))
@@ -119,21 +122,15 @@ class TemplatesLearn(JobTask):
         return {**about, **learned, "digest": total_digest(last)}
 
 
-def _has_split(path: str) -> bool:
-    """Whether a table says which collections are to train on."""
-    if not is_parquet(path):
-        return False
-    with open_parquet(path) as file:
-        return _SPLIT in file.schema_arrow.names
-
-
 def _forms(job: ShardedJob, shard: int) -> tuple[pa.Table, int]:
     """What is kept of every collection of two items and more: b and c; one that lacks a value is a failure."""
     model: Model | None = job.opened
     names = (str(job.options["by"]),) if model is None else model.feature_names
     found = read_shard(job.inputs[0].path, job.options, job.plan.shards[shard], names)
-    if model is None and found.piece is not None:
-        found = _without_gaps(found, found.piece.collections.column(names[0]))
+    if model is None and found.piece is not None:  # a collection that lacks a value has failed
+        many = found.piece.collections
+        gaps = np.add.reduceat(~np.isfinite(many.column(names[0])), many.offsets[:-1], dtype=np.intp)
+        found = Shard(found.piece, {**dict.fromkeys(np.flatnonzero(gaps).tolist(), "lacks a value"), **found.failures})
 
     def rows(piece: Piece, part: Collections, at: slice) -> dict[str, Any]:
         if model is None:
@@ -143,13 +140,6 @@ def _forms(job: ShardedJob, shard: int) -> tuple[pa.Table, int]:
         return _form_rows(essence[:, 0], part)
 
     return rows_of_shard(found, rows), len(found)
-
-
-def _without_gaps(shard: Shard, values: Floats) -> Shard:
-    """The shard, in which a collection that lacks a value has failed."""
-    offsets = shard.piece.collections.offsets if shard.piece is not None else np.zeros(1, dtype=np.intp)
-    missing = np.flatnonzero(np.add.reduceat(~np.isfinite(values), offsets[:-1], dtype=np.intp))
-    return Shard(shard.piece, {**dict.fromkeys(missing.tolist(), "lacks a value"), **shard.failures})
 
 
 def _form_rows(essence: Floats, part: Collections) -> dict[str, Any]:
@@ -170,7 +160,8 @@ def _go_on(now: Round, parts: list[pa.Table]) -> Descent | Evolution:
     """The templates after a round, by what its shards found."""
     if "asked" in now.state:
         evolving = Evolution.from_dict(now.state)
-        evolving.take(_costs_of(parts))
+        error, members = (np.sum([part.column(n).to_numpy() for part in parts], axis=0) for n in ("error", "members"))
+        evolving.take(np.asarray(error / members))  # the mean error of each set, over the collections of all parts
         return evolving
     descent = Descent.from_dict(now.state)
     descent.take(StepSums.join([_sums_of(part) for part in parts]))
@@ -261,16 +252,3 @@ def _arrays(column: Any, width: int) -> Floats:
     """A column of lists as rows (m, w)."""
     flat = column.combine_chunks().flatten().to_numpy(zero_copy_only=False)
     return np.asarray(flat, dtype=np.float64).reshape(-1, width)
-
-
-def _costs_table(totals: Floats, collections: int) -> pa.Table:
-    """The summed errors (s,) of sets of templates over so many collections, as rows."""
-    import pyarrow as pa
-
-    return pa.table({"error": pa.array(totals), "members": pa.array(np.full(len(totals), collections))})
-
-
-def _costs_of(parts: list[pa.Table]) -> Floats:
-    """The mean error (s,) of sets of templates over the collections of all parts."""
-    totals = np.sum([part.column("error").to_numpy() for part in parts], axis=0)
-    return np.asarray(totals / np.sum([part.column("members").to_numpy() for part in parts], axis=0))

@@ -20,15 +20,8 @@ from fabula.media.extraction import Measuring
 from fabula.media.registry import media
 from fabula.models.file import load_model
 from fabula.models.model import Model
-from fabula.models.order import OrderedMany
+from fabula.session.catalogue import models
 from fabula.session.catalogue.cut import Piece, pieces_of
-from fabula.session.catalogue.models import (
-    check_arrays,
-    complete,
-    encoder_of,
-    proposer_of,
-    shift_each_to_training_range,
-)
 from fabula.sources.registry import Opening
 from fabula.sources.tables.text_tables import guard
 
@@ -69,20 +62,12 @@ def encode_catalogue(asked: CatalogueRequest, output: str | Path, *, raw: bool =
     """Write the essence of every item of a catalogue.
 
     Columns: collection, row of the file from 1, id of the item, and ``essence``, or ``essence.1`` and so on where the
-    model has several dimensions. A .npz file holds the same as arrays, ``essence`` of shape (rows, d).
-
-    Parameters
-    ----------
-    asked
-        What to read. By default the medium's model of one number an item encodes it.
-    output
-        A .parquet, .csv or .npz file, written whole or not at all.
-    raw
-        As the encoder gives it, not z-scored within each collection.
+    model has several dimensions. A .npz file holds the same as arrays, ``essence`` of shape (rows, d). By default the
+    medium's model of one number an item encodes it; ``raw`` is not z-scored within each collection.
     """
 
     def choose(piece: Piece) -> Model:
-        return encoder_of(piece.medium, complete(piece.collections, piece.medium).feature_names)
+        return models.encoder_of(piece.medium, models.complete(piece.collections, piece.medium).feature_names)
 
     def rows(model: Model, piece: Piece, part: Collections, at: slice) -> tuple[Rows, int]:
         return essence_rows(model, piece, part, at, raw=raw), 0
@@ -94,29 +79,22 @@ def order_catalogue(asked: CatalogueRequest, output: str | Path, *, likeliest: b
     """Write one ordering of every collection of a catalogue.
 
     Columns: collection, position from 1, row of the file from 1, id and title of the item there, and, the same for a
-    whole collection, score and gap. What is proposed is what ``fabula order`` puts first for each.
-
-    Parameters
-    ----------
-    asked
-        What to read. By default the medium's model that proposes orders.
-    output
-        A .parquet or .csv file, written whole or not at all.
-    likeliest
-        The likeliest ordering, not the one expected to agree best with the true one; the same for models of arcs.
+    whole collection, score and gap. What is proposed is what ``fabula order`` puts first for each, or the likeliest
+    ordering, not the one expected to agree best with the true one.
     """
 
     def choose(piece: Piece) -> Model:
-        return proposer_of(piece.medium, piece.collections.feature_names)
+        return models.proposer_of(piece.medium, piece.collections.feature_names)
 
     return _go_through(asked, _check_ending(output, ORDER_ENDINGS), choose, partial(order_rows, likeliest=likeliest))
 
 
 def _go_through(asked: CatalogueRequest, target: Path, choose: Callable[[Piece], Model], make: _Make) -> Done:
     """Write what is made of the collections of a catalogue, some at a time; a model is chosen where none is named."""
-    model = None if asked.model is None else check_arrays(load_model(asked.model), asked.model)
+    model = None if asked.model is None else models.check_arrays(load_model(asked.model), asked.model)
     collections = items = exact = 0
-    with _open_rows(target) as write:
+    kinds = {".parquet": _parquet, ".csv": _csv, ".npz": _npz}
+    with whole_file(target) as file, kinds[target.suffix.lower()](file) as write:
         for piece in pieces_of(asked.path, _features_to_read(model), asked.opening, asked.measuring):
             model = model or choose(piece)
             for part, at in parts_of(piece):
@@ -130,7 +108,7 @@ def _go_through(asked: CatalogueRequest, target: Path, choose: Callable[[Piece],
 
 def essence_rows(model: Model, piece: Piece, part: Collections, at: slice, *, raw: bool = False) -> dict[str, Any]:
     """The essence of some collections of a piece, which have these rows of it: the columns of a table."""
-    essence = model.encode_many(complete(part, piece.medium), raw=raw)
+    essence = model.encode_many(models.complete(part, piece.medium), raw=raw)
     d = essence.shape[1]
     names = ["essence"] if d == 1 else [f"essence.{i + 1}" for i in range(d)]
     return _about_items(piece, part, at) | {name: essence[:, i] for i, name in enumerate(names)}
@@ -140,9 +118,14 @@ def order_rows(
     model: Model, piece: Piece, part: Collections, at: slice, *, likeliest: bool = False
 ) -> tuple[dict[str, Any], int]:
     """An ordering of each of some collections of a piece: the columns of a table, and how many are surely the best."""
-    many = shift_each_to_training_range(complete(part, piece.medium), piece.medium, model)
+    many = models.shift_each_to_training_range(models.complete(part, piece.medium), piece.medium, model)
     found = model.order_many(many, rule="likeliest" if likeliest else "agreeing")
-    return _in_order(_about_items(piece, part, at), part, found), int(found.exact.sum())
+    known, order, sizes = _about_items(piece, part, at), found.rows, part.sizes
+    position = np.arange(len(order)) - np.repeat(part.offsets[:-1], sizes) + 1
+    columns = {"collection": known["collection"], "position": position, "row": known["row"][order]}
+    columns |= {"id": known["id"][order], "title": part.texts("title")[order].tolist()}
+    columns |= {"score": np.repeat(found.scores, sizes), "gap": np.repeat(found.gap, sizes)}
+    return columns, int(found.exact.sum())
 
 
 def parts_of(piece: Piece) -> Iterator[tuple[Collections, slice]]:
@@ -167,14 +150,6 @@ def _about_items(piece: Piece, part: Collections, at: slice) -> dict[str, Any]:
     return {"collection": part.ids[owner], "row": piece.rows[at], "id": np.array(piece.ids[at].tolist(), dtype=object)}
 
 
-def _in_order(known: dict[str, Any], part: Collections, found: OrderedMany) -> dict[str, Any]:
-    order, sizes = found.rows, part.sizes
-    position = np.arange(len(order)) - np.repeat(part.offsets[:-1], sizes) + 1
-    columns = {"collection": known["collection"], "position": position, "row": known["row"][order]}
-    columns |= {"id": known["id"][order], "title": part.texts("title")[order].tolist()}
-    return columns | {"score": np.repeat(found.scores, sizes), "gap": np.repeat(found.gap, sizes)}
-
-
 def _check_ending(path: str | Path, endings: tuple[str, ...]) -> Path:
     """Refuse a place or an ending that no table can be written to, before any work is done."""
     target = check_target(path)
@@ -183,12 +158,7 @@ def _check_ending(path: str | Path, endings: tuple[str, ...]) -> Path:
     return target
 
 
-@contextmanager
-def _open_rows(path: str | Path) -> Iterator[_Write]:
-    """A function that writes some rows, each time with the same columns; the file is there when all are written."""
-    kinds = {".parquet": _parquet, ".csv": _csv, ".npz": _npz}
-    with whole_file(path) as file, kinds[Path(path).suffix.lower()](file) as write:
-        yield write
+# Functions that write some rows, each time with the same columns.
 
 
 @contextmanager
@@ -240,21 +210,14 @@ def _npz(file: BinaryIO) -> Iterator[_Write]:
 
     def write(columns: Rows) -> None:
         for name, values in columns.items():
-            parts.setdefault(name, []).append(_plain(values))
+            array = np.asarray(values)  # of text, so that it can be read without unpickling
+            parts.setdefault(name, []).append(array.astype(np.str_) if array.dtype == object else array)
 
     yield write
-    arrays = {name: np.concatenate(each) for name, each in parts.items()}
-    np.savez(file, **_group(arrays))
-
-
-def _plain(values: Any) -> Any:
-    """An array that can be read without unpickling."""
-    array = np.asarray(values)
-    return array.astype(np.str_) if array.dtype == object else array
-
-
-def _group(arrays: Mapping[str, Any]) -> dict[str, Any]:
     several: dict[str, list[Any]] = {}
-    for name, array in arrays.items():
-        several.setdefault(name.partition(".")[0], []).append(array)
-    return {name: each[0] if len(each) == 1 else np.stack(each, axis=1) for name, each in several.items()}
+    for name, arrays in parts.items():
+        several.setdefault(name.partition(".")[0], []).append(np.concatenate(arrays))
+    grouped: dict[str, Any] = {
+        name: each[0] if len(each) == 1 else np.stack(each, axis=1) for name, each in several.items()
+    }
+    np.savez(file, **grouped)

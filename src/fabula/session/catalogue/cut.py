@@ -24,6 +24,7 @@ from fabula.media.medium import Medium
 from fabula.media.registry import measure_if_held
 from fabula.session.measure import measure
 from fabula.sources.registry import Opening, open_source
+from fabula.sources.tables.arrow import first_line
 from fabula.sources.tables.read_table import TableReading, open_table
 from fabula.sources.tables.roles import Columns, columns_named, feature_name, roles_of
 from fabula.sources.tables.source_table import SourceTable, column_of
@@ -41,27 +42,13 @@ _IDS = 1 << 17  # rows of one column in hand
 
 @dataclass(frozen=True, eq=False)
 class Piece:
-    """Some collections of a catalogue.
+    """Some collections of a catalogue."""
 
-    Attributes
-    ----------
-    collections
-        In one block.
-    rows
-        Shape (rows,): the row of the file that each item came from, from 1.
-    ids
-        The id of each item; the number of its row where the file has none.
-    medium
-        What kind of media they are.
-    total
-        How many rows the catalogue has.
-    """
-
-    collections: Collections
-    rows: Ints
-    ids: Cells
-    medium: Medium
-    total: int
+    collections: Collections  # in one block
+    rows: Ints  # shape (rows,): the row of the file that each item came from, from 1
+    ids: Cells  # the id of each item; the number of its row where the file has none
+    medium: Medium  # what kind of media they are
+    total: int  # how many rows the catalogue has
 
 
 def pieces_of(
@@ -69,14 +56,7 @@ def pieces_of(
 ) -> Iterator[Piece]:
     """The collections of a table in one piece or more; a folder or a playlist is one collection, and is measured.
 
-    Parameters
-    ----------
-    path
-        A table, also in the Parquet files of a folder or at an address; a folder of items, or a playlist.
-    wanted
-        Features that will be asked for; of a table that is read in pieces no others are read.
-    opening, measuring
-        How it is opened, and how files are measured.
+    Of a table that is read in pieces no other features than those wanted are read.
     """
     how = opening or Opening()
     if not is_table(path):
@@ -110,11 +90,6 @@ def open_parquet(path: str, *, stream: bool = False) -> Iterator[pq.ParquetFile]
     """A Parquet file on a disk or at an address, to be read in pieces.
 
     To be streamed from its start to its end, it is neither mapped into memory nor read ahead: both would fill that.
-
-    Raises
-    ------
-    FileError
-        When it is none.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -127,8 +102,7 @@ def open_parquet(path: str, *, stream: bool = False) -> Iterator[pq.ParquetFile]
         with pq.ParquetFile(path, memory_map=not stream, pre_buffer=not stream) as file:
             yield file
     except (pa.ArrowException, OSError) as error:
-        reason = str(error).partition("\n")[0].rstrip(".")
-        raise FileError(f"{path}: is not a Parquet file that can be read ({reason})") from error
+        raise FileError(f"{path}: is not a Parquet file that can be read ({first_line(error)})") from error
 
 
 def layout_of(path: str, file: Any, asked: Columns, wanted: Sequence[str]) -> tuple[Columns, list[str]]:
@@ -147,13 +121,7 @@ def layout_of(path: str, file: Any, asked: Columns, wanted: Sequence[str]) -> tu
 
 
 def starts_of(path: str, file: Any, column: str) -> Ints:
-    """The rows at which collections begin, and the number of rows; reads one column, a batch at a time.
-
-    Raises
-    ------
-    FileError
-        When a row names no collection, or the rows of a collection do not stand together.
-    """
+    """The rows at which collections begin, and the number of rows; reads one column, a batch at a time."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -185,38 +153,30 @@ def starts_of(path: str, file: Any, column: str) -> Ints:
 def read_rows(
     file: Any, rows: tuple[int, int], headings: Sequence[str], where: Mapping[str, str]
 ) -> tuple[pa.Table, Ints]:
-    """Rows of an open table, some columns of them; reads the row groups they lie in.
+    """Rows (first, behind the last) of an open Parquet file, and their numbers in it from 0; reads their row groups.
 
-    Parameters
-    ----------
-    file
-        Open, see :func:`open_parquet`.
-    rows
-        The first, and the one behind the last.
-    headings
-        The columns.
-    where
-        Column -> value: keep the rows that have it; ``""`` is a missing value.
-
-    Returns
-    -------
-    The rows, and the number of each in the file, from 0.
-
-    Raises
-    ------
-    InputError
-        When a column is not there.
+    ``where`` (column -> value) keeps the rows that have it; ``""`` is a missing value.
     """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
     wanted = dict.fromkeys([*headings, *where])
     absent = [name for name in wanted if name not in file.schema_arrow.names]
     if absent:
         raise InputError(f"the table lacks the column(s) {', '.join(absent)}")
-    groups, begun = _groups(file, rows)
-    piece = file.read_row_groups(groups, columns=list(wanted), use_threads=False)
-    piece = piece.slice(rows[0] - begun, rows[1] - rows[0])
+    sizes = [file.metadata.row_group(i).num_rows for i in range(file.metadata.num_row_groups)]
+    ends = np.cumsum(sizes)
+    begins = ends - sizes
+    groups = np.flatnonzero((ends > rows[0]) & (begins < rows[1]))
+    piece = file.read_row_groups(groups.tolist(), columns=list(wanted), use_threads=False)
+    piece = piece.slice(rows[0] - int(begins[groups[0]]), rows[1] - rows[0])
     if not where:
         return piece, np.arange(*rows)
-    found = _rows_where(piece, where)
+    keep = np.ones(piece.num_rows, dtype=bool)
+    for name, value in where.items():
+        cells = piece.column(name).cast(pa.string())
+        keep &= pc.equal(cells.fill_null(""), pa.scalar(value)).to_numpy()
+    found = np.flatnonzero(keep)
     return piece.select(list(headings)).take(found), found + rows[0]
 
 
@@ -272,24 +232,3 @@ def _read_piece(table: pa.Table, columns: Columns, begun: int, total: int) -> Pi
     held: Any = table
     reading = open_table(held, columns)
     return piece_of(reading, reading.order + 1 + begun, total, named=bool(columns.id or columns.path))
-
-
-def _rows_where(piece: pa.Table, where: Mapping[str, str]) -> Ints:
-    """The rows that have the wanted values."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    keep = np.ones(piece.num_rows, dtype=bool)
-    for name, wanted in where.items():
-        cells: Any = piece.column(name).cast(pa.string())
-        keep &= pc.equal(cells.fill_null(""), pa.scalar(wanted)).to_numpy()
-    return np.flatnonzero(keep)
-
-
-def _groups(file: Any, rows: tuple[int, int]) -> tuple[list[int], int]:
-    """The row groups that hold some rows, and the first row of the first of them."""
-    sizes = [file.metadata.row_group(i).num_rows for i in range(file.metadata.num_row_groups)]
-    ends = np.cumsum(sizes)
-    begins = ends - sizes
-    chosen = np.flatnonzero((ends > rows[0]) & (begins < rows[1]))
-    return chosen.tolist(), int(begins[chosen[0]])

@@ -19,17 +19,8 @@ from numpy.typing import NDArray
 from fabula.core.collection import Collection, Item
 from fabula.errors import InputError
 from fabula.media.music.librosa_features import STATISTICS
-from fabula.sources.fma.archive import (
-    ECHONEST,
-    LIBROSA,
-    SPLITS,
-    FeatureTable,
-    Track,
-    find_tables,
-    read_echonest,
-    read_librosa,
-    read_tracks,
-)
+from fabula.sources.fma import archive
+from fabula.sources.fma.archive import SPLITS, FeatureTable, Track
 
 SHORTEST, LONGEST = 3, 20  # tracks of an album, the paper's Section 3
 
@@ -49,33 +40,15 @@ REASONS: Mapping[str, str] = MappingProxyType(
 
 @dataclass(frozen=True, eq=False)
 class FmaReading:
-    """The albums of FMA that can be used, and what became of the others.
+    """The albums of FMA that can be used, and what became of the others."""
 
-    Attributes
-    ----------
-    collections
-        Albums by rising id, items in the order of their numbers.
-    splits
-        FMA's split of each of them: training, validation or test.
-    albums
-        Albums there are in all.
-    dropped
-        Reason (of :data:`REASONS`) -> albums dropped for it, of all splits.
-    shifted
-        Albums numbered from 0 that were kept, of all splits.
-    loose
-        Tracks on no album.
-    shared_artists
-        Two splits -> artists with tracks in kept albums of both.
-    """
-
-    collections: tuple[Collection, ...]
-    splits: tuple[str, ...]
-    albums: int
-    dropped: Mapping[str, int]
-    shifted: int
-    loose: int
-    shared_artists: Mapping[tuple[str, str], tuple[str, ...]]
+    collections: tuple[Collection, ...]  # albums by rising id, items in the order of their numbers
+    splits: tuple[str, ...]  # FMA's split of each of them: training, validation or test
+    albums: int  # albums there are in all
+    dropped: Mapping[str, int]  # reason (of :data:`REASONS`) -> albums dropped for it, of all splits
+    shifted: int  # albums numbered from 0 that were kept, of all splits
+    loose: int  # tracks on no album
+    shared_artists: Mapping[tuple[str, str], tuple[str, ...]]  # two splits -> artists with kept albums in both
 
     def of(self, split: str) -> list[Collection]:
         """The collections of one split."""
@@ -110,24 +83,20 @@ def read_fma(
         shape (n, 8), Echonest's audio features, which few albums have.
     split
         Keep the collections of this split; the counts are of all.
-
-    Raises
-    ------
-    FileError
-        Naming the table, the line and the column.
-
-    Examples
-    --------
-    >>> reading = read_fma("data", split="training")  # doctest: +SKIP
-    >>> reading.dropped["incomplete"]  # doctest: +SKIP
     """
     if features not in _KINDS:
         raise InputError(f"the features of FMA must be one of {', '.join(_KINDS)}; got {features!r}")
     if split is not None:
         _check_split(split)
-    source = find_tables(path)
-    albums, loose = _albums(read_tracks(source))
-    return _select(albums, loose, _KINDS[features], source, split)
+    source = archive.find_tables(path)
+    albums: dict[int, list[Track]] = {}
+    loose = 0
+    for track in archive.read_tracks(source):
+        if track.album is None or track.album < 0:
+            loose += 1
+        else:
+            albums.setdefault(track.album, []).append(track)
+    return _select(dict(sorted(albums.items())), loose, _KINDS[features], source, split)
 
 
 @dataclass(frozen=True)
@@ -147,21 +116,9 @@ def _with_duration(values: NDArray[np.floating[Any]], tracks: list[Track]) -> ND
 
 
 _KINDS = {
-    "librosa": _Kind((*LIBROSA, "duration"), read_librosa, _with_duration, needs_duration=True),
-    "echonest": _Kind(ECHONEST, read_echonest, lambda values, tracks: values, needs_duration=False),
+    "librosa": _Kind((*archive.LIBROSA, "duration"), archive.read_librosa, _with_duration, needs_duration=True),
+    "echonest": _Kind(archive.ECHONEST, archive.read_echonest, lambda values, tracks: values, needs_duration=False),
 }
-
-
-def _albums(tracks: list[Track]) -> tuple[dict[int, list[Track]], int]:
-    """Tracks by album, albums by rising id; and how many are on none."""
-    albums: dict[int, list[Track]] = {}
-    loose = 0
-    for track in tracks:
-        if track.album is None or track.album < 0:
-            loose += 1
-        else:
-            albums.setdefault(track.album, []).append(track)
-    return dict(sorted(albums.items())), loose
 
 
 def _select(albums: dict[int, list[Track]], loose: int, kind: _Kind, source: Path, split: str | None) -> FmaReading:
@@ -170,7 +127,8 @@ def _select(albums: dict[int, list[Track]], loose: int, kind: _Kind, source: Pat
     dropped = dict.fromkeys(REASONS, 0)
     kept: dict[int, list[Track]] = {}
     for album, tracks in albums.items():
-        reason = _fault(tracks) or _lacking(tracks, rows, kind)
+        known = all(track.id in rows and (np.isfinite(track.duration) or not kind.needs_duration) for track in tracks)
+        reason = _fault(tracks) or ("" if known else "features")
         if reason:
             dropped[reason] += 1
         else:
@@ -180,6 +138,10 @@ def _select(albums: dict[int, list[Track]], loose: int, kind: _Kind, source: Pat
         for album, tracks in kept.items()
         if split in (None, tracks[0].split)
     ]
+    artists: dict[str, set[str]] = {name: set() for name in SPLITS}
+    for tracks in kept.values():
+        artists[tracks[0].split].update(track.artist for track in tracks if track.artist)
+    shared = {(a, b): tuple(sorted(artists[a] & artists[b])) for a, b in combinations(SPLITS, 2)}
     return FmaReading(
         collections=tuple(collections),
         splits=tuple(kept[int(c.id)][0].split for c in collections),
@@ -187,7 +149,7 @@ def _select(albums: dict[int, list[Track]], loose: int, kind: _Kind, source: Pat
         dropped=MappingProxyType(dropped),
         shifted=sum(tracks[0].number == 0 for tracks in kept.values()),
         loose=loose,
-        shared_artists=_artists_in_both(kept),
+        shared_artists=MappingProxyType(shared),
     )
 
 
@@ -207,29 +169,12 @@ def _fault(tracks: list[Track]) -> str | None:
     return next((reason for reason, holds in faults.items() if holds), None)
 
 
-def _lacking(tracks: list[Track], rows: Mapping[int, int], kind: _Kind) -> str | None:
-    whole = all(track.id in rows and (np.isfinite(track.duration) or not kind.needs_duration) for track in tracks)
-    return None if whole else "features"
-
-
 def _collection(album: int, tracks: list[Track], kind: _Kind, values: NDArray[np.floating[Any]]) -> Collection:
-    items = [
-        Item(
-            str(track.id),
-            track.title,
-            artist=track.artist,
-            details=MappingProxyType({"genre": track.genre} if track.genre else {}),
-        )
-        for track in tracks
-    ]
+    items = []
+    for track in tracks:
+        details = MappingProxyType({"genre": track.genre} if track.genre else {})
+        items.append(Item(str(track.id), track.title, artist=track.artist, details=details))
     return Collection(str(album), items, kind.of(values, tracks), kind.names, title=tracks[0].album_title)
-
-
-def _artists_in_both(kept: Mapping[int, list[Track]]) -> Mapping[tuple[str, str], tuple[str, ...]]:
-    artists: dict[str, set[str]] = {split: set() for split in SPLITS}
-    for tracks in kept.values():
-        artists[tracks[0].split].update(track.artist for track in tracks if track.artist)
-    return MappingProxyType({(a, b): tuple(sorted(artists[a] & artists[b])) for a, b in combinations(SPLITS, 2)})
 
 
 def _check_split(split: str) -> str:

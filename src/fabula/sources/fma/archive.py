@@ -95,18 +95,7 @@ class FeatureTable:
 
 
 def find_tables(path: str | os.PathLike[str]) -> Path:
-    """Where the tables are: the folder that holds them, or the archive.
-
-    Parameters
-    ----------
-    path
-        The archive, the folder it lies in, or a folder with the tables (as unpacked, or one level up).
-
-    Raises
-    ------
-    FileError
-        When they are not there, or the archive is not one to open.
-    """
+    """Where the tables are, which may lie unpacked one level down: the folder that holds them, or the archive."""
     source = Path(path)
     if source.is_dir():
         for folder in (source, source / "fma_metadata"):
@@ -122,14 +111,7 @@ def find_tables(path: str | os.PathLike[str]) -> Path:
 
 
 def check_archive(path: Path) -> dict[str, zipfile.ZipInfo]:
-    """The three tables in an archive, by name.
-
-    Raises
-    ------
-    FileError
-        When it is no archive, lacks a table or has it twice, has a member that points outside, or declares a table
-        beyond all measure.
-    """
+    """The three tables in an archive, by name; no member may point outside of it, or be beyond all measure."""
     try:
         with zipfile.ZipFile(path) as archive:
             members = archive.infolist()
@@ -184,13 +166,8 @@ def read_librosa(source: Path) -> FeatureTable:
     The first reading is kept beside the table, and used as long as the table is the same.
     """
     folder = source if source.is_dir() else source.parent
-    label = {
-        "format": "fabula-fma-features",
-        "version": 1,
-        "features": list(LIBROSA),
-        "statistics": list(STATISTICS),
-        "table": _stamp(source, "features.csv"),
-    }
+    label: dict[str, Any] = {"format": "fabula-fma-features", "version": 1}
+    label |= {"features": list(LIBROSA), "statistics": list(STATISTICS), "table": _stamp(source, "features.csv")}
     table = _load(folder, label)
     if table is None:
         table = _parse_librosa(source)
@@ -243,7 +220,7 @@ def _open_rows(source: Path, name: str) -> Iterator[Reader]:
 
 def _find_columns(header: Sequence[Sequence[str]], wanted: Sequence[tuple[str, ...]], where: str) -> Ints:
     """Where each wanted column is, by its names in the header rows."""
-    rows = list(takewhile(_is_header, header))
+    rows = list(takewhile(lambda row: _is_data(row) and any(map(str.strip, row)) and not row[0].isdecimal(), header))
     if not any(cell.strip() for row in header for cell in row):
         raise FileError(f"{where}: is empty; {_AGAIN}")
     if len(rows) < len(header):
@@ -258,10 +235,6 @@ def _find_columns(header: Sequence[Sequence[str]], wanted: Sequence[tuple[str, .
     if twice is not None:
         raise FileError(f"{where}: column {twice} is there twice")
     return np.array([columns[name] for name in wanted], dtype=np.intp)
-
-
-def _is_header(row: Sequence[str]) -> bool:
-    return any(cell.strip() for cell in row) and row[0] != "track_id" and not row[0].isdecimal()
 
 
 def _is_data(row: Sequence[str]) -> bool:
@@ -296,21 +269,11 @@ def _track(row: Sequence[str], columns: list[int], where: str) -> Track:
     if cells["split"] not in SPLITS:
         raise FileError(f"{where}: the split must be one of {', '.join(SPLITS)}; got {cells['split'][:40]!r}")
 
-    def whole(name: str) -> int | None:
-        return _whole(cells[name], f"{where}, column {_TRACKS[name]}") if cells[name] else None
-
-    return Track(
-        id=_whole(row[0], where),
-        album=whole("album"),
-        album_tracks=whole("album_tracks"),
-        album_title=cells["album_title"],
-        artist=cells["artist"],
-        number=whole("number"),
-        duration=_number(cells["duration"], f"{where}, column {_TRACKS['duration']}"),
-        title=cells["title"],
-        genre=cells["genre"],
-        split=cells["split"],
-    )
+    values: dict[str, Any] = dict(cells)
+    for name in ("album", "album_tracks", "number"):
+        values[name] = _whole(cells[name], f"{where}, column {_TRACKS[name]}") if cells[name] else None
+    values["duration"] = _number(cells["duration"], f"{where}, column {_TRACKS['duration']}")
+    return Track(id=_whole(row[0], where), **values)
 
 
 def _check_ids(ids: Sequence[int] | NDArray[np.int64], where: str) -> None:

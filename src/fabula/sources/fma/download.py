@@ -41,30 +41,7 @@ def fetch_fma(
 
     A download that was interrupted goes on where it stopped: what has come is kept as ``fma_metadata.zip.part`` and
     gets its name only when its checksum is right. While one download writes there, a second stops and says so.
-
-    Parameters
-    ----------
-    folder
-        Where to put it; made when absent.
-    url, sha1
-        Where it is, and what it must be.
-    progress
-        Called with the bytes there are and the bytes there will be (None where the server does not say).
-
-    Returns
-    -------
-    Path of the archive, for :func:`fabula.sources.fma.albums.read_fma`.
-
-    Raises
-    ------
-    FileError
-        When the server cannot be reached, does not have it, or sends something else; or when another download
-        writes into the folder.
-
-    Examples
-    --------
-    >>> fetch_fma("data")  # doctest: +SKIP
-    PosixPath('data/fma_metadata.zip')
+    ``progress`` is told the bytes there are, and will be (None where the server does not say).
     """
     if not url.lower().startswith(("https://", "http://")):
         raise InputError(f"the address of FMA must start with https:// or http://; got {url!r}")
@@ -90,9 +67,8 @@ def _alone(part: Path) -> Iterator[None]:
     with _explain(part, "be written"):
         file = take(path, mode=0o666)
     if file is None:
-        raise FileError(
-            f"{shown(part)}: another download is writing it; wait until that one ends, or fetch into another folder"
-        )
+        hint = "wait until that one ends, or fetch into another folder"
+        raise FileError(f"{shown(part)}: another download is writing it; {hint}")
     try:
         yield
     finally:
@@ -105,9 +81,8 @@ def _is_there(target: Path, sha1: str) -> bool:
         return False
     found = _sha1_of(target)
     if found != sha1.lower():
-        raise FileError(
-            f"{shown(target)}: is not the archive wanted (SHA-1 {found}, not {sha1}); move it away and fetch again"
-        )
+        wrong = f"is not the archive wanted (SHA-1 {found}, not {sha1})"
+        raise FileError(f"{shown(target)}: {wrong}; move it away and fetch again")
     check_archive(target)
     return True
 
@@ -123,10 +98,8 @@ def _download(url: str, part: Path, progress: _Tell | None) -> None:
             size = _size(part)
             idle, most = (0, size) if size > most else (idle + 1, most)
             if most == had and isinstance(cut.__cause__, urllib.error.URLError):
-                raise FileError(
-                    f"{url}: cannot be reached ({cut}); check the network, or put the file at "
-                    f"{shown(part.with_suffix(''))} by other means"
-                ) from cut
+                hint = f"check the network, or put the file at {shown(part.with_suffix(''))} by other means"
+                raise FileError(f"{url}: cannot be reached ({cut}); {hint}") from cut
             if idle >= _TRIES:
                 raise FileError(f"{url}: the download broke off ({cut}); run it again to go on from there") from cut
             time.sleep(_PAUSE * 2**idle if idle else 0.0)
@@ -168,21 +141,19 @@ def _append(
     """Write what comes behind what is there; returns how many bytes that makes."""
     done = start
     with part.open("ab" if start else "wb") as file:
-        while block := _read(response):
+        while True:
+            try:
+                block = response.read(_BLOCK)
+            except _CONNECTION as error:
+                raise _Cut(_reason(error)) from error
+            if not block:
+                return done
             done += len(block)
             if done > _LARGEST:
                 raise FileError(f"{shown(part)}: more than {_LARGEST:,} bytes came; this is not the archive")
             file.write(block)
             if progress is not None:
                 progress(done, total)
-    return done
-
-
-def _read(response: http.client.HTTPResponse) -> bytes:
-    try:
-        return response.read(_BLOCK)
-    except _CONNECTION as error:
-        raise _Cut(_reason(error)) from error
 
 
 def _check_complete(error: urllib.error.HTTPError, url: str, part: Path, start: int) -> None:
@@ -202,9 +173,8 @@ def _check(part: Path, url: str, sha1: str) -> None:
     found, size = _sha1_of(part), _size(part)
     try:
         if found != sha1.lower():
-            raise FileError(
-                f"{url}: what came is not the archive wanted (SHA-1 {found}, not {sha1}; {size:,} bytes); removed"
-            )
+            wrong = f"is not the archive wanted (SHA-1 {found}, not {sha1}; {size:,} bytes)"
+            raise FileError(f"{url}: what came {wrong}; removed")
         check_archive(part)
     except FileError:
         _remove(part)

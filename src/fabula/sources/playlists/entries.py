@@ -33,27 +33,14 @@ _RESERVED = ":/?#[]@!$&'()*+,;=%~|"  # a bar starts Kodi's options
 
 @dataclass(frozen=True)
 class Entry:
-    """One entry of a playlist.
+    """One entry of a playlist."""
 
-    Parameters
-    ----------
-    location
-        A path, relative to the folder of the playlist or absolute, or an address; "" where the file gives none.
-    title, artist
-        What to call it; "" where the file does not say.
-    duration
-        Seconds, or None.
-    details
-        What else the file says of it, by name; numbers are features.
-    raw
-        Its text in the file it came from: before the location, the location as written, and after it.
-    """
-
-    location: str
+    location: str  # a path, relative to the folder of the playlist or absolute, or an address; "" where none is given
     title: str = ""
     artist: str = ""
-    duration: float | None = None
-    details: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}), hash=False)
+    duration: float | None = None  # in seconds
+    details: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}), hash=False)  # numbers are features
+    # its text in the file it came from: before the location, the location as written, and after it
     raw: tuple[str, str, str] | None = field(default=None, compare=False, repr=False)
 
     @property
@@ -74,36 +61,18 @@ class Entry:
 
 @dataclass(frozen=True)
 class Playlist:
-    """Entries in order, and what a file needs to be written back as it was.
-
-    Parameters
-    ----------
-    entries
-        In order.
-    title
-        What to call it.
-    format
-        The name of the format when it was read from a file ("m3u", "pls", ...), else "".
-    folder
-        Where relative locations start from.
-    head, joint, tail
-        Text of the file before the first entry, between two entries, and after the last one.
-    text, read
-        The whole text of the file, and the entries in the order in which they were read.
-    script
-        How the file puts text into bytes.
-    """
+    """Entries in order, and what a file needs to be written back as it was."""
 
     entries: tuple[Entry, ...]
     title: str = ""
-    format: str = ""
-    folder: Path | None = None
-    head: str = field(default="", compare=False, repr=False)
-    tail: str = field(default="", compare=False, repr=False)
-    text: str = field(default="", compare=False, repr=False)
-    read: tuple[Entry, ...] = field(default=(), compare=False, repr=False)
-    script: Script = field(default=Script(), compare=False, repr=False)
-    joint: str = field(default="", compare=False, repr=False)
+    format: str = ""  # the name of the format of the file it was read from, such as "m3u"
+    folder: Path | None = None  # where relative locations start from
+    head: str = field(default="", compare=False, repr=False)  # the text before the first entry,
+    tail: str = field(default="", compare=False, repr=False)  # after the last one,
+    text: str = field(default="", compare=False, repr=False)  # and all of it
+    read: tuple[Entry, ...] = field(default=(), compare=False, repr=False)  # the entries in the order of the file
+    script: Script = field(default=Script(), compare=False, repr=False)  # how the file puts text into bytes
+    joint: str = field(default="", compare=False, repr=False)  # the text between two entries
 
     def __len__(self) -> int:
         return len(self.entries)
@@ -121,29 +90,16 @@ Comments = Mapping[int, str]
 class PlaylistFormat:
     """A kind of playlist file. A new one is a module with a ``FORMAT``, and a line in ``formats.py``.
 
-    Parameters
-    ----------
-    name
-        What :attr:`Playlist.format` says of a playlist read from such a file.
-    endings
-        The endings of such files, with the dot, in lower case.
-    read
-        Path -> playlist.
-    write
-        Playlist and comments -> the text of the file. Comments are position -> text: each stands before the entry
-        at that position and takes the place of those that start a side; None leaves all as it is.
-    location
-        A location -> how such a file spells it.
-    unicode_endings
-        The endings whose files are always UTF-8.
+    ``write`` makes the text of a file of a playlist and comments, position -> text: each stands before the entry at
+    that position and takes the place of those that start a side; None leaves all as it is.
     """
 
-    name: str
-    endings: tuple[str, ...]
+    name: str  # what :attr:`Playlist.format` says of a playlist read from such a file
+    endings: tuple[str, ...]  # of such files, with the dot, in lower case
     read: Callable[[str | os.PathLike[str]], Playlist]
     write: Callable[[Playlist, Comments | None], str]
-    location: Callable[[str], str]
-    unicode_endings: tuple[str, ...] = ()
+    location: Callable[[str], str]  # a location -> how such a file spells it
+    unicode_endings: tuple[str, ...] = ()  # those whose files are always UTF-8
 
 
 def check_count(path: str | os.PathLike[str], count: int) -> None:
@@ -163,8 +119,6 @@ def is_address(location: str) -> bool:
 def is_relative(location: str) -> bool:
     """Whether a location is a path that starts from the folder of its playlist.
 
-    Examples
-    --------
     >>> [is_relative(p) for p in ("a/b.mp3", "/a.mp3", r"C:\\a.mp3", "http://x/a.mp3")]
     [True, False, False, False]
     """
@@ -174,8 +128,6 @@ def is_relative(location: str) -> bool:
 def from_uri(uri: str) -> str:
     """A URI as a plain path; as it is when it is not a file.
 
-    Examples
-    --------
     >>> from_uri("file:///C:/My%20Music/a.mp3"), from_uri("a%20b.mp3"), from_uri("http://x/a%20b")
     ('C:/My Music/a.mp3', 'a b.mp3', 'http://x/a%20b')
     """
@@ -194,8 +146,6 @@ def from_uri(uri: str) -> str:
 def to_uri(location: str) -> str:
     """A location as a URI: absolute paths as file URIs, relative ones as relative references.
 
-    Examples
-    --------
     >>> to_uri("a b.mp3"), to_uri("/m/ü.mp3"), to_uri(r"C:\\m\\a.mp3")
     ('a%20b.mp3', 'file:///m/%C3%BC.mp3', 'file:///C:/m/a.mp3')
     """
@@ -260,14 +210,14 @@ def _exists(location: str, folder: Path) -> bool:
         return False
 
 
-# What XSPF and JSPF share: numbers in meta elements, and durations in milliseconds.
+# What XSPF and JSPF share: names of details, numbers in meta elements, and durations in milliseconds.
+
+DETAILS = ("album", "trackNum", "annotation", "identifier", "info", "image")
 
 
 def meta_numbers(pairs: Iterable[tuple[str, Any]]) -> dict[str, float]:
     """The finite numbers among meta values, by the last part of what they are said to be.
 
-    Examples
-    --------
     >>> meta_numbers([("https://example.org/ns/energy", "0.5"), ("mood", "calm")])
     {'energy': 0.5}
     """

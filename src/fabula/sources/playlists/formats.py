@@ -20,18 +20,7 @@ PLAYLIST_ENDINGS = tuple(ending for form in FORMATS for ending in form.endings)
 
 
 def format_of(path: str | os.PathLike[str]) -> PlaylistFormat:
-    """The format of a playlist, told by the ending of its name.
-
-    Raises
-    ------
-    InputError
-        When no format has the ending.
-
-    Examples
-    --------
-    >>> format_of("Mix.M3U8").name
-    'm3u'
-    """
+    """The format of a playlist, told by the ending of its name."""
     ending = Path(path).suffix.lower()
     for form in FORMATS:
         if ending in form.endings:

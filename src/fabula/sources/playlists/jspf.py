@@ -15,29 +15,17 @@ from typing import Any
 from fabula.core.files.encoding import read_text
 from fabula.errors import FileError
 from fabula.sources.json_spans import elements, first_value, member
-from fabula.sources.playlists.entries import (
-    MOST_BYTES,
-    Comments,
-    Entry,
-    Playlist,
-    PlaylistFormat,
-    check_count,
-    from_uri,
-    meta_name,
-    meta_numbers,
-    milliseconds,
-    to_uri,
-)
+from fabula.sources.playlists import entries
+from fabula.sources.playlists.entries import Comments, Entry, Playlist, PlaylistFormat
 
 _OBJECTS_EACH = 20  # that a track may have, on the average of a full playlist
-_SIDE = meta_name("side")
-_DETAILS = ("album", "trackNum", "annotation", "identifier", "info", "image")
+_SIDE = entries.meta_name("side")
 
 
 def read_jspf(path: str | os.PathLike[str]) -> Playlist:
     """Read a JSPF playlist."""
-    text, script = read_text(path, "a JSPF playlist", ["utf-8"], most=MOST_BYTES)
-    check_count(path, (text.count("{") + text.count("[")) // _OBJECTS_EACH)
+    text, script = read_text(path, "a JSPF playlist", ["utf-8"], most=entries.MOST_BYTES)
+    entries.check_count(path, (text.count("{") + text.count("[")) // _OBJECTS_EACH)
     try:
         document = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -46,18 +34,18 @@ def read_jspf(path: str | os.PathLike[str]) -> Playlist:
     tracks = playlist.get("track") if isinstance(playlist, dict) else None
     if not isinstance(playlist, dict) or not isinstance(tracks, list):
         raise FileError(f'{path}: is not a JSPF playlist (it must be {{"playlist": {{"track": [...]}}}})')
-    check_count(path, len(tracks))
+    entries.check_count(path, len(tracks))
     if not tracks:
         raise FileError(f"{path}: the playlist is empty")
     spans = _spans(text)
-    entries = tuple(
+    found = tuple(
         _entry(f"{path}: entry {number}", track, text[start:end])
         for number, (track, (start, end)) in enumerate(zip(tracks, spans, strict=True), start=1)
     )
     head, tail = text[: spans[0][0]], text[spans[-1][1] :]
     joint = text[spans[0][1] : spans[1][0]] if len(spans) > 1 else ", "
     title = _plain(playlist.get("title"))
-    return Playlist(entries, title, "jspf", Path(path).parent, head, tail, text, entries, script, joint)
+    return Playlist(found, title, "jspf", Path(path).parent, head, tail, text, found, script, joint)
 
 
 def _spans(text: str) -> list[tuple[int, int]]:
@@ -73,21 +61,17 @@ def _entry(where: str, track: Any, text: str) -> Entry:
     if not isinstance(track, dict):
         raise FileError(f"{where} must be an object; got {type(track).__name__}")
     uri = _first(track.get("location")) or _first(track.get("identifier"))
-    if not uri and not _plain(track.get("title")):
+    title = _plain(track.get("title"))
+    if not uri and not title:
         raise FileError(f"{where} has neither a location nor a title")
-    details: dict[str, Any] = {name: _first(track.get(name)) for name in _DETAILS if _first(track.get(name))}
+    details: dict[str, Any] = {name: _first(track.get(name)) for name in entries.DETAILS if _first(track.get(name))}
     metas = track.get("meta")
     for meta in metas if isinstance(metas, list) else [metas]:
         if isinstance(meta, dict):
-            details |= meta_numbers((name, value) for name, value in meta.items() if not isinstance(value, bool))
-    return Entry(
-        from_uri(uri),
-        _plain(track.get("title")),
-        _plain(track.get("creator")),
-        milliseconds(track.get("duration")),
-        MappingProxyType(details),
-        _cut(text),
-    )
+            numbers = ((name, value) for name, value in meta.items() if not isinstance(value, bool))
+            details |= entries.meta_numbers(numbers)
+    artist, seconds = _plain(track.get("creator")), entries.milliseconds(track.get("duration"))
+    return Entry(entries.from_uri(uri), title, artist, seconds, MappingProxyType(details), _cut(text))
 
 
 def _cut(track: str) -> tuple[str, str, str]:
@@ -131,19 +115,14 @@ def _with_comment(track: dict[str, Any], comment: str | None) -> dict[str, Any]:
 
 
 def _track(entry: Entry) -> dict[str, Any]:
-    track: dict[str, Any] = {"location": [to_uri(entry.location)]} if entry.location else {}
+    track: dict[str, Any] = {"location": [entries.to_uri(entry.location)]} if entry.location else {}
     texts = {"title": entry.title, "creator": entry.artist, "album": entry.details.get("album")}
     track |= {name: text for name, text in texts.items() if text}
     if entry.duration is not None and math.isfinite(entry.duration):
         track["duration"] = round(entry.duration * 1000)
     if entry.numbers:
-        track["meta"] = [{meta_name(name): repr(value)} for name, value in entry.numbers.items()]
+        track["meta"] = [{entries.meta_name(name): repr(value)} for name, value in entry.numbers.items()]
     return track
-
-
-def jspf_location(location: str) -> str:
-    """A location as a JSON string."""
-    return json.dumps(to_uri(location))
 
 
 def _first(value: Any) -> str:
@@ -154,4 +133,6 @@ def _plain(value: Any) -> str:
     return value.strip() if isinstance(value, str) else str(value) if type(value) in (int, float) else ""
 
 
-FORMAT = PlaylistFormat("jspf", (".jspf",), read_jspf, write_jspf, jspf_location)
+FORMAT = PlaylistFormat(
+    "jspf", (".jspf",), read_jspf, write_jspf, lambda location: json.dumps(entries.to_uri(location))
+)

@@ -124,13 +124,12 @@ def write_m3u(playlist: Playlist, comments: Comments | None = None) -> str:
     for position, entry in enumerate(playlist.entries):
         if comments and position in comments:
             text += f"# {text_lines.one_line(comments[position])}{end}"
-        text += _restore(entry.raw, comments) if kept and entry.raw else _block(entry, end)
+        if kept and entry.raw:
+            before, *rest = entry.raw
+            text += "".join([before if comments is None else text_lines.without_breaks(before), *rest])
+        else:
+            text += _block(entry, end)
     return text_lines.end_like(text + playlist.tail, playlist.text) if kept else text
-
-
-def _restore(raw: tuple[str, str, str], comments: Comments | None) -> str:
-    before = raw[0] if comments is None else text_lines.without_breaks(raw[0])
-    return before + raw[1] + raw[2]
 
 
 def _block(entry: Entry, end: str) -> str:

@@ -28,18 +28,6 @@ __all__ = ["PLAYLIST_ENDINGS", "Entry", "Playlist", "collection_of", "playlist_o
 def read_playlist(path: str | os.PathLike[str]) -> Playlist:
     """Read a playlist; the format is told by the ending of the name.
 
-    Parameters
-    ----------
-    path
-        A .m3u, .m3u8, .pls, .xspf or .jspf file.
-
-    Raises
-    ------
-    FileError
-        When it cannot be read, is not what its ending says, has no entry, or an entry has no location.
-    InputError
-        When the ending is unknown.
-
     Examples
     --------
     >>> import tempfile
@@ -71,27 +59,8 @@ def write_playlist(
     Every entry is written, also those that are no files or whose file is missing. Relative locations are rewritten
     where the folder is another one, so that they still lead to the same files.
 
-    Parameters
-    ----------
-    path
-        A .m3u, .m3u8, .pls, .xspf or .jspf file.
-    playlist
-        As it was read, or from :func:`playlist_of`.
-    ordering
-        Indices of all the entries in the new order, shape (n,); by default the order stays.
-    comments
-        Position, from 0 -> what to say before the entry there, for example ``{0: "Side A", 5: "Side B"}``. They take
-        the place of comments that start a side ("Side B, ...") in the file that was read; formats without comments
-        leave them out. None keeps the comments as they are.
-
-    Returns
-    -------
-    The path written.
-
-    Raises
-    ------
-    InputError
-        When the format cannot hold an entry, or a comment has a position that does not exist.
+    Comments are position, from 0 -> what to say before the entry there: ``{0: "Side A", 5: "Side B"}``. They take the
+    place of comments that start a side in the file that was read; None keeps these as they are.
     """
     form = format_of(path)
     target = Path(path)
@@ -102,7 +71,7 @@ def write_playlist(
         if not 0 <= position < len(entries):
             raise InputError(f"a comment must stand at one of positions 0 to {len(entries) - 1}; got {position}")
     if playlist.folder is not None:
-        entries = tuple(_relocate_entry(entry, playlist.folder, target.parent, form) for entry in entries)
+        entries = tuple(_move_entry(entry, playlist.folder, target.parent, form) for entry in entries)
     text = form.write(replace(playlist, entries=entries), comments)
     script = playlist.script if playlist.format == form.name else Script()
     if target.suffix.lower() in form.unicode_endings and not script.encoding.startswith("utf"):
@@ -113,7 +82,7 @@ def write_playlist(
         raise FileError(f"{path}: cannot be written ({error.object[error.start]!r} is no text)") from error
 
 
-def _relocate_entry(entry: Entry, old: Path, new: Path, form: PlaylistFormat) -> Entry:
+def _move_entry(entry: Entry, old: Path, new: Path, form: PlaylistFormat) -> Entry:
     location = move_location(entry.location, old, new) if entry.location else ""
     if location == entry.location:
         return entry
@@ -122,20 +91,10 @@ def _relocate_entry(entry: Entry, old: Path, new: Path, form: PlaylistFormat) ->
 
 
 def collection_of(playlist: Playlist, path: str | os.PathLike[str]) -> Collection:
-    """The items of a playlist.
+    """The items of a playlist, called by the name of its file.
 
-    Parameters
-    ----------
-    playlist
-        What was read.
-    path
-        The file it was read from; the collection is called by its name.
-
-    Returns
-    -------
-    Items whose id is their location (their number where there is none) and whose path starts from the folder of the
-    playlist ("" when they are not files); features: ``duration`` in seconds, and the numbers that the playlist gives;
-    NaN where there is none.
+    Their ids are their locations (their numbers where there is none), their paths start from the folder of the playlist
+    ("" when they are not files); features: ``duration`` in seconds and the numbers that it gives, NaN where none.
     """
     folder = Path(path).parent
     items = [
@@ -157,19 +116,8 @@ def collection_of(playlist: Playlist, path: str | os.PathLike[str]) -> Collectio
 def playlist_of(collection: Collection, *, features: Sequence[str] = ()) -> Playlist:
     """A new playlist of the items of a collection, in its order.
 
-    Relative paths start from the working folder; the duration of an entry is the length of its item.
-
-    Parameters
-    ----------
-    collection
-        Its items must have a path, or an address as their id.
-    features
-        Names of features to write beside the entries.
-
-    Raises
-    ------
-    InputError
-        When an item is neither a file nor an address.
+    Relative paths start from the working folder; the duration of an entry is the length of its item. The features named
+    are written beside the entries.
     """
     values = collection.columns(list(features))
     entries = []

@@ -9,10 +9,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from fabula.core.collection import Collection, Item
 from fabula.core.files.encoding import read_text
 from fabula.errors import FabulaError
-from fabula.media.medium import Medium
 from fabula.media.registry import find_medium, medium_of_file
 from fabula.sources.playlists.entries import Playlist
 from fabula.sources.playlists.m3u import read_m3u
@@ -25,20 +23,19 @@ _MOST = 1 << 22  # bytes of a list that are looked through
 
 def open_playlist(paths: Sequence[str], _: Opening) -> Source:
     """Open a playlist; its medium is that of its first file, music where no file says."""
-    path = Path(paths[0])
-    playlist = read_playlist(path)
-    collection = collection_of(playlist, path)
-    return _source(path, playlist, collection, _medium_of(collection))
+    return _source(Path(paths[0]), read_playlist(paths[0]))
 
 
 def open_list(paths: Sequence[str], opening: Opening) -> Source:
     """Open a list of files: a playlist without anything but their names; what a file says of itself is read."""
-    path = Path(paths[0])
-    playlist = read_m3u(path)
-    collection = collection_of(playlist, path)
-    medium = _medium_of(collection)
-    items = tuple(_read_tags(item, medium) if opening.may_read(item.path) else item for item in collection.items)
-    return _source(path, playlist, replace(collection, items=items), medium)
+    source = _source(Path(paths[0]), read_m3u(paths[0]))
+    items = list(source.collection.items)
+    for number, item in enumerate(items):
+        if opening.may_read(item.path):
+            said = source.medium.read_item(item.path)
+            details = {**item.details, **said.details}
+            items[number] = replace(item, title=said.title, artist=said.artist, details=details)
+    return replace(source, collection=replace(source.collection, items=tuple(items)))
 
 
 def is_list(path: str) -> bool:
@@ -59,19 +56,11 @@ def is_list(path: str) -> bool:
     return bool(named) and all(medium is not None and ".txt" not in medium.endings for medium in media)
 
 
-def _medium_of(collection: Collection) -> Medium:
+def _source(path: Path, playlist: Playlist) -> Source:
+    collection = collection_of(playlist, path)
     known = (medium_of_file(Path(item.path).suffix) for item in collection.items if item.path)
-    return next((one for one in known if one is not None), None) or find_medium("music")
-
-
-def _source(path: Path, playlist: Playlist, collection: Collection, medium: Medium) -> Source:
+    medium = next((one for one in known if one is not None), None) or find_medium("music")
     return Source(path, collection, medium, files=True, playlist=playlist, rows=tuple(range(len(collection))))
-
-
-def _read_tags(item: Item, medium: Medium) -> Item:
-    """The item of a file with what the file says of itself."""
-    said = medium.read_item(item.path)
-    return replace(item, title=said.title, artist=said.artist, details={**item.details, **said.details})
 
 
 READER = Reader("playlist", open_playlist, PLAYLIST_ENDINGS)

@@ -81,21 +81,17 @@ def write_pls(playlist: Playlist, comments: Comments | None = None) -> str:
     blocks = []
     for position, entry in enumerate(playlist.entries):
         comment = f"; {text_lines.one_line(comments[position])}{end}" if comments and position in comments else ""
-        block = _restore(entry.raw, comments) if kept and entry.raw else _block(entry, end)
+        block = text_lines.terminate("".join(entry.raw)) if kept and entry.raw else _block(entry, end)
+        block = block if comments is None else text_lines.without_breaks(block)
         blocks.append(comment + block.replace(_NUMBER, str(position + 1)))
     if not kept:
         title = f"X-GNOME-Title={text_lines.one_line(playlist.title)}\n" if playlist.title else ""
         return f"[playlist]\n{title}{''.join(blocks)}NumberOfEntries={len(playlist)}\nVersion=2\n"
-    if _is_by_key(playlist.text):
+    numbers = [match[3] for match in map(_NUMBERED.match, text_lines.lines_of(playlist.text)) if match]
+    if len(list(groupby(numbers))) > len(set(numbers)):  # all the files, then all the titles, then all the lengths
         blocks = _by_key(blocks)
-    return text_lines.end_like(
-        _set_count(playlist.head + "".join(blocks) + playlist.tail, len(playlist)), playlist.text
-    )
-
-
-def _restore(raw: tuple[str, str, str], comments: Comments | None) -> str:
-    block = "".join(raw)
-    return text_lines.terminate(block if comments is None else text_lines.without_breaks(block))
+    text = _set_count(playlist.head + "".join(blocks) + playlist.tail, len(playlist))
+    return text_lines.end_like(text, playlist.text)
 
 
 def _block(entry: Entry, end: str) -> str:
@@ -113,12 +109,6 @@ def _set_count(text: str, count: int) -> str:
 def pls_location(location: str) -> str:
     """A location as the value of File1."""
     return text_lines.writable_line(location, "PLS")
-
-
-def _is_by_key(text: str) -> bool:
-    """Whether the file lists all the files, then all the titles, then all the lengths."""
-    numbers = [match[3] for match in map(_NUMBERED.match, text_lines.lines_of(text)) if match]
-    return len(list(groupby(numbers))) > len(set(numbers))
 
 
 def _by_key(blocks: list[str]) -> list[str]:

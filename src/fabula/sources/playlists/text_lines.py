@@ -45,8 +45,6 @@ def one_line(text: str) -> str:
 def is_break(comment: str) -> bool:
     """Whether a comment marks the start of a side, as :func:`write_playlist` writes it.
 
-    Examples
-    --------
     >>> is_break("# Side B"), is_break("; Side A, 21:30"), is_break("# Sidewalk"), is_break("# my favourite side")
     (True, True, False, False)
     """
@@ -61,8 +59,6 @@ def without_breaks(text: str) -> str:
 def split_label(label: str) -> tuple[str, str]:
     """Artist and title of "Artist - Title"; no artist where that is not clear.
 
-    Examples
-    --------
     >>> split_label("Can - Vitamin C"), split_label("01 - Intro"), split_label("A - B - C")
     (('Can', 'Vitamin C'), ('', '01 - Intro'), ('', 'A - B - C'))
     """
@@ -89,13 +85,7 @@ def seconds_text(duration: float | None) -> str:
 
 
 def writable_line(location: str, what: str) -> str:
-    """A location that can stand on a line of its own.
-
-    Raises
-    ------
-    InputError
-        When it is empty or holds a line break.
-    """
+    """A location that can stand on a line of its own."""
     if not location.strip():
         raise InputError(f"{what} cannot hold an entry without a location; write .xspf or .jspf")
     if "\r" in location or "\n" in location:

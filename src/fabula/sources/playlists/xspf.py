@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
@@ -19,19 +18,8 @@ from xml.sax.saxutils import escape, quoteattr
 
 from fabula.core.files.encoding import decode, read_bytes
 from fabula.errors import FileError
-from fabula.sources.playlists.entries import (
-    MOST_BYTES,
-    Comments,
-    Entry,
-    Playlist,
-    PlaylistFormat,
-    check_count,
-    from_uri,
-    meta_name,
-    meta_numbers,
-    milliseconds,
-    to_uri,
-)
+from fabula.sources.playlists import entries
+from fabula.sources.playlists.entries import Comments, Entry, Playlist, PlaylistFormat
 from fabula.sources.playlists.text_lines import is_break, one_line
 
 _TAG = re.compile(rb"<[^>\"']*(?:\"[^\"]*\"[^>\"']*|'[^']*'[^>\"']*)*>")
@@ -42,17 +30,16 @@ _VLC_ID = re.compile(r"<vlc:id>\s*(\d+)\s*</vlc:id>")
 _VLC_ITEM = re.compile(r"(<vlc:item\s+tid=[\"'])(\d+)")
 _VLC_GROUP = re.compile(r"(</?(?:vlc:node|extension)\b[^>]*>)")
 _ELEMENTS_EACH = 20  # that a track may have, on the average of a full playlist
-_DETAILS = ("album", "trackNum", "annotation", "identifier", "info", "image")
 
 
 def read_xspf(path: str | os.PathLike[str]) -> Playlist:
     """Read an XSPF playlist; a document type or an entity of its own is refused."""
-    content = read_bytes(path, most=MOST_BYTES)
+    content = read_bytes(path, most=entries.MOST_BYTES)
     declared = _DECLARED.match(content.lstrip()[:200])
     text, script = decode(content, path, "an XSPF playlist", [declared[1].decode() if declared else "utf-8"])
     data = text.encode("utf-8", "surrogatepass")
     try:
-        spans = _spans(path, data)
+        head, parts, tail = _cut(path, data)
         root = ET.fromstring(data, ET.XMLParser(encoding="utf-8"))
     except (expat.ExpatError, ET.ParseError) as error:
         raise FileError(f"{path}: is not an XSPF playlist (broken XML: {error})") from error
@@ -61,17 +48,16 @@ def read_xspf(path: str | os.PathLike[str]) -> Playlist:
     tracks = [track for group in _children(root, "trackList") for track in _children(group, "track")]
     if not tracks:
         raise FileError(f"{path}: the playlist is empty")
-    entries = tuple(
-        _entry(f"{path}: entry {number}", track, tuple(part.decode() for part in raw))
-        for number, (track, raw) in enumerate(zip(tracks, spans[1], strict=True), start=1)
+    found = tuple(
+        _entry(f"{path}: entry {number}", track, raw)
+        for number, (track, raw) in enumerate(zip(tracks, parts, strict=True), start=1)
     )
-    head, tail = spans[0].decode(), spans[2].decode()
     script = replace(script, errors="xmlcharrefreplace")
-    return Playlist(entries, _text(root, "title"), "xspf", Path(path).parent, head, tail, text, entries, script)
+    return Playlist(found, _text(root, "title"), "xspf", Path(path).parent, head, tail, text, found, script)
 
 
-def _spans(path: str | os.PathLike[str], data: bytes) -> tuple[bytes, list[tuple[bytes, bytes, bytes]], bytes]:
-    """The bytes before the tracks; of each track before, in and after its location; after the tracks."""
+def _cut(path: str | os.PathLike[str], data: bytes) -> tuple[str, list[tuple[str, str, str]], str]:
+    """The text before the tracks; of each track before, in and after its location; after the tracks."""
     parser = expat.ParserCreate("utf-8", " ")
     stack: list[str] = []
     cuts: list[list[int]] = []  # per track: start and end of its location, end of the track
@@ -84,12 +70,12 @@ def _spans(path: str | os.PathLike[str], data: bytes) -> tuple[bytes, list[tuple
     def on_start(name: str, _: Any) -> None:
         nonlocal first, elements
         elements += 1
-        check_count(path, elements // _ELEMENTS_EACH)
+        entries.check_count(path, elements // _ELEMENTS_EACH)
         stack.append(name.rpartition(" ")[2])
         if stack == ["playlist", "trackList"] and not cuts:
             first = tag_end()
         elif stack == ["playlist", "trackList", "track"]:
-            check_count(path, len(cuts))
+            entries.check_count(path, len(cuts))
             cuts.append([])
         elif stack == ["playlist", "trackList", "track", "location"] and not cuts[-1]:
             cuts[-1].append(tag_end())
@@ -108,21 +94,22 @@ def _spans(path: str | os.PathLike[str], data: bytes) -> tuple[bytes, list[tuple
     parser.StartDoctypeDeclHandler = on_doctype
     parser.Parse(data, True)  # noqa: FBT003 - expat's own signature
     starts = [first, *(cut[2] for cut in cuts)]
-    parts = [(data[start:a], data[a:b], data[b:end]) for start, (a, b, end) in zip(starts, cuts, strict=False)]
-    return data[:first], parts, data[starts[-1] :]
+    parts = [
+        (data[start:a].decode(), data[a:b].decode(), data[b:end].decode())
+        for start, (a, b, end) in zip(starts, cuts, strict=False)
+    ]
+    return data[:first].decode(), parts, data[starts[-1] :].decode()
 
 
-def _entry(where: str, track: ET.Element, raw: tuple[str, ...]) -> Entry:
+def _entry(where: str, track: ET.Element, raw: tuple[str, str, str]) -> Entry:
     uri = _text(track, "location") or _text(track, "identifier")
     if not uri and not _text(track, "title"):
         raise FileError(f"{where} has neither a location nor a title")
-    details: dict[str, Any] = {name: _text(track, name) for name in _DETAILS if _text(track, name)}
-    details |= meta_numbers((meta.get("rel", ""), meta.text or "") for meta in _children(track, "meta"))
-    kept = (raw[0], raw[1], raw[2])
-    duration = milliseconds(_text(track, "duration"))
-    return Entry(
-        from_uri(uri), _text(track, "title"), _text(track, "creator"), duration, MappingProxyType(details), kept
-    )
+    details: dict[str, Any] = {name: _text(track, name) for name in entries.DETAILS if _text(track, name)}
+    details |= entries.meta_numbers((meta.get("rel", ""), meta.text or "") for meta in _children(track, "meta"))
+    title, artist, duration = (_text(track, name) for name in ("title", "creator", "duration"))
+    seconds = entries.milliseconds(duration)
+    return Entry(entries.from_uri(uri), title, artist, seconds, MappingProxyType(details), raw)
 
 
 def write_xspf(playlist: Playlist, comments: Comments | None = None) -> str:
@@ -161,37 +148,28 @@ def _vlc_order(playlist: Playlist) -> str:
     found = [_VLC_ID.search("".join(entry.raw)) for entry in playlist.entries if entry.raw]
     rank = {match[1]: position for position, match in reversed(list(enumerate(found))) if match}
     parts = _VLC_GROUP.split(playlist.tail)
-    return "".join(_sort_items(part, rank) for part in parts)
-
-
-def _sort_items(text: str, rank: dict[str, int]) -> str:
-    """The ids within one group of VLC's list, in the new order; as they are when one is unknown."""
-    ids = [match[2] for match in _VLC_ITEM.finditer(text)]
-    if not all(one in rank for one in ids):
-        return text
-    ordered = iter(sorted(ids, key=rank.__getitem__))
-    return _VLC_ITEM.sub(lambda match: match[1] + next(ordered), text)
+    for number, part in enumerate(parts):
+        ids = [match[2] for match in _VLC_ITEM.finditer(part)]
+        if all(one in rank for one in ids):  # a group with an unknown one stays as it is
+            ordered = iter(sorted(ids, key=rank.__getitem__))
+            parts[number] = _VLC_ITEM.sub(lambda match, ids=ordered: match[1] + next(ids), part)
+    return "".join(parts)
 
 
 def _track(entry: Entry) -> str:
-    return "\n    <track>" + "".join(f"\n      {line}" for line in _lines(entry)) + "\n    </track>"
-
-
-def _lines(entry: Entry) -> Iterator[str]:
-    if entry.location:
-        yield f"<location>{xspf_location(entry.location)}</location>"
-    for name, text in (("title", entry.title), ("creator", entry.artist), ("album", entry.details.get("album"))):
-        if text:
-            yield f"<{name}>{_escape(str(text))}</{name}>"
+    lines = [f"<location>{xspf_location(entry.location)}</location>"] if entry.location else []
+    texts = {"title": entry.title, "creator": entry.artist, "album": entry.details.get("album")}
+    lines += [f"<{name}>{_escape(str(text))}</{name}>" for name, text in texts.items() if text]
     if entry.duration is not None and math.isfinite(entry.duration):
-        yield f"<duration>{round(entry.duration * 1000)}</duration>"
-    for name, value in entry.numbers.items():
-        yield f"<meta rel={quoteattr(meta_name(name))}>{value!r}</meta>"
+        lines.append(f"<duration>{round(entry.duration * 1000)}</duration>")
+    numbers = entry.numbers.items()
+    lines += [f"<meta rel={quoteattr(entries.meta_name(name))}>{value!r}</meta>" for name, value in numbers]
+    return "\n    <track>" + "".join(f"\n      {line}" for line in lines) + "\n    </track>"
 
 
 def xspf_location(location: str) -> str:
     """A location as the text of a location element."""
-    return escape(to_uri(location))
+    return escape(entries.to_uri(location))
 
 
 def _escape(text: str) -> str:

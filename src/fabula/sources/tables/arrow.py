@@ -17,35 +17,25 @@ from fabula.sources.tables.source_table import Column, Numbers, SourceTable, tab
 
 
 def table_of_arrow(path: str, content: Any, parts: Sequence[tuple[str, int]] = ()) -> SourceTable:
-    """The table of an Arrow table, which it keeps.
-
-    Parameters
-    ----------
-    path
-        What errors call it.
-    content
-        A ``pyarrow.Table``.
-    parts
-        The names of the files of a folder, each with the row at which it begins.
-    """
+    """The table of an Arrow table, which it keeps; ``parts`` are the files of a folder and the rows they begin at."""
     pa = import_extra("pyarrow", extra="tables", purpose="reading Arrow tables")
     try:
         columns = [ArrowColumn(*pair) for pair in zip(content.column_names, content.columns, strict=True)]
     except pa.ArrowException as error:
-        raise FileError(f"{path}: cannot be read ({str(error).partition(chr(10))[0].rstrip('.')})") from error
+        raise FileError(f"{path}: cannot be read ({first_line(error)})") from error
     return replace(table_of(path, columns, content.num_rows), content=content, parts=tuple(parts))
+
+
+def first_line(error: Exception) -> str:
+    """What an error of Arrow says, without where in its code that was."""
+    return str(error).partition("\n")[0].rstrip(".")
 
 
 class ArrowColumn(Column):
     """A column of an Arrow table.
 
-    Parameters
-    ----------
-    name
-        Its name.
-    chunks
-        The ``pyarrow.ChunkedArray``. Dictionaries are taken for what they hold, decimals for floats, and what is
-        neither number, text, list nor bytes (dates, times) for text.
+    Dictionaries are taken for what they hold, decimals for floats, and what is neither number, text, list nor bytes
+    (dates, times) for text.
     """
 
     written = False
@@ -126,19 +116,13 @@ class ArrowColumn(Column):
         """The number of each cell's text (rows,), counted in the order in which they first stand, and the texts."""
         if not (self.is_text or self.is_number):
             return super().distinct
-        coded = _join(self.arrow, self._bare).dictionary_encode(null_encoding="encode")
+        bare = self.chunks.fill_null("") if self.is_text else self.chunks  # no text is "", and no number is none
+        if self.arrow.types.is_floating(self.chunks.type):  # -0.0 is 0
+            bare = self.arrow.chunked_array([np.where(self.missing, np.nan, self.values) + 0.0])
+        coded = _join(self.arrow, bare).dictionary_encode(null_encoding="encode")
         known = self.arrow.chunked_array([coded.dictionary])
         texts = _texts(self.arrow, known) if self.is_text else ArrowCells(known, text_of)
         return coded.indices.to_numpy(), texts
-
-    @property
-    def _bare(self) -> Any:
-        """The cells for telling them apart: no text is "", and no number is none; -0.0 is 0."""
-        if self.is_text:
-            return self.chunks.fill_null("")
-        if not self.arrow.types.is_floating(self.chunks.type):
-            return self.chunks
-        return self.arrow.chunked_array([np.where(self.missing, np.nan, self.values) + 0.0])
 
     def numbers(self) -> Numbers | None:
         """The cells as numbers, in the pieces of the file; None for what is no column of numbers."""
@@ -175,15 +159,7 @@ class ArrowColumn(Column):
 
 
 class ArrowCells(Lazy[Any]):
-    """Cells of an Arrow column, made when asked for; "" where missing.
-
-    Parameters
-    ----------
-    chunks
-        The column.
-    shown
-        What to make of a cell that is there; None to leave it as it is.
-    """
+    """Cells of an Arrow column, made (by ``shown``, where given) when asked for; "" where missing."""
 
     __slots__ = ("chunks", "shown")
 
@@ -196,7 +172,8 @@ class ArrowCells(Lazy[Any]):
     def tolist(self) -> list[Any]:
         """The cells."""
         show = self.shown or (lambda cell: cell)
-        return ["" if _is_none(cell) else show(cell) for cell in self.chunks.to_pylist()]
+        cells = self.chunks.to_pylist()
+        return ["" if cell is None or (type(cell) is float and cell != cell) else show(cell) for cell in cells]
 
     def part(self, rows: slice | Ints) -> ArrowCells:
         """The cells of some rows."""
@@ -205,10 +182,6 @@ class ArrowCells(Lazy[Any]):
     def __reduce__(self) -> tuple[Any, ...]:
         # A part travels with its own cells; Arrow would send the whole buffers.
         return as_objects, (self.tolist(),)
-
-
-def _is_none(cell: Any) -> bool:
-    return cell is None or (type(cell) is float and cell != cell)
 
 
 def _join(pa: Any, chunks: Any) -> Any:

@@ -10,20 +10,16 @@ import numpy as np
 from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
 from fabula.errors import FileError
-from fabula.sources.tables.roles import ADDED, ALBUMS, DISCS, find_column, plain
+from fabula.sources.playlists.entries import is_address
+from fabula.sources.tables.roles import ADDED, ALBUMS, DISCS, LIST_POSITIONS, Columns, find_column, plain
 from fabula.sources.tables.source_table import Column, SourceTable, first_wrong, numbers_of, text_of
 
 _DISC = 1000  # more tracks than a disc has
+_FEW = 100  # cells that are looked at before all are
 
 
 def rows_where(table: SourceTable, where: Mapping[str, Any]) -> Ints:
-    """Indices of the rows that have the wanted values, given as column -> value.
-
-    Raises
-    ------
-    FileError
-        When a column is not there, or no row has the values.
-    """
+    """Indices of the rows that have the wanted values, given as column -> value."""
     keep = np.ones(table.count, dtype=bool)
     for name, wanted in where.items():
         column = find_column(table, name)
@@ -42,7 +38,30 @@ def rows_where(table: SourceTable, where: Mapping[str, Any]) -> Ints:
     return np.flatnonzero(keep)
 
 
-def is_one_playlist(table: SourceTable, roles: Mapping[str, Column], kept: Ints) -> bool:
+def settle_roles(table: SourceTable, roles: dict[str, Column], asked: Columns, kept: Ints) -> dict[str, str]:
+    """Take away the roles that the table as a whole speaks against; returns heading -> name where that is another."""
+    renamed = {}
+    if "collection" in roles and asked.collection is None and _is_one_playlist(table, roles, kept):
+        album = roles.pop("collection")
+        roles.pop("collection title", None)
+        if plain(album.name) in ALBUMS and "album" not in table.columns:
+            renamed[album.name] = "album"
+        if "position" in roles and asked.position is None:
+            numbers = numbers_of(table, roles["position"])
+            distinct = numbers is not None and len(np.unique(numbers[kept])) == len(kept)
+            if not distinct or plain(roles["position"].name) not in LIST_POSITIONS:
+                del roles["position"]
+    if "path" in roles and asked.path is None and asked.id is None:
+        cells, other = roles["path"].texts(), roles.get("id")
+        parts = (cells[rows].tolist() for rows in (slice(_FEW), slice(None)))
+        if (other is None or plain(other.name) == "isrc") and all(
+            not c or is_address(c) for part in parts for c in part
+        ):
+            roles["id"] = roles.pop("path")
+    return renamed
+
+
+def _is_one_playlist(table: SourceTable, roles: Mapping[str, Column], kept: Ints) -> bool:
     """Whether the rows are one list of tracks from several albums, as streaming services export it.
 
     A column that names the album is the collection where the rows read as albums: half of them and more in albums
@@ -51,8 +70,8 @@ def is_one_playlist(table: SourceTable, roles: Mapping[str, Column], kept: Ints)
     """
     column = roles["collection"]
     codes, texts = column.distinct
-    find_column = np.unique(codes[kept])[:3] if len(kept) < len(codes) else np.arange(min(3, len(texts)))
-    if len({*texts[find_column].tolist()} - {""}) < 2:
+    some = np.unique(codes[kept])[:3] if len(kept) < len(codes) else np.arange(min(3, len(texts)))
+    if len({*texts[some].tolist()} - {""}) < 2:
         return False
     names = {plain(name) for name in table.columns}
     if plain(column.name) not in ALBUMS:
@@ -79,36 +98,25 @@ def _rows_in_albums(codes: Ints, positions: Floats | None) -> int:
     twice = np.add.reduceat(np.diff(sorted_by, prepend=np.nan) == 0, starts)
     twice -= np.diff(sorted_by, prepend=np.nan)[starts] == 0  # beside the last of the album before
     unknown = np.isnan(sorted_by[starts + sizes - 1])
-    typical = _medians(positions % _DISC, codes, starts, sizes)
+    ranked = (positions % _DISC)[np.lexsort((positions % _DISC, codes))]
+    typical = (ranked[starts + (sizes - 1) // 2] + ranked[starts + sizes // 2]) / 2  # the median of each album
     album = (sizes >= 2) & (twice == 0) & ~unknown & (sorted_by[starts] <= 1) & (typical <= sizes + 1)
     return int(sizes[album].sum())
 
 
-def _medians(values: Floats, codes: Ints, starts: Ints, sizes: Ints) -> Floats:
-    """The median of each group; groups stand in the order of their codes."""
-    ranked = values[np.lexsort((values, codes))]
-    return np.asarray((ranked[starts + (sizes - 1) // 2] + ranked[starts + sizes // 2]) / 2)
-
-
 def lay_out(table: SourceTable, roles: Mapping[str, Column], kept: Ints) -> tuple[Ints, Ints]:
-    """The kept rows, collection after collection, each in its order, and where each collection begins.
+    """The rows (kept,), collection after collection, each in its order, and offsets (collections + 1,) of these.
 
     Collections stand in the order in which the file first names them.
-
-    Returns
-    -------
-    Rows of shape (kept,), and offsets of shape (collections + 1,).
-
-    Raises
-    ------
-    FileError
-        When a row names no collection or has no position, or two of one collection have the same.
     """
     codes = np.zeros(len(kept), dtype=np.intp)
     if "collection" in roles:
         column = roles["collection"]
         _check_present(table, column, kept[column.missing[kept]], "must name the collection")
-        codes = _by_first(column.distinct[0], kept)
+        codes = column.distinct[0]
+        if len(kept) < len(codes):  # counted in the order in which the kept rows first have them
+            _, first, inverse = np.unique(codes[kept], return_index=True, return_inverse=True)
+            codes = np.argsort(np.argsort(first))[inverse]
     positions = np.arange(len(kept), dtype=np.float64)
     if "position" in roles:
         positions = _positions(table, roles["position"], kept)
@@ -117,17 +125,15 @@ def lay_out(table: SourceTable, roles: Mapping[str, Column], kept: Ints) -> tupl
         positions = positions + (positions.max() + 1) * _discs(table)[kept]
         order, repeated = _sort(codes, positions)
     if repeated is not None:
-        raise _same_position(table, roles["position"], int(kept[repeated[0]]), int(kept[repeated[1]]))
+        one, other = sorted(int(kept[row]) for row in repeated)
+        numbers, heading = numbers_of(table, roles["position"]), roles["position"].name
+        position = "" if numbers is None else text_of(numbers[one])
+        raise FileError(
+            f"{table.path}: {table.row(one)} and {table.row(other)} have the same position "
+            f"{position} (column {heading!r}) in one collection"
+        )
     starts = np.flatnonzero(np.diff(codes[order], prepend=-1))
     return kept[order], np.append(starts, len(kept))
-
-
-def _by_first(codes: Ints, kept: Ints) -> Ints:
-    """Codes of the kept rows, counted in the order in which these first have them."""
-    if len(kept) == len(codes):
-        return codes
-    _, first, inverse = np.unique(codes[kept], return_index=True, return_inverse=True)
-    return np.asarray(np.argsort(np.argsort(first))[inverse])
 
 
 def _sort(codes: Ints, positions: Floats) -> tuple[Ints, tuple[int, int] | None]:
@@ -139,16 +145,6 @@ def _sort(codes: Ints, positions: Floats) -> tuple[Ints, tuple[int, int] | None]
         steps, rises = np.diff(codes[order]), np.diff(positions[order])
     same = np.flatnonzero((steps == 0) & (rises == 0))
     return order, (int(order[same[0]]), int(order[same[0] + 1])) if same.size else None
-
-
-def _same_position(table: SourceTable, column: Column, one: int, other: int) -> FileError:
-    first, second = sorted((one, other))
-    numbers = numbers_of(table, column)
-    position = "" if numbers is None else text_of(numbers[first])
-    return FileError(
-        f"{table.path}: {table.row(first)} and {table.row(second)} have the same position "
-        f"{position} (column {column.name!r}) in one collection"
-    )
 
 
 def _discs(table: SourceTable) -> Floats:

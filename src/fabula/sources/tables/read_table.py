@@ -20,56 +20,23 @@ from fabula.core.columns import WORDS, Cells, ItemColumns, Lazy, Numbered
 from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
 from fabula.errors import FileError
-from fabula.sources.playlists.entries import is_address
-from fabula.sources.tables.groups import is_one_playlist, lay_out, rows_where
-from fabula.sources.tables.roles import (
-    ALBUMS,
-    LIST_POSITIONS,
-    Columns,
-    columns_named,
-    feature_name,
-    find_column,
-    is_duration,
-    plain,
-    roles_of,
-)
-from fabula.sources.tables.source_table import (
-    Column,
-    Numbers,
-    SourceTable,
-    brief,
-    durations_of,
-    features_of,
-    first_wrong,
-    numbers_in,
-    numbers_of,
-)
+from fabula.sources.tables import source_table
+from fabula.sources.tables.groups import lay_out, rows_where, settle_roles
+from fabula.sources.tables.roles import Columns, columns_named, feature_name, find_column, is_duration, roles_of
+from fabula.sources.tables.source_table import Column, Numbers, SourceTable
 from fabula.sources.tables.storage import read_columns
 
 _MILLISECONDS = 30_000  # a median duration above it is no number of seconds: more than eight hours
-_FEW = 100  # cells that are looked at before all are
 
 
 @dataclass(frozen=True, eq=False)
 class TableReading:
-    """The collections of a table, and the table itself to write their rows back.
+    """The collections of a table, and the table itself to write their rows back."""
 
-    Attributes
-    ----------
-    table
-        The file with all its columns, as :func:`write_rows` takes it.
-    collections
-        In the order in which the file first names them.
-    order
-        Shape (rows,): the row of the table that each row of the collections came from.
-    notes
-        What a person should know of the reading.
-    """
-
-    table: SourceTable
-    collections: Collections
-    order: Ints
-    notes: tuple[str, ...] = ()
+    table: SourceTable  # the file with all its columns, as :func:`write_rows` takes it
+    collections: Collections  # in the order in which the file first names them
+    order: Ints  # shape (rows,): the row of the table that each row of the collections came from
+    notes: tuple[str, ...] = ()  # what a person should know of the reading
 
     @property
     def rows(self) -> list[Ints]:
@@ -96,9 +63,8 @@ def read_table(
     it ``""`` to say that no column has this role. Numeric columns without a role become features, booleans as 0 and 1
     and ``Duration (ms)`` as ``duration_ms``; text columns become the details of the items. Columns without a name,
     and columns without a value, are left out. A column of lists with as many numbers in every row, such as embeddings,
-    is a feature per number, ``embedding_0``, ``embedding_1``, ..., as models take them. A playlist that a
-    streaming service exported is one collection, in the
-    order of its rows, though its tracks come from several albums.
+    is a feature per number, ``embedding_0``, ``embedding_1``, ..., as models take them. A playlist that a streaming
+    service exported is one collection, in the order of its rows, though its tracks come from several albums.
 
     Parameters
     ----------
@@ -159,86 +125,44 @@ def open_table(
     features: Sequence[str] | None = None,
     where: Mapping[str, Any] | None = None,
 ) -> TableReading:
-    """Read the collections of a table as :func:`read_table` does, and keep the table to write its rows back.
-
-    Parameters
-    ----------
-    path
-        What :func:`read_table` takes.
-    columns
-        Which columns say what; by default all are recognised by their headings.
-    features, where
-        As for :func:`read_table`.
-    """
+    """Read the collections of a table as :func:`read_table` does, and keep the table to write its rows back."""
     asked = columns or Columns()
     table = read_columns(path)
     for heading in asked.names_by_heading:
         find_column(table, heading)
     roles = roles_of(table, asked.roles, {*(features or ()), *asked.names_by_heading})
     kept = rows_where(table, where or {})
-    renamed = dict(asked.names_by_heading) | _settle(table, roles, asked, kept)
+    renamed = dict(asked.names_by_heading) | settle_roles(table, roles, asked, kept)
     order, offsets = lay_out(table, roles, kept)
     called = roles.get("collection title")
-    if called and not ("collection" in roles and _is_constant(called, order, offsets)):
-        del roles["collection title"]
+    if called is not None:  # a playlist whose items come from many albums is called by none
+        codes = called.distinct[0][order]
+        if "collection" not in roles or (codes != np.repeat(codes[offsets[:-1]], np.diff(offsets))).any():
+            del roles["collection title"]
     busy = {column.name for column in roles.values()} | set(features or ())
-    contents = contents_of(table, busy, renamed)
+    contents = _contents_of(table, busy, renamed)
     if features is not None:
-        contents.features = choose_features(table, features, kept, asked.names_by_heading)
+        contents.features = _choose_features(table, features, kept, asked.names_by_heading)
     collections = _collections(table, roles, contents, order, offsets)
     return TableReading(table, collections, order, tuple(contents.notes))
-
-
-def _settle(table: SourceTable, roles: dict[str, Column], asked: Columns, kept: Ints) -> dict[str, str]:
-    """Take away the roles that the table as a whole speaks against; returns heading -> name where that is another."""
-    renamed = {}
-    if "collection" in roles and asked.collection is None and is_one_playlist(table, roles, kept):
-        album = roles.pop("collection")
-        roles.pop("collection title", None)
-        if plain(album.name) in ALBUMS and "album" not in table.columns:
-            renamed[album.name] = "album"
-        if "position" in roles and asked.position is None and not _is_list_position(table, roles["position"], kept):
-            del roles["position"]
-    if "path" in roles and asked.path is None and asked.id is None and _all_addresses(roles["path"]):
-        other = roles.get("id")
-        if other is None or plain(other.name) == "isrc":
-            roles["id"] = roles.pop("path")
-    return renamed
-
-
-def _is_list_position(table: SourceTable, column: Column, kept: Ints) -> bool:
-    numbers = numbers_of(table, column)
-    distinct = numbers is not None and len(np.unique(numbers[kept])) == len(kept)
-    return distinct and plain(column.name) in LIST_POSITIONS
-
-
-def _all_addresses(column: Column) -> bool:
-    cells = column.texts()
-    return all(not cell or is_address(cell) for part in (slice(_FEW), slice(None)) for cell in cells[part].tolist())
 
 
 def _collections(
     table: SourceTable, roles: Mapping[str, Column], contents: Contents, order: Ints, offsets: Ints
 ) -> Collections:
-    items = items_of(table, roles, contents.texts)
+    items = _items_of(table, roles, contents.texts)
     firsts = order[offsets[:-1]]
     as_they_stand = len(order) == table.count and bool((order == np.arange(table.count)).all())
     ids = roles["collection"].texts(identity=True)[firsts].tolist() if "collection" in roles else None
     titles = roles["collection title"].texts()[firsts].tolist() if "collection title" in roles else None
     return Collections(
-        features_of(list(contents.features.values()), None if as_they_stand else order, table.count),
+        source_table.features_of(list(contents.features.values()), None if as_they_stand else order, table.count),
         offsets,
         contents.names,
         ids=ids or [Path(table.path).stem],
         titles=titles,
         items=items if as_they_stand else items.part(order),
     )
-
-
-def _is_constant(column: Column, order: Ints, offsets: Ints) -> bool:
-    """Whether every collection has one value: a playlist whose items come from many albums is called by none."""
-    codes = column.distinct[0][order]
-    return bool((codes == np.repeat(codes[offsets[:-1]], np.diff(offsets))).all())
 
 
 # Tables with one row a collection: the cells of some columns are lists, one value an item.
@@ -249,19 +173,7 @@ def read_sequences(
 ) -> list[Collection] | None:
     """The collections of a table that has one row a collection; None where the first column named holds no lists.
 
-    Parameters
-    ----------
-    path
-        A table, or where one lies.
-    columns
-        Those that hold lists of numbers; they become the features.
-    where
-        Column -> value: keep the rows that have it.
-
-    Raises
-    ------
-    FileError
-        Naming file, row, column and value.
+    The columns hold lists of numbers and become the features; ``where`` (column -> value) keeps the rows that have it.
     """
     table = read_columns(path)
     first = table.columns.get(columns[0])
@@ -281,14 +193,9 @@ def _collection(table: SourceTable, lists: Sequence[Column], row: int, called: s
                 f"{table.path}: {table.row(row)}: {column.name!r} has {len(numbers)} values, "
                 f"{lists[0].name!r} has {len(values[0])}: they must agree"
             )
-    split = _split_of(table, row)
+    split = str(table.columns["split"].texts()[row]) if "split" in table.columns else ""
     items = [Item(str(j + 1), details={"split": split} if split else {}) for j in range(len(values[0]))]
     return Collection(called or str(row + 1), items, np.column_stack(values), [column.name for column in lists])
-
-
-def _split_of(table: SourceTable, row: int) -> str:
-    """What a column ``split`` says of a collection."""
-    return str(table.columns["split"].texts()[row]) if "split" in table.columns else ""
 
 
 def _numbers(table: SourceTable, column: Column, row: int) -> Floats:
@@ -323,23 +230,13 @@ class Contents:
         ]
 
 
-def contents_of(table: SourceTable, busy: set[str], renamed: Mapping[str, str]) -> Contents:
-    """Features and details of the columns that have no role.
-
-    Parameters
-    ----------
-    table
-        The table.
-    busy
-        Headings of columns that have a role; a column without any value is left out as well.
-    renamed
-        Heading -> name, for columns that are called otherwise than by their heading.
-    """
+def _contents_of(table: SourceTable, busy: set[str], renamed: Mapping[str, str]) -> Contents:
+    """Features and details of the columns that are not busy with a role; ``renamed`` is heading -> name."""
     found = Contents()
     for column in table.columns.values():
         if column.name in busy or column.empty:
             continue
-        name, numbers = measure_column(table, column, renamed.get(column.name))
+        name, numbers = _measure_column(table, column, renamed.get(column.name))
         taken = name in found.features or name in found.texts
         if taken or (name != column.name and name in table.columns and column.name not in renamed):
             name = column.name
@@ -349,12 +246,12 @@ def contents_of(table: SourceTable, busy: set[str], renamed: Mapping[str, str]) 
         found.features[name] = numbers
         worded = np.flatnonzero(column.absences())
         if worded.size:
-            cell = brief(column.cell(int(worded[0])))
+            cell = source_table.brief(column.cell(int(worded[0])))
             found.notes.append(f"column {column.name!r}: {worded.size} cell(s) such as {cell} count as missing")
     return found
 
 
-def measure_column(table: SourceTable, column: Column, name: str | None = None) -> tuple[str, Numbers | None]:
+def _measure_column(table: SourceTable, column: Column, name: str | None = None) -> tuple[str, Numbers | None]:
     """What a column is called as a feature or a detail, and its numbers; None for text.
 
     Durations that are written as on a clock (3:20) are seconds, under ``duration``. Lists of as many numbers in every
@@ -362,7 +259,7 @@ def measure_column(table: SourceTable, column: Column, name: str | None = None) 
     """
     numbers = _numbers_or_text(table, column)
     if numbers is None and (name == "duration" or (name is None and is_duration(column.name))):
-        clock = durations_of(table, column)
+        clock = source_table.durations_of(table, column)
         return (name or "duration", Numbers((clock,))) if clock is not None else (name or column.name, None)
     if numbers is None:
         return name or column.name, None
@@ -373,7 +270,7 @@ def measure_column(table: SourceTable, column: Column, name: str | None = None) 
 
 
 def _numbers_or_text(table: SourceTable, column: Column) -> Numbers | None:
-    numbers = numbers_in(table, column)
+    numbers = source_table.numbers_in(table, column)
     if numbers is not None:
         return numbers
     nested = column.rows_of_lists()
@@ -389,7 +286,7 @@ def _numbers_or_text(table: SourceTable, column: Column) -> Numbers | None:
     return vectors
 
 
-def choose_features(
+def _choose_features(
     table: SourceTable, features: Sequence[str], kept: Ints, renamed: Mapping[str, str]
 ) -> dict[str, Numbers]:
     """The named columns as numbers; every cell of the kept rows must be one.
@@ -400,9 +297,9 @@ def choose_features(
     arrays, absent = {}, []
     for name in features:
         column = find_column(table, name if name in table.columns else called.get(name, name))
-        numbers = measure_column(table, column, renamed.get(column.name))[1]
+        numbers = _measure_column(table, column, renamed.get(column.name))[1]
         if numbers is None and not column.empty:
-            raise table.error(first_wrong(column), column, "must be a number")
+            raise table.error(source_table.first_wrong(column), column, "must be a number")
         arrays[name] = Numbers((np.full(table.count, np.nan),)) if numbers is None else numbers
         absent += [(int(i), name) for i in arrays[name].missing(kept)]
     if absent:
@@ -412,7 +309,7 @@ def choose_features(
     return arrays
 
 
-def items_of(table: SourceTable, roles: Mapping[str, Column], texts: Mapping[str, Column]) -> ItemColumns:
+def _items_of(table: SourceTable, roles: Mapping[str, Column], texts: Mapping[str, Column]) -> ItemColumns:
     """What is known of the item of each row."""
     for role in (role for role in WORDS if role in roles):
         for row in roles[role].rows_of_lists():

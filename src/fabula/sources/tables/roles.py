@@ -6,7 +6,7 @@ import difflib
 import re
 import unicodedata
 from collections.abc import Collection as Names
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from types import MappingProxyType
 
@@ -77,8 +77,6 @@ _UNITS = (("ms", "duration_ms"), ("milliseconds", "duration_ms"), ("s", "duratio
 def plain(heading: str) -> str:
     """A heading without case, accents and separators.
 
-    Examples
-    --------
     >>> plain("Künstler"), plain("Artist Name(s)"), plain("Track-ID"), plain("#")
     ('kunstler', 'artistnames', 'trackid', '#')
     """
@@ -95,8 +93,6 @@ def is_duration(heading: str) -> bool:
 def feature_name(heading: str) -> str:
     """What a column of numbers is called as a feature; the heading itself where it is none of the usual ones.
 
-    Examples
-    --------
     >>> [feature_name(h) for h in ("Duration (ms)", "Track Duration (ms)", "Loudness", "Time Signature", "My Column")]
     ['duration_ms', 'duration_ms', 'loudness', 'time_signature', 'My Column']
     >>> feature_name("Dauer"), feature_name("Length"), feature_name("duration (s)")
@@ -115,25 +111,17 @@ def feature_name(heading: str) -> str:
 
 @dataclass(frozen=True)
 class Columns:
-    """Which columns of a table say what, by their headings.
+    """Which columns of a table say what, by their headings."""
 
-    Parameters
-    ----------
-    collection, position, title, artist, path, id
-        None: recognise the column by its heading; "": no column has this role.
-    duration
-        The column with the durations of the items, in seconds or as on a clock (3:20).
-    others
-        Name -> heading: what a column is called as a feature or a detail, in place of its heading.
-    """
-
+    # None: recognise the column by its heading; "": no column has this role
     collection: str | None = None
     position: str | None = None
     title: str | None = None
     artist: str | None = None
     path: str | None = None
     id: str | None = None
-    duration: str | None = None
+    duration: str | None = None  # in seconds or as on a clock (3:20)
+    # name -> heading: what a column is called as a feature or a detail, in place of its heading
     others: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}), hash=False)
 
     @property
@@ -152,13 +140,6 @@ class Columns:
 def columns_named(*mappings: Mapping[str, str | None]) -> Columns:
     """The columns that several mappings of role or name -> heading give together.
 
-    Raises
-    ------
-    InputError
-        When one role has two headings.
-
-    Examples
-    --------
     >>> columns_named({"title": None}, {"title": "Titel", "loudness": "LUFS"}).names_by_heading
     {'LUFS': 'loudness'}
     """
@@ -173,25 +154,9 @@ def columns_named(*mappings: Mapping[str, str | None]) -> Columns:
 
 
 def roles_of(table: SourceTable, given: Mapping[str, str | None], taken: Names[str] = ()) -> dict[str, Column]:
-    """The column of each role that has one.
+    """The column of each role that has one, of :data:`ROLES`.
 
-    Parameters
-    ----------
-    table
-        The table.
-    given
-        Role -> name of the column; None: look for it; "": no column has this role.
-    taken
-        Names of columns that have no role unless one is given.
-
-    Returns
-    -------
-    Role -> column, of collection, position, title, artist, path, id and "collection title".
-
-    Raises
-    ------
-    FileError
-        When a given column is not there.
+    ``given`` names the columns of roles; None: look for it; "": no column has it. Columns taken get no other role.
     """
     roles = {role: find_column(table, name) for role, name in given.items() if name}
     spoken_for = {column.name for column in roles.values()} | set(taken)
@@ -209,22 +174,12 @@ def roles_of(table: SourceTable, given: Mapping[str, str | None], taken: Names[s
 
 
 def find_column(table: SourceTable, name: str) -> Column:
-    """A column by its name.
-
-    Raises
-    ------
-    FileError
-        When there is none; the message says which there are.
-    """
+    """A column by its name."""
     if name in table.columns:
         return table.columns[name]
     known = {plain(heading): heading for heading in table.columns}
     near = difflib.get_close_matches(plain(name), known, n=1)
     hint = f" (did you mean {known[near[0]]!r}?)" if near else ""
-    raise FileError(f"{table.path}: has no column {name!r}{hint}; it has: {_list_names(table.columns)}")
-
-
-def _list_names(names: Iterable[str]) -> str:
-    known = list(names)
-    more = f" and {len(known) - 20} more" if len(known) > 20 else ""
-    return ", ".join(known[:20]) + more
+    more = f" and {len(table.columns) - 20} more" if len(table.columns) > 20 else ""
+    listed = ", ".join(list(table.columns)[:20]) + more
+    raise FileError(f"{table.path}: has no column {name!r}{hint}; it has: {listed}")

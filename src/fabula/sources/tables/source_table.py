@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -31,27 +32,13 @@ _ROWS = 4096  # that are laid side by side at a time: columns of so many fit int
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """The cells of one column, as a text file or JSON gave them.
-
-    Parameters
-    ----------
-    name
-        Its name in the header.
-    values
-        Shape (rows,): objects.
-    missing
-        Shape (rows,): where a cell is empty.
-    written
-        Whether the cells are text that may mean numbers, as in CSV.
-    decimal_comma
-        Whether 0,5 may mean a half.
-    """
+    """The cells of one column, as a text file or JSON gave them."""
 
     name: str
-    values: NDArray[Any]
-    missing: NDArray[np.bool_]
-    written: bool = False
-    decimal_comma: bool = False
+    values: NDArray[Any]  # shape (rows,): objects
+    missing: NDArray[np.bool_]  # shape (rows,): where a cell is empty
+    written: bool = False  # whether the cells are text that may mean numbers, as in CSV
+    decimal_comma: bool = False  # whether 0,5 may mean a half
 
     @property
     def empty(self) -> bool:
@@ -115,39 +102,30 @@ class Column:
 
     def vectors(self) -> Numbers | None:
         """The cells as vectors of one length, NaN where missing; None when they are not lists of as many numbers."""
-        return as_vectors(self.values.tolist(), self.missing)
+        known = self.values[~self.missing].tolist()
+        if not known or not all(isinstance(cell, (list, tuple)) and len(cell) == len(known[0]) for cell in known):
+            return None
+        if not len(known[0]) or not all(type(x) in (int, float, type(None)) for cell in known for x in cell):
+            return None
+        found = np.full((len(self.values), len(known[0])), np.nan)
+        found[~self.missing] = np.array(known, dtype=np.float64)
+        return Numbers((found,))
 
 
 @dataclass(frozen=True, eq=False)
 class SourceTable:
-    """A table of rows, and what is needed to write its rows back as they were.
+    """A table of rows, and what is needed to write its rows back as they were."""
 
-    Parameters
-    ----------
-    path
-        The file it was read from.
-    columns
-        By name.
-    count
-        The number of rows.
-    lines
-        The line at which each row starts; without it, rows are counted from 1.
-    text, separator, script
-        The text of a text file, what stands between two cells of CSV, and how the file puts text into bytes.
-    content
-        The Arrow table, where it is one.
-    parts
-        The names of the files of a folder, each with the row of the table at which it begins.
-    """
-
-    path: str
+    path: str  # the file it was read from
     columns: dict[str, Column]
-    count: int
-    lines: Sequence[int] = ()
+    count: int  # of rows
+    lines: Sequence[int] = ()  # the line at which each row starts; without it, rows are counted from 1
+    # of a text file: its text, what stands between two cells of CSV, and how it puts text into bytes
     text: str = field(default="", repr=False)
     separator: str = ""
     script: Script = field(default=Script(), repr=False)
-    content: Any = field(default=None, repr=False)
+    content: Any = field(default=None, repr=False)  # the Arrow table, where it is one
+    # the names of the files of a folder, each with the row of the table at which it begins
     parts: tuple[tuple[str, int], ...] = ()
 
     def row(self, index: int) -> str:
@@ -167,13 +145,7 @@ class SourceTable:
 def table_of(
     path: str | os.PathLike[str], columns: Iterable[Column], count: int, lines: Sequence[int] = ()
 ) -> SourceTable:
-    """A table of columns.
-
-    Raises
-    ------
-    FileError
-        When two have one name, or there are rows and no column.
-    """
+    """A table of columns."""
     found: dict[str, Column] = {}
     for column in columns:
         if column.name in found:
@@ -193,12 +165,7 @@ def column_of(name: str, cells: Sequence[Any], *, written: bool = False, decimal
 def numbers_in(table: SourceTable, column: Column) -> Numbers | None:
     """The cells as numbers, NaN where missing; None when they are not all numbers, or all missing.
 
-    Cells such as NA or - among numbers are missing.
-
-    Raises
-    ------
-    FileError
-        When the cells are numbers but for an infinity.
+    Cells such as NA or - among numbers are missing; an infinity among them is refused.
     """
     found = column.numbers()
     wrong = None if found is None else found.infinite()
@@ -243,8 +210,10 @@ def _parse_cells(cells: list[Any], column: Column) -> Floats | None:
     kinds = set(map(type, cells))
     try:
         if kinds <= {int, float, bool}:
-            return np.array([_float(cell) for cell in cells])
+            return np.array(cells, dtype=np.float64)
         return _parse_text(cells, column) if column.written else None
+    except OverflowError:  # an integer beyond all floats
+        return np.array([np.inf if abs(cell) > sys.float_info.max else float(cell) for cell in cells])
     except ValueError:
         return None
 
@@ -263,26 +232,14 @@ def _parse_text(cells: list[str], column: Column) -> Floats:
     return np.array(cells, dtype=object).astype(np.float64)
 
 
-def _float(value: float) -> float:
-    try:
-        return float(value)
-    except OverflowError:
-        return float("inf")
-
-
 # Numbers of many rows in the pieces their file holds, and the block of features made of them.
 
 
 @dataclass(frozen=True, eq=False)
 class Numbers:
-    """A number, or a vector of numbers, of every row.
+    """A number, or a vector of numbers, of every row."""
 
-    Parameters
-    ----------
-    pieces
-        One after the other, shape (m,) or (m, w) each, of any kind of number; NaN where a value is missing.
-    """
-
+    # one after the other, shape (m,) or (m, w) each, of any kind of number; NaN where a value is missing
     pieces: tuple[NDArray[Any], ...]
 
     @property
@@ -313,39 +270,25 @@ class Numbers:
 
 
 def features_of(columns: Sequence[Numbers], order: Ints | None, count: int) -> Floats:
-    """The block of features, shape (rows, f): the columns side by side, vectors with a feature per number.
+    """The block of features (rows, f): columns of ``count`` rows side by side, vectors with a feature per number.
 
-    Parameters
-    ----------
-    columns
-        Each of ``count`` rows.
-    order
-        The rows to take, in this order; None for all as they stand.
-    count
-        The number of rows.
+    With an order, its rows in this order; None for all as they stand.
     """
     begins = np.cumsum([0, *(column.width or 1 for column in columns)]).tolist()
     block = np.empty((count if order is None else len(order), begins[-1]))
+    narrow = []
     for at, column in zip(begins, columns, strict=False):
-        if column.width is not None:
-            _lay_vectors(block[:, at : at + column.width], column, order)
-    narrow = [(at, column) for at, column in zip(begins, columns, strict=False) if column.width is None]
-    if order is None:
-        _lay_side_by_side(block, narrow)
-    else:
-        _gather(block, narrow, order)
+        if order is not None:  # column by column: each is joined for its turn alone
+            block[:, at : at + (column.width or 1)] = column.whole()[order].reshape(len(order), -1)
+        elif column.width is None:
+            narrow.append((at, column))
+        else:
+            start = 0
+            for piece in column.pieces:
+                block[start : start + len(piece), at : at + column.width] = piece
+                start += len(piece)
+    _lay_side_by_side(block, narrow)
     return block
-
-
-def _lay_vectors(block: Floats, vectors: Numbers, order: Ints | None) -> None:
-    """Copy vectors into their part of a block."""
-    if order is not None:
-        block[:] = vectors.whole()[order]
-        return
-    start = 0
-    for piece in vectors.pieces:
-        block[start : start + len(piece)] = piece
-        start += len(piece)
 
 
 def _lay_side_by_side(block: Floats, columns: Sequence[tuple[int, Numbers]]) -> None:
@@ -359,32 +302,12 @@ def _lay_side_by_side(block: Floats, columns: Sequence[tuple[int, Numbers]]) -> 
             block[first:last, at] = column.pieces[of[k]][first - start : last - start]
 
 
-def _gather(block: Floats, columns: Sequence[tuple[int, Numbers]], order: Ints) -> None:
-    """Copy rows of columns into a block in another order, column by column: each is joined for its turn alone."""
-    for at, column in columns:
-        block[:, at] = column.whole()[order]
-
-
-def as_vectors(cells: Sequence[Any], missing: NDArray[np.bool_]) -> Numbers | None:
-    """Lists of as many numbers each as vectors, NaN where a cell or a number is missing; None where they are none."""
-    known = [cell for cell, absent in zip(cells, missing.tolist(), strict=True) if not absent]
-    if not known or not all(isinstance(cell, (list, tuple)) and len(cell) == len(known[0]) for cell in known):
-        return None
-    if not len(known[0]) or not all(type(x) in (int, float, type(None)) for cell in known for x in cell):
-        return None
-    found = np.full((len(cells), len(known[0])), np.nan)
-    found[~missing] = np.array(known, dtype=np.float64)
-    return Numbers((found,))
-
-
 # What one cell of a table means: a number, a duration, text, or nothing.
 
 
 def says_nothing(cell: Any) -> bool:
     """Whether a cell says in words that there is no value; what that means is for its column to say.
 
-    Examples
-    --------
     >>> [says_nothing(cell) for cell in ("NA", "n/a", "-", "nan", "null", "none at all", 0)]
     [True, True, True, True, True, False, False]
     """
@@ -394,8 +317,6 @@ def says_nothing(cell: Any) -> bool:
 def clock_seconds(text: str) -> float | None:
     """The seconds of a duration written as on a clock; None for anything else.
 
-    Examples
-    --------
     >>> clock_seconds("3:20"), clock_seconds("1:02:03"), clock_seconds("0:09.5"), clock_seconds("200")
     (200.0, 3723.0, 9.5, None)
     """
@@ -410,8 +331,6 @@ def clock_seconds(text: str) -> float | None:
 def text_of(value: Any) -> str:
     """One value as the text of a cell; numbers so that they read back equal.
 
-    Examples
-    --------
     >>> [text_of(v) for v in (3.0, 0.1, True, None, "x")]
     ['3', '0.1', 'true', '', 'x']
     """

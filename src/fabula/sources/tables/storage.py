@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from fabula.core.files.encoding import read_bytes, readable_file
-from fabula.errors import FabulaError, FileError, InputError, import_extra
+from fabula.errors import FileError, InputError, import_extra
 from fabula.media.registry import item_endings
-from fabula.sources.tables.arrow import table_of_arrow
+from fabula.sources.tables.arrow import first_line, table_of_arrow
 from fabula.sources.tables.source_table import SourceTable
 from fabula.sources.tables.text_tables import TEXT_READERS
 
@@ -31,13 +32,6 @@ def read_columns(path: str | os.PathLike[str] | Any) -> SourceTable:
     """Read a table: a file by the ending of its name, a folder of Parquet files, either at an address, or a frame.
 
     A table that was read before is given back, so that it need not be read twice.
-
-    Raises
-    ------
-    FileError
-        When it cannot be read, is not what its ending says, or holds no row.
-    InputError
-        When the ending is unknown.
     """
     if isinstance(path, SourceTable):
         return path
@@ -68,12 +62,16 @@ def _read_path(path: str | os.PathLike[str]) -> SourceTable:
         place = Place(address)
         if ending in TEXT_READERS:
             return TEXT_READERS[ending](address, place.bytes())
-        if ending == ENDING or place.names(ENDING):
-            return read_parquet_at(place)
-    elif parts_of(path):
-        return read_parquet_folder(path)
+        if names := place.names(ENDING):
+            return _table(address, [(_last(name), name, partial(place.open, name)) for name in names])
+        if ending == ENDING:
+            return _table(address, [("", address, place.open)])
+    elif parts := parts_of(path):
+        return _table(os.fspath(path), [(file.name, str(file), _local(file)) for file in parts])
     elif ending == ENDING:
-        return read_parquet(path)
+        if not readable_file(path).stat().st_size:
+            raise FileError(f"{path}: the file is empty")
+        return _table(os.fspath(path), [("", os.fspath(path), _local(path))])
     elif ending in TEXT_READERS:
         return TEXT_READERS[ending](path, read_bytes(path))
     else:
@@ -81,35 +79,14 @@ def _read_path(path: str | os.PathLike[str]) -> SourceTable:
     raise InputError(f"{path}: a table must end in one of {', '.join(TABLE_ENDINGS)}; got {ending or 'no ending'}")
 
 
-# Parquet: a file, a folder of files that are one table, and either at an address.
-
-
-def read_parquet(path: str | os.PathLike[str]) -> SourceTable:
-    """Read a Parquet file."""
-    if not readable_file(path).stat().st_size:
-        raise FileError(f"{path}: the file is empty")
-    return _table(os.fspath(path), [("", os.fspath(path), _local(path))])
-
-
-def read_parquet_folder(path: str | os.PathLike[str]) -> SourceTable:
-    """Read the Parquet files of a folder as one table, by their names; a column that one of them lacks is empty."""
-    files = parts_of(path)
-    return _table(os.fspath(path), [(file.name, str(file), _local(file)) for file in files])
-
-
-def read_parquet_at(place: Place) -> SourceTable:
-    """Read a Parquet file at an address, or those of a folder there."""
-    names = place.names(ENDING)
-    if not names:
-        return _table(place.address, [("", place.address, place.open)])
-    return _table(place.address, [(_last(name), name, partial(place.open, name)) for name in names])
+# Parquet: a file, a folder of files that are one table (a column that one of them lacks is empty), or an address.
 
 
 def parts_of(folder: str | os.PathLike[str]) -> list[Path]:
     """The Parquet files that lie in a folder, by name; none where it is no folder."""
     if not Path(folder).is_dir():
         return []
-    return sorted(f for f in Path(folder).iterdir() if f.suffix.lower() == ENDING and f.is_file() and is_part(f.name))
+    return sorted(f for f in Path(folder).iterdir() if f.suffix.lower() == ENDING and f.is_file() and _is_part(f.name))
 
 
 def _local(path: str | os.PathLike[str]) -> _Open:
@@ -118,36 +95,28 @@ def _local(path: str | os.PathLike[str]) -> _Open:
 
 def _table(path: str, files: Sequence[tuple[str, str, _Open]]) -> SourceTable:
     """The table of files, each with its name in the folder, its full name, and what opens it."""
+    arrow = _arrow()
+    parquet = import_extra("pyarrow.parquet", extra="tables", purpose="reading Parquet tables")
     tables, parts, count = [], [], 0
     for name, full, opened in files:
         parts.append((name, count))
-        tables.append(_read_content(full, opened))
+        try:
+            with opened() as data:
+                tables.append(parquet.ParquetFile(data).read())
+        except (arrow.ArrowException, OSError) as error:
+            raise FileError(f"{full}: is not a Parquet file that can be read ({first_line(error)})") from error
         count += tables[-1].num_rows
     if len(tables) == 1:
         return table_of_arrow(path, tables[0], parts if parts[0][0] else ())
     try:
-        content = _arrow().concat_tables(tables, promote_options="permissive")
-    except _arrow().ArrowException as error:
-        raise FileError(f"{path}: its files do not agree ({_reason(error)})") from error
+        content = arrow.concat_tables(tables, promote_options="permissive")
+    except arrow.ArrowException as error:
+        raise FileError(f"{path}: its files do not agree ({first_line(error)})") from error
     return table_of_arrow(path, content, parts)
-
-
-def _read_content(full: str, opened: _Open) -> Any:
-    arrow = _arrow()
-    parquet = import_extra("pyarrow.parquet", extra="tables", purpose="reading Parquet tables")
-    try:
-        with opened() as data:
-            return parquet.ParquetFile(data).read()
-    except (arrow.ArrowException, OSError) as error:
-        raise FileError(f"{full}: is not a Parquet file that can be read ({_reason(error)})") from error
 
 
 def _arrow() -> Any:
     return import_extra("pyarrow", extra="tables", purpose="reading Parquet tables")
-
-
-def _reason(error: Exception) -> str:
-    return str(error).partition("\n")[0].rstrip(".")
 
 
 def _last(name: str) -> str:
@@ -158,13 +127,7 @@ def _last(name: str) -> str:
 
 
 def address_of(path: str | os.PathLike[str]) -> str | None:
-    """The address that a path is; None for a file or folder of this machine.
-
-    Examples
-    --------
-    >>> address_of("s3://bucket/songs.parquet"), address_of(Path("s3://bucket/songs.parquet")), address_of("a/b.csv")
-    ('s3://bucket/songs.parquet', 's3://bucket/songs.parquet', None)
-    """
+    """The address that a path is; None for a file or folder of this machine."""
     text = os.fspath(path)
     found = _ADDRESS.match(text)
     if found is None or (found[2] == "/" and (isinstance(path, str) or os.path.lexists(path))):
@@ -173,20 +136,7 @@ def address_of(path: str | os.PathLike[str]) -> str | None:
 
 
 class Place:
-    """An address, opened.
-
-    Parameters
-    ----------
-    address
-        Of a file, or of a folder of files.
-
-    Raises
-    ------
-    MissingExtraError
-        Where fsspec is not installed.
-    FileError
-        Where nothing that is installed opens such addresses.
-    """
+    """An address of a file, or of a folder of files, opened by fsspec."""
 
     def __init__(self, address: str) -> None:
         self.address = address
@@ -194,73 +144,69 @@ class Place:
         try:
             self._files, self._path = fsspec.core.url_to_fs(address)
         except ImportError as error:  # the package of this kind of address
-            raise FileError(f"{address}: {str(error).partition(chr(10))[0].rstrip('.')}") from error
+            raise FileError(f"{address}: {first_line(error)}") from error
         except (ValueError, OSError) as error:
-            raise self._unreadable(error) from error
+            raise FileError(f"{address}: cannot be read ({first_line(error)})") from error
 
     def names(self, ending: str) -> list[str]:
         """The files of a folder with an ending, sorted; none where the address is no folder."""
-        try:
+        with self._explain():
             if Path(self._path).suffix.lower() == ending or not self._files.isdir(self._path):
                 return []
             found = self._files.ls(self._path, detail=False)
-        except Exception as error:  # each kind of address has errors of its own
-            raise self._unreadable(error) from error
-        return sorted(name for name in found if name.lower().endswith(ending) and is_part(name))
+        return sorted(name for name in found if name.lower().endswith(ending) and _is_part(name))
 
     def bytes(self) -> bytes:
         """All that the file holds."""
-        try:
+        with self._explain():
             data: bytes = self._files.cat_file(self._path)
-        except Exception as error:  # each kind of address has errors of its own
-            raise self._unreadable(error) from error
         return data
+
+    def stamp(self) -> tuple[int, str]:
+        """Size of the file, and a digest of what the file system says of it."""
+        with self._explain():
+            about = self._files.info(self._path)
+            mark = about.get("ETag") or about.get("etag") or self._files.ukey(self._path)
+            return int(about["size"]), hashlib.sha256(str(mark).encode()).hexdigest()
 
     def open(self, name: str | None = None) -> Any:
         """The file, or one of the folder, to read from."""
-        try:
+        with self._explain():
             return self._files.open(name or self._path, "rb")
-        except Exception as error:  # each kind of address has errors of its own
-            raise self._unreadable(error) from error
 
-    def _unreadable(self, error: Exception) -> FabulaError:
-        if isinstance(error, FileNotFoundError):
-            return FileError(f"{self.address}: does not exist")
-        reason = str(error).partition("\n")[0].rstrip(".") or type(error).__name__
-        return FileError(f"{self.address}: cannot be read ({reason})")
+    @contextmanager
+    def _explain(self) -> Iterator[None]:
+        """Say in one line why it cannot be read; each kind of address has errors of its own."""
+        try:
+            yield
+        except FileNotFoundError as error:
+            raise FileError(f"{self.address}: does not exist") from error
+        except Exception as error:
+            raise FileError(f"{self.address}: cannot be read ({first_line(error) or type(error).__name__})") from error
 
 
-def is_part(name: str) -> bool:
+def _is_part(name: str) -> bool:
     """Whether a file of a folder is one of its parts: programs put ``_SUCCESS`` and hidden files beside them."""
-    return not name.rstrip("/").rpartition("/")[2].startswith((".", "_"))
+    return not _last(name).startswith((".", "_"))
 
 
 # Tables that are in memory already: Arrow tables, frames of pandas and polars, datasets of Hugging Face.
 
 
 def read_frame(data: Any) -> SourceTable:
-    """The columns of a table in memory.
-
-    Parameters
-    ----------
-    data
-        An Arrow table, record batch or reader of batches; a frame of pandas or polars, or whatever else has
-        ``__arrow_c_stream__``; a Hugging Face ``Dataset`` or ``IterableDataset``.
-
-    Raises
-    ------
-    InputError
-        When it is none of these.
-    """
+    """The columns of a table in memory; whatever has ``__arrow_c_stream__`` is one."""
     pa = import_extra("pyarrow", extra="tables", purpose="reading frames")
     try:
         content = _as_arrow(pa, data)
     except pa.ArrowException as error:
-        raise FileError(f"{NAME}: cannot be read ({str(error).partition(chr(10))[0]})") from error
+        raise FileError(f"{NAME}: cannot be read ({first_line(error)})") from error
     if content is None:
+        hint = "; collect() it first" if hasattr(data, "collect") else ""
+        if isinstance(data, dict) and hasattr(data, "with_format"):
+            hint = f"; choose one of its splits: {', '.join(map(repr, data))}"
         raise InputError(
             "a table must be a path, an address, an Arrow table, a frame or a dataset; "
-            f"got {type(data).__module__}.{type(data).__qualname__}{_hint(data)}"
+            f"got {type(data).__module__}.{type(data).__qualname__}{hint}"
         )
     labels = [name for name in content.column_names if _INDEX.fullmatch(name)]
     return table_of_arrow(NAME, content.drop_columns(labels) if labels else content)
@@ -279,9 +225,3 @@ def _as_arrow(pa: Any, data: Any) -> Any:
             return shaped[:]
         return pa.concat_tables(shaped.iter(batch_size=_AT_A_TIME))
     return pa.table(data) if hasattr(data, "__arrow_c_stream__") else None
-
-
-def _hint(data: Any) -> str:
-    if isinstance(data, dict) and hasattr(data, "with_format"):
-        return f"; choose one of its splits: {', '.join(map(repr, data))}"
-    return "; collect() it first" if hasattr(data, "collect") else ""

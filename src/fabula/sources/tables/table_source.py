@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from fabula.core.collection import Collection, Item
+from fabula.core.collection import Collection
 from fabula.core.collections import Collections
 from fabula.errors import InputError
 from fabula.media.medium import Medium
@@ -30,15 +30,7 @@ def open_collection(paths: Sequence[str], opening: Opening) -> Source:
     if listed is not None:
         own, medium = listed
         return Source(path, own, medium, files=True, table=reading.table, rows=rows, notes=reading.notes)
-    return Source(
-        path,
-        collection,
-        medium,
-        path.parent,
-        table=reading.table,
-        rows=rows,
-        notes=reading.notes,
-    )
+    return Source(path, collection, medium, path.parent, table=reading.table, rows=rows, notes=reading.notes)
 
 
 def _list_files(collection: Collection, folder: Path, opening: Opening) -> tuple[Collection, Medium] | None:
@@ -52,34 +44,30 @@ def _list_files(collection: Collection, folder: Path, opening: Opening) -> tuple
         beside = os.path.normpath(folder / item.path)
         name = next((one for one in (beside, item.path) if opening.may_read(one)), None)
         count += name is not None
-        items.append(replace(item, path=beside) if name is None else _add_tags(item, name, medium.read_item(name)))
+        if name is None:
+            items.append(replace(item, path=beside))
+            continue
+        tags = medium.read_item(name)  # what the file says of itself where the table does not
+        title = tags.title if item.title in ("", Path(name).name) else item.title
+        details = {**tags.details, **item.details}
+        items.append(replace(item, path=name, title=title, artist=item.artist or tags.artist, details=details))
     return (replace(collection, items=tuple(items)), medium) if count else None
 
 
-def _add_tags(item: Item, name: str, tags: Item) -> Item:
-    """An item where it lies, with what its file says of itself where the table does not."""
-    title = tags.title if item.title in ("", Path(name).name) else item.title
-    details = {**tags.details, **item.details}
-    return replace(item, path=name, title=title, artist=item.artist or tags.artist, details=details)
-
-
 def _one_of(collections: Collections, wanted: str | None, path: Path) -> int:
+    some = ", ".join(collections.ids[:4]) + (", ..." if len(collections) > 4 else "")
+    held = f"{len(collections)} collection(s): {some}"
     if wanted is not None:
         hits = [k for k, one in enumerate(collections.ids) if wanted == one]
         hits = hits or [k for k, c in enumerate(collections) if wanted.casefold() == c.title.casefold()]
         if len(hits) == 1:
             return hits[0]
         what = f"{len(hits)} collections are" if hits else "no collection is"
-        raise InputError(f"{path}: {what} called {wanted!r}; it holds {_some(collections)}")
+        raise InputError(f"{path}: {what} called {wanted!r}; it holds {held}")
     if len(collections) > 1:
         choices = [Choice(c.id, c.title, len(c)) for c in collections]
-        raise SeveralCollectionsError(f"{path} holds {_some(collections)}; choose one", choices)
+        raise SeveralCollectionsError(f"{path} holds {held}; choose one", choices)
     return 0
-
-
-def _some(collections: Collections) -> str:
-    shown_ids = ", ".join(collections.ids[:4])
-    return f"{len(collections)} collection(s): {shown_ids}{', ...' if len(collections) > 4 else ''}"
 
 
 READER = Reader("table", open_collection, TABLE_ENDINGS, SCHEMES, several=True, folders=is_table_folder)

@@ -8,6 +8,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from fabula.core.files.encoding import decode
@@ -33,13 +34,7 @@ class Record:
 
 
 def records_of(text: str, separator: str, path: str) -> list[Record]:
-    """The records of a CSV text, header included; blank lines are left out.
-
-    Raises
-    ------
-    FileError
-        When it is not CSV, naming the line.
-    """
+    """The records of a CSV text, header included; blank lines are left out."""
     lines = [match for match in _LINE.findall(text) if match]
     reader = csv.reader(lines, delimiter=separator, strict=True)
     records = []
@@ -54,21 +49,8 @@ def records_of(text: str, separator: str, path: str) -> list[Record]:
     return records
 
 
-def separator_of(text: str) -> str:
-    """What stands between two cells: of comma, semicolon and tab the one the header has most of, outside quotes."""
-    match = _HEADER.match(text.lstrip("\r\n"))
-    header = _QUOTED.sub("", match.group()) if match else ""
-    return max(",;\t", key=header.count)
-
-
 def split_cells(record: str, separator: str) -> list[str]:
-    """The cells of a record as they are written, quotes included.
-
-    Examples
-    --------
-    >>> split_cells('a,"b, c",5" tape', ",")
-    ['a', '"b, c"', '5" tape']
-    """
+    """The cells of a record as they are written, quotes included."""
     cell = re.compile(rf'"(?:[^"]|"")*"|[^{re.escape(separator)}\r\n]*')
     cells, at = [], 0
     while True:
@@ -84,29 +66,19 @@ def csv_text(names: Sequence[str], rows: Iterable[Sequence[Any]], separator: str
     """A table as CSV, its lines ending with a newline; numbers in full, None as an empty cell, lists as JSON.
 
     What a spreadsheet would take for a formula gets an apostrophe in front, which `records_of` takes away again.
-
-    Examples
-    --------
-    >>> print(csv_text(["a", "b"], [[1.0, "x, y"], [None, 0.5]]), end="")
-    a,b
-    1,"x, y"
-    ,0.5
     """
     lines = [list(names), *(list(row) for row in rows)]
-    return "".join(separator.join(quote(cell_text(cell)) for cell in line) + "\n" for line in lines)
+    return "".join(separator.join(quote(_cell_text(cell)) for cell in line) + "\n" for line in lines)
 
 
-def cell_text(value: Any) -> str:
-    """A value as the text of a cell."""
+def _cell_text(value: Any) -> str:
     text = json.dumps(value, ensure_ascii=False, default=str) if is_nested(value) else text_of(value)
     return guard(text) if isinstance(value, str) else text
 
 
 def guard(cell: str) -> str:
-    """A text that no spreadsheet takes for a formula; `unguarded` gives it back.
+    """A text that no spreadsheet takes for a formula; `unguard` gives it back.
 
-    Examples
-    --------
     >>> guard("=1+1"), guard("-12.5"), guard("- x"), guard("'=x"), guard("it's")
     ("'=1+1", '-12.5', "'- x", "''=x", "it's")
     >>> [unguard(guard(text)) for text in ("=1+1", "'=x", "'-5", "@a", "it's")]
@@ -116,7 +88,7 @@ def guard(cell: str) -> str:
 
 
 def unguard(cell: str) -> str:
-    """The text that `guarded` made safe."""
+    """The text that `guard` made safe."""
     return cell[1:] if cell.startswith("'") and guard(cell[1:]) == cell else cell
 
 
@@ -127,13 +99,18 @@ def quote(cell: str) -> str:
 
 def _read_csv(path: str | os.PathLike[str], data: bytes, delimiter: str = "") -> SourceTable:
     text, script = decode(data, path, "a table")
-    separator = delimiter or separator_of(text)
+    match = _HEADER.match(text.lstrip("\r\n"))
+    first = _QUOTED.sub("", match.group()) if match else ""
+    separator = delimiter or max(",;\t", key=first.count)  # the one the header has most of, outside quotes
     records = records_of(text, separator, os.fspath(path))
     if not records:
         raise FileError(f"{path}: the file is empty")
     header = [name.strip() for name in records.pop(0).cells]
     rows, lines = [record.cells for record in records], [record.line for record in records]
-    _check_width(path, header, rows, lines)
+    if wrong := [i for i, row in enumerate(rows) if len(row) != len(header)]:
+        more = f" (and {len(wrong) - 1} more such rows)" if len(wrong) > 1 else ""
+        what = f"line {lines[wrong[0]]} has {len(rows[wrong[0]])} cells, the header has {len(header)}"
+        raise FileError(f"{path}: {what}{more}")
     cells = list(zip(*rows, strict=True)) or [()] * len(header)
     columns = [
         column_of(name, column, written=True, decimal_comma=separator == ";")
@@ -142,19 +119,6 @@ def _read_csv(path: str | os.PathLike[str], data: bytes, delimiter: str = "") ->
     ]
     table = table_of(path, columns, len(rows), lines)
     return replace(table, text=text, separator=separator, script=script)
-
-
-def _check_width(path: str | os.PathLike[str], header: Sequence[str], rows: list[list[str]], lines: list[int]) -> None:
-    wrong = [i for i, row in enumerate(rows) if len(row) != len(header)]
-    if wrong:
-        more = f" (and {len(wrong) - 1} more such rows)" if len(wrong) > 1 else ""
-        raise FileError(
-            f"{path}: line {lines[wrong[0]]} has {len(rows[wrong[0]])} cells, the header has {len(header)}{more}"
-        )
-
-
-def _read_tsv(path: str | os.PathLike[str], data: bytes) -> SourceTable:
-    return _read_csv(path, data, "\t")
 
 
 def _read_json(path: str | os.PathLike[str], data: bytes) -> SourceTable:
@@ -213,7 +177,7 @@ def _table_of_objects(path: str | os.PathLike[str], rows: list[Any], lines: Sequ
 
 TEXT_READERS: dict[str, Callable[[str | os.PathLike[str], bytes], SourceTable]] = {
     ".csv": _read_csv,
-    ".tsv": _read_tsv,
+    ".tsv": partial(_read_csv, delimiter="\t"),
     ".json": _read_json,
     ".jsonl": _read_jsonl,
 }

@@ -34,20 +34,8 @@ def write_table(
 
     Columns: position from 1, then id, title, artist and path where any item has them, features, details, extra.
     An extra column replaces a feature or a detail of the same name. A feature that is an array of numbers
-    has a column for each, ``name.1``, ``name.2``, ...
-
-    Parameters
-    ----------
-    path
-        A .csv, .json (a list of objects) or .parquet file.
-    collection
-        What to write.
-    extra
-        Name -> one value per item, text or number.
-
-    Returns
-    -------
-    The path written.
+    has a column for each, ``name.1``, ``name.2``, ... The file is .csv, .json (a list of objects) or .parquet; returns
+    its path.
 
     Examples
     --------
@@ -66,10 +54,10 @@ def write_table(
         raise InputError(f"{path}: a table is written as .csv, .json or .parquet; got {ending or 'no ending'}")
     columns = _columns(collection, extra or {})
     if ending == ".parquet":
-        return write_whole(path, as_parquet(columns))
+        return write_whole(path, _as_parquet(columns))
     rows = list(zip(*columns.values(), strict=True))
-    text = csv_text(list(columns), rows) if ending == ".csv" else as_json(list(columns), rows)
-    return write_text(path, text)
+    text = csv_text(list(columns), rows) if ending == ".csv" else _as_json(list(columns), rows)
+    return _write_text(path, text)
 
 
 def feature_columns(collection: Collection) -> dict[str, NDArray[Any]]:
@@ -82,14 +70,8 @@ def feature_columns(collection: Collection) -> dict[str, NDArray[Any]]:
     return found
 
 
-def write_text(path: str | os.PathLike[str], text: str, script: Script | None = None) -> Path:
-    """Write the text of a table, whole or not at all; by default in UTF-8.
-
-    Raises
-    ------
-    FileError
-        When it holds what is no text, such as a file name of odd bytes.
-    """
+def _write_text(path: str | os.PathLike[str], text: str, script: Script | None = None) -> Path:
+    """Write the text of a table, whole or not at all; by default in UTF-8."""
     try:
         return write_whole(path, script.encode(text) if script else text.encode())
     except UnicodeEncodeError as error:
@@ -116,7 +98,7 @@ def _columns(collection: Collection, extra: Mapping[str, Sequence[Any]]) -> dict
         if len(column) != len(items):
             raise InputError(f"extra column {name!r} must have {len(items)} values, one per item; got {len(column)}")
         columns[name] = list(column)
-    return {name: [plain_value(name, value) for value in values] for name, values in columns.items()}
+    return {name: [_plain_value(name, value) for value in values] for name, values in columns.items()}
 
 
 def _free(name: str, columns: Mapping[str, Any]) -> str:
@@ -127,7 +109,7 @@ def _free(name: str, columns: Mapping[str, Any]) -> str:
     return free
 
 
-def plain_value(name: str, value: Any) -> Any:
+def _plain_value(name: str, value: Any) -> Any:
     """A value as JSON has it; None for a missing number."""
     plain = value.item() if isinstance(value, np.generic) else value
     if isinstance(plain, float):
@@ -139,7 +121,7 @@ def plain_value(name: str, value: Any) -> Any:
     return plain if plain is None or isinstance(plain, (str, int)) or is_nested(plain) else str(plain)
 
 
-def as_parquet(columns: Mapping[str, list[Any]], content: Any = None) -> bytes:
+def _as_parquet(columns: Mapping[str, list[Any]], content: Any = None) -> bytes:
     """Columns as a Parquet file, behind those of an Arrow table where one is given."""
     pa = import_extra("pyarrow", extra="tables", purpose="writing Parquet tables")
     pq = import_extra("pyarrow.parquet", extra="tables", purpose="writing Parquet tables")
@@ -155,9 +137,13 @@ def as_parquet(columns: Mapping[str, list[Any]], content: Any = None) -> bytes:
     return buffer.getvalue()
 
 
-def as_json(names: Sequence[str], rows: Sequence[Sequence[Any]], *, lines: bool = False) -> str:
+def _as_json(names: Sequence[str], rows: Sequence[Sequence[Any]], *, lines: bool = False) -> str:
     """Rows as a JSON list of objects, or as JSON lines."""
     objects = [json.dumps(dict(zip(names, row, strict=True)), ensure_ascii=False, default=str) for row in rows]
+    return _lay_objects(objects, lines=lines)
+
+
+def _lay_objects(objects: Sequence[str], *, lines: bool) -> str:
     return "".join(one + "\n" for one in objects) if lines else "[\n" + ",\n".join(objects) + "\n]\n"
 
 
@@ -170,46 +156,35 @@ def write_rows(
     rows: ArrayLike,
     extra: Mapping[str, Sequence[Any]] | None = None,
 ) -> Path:
-    """Write rows of a table in another order.
+    """Write rows (m,) of a table in another order, ``reading.rows[k][ordering]``; returns the path.
 
     Written in the format it came from, every cell stands as it was, byte for byte, under the heading it had. Extra
     columns come last, as ``fabula position`` where the table has a ``position`` of its own; those of an earlier
-    writing are replaced.
-
-    Parameters
-    ----------
-    path
-        A .csv, .tsv, .json, .jsonl or .parquet file; it may be the one the table came from.
-    table
-        As :func:`open_table` read it.
-    rows
-        Indices of rows in the order to write, shape (m,): ``reading.rows[k][ordering]``.
-    extra
-        Name -> one value per written row, text or number; None and NaN are empty.
-
-    Returns
-    -------
-    The path written.
-
-    Raises
-    ------
-    InputError
-        When the ending is unknown, or a row or a number of values is wrong.
+    writing are replaced. The path may be the one the table came from.
     """
     ending = Path(path).suffix.lower()
     if ending not in _ENDINGS:
         raise InputError(f"{path}: a table is written as {', '.join(_ENDINGS)}; got {ending or 'no ending'}")
     order = _check_rows(table, rows)
-    added = {name: [plain_value(name, value) for value in values] for name, values in (extra or {}).items()}
-    for name, values in added.items():
+    added: dict[str, list[Any]] = {}
+    headings = _extra_headings(list(table.columns), list(extra or ()))
+    for name, values in (extra or {}).items():
         if len(values) != len(order):
             raise InputError(f"extra column {name!r} must have {len(order)} values, one per row; got {len(values)}")
+        added[headings[name]] = [_plain_value(name, value) for value in values]
     if ending == Path(table.path).suffix.lower() and table.text:
         writer = _csv_rows if ending in (".csv", ".tsv") else _json_rows
-        return write_text(path, writer(table, order, added), table.script)
+        return _write_text(path, writer(table, order, added), table.script)
+    if ending == ".parquet" and table.content is not None:
+        kept = table.content.take(order)
+        return write_whole(path, _as_parquet(added, kept.drop_columns([n for n in kept.column_names if n in added])))
+    columns = _cells(table, order) | added
     if ending == ".parquet":
-        return write_whole(path, _parquet_rows(table, order, added))
-    return write_text(path, _convert(table, order, added, ending))
+        return write_whole(path, _as_parquet(columns))
+    written = list(zip(*columns.values(), strict=True))
+    if ending in (".json", ".jsonl"):
+        return _write_text(path, _as_json(list(columns), written, lines=ending == ".jsonl"))
+    return _write_text(path, csv_text(list(columns), written, "\t" if ending == ".tsv" else ","))
 
 
 def _check_rows(table: SourceTable, rows: ArrayLike) -> list[int]:
@@ -221,14 +196,12 @@ def _check_rows(table: SourceTable, rows: ArrayLike) -> list[int]:
     return [int(row) for row in order]
 
 
-def extra_headings(known: Sequence[str], extra: Sequence[str]) -> dict[str, str]:
+def _extra_headings(known: Sequence[str], extra: Sequence[str]) -> dict[str, str]:
     """What the extra columns are called beside those there are; one that is there already is to be replaced.
 
-    Examples
-    --------
-    >>> extra_headings(["position", "title"], ["position", "essence"])
+    >>> _extra_headings(["position", "title"], ["position", "essence"])
     {'position': 'fabula position', 'essence': 'essence'}
-    >>> extra_headings(["position", "title", "essence"], ["position", "essence"])
+    >>> _extra_headings(["position", "title", "essence"], ["position", "essence"])
     {'position': 'position', 'essence': 'essence'}
     """
     ours = {name: f"fabula {name}" if f"fabula {name}" in known else name for name in extra}
@@ -239,13 +212,12 @@ def extra_headings(known: Sequence[str], extra: Sequence[str]) -> dict[str, str]
 
 def _csv_rows(table: SourceTable, order: Sequence[int], extra: Mapping[str, Sequence[Any]]) -> str:
     header, *records = records_of(table.text, table.separator, table.path)
-    headings = extra_headings(list(table.columns), list(extra))
     at = {name.strip(): index for index, name in enumerate(header.cells)}
     comma = any(_COMMA.fullmatch(cell) for record in records for cell in record.cells) and table.separator == ";"
-    named = {heading: quote(heading) for heading in headings.values()}
+    named = {heading: quote(heading) for heading in extra}
     lines = [_merge_cells(split_cells(header.text, table.separator), at, named)]
     for position, row in enumerate(order):
-        cells = {headings[name]: _cell(values[position], comma=comma) for name, values in extra.items()}
+        cells = {heading: _cell(values[position], comma=comma) for heading, values in extra.items()}
         lines.append(_merge_cells(split_cells(records[row].text, table.separator), at, cells))
     end = line_end(table.text)
     return "".join(table.separator.join(line) + end for line in lines)
@@ -269,44 +241,19 @@ def _cell(value: Any, *, comma: bool) -> str:
 
 
 def _json_rows(table: SourceTable, order: Sequence[int], extra: Mapping[str, Sequence[Any]]) -> str:
-    spans = _object_spans(table)
-    headings = extra_headings(list(table.columns), list(extra))
+    lines = Path(table.path).suffix.lower() == ".jsonl"
+    if lines:
+        starts = [table.text.index("{", match.start()) for match in re.finditer(r"(?m)^[ \t\r]*\{", table.text)]
+    else:
+        at = first_value(table.text)
+        items = member(table.text, at, "items") if table.text[at] == "{" else None
+        starts = [start for start, _ in elements(table.text, items[0] if items else at)]
     objects = []
     for position, row in enumerate(order):
-        cells = {key: table.text[a:b] for key, a, b in members(table.text, spans[row])}
-        cells |= {headings[name]: json.dumps(v[position], ensure_ascii=False) for name, v in extra.items()}
+        cells = {key: table.text[a:b] for key, a, b in members(table.text, starts[row])}
+        cells |= {heading: json.dumps(v[position], ensure_ascii=False) for heading, v in extra.items()}
         objects.append("{" + ", ".join(f"{json.dumps(k, ensure_ascii=False)}: {v}" for k, v in cells.items()) + "}")
-    if Path(table.path).suffix.lower() == ".jsonl":
-        return "".join(line + "\n" for line in objects)
-    return "[\n" + ",\n".join(objects) + "\n]\n"
-
-
-def _object_spans(table: SourceTable) -> list[int]:
-    """Where the object of each row starts."""
-    if Path(table.path).suffix.lower() == ".jsonl":
-        starts = [match.start() for match in re.finditer(r"(?m)^[ \t\r]*\{", table.text)]
-        return [table.text.index("{", start) for start in starts]
-    at = first_value(table.text)
-    items = member(table.text, at, "items") if table.text[at] == "{" else None
-    return [start for start, _ in elements(table.text, items[0] if items else at)]
-
-
-def _parquet_rows(table: SourceTable, order: Sequence[int], extra: Mapping[str, Sequence[Any]]) -> bytes:
-    headings = extra_headings(list(table.columns), list(extra))
-    added = {headings[name]: list(values) for name, values in extra.items()}
-    if table.content is None:
-        return as_parquet(_cells(table, order) | added)
-    kept = table.content.take(order)
-    return as_parquet(added, kept.drop_columns([name for name in kept.column_names if name in added]))
-
-
-def _convert(table: SourceTable, order: Sequence[int], extra: Mapping[str, Sequence[Any]], ending: str) -> str:
-    headings = extra_headings(list(table.columns), list(extra))
-    columns = _cells(table, order) | {headings[name]: list(values) for name, values in extra.items()}
-    rows = list(zip(*columns.values(), strict=True))
-    if ending in (".json", ".jsonl"):
-        return as_json(list(columns), rows, lines=ending == ".jsonl")
-    return csv_text(list(columns), rows, "\t" if ending == ".tsv" else ",")
+    return _lay_objects(objects, lines=lines)
 
 
 def _cells(table: SourceTable, order: Sequence[int]) -> dict[str, list[Any]]:
@@ -316,5 +263,5 @@ def _cells(table: SourceTable, order: Sequence[int]) -> dict[str, list[Any]]:
         numbers = numbers_of(table, column) if column.written else None
         values = column.values if numbers is None else numbers
         absent = column.missing if numbers is None else np.isnan(numbers)
-        found[name] = [None if absent[row] else plain_value(name, values[row]) for row in order]
+        found[name] = [None if absent[row] else _plain_value(name, values[row]) for row in order]
     return found
