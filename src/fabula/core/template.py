@@ -86,25 +86,13 @@ class Template:
         return 1 if self.values.ndim == 1 else self.values.shape[1]
 
     def at(self, positions: ArrayLike) -> Floats:
-        """Its values at positions in [0, 1]: array of shape positions.shape, or (..., d).
-
-        Examples
-        --------
-        >>> Template([0, 1], [2, 4]).at([0, 0.5])
-        array([2., 3.])
-        """
+        """Its values at positions in [0, 1]: array of shape positions.shape, or (..., d)."""
         u = as_positions(positions)
         piece = np.searchsorted(self.knots[1:-1], u, side="right")
         return _polynomial(self._pieces[piece], u - self.knots[piece])
 
     def samples(self, n: int) -> Floats:
-        """Its values at the n positions j / (n - 1): what :meth:`at` gives there, in time linear in n.
-
-        Examples
-        --------
-        >>> Template([0, 1], [0, 1]).samples(3)
-        array([0. , 0.5, 1. ])
-        """
+        """Its values at the n positions j / (n - 1): what :meth:`at` gives there, in time linear in n."""
         u = even_positions(n)
         ends = [0, *np.searchsorted(u, self.knots[1:-1], side="left"), n]
         out = np.empty((n, *self.values.shape[1:]))
@@ -167,14 +155,9 @@ def replace_values(template: Template, values: ArrayLike, *, name: str | None = 
 
 
 def from_arc(essence: ArrayLike, *, name: str = "", description: str = "") -> Template:
-    """A template that follows a collection's arc: "like that one".
+    """A template that follows the arc of a collection, (n,) or (n, d), which is z-scored: "like that one".
 
     A knot stands at every position of the collection, so a collection laid on its own template gets its own order.
-
-    Parameters
-    ----------
-    essence
-        Shape (n,) or (n, d), in order, two items or more. It is z-scored.
 
     Examples
     --------
@@ -188,18 +171,7 @@ def from_arc(essence: ArrayLike, *, name: str = "", description: str = "") -> Te
 
 
 def basis(knots: ArrayLike, positions: ArrayLike) -> Floats:
-    """The matrix B with ``Template(knots, y).at(positions) == B @ y``.
-
-    Parameters
-    ----------
-    knots
-        Shape (q,), rising from 0 to 1.
-    positions
-        Shape (m,), within [0, 1].
-
-    Returns
-    -------
-    Array of shape (m, q).
+    """The matrix B (m, q) with ``Template(knots, y).at(positions) == B @ y``.
 
     Examples
     --------

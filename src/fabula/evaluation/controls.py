@@ -19,23 +19,9 @@ from fabula.core.collection import Collection, Item
 def noise_features(
     collections: Sequence[Collection], rng: np.random.Generator, *, logged: Sequence[str] = ()
 ) -> list[Collection]:
-    """The same collections with every feature replaced by noise, independent for each item.
+    """The same collections with every feature replaced by noise from N(0, 1), independent for each item.
 
-    Parameters
-    ----------
-    collections
-        Their items and order stay.
-    rng
-        Draws from N(0, 1).
-    logged
-        Features of which a model takes the logarithm: the logarithm is what is drawn, so that they stay above 0.
-
-    Examples
-    --------
-    >>> from fabula.core.collection import Item
-    >>> c = Collection("1", [Item("a"), Item("b")], [[1.0], [2.0]], ["energy"])
-    >>> noise_features([c], np.random.default_rng(0))[0].column("energy").round(2)
-    array([ 0.13, -0.13])
+    Of ``logged`` features a model takes the logarithm: the logarithm is what is drawn, so that they stay above 0.
     """
     out = []
     for c in collections:
@@ -47,15 +33,7 @@ def noise_features(
 
 
 def shuffle_orders(collections: Sequence[Collection], rng: np.random.Generator) -> list[Collection]:
-    """The same collections, each with its items in a uniformly random order that is taken for the true one.
-
-    Examples
-    --------
-    >>> from fabula.core.collection import Item
-    >>> c = Collection("1", [Item("a"), Item("b")], [[1.0], [2.0]], ["energy"])
-    >>> len(shuffle_orders([c], np.random.default_rng(0))[0])
-    2
-    """
+    """The same collections, each with its items in a uniformly random order that is taken for the true one."""
     return [c.reordered(rng.permutation(len(c)), ordered=True) for c in collections]
 
 

@@ -49,21 +49,11 @@ _SURE = 4.5  # deviations from chance
 
 @dataclass(frozen=True)
 class Finding:
-    """Something that gives the order away.
+    """Something that gives the order away."""
 
-    Attributes
-    ----------
-    columns
-        The columns it is about; none for titles.
-    why
-        What was found, as a clause: "it follows the order itself".
-    throughout
-        Whether it does so in general, and must not be trained on unasked; False where some collections alone are so.
-    """
-
-    columns: tuple[str, ...]
-    why: str
-    throughout: bool = True
+    columns: tuple[str, ...]  # what it is about; none for titles
+    why: str  # what was found, as a clause: "it follows the order itself"
+    throughout: bool = True  # must not be trained on unasked; False where some collections alone are so
 
     @property
     def what(self) -> str:
@@ -78,21 +68,13 @@ class Finding:
 def find_leaks(
     collections: Sequence[Collection], features: Sequence[str] | None = None, *, titles: bool = True
 ) -> list[Finding]:
-    """What in the data tells the order of collections too well to be a finding about them.
+    """What in the data tells the order of collections, given in true order, too well to be a finding about them.
 
-    Looked at are each column, which of its values are missing, its digits and how it is rounded; sums of columns;
-    columns that are the running sum, the difference or the neighbour's value of another; the numbers in titles and
-    their alphabetical order. By ranks, collection by collection, so that gaps, new beginnings and monotone changes of
-    scale hide nothing. A column may follow the order for a good reason (somebody sorted by it); that, too, is told.
-
-    Parameters
-    ----------
-    collections
-        In their true order; of more than 1,000 every so-manieth is looked at.
-    features
-        The columns to look at; by default all. Features that are arrays are not looked at.
-    titles
-        Whether to look at titles.
+    Looked at are each column (or those named), which of its values are missing, its digits and how it is rounded; sums
+    of columns; columns that are the running sum, the difference or the neighbour's value of another; the numbers in
+    titles and their alphabetical order. By ranks, collection by collection, so that gaps, new beginnings and monotone
+    changes of scale hide nothing. A column may follow the order for a good reason (somebody sorted by it); that, too,
+    is told. Features that are arrays are not looked at; of more than 1,000 collections every so-manieth is.
 
     Examples
     --------

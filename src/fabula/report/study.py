@@ -56,12 +56,7 @@ def write_report(results: Reproduced, folder: str | Path) -> Path:
 
 
 def report_page(results: Reproduced) -> str:
-    """The page: every table and figure of the paper, and what it lacks.
-
-    Returns
-    -------
-    HTML text that loads nothing from elsewhere.
-    """
+    """The page, which loads nothing from elsewhere: every table and figure of the paper, and what it lacks."""
     drawn, listed = figures(results, standalone=False), tables(results)
     title = f"Narrative essence on {results.data['name']}"
     body = [

@@ -51,30 +51,14 @@ Propose = Callable[[Collection], Ints]
 
 @dataclass(frozen=True)
 class BenchRow:
-    """One method on a task.
-
-    Attributes
-    ----------
-    method
-        What it is called.
-    kind
-        ``"yours"``, ``"ours"``, ``"paper"`` or ``"known"``: what somebody who knows the truth could do.
-    metrics
-        Each metric's mean over the test collections, with its 95 % interval.
-    failed
-        Questions that count as a random ordering.
-    gain
-        Spearman's rho less that of chance, paired by collection.
-    about
-        What it does, in one line.
-    """
+    """One method on a task."""
 
     method: str
-    kind: str
-    metrics: Mapping[str, Interval]
-    failed: int = 0
-    gain: Interval | None = None
-    about: str = ""
+    kind: str  # "yours", "ours", "paper" or "known": what somebody who knows the truth could do
+    metrics: Mapping[str, Interval]  # means over the test collections
+    failed: int = 0  # questions that count as a random ordering
+    gain: Interval | None = None  # Spearman's rho less that of chance, paired by collection
+    about: str = ""  # what it does, in one line
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
@@ -90,26 +74,12 @@ class BenchRow:
 
 @dataclass(frozen=True, eq=False)
 class BenchCard:
-    """What came of a run.
+    """What came of a run."""
 
-    Attributes
-    ----------
-    task
-        What was asked: name, digest of the test, numbers of collections, features, rule of the split.
-    rows
-        The methods, from the highest Spearman's rho.
-    command
-        How the method was called; empty where there was none.
-    failures
-        Why questions count as a random ordering, and how many.
-    notes
-        What one should know.
-    """
-
-    task: dict[str, Any]
-    rows: list[BenchRow]
-    command: str = ""
-    failures: dict[str, int] = field(default_factory=dict)
+    task: dict[str, Any]  # what was asked, as BenchTask.to_dict says it
+    rows: list[BenchRow]  # from the highest Spearman's rho
+    command: str = ""  # how the method was called; empty where there was none
+    failures: dict[str, int] = field(default_factory=dict)  # why questions count as a random ordering, and how many
     notes: tuple[str, ...] = ()
 
     def save(self, path: str | Path) -> Path:
@@ -151,19 +121,9 @@ def make_card(
 ) -> BenchCard:
     """A card: the method's row, where there is one, beside ours and the paper's.
 
-    Parameters
-    ----------
-    task
-        What was asked.
-    given
-        The method's orderings.
-    name, command
-        What the method is called, and how it was.
-    trained
-        Whether the rows that need an essence to be trained are measured anew, which takes PyTorch and minutes; else
-        they are those that come with the package, where the task is one of its own.
-    progress
-        Called with the name of each of our methods before its turn.
+    The rows that need an essence to be trained are those that come with the package, where the task is one of its own;
+    with ``trained`` they are measured anew, which takes PyTorch and minutes. ``progress`` is called with the name of
+    each of our methods before its turn.
     """
     report = progress or (lambda _: None)
     chance = task_chance(task)

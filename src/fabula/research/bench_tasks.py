@@ -34,29 +34,15 @@ FMA = "fma"
 
 @dataclass(frozen=True, eq=False)
 class BenchTask:
-    """One task.
-
-    Attributes
-    ----------
-    name, about
-        What it is called, and what it is.
-    training, test
-        Collections in their true order, with the same features of one number per item.
-    rule
-        How the two were told apart.
-    titles
-        Whether a method is shown titles.
-    notes
-        What one should know, for example which columns were left out.
-    """
+    """One task."""
 
     name: str
     about: str
-    training: Sequence[Collection]
+    training: Sequence[Collection]  # in true order, one number per feature and item
     test: Sequence[Collection]
-    rule: str
-    titles: bool = False
-    notes: tuple[str, ...] = ()
+    rule: str  # how the two were told apart
+    titles: bool = False  # whether a method is shown titles
+    notes: tuple[str, ...] = ()  # what one should know, for example which columns were left out
 
     @property
     def features(self) -> tuple[str, ...]:
@@ -135,32 +121,16 @@ def fma_task(folder: str | Path, *, titles: bool = False) -> BenchTask:
 
 @dataclass(frozen=True)
 class Family:
-    """A model that draws collections.
-
-    Attributes
-    ----------
-    about
-        What it is, in one line.
-    draw
-        ``draw(n, rng)``: features (n, f) of n items in their true order.
-    best
-        ``best(features, rng)``: the ordering of shuffled features (n, f) by somebody who knows the model.
-    """
+    """A model that draws collections."""
 
     about: str
-    draw: Callable[[int, np.random.Generator], Floats]
+    draw: Callable[[int, np.random.Generator], Floats]  # features (n, f) of n items in their true order
+    # the ordering of shuffled features (n, f) by somebody who knows the model
     best: Callable[[Floats, np.random.Generator], Ints]
 
 
 def draw_task(name: str) -> tuple[list[Collection], list[Collection]]:
-    """The training and the test collections of a family, always the same.
-
-    Examples
-    --------
-    >>> training, test = draw_task("mallows")
-    >>> len(training), len(test), training[0].feature_names
-    (400, 200, ('a', 'b', 'c'))
-    """
+    """The training and the test collections of a family, always the same."""
     rng = np.random.default_rng(zlib.crc32(name.encode()))
     made = []
     for number in range(TRAINING + TEST):

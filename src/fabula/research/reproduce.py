@@ -47,42 +47,22 @@ Scores = dict[tuple[str, int, str], Floats]  # (name, k, metric) -> best score o
 
 @dataclass(frozen=True)
 class Reproduced:
-    """The numbers of every table and figure, as plain values.
+    """The numbers of every table and figure, as plain values."""
 
-    Attributes
-    ----------
-    folder
-        Where the stages are kept.
-    data
-        What was studied: name, counts, rule, notes, features.
-    plan
-        How much was done.
-    table1, figure1, controls, more_data
-        Bits: by dimension, by feature (None where there is no plain feature), of the controls, by data.
-    essences, sequencer
-        Bits and history of each essence and of the direct sequencer.
-    figure2, significance
-        Best scores by the number of templates with both baselines, and the tests at k = 4.
-    kinship, example
-        Figures 4 and 5; Figure 6.
-    recovery
-        All methods by all metrics.
-    """
-
-    folder: Path
+    folder: Path  # where the stages are kept
     data: dict[str, Any]
     plan: dict[str, Any]
-    table1: list[dict[str, Any]]
-    figure1: list[dict[str, Any]] | None
-    controls: list[dict[str, Any]]
-    more_data: list[dict[str, Any]]
-    essences: list[dict[str, Any]]
+    table1: list[dict[str, Any]]  # bits by dimension
+    figure1: list[dict[str, Any]] | None  # bits by feature; None where there is no plain feature
+    controls: list[dict[str, Any]]  # bits of the controls
+    more_data: list[dict[str, Any]]  # bits by training collections
+    essences: list[dict[str, Any]]  # bits and history of each
     sequencer: dict[str, Any]
-    figure2: dict[str, Any]
-    significance: dict[str, Any]
-    kinship: dict[str, Any]
-    example: dict[str, Any]
-    recovery: dict[str, Any]
+    figure2: dict[str, Any]  # best scores by the number of templates, with both baselines
+    significance: dict[str, Any]  # tests at k = 4
+    kinship: dict[str, Any]  # Figures 4 and 5
+    example: dict[str, Any]  # Figure 6
+    recovery: dict[str, Any]  # all methods by all metrics
 
 
 def reproduce(
@@ -96,18 +76,9 @@ def reproduce(
 ) -> Reproduced:
     """Compute every table and figure; what a call before has done with the same settings is not done again.
 
-    Parameters
-    ----------
-    data
-        A table of ordered collections, or a folder or archive of FMA.
-    folder
-        Where stages and models are kept; made where it is not there.
-    plan
-        How much is done, where, and in how many processes; by default the full one.
-    features, held_out
-        As :func:`fabula.research.workspace.read_study_data` takes them.
-    progress
-        Called with a stage, a note, and how many stages are done, of how many.
+    ``data`` is a table of ordered collections, or a folder or archive of FMA; stages and models are kept in ``folder``.
+    ``features`` and ``held_out`` are those of ``read_study_data``; ``progress`` is called with a stage, a note, and how
+    many stages are done, of how many.
     """
     import_extra("torch", extra="train", purpose="reproducing the paper")
     from fabula.training.ranks import processes
@@ -329,16 +300,7 @@ def _title(collection: Collection) -> str:
 def recovery(workspace: Workspace, model: Model, templates: TemplateSet, direct: Mapping[str, Any]) -> dict[str, Any]:
     """The table of all methods with intervals and paired tests.
 
-    Parameters
-    ----------
-    workspace
-        Where to work.
-    model
-        The essence with its mixture of arcs.
-    templates
-        The squared-error templates of the paper's pipeline.
-    direct
-        What the stage of the direct sequencer gave.
+    Takes the essence with its mixture of arcs, squared-error templates, and what the stage of the sequencer gave.
     """
     study, plan = workspace.study, workspace.plan
     split = Split(study.training, study.evaluation, study.rule)

@@ -320,14 +320,7 @@ def essence_run(workspace: Workspace, seed: int) -> Measured:
 def frozen(model: Model, whole: Parts, plain: Parts) -> Parts:
     """Collections whose one feature is a model's essence of them.
 
-    Parameters
-    ----------
-    model
-        Of one dimension.
-    whole
-        Collections with the features it takes.
-    plain
-        Those of the same ids that take part; one that has other items there is left out.
+    ``whole`` has the features it takes, ``plain`` says who takes part; one that has other items there is left out.
     """
     known = {c.id: c for part in (whole.training, whole.validation, whole.test) for c in part}
 

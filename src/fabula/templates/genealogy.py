@@ -23,26 +23,14 @@ _CURVE_POINTS = 51  # of a template in the plain dictionary
 
 @dataclass(frozen=True, eq=False)
 class Generation:
-    """One set of templates among its kin.
-
-    Attributes
-    ----------
-    templates
-        The set.
-    lineage
-        Shape (k,): a number that a template shares with its ancestor and its heir; colours follow it.
-    label, error
-        Shape (m,): the template of each collection, and its mean squared error under it.
-    best, worst
-        For each template the collections that follow it most and least closely, the extreme one first.
-    """
+    """One set of k templates among its kin, over m collections."""
 
     templates: TemplateSet
-    lineage: list[int]
-    label: Ints
-    error: Floats
-    best: list[list[int]]
-    worst: list[list[int]]
+    lineage: list[int]  # (k,): a number that a template shares with its ancestor and its heir; colours follow it
+    label: Ints  # (m,): the template of each collection
+    error: Floats  # (m,): its mean squared error under it
+    best: list[list[int]]  # for each template the collections that follow it most closely, the extreme one first
+    worst: list[list[int]]  # and least closely
 
     @property
     def sizes(self) -> list[int]:
@@ -52,18 +40,10 @@ class Generation:
 
 @dataclass(frozen=True, eq=False)
 class Genealogy:
-    """Sets of templates of growing size over the same collections.
-
-    Attributes
-    ----------
-    generations
-        One per set.
-    flows
-        One array (k, k') between each set and the next: how many collections go from template to template.
-    """
+    """Sets of templates of growing size over the same collections."""
 
     generations: list[Generation]
-    flows: list[Ints]
+    flows: list[Ints]  # (k, k') between each set and the next: how many collections go from template to template
 
     @property
     def lineages(self) -> int:
@@ -89,17 +69,8 @@ def trace_genealogy(
 ) -> Genealogy:
     """Assign collections to sets of growing size, and follow the templates from set to set.
 
-    Parameters
-    ----------
-    sets
-        By rising size, for instance learned with k = 1, 2, 3.
-    essences, positions
-        The collections, as ``TemplateSet.errors`` takes them.
-    match
-        What makes a template of the next set an heir: ``"flow"``, that they share collections, or ``"distance"``,
-        that they are near each other.
-    extremes
-        How many best and worst fitting collections to name per template.
+    An heir in the next set is one that shares collections (``"flow"``) or is near (``"distance"``). So many
+    ``extremes``, best and worst fitting collections, are named per template.
 
     Examples
     --------
@@ -133,28 +104,13 @@ def trace_genealogy(
 
 @dataclass(frozen=True, eq=False)
 class TemplateComparison:
-    """How two sets of templates agree.
+    """How two sets of templates agree, paired with the smallest sum of squared distances."""
 
-    Attributes
-    ----------
-    pairs
-        (i, j): template i of the first set belongs to template j of the second. Of all ways to pair them, the one
-        with the smallest sum of squared distances; the larger set has templates left over.
-    distances
-        Shape (pairs,): root mean squared distance of the two templates.
-    correlations
-        Shape (pairs,): correlation of the two templates; 0 where one is flat.
-    table
-        Shape (first, second): distance of every template of the first set from every one of the second.
-    unmatched_first, unmatched_second
-        Templates left over.
-    """
-
-    pairs: list[tuple[int, int]]
-    distances: Floats
-    correlations: Floats
-    table: Floats
-    unmatched_first: list[int]
+    pairs: list[tuple[int, int]]  # (i, j): template i of the first set belongs to template j of the second
+    distances: Floats  # (pairs,): root mean squared distance of the two
+    correlations: Floats  # (pairs,); 0 where one is flat
+    table: Floats  # (first, second): distance of every template from every other
+    unmatched_first: list[int]  # left over
     unmatched_second: list[int]
 
     @property
@@ -164,14 +120,9 @@ class TemplateComparison:
 
 
 def compare_templates(first: TemplateSet, second: TemplateSet, *, normalised: bool = False) -> TemplateComparison:
-    """Pair the templates of two sets and say how far they lie apart.
+    """Pair the templates, of one dimension, of two sets and say how far they lie apart.
 
-    Parameters
-    ----------
-    first, second
-        Sets with templates of one dimension; knots and sizes may differ.
-    normalised
-        Bring every template to mean 0 and deviation 1 first, so that their scale does not count.
+    With ``normalised`` each is brought to mean 0 and deviation 1 first, so that their scale does not count.
 
     Examples
     --------

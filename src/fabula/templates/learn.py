@@ -99,33 +99,17 @@ def learn_templates(
 
 @dataclass(frozen=True)
 class CountRow:
-    """What k templates explain, on held-out collections and on shuffled ones.
-
-    Attributes
-    ----------
-    k
-        How many templates.
-    train_cost, cost
-        Of refined templates: on the collections learned from, and on those held out.
-    shuffled_cost
-        The held-out cost when all is learned and measured on shuffled collections.
-    bits, bits_error
-        Information of contrastive templates about the order of held-out collections, and its standard error.
-    shuffled_bits, shuffled_bits_error
-        The same, learned and measured on shuffled collections: zero but for chance.
-    refined_bits, refined_bits_error
-        The same for the refined templates, as arcs at the temperature that suits them best.
-    """
+    """What k templates explain, on held-out collections and on shuffled ones."""
 
     k: int
-    train_cost: float
-    cost: float
-    shuffled_cost: float
-    bits: float
-    bits_error: float
-    shuffled_bits: float
+    train_cost: float  # of refined templates on the collections learned from
+    cost: float  # and on those held out
+    shuffled_cost: float  # the held-out cost when all is learned and measured on shuffled collections
+    bits: float  # information of contrastive templates about the order of held-out collections
+    bits_error: float  # its standard error
+    shuffled_bits: float  # learned and measured on shuffled collections: zero but for chance
     shuffled_bits_error: float
-    refined_bits: float
+    refined_bits: float  # of the refined templates, as arcs at the temperature that suits them best
     refined_bits_error: float
 
     @property
@@ -137,21 +121,11 @@ class CountRow:
 
 @dataclass(frozen=True)
 class CountTable:
-    """A :class:`CountRow` for each number of templates.
-
-    Attributes
-    ----------
-    rows
-        By rising k.
-    ceiling
-        The most bits that could be measured with the negatives used.
-    learned_from, held_out
-        How many collections.
-    """
+    """A :class:`CountRow` for each number of templates, by rising k."""
 
     rows: tuple[CountRow, ...]
-    ceiling: float
-    learned_from: int
+    ceiling: float  # the most bits that could be measured with the negatives used
+    learned_from: int  # collections
     held_out: int
 
     @property
@@ -171,22 +145,13 @@ class CountTable:
 
 @dataclass(frozen=True)
 class CountSettings:
-    """How numbers of templates are compared.
+    """How numbers of templates are compared."""
 
-    Attributes
-    ----------
-    held_out
-        The part of the collections that is held out, between 0 and 1. Collections that depend on each other
-        (by one creator) should not be divided by chance: measure those with a split of your own.
-    knots
-        Shape (q,), rising from 0 to 1.
-    negatives
-        How many shuffled orders the true one is told from.
-    """
-
+    # The part of the collections that is held out. Collections that depend on each other (by one creator) should not be
+    # divided by chance: measure those with a split of your own.
     held_out: float = 0.2
-    knots: ArrayLike = PAPER_KNOTS
-    negatives: int = 31
+    knots: ArrayLike = PAPER_KNOTS  # (q,), rising from 0 to 1
+    negatives: int = 31  # shuffled orders the true one is told from
 
 
 def choose_count(
@@ -200,25 +165,7 @@ def choose_count(
 ) -> CountTable:
     """Measure on held-out collections what each number of templates explains.
 
-    Parameters
-    ----------
-    essences
-        One array of shape (n,) per collection, in its true order, z-scored.
-    counts
-        Numbers of templates to try.
-    positions
-        One array of shape (n,) per collection, in [0, 1]; by default j / (n - 1).
-    settings
-        How much is held out, and how it is measured.
-    progress
-        Called as ``progress(done, total, bits)`` after each number of templates.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> rising = [np.sort(rng.normal(size=8)) for _ in range(100)]
-    >>> choose_count(rising, [1, 2], rng=rng).suggestion
-    1
+    Takes essences, z-scored, and positions as :func:`learn_templates` does; calls ``progress(done, total, bits)``.
     """
     how = settings or CountSettings()
     values, u, lengths = join_essences(essences, positions)
@@ -242,12 +189,7 @@ def choose_count(
 def temper(templates: TemplateSet, features: Features) -> Arcs:
     """Templates as arcs of equal weight, at the temperature with the most information about these orders.
 
-    Parameters
-    ----------
-    templates
-        With common knots.
-    features
-        Shape (m, 1 + negatives, q), from ``contrast_features`` with those knots.
+    The features, (m, 1 + negatives, q), are those of ``contrast_features`` with the knots that all of them share.
     """
     from scipy.optimize import minimize_scalar
 
