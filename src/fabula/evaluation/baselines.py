@@ -118,7 +118,7 @@ def best_scores(proposals: Sequence[Sequence[ArrayLike]], metric: str = "edit") 
             raise InputError(f"collection {number}: {error}") from error
         if len({order.size for order in checked}) > 1:
             raise InputError(f"collection {number}: its proposals must all have the same items")
-        best.append(max(METRICS[metric](order) for order in checked))
+        best.append(METRICS[metric](np.stack(checked)).max())
     return np.array(best)
 
 

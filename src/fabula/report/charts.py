@@ -12,22 +12,7 @@ import numpy as np
 
 from fabula.core.ordering import positions
 from fabula.core.template import Template
-from fabula.report.markup import (
-    GREY,
-    Scale,
-    band,
-    grid,
-    limits,
-    line,
-    path,
-    points,
-    scale,
-    series,
-    shorten,
-    svg,
-    text,
-    ticks,
-)
+from fabula.report.markup import GREY, band, grid, limits, line, path, points, scale, series, shorten, svg, text, ticks
 
 
 @dataclass(frozen=True)
@@ -114,7 +99,12 @@ def _lines(panel: LinePanel, left: float, width: float, height: float) -> list[s
     ys = [v for one in panel.lines for v in (*one.y, *one.low, *one.high)]
     margin = 0.06 * (max(ys) - min(ys)) or 0.5
     low, high = min(ys) - margin, max(ys) + margin
-    x, y = _x_scale(xs, start, stop, log=panel.log), scale(low, high, floor, 34)
+    stretch = math.log if panel.log else float
+    along, y = scale(stretch(min(xs)), stretch(max(xs)), start, stop), scale(low, high, floor, 34)
+
+    def x(value: float) -> float:
+        return along(stretch(value))
+
     distinct = sorted(set(xs))  # where there are few values all are marked, else round numbers
     marks = distinct if len(distinct) <= 8 else [t for t in ticks(distinct[0], distinct[-1]) if t <= distinct[-1]]
     parts = [text(start, 18, panel.title, bold=True), *grid(low, high, y, start, stop)]
@@ -126,13 +116,6 @@ def _lines(panel: LinePanel, left: float, width: float, height: float) -> list[s
         dots = [f'<circle class="mark" cx="{px:.1f}" cy="{py:.1f}" r="2.6"/>' for px, py in there]
         parts.append(series(one.colour, path(one.kind, there), *(dots if len(there) <= 12 else [])))
     return parts
-
-
-def _x_scale(values: Sequence[float], start: float, stop: float, *, log: bool) -> Scale:
-    if not log:
-        return scale(min(values), max(values), start, stop)
-    inner = scale(math.log(min(values)), math.log(max(values)), start, stop)
-    return lambda value: inner(math.log(value))
 
 
 def _legend(lines: Sequence[Line], width: float, top: float) -> tuple[list[str], int]:
@@ -200,7 +183,7 @@ def panels_figure(panels: Sequence[ArcPanel], layout: PanelLayout, *, standalone
         if panel.template is not None:
             curve = points(positions(81), panel.template.samples(81), x, y)
             parts.append(series(panel.colour, path("thick", curve)))
-        parts += [_arc(arc, x, y) for arc in panel.arcs]
+        parts += [_arc(arc, points(positions(len(arc.values)), arc.values, x, y)) for arc in panel.arcs]
         for i, arc in enumerate(panel.arcs if layout.named else ()):
             words = shorten(arc.name, round(each / 6.2))
             parts.append(text(left, top + height + 14 + 14 * i, words, kind="soft small"))
@@ -214,8 +197,7 @@ def panels_figure(panels: Sequence[ArcPanel], layout: PanelLayout, *, standalone
     return svg(parts, width=layout.width, height=step * rows, label=label, standalone=standalone)
 
 
-def _arc(arc: Arc, x: Scale, y: Scale) -> str:
-    there = points(positions(len(arc.values)), arc.values, x, y)
+def _arc(arc: Arc, there: Sequence[tuple[float, float]]) -> str:
     parts = [path("thin", there)] if len(there) > 1 else []
     for number, (px, py) in enumerate(there):
         parts.append(f'<circle class="mark" cx="{px:.1f}" cy="{py:.1f}" r="{8 if arc.marks else 2.2}"/>')

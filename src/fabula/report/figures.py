@@ -14,22 +14,7 @@ from fabula.core.essence import Floats, normalise
 from fabula.core.template import Template
 from fabula.media.facts import Ends
 from fabula.media.medium import Threads
-from fabula.report.markup import (
-    GREY,
-    SERIES,
-    band,
-    grid,
-    limits,
-    line,
-    path,
-    points,
-    scale,
-    series,
-    shorten,
-    svg,
-    text,
-    ticks,
-)
+from fabula.report.markup import GREY, band, grid, limits, line, path, points, scale, series, shorten, svg, text
 from fabula.session.inner_arcs import InnerArc, WholeArc
 
 MOST_ENDS = 60  # items whose ends are shown
@@ -58,9 +43,7 @@ def arc_figure(essence: ArrayLike, labels: Sequence[str], drawing: Drawing | Non
     how = drawing or Drawing()
     frame = _ArcFrame(np.asarray(essence, dtype=np.float64), labels, how)
     parts = [text(frame.left, 16, how.caption, bold=True)] if how.caption else []
-    for tick in ticks(frame.low, frame.high):
-        parts.append(line("axis", frame.left, how.width - frame.right, frame.y(tick), frame.y(tick)))
-        parts.append(text(frame.left - 6, frame.y(tick) + 4, f"{tick:g}", kind="soft", anchor="end"))
+    parts += grid(frame.low, frame.high, frame.y, frame.left, how.width - frame.right)
     for side, (start, stop) in enumerate(pairwise([0, *np.cumsum(how.sides or (len(frame.values),)).tolist()])):
         parts += _side(frame, side, start, stop)
     return svg(parts, width=how.width, height=how.height, label=how.caption or "arc", standalone=how.standalone)
@@ -194,7 +177,7 @@ def threads_figure(threads: Threads, labels: list[str], *, width: float = _WIDTH
         middle = top + tall * (row + 0.5)
         parts.append(text(left - 10, middle + 4, shorten(threads.names[thread], 16), anchor="end"))
         x_of = left + step * (np.arange(n) + 0.5)
-        parts.append(series(row % (SERIES - 1), *_ribbon(threads.counts[:, thread], middle, tall / 2 - 2, x_of, step)))
+        parts.append(series(row % GREY, *_ribbon(threads.counts[:, thread], middle, tall / 2 - 2, x_of, step)))
     return svg(parts, width=width, height=height, label="threads of names")
 
 

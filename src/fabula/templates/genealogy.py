@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -11,13 +12,10 @@ from numpy.typing import ArrayLike
 
 from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
-from fabula.core.template import Template
 from fabula.core.template_set import TemplateSet
 from fabula.errors import InputError
 
 _POINTS = 101  # where templates are compared
-
-
 _CURVE_POINTS = 51  # of a template in the plain dictionary
 
 
@@ -37,6 +35,25 @@ class Generation:
         """How many collections follow each template."""
         return [int(size) for size in np.bincount(self.label, minlength=len(self.templates))]
 
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, for JSON."""
+        templates = [
+            {
+                "name": template.name,
+                "lineage": lineage,
+                "knots": template.knots.tolist(),
+                "values": template.values.tolist(),
+                "curve": template.samples(_CURVE_POINTS).tolist(),
+                "collections": size,
+                "best": best,
+                "worst": worst,
+            }
+            for template, lineage, size, best, worst in zip(
+                self.templates, self.lineage, self.sizes, self.best, self.worst, strict=True
+            )
+        ]
+        return {"k": len(self.templates), "cost": float(self.error.mean()), "templates": templates}
+
 
 @dataclass(frozen=True, eq=False)
 class Genealogy:
@@ -54,7 +71,7 @@ class Genealogy:
         """Plain values, for JSON: generations with their templates, and the flows between them."""
         return {
             "lineages": self.lineages,
-            "generations": [_plain(generation) for generation in self.generations],
+            "generations": [generation.to_dict() for generation in self.generations],
             "flows": [_links(table) for table in self.flows],
         }
 
@@ -126,6 +143,7 @@ def compare_templates(first: TemplateSet, second: TemplateSet, *, normalised: bo
 
     Examples
     --------
+    >>> from fabula.core.template import Template
     >>> rise, fall = Template([0, 1], [-1, 1]), Template([0, 1], [1, -1])
     >>> found = compare_templates(TemplateSet([rise, fall]), TemplateSet([fall, rise]))
     >>> found.pairs, found.distance
@@ -149,13 +167,10 @@ def compare_templates(first: TemplateSet, second: TemplateSet, *, normalised: bo
 
 def _sample_all(templates: TemplateSet, *, normalised: bool) -> Floats:
     """The templates at evenly spaced positions, shape (k, points)."""
-    return np.stack([_samples(t.normalised() if normalised else t) for t in templates])
-
-
-def _samples(template: Template) -> Floats:
-    if template.values.ndim != 1:
-        raise InputError(f"only templates of one dimension are compared; got {template.dimensions} dimensions")
-    return template.samples(_POINTS)
+    for template in templates:
+        if template.values.ndim != 1:
+            raise InputError(f"only templates of one dimension are compared; got {template.dimensions} dimensions")
+    return np.stack([(t.normalised() if normalised else t).samples(_POINTS) for t in templates])
 
 
 def _correlation(a: Floats, b: Floats) -> float:
@@ -166,13 +181,9 @@ def _correlation(a: Floats, b: Floats) -> float:
 
 def _generation(templates: TemplateSet, lineage: list[int], table: Floats, extremes: int) -> Generation:
     label, error = table.argmin(axis=1), table.min(axis=1)
-    best: list[list[int]] = []
-    worst: list[list[int]] = []
-    for number in range(len(templates)):
-        members = np.flatnonzero(label == number)
-        ranked = members[np.argsort(error[members], kind="stable")].tolist()
-        best.append(ranked[:extremes])
-        worst.append(ranked[::-1][:extremes])
+    members = [np.flatnonzero(label == number) for number in range(len(templates))]
+    ranked = [own[np.argsort(error[own], kind="stable")].tolist() for own in members]
+    best, worst = [own[:extremes] for own in ranked], [own[::-1][:extremes] for own in ranked]
     return Generation(templates, lineage, label, error, best, worst)
 
 
@@ -191,37 +202,8 @@ def _by_flow(flow: Ints) -> list[tuple[int, int]]:
 def _inherit(lineages: list[list[int]], pairs: list[tuple[int, int]], size: int) -> list[int]:
     """Lineage of each template of the next set: its ancestor's, or a new one."""
     heirs = {heir: lineages[-1][ancestor] for ancestor, heir in pairs}
-    fresh = 1 + max(number for lineage in lineages for number in lineage)
-    found = []
-    for number in range(size):
-        if number not in heirs:
-            heirs[number] = fresh
-            fresh += 1
-        found.append(heirs[number])
-    return found
-
-
-def _plain(generation: Generation) -> dict[str, Any]:
-    rows = zip(
-        generation.templates, generation.lineage, generation.sizes, generation.best, generation.worst, strict=True
-    )
-    return {
-        "k": len(generation.templates),
-        "cost": float(generation.error.mean()),
-        "templates": [
-            {
-                "name": template.name,
-                "lineage": lineage,
-                "knots": template.knots.tolist(),
-                "values": template.values.tolist(),
-                "curve": template.samples(_CURVE_POINTS).tolist(),
-                "collections": size,
-                "best": best,
-                "worst": worst,
-            }
-            for template, lineage, size, best, worst in rows
-        ],
-    }
+    fresh = count(1 + max(number for lineage in lineages for number in lineage))
+    return [heirs[number] if number in heirs else next(fresh) for number in range(size)]
 
 
 def _links(flow: Ints) -> list[dict[str, int]]:

@@ -20,12 +20,10 @@ from fabula.templates.costs import TemplateCosts, as_count
 
 SEED_RIDGE = 0.05  # on the template of a single collection, whose few items may not determine it
 _HOLD = 1e-8  # weight of a template's old values: decides what its collections leave open
-
-
-Progress = Callable[[int, int, float], None]  # steps done, steps in all (at most), best cost so far
-
 _RACE_STEPS = 6
 _SAMPLE = 8192  # collections that the starts race on; the winner is refined on all
+
+Progress = Callable[[int, int, float], None]  # steps done, steps in all (at most), best cost so far
 
 
 @dataclass(frozen=True, eq=False)
