@@ -35,16 +35,7 @@ Digests = NDArray[np.uint32]
 
 @dataclass(frozen=True, eq=False)
 class Fingerprints:
-    """The digests of some collections.
-
-    Examples
-    --------
-    >>> from fabula.core.collection import Item
-    >>> one = Collection("1", [Item("a"), Item("b")], [[1.0], [2.0]], ["energy"])
-    >>> seen = Fingerprints.of([one], ["energy"])
-    >>> seen.among([one, one.reordered([1, 0]), Collection("2", one.items, [[1.0], [3.0]], ["energy"])])
-    [True, True, False]
-    """
+    """The digests of some collections."""
 
     features: tuple[str, ...] = ()  # names of those whose values were digested
     # (m,), sorted: digests of the items' values

@@ -46,12 +46,6 @@ def template_proposals(
 
     Essences have shape (n,) or (n, d), in true order, and are normalised here; ``rng`` puts equal items in random
     order.
-
-    Examples
-    --------
-    >>> rise = Template([0, 1], [-1, 1])
-    >>> template_proposals([[3.0, 1.0, 2.0]], [rise], np.random.default_rng(0))
-    [[array([1, 2, 0])]]
     """
     chosen = list(templates)
     if not chosen:
@@ -102,11 +96,6 @@ def best_scores(proposals: Sequence[Sequence[ArrayLike]], metric: str = "edit") 
     """The paper's measure: the largest score (m,) over the proposals of each collection, by a name in ``METRICS``.
 
     More proposals score higher by chance alone: compare with as many random ones.
-
-    Examples
-    --------
-    >>> best_scores([[[2, 1, 0], [0, 2, 1]], [[0, 1]]]).round(3)
-    array([0.333, 1.   ])
     """
     if metric not in METRICS:
         raise InputError(f"the metric must be one of {', '.join(METRICS)}; got {metric!r}")

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from fabula.core.collection import Collection, Item
+from fabula.core.collection import Collection
 
 
 def noise_features(
@@ -28,7 +28,7 @@ def noise_features(
         noise = rng.standard_normal(c.features.shape)
         columns = [i for i, name in enumerate(c.feature_names) if name in logged]
         noise[:, columns] = np.exp(noise[:, columns])
-        out.append(Collection(c.id, c.items, noise, c.feature_names, ordered=c.ordered, title=c.title))
+        out.append(replace(c, features=noise))
     return out
 
 
@@ -52,8 +52,8 @@ def shuffle_titles(collections: Sequence[Collection], rng: np.random.Generator) 
     out = []
     for c in keep_only(collections, (), titles=True):
         dealt = rng.permutation(len(c))
-        items = [replace(item, title=c.items[i].title) for item, i in zip(c.items, dealt, strict=True)]
-        out.append(_with_items(c, items))
+        items = tuple(replace(item, title=c.items[i].title) for item, i in zip(c.items, dealt, strict=True))
+        out.append(replace(c, items=items))
     return out
 
 
@@ -73,12 +73,5 @@ def keep_only(collections: Sequence[Collection], features: Names[str], *, titles
         values = np.array(c.features)
         values[:, hidden] = np.nan
         items = c.items if titles else tuple(replace(item, title="") for item in c.items)
-        title = c.title if titles else ""
-        out.append(Collection(c.id, items, values, c.feature_names, ordered=c.ordered, title=title))
+        out.append(replace(c, items=items, features=values, title=c.title if titles else ""))
     return out
-
-
-def _with_items(collection: Collection, items: Sequence[Item]) -> Collection:
-    """A collection with its items told otherwise."""
-    c = collection
-    return Collection(c.id, tuple(items), c.features, c.feature_names, ordered=c.ordered, title=c.title)

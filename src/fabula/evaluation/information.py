@@ -255,13 +255,7 @@ def information_of(
 
 
 def _of_tables(
-    model: Tabled,
-    collections: Sequence[Collection],
-    *,
-    negatives: int,
-    draws: int,
-    seed: int,
-    scorer: str | None,
+    model: Tabled, collections: Sequence[Collection], *, negatives: int, draws: int, seed: int, scorer: str | None
 ) -> Information:
     """Information of a model whose scores are sums over tables."""
     _check(negatives, draws, len(collections))
@@ -288,12 +282,7 @@ def _check(negatives: int, draws: int, collections: int) -> None:
 
 
 def summarise_bits(
-    bits: Floats,
-    lengths: Ints,
-    groups: Sequence[Hashable] | None,
-    rng: np.random.Generator,
-    negatives: int,
-    draws: int,
+    bits: Floats, lengths: Ints, groups: Sequence[Hashable] | None, rng: np.random.Generator, negatives: int, draws: int
 ) -> Information:
     """Information from the bits of each collection, (c,), of so many items each, (c,)."""
     interval = mean_interval(bits, rng, groups)

@@ -70,14 +70,6 @@ def mean_interval(
     (``benchmarks/known_truth.py`` counts how many intervals hold the truth). Values of one group are like each other:
     drawn one by one, they would make the interval too narrow. Without groups each value is by somebody else. Below 5
     groups it is Student's interval. A single group says nothing of others: its mean is its own interval.
-
-    Examples
-    --------
-    >>> mean_interval(np.array([2.0]), np.random.default_rng(0))
-    Interval(n=1, mean=2.0, low=2.0, high=2.0)
-    >>> found = mean_interval(np.array([1.0, 1.0, 3.0, 3.0]), np.random.default_rng(0), ["a", "a", "b", "b"])
-    >>> round(found.low, 2), round(found.high, 2)
-    (-10.71, 14.71)
     """
     sums, counts = _by_group(values, groups)
     mean, error = mean_and_error(values, groups)

@@ -155,20 +155,10 @@ def perfect(orders: Ints) -> Floats:
 
 def lcs(orders: Ints) -> Floats:
     """Longest common subsequence with the true ordering, by n: the longest rising one, by patience sorting."""
-    return _each(_rising, orders) / orders.shape[-1]
+    return np.asarray(_each(_rising, orders) / orders.shape[-1])
 
 
-METRICS = {
-    "edit": edit,
-    "spearman": spearman,
-    "kendall": kendall,
-    "first": first,
-    "last": last,
-    "neighbours": neighbours,
-    "position": position,
-    "perfect": perfect,
-    "lcs": lcs,
-}
+METRICS = {each.__name__: each for each in (edit, spearman, kendall, first, last, neighbours, position, perfect, lcs)}
 
 
 def score_all(orderings: Sequence[Ints | None]) -> dict[str, Floats]:

@@ -63,17 +63,7 @@ def smooth_with_band(values: Floats, span: int, rng: np.random.Generator, draws:
 def fit_shapes(
     values: Floats, templates: Sequence[Template], *, span: int, rng: np.random.Generator, draws: int = 400
 ) -> ShapeFit:
-    """Which of some templates of one dimension the arc of pieces (m,), NaN where one says nothing, is like.
-
-    Examples
-    --------
-    >>> from fabula.core.builtin import template
-    >>> rng = np.random.default_rng(0)
-    >>> fall = np.linspace(1, 0, 200) + 0.2 * rng.standard_normal(200)
-    >>> found = fit_shapes(fall, [template("steady-rise"), template("steady-fall")], span=40, rng=rng)
-    >>> found.templates[0].name, float(found.shares[0]), found.chance < 0.05
-    ('steady-fall', 1.0, True)
-    """
+    """Which of some templates of one dimension the arc of pieces (m,), NaN where one says nothing, is like."""
     if not 1 <= span < len(values):
         raise InputError(f"a window must have 1 to {len(values) - 1} pieces; got {span}")
     arc = smooth(values, span)

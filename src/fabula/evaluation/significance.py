@@ -133,12 +133,7 @@ def t_test(a: ArrayLike, b: ArrayLike, *, alternative: Alternative = "two-sided"
 
 
 def sign_flip_test(
-    a: ArrayLike,
-    b: ArrayLike,
-    rng: np.random.Generator,
-    *,
-    alternative: Alternative = "two-sided",
-    draws: int = 9999,
+    a: ArrayLike, b: ArrayLike, rng: np.random.Generator, *, alternative: Alternative = "two-sided", draws: int = 9999
 ) -> Test:
     """Permutation test of paired scores (m,): under no difference every sign of ``a - b`` is as likely as the other.
 

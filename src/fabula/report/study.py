@@ -19,11 +19,8 @@ from fabula.research.reproduce import NAMES, RANDOM, Reproduced, baseline_name
 from fabula.sources.tables.text_tables import csv_text
 
 SHOWN = ("edit", "spearman", "kendall", "first", "last", "neighbours", "position", "lcs", "perfect")
-
-
+_TESTED = ("metric", "a", "b", "n", "difference", "low", "high", "effect", "p", "adjusted")
 _TITLES = {"edit": "best string edit score", "spearman": "best Spearman's rho"}
-
-
 _MORE = "figure>figcaption{color:var(--soft);font-size:.9rem;margin-top:.5rem}body{max-width:68rem}"
 
 
@@ -92,9 +89,9 @@ def tables(results: Reproduced) -> dict[str, StudyTable]:
         _plain("controls", ("data", "scorer", "bits", "low", "high"), results.controls),
         _plain("more-data", ("collections", "bits", "low", "high"), results.more_data),
         _figure2(results),
-        _tests("significance", results.significance["rows"]),
+        _plain("significance", _TESTED, results.significance["rows"]),
         _recovery(results),
-        _tests("recovery-tests", results.recovery["tests"]),
+        _plain("recovery-tests", _TESTED, results.recovery["tests"]),
     ]
     if results.figure1 is not None:
         columns = ("name", "dimensions", "bits", "low", "high", "correlation")
@@ -160,17 +157,6 @@ def _recovery(results: Reproduced) -> StudyTable:
         rows.append((row["method"], row["n"], *(cell[end] for cell in cells for end in ("mean", "low", "high"))))
     columns = tuple(f"{name}{end}" for name in SHOWN for end in ("", " low", " high"))
     return StudyTable("recovery", ("method", "n", *columns), rows)
-
-
-def recovery_means(results: Reproduced) -> StudyTable:
-    """The table of all methods with means alone, as the page shows it."""
-    rows = [(r["method"], r["n"], *(r["metrics"][name]["mean"] for name in SHOWN)) for r in results.recovery["rows"]]
-    return StudyTable("recovery-means", ("method", "n", *SHOWN), rows)
-
-
-def _tests(name: str, rows: Sequence[dict[str, Any]]) -> StudyTable:
-    columns = ("metric", "a", "b", "n", "difference", "low", "high", "effect", "p", "adjusted")
-    return _plain(name, columns, rows)
 
 
 def _plain(name: str, columns: tuple[str, ...], rows: Sequence[dict[str, Any]]) -> StudyTable:
@@ -298,8 +284,8 @@ def _learning(results: Reproduced, *, standalone: bool) -> str:
     lines.append(charts.Line("direct transformer (likelihood)", list(range(len(direct))), direct, colour=3))
     by_epoch = charts.LinePanel("bits by epoch, development", "epoch", lines[::-1])
     rows = results.more_data
-    ends = ([row[end] for row in rows] for end in ("collections", "bits", "low", "high"))
-    arcs = charts.Line("mixture of arcs", *ends, colour=2)
+    count, bits, low, high = ([r[end] for r in rows] for end in ("collections", "bits", "low", "high"))
+    arcs = charts.Line("mixture of arcs", count, bits, low, high, colour=2)
     by_data = charts.LinePanel("bits by training collections", "collections", [arcs], log=True)
     return charts.lines_figure([by_epoch, by_data], standalone=standalone)
 
@@ -366,13 +352,15 @@ def _orders(results: Reproduced, drawn: Mapping[str, str], listed: Mapping[str, 
     direct = results.sequencer["bits"]
     asked = results.plan["searched"]
     slow = f" The search under a scorer is slow and was asked about {asked} of them." if asked < direct["n"] else ""
+    rows = [(r["method"], r["n"], *(r["metrics"][name]["mean"] for name in SHOWN)) for r in results.recovery["rows"]]
+    means = StudyTable("", ("method", "n", *SHOWN), rows)
     ours = listed["recovery-tests"]
     kept = [row for row in ours.rows if row[2] != "chance" or not row[1].endswith((" up", " down"))]
     return [
         "<h2>Order recovery, every method</h2>",
         _figure(drawn["recovery"], "One ordering of each held-out collection, proposed without seeing the true one. "
                 "Of the features, the best few sorted one way."),
-        recovery_means(results).html(),
+        means.html(),
         f'<p class="sub">The direct transformer tells {format_cell(direct["mean"])} bits about the order '
         f"[{format_cell(direct['low'])}, {format_cell(direct['high'])}], by likelihood, n = {direct['n']:,}.{slow}</p>",
         "<h2>Paired tests</h2>",

@@ -47,6 +47,7 @@ _PAPER_EPOCHS = 30  # of its 100: it stops by itself after ten without a gain
 
 Scores = Mapping[str, Floats]  # metric -> (collections,)
 Propose = Callable[[Collection], Ints]
+sort_stable = partial(np.argsort, kind="stable")
 
 
 @dataclass(frozen=True)
@@ -60,13 +61,9 @@ class BenchRow:
     gain: Interval | None = None  # Spearman's rho less that of chance, paired by collection
     about: str = ""  # what it does, in one line
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, for JSON."""
-        return asdict(self)
-
     @classmethod
     def from_dict(cls, document: Mapping[str, Any]) -> BenchRow:
-        """What :meth:`to_dict` gave."""
+        """A row as a card keeps it."""
         metrics = {name: Interval(**document["metrics"][name]) for name in METRICS}
         gain = None if document["gain"] is None else Interval(**document["gain"])
         return cls(document["method"], document["kind"], metrics, document["failed"], gain, document.get("about", ""))
@@ -90,7 +87,7 @@ class BenchCard:
         """The card as JSON."""
         document: dict[str, Any] = {"format": FORMAT, "version": VERSION, "fabula": __version__, "task": self.task}
         document |= {"command": self.command, "failures": self.failures, "notes": list(self.notes)}
-        document |= {"rows": [row.to_dict() for row in self.rows]}
+        document |= {"rows": [asdict(row) for row in self.rows]}
         return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
 
     @classmethod
@@ -217,7 +214,7 @@ def _our_methods(
         some = _some(task.training)
         column, sign = _best_column(some, task.features)
         about = f"by {'rising' if sign > 0 else 'falling'} {column}, chosen on training"
-        yield _Method(f"sort by {column}", "ours", about, lambda c: _sort(sign * fill_missing(c.column(column))))
+        yield _Method(f"sort by {column}", "ours", about, lambda c: sort_stable(sign * fill_missing(c.column(column))))
         if ARCS not in known:
             essences = [column_essence(c, column) for c in some]
             arcs = learn_arcs(essences, k=min(K, len(essences)), rng=np.random.default_rng(seed))
@@ -246,7 +243,7 @@ def _best_column(collections: Sequence[Collection], names: Sequence[str]) -> tup
         found = []
         for collection in collections:
             mixed = rng.permutation(len(collection))
-            found.append(spearman(mixed[_sort(fill_missing(collection.column(name))[mixed])]))
+            found.append(spearman(mixed[sort_stable(fill_missing(collection.column(name))[mixed])]))
         scores[name] = float(np.mean(found))
     name = max(scores, key=lambda each: abs(scores[each]))
     return name, 1.0 if scores[name] >= 0 else -1.0
@@ -305,7 +302,3 @@ def _reads(model: AnyModel, task: BenchTask) -> bool:
 def _some(collections: Sequence[Collection]) -> list[Collection]:
     """What a column, arcs and templates are learned from: at most so many, evenly spread."""
     return [collections[i] for i in evenly_spaced(len(collections), _MOST)]
-
-
-def _sort(values: Floats) -> Ints:
-    return np.argsort(values, kind="stable")

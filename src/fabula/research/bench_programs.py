@@ -193,8 +193,20 @@ def read_key(path: str | Path, task: BenchTask) -> list[Question]:
 
 
 def read_orderings(path: str | Path, questions: Sequence[Question]) -> Orderings:
-    """The answers of a file to questions that were written before."""
-    answers = read_answers(path)
+    """The answers of a file of JSON lines, ``{"id": ..., "order": [...]}`` each, to questions written before."""
+    try:
+        lines = Path(path).read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise FileError(f"{path}: cannot be read ({error})") from error
+    answers: dict[str, Any] = {}
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        try:
+            answer = json.loads(line)
+            answers[str(answer["id"])] = answer["order"]
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
+            raise FileError(f'{path}: line {number}: must be {{"id": ..., "order": [...]}}') from error
     unknown = sorted(set(answers) - {question.id for question in questions})
     if unknown:
         raise FileError(f"{path}: answers a question {unknown[0]!r} that was not asked")
@@ -209,24 +221,6 @@ def read_orderings(path: str | Path, questions: Sequence[Question]) -> Orderings
             found.append(None)
             failures[str(error)] += 1
     return Orderings(found, dict(failures))
-
-
-def read_answers(path: str | Path) -> dict[str, Any]:
-    """The answers of a file of JSON lines, ``{"id": ..., "order": [...]}`` each: question -> order."""
-    try:
-        lines = Path(path).read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise FileError(f"{path}: cannot be read ({error})") from error
-    found: dict[str, Any] = {}
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
-        try:
-            answer = json.loads(line)
-            found[str(answer["id"])] = answer["order"]
-        except (ValueError, KeyError, TypeError, RecursionError) as error:
-            raise FileError(f'{path}: line {number}: must be {{"id": ..., "order": [...]}}') from error
-    return found
 
 
 @dataclass

@@ -26,8 +26,6 @@ SHORTEST, LONGEST = 5, 12  # items
 HILL = Template([0, 0.25, 0.7, 1], [0.4, -1.2, 1.6, 0.6], "dip and peak")
 _NEAR = 0.45  # the parameter of Mallows' model: each step away from the centre is that much less likely
 _WALK = 0.35  # how much of its place a walker forgets at each step
-
-
 HELD_OUT = 0.2  # of a table that does not say how it is split
 FMA = "fma"
 
@@ -102,7 +100,10 @@ def table_task(
     names, notes = usable_features(split.training) if split.training[0].feature_names else ((), ())
     if not names and not titles:
         raise InputError(f"{path}: has no column of numbers to go by; show titles, or add one")
-    training, test = (_narrow(part, names) for part in (split.training, split.held_out))
+    training, test = (
+        [replace(c, features=c.columns(list(names)), feature_names=tuple(names)) for c in part]
+        for part in (split.training, split.held_out)
+    )
     about = f"the table {Path(path).name}"
     return BenchTask(Path(path).stem, about, training, test, split.rule, titles, (*split.notes, *notes))
 
@@ -110,7 +111,10 @@ def table_task(
 def fma_task(folder: str | Path, *, titles: bool = False) -> BenchTask:
     """FMA's own split, test against training: the mean of each of librosa's features, and the duration."""
     reading = read_fma(folder)
-    training, test = (_means(reading.of(split)) for split in ("training", "test"))
+    training, test = (  # the first statistic of every feature is its mean: (n, f, s) -> (n, f)
+        [replace(c, features=c.features[:, :, 0].astype(np.float64)) for c in reading.of(split)]
+        for split in ("training", "test")
+    )
     if not training or not test:
         raise InputError(
             f"{folder}: has {len(training)} collections to train on and {len(test)} to test; both need some"
@@ -198,15 +202,6 @@ def _largest_first(features: Floats, rng: np.random.Generator) -> Ints:
     return np.array([first, *rng.permutation(np.delete(np.arange(len(features)), first))])
 
 
-def _narrow(collections: Sequence[Collection], names: Sequence[str]) -> list[Collection]:
-    return [replace(c, features=c.columns(list(names)), feature_names=tuple(names)) for c in collections]
-
-
-def _means(collections: Sequence[Collection]) -> list[Collection]:
-    """The first statistic of every feature, which is its mean: (n, f, s) -> (n, f)."""
-    return [replace(c, features=c.features[:, :, 0].astype(np.float64)) for c in collections]
-
-
 FAMILIES: dict[str, Family] = {
     "plackett-luce": Family(
         "Plackett-Luce: the next item is drawn by a utility of two of three features",
@@ -218,11 +213,7 @@ FAMILIES: dict[str, Family] = {
         _mallows,
         lambda x, rng: np.argsort(x[:, 0], kind="stable"),
     ),
-    "arc": Family(
-        "one feature follows a dip and a peak, with noise",
-        _arc,
-        lambda x, rng: fit(x[:, 0], HILL).ordering,
-    ),
+    "arc": Family("one feature follows a dip and a peak, with noise", _arc, lambda x, rng: fit(x[:, 0], HILL).ordering),
     "opener": Family("only the opener is chosen, by one feature; the rest is random", _opener, _largest_first),
     "walk": Family("a drifting walk: neighbours are close", _walk, _along_walk),
 }

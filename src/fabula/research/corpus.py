@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -122,9 +121,8 @@ def learn_and_save(
     ``paper`` follows the letter of the paper's Algorithm 1, which is for the method ``"evolution"`` alone.
     """
     if paper and method != "evolution":
-        raise InputError(
-            f"the letter of the paper is that of its evolution, not of the method {method!r}", field="paper"
-        )
+        message = f"the letter of the paper is that of its evolution, not of the method {method!r}"
+        raise InputError(message, field="paper")
     target = None if output is None else check_target(output)
     options = asdict(PAPER_EVOLUTION) if paper else {}
     learned = learn_templates(
@@ -212,8 +210,3 @@ def descend(
         if progress is not None:
             progress(k, most, 0.0)
     return trace_genealogy(sets, corpus.essences, corpus.positions)
-
-
-def genealogy_json(found: Genealogy, corpus: Corpus) -> dict[str, Any]:
-    """The genealogy as JSON can hold it, with the collections' names."""
-    return {**found.to_dict(), "collections": [c.title or c.id for c in corpus.collections]}

@@ -24,15 +24,7 @@ from fabula.models.model import Model
 from fabula.research import trainings as made
 from fabula.research.evaluate import tabulate
 from fabula.research.recovery import DIRECT, SEARCHES, Methods, recover, scalar_essences, searchable
-from fabula.research.workspace import (
-    StudyData,
-    StudyPlan,
-    Task,
-    Workspace,
-    plain,
-    read_study_data,
-    side_by_side,
-)
+from fabula.research.workspace import StudyData, StudyPlan, Task, Workspace, plain, read_study_data, side_by_side
 from fabula.studies.splits import Split
 from fabula.templates.genealogy import trace_genealogy
 
@@ -108,8 +100,8 @@ def run(workspace: Workspace) -> Reproduced:
         plan={"quick": plan.quick, "seeds": plan.seeds, "preset": plan.preset, "searched": plan.searched},
         table1=made.table1(workspace),
         figure1=made.figure1(workspace),
-        controls=made.controls(workspace),
-        more_data=made.more_data(workspace),
+        controls=[row for name in made.DATA for row in made.control(workspace, name)],
+        more_data=[made.more_data_run(workspace, size) for size in made.sizes(workspace)],
         essences=[result for _, result in trained],
         sequencer={key: value for key, value in direct.items() if key != "orderings"},
         figure2={key: value for key, value in scores.items() if key != "scores"},
@@ -161,18 +153,13 @@ def figure2(workspace: Workspace) -> dict[str, Any]:
     def work() -> Any:
         rows = [_interval_row(key, values, workspace.plan.resamples) for key, values in scores.items()]
         gains = _gains(scores, workspace.plan.resamples)
-        four = {key: values for key, values in scores.items() if key[1] == _main_count(workspace)}
-        return {
-            "rows": rows,
-            "gains": gains,
-            "k": _main_count(workspace),
-            "scores": [[*key, v] for key, v in four.items()],
-        }
+        k = _main_count(workspace)
+        four = [[*key, values] for key, values in scores.items() if key[1] == k]
+        return {"rows": rows, "gains": gains, "k": k, "scores": four}
 
     digest = hashlib.sha256(b"".join(repr(key).encode() + values.tobytes() for key, values in scores.items()))
     settings = {"scores": digest.hexdigest(), "resamples": workspace.plan.resamples}
-    result: dict[str, Any] = workspace.stage("figure2", settings, work)
-    return result
+    return dict(workspace.stage("figure2", settings, work))
 
 
 def seed_scores(workspace: Workspace, seed: int) -> Scores:
@@ -255,8 +242,7 @@ def kinship(workspace: Workspace, model: Model, sets: Sets, way: str = "refined"
         return {**traced, "k": _main_count(workspace), "arcs": arcs, "collections": len(typical)}
 
     settings = {"templates": [ts.values.tolist() for ts in chosen], "way": way}
-    result: dict[str, Any] = workspace.stage("kinship", settings, work)
-    return result
+    return dict(workspace.stage("kinship", settings, work))
 
 
 def example(workspace: Workspace, model: Model, sets: Sets, way: str = "refined") -> dict[str, Any]:
@@ -266,16 +252,8 @@ def example(workspace: Workspace, model: Model, sets: Sets, way: str = "refined"
     fits = []
     for template in sets[way][_main_count(workspace)]:
         found = fit(arc, template)
-        fits.append(
-            {
-                "name": template.name,
-                "knots": template.knots,
-                "values": template.values,
-                "ordering": found.ordering,
-                "mean": found.mean,
-                "worst": found.worst,
-            }
-        )
+        drawn = {"name": template.name, "knots": template.knots, "values": template.values}
+        fits.append({**drawn, "ordering": found.ordering, "mean": found.mean, "worst": found.worst})
     labels = [item.label for item in shown.items]
     seen = any(c is shown for c in workspace.study.training)
     return dict(plain({"title": _title(shown), "labels": labels, "essence": arc, "fits": fits, "trained_on": seen}))
@@ -327,8 +305,7 @@ def recovery(workspace: Workspace, model: Model, templates: TemplateSet, direct:
         "training": model.training,
         "direct": direct["history"],
     }
-    result: dict[str, Any] = workspace.stage("recovery", settings, work)
-    return result
+    return dict(workspace.stage("recovery", settings, work))
 
 
 def _counting(progress: Callable[[str, str, int, int], None], workspace: Workspace) -> Callable[[str, str], None]:

@@ -88,12 +88,15 @@ def _from_table(path: Path, features: Sequence[str] | None, held_out: float) -> 
     where = {name: value for name, value in KEPT_ROWS.items() if name in there}
     split = read_split(path, where=where, held_out=held_out)
     names, notes = _usable(split.training, features)
-    narrow = [_only(part, names) for part in (split.training, split.held_out)]
-    kept, development = _set_aside(narrow[0])
+    training, evaluation = (
+        [replace(c, features=c.columns(names), feature_names=names) for c in part]
+        for part in (split.training, split.held_out)
+    )
+    kept, development = _set_aside(training)
     if where:
         notes = (f"kept: {', '.join(f'{name} = {value!r}' for name, value in where.items())}", *notes)
-    plain = Parts(kept, development, narrow[1])
-    return StudyData(path.name, kept, development, narrow[1], plain, names, split.rule, notes)
+    plain = Parts(kept, development, evaluation)
+    return StudyData(path.name, kept, development, evaluation, plain, names, split.rule, notes)
 
 
 def _from_fma(path: Path) -> StudyData:
@@ -104,16 +107,10 @@ def _from_fma(path: Path) -> StudyData:
         raise InputError(f"{path}: no usable collection in the split {', '.join(empty)}")
     few = read_fma(path, features="echonest")
     sides = [few.of(name) for name in parts]
-    return StudyData(
-        "FMA",
-        parts["training"],
-        parts["validation"],
-        parts["test"],
-        Parts(*sides) if all(sides) else None,
-        reading.collections[0].feature_names,
-        "the splits of FMA",
-        reading.notes,
-    )
+    plain = Parts(*sides) if all(sides) else None
+    names = reading.collections[0].feature_names
+    training, development, evaluation = parts.values()
+    return StudyData("FMA", training, development, evaluation, plain, names, "the splits of FMA", reading.notes)
 
 
 def _usable(
@@ -127,10 +124,6 @@ def _usable(
     if set(FEATURES) <= set(there):
         return FEATURES, ()
     return usable_features(collections)
-
-
-def _only(collections: Sequence[Collection], names: tuple[str, ...]) -> list[Collection]:
-    return [Collection(c.id, c.items, c.columns(names), names, ordered=c.ordered, title=c.title) for c in collections]
 
 
 def _set_aside(training: Sequence[Collection]) -> tuple[list[Collection], list[Collection]]:
@@ -195,12 +188,7 @@ _QUICK: Settings = {
 
 
 def make_plan(
-    *,
-    quick: bool = False,
-    seeds: int | None = None,
-    device: str = "auto",
-    jobs: int = 1,
-    preset: str | None = None,
+    *, quick: bool = False, seeds: int | None = None, device: str = "auto", jobs: int = 1, preset: str | None = None
 ) -> StudyPlan:
     """The full plan, best on a GPU, or the quick one: minutes on two cores.
 
@@ -237,12 +225,7 @@ class Workspace:
     report: Report  # called with a stage and a note
 
     def stage(
-        self,
-        name: str,
-        settings: Mapping[str, Any],
-        work: Callable[[], Any],
-        *,
-        files: Sequence[Path] = (),
+        self, name: str, settings: Mapping[str, Any], work: Callable[[], Any], *, files: Sequence[Path] = ()
     ) -> Any:
         """The result of a stage: the one kept, where settings, data and version are the same, else the work is done.
 
@@ -250,7 +233,8 @@ class Workspace:
         Where one of the files that it writes beside is missing, it is done again.
         """
         path = self.folder / "stages" / f"{name}.json"
-        key = _key(name, settings, self.data)
+        text = json.dumps([name, plain(settings), self.data, VERSION, __version__], sort_keys=True)
+        key = hashlib.sha256(text.encode()).hexdigest()
         kept = _read(path, key) if all(file.exists() for file in files) else None
         if kept is not None:
             self.report(name, "kept from before")
@@ -294,11 +278,6 @@ def plain(value: Any) -> Any:
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     return value
-
-
-def _key(name: str, settings: Mapping[str, Any], data: str) -> str:
-    text = json.dumps([name, plain(settings), data, VERSION, __version__], sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _read(path: Path, key: str) -> dict[str, Any] | None:

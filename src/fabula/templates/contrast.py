@@ -203,14 +203,8 @@ def _descend(
         if progress is not None:
             progress(len(losses), steps, losses[-1])
 
-    found = minimize(
-        objective,
-        start,
-        jac=True,
-        method="L-BFGS-B",
-        callback=record,
-        options={"maxiter": steps, "ftol": 1e-7, "gtol": 1e-5},
-    )
+    options: Any = {"maxiter": steps, "ftol": 1e-7, "gtol": 1e-5}
+    found = minimize(objective, start, jac=True, method="L-BFGS-B", callback=record, options=options)
     return np.asarray(found.x, dtype=np.float64), np.array([*losses, float(found.fun)])
 
 

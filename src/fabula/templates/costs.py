@@ -111,17 +111,7 @@ class TemplateCosts:
 def quadratic_costs(
     essences: Sequence[ArrayLike], positions: Sequence[ArrayLike] | None = None, *, knots: ArrayLike = PAPER_KNOTS
 ) -> TemplateCosts:
-    """Compute A, b and c of every collection; those with equal positions share one A.
-
-    Examples
-    --------
-    >>> costs = quadratic_costs([[0.0, 1.0, 0.0], [1.0, 0.0, 1.0]], knots=[0, 0.5, 1])
-    >>> costs.errors([[0, 1, 0]]).round(6)
-    array([[0.],
-           [1.]])
-    >>> len(costs.forms)
-    1
-    """
+    """Compute A, b and c of every collection; those with equal positions share one A."""
     values, u, lengths = join_essences(essences, positions)
     return flat_costs(values, u, lengths, knots=knots, even=positions is None)
 

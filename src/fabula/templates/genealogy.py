@@ -88,16 +88,6 @@ def trace_genealogy(
 
     An heir in the next set is one that shares collections (``"flow"``) or is near (``"distance"``). So many
     ``extremes``, best and worst fitting collections, are named per template.
-
-    Examples
-    --------
-    >>> from fabula.core.template import Template
-    >>> rise, fall, flat = (Template([0, 1], y) for y in ([-1, 1], [1, -1], [0, 0]))
-    >>> kin = trace_genealogy([TemplateSet([rise]), TemplateSet([fall, rise])], [[-1, 1], [1, -1], [-2, 2]])
-    >>> [generation.lineage for generation in kin.generations]
-    [[0], [1, 0]]
-    >>> kin.flows[0]
-    array([[1, 2]])
     """
     if not sets:
         raise InputError("a genealogy needs at least one set of templates; got none")
@@ -140,14 +130,6 @@ def compare_templates(first: TemplateSet, second: TemplateSet, *, normalised: bo
     """Pair the templates, of one dimension, of two sets and say how far they lie apart.
 
     With ``normalised`` each is brought to mean 0 and deviation 1 first, so that their scale does not count.
-
-    Examples
-    --------
-    >>> from fabula.core.template import Template
-    >>> rise, fall = Template([0, 1], [-1, 1]), Template([0, 1], [1, -1])
-    >>> found = compare_templates(TemplateSet([rise, fall]), TemplateSet([fall, rise]))
-    >>> found.pairs, found.distance
-    ([(0, 1), (1, 0)], 0.0)
     """
     from scipy.optimize import linear_sum_assignment
 

@@ -64,14 +64,6 @@ def refine(
     The starts race: all take a few steps, a third of them, those with the smallest cost, go on to the end. With very
     many collections the race is held on a sample, and its winner refined on all. The sets ``initial`` (s, k, q), an
     evolved population for instance, are started from besides: the result is never worse than the best of them.
-
-    Examples
-    --------
-    >>> from fabula.templates.costs import quadratic_costs
-    >>> costs = quadratic_costs([[0.0, 1.0], [0.0, 1.2], [1.0, 0.0]], knots=[0, 1])
-    >>> found = refine(costs, 2, rng=np.random.default_rng(0))
-    >>> round(found.cost, 6)
-    0.003333
     """
     as_count(k, len(costs))
     how = settings or RefinementSettings()

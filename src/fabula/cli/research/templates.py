@@ -279,13 +279,14 @@ def genealogy_(*, most: int, method: str, seed: int, output: Path, **source: Any
     """
     from fabula.core.files.atomic import check_target, write_whole
     from fabula.report.charts import genealogy_figure
-    from fabula.research.corpus import descend, genealogy_json
+    from fabula.research.corpus import descend
 
     picture, numbers = check_target(output.with_suffix(".svg")), check_target(output.with_suffix(".json"))
     corpus = _corpus(**source)
     with counting_bar("learning") as bar:
         found = descend(corpus, most, method=method, seed=seed, progress=lambda d, t, _: bar(d, t, f"k = {d}"))
-    write_whole(picture, genealogy_figure(found.to_dict()))
-    write_whole(numbers, json.dumps(genealogy_json(found, corpus), ensure_ascii=False) + "\n")
+    document = {**found.to_dict(), "collections": [c.title or c.id for c in corpus.collections]}
+    write_whole(picture, genealogy_figure(document))
+    write_whole(numbers, json.dumps(document, ensure_ascii=False) + "\n")
     for path in (picture, numbers):
         console().print(f"written: {path}", markup=False, soft_wrap=True)
