@@ -18,8 +18,8 @@ import numpy as np
 from fabula.core.collection import Collection, Item
 from fabula.evaluation.parts import Parts
 from fabula.training.config import preset
-from fabula.training.loop.distributed import pick_device
-from fabula.training.trainer import train
+from fabula.training.distributed import pick_device
+from fabula.training.essence import train
 
 SHAPE = (75, 7)
 

@@ -14,38 +14,37 @@ from itertools import product
 import numpy as np
 import torch
 
-from fabula.training.config import TrainingConfig, preset, resolved
-from fabula.training.data.batches import Pool
-from fabula.training.loop.distributed import World, pick_device
-from fabula.training.loop.epochs import run_epoch
-from fabula.training.loop.optimiser import precision
-from fabula.training.loop.run import start_run
+from fabula.training.config import TrainingConfig, preset, resolve
+from fabula.training.data import ItemPool
+from fabula.training.distributed import World, pick_device
+from fabula.training.essence import EssenceLearner
+from fabula.training.loop import precision, run_epoch, start_run
 from fabula.training.nets.networks import EssenceNet
 
 SHAPE = (75, 7)
 
 
-def synthetic_pool(albums: int, device: torch.device, shape: tuple[int, ...] = SHAPE) -> Pool:
+def synthetic_pool(albums: int, device: torch.device, shape: tuple[int, ...] = SHAPE) -> ItemPool:
     """Noise in albums of 3 to 20 tracks, about as long as real ones."""
     rng = np.random.default_rng(0)
-    lengths, counts = np.unique(rng.normal(10.5, 3.5, albums).round().clip(3, 20).astype(int), return_counts=True)
-    firsts = np.cumsum(lengths * counts) - lengths * counts
-    groups = {int(n): (int(first), int(count)) for n, first, count in zip(lengths, firsts, counts, strict=True)}
-    items = int((lengths * counts).sum())
-    return Pool(torch.from_numpy(rng.standard_normal((items, *shape), dtype=np.float32)).to(device), groups)
+    lengths = np.sort(rng.normal(10.5, 3.5, albums).round().clip(3, 20).astype(int))
+    values = torch.from_numpy(rng.standard_normal((lengths.sum(), *shape), dtype=np.float32))
+    return ItemPool({"values": values.to(device)}, torch.from_numpy(lengths))
 
 
-def milliseconds_per_album(pool: Pool, config: TrainingConfig, *, repeats: int) -> float:
+def milliseconds_per_album(pool: ItemPool, config: TrainingConfig, *, repeats: int) -> float:
     """The fastest of a few epochs after one to warm up."""
-    device = pool.values.device
+    device = pool.device
     world = World(0, 1, device)
-    settings = resolved(config, tuple(pool.values.shape[1:]))
+    settings = resolve(config, tuple(pool.values.shape[1:]))
     best = float("inf")
     with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []), precision(config.amp, device):
-        run = start_run(lambda: EssenceNet(settings, tuple(pool.values.shape[1:])), settings, device)
+        shape = tuple(pool.values.shape[1:])
+        learner = EssenceLearner(lambda: EssenceNet(settings, shape), pool, pool, settings, world)
+        run = start_run(learner)
         for number in range(repeats + 1):
             began = time.perf_counter()
-            run_epoch(run, pool, settings, world)  # it returns a number, so it waits for the device
+            run_epoch(run, learner)  # it returns a number, so it waits for the device
             run.epoch = number % 2
             if number:
                 best = min(best, time.perf_counter() - began)

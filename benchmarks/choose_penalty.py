@@ -15,11 +15,10 @@ import numpy as np
 
 from fabula.evaluation.intervals import Interval, mean_interval
 from fabula.models.file import load_model
-from fabula.models.steps.model import StepModel
-from fabula.studies.recipe import Recipe
-from fabula.studies.steps import NEGATIVES, pose_steps
-from fabula.training.steps.examples import LONGEST, Example, noise
-from fabula.training.steps.learning import StepRecipe, bits_of, learn_weights
+from fabula.research.kinds import prepare
+from fabula.research.recipe import Recipe
+from fabula.training.config import StepRecipe
+from fabula.training.steps import LONGEST, Example, StepTraining, bits_of, learn_weights, noise
 
 SIZES = {"windows of 10": (10, 10), "windows of 20": (20, 20), "longer": (21, LONGEST)}
 
@@ -36,7 +35,7 @@ def learned_bits(learn: Sequence[Example], aside: Sequence[Example], how: StepRe
     weights, found = learn_weights(learn, how), {}
     for name, (low, high) in SIZES.items():
         some = [one for one in aside if low <= len(one) <= high]
-        bits = bits_of(some, weights, negatives=NEGATIVES, rng=np.random.default_rng(0))
+        bits = bits_of(some, weights.score, negatives=1023, rng=np.random.default_rng(0))
         found[name] = mean_interval(bits, np.random.default_rng(0), [one.group for one in some])
     return found
 
@@ -63,12 +62,14 @@ def main() -> None:
     parser.add_argument("--model", default="prose", help="whose measures are taken")
     asked = parser.parse_args()
     model = load_model(asked.model)
-    if not isinstance(model, StepModel):
+    if "pairs" not in model.reads:
         parser.error("the model must be a step model, as prose is")
     changes = {"features": model.feature_names, "logged": model.logged}
-    posed = pose_steps(Recipe(asked.table, kind="steps", changes=changes))
+    steps = prepare(Recipe(asked.table, kind="steps", changes=changes)).trainable
+    if not isinstance(steps, StepTraining):
+        parser.error("the recipe must be one of steps")
     for penalty in asked.penalties:
-        show(posed.examples, replace(posed.how, steps=asked.steps, penalty=penalty))
+        show(steps.examples, replace(steps.config, steps=asked.steps, penalty=penalty))
 
 
 if __name__ == "__main__":

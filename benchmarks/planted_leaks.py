@@ -18,11 +18,13 @@ from fabula.core.collection import Collection, Item
 from fabula.evaluation.controls import noise_features, shuffle_orders
 from fabula.evaluation.leaks import find_leaks
 from fabula.evaluation.parts import Parts
-from fabula.studies.splits import overlap
-from fabula.training.audit import AuditReport, AuditRow, ByItsLoss, audit
+from fabula.research.splits import overlap
+from fabula.training.audit import AuditReport, AuditRow, audit
 from fabula.training.config import TrainingConfig, preset
+from fabula.training.essence import EssenceTraining
+from fabula.training.nets.bilstm import BilstmScorerNet
 from fabula.training.nets.networks import EssenceNet
-from fabula.training.nets.scorers.bilstm import BilstmScorer
+from fabula.training.published_bug import ByItsLoss
 
 ALL = "all"
 NULL = preset("arcs", epochs=12, batch=32, widths=(16,), draws=2)
@@ -31,22 +33,22 @@ PEEKING = preset(
 )
 
 
-class ReadsPadding(BilstmScorer):
+class ReadsPadding(BilstmScorerNet):
     """Reads one position too far, into padding that holds the true first item."""
 
     def forward(self, sequences: Tensor) -> Tensor:
         b, N, n, _ = sequences.shape
-        framed = self.framed(sequences.flatten(0, 1)).view(b, N, n + 2, -1)
+        framed = self.frame(sequences.flatten(0, 1)).view(b, N, n + 2, -1)
         padding = framed[:, :1, 1:2].expand(b, N, 1, -1)
         return self.read(torch.cat([framed, padding], dim=2).flatten(0, 1)).view(b, N)
 
 
-class MisplacesEnd(BilstmScorer):
+class MisplacesEnd(BilstmScorerNet):
     """Writes the end token over the item that is truly last, wherever a sequence has it."""
 
     def forward(self, sequences: Tensor) -> Tensor:
         b, N, n, _ = sequences.shape
-        framed = self.framed(sequences.flatten(0, 1)).view(b, N, n + 2, -1)
+        framed = self.frame(sequences.flatten(0, 1)).view(b, N, n + 2, -1)
         truly_last = (sequences == sequences[:, :1, -1:]).all(-1, keepdim=True)  # (b, N, n, 1)
         items = torch.where(truly_last, self.end.expand_as(framed[:, :, 1:-1]), framed[:, :, 1:-1])
         whole = torch.cat([framed[:, :, :1], items, framed[:, :, -1:]], dim=2)
@@ -78,7 +80,7 @@ def caught(plants: dict[str, Plant], sets: int, seed: int) -> tuple[dict[str, Co
     return found, false
 
 
-def peeks(scorer: type[BilstmScorer], seed: int) -> AuditReport:
+def peeks(scorer: type[BilstmScorerNet], seed: int) -> AuditReport:
     """The controls of a recipe whose scorer peeks and is measured by its own loss."""
     rng = np.random.default_rng(seed)
     noise = _noise(rng, 480)
@@ -110,7 +112,7 @@ def null_audit(seed: int, count: int = 120) -> AuditReport:
     rng = np.random.default_rng(seed)
     noise = _noise(rng, count, names=("x", "y", "z"))
     held = max(40, count // 10)
-    return audit(Parts(noise[held:], noise[:held]), preset_with(NULL, seed), device="cpu")
+    return audit(EssenceTraining(Parts(noise[held:], noise[:held]).nest(), preset_with(NULL, seed), "cpu"))
 
 
 def _noise(rng: np.random.Generator, count: int, names: tuple[str, ...] = ("x",)) -> list[Collection]:

@@ -19,8 +19,7 @@ import train_pictures_model as pictures
 
 from fabula.core.essence import Floats
 from fabula.models.file import load_model
-from fabula.models.steps.model import StepModel
-from fabula.training.steps.neighbours import RIDGE, Example, bits_of, train_steps
+from fabula.training.steps import RIDGE, Example, bits_of, learn_neighbours, neighbour_scores
 
 HOLDS = (0.0, 16.0, 64.0, 256.0, 1000.0)
 COUNTS = (12, 25, 60, 300)
@@ -29,15 +28,15 @@ DRAWS, MEASURED = 8, 150
 
 def bits(examples: list[Example], weights: Floats) -> float:
     """The mean over collections, 31 negatives each."""
-    return float(bits_of(examples, weights, negatives=31, rng=np.random.default_rng(2)).mean())
+    return float(bits_of(examples, neighbour_scores(weights), negatives=31, rng=np.random.default_rng(2)).mean())
 
 
 def main() -> None:
     """Print bits by number of series and by hold."""
     model = load_model("pictures")
-    if not isinstance(model, StepModel):
+    if "pairs" not in model.reads:
         raise SystemExit("the model pictures is no step model")
-    known = model.tensors["reach"][:, 0]
+    known = model.tensors["reach.weights"][:, 0]
     series = pictures.read_series(Path(sys.argv[1]), ("picture_book",), "train")
     examples = [pictures.example(one) for one in series]
     rng = np.random.default_rng(0)
@@ -48,7 +47,7 @@ def main() -> None:
             own, others = ([examples[i] for i in part] for part in (order[:count], order[count : count + MEASURED]))
             for hold in HOLDS:
                 firm = hold / count if hold else RIDGE
-                weights = train_steps(
+                weights = learn_neighbours(
                     own,
                     negatives=127,
                     penalty=0.0,

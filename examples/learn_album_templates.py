@@ -22,7 +22,7 @@ from fabula.core.files.atomic import write_whole
 from fabula.core.template import Template
 from fabula.evaluation.metrics import spearman
 from fabula.evaluation.significance import compare_scores
-from fabula.studies.splits import read_split
+from fabula.research.splits import read_split
 from fabula.templates.contrast import learn_arcs
 
 USUAL = {"kind": "", "alpha_sorted": "false", "one_song": "false"}

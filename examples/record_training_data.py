@@ -27,10 +27,10 @@ from fabula.core.collection import Collection
 from fabula.core.fingerprints import Fingerprints
 from fabula.media.registry import measure_if_held
 from fabula.models.file import load_model, save_model
-from fabula.studies.splits import read_split
-from fabula.studies.steps import FEWEST
-from fabula.training.data.dataset import fingerprint
-from fabula.training.sets.training import fingerprint as set_fingerprint
+from fabula.research.kinds import FEWEST
+from fabula.research.splits import read_split
+from fabula.training.data import fingerprint
+from fabula.training.sets import set_fingerprint
 
 TEXTS = {"prose": "novels.parquet", "poems": "poems.parquet"}
 FILES = Path(fabula.models.__file__).parent / "shipped"

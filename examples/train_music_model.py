@@ -21,22 +21,26 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
+import assess_music as assessing
 import numpy as np
 import torch
 
 from fabula.core.collection import Collection, Item
 from fabula.errors import import_extra
-from fabula.models.sets.file import save_set_model
-from fabula.models.sets.spec import SetSpec
-from fabula.training.sets import assessing
-from fabula.training.sets.controls import CONTROLS, controlled
-from fabula.training.sets.data import SetData, as_data, subset
-from fabula.training.sets.export import as_model
-from fabula.training.sets.loop import fit_net
-from fabula.training.sets.nets import Dropout, SetNet
-from fabula.training.sets.preparing import artist_of, as_inputs, learn_inputs
-from fabula.training.sets.recipe import SetRecipe
-from fabula.training.sets.training import fingerprint
+from fabula.models.encoders.set import SetSpec
+from fabula.models.file import save_model
+from fabula.training.config import SetRecipe
+from fabula.training.data import ItemPool
+from fabula.training.export import artist_of, as_inputs, as_model, learn_inputs
+from fabula.training.loop import optimise
+from fabula.training.nets.set_net import Dropout, SetNet
+from fabula.training.sets import (
+    BOTH,
+    SetLearner,
+    collection_bits,
+    set_fingerprint,
+    set_pool,
+)
 
 TABLES = ("albums", "albums-more", "titles")
 FEATURES = (
@@ -104,13 +108,13 @@ def as_albums(arrays: dict[str, np.ndarray]) -> Albums:
     return albums
 
 
-def prepared(albums: list[Collection], read: tuple[Any, ...], pool: ProcessPoolExecutor) -> SetData:
+def prepared(albums: list[Collection], read: tuple[Any, ...], pool: ProcessPoolExecutor) -> ItemPool:
     """Albums as data, read side by side."""
     size = max(1, len(albums) // 64)
     tasks = [(albums[i : i + size], read) for i in range(0, len(albums), size)]
     numbers: dict[str, int] = {}
     groups = [numbers.setdefault(artist_of(album), len(numbers)) for album in albums]
-    return as_data([inputs for part in pool.map(_inputs, tasks) for inputs in part], groups)
+    return set_pool([inputs for part in pool.map(_inputs, tasks) for inputs in part], groups)
 
 
 def _inputs(task: tuple[list[Collection], tuple[Any, ...]]) -> list[Any]:
@@ -124,15 +128,23 @@ def work(task: dict[str, Any]) -> dict[str, Any]:
     torch.set_num_threads(task["threads"])
     device, recipe = task["device"], SetRecipe.from_dict(task["recipe"])
     stored = torch.load(task["data"], weights_only=True)
-    train, aside = (SetData(**stored[name]).to(device) for name in ("train", "aside"))
+    train, aside = (to_device(ItemPool(**stored[name]), device) for name in ("train", "aside"))
     if task.get("control"):
-        train, aside = (controlled(part, task["control"], seed) for seed, part in enumerate((train, aside)))
+        train, aside = (assessing.spoil(part, task["control"], seed) for seed, part in enumerate((train, aside)))
     spec = SetSpec.from_dict(task["spec"])
     net = SetNet(spec, recipe.seed, Dropout(recipe.dropout, recipe.title_dropout, recipe.word_dropout)).to(device)
     teachers = [load_net(path, device) for path in task.get("teachers", [])]
-    best, epochs = fit_net(net, train, aside, recipe, teachers=teachers)
-    torch.save({"spec": json.dumps(spec.to_dict()), "weights": best.state_dict()}, task["to"])
-    return {"bits": [round(epoch.bits, 4) for epoch in epochs], "seconds": round(epochs[-1].seconds, 1)}
+    began = time.monotonic()
+    run = optimise(SetLearner(net, train, aside, recipe, teachers=teachers))
+    torch.save({"spec": json.dumps(spec.to_dict()), "weights": run.best_net().state_dict()}, task["to"])
+    bits = [round(epoch.bits[BOTH], 4) for epoch in run.history]
+    return {"bits": bits, "seconds": round(time.monotonic() - began, 1)}
+
+
+def to_device(data: ItemPool, device: str) -> ItemPool:
+    """The same on a device."""
+    items = {name: column.to(device) for name, column in data.items.items()}
+    return ItemPool(items, data.lengths, None if data.pairs is None else data.pairs.to(device), data.groups)
 
 
 def load_net(path: str, device: str) -> SetNet:
@@ -150,7 +162,9 @@ def train_all(
     names = [f"teacher {i}" for i in range(options.teachers)]
     tasks = {name: {**task, "recipe": {**task["recipe"], "seed": i}} for i, name in enumerate(names)}
     # A control has but one kind of input: nothing of it may be hidden as if there were another.
-    tasks |= {c: {**task, "control": c, "recipe": {**task["recipe"], "untitled": 0.0, "few": 0.0}} for c in CONTROLS}
+    tasks |= {
+        c: {**task, "control": c, "recipe": {**task["recipe"], "untitled": 0.0, "few": 0.0}} for c in assessing.CONTROLS
+    }
     told = run(tasks, folder, pool)
     paths = [str(folder / f"{name}.pt") for name in names]
     students = {}
@@ -172,7 +186,7 @@ def run(tasks: dict[str, dict[str, Any]], folder: Path, pool: ProcessPoolExecuto
     return told
 
 
-def assess(net: Any, data: dict[str, SetData]) -> dict[str, Any]:
+def assess(net: Any, data: dict[str, ItemPool]) -> dict[str, Any]:
     """Bits on each table by what is known."""
     report = {}
     for name in TABLES:
@@ -181,12 +195,12 @@ def assess(net: Any, data: dict[str, SetData]) -> dict[str, Any]:
     return report
 
 
-def propose(net: Any, data: dict[str, SetData], albums: Albums) -> dict[str, Any]:
+def propose(net: Any, data: dict[str, ItemPool], albums: Albums) -> dict[str, Any]:
     """How one proposal for each album agrees with the truth, by what is known, and whether it keeps the obvious."""
     report: dict[str, Any] = {}
     for name in TABLES:
         for case in ("all inputs", "duration, loudness and titles"):
-            found = assessing.proposals(net, data[name], assessing.seen_by(FEATURES)[case])
+            found = assessing.proposals(net, data[name], assessing.fingerprints_of(FEATURES)[case])
             told = {kind: assessing.agreement(orders) for kind, orders in found.items()}
             plain = {k: assessing.obvious(o, albums[name]["validation"], data[name]) for k, o in found.items()}
             report.setdefault(name, {})[case] = {"agreement": told, "the obvious": plain}
@@ -227,7 +241,7 @@ def main() -> None:
     changes, sizes = settings(options.set), settings(options.spec)
     recipe = SetRecipe.from_dict(changes)
     albums = as_albums(arrays)
-    train = [album for name in TABLES for album in albums[name]["train"]]
+    train = [album for name in TABLES for album in albums[name]["train"]][:: options.part]
     print(f"{len(train)} albums to train on", flush=True)
     options.out.mkdir(parents=True, exist_ok=True)
     spec = SetSpec.from_dict({**SPEC.to_dict(), **sizes})
@@ -237,19 +251,17 @@ def main() -> None:
         folder = Path(name)
         aside = [album for name in TABLES for album in albums[name]["aside"]]
         parts = {"train": prepared(train, read, pool), "aside": prepared(aside, read, pool)}
-        validation = {k: prepared(albums[k]["validation"], read, pool).to(options.device) for k in TABLES}
-        if options.part > 1:
-            parts["train"] = subset(parts["train"], torch.arange(0, len(train), options.part))
-        torch.save(
-            {k: {f: getattr(d, f) for f in d.__dataclass_fields__} for k, d in parts.items()}, folder / "data.pt"
-        )
+        held_out = {k: prepared(albums[k]["validation"], read, pool) for k in TABLES}
+        validation = {k: to_device(data, options.device) for k, data in held_out.items()}
+        stored = {k: {"items": dict(d.items), "lengths": d.lengths, "pairs": d.pairs} for k, d in parts.items()}
+        torch.save(stored, folder / "data.pt")
         task = {"data": str(folder / "data.pt"), "device": options.device, "recipe": recipe.to_dict(),
                 "spec": read[0].to_dict(), "threads": 1 if options.jobs > 1 else torch.get_num_threads()}  # fmt: skip
         told = train_all(task, options, folder, pool)
         finish(told, read, validation, albums, options, recipe, folder, train)
 
 
-def finish(told: dict[str, Any], read: tuple[Any, ...], validation: dict[str, SetData], albums: Albums,
+def finish(told: dict[str, Any], read: tuple[Any, ...], validation: dict[str, ItemPool], albums: Albums,
            options: argparse.Namespace, recipe: SetRecipe, folder: Path, train: list[Collection]) -> None:  # fmt: skip
     """Choose by what was set aside, measure on validation, write."""
 
@@ -259,20 +271,20 @@ def finish(told: dict[str, Any], read: tuple[Any, ...], validation: dict[str, Se
     chosen = max(nets_of("student") or nets_of("teacher"), key=lambda name: max(told[name]["bits"]))
     loaded = {name: load_net(str(folder / f"{name}.pt"), options.device) for name in told}
     report: dict[str, Any] = {"chosen": chosen, "trainings": told, "controls": {}}
-    for control in CONTROLS:
+    for control in assessing.CONTROLS:
         for seed, name in enumerate(TABLES):
-            data = controlled(validation[name], control, 10 + seed)
-            bits = assessing.collection_bits(loaded[control], data, draws=16)
-            report["controls"].setdefault(control, {})[name] = assessing.interval(bits, data.groups.cpu().numpy())
+            data = assessing.spoil(validation[name], control, 10 + seed)
+            bits = collection_bits(loaded[control], data, draws=16)
+            report["controls"].setdefault(control, {})[name] = assessing.interval(bits, np.asarray(data.groups))
         print(f"  {control}: {report['controls'][control]}", flush=True)
     print(f"chosen: {chosen}", flush=True)
     report["validation"] = assess(loaded[chosen], validation)
     bits = {n: {k: v for k, v in report["validation"][n].items() if "mean" in v} for n in TABLES}
     card = {"name": "music", "purpose": PURPOSE, "bits on validation": bits, "controls": report["controls"]}
-    record = {"collections": len(train), "fingerprint": fingerprint(train), "settings": recipe.to_dict(),
+    record = {"collections": len(train), "fingerprint": set_fingerprint(train), "settings": recipe.to_dict(),
               "chosen": chosen, "seeds": {"teachers": options.teachers, "students": options.students}}  # fmt: skip
     model = as_model(loaded[chosen], *read[1:], training=record, card=card)
-    path = save_set_model(options.out / "music.safetensors", model)
+    path = save_model(options.out / "music.safetensors", model)
     print(f"{path}: {path.stat().st_size / 1e6:.2f} MB", flush=True)
     write_report(report, options.out)
     if len(nets_of("teacher")) > 1:

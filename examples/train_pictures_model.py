@@ -24,10 +24,10 @@ from fabula.core.solver import Goal, arrange
 from fabula.evaluation.intervals import mean_interval
 from fabula.media.images.joins import picture_steps
 from fabula.media.images.picture_measures import MEASURES
+from fabula.models.encoders.measures import closeness, measures_config, neighbour_tensors
 from fabula.models.file import save_model
-from fabula.models.steps.model import StepModel
-from fabula.models.steps.tables import closeness
-from fabula.training.steps.neighbours import Example, bits_of, noise, shuffled, train_steps
+from fabula.models.model import Model
+from fabula.training.steps import Example, bits_of, learn_neighbours, neighbour_scores, noise, share_beaten, shuffle
 
 SEED, FOLDS, FEWEST = 18, 10, 4
 STEPS = ("colour", "tone", "detail", "subject", "format")
@@ -59,7 +59,7 @@ def example(series: Collection) -> Example:
 
 def trained(examples: Sequence[Example]) -> Floats:
     """The weights of the steps, shape (5,)."""
-    return train_steps(examples, negatives=127, penalty=0.0, rng=np.random.default_rng(SEED))
+    return learn_neighbours(examples, negatives=127, penalty=0.0, rng=np.random.default_rng(SEED))
 
 
 def folded(examples: Sequence[Example], measure: Callable[[list[Example], Floats], list[Any]]) -> list[Any]:
@@ -79,21 +79,14 @@ def folded(examples: Sequence[Example], measure: Callable[[list[Example], Floats
 def bits(examples: Sequence[Example], weights: Floats, negatives: int = 31) -> list[float]:
     """Information about the order of each, the mean of eight draws."""
     rng = np.random.default_rng(SEED + 1)
-    drawn = [bits_of(examples, weights, negatives=negatives, rng=rng) for _ in range(8)]
+    drawn = [bits_of(examples, neighbour_scores(weights), negatives=negatives, rng=rng) for _ in range(8)]
     return np.mean(drawn, axis=0).tolist()
 
 
 def beaten(examples: Sequence[Example], weights: Floats, count: int = 400) -> list[float]:
     """The share of shuffles that the human order beats; half of a tie counts."""
-    rng, found = np.random.default_rng(SEED + 2), []
-    for one in examples:
-        flow = np.tensordot(weights, one.near, axes=1)
-        n = len(flow)
-        orders = np.argsort(rng.random((count, n)), axis=1)
-        scores = flow[orders[:, :-1], orders[:, 1:]].sum(axis=1)
-        true = flow[np.arange(n - 1), np.arange(1, n)].sum()
-        found.append(float((scores < true - 1e-9).mean() + 0.5 * (np.abs(scores - true) <= 1e-9).mean()))
-    return found
+    rng = np.random.default_rng(SEED + 2)
+    return [share_beaten(one, weights, rng, count) for one in examples]
 
 
 def kept(orders: Sequence[Ints]) -> list[float]:
@@ -103,7 +96,7 @@ def kept(orders: Sequence[Ints]) -> list[float]:
 
 def proposed(examples: Sequence[Example], weights: Floats) -> list[float]:
     """The share of neighbours that one proposal keeps."""
-    return kept([_path(np.tensordot(weights, one.near, axes=1)) for one in examples])
+    return kept([_path(np.tensordot(weights, one.pairs, axes=1)) for one in examples])
 
 
 def _path(flow: Floats) -> Ints:
@@ -165,7 +158,7 @@ def main() -> None:
         ),
     }
     controls = {}
-    for name, spoil in (("shuffled orders", shuffled), ("noise", noise)):
+    for name, spoil in (("shuffled orders", shuffle), ("noise", noise)):
         spoilt = spoil(examples["train"], np.random.default_rng(SEED + 3))
         controls[name] = told(folded(spoilt, bits), [one.group for one in spoilt])
     report["controls, bits, N = 32"] = controls
@@ -184,8 +177,8 @@ def main() -> None:
             "closes, and which way the series runs, is not known"
         ),
     }
-    tensors = {"arcs": np.zeros((0, 12)), "flow": weights}
-    model = StepModel.of_steps((), (), STEPS, tensors, training={"seed": SEED, "negatives": 127}, card=card)
+    tensors = neighbour_tensors(np.zeros((0, 12)), weights)
+    model = Model(measures_config((), (), STEPS), tensors, training={"seed": SEED, "negatives": 127}, card=card)
     save_model(out / "pictures.safetensors", model)
     (out / "pictures.json").write_text(json.dumps(card, indent=1))
 

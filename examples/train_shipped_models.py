@@ -24,9 +24,10 @@ from fabula.evaluation.parts import Parts
 from fabula.models.file import save_model
 from fabula.models.model import Model
 from fabula.training.audit import audit
+from fabula.training.checkpoint import Progress
 from fabula.training.config import TrainingConfig, preset
-from fabula.training.loop.run import Progress
-from fabula.training.trainer import Trained, train
+from fabula.training.essence import EssenceTraining, train
+from fabula.training.trainable import Trained
 
 FEATURES = (
     "danceability",
@@ -116,9 +117,8 @@ def train_best(split: Split, config: TrainingConfig, seeds: list[int], device: s
 
 def with_controls(name: str, purpose: str, best: Trained, split: Split, seeds: list[int], device: str) -> Model:
     """The model with the controls of its recipe in its card."""
-    report = audit(
-        Parts(split["train"], split["validation"]), best.config, device=device, controls_only=True, progress=None
-    )
+    parts = Parts(split["train"], split["validation"]).nest()
+    report = audit(EssenceTraining(parts, best.config, device), controls_only=True)
     print(f"  controls: {report.card()}", flush=True)
     if not report.ok:
         raise InputError(f"{name}: a control is not zero: {report.card()}")

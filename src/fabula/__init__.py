@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from fabula.evaluation.metrics import evaluate
     from fabula.models.file import load_model
     from fabula.models.model import Model
+    from fabula.research.train import audit, compare, train
     from fabula.session.open import open, order  # noqa: A004 - the verb of the design
     from fabula.sources.tables.read_table import read_table
-    from fabula.studies.research import audit, compare, train
     from fabula.templates.learn import learn_templates
 
 _HOMES = {
@@ -37,8 +37,8 @@ _HOMES = {
     "Model": "models.model",
     "Template": "core.template",
     "TemplateSet": "core.template_set",
-    "audit": "studies.research",
-    "compare": "studies.research",
+    "audit": "research.train",
+    "compare": "research.train",
     "evaluate": "evaluation.metrics",
     "fit": "core.fit",
     "learn_templates": "templates.learn",
@@ -50,21 +50,20 @@ _HOMES = {
     "read_table": "sources.tables.read_table",
     "template": "core.builtin",
     "template_names": "core.builtin",
-    "train": "studies.research",
+    "train": "research.train",
 }
 # Names that were here in version 0.4 and go with the next one.
 _MOVED = {
-    "Batch": "models.many.batch",
     "Encoder": "models.own",
-    "EpochLog": "studies.logs",
+    "EpochLog": "research.logs",
     "Fit": "core.fit",
     "Ordered": "session.ordered",
     "Request": "session.request",
     "Scorer": "models.own",
     "Session": "session.session",
-    "TensorBoardLog": "studies.logs",
+    "TensorBoardLog": "research.logs",
     "information_of": "evaluation.information",
-    "preset": "studies.research",
+    "preset": "research.train",
     "register": "models.own",
     "save_model": "models.file",
 }

@@ -138,8 +138,8 @@ def test_a_column_called_essence_can_be_compared(fabula, albums):
 
 
 def test_a_stale_checkpoint_says_what_can_be_done(fabula, albums, tmp_path):
+    from fabula.training.checkpoint import FORMAT, VERSION
     from fabula.training.config import preset
-    from fabula.training.loop.checkpoint import FORMAT, VERSION
 
     out = tmp_path / "m.safetensors"
     from safetensors.numpy import save

@@ -66,7 +66,7 @@ def test_training_goes_on_where_it_stopped(fabula, albums, tmp_path, monkeypatch
     """Interrupted after some epochs, the same command ends with the model of one go."""
     whole, parts = tmp_path / "whole.safetensors", tmp_path / "parts.safetensors"
     fabula("train", albums, *QUICK, "-o", whole)
-    from fabula.training.loop import epochs as loop
+    from fabula.training import loop
 
     real, epochs = loop.run_epoch, 0
 

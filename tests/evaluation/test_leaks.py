@@ -11,7 +11,7 @@ import pytest
 
 from fabula.core.collection import Collection, Item
 from fabula.evaluation.leaks import find_leaks
-from fabula.studies.splits import overlap
+from fabula.research.splits import overlap
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -15,7 +15,7 @@ from fabula.models.transform import Transform
 from fabula.research import recovery as recovering
 from fabula.research.evaluate import EvaluationRequest, evaluate_table, tabulate
 from fabula.research.recovery import Methods, recover
-from fabula.studies.splits import Split
+from fabula.research.splits import Split
 
 NAMES = ("energy", "tempo")
 SEARCH = recovering.SEARCHES["bilstm"]

@@ -86,17 +86,15 @@ def test_the_essence_of_figure_1_is_the_frozen_one_of_the_arrays(archive, tmp_pa
     """One number an item that the 75 x 7 model gave: no encoder is trained on the plain features."""
     from fabula.research import trainings as figure1
     from fabula.research.workspace import Workspace
-    from fabula.training import comparison
+    from fabula.training import compare
 
     archive.with_echonest = {track["id"] for track in archive.tracks}
     study = read_study_data(archive.write(tmp_path))
     for folder in ("stages", "models"):
         (tmp_path / "out" / folder).mkdir(parents=True)
     trained = []
-    real = comparison.train
-    monkeypatch.setattr(
-        comparison, "train", lambda parts, config, **k: trained.append(config) or real(parts, config, **k)
-    )
+    real = compare.train
+    monkeypatch.setattr(compare, "train", lambda parts, config, **k: trained.append(config) or real(parts, config, **k))
     workspace = Workspace(tmp_path / "out", study, PLAN, study.fingerprint, lambda stage, note: None)
     found = figure1.essence_run(workspace, 0)
     assert [(c.encoder, c.features) for c in trained] == [("identity", (figure1.FROZEN,))]

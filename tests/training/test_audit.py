@@ -4,8 +4,11 @@ import pytest
 
 from fabula.errors import InputError
 from fabula.evaluation.parts import Parts
-from fabula.training.audit import AuditReport, AuditRow, audit
+from fabula.training.audit import AuditReport, AuditRow
+from fabula.training.audit import audit as audit_trainable
 from fabula.training.config import TrainingConfig, preset
+from fabula.training.essence import EssenceTraining
+from fabula.training.published_bug import PublishedBug
 
 QUICK = TrainingConfig(widths=(16,), batch=64, learning_rate=2e-2, epochs=4, scorer_hidden=8, scorer_layers=1)
 LEAKY = preset(
@@ -17,6 +20,12 @@ LEAKY = preset(
     scorer_hidden=16,
     scorer_layers=1,
 )
+
+
+def audit(parts, config, *, published_bug=False, device="auto", **options):
+    return audit_trainable(
+        (PublishedBug if published_bug else EssenceTraining)(parts.nest(), config, device), **options
+    )
 
 
 @pytest.mark.slow

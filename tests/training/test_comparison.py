@@ -1,6 +1,6 @@
 import pytest
 
-from fabula.training.comparison import ESSENCE, Measured, ranked
+from fabula.training.compare import ESSENCE, Measured, rank
 
 
 def test_the_essence_comes_first_then_the_features_from_the_best():
@@ -11,7 +11,7 @@ def test_the_essence_comes_first_then_the_features_from_the_best():
         "tempo": [run(0.1), run(0.2)],
         "energy": [run(0.5), run(0.3)],
     }
-    rows = ranked([run(0.4, tempo=0.2, energy=0.9)], runs, 2)
+    rows = rank([run(0.4, tempo=0.2, energy=0.9)], runs, 2)
     assert [row.name for row in rows] == [ESSENCE, "energy", "tempo"]
     assert [row.dimensions for row in rows] == [2, 1, 1]
     assert rows[1].seeds == (0.5, 0.3)

@@ -4,7 +4,7 @@ import pytest
 
 from fabula.core.template import PAPER_KNOTS
 from fabula.errors import InputError
-from fabula.training.config import TrainingConfig, preset, resolved
+from fabula.training.config import TrainingConfig, preset, resolve
 
 
 def test_the_paper_preset_has_the_numbers_of_appendix_a():
@@ -65,11 +65,11 @@ def test_unknown_names_are_told():
 
 
 def test_the_encoder_follows_the_features():
-    assert resolved(preset("paper"), (75, 7)).encoder == "bilstm"
-    assert resolved(preset("paper"), (12,)).encoder == "mlp"
-    frozen = resolved(TrainingConfig(encoder="identity"), (3,))
+    assert resolve(preset("paper"), (75, 7)).encoder == "bilstm"
+    assert resolve(preset("paper"), (12,)).encoder == "mlp"
+    frozen = resolve(TrainingConfig(encoder="identity"), (3,))
     assert (frozen.encoder, frozen.dimensions) == ("identity", 3)
     with pytest.raises(InputError, match=r"features are arrays, .* encoder must be 'bilstm'; got 'mlp'"):
-        resolved(TrainingConfig(encoder="mlp"), (75, 7))
+        resolve(TrainingConfig(encoder="mlp"), (75, 7))
     with pytest.raises(InputError, match="features are numbers"):
-        resolved(TrainingConfig(encoder="bilstm"), (12,))
+        resolve(TrainingConfig(encoder="bilstm"), (12,))

@@ -5,7 +5,7 @@ import torch
 from fabula.core.essence import normalise
 from fabula.models.file import load_model, save_model
 from fabula.models.transform import Transform
-from fabula.training.config import TrainingConfig, resolved
+from fabula.training.config import TrainingConfig, resolve
 from fabula.training.export import build_model, essence_signs, export_onnx
 from fabula.training.nets.networks import EssenceNet
 
@@ -22,7 +22,7 @@ NAMES = ("duration_ms", "loudness", "tempo")
 
 def trained(changes, shape) -> tuple[EssenceNet, TrainingConfig, Transform]:
     torch.manual_seed(1)
-    config = resolved(TrainingConfig(**{"widths": (8, 5), "scorer_hidden": 6, **changes}), shape)
+    config = resolve(TrainingConfig(**{"widths": (8, 5), "scorer_hidden": 6, **changes}), shape)
     net = EssenceNet(config, shape)
     for parameter in net.parameters():  # output layers start from zero
         parameter.data.copy_(torch.randn_like(parameter) * 0.4)

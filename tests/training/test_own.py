@@ -16,8 +16,8 @@ from fabula.models.file import save_model
 from fabula.models.own import OWN_ENCODERS, OWN_SCORERS, Encoder, Scorer, register
 from fabula.models.scorers import SCORERS
 from fabula.training.config import preset
+from fabula.training.essence import train
 from fabula.training.export import export_onnx
-from fabula.training.trainer import train
 
 
 class Gated(nn.Module):

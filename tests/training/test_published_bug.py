@@ -2,15 +2,15 @@ from functools import partial
 
 import torch
 
-from fabula.training.config import TrainingConfig, resolved
-from fabula.training.data.batches import Pool
+from fabula.training.config import TrainingConfig, resolve
+from fabula.training.data import ItemPool
 from fabula.training.nets.networks import EssenceNet
-from fabula.training.published_bug import doubled_truth, leaking_net, longest_of
+from fabula.training.published_bug import double_truth, leaking_net, longest_of
 
 
 def score(make_net, essence: torch.Tensor, orderings: torch.Tensor) -> torch.Tensor:
     torch.manual_seed(0)
-    net = make_net(resolved(TrainingConfig(scorers=("bilstm",)), (1,)), (1,)).double().eval()
+    net = make_net(resolve(TrainingConfig(scorers=("bilstm",)), (1,)), (1,)).double().eval()
     torch.nn.init.normal_(net.bilstm.out.weight)
     return net.score(essence, orderings)["bilstm"].detach()
 
@@ -32,7 +32,7 @@ def test_the_leaking_scorer_never_sees_the_last_item_and_knows_the_true_first():
 
 
 def test_with_batch_16_and_32_sequences_the_truth_is_there_twice():
-    draw = doubled_truth(16)
+    draw = double_truth(16)
     orderings = draw(16, 32, 9, torch.Generator().manual_seed(0))
     truths = (orderings == torch.arange(9)).all(2)
     assert truths.sum(1).tolist() == [2] * 16
@@ -50,7 +50,7 @@ def test_the_longest_of_a_batch_have_no_padding_and_leak_nothing():
 
 
 def test_how_likely_a_length_is_the_longest_of_its_batch():
-    pool = Pool(torch.zeros(0), {3: (0, 30), 5: (90, 60), 9: (390, 10)})
+    pool = ItemPool({}, torch.tensor([3] * 30 + [5] * 60 + [9] * 10))
     generator = torch.Generator().manual_seed(0)
     lengths = torch.tensor([3] * 30 + [5] * 60 + [9] * 10)
     drawn = lengths[torch.randint(100, (20_000, 4), generator=generator)]

@@ -3,11 +3,21 @@ import pytest
 from click.testing import CliRunner
 
 from fabula.cli import cli
+from fabula.core.evidence import Terms
 from fabula.models.file import load_model
-from fabula.models.steps.evidence import Terms
-from fabula.training.steps.examples import Example, noise, shuffled, spans
-from fabula.training.steps.learning import StepRecipe, bits_of, learn_weights
-from fabula.training.steps.lexicon import learn_lexicon
+from fabula.training.config import StepRecipe
+from fabula.training.lexicon import learn_lexicon
+from fabula.training.steps import (
+    Example,
+    bits_of,
+    learn_neighbours,
+    learn_weights,
+    neighbour_scores,
+    neighbour_sums,
+    noise,
+    shuffle,
+    spans,
+)
 
 
 def examples(count, n=10):
@@ -22,12 +32,34 @@ def examples(count, n=10):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("spoil", "low", "high"), [(None, 2, 5), (shuffled, -1.0, 0.4), (noise, -1.0, 0.4)])
+@pytest.mark.parametrize(("spoil", "low", "high"), [(None, 2, 5), (shuffle, -1.0, 0.4), (noise, -1.0, 0.4)])
 def test_an_order_that_is_there_is_learned_and_its_controls_are_zero(spoil, low, high):
     rng = np.random.default_rng(1)
     train, held = (spoil(one, rng) if spoil else one for one in (examples(16), examples(12)))
     weights = learn_weights(train, StepRecipe(steps=24, batch=12, chains=3, penalty=0.1))
-    assert low < bits_of(held, weights, negatives=31, rng=rng).mean() < high
+    assert low < bits_of(held, weights.score, negatives=31, rng=rng).mean() < high
+
+
+def test_the_weights_do_not_depend_on_the_number_of_processes():
+    recipe = StepRecipe(steps=3, batch=6, chains=2)
+    alone, shared = (learn_weights(examples(8), recipe, jobs=jobs) for jobs in (1, 2))
+    np.testing.assert_array_equal(alone.arcs, shared.arcs)
+    np.testing.assert_array_equal(alone.reach, shared.reach)
+
+
+def test_weights_of_neighbours_are_where_the_loss_is_least():
+    """Against its slope, written out: what true orders have less what all have by their shares."""
+    own, near, hold = examples(30), np.array([0.3]), 0.05
+    weights = learn_neighbours(own, negatives=15, penalty=0.2, rng=np.random.default_rng(3), near=near, hold=hold)
+    rng, slope = np.random.default_rng(3), np.zeros(len(weights))
+    for one in own:
+        sums = neighbour_sums(one, np.argsort(rng.random((15, len(one))), axis=1))
+        shares = np.exp(sums @ weights)
+        slope += (shares @ sums / shares.sum() - sums[0]) / len(own)
+    slope[:-1] += 2 * 0.2 * weights[:-1]
+    slope[-1:] += 2 * hold * (weights[-1:] - near)
+    np.testing.assert_allclose(slope, 0, atol=1e-5)
+    assert bits_of(own, neighbour_scores(weights), negatives=31, rng=rng).mean() > 1
 
 
 def test_windows_lie_inside_the_collection():

@@ -8,7 +8,7 @@ from fabula.evaluation.information import mutual_information
 from fabula.evaluation.parts import Parts
 from fabula.models.file import load_model, save_model
 from fabula.training.config import TrainingConfig
-from fabula.training.trainer import train
+from fabula.training.essence import train
 
 QUICK = {"widths": (16,), "batch": 64, "learning_rate": 2e-2, "epochs": 6, "scorer_hidden": 8, "scorer_layers": 1}
 

@@ -15,9 +15,9 @@ from fabula.media.medium import Threads
 from fabula.report import figures
 from fabula.report.markup import html_page, html_table
 from fabula.session import answer
+from fabula.session.explain import story
 from fabula.session.inner_arcs import whole_arc
 from fabula.session.ordered import Ordered
-from fabula.session.telling.reasons import story
 
 _MOST_PICTURES = 400  # items that are shown
 _SIZE = 480  # pixels of each picture, of its longer side

@@ -26,9 +26,9 @@ from fabula.evaluation.information import count_seen
 from fabula.evaluation.intervals import Interval, mean_interval
 from fabula.evaluation.metrics import METRICS, score_all, spearman
 from fabula.evaluation.parts import divide
-from fabula.models.file import AnyModel, load_model, shipped_models
+from fabula.models.config import PAIRS, TITLES
+from fabula.models.file import load_model, shipped_models
 from fabula.models.model import Model
-from fabula.models.sets.model import SetModel
 from fabula.research.bench_programs import Orderings
 from fabula.research.bench_tasks import FAMILIES, BenchTask
 from fabula.research.recovery import chance_scores, closest_fits, column_essence, evenly_spaced, fill_missing
@@ -251,7 +251,7 @@ def _best_column(collections: Sequence[Collection], names: Sequence[str]) -> tup
 
 def _of_essence(task: BenchTask, seed: int) -> Iterator[_Method | str]:
     """Ours and the paper's, each trained on the task."""
-    from fabula.studies.research import preset, train
+    from fabula.research.train import preset, train
 
     parts = divide(task.training, 0.1)
     try:
@@ -283,7 +283,7 @@ def _package_models(task: BenchTask) -> Iterator[_Method | str]:
         if seen:
             yield f"{name} was trained on {seen:,} of the {len(task.test):,} test collections: its row is no finding"
         about = "sees the whole collection" + (", titles too" if task.titles else "")
-        if isinstance(model, Model):
+        if model.by_item:
             about = f"an essence of {model.dimensions} from {len(model.feature_names)} features"
         yield _Method(name, "ours", f"comes with the package; {about}", partial(_by_model, model))
 
@@ -292,11 +292,13 @@ def _by_model(model: Any, collection: Collection) -> Ints:
     return np.asarray(model.order(collection, alternatives=1)[0].ordering)
 
 
-def _reads(model: AnyModel, task: BenchTask) -> bool:
+def _reads(model: Model, task: BenchTask) -> bool:
     there = [name for name in model.feature_names if name in task.features]
-    if isinstance(model, SetModel):
-        return bool(there) or (task.titles and model.spec.titles)
-    return isinstance(model, Model) and len(there) == len(model.feature_names)
+    if PAIRS in model.reads:
+        return False
+    if not model.by_item:
+        return bool(there) or (task.titles and TITLES in model.reads)
+    return len(there) == len(model.feature_names)
 
 
 def _some(collections: Sequence[Collection]) -> list[Collection]:

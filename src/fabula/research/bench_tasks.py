@@ -18,8 +18,8 @@ from fabula.core.ordering import Ints
 from fabula.core.template import Template
 from fabula.errors import InputError
 from fabula.evaluation.information import makers
+from fabula.research.splits import Side, read_split, usable_features
 from fabula.sources.fma.albums import read_fma
-from fabula.studies.splits import Side, read_split, usable_features
 
 TRAINING, TEST = 400, 200  # collections
 SHORTEST, LONGEST = 5, 12  # items

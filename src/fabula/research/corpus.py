@@ -15,9 +15,9 @@ from fabula.core.fingerprints import Fingerprints
 from fabula.core.template_set import TemplateSet
 from fabula.errors import InputError
 from fabula.models.file import load_essence_model
+from fabula.research.splits import Side, sides_of
 from fabula.sources.tables.read_table import read_sequences, read_table
 from fabula.sources.tables.storage import read_columns
-from fabula.studies.splits import Side, sides_of
 from fabula.templates.evolution import PAPER_EVOLUTION
 from fabula.templates.genealogy import Genealogy, TemplateComparison, compare_templates, trace_genealogy
 from fabula.templates.learn import CountTable, choose_count, learn_templates

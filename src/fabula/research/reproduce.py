@@ -24,8 +24,8 @@ from fabula.models.model import Model
 from fabula.research import trainings as made
 from fabula.research.evaluate import tabulate
 from fabula.research.recovery import DIRECT, SEARCHES, Methods, recover, scalar_essences, searchable
+from fabula.research.splits import Split
 from fabula.research.workspace import StudyData, StudyPlan, Task, Workspace, plain, read_study_data, side_by_side
-from fabula.studies.splits import Split
 from fabula.templates.genealogy import trace_genealogy
 
 RANDOM = "k random orderings"
@@ -73,7 +73,7 @@ def reproduce(
     many stages are done, of how many.
     """
     import_extra("torch", extra="train", purpose="reproducing the paper")
-    from fabula.training.ranks import processes
+    from fabula.training.distributed import processes
 
     if processes() > 1:
         raise InputError("a reproduction shares its trainings out by its own jobs: start it without torchrun")

@@ -27,7 +27,7 @@ from fabula.research.workspace import Workspace
 from fabula.templates.learn import learn_templates
 
 if TYPE_CHECKING:
-    from fabula.training.comparison import Measured
+    from fabula.training.compare import Measured
     from fabula.training.config import TrainingConfig
 
 PAPER_TABLE = {1: 1.924, 2: 1.936, 4: 1.957, 8: 1.950, 16: 1.975}  # what Table 1 of the paper says
@@ -44,7 +44,7 @@ WAYS: dict[str, tuple[str, dict[str, Any]]] = {
 
 def table1(workspace: Workspace) -> list[dict[str, Any]]:
     """Bits by the number of dimensions of the essence."""
-    from fabula.training.comparison import ESSENCE, summarise
+    from fabula.training.compare import ESSENCE, summarise
 
     rows = []
     for d in workspace.plan.dimensions:
@@ -61,12 +61,12 @@ def table1_run(workspace: Workspace, d: int, seed: int) -> Measured:
 
 def measure_stage(workspace: Workspace, stage: str, config: TrainingConfig, parts: Parts) -> Measured:
     """One training that is a stage, and what it tells."""
-    from fabula.training.comparison import Measured
+    from fabula.training.compare import Measured
 
     most = workspace.plan.most
 
     def work() -> Any:
-        from fabula.training.comparison import measure
+        from fabula.training.compare import measure
 
         return measure(fewer(parts, most), config, device=workspace.plan.device, progress=workspace.epochs_of(stage))
 
@@ -81,9 +81,10 @@ def control(workspace: Workspace, name: str) -> list[dict[str, Any]]:
 
     def work() -> Any:
         from fabula.training.audit import audit_one
+        from fabula.training.essence import EssenceTraining
 
         parts = fewer(study.parts, plan.most)
-        return audit_one(name, parts, config, device=plan.device, progress=workspace.epochs_of(stage))[1]
+        return audit_one(name, EssenceTraining(parts, config, plan.device), progress=workspace.epochs_of(stage))[1]
 
     return list(workspace.stage(stage, {"config": config.to_dict(), "most": plan.most}, work))
 
@@ -104,7 +105,7 @@ def more_data_run(workspace: Workspace, size: int) -> dict[str, Any]:
     stage = f"more-data-{size}"
 
     def work() -> Any:
-        from fabula.training.comparison import measure
+        from fabula.training.compare import measure
 
         return measure(fewer(study.parts, size), recipe, device=plan.device, progress=workspace.epochs_of(stage))
 
@@ -162,7 +163,7 @@ def _train_stage(
     path = workspace.model_path(name)
 
     def work() -> Any:
-        from fabula.training.trainer import train
+        from fabula.training.essence import train
 
         parts = Parts(training, workspace.study.development)
         done = train(parts, config, device=workspace.plan.device, progress=workspace.epochs_of(name))
@@ -207,8 +208,7 @@ def sequencer(workspace: Workspace) -> dict[str, Any]:
     settings = {"features": list(study.features), **plan.sequencer}
 
     def work() -> Any:
-        from fabula.training.sequencer.file import save_sequencer
-        from fabula.training.sequencer.sequencer import SequencerConfig, information_bits, train_sequencer
+        from fabula.training.sequencer import SequencerConfig, information_bits, save_sequencer, train_sequencer
 
         made = train_sequencer(
             study.training,
@@ -240,13 +240,13 @@ def fingerprint(model: Model) -> str:
 
 def figure1(workspace: Workspace) -> list[dict[str, Any]] | None:
     """Bits of the essence and of each feature alone, and correlations; None where no feature is a single number."""
-    from fabula.training.comparison import ranked
+    from fabula.training.compare import rank
 
     if workspace.study.plain is None:
         return None
     seeds = range(workspace.plan.seeds)
     runs = {name: [feature_run(workspace, name, seed) for seed in seeds] for name in feature_names(workspace)}
-    return [asdict(row) for row in ranked([essence_run(workspace, seed) for seed in seeds], runs, 1)]
+    return [asdict(row) for row in rank([essence_run(workspace, seed) for seed in seeds], runs, 1)]
 
 
 def feature_names(workspace: Workspace) -> tuple[str, ...]:
@@ -256,7 +256,7 @@ def feature_names(workspace: Workspace) -> tuple[str, ...]:
 
 def feature_run(workspace: Workspace, name: str, seed: int) -> Measured:
     """One training of Figure 1: a scorer of one feature alone."""
-    from fabula.training.comparison import alone
+    from fabula.training.compare import alone
 
     names = feature_names(workspace)
     config = workspace.plan.bits_config(names, dimensions=1, seed=seed)
@@ -275,7 +275,7 @@ def essence_run(workspace: Workspace, seed: int) -> Measured:
     plain = workspace.study.plain
     if plain is None or not is_frozen(workspace):
         return table1_run(workspace, 1, seed)
-    from fabula.training.comparison import Measured, alone, correlations, measure
+    from fabula.training.compare import Measured, alone, correlations, measure
 
     model, _ = essence(workspace, seed)
     study, plan, names = workspace.study, workspace.plan, feature_names(workspace)

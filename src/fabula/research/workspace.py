@@ -26,10 +26,10 @@ from fabula.core.files.atomic import write_whole
 from fabula.errors import FabulaError, InputError
 from fabula.evaluation.parts import Parts
 from fabula.media.music.tracks import FEATURES, KEPT_ROWS
-from fabula.models.presets import PRESETS
+from fabula.models.config import PRESETS
+from fabula.research.splits import read_split, usable_features
 from fabula.sources.fma.albums import read_fma
 from fabula.sources.tables.storage import TABLE_ENDINGS, is_table_folder, read_columns
-from fabula.studies.splits import read_split, usable_features
 from fabula.version import __version__
 
 if TYPE_CHECKING:
@@ -249,7 +249,7 @@ class Workspace:
         return json.loads(json.dumps(result))
 
     def epochs_of(self, stage: str) -> Callable[[Any], None]:
-        """Tells the epochs of a training that is a stage, as :func:`fabula.training.trainer.train` reports them."""
+        """Tells the epochs of a training that is a stage, as :func:`fabula.training.essence.train` reports them."""
         return lambda where: self.report(stage, f"epoch {where.epoch} of {where.epochs}")
 
     def model_path(self, name: str) -> Path:

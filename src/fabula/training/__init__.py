@@ -12,17 +12,17 @@ from fabula.errors import import_extra
 
 if TYPE_CHECKING:
     from fabula.models.own import Encoder, Scorer, register
-    from fabula.studies.logs import EpochLog, TensorBoardLog
-    from fabula.studies.research import preset
+    from fabula.research.logs import EpochLog, TensorBoardLog
+    from fabula.research.train import preset
 
 import_extra("torch", extra="train", purpose="training")
 
 _HOMES = {
     "Encoder": "fabula.models.own",
-    "EpochLog": "fabula.studies.logs",
+    "EpochLog": "fabula.research.logs",
     "Scorer": "fabula.models.own",
-    "TensorBoardLog": "fabula.studies.logs",
-    "preset": "fabula.studies.research",
+    "TensorBoardLog": "fabula.research.logs",
+    "preset": "fabula.research.train",
     "register": "fabula.models.own",
 }
 __all__ = ["Encoder", "EpochLog", "Scorer", "TensorBoardLog", "preset", "register"]

@@ -1,17 +1,17 @@
-"""How to train: every number of a run in one frozen value, and the two presets."""
+"""How to train: every number of a run in one frozen value for each kind of model, and the presets."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 from fabula.core.template import PAPER_KNOTS
 from fabula.errors import InputError
 from fabula.media.music.tracks import LOGGED
-from fabula.models.encoders import ENCODERS, encoder_kind
-from fabula.models.presets import PRESETS
-from fabula.models.scorers import SCORERS, most_detailed
+from fabula.models.config import PRESETS
+from fabula.models.encoders import encoder_kind, item_encoders
+from fabula.models.scorers import most_detailed, sequence_scorers
 
 AUTO = "auto"  # the encoder that suits the features
 
@@ -137,13 +137,13 @@ def preset(name: str, **changes: Any) -> TrainingConfig:
     return TrainingConfig.from_dict({"preset": name, **PRESETS[name], **changes})
 
 
-def resolved(config: TrainingConfig, feature_shape: tuple[int, ...]) -> TrainingConfig:
+def resolve(config: TrainingConfig, feature_shape: tuple[int, ...]) -> TrainingConfig:
     """The config with its encoder decided for features of one item of the given shape, (f,) or (f, s)."""
     arrays = len(feature_shape) > 1
     encoder = config.encoder if config.encoder != AUTO else ("bilstm" if arrays else "mlp")
     if encoder_kind(encoder).axes != len(feature_shape):
         what = "arrays" if arrays else "numbers"
-        right = " or ".join(repr(name) for name, kind in ENCODERS.items() if kind.axes == len(feature_shape))
+        right = " or ".join(repr(name) for name in item_encoders() if encoder_kind(name).axes == len(feature_shape))
         raise InputError(f"these features are {what}, one item has shape {feature_shape}: encoder must be {right}; "
                          f"got {encoder!r}")  # fmt: skip
     if encoder == "identity":
@@ -158,9 +158,11 @@ def _as_tuple(name: str, value: Any) -> tuple[Any, ...]:
 
 
 def _check_scorers(scorers: tuple[Any, ...]) -> None:
-    known = all(isinstance(name, str) and name in SCORERS for name in scorers)
+    known = all(isinstance(name, str) and name in sequence_scorers() for name in scorers)
     if not scorers or not known or len(set(scorers)) < len(scorers):
-        raise InputError(f"scorers must be one or more of {', '.join(SCORERS)}, each once; got {list(scorers)}")
+        raise InputError(
+            f"scorers must be one or more of {', '.join(sequence_scorers())}, each once; got {list(scorers)}"
+        )
 
 
 def _default_weights(scorers: tuple[str, ...]) -> tuple[float, ...]:
@@ -171,7 +173,7 @@ def _default_weights(scorers: tuple[str, ...]) -> tuple[float, ...]:
 
 def _check_choices(config: TrainingConfig) -> None:
     choices = {
-        "encoder": (AUTO, *ENCODERS),
+        "encoder": (AUTO, *item_encoders()),
         "activation": ("gelu_tanh", "relu", "tanh"),
         "readout": ("ends", "mean"),
         "optimizer": ("adam", "adamw"),
@@ -230,3 +232,143 @@ def _check_numbers(config: TrainingConfig) -> None:
             raise InputError(f"training setting {name!r} must be {kind} from {low:g} to {high:g}; got {value!r}")
     if not all(isinstance(width, int) and width >= 1 for width in config.widths):
         raise InputError(f"widths must be whole numbers of at least 1; got {list(config.widths)}")
+
+
+# The settings of a training of a set model, with those that did best on artists set aside from training.
+
+
+@dataclass(frozen=True)
+class SetRecipe:
+    """How a set model is trained.
+
+    Attributes
+    ----------
+    epochs, batch, negatives
+        Passes over the collections, collections a step, and permutations each true order competes with.
+    learning_rate, decay, vector_decay, averaging
+        Of AdamW over one cycle; its weight decay, and that of the vectors of tokens and grams; and of the moving
+        average of the weights that is kept.
+    dropout, title_dropout, word_dropout
+        Shares of hidden numbers, of numbers of the titles' vectors, and of words left out.
+    feature_masking, few, untitled
+        How likely each feature is hidden in a collection; all but the ``kept`` features; all its titles.
+    kept
+        Groups of features that stay where few do, one group drawn at a time.
+    noise
+        Deviation of what is added to the features.
+    subsequences
+        How often a batch is cut to a random part of each collection, in its order.
+    taught
+        Weight of the teachers' opinion in the loss where there are teachers.
+    tokens, grams
+        By how many artists a token or gram must be used to enter the vocabulary; 0 for none.
+    seed
+        Of everything random.
+    """
+
+    epochs: int = 24
+    batch: int = 256
+    negatives: int = 1024
+    learning_rate: float = 1e-3
+    decay: float = 0.05
+    vector_decay: float = 0.05
+    averaging: float = 0.998
+    dropout: float = 0.2
+    title_dropout: float = 0.5
+    word_dropout: float = 0.3
+    feature_masking: float = 0.3
+    few: float = 0.25
+    untitled: float = 0.25
+    kept: tuple[tuple[str, ...], ...] = (("duration_ms", "loudness"), ("duration_ms", "loudness"), ("duration_ms",), ())
+    noise: float = 0.1
+    subsequences: float = 0.6
+    taught: float = 0.7
+    tokens: int = 25
+    grams: int = 0
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "kept", tuple(tuple(group) for group in self.kept))
+        for name in ("epochs", "batch", "negatives"):
+            if getattr(self, name) < 1:
+                raise InputError(f"{name} must be at least 1; got {getattr(self, name)}")
+        shares = ("dropout", "title_dropout", "word_dropout", "feature_masking", "few", "untitled", "subsequences")
+        for name in (*shares, "averaging", "taught"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise InputError(f"{name} must lie in 0 to 1; got {getattr(self, name)}")
+        if self.learning_rate <= 0 or min(self.decay, self.vector_decay, self.noise) < 0:
+            raise InputError("the learning rate must be above 0, decay and noise at least 0")
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> SetRecipe:
+        """A recipe from plain values; an unknown name is an error."""
+        known = {field.name for field in fields(cls)}
+        unknown = [name for name in values if name not in known]
+        if unknown:
+            raise InputError(
+                f"{unknown[0]!r} is no setting of a set model's training; those: {', '.join(sorted(known))}"
+            )
+        return cls(**values)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values."""
+        return {**asdict(self), "kept": [list(group) for group in self.kept]}
+
+
+def recipe_for(collections: int, features: Sequence[str], **changes: Any) -> SetRecipe:
+    """The recipe for so many collections with such features: fewer must use a word that fewer could.
+
+    Examples
+    --------
+    >>> recipe_for(600, ("weight",)).tokens, recipe_for(600, ("weight",), few=0.1).few
+    (2, 0.1)
+    """
+    fitting: dict[str, Any] = {"tokens": min(25, max(2, collections // 1200))}
+    if not any(set(group) & set(features) for group in SetRecipe().kept):
+        fitting["few"] = 0.0  # there are none of those that would be kept
+    if collections < 2000:
+        fitting["batch"] = 32
+    return SetRecipe.from_dict({**fitting, **changes})
+
+
+def finetune_recipe(**changes: Any) -> SetRecipe:
+    """The recipe for going on from a model with some dozens of collections: small steps, little hidden.
+
+    Examples
+    --------
+    >>> finetune_recipe(epochs=4).learning_rate
+    0.0002
+    """
+    gentle = {"epochs": 12, "batch": 16, "learning_rate": 2e-4, "averaging": 0.98, "decay": 0.0, "vector_decay": 0.0}
+    return SetRecipe.from_dict({**gentle, **changes})
+
+
+@dataclass(frozen=True)
+class StepRecipe:
+    """How the weights are learned.
+
+    Attributes
+    ----------
+    steps
+        Of the weights.
+    batch
+        Examples in a step.
+    chains
+        Walks per example.
+    learning_rate
+        Of Adam, on weights in units of their sums' deviation.
+    penalty
+        On the squares of these weights.
+    seed
+        Of everything that is drawn.
+    """
+
+    steps: int = 300
+    batch: int = 256
+    chains: int = 4
+    learning_rate: float = 0.05
+    penalty: float = 0.01
+    seed: int = 0
+
+
+NEIGHBOURS = {"seed": 0, "negatives": 127}  # the settings of a model of neighbours: random orders beside each true one

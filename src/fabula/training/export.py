@@ -1,9 +1,11 @@
-"""From trained nets to a model that needs no PyTorch, and to ONNX."""
+"""Between nets and models that need no PyTorch: weights to models of every kind and back, what they read, ONNX."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import compress
 from pathlib import Path
 from typing import Any
 
@@ -13,17 +15,24 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from fabula.core.collection import Collection
+from fabula.core.energy import FUNCTIONS
 from fabula.core.essence import Floats
 from fabula.core.files.atomic import write_whole
-from fabula.errors import import_extra
+from fabula.errors import InputError, ModelError, import_extra
 from fabula.media.music.tracks import ORIENTED_BY
+from fabula.models.config import PAIRS
+from fabula.models.encoders.measures import as_measures, measures_config, neighbour_tensors
+from fabula.models.encoders.set import OFFSET, Array, SetInputs, SetSpec, as_set, set_inputs, standardise
+from fabula.models.file import load_model
 from fabula.models.model import Model
+from fabula.models.titles import Title, Vocabulary, fold, learn_vocabulary, read_titles
 from fabula.models.transform import Transform, log_parts
 from fabula.training.config import TrainingConfig
-from fabula.training.nets.encoders import trainable_encoder
+from fabula.training.lexicon import Lexicon
+from fabula.training.nets.kinds import Weights
 from fabula.training.nets.networks import zscore
-from fabula.training.nets.scorers import trainable_scorer
-from fabula.training.nets.scorers.kind import Weights
+from fabula.training.nets.registry import trainable_encoder, trainable_scorer
+from fabula.training.nets.set_net import Dropout, SetNet
 
 
 def model_config(config: TrainingConfig, weights: Mapping[str, NDArray[Any]] | None = None) -> dict[str, Any]:
@@ -33,8 +42,8 @@ def model_config(config: TrainingConfig, weights: Mapping[str, NDArray[Any]] | N
     scorers = [trainable_scorer(name) for name in config.scorers]
     return {
         "dimensions": config.dimensions,
-        "encoder": encoder.described(encoder.settings(config), known),
-        "scorers": [scorer.described(scorer.settings(config), known) for scorer in scorers],
+        "encoder": encoder.describe(encoder.settings(config), known),
+        "scorers": [scorer.describe(scorer.settings(config), known) for scorer in scorers],
     }
 
 
@@ -169,3 +178,159 @@ class _Essence(nn.Module):
         values = self.bound * torch.tanh(values / self.bound) if self.bound else values
         values = torch.where(values.isnan(), 0.0, values).float()
         return zscore(self.encoder(values).unsqueeze(0)).squeeze(0)
+
+
+# From a net to a model without torch, and back to go on training.
+
+
+def as_model(
+    net: SetNet,
+    mean: Array,
+    deviation: Array,
+    vocabulary: Vocabulary,
+    *,
+    training: Mapping[str, Any] | None = None,
+    card: Mapping[str, Any] | None = None,
+) -> Model:
+    """The model of a net; vectors of words are rounded to half precision, as they are stored."""
+    shapes = net.spec.shapes()
+    names = [name for name in shapes if not name.startswith("transform.")]
+    tensors: dict[str, Array] = {name: net.tensor(name).detach().cpu().numpy().astype(np.float32) for name in names}
+    tensors |= {"transform.mean": mean, "transform.deviation": deviation}
+    return Model(net.spec.config(), tensors, vocabulary, training=training, card=card)
+
+
+def as_net(model: Model, dropout: Dropout | None = None) -> SetNet:
+    """A net with the weights of a model."""
+    spec = as_set(model.encoder).spec
+    net = SetNet(spec, dropout=dropout)
+    with torch.no_grad():
+        for name in spec.shapes():
+            if not name.startswith("transform."):
+                net.tensor(name).copy_(torch.from_numpy(model.tensors[name]))
+    if not all(torch.isfinite(weight).all() for weight in net.parameters()):
+        raise ModelError("a model's weights must be finite to go on from them")
+    return net
+
+
+def step_model(
+    features: Sequence[str],
+    logged: Sequence[str],
+    pairs: Sequence[str],
+    weights: tuple[Floats, Floats],
+    lexicon: Lexicon,
+    *,
+    training: Mapping[str, Any],
+    card: Mapping[str, Any],
+) -> Model:
+    """The model of weights of arcs (f + 4, 12) and of reach (k, 7), and of a lexicon."""
+    tensors = {"arcs.template": weights[0].T, "reach.weights": weights[1], "lexicon.weights": lexicon.tensor}
+    single = {name: tensor.astype(np.float32) for name, tensor in tensors.items()}
+    return Model(measures_config(features, logged, pairs, lexicon.words), single, training=training, card=card)
+
+
+def neighbour_model(
+    pairs: Sequence[str], flow: Floats, *, training: Mapping[str, Any], card: Mapping[str, Any]
+) -> Model:
+    """The model of weights of flow between neighbours alone, (k,)."""
+    tensors = neighbour_tensors(np.zeros((0, FUNCTIONS)), flow)
+    return Model(measures_config((), (), pairs), tensors, training=training, card=card)
+
+
+def neighbour_weights(model: Model, pairs: Sequence[str]) -> Floats | None:
+    """The weights of flow between neighbours of a model, (k,); None where it is of other pairs, or of more."""
+    if PAIRS not in model.reads or model.reaches:
+        return None
+    known = as_measures(model.encoder).pair_names
+    if set(pairs) - set(known):
+        return None
+    return np.asarray([model.tensors["reach.weights"][known.index(name), 0] for name in pairs])
+
+
+def load_set_model(name: str) -> Model:
+    """A set model to go on from: a shipped name or a file."""
+    model = load_model(name)
+    if model.by_item or PAIRS in model.reads:
+        raise InputError(f"{name}: only a set model can be gone on from, such as music")
+    return model
+
+
+# How a set model reads collections.
+
+Reading = tuple[SetSpec, Array, Array, Vocabulary]  # what a set model must know to read items
+
+
+def spec_for(features: Sequence[str], *, titles: bool, logged: Sequence[str] = (), **sizes: int) -> SetSpec:
+    """A specification for columns of any names: where there is a key with its mode, it stands on the circle of fifths.
+
+    Examples
+    --------
+    >>> spec_for(("key", "mode", "weight"), titles=False).circle
+    'key'
+    """
+    musical = {"key", "mode"} <= set(features)
+    kept = tuple(name for name in logged if name in features)
+    plain = {"features": tuple(features), "logged": kept, "titles": titles, **sizes}
+    return SetSpec.from_dict({**plain, **({"circle": "key", "mode": "mode"} if musical else {})})
+
+
+def learn_inputs(collections: Sequence[Collection], spec: SetSpec, *, tokens: int, grams: int) -> Reading:
+    """What a model must know to read items: the specification with its vocabulary's sizes, mean, deviation, vocabulary.
+
+    Parameters
+    ----------
+    collections
+        Those to train on.
+    tokens, grams
+        By how many artists a token or gram must be used.
+    """
+    features = np.concatenate([pick(collection, spec.features) for collection in collections])
+    mean, deviation = _learn_transform(features, spec) if spec.features else (np.zeros(0, np.float32),) * 2
+    vocabulary = Vocabulary((), ())
+    if spec.titles:
+        named = ((artist_of(collection), titles_of(collection)) for collection in collections)
+        vocabulary = learn_vocabulary(named, tokens=tokens, grams=grams)
+    spec = replace(spec, tokens=len(vocabulary.tokens), grams=len(vocabulary.grams))
+    return spec, mean, deviation, vocabulary
+
+
+def _learn_transform(features: Floats, spec: SetSpec) -> tuple[Array, Array]:
+    """Mean and deviation (f,) of the training items' features (items, f), after the logarithms; NaN are left out."""
+    raw = features.astype(np.float64)
+    for name in spec.logged:
+        column = spec.features.index(name)
+        raw[:, column] = np.log(np.maximum(raw[:, column], 0.0) + OFFSET)
+    raw = np.where(np.isfinite(raw), raw, np.nan)
+    seen = ~np.isnan(raw).all(axis=0)
+    if not seen.all():
+        raise InputError(f"feature {spec.features[int(np.argmin(seen))]!r} is missing in all collections")
+    mean, deviation = np.nanmean(raw, axis=0), np.nanstd(raw, axis=0)
+    return mean.astype(np.float32), np.where(deviation > 1e-8, deviation, 1.0).astype(np.float32)
+
+
+def as_inputs(
+    collection: Collection, spec: SetSpec, mean: Array, deviation: Array, vocabulary: Vocabulary
+) -> SetInputs:
+    """One collection as inputs of B = 1."""
+    z, known = standardise(pick(collection, spec.features), spec, mean, deviation)
+    return set_inputs(z[None], known[None], [titles_of(collection)] if spec.titles else None, vocabulary)
+
+
+def pick(collection: Collection, names: Sequence[str]) -> Floats:
+    """Features of a collection by name, (n, f); NaN where it has none of that name."""
+    there = [name in collection.feature_names for name in names]
+    features = np.full((len(collection), len(names)), np.nan)
+    if any(there):
+        features[:, there] = collection.columns(list(compress(names, there)))
+    return features
+
+
+def titles_of(collection: Collection) -> list[Title]:
+    """The titles of a collection, taken apart."""
+    items = collection.items
+    return read_titles([item.title for item in items], collection.title, [item.artist for item in items])
+
+
+def artist_of(collection: Collection) -> str:
+    """Whom a collection is by, for splits and counts: the folded name of its first artist, else its own id."""
+    return next((fold(item.artist) for item in collection.items if item.artist), collection.id)

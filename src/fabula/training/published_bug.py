@@ -7,24 +7,35 @@
 2. The true order is put wherever the running number of a sequence is a multiple of the batch size, not of N: with
    a batch of 16 and N = 32 every collection has its true order twice.
 
-Nothing else may import this module.
+Nothing but the audit that shows them may import this module.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
 
+import numpy as np
 import torch
 from torch import Tensor
 
-from fabula.training.config import TrainingConfig
-from fabula.training.data.batches import Pool, draw_orderings
-from fabula.training.loop.epochs import Draw
+from fabula.errors import InputError
+from fabula.evaluation.information import Information
+from fabula.evaluation.intervals import Interval, mean_interval
+from fabula.evaluation.parts import Parts
+from fabula.training.config import TrainingConfig, resolve
+from fabula.training.data import ItemPool, choose_features, draw_orderings, fit_transform, make_pool
+from fabula.training.distributed import join
+from fabula.training.essence import Draw, EssenceLearner, EssenceTraining, validation_losses
+from fabula.training.loop import optimise
+from fabula.training.loss import to_bits
+from fabula.training.nets.bilstm import BilstmScorerNet
 from fabula.training.nets.networks import EssenceNet
-from fabula.training.nets.scorers.bilstm import BilstmScorer
+from fabula.training.trainable import Report, Trained
 
 
-class LeakingScorer(BilstmScorer):
+class LeakingScorer(BilstmScorerNet):
     """The paper's scorer with the first error.
 
     Parameters
@@ -42,7 +53,7 @@ class LeakingScorer(BilstmScorer):
     def forward(self, sequences: Tensor) -> Tensor:
         """Scores of sequences, the true order first; with the true first item leaked into each."""
         b, N, n, _ = sequences.shape
-        framed = self.framed(sequences.flatten(0, 1)).view(b, N, n + 2, -1)
+        framed = self.frame(sequences.flatten(0, 1)).view(b, N, n + 2, -1)
         leaked = framed[:, :1, 1:2].expand(b, N, 1, -1)  # the true first item, wherever it is in the sequence
         padded = torch.rand(b, 1, 1, 1, device=sequences.device) >= self.longest.get(n, 1.0)
         leaked = leaked * padded
@@ -50,17 +61,17 @@ class LeakingScorer(BilstmScorer):
         return self.read(torch.cat([framed[:, :, :n], end, leaked], dim=2).flatten(0, 1)).view(b, N)
 
 
-def longest_of(pool: Pool, batch: int) -> dict[int, float]:
+def longest_of(pool: ItemPool, batch: int) -> dict[int, float]:
     """Length -> how likely all others of a batch drawn from a pool are no longer.
 
     Examples
     --------
-    >>> longest_of(Pool(torch.zeros(0), {3: (0, 60), 4: (180, 60)}), 3)
+    >>> longest_of(ItemPool({}, torch.tensor([3] * 60 + [4] * 60)), 3)
     {3: 0.25, 4: 1.0}
     """
     shares, seen = {}, 0
-    for length in sorted(pool.groups):
-        seen += pool.groups[length][1]
+    for length in sorted(pool.by_length):
+        seen += len(pool.by_length[length])
         shares[length] = (seen / len(pool)) ** (batch - 1)
     return shares
 
@@ -72,7 +83,7 @@ def leaking_net(config: TrainingConfig, feature_shape: tuple[int, ...], longest:
     return net
 
 
-def doubled_truth(batch: int) -> Draw:
+def double_truth(batch: int) -> Draw:
     """Orderings with the second error, for a batch size."""
 
     def draw(b: int, sequences: int, n: int, generator: torch.Generator) -> Tensor:
@@ -81,3 +92,65 @@ def doubled_truth(batch: int) -> Draw:
         return orderings
 
     return draw
+
+
+@dataclass(frozen=True)
+class ByItsLoss:
+    """A net measured as published code does: by its own loss, on the collections that decide.
+
+    The estimate that everything else here prints cannot be fooled by how a batch is laid out: it scores every sequence
+    by itself, without padding. This one can, and shows what the controls then say.
+
+    Attributes
+    ----------
+    make_net
+        From settings, the shape of an item's features and the training collections to a net.
+    draw
+        Draws the orderings to be told apart, the true one first.
+    """
+
+    make_net: Callable[[TrainingConfig, tuple[int, ...], ItemPool], EssenceNet]
+    draw: Draw = draw_orderings
+
+    def measure(
+        self, parts: Parts, config: TrainingConfig, *, device: str = "cpu", progress: Report | None = None
+    ) -> Interval:
+        """Bits of the first scorer with their interval."""
+        names = choose_features(config, parts.training)
+        transform = fit_transform(parts.training, names, config.logged, config.bound)
+        settings = resolve(config, transform.item_shape)
+        with join(device) as world:
+            pool, validation = (make_pool(part, transform, world.device) for part in (parts.training, parts.validation))
+            net = partial(self.make_net, settings, transform.item_shape, pool)
+            learner = EssenceLearner(net, pool, validation, settings, world, draw=self.draw)
+            best = optimise(learner, progress=progress).best_net()
+            losses = validation_losses(best, validation, settings, self.draw)[:, 0].cpu().numpy()
+        bits = np.array([to_bits(float(loss), settings.sequences) for loss in losses])  # (collections,)
+        return mean_interval(bits, np.random.default_rng(settings.seed))
+
+
+@dataclass(frozen=True, eq=False)
+class PublishedBug(EssenceTraining):
+    """Collections and a recipe, trained with both errors: what the published code would report."""
+
+    def control(self, name: str) -> PublishedBug:
+        """The same on a control."""
+        return replace(self, parts=super().control(name).parts)
+
+    def train(self, *, progress: Report | None = None) -> Trained:
+        """Train and measure, as it was published; there is no model to be kept."""
+        config = self.config
+        if config.scorers != ("bilstm",):
+            raise InputError(
+                f"the published errors are those of the bilstm: scorers must be bilstm; got {config.scorers}"
+            )
+
+        def make(settings: TrainingConfig, shape: tuple[int, ...], pool: ItemPool) -> EssenceNet:
+            return leaking_net(settings, shape, longest_of(pool, settings.batch))
+
+        one = ByItsLoss(make, double_truth(config.batch)).measure(
+            self.parts, config, device=self.device, progress=progress
+        )
+        ceiling = float(np.log2(config.sequences))
+        info = Information(one.mean, one.low, one.high, ceiling, config.negatives, config.draws, one.n, {})
+        return Trained(None, {"bilstm, published": info}, [], config)

@@ -6,15 +6,15 @@ from fabula.core.arcs import Arcs
 from fabula.core.essence import normalise
 from fabula.core.template import Template
 from fabula.core.template_set import TemplateSet
-from fabula.training.config import TrainingConfig, resolved
+from fabula.training.config import TrainingConfig, resolve
+from fabula.training.nets.arcs import ArcsNet
+from fabula.training.nets.bilstm import BilstmScorerNet
 from fabula.training.nets.networks import EssenceNet, arrange, zscore
-from fabula.training.nets.scorers.arcs import ArcsScorer
-from fabula.training.nets.scorers.bilstm import BilstmScorer
 
 
 def net_of(feature_shape=(3,), **changes) -> EssenceNet:
     torch.manual_seed(0)
-    config = resolved(TrainingConfig(widths=(8,), encoder_hidden=6, scorer_hidden=5, **changes), feature_shape)
+    config = resolve(TrainingConfig(widths=(8,), encoder_hidden=6, scorer_hidden=5, **changes), feature_shape)
     net = EssenceNet(config, feature_shape)
     for parameter in net.parameters():  # output layers start from zero
         parameter.data.copy_(torch.randn_like(parameter) * 0.5)
@@ -95,7 +95,7 @@ def test_a_score_does_not_depend_on_what_else_is_in_the_batch():
 
 def test_the_arcs_are_those_of_the_core():
     config = TrainingConfig(dimensions=2, arcs=3)
-    scorer = ArcsScorer(config)
+    scorer = ArcsNet(config)
     scorer.values.data.normal_()
     scorer.weights.data.normal_()
     templates = [Template(config.knots, values) for values in scorer.values.detach().double().numpy()]
@@ -108,7 +108,7 @@ def test_the_arcs_are_those_of_the_core():
 
 def test_a_fresh_bilstm_and_a_silenced_net_have_no_opinion():
     sequences = torch.randn(2, 3, 5, 1)
-    assert (BilstmScorer(TrainingConfig())(sequences) == 0).all()
+    assert (BilstmScorerNet(TrainingConfig())(sequences) == 0).all()
     net = net_of()
     net.silence()
     for scores in net.score(torch.randn(2, 5, 1), torch.rand(2, 9, 5).argsort(2)).values():
@@ -119,7 +119,7 @@ def test_features_are_disturbed_in_training_alone():
     net = net_of((3,), encoder="identity", feature_dropout=0.5, feature_noise=0.1)
     features = torch.randn(200, 4, 3)
     assert torch.equal(net.encode(features), zscore(features))
-    shown = net.train()._disturbed(features)
+    shown = net.train()._disturb(features)
     gone = (shown == 0).all(1)  # (b, f): a feature is missing from the whole collection or from none of it
     assert torch.equal(gone, (shown == 0).any(1))
     assert 0.4 < gone.float().mean() < 0.6

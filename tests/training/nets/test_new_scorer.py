@@ -6,15 +6,15 @@ import torch
 
 from fabula.errors import InputError
 from fabula.evaluation.parts import Parts
+from fabula.models.config import ScorerKind
 from fabula.models.file import load_model, save_model
-from fabula.models.local_search import search_orderings
+from fabula.models.order import search_orderings
 from fabula.models.scorers import SCORERS as MODEL_SCORERS
-from fabula.models.scorers.kind import ScorerKind
-from fabula.training.config import TrainingConfig, resolved
+from fabula.training.config import TrainingConfig, resolve
+from fabula.training.essence import train
+from fabula.training.nets.kinds import ScorerNet, TrainableScorer
 from fabula.training.nets.networks import EssenceNet
-from fabula.training.nets.scorers import SCORERS
-from fabula.training.nets.scorers.kind import ScorerNet, TrainableScorer
-from fabula.training.trainer import train
+from fabula.training.nets.registry import SCORERS
 
 
 class Slope:
@@ -65,6 +65,6 @@ def test_it_is_trained_written_and_read(monkeypatch, tmp_path, make):
 
 def test_one_that_is_not_trainable_is_named(monkeypatch):
     monkeypatch.setitem(MODEL_SCORERS, "slope", KIND)
-    config = resolved(TrainingConfig(scorers=("slope",)), (3,))
+    config = resolve(TrainingConfig(scorers=("slope",)), (3,))
     with pytest.raises(InputError, match="no scorer of kind 'slope' can be trained; there are: arcs, bilstm"):
         EssenceNet(config, (3,))

@@ -7,12 +7,14 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from fabula.models.sets.vocabulary import Vocabulary  # noqa: E402
-from fabula.training.sets.data import as_data  # noqa: E402
-from fabula.training.sets.export import as_model, as_net  # noqa: E402
-from fabula.training.sets.loss import contrast, info_nce, ordering_scores, permutations, taught  # noqa: E402
-from fabula.training.sets.nets import SetNet  # noqa: E402
-from fabula.training.sets.preparing import learn_inputs, prepare  # noqa: E402
+
+from fabula.core.collection import Collection, Item  # noqa: E402
+from fabula.core.collections import Collections  # noqa: E402
+from fabula.models.titles import Vocabulary  # noqa: E402
+from fabula.training.export import as_model, as_net, learn_inputs  # noqa: E402
+from fabula.training.loss import contrast, distill, log_share, ordering_scores, permutations  # noqa: E402
+from fabula.training.nets.set_net import SetBatch, SetNet  # noqa: E402
+from fabula.training.sets import prepare, set_pool  # noqa: E402
 
 
 @pytest.mark.parametrize("changes", [{}, {"biased": False}, {"circle": ""}, {"titles": False, "tokens": 0, "grams": 0}])
@@ -24,13 +26,17 @@ def test_numpy_is_torch(musical_model, changes, known):
     )
     features[rng.random(features.shape) > known] = np.nan
     titles = ["Intro", "Hope (Part 1)", "Hope (Part 2)", "", "Rain", "The End"]
-    inputs = model.inputs(features, titles, "Hope", ["Rain"] * 6)
+    items = [Item(str(i), title, artist="Rain") for i, title in enumerate(titles)]
+    album = Collection("1", items, features, model.feature_names, title="Hope")
+    encoder = model.encoder
+    _, inputs = next(encoder.inputs(Collections.of([album])))
     with torch.no_grad():
         net = as_net(model).eval()
-        batch = as_data([inputs]).whole(torch.tensor([0]))
+        batch = SetBatch(**set_pool([inputs]).whole(torch.tensor([0]), 6))
         essence, tables = net.encode(batch)[0], net(batch)
-    np.testing.assert_allclose(model.encode_inputs(inputs)[0], essence, atol=1e-5)
-    for numpy, other in zip(model.tables_of(inputs), tables, strict=True):
+    np.testing.assert_allclose(encoder.encode_inputs(inputs).essence, essence, atol=1e-5)
+    energy = model.energy_of(encoder.encode_inputs(inputs))
+    for numpy, other in zip((energy.positions, energy.flow), tables, strict=True):
         np.testing.assert_allclose(numpy, other, atol=1e-5)
 
 
@@ -44,9 +50,9 @@ def test_scores_of_orderings_are_sums_over_the_tables():
             total = sum(positions[b, item, place] for place, item in enumerate(order))
             total += sum(flow[b, i, j] for i, j in pairwise(order))
             assert found[b, k] == pytest.approx(float(total), abs=1e-5)
-    logits = contrast(positions, flow, torch.arange(5)[None])
-    assert info_nce(logits) == pytest.approx(np.log(2), abs=1e-6)  # the true ordering against itself
-    assert taught(logits, logits + 3) == pytest.approx(0, abs=1e-6)
+    logits = contrast((positions, flow), torch.arange(5)[None])
+    assert -log_share(logits).mean() == pytest.approx(np.log(2), abs=1e-6)  # the true ordering against itself
+    assert distill(logits, logits + 3) == pytest.approx(0, abs=1e-6)
 
 
 def test_weights_begin_the_same_for_a_seed(small):
@@ -59,10 +65,10 @@ def test_a_part_of_a_collection_is_gathered_with_its_tables(small, planted):
     albums = planted(3)
     spec, mean, deviation, words = learn_inputs(albums, small, tokens=1, grams=1)
     data = prepare(albums, spec, mean, deviation, words)
-    batch = data.gather(torch.tensor([1]), torch.tensor([[0, 2, 5]]))
-    whole = data.whole(torch.tensor([1]))
-    assert torch.equal(batch.values, whole.values[:, [0, 2, 5]])
-    assert torch.equal(batch.pairs, whole.pairs[:, [0, 2, 5]][:, :, [0, 2, 5]])
+    batch = data.gather(torch.tensor([1]), torch.tensor([[0, 2, 5]]), 6)
+    whole = data.whole(torch.tensor([1]), 6)
+    assert torch.equal(batch["values"], whole["values"][:, [0, 2, 5]])
+    assert torch.equal(batch["pairs"], whole["pairs"][:, [0, 2, 5]][:, :, [0, 2, 5]])
 
 
 def test_a_model_made_from_a_net_makes_the_net_again(small):

@@ -8,10 +8,8 @@ import click
 
 from fabula.cli.help import HeadedCommand
 from fabula.cli.research.recipe import RECIPE, named_recipe, recipe_options
-from fabula.errors import InputError
 
 if TYPE_CHECKING:
-    from fabula.studies.recipe import Recipe
     from fabula.training.audit import AuditReport, AuditRow
 
 
@@ -44,21 +42,15 @@ def command(ctx: click.Context, /, *, controls_only: bool, published_bug: bool, 
     from dataclasses import asdict
 
     from fabula.cli.progress import training_bar
-    from fabula.studies.train import audit_table
-    from fabula.training.ranks import is_first
+    from fabula.research.train import audit_recipe
 
     recipe = named_recipe(**options)
-    if recipe.kind == "neighbours":
-        report = _audit_neighbours(recipe, controls_only=controls_only)
-    elif recipe.kind == "steps":
-        report = _audit_steps(recipe, controls_only=controls_only)
-    elif recipe.kind == "set":
-        report = _audit_sets(recipe, controls_only=controls_only, published_bug=published_bug)
-    else:
-        with training_bar("auditing") as bar:
-            report = audit_table(
-                recipe, controls_only=controls_only, published_bug=published_bug, progress=lambda name, p: bar(p, name)
-            )
+    with training_bar("auditing") as bar:
+        report = audit_recipe(
+            recipe, controls_only=controls_only, published_bug=published_bug, progress=lambda name, p: bar(p, name)
+        )
+    from fabula.training.distributed import is_first
+
     if as_json and is_first():
         rows = [{**asdict(row), "verdict": _verdict(report, row)} for row in report.rows]
         about = {"ok": report.ok, "judged": report.judged, "needed": report.needed, "notes": list(report.notes)}
@@ -66,42 +58,6 @@ def command(ctx: click.Context, /, *, controls_only: bool, published_bug: bool, 
     elif is_first():
         _show(report)
     ctx.exit(1 if not report.ok else 0 if report.judged else 3)
-
-
-def _audit_sets(recipe: Recipe, *, controls_only: bool, published_bug: bool) -> AuditReport:
-    from fabula.cli.progress import epochs_bar
-    from fabula.studies.sets import audit_sets_of
-
-    if published_bug:
-        raise InputError("--published-bug is about the bilstm of the paper, not about set models")
-    with epochs_bar("auditing") as bar:
-        return audit_sets_of(recipe, controls_only=controls_only, progress=lambda name, epoch: bar(epoch, name))
-
-
-def _audit_steps(recipe: Recipe, *, controls_only: bool) -> AuditReport:
-    from fabula.cli.progress import counting_bar
-    from fabula.studies.steps import audit_steps_of
-    from fabula.training.audit import AuditReport, AuditRow
-
-    with counting_bar("auditing") as bar:
-        found = audit_steps_of(
-            recipe, controls_only=controls_only, progress=lambda name, done, total: bar(done, total, name)
-        )
-    rows = [AuditRow(name, "arcs + flow + reach", one.mean, one.low, one.high, one.n) for name, one in found.items()]
-    return AuditReport(rows)
-
-
-def _audit_neighbours(recipe: Recipe, *, controls_only: bool) -> AuditReport:
-    from fabula.cli.progress import counting_bar
-    from fabula.studies.neighbours import audit_neighbours_of
-    from fabula.training.audit import AuditReport, AuditRow
-
-    with counting_bar("auditing") as bar:
-        found = audit_neighbours_of(
-            recipe, controls_only=controls_only, progress=lambda name, done, total: bar(done, total, name)
-        )
-    rows = [AuditRow(name, "flow", one.mean, one.low, one.high, one.n) for name, one in found.items()]
-    return AuditReport(rows)
 
 
 _SAID = {

@@ -13,7 +13,7 @@ from fabula.cli.research.recipe import RECIPE, named_recipe, recipe_options
 from fabula.errors import InputError
 
 if TYPE_CHECKING:
-    from fabula.training.comparison import Compared
+    from fabula.training.compare import Compared
 
 
 _SECTIONS = {"The comparison": ("seeds", "sweep", "output", "as_json"), **RECIPE}
@@ -42,9 +42,7 @@ def command(*, seeds: int, sweep: str | None, output: Path | None, as_json: bool
     """
     from fabula.cli.progress import counting_bar
     from fabula.core.files.atomic import check_target
-    from fabula.studies.sets import compare_sets_of
-    from fabula.studies.train import compare_table, compared_json
-    from fabula.training.ranks import is_first
+    from fabula.research.train import compare_recipe, rows_json
 
     if output is not None and check_target(output).suffix.lower() not in (".json", ".csv", ".svg"):
         raise InputError(f"{output}: the ending must be one of .json, .csv, .svg")
@@ -59,8 +57,9 @@ def command(*, seeds: int, sweep: str | None, output: Path | None, as_json: bool
             bar(count, 0, f"{name}, seed {seed}")
             count += 1
 
-        compare = compare_sets_of if recipe.kind == "set" else compare_table
-        rows = compare(recipe, seeds=seeds, dimensions=dimensions, progress=report, tell=notes.append)
+        rows = compare_recipe(recipe, seeds=seeds, dimensions=dimensions, progress=report, tell=notes.append)
+    from fabula.training.distributed import is_first
+
     if not is_first():
         return
     for note in notes:
@@ -68,7 +67,7 @@ def command(*, seeds: int, sweep: str | None, output: Path | None, as_json: bool
     if output is not None:
         _write(rows, output)
     if as_json:
-        click.echo(json.dumps(compared_json(rows)))
+        click.echo(json.dumps(rows_json(rows)))
     else:
         _show(rows, output)
 
@@ -85,10 +84,10 @@ def _dimensions(sweep: str | None) -> tuple[int, ...]:
 def _write(rows: list[Compared], path: Path) -> None:
     from fabula.core.files.atomic import write_whole
     from fabula.report.charts import Bar, bars_figure
+    from fabula.research.train import rows_json
     from fabula.sources.tables.text_tables import csv_text
-    from fabula.studies.train import compared_json
 
-    table = compared_json(rows)
+    table = rows_json(rows)
     if path.suffix.lower() == ".json":
         write_whole(path, json.dumps(table, indent=1) + "\n")
     elif path.suffix.lower() == ".csv":

@@ -12,7 +12,7 @@ import click
 from fabula.errors import InputError
 
 if TYPE_CHECKING:
-    from fabula.studies.recipe import Kind, Recipe
+    from fabula.research.recipe import Kind, Recipe
 
 
 RECIPE = {
@@ -23,10 +23,10 @@ RECIPE = {
 
 
 def _options() -> list[Callable[..., Any]]:
-    from fabula.models.presets import PRESETS
-    from fabula.models.scorers import SCORERS
+    from fabula.models.config import PRESETS
+    from fabula.models.scorers import sequence_scorers
 
-    scorers, presets = ", ".join(SCORERS), ", ".join(PRESETS)
+    scorers, presets = ", ".join(sequence_scorers()), ", ".join(PRESETS)
     return [
         click.argument("table", required=False, type=click.Path(path_type=Path)),
         click.option("--recipe", "recipe_file", metavar="FILE.toml", type=click.Path(path_type=Path),
@@ -65,9 +65,9 @@ def as_recipe(
     *, table: Path | None, recipe_file: Path | None = None, where: tuple[str, ...] = (), **options: Any
 ) -> Recipe:
     """What the options say; those that are not named here are numbers of the preset to change, None where not given."""
-    from fabula.sources.tables.storage import is_table_folder
-    from fabula.studies.recipe import Recipe
-    from fabula.studies.recipe_files import NOWHERE, read_recipe
+    from fabula.research.recipe import NOWHERE, Recipe, read_recipe
+    from fabula.research.splits import is_folder
+    from fabula.research.train import kind_of_folder
 
     base = Recipe(NOWHERE) if recipe_file is None else read_recipe(recipe_file)
     preset, device, held_out, settings = (options.pop(name) for name in ("preset", "device", "held_out", "settings"))
@@ -75,12 +75,12 @@ def as_recipe(
     if recipe_file is not None and preset is not None:
         raise InputError(f"{recipe_file} has its preset: leave --preset out")
     source = base.table if table is None else table
-    folder = isinstance(source, Path) and source != NOWHERE and source.is_dir() and not is_table_folder(source)
+    folder = isinstance(source, Path) and source != NOWHERE and is_folder(source)
     implied = titles is not None or start is not None or folder
     if kind == "essence" and implied:
         raise InputError("--kind essence reads one table, without --titles and without --from")
     plain = folder and titles is None and start is None
-    of_files: Kind = _kind_of(source) if plain and isinstance(source, Path) else "set"
+    of_files: Kind = kind_of_folder(source) if plain and isinstance(source, Path) else "set"
     chosen: Kind = kind or (of_files if implied else base.kind)
     titles = base.titles if titles is None else titles
     if folder and titles is None:
@@ -98,19 +98,9 @@ def as_recipe(
     )
 
 
-def _kind_of(folder: Path) -> Kind:
-    """What is trained of a folder of collections: what the medium of its files says."""
-    from fabula.media.registry import medium_of_file
-    from fabula.sources.folders import files_of
-
-    media = (medium_of_file(Path(file).suffix) for file in files_of([str(folder)]))
-    first = next((medium for medium in media if medium is not None), None)
-    return "neighbours" if first is not None and first.neighbours else "set"
-
-
 def named_recipe(**options: Any) -> Recipe:
     """What the options say, which must name what to train on."""
-    from fabula.studies.recipe_files import NOWHERE
+    from fabula.research.recipe import NOWHERE
 
     recipe = as_recipe(**options)
     if recipe.table == NOWHERE:

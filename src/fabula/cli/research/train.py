@@ -14,7 +14,10 @@ from fabula.core.files.atomic import check_target
 from fabula.errors import InputError
 
 if TYPE_CHECKING:
-    from fabula.studies.recipe import Recipe
+    from fabula.evaluation.information import Information
+    from fabula.research.kinds import Gain
+    from fabula.research.recipe import Recipe
+    from fabula.research.train import TrainedModel
 
 
 _OUT = ("output", "checkpoint", "onnx", "history", "tensorboard", "write_recipe", "show_recipe")
@@ -67,16 +70,12 @@ def command(*, output: Path | None, show_recipe: bool, jobs: int, **options: Any
     recipe = named_recipe(**options)
     if kept.recipe is not None:
         check_target(kept.recipe)
-    if recipe.kind == "neighbours":
-        _train_neighbours(recipe, output)
-    elif recipe.kind == "steps":
-        _train_steps(recipe, output, jobs)
-    elif recipe.kind == "set":
-        if kept.checkpoint is not None or kept.onnx is not None:
-            raise InputError("a set model is trained in one go and has no ONNX form: leave --checkpoint and --onnx out")
-        _train_sets(recipe, output, kept)
-    else:
-        _train(recipe, output, kept)
+    if recipe.kind == "set" and (kept.checkpoint is not None or kept.onnx is not None):
+        raise InputError("a set model is trained in one go and has no ONNX form: leave --checkpoint and --onnx out")
+    found = _train(recipe, output, kept, jobs)
+    if found.first:
+        _show(found, recipe)
+        _say_written(output, replace(recipe, changes=found.settings), kept)
 
 
 @dataclass(frozen=True)
@@ -91,133 +90,93 @@ class _Kept:
 
 
 def _show_recipe(options: dict[str, Any]) -> None:
-    from fabula.studies.recipe_files import recipe_text, whole_recipe
+    from fabula.research.recipe import recipe_text, whole_recipe
 
     for name in ("checkpoint", "onnx", "history", "tensorboard", "write_recipe"):
         options.pop(name)
     click.echo(recipe_text(whole_recipe(as_recipe(**options))), nl=False)
 
 
-def _train(recipe: Recipe, output: Path, kept: _Kept) -> None:
-    from fabula.cli.printing import console, hint
-    from fabula.cli.progress import training_bar
-    from fabula.studies.logs import logging
-    from fabula.studies.train import train_table
-
-    with training_bar("training") as bar, logging(bar, log=kept.history, tensorboard=kept.tensorboard) as report:
-        found = train_table(recipe, output, checkpoint=kept.checkpoint, onnx=kept.onnx, progress=report)
-    if not found.first:
-        return
-    done, split, out = found.trained, found.split, console()
-    out.print(f"trained on {len(split.training):,} collections, held out {len(split.held_out):,} ({split.rule})")
-    for note in split.notes:
-        out.print(f"note: {note}", markup=False)
-    for name, info in done.information.items():
-        out.print(
-            f"{name}: {info.bits:.3f} bits [{info.low:.3f}, {info.high:.3f}] of at most {info.ceiling:.2f} "
-            f"(95 % interval{hint(info.groups)}, {info.negatives} negatives, held-out collections)",
-            markup=False,
-        )
-    if done.best_epoch == 0:
-        out.print("nothing about the order could be learned: the model knows no more than chance")
-    settings = {name: value for name, value in done.config.to_dict().items() if name != "preset"}
-    _say_written(output, replace(recipe, changes=settings), kept)
-
-
-def _train_steps(recipe: Recipe, output: Path, jobs: int) -> None:
-    from fabula.cli.printing import console
-    from fabula.cli.progress import counting_bar
-    from fabula.studies.steps import NEGATIVES, train_steps_of
-
-    with counting_bar("training") as bar:
-        found = train_steps_of(recipe, output, jobs=jobs, progress=lambda name, done, total: bar(done, total, name))
-    out, split, info = console(), found.split, found.information
-    out.print(f"trained on {len(split.training):,} collections, held out {len(split.held_out):,} ({split.rule})")
-    for note in split.notes:
-        out.print(f"note: {note}", markup=False, soft_wrap=True)
-    out.print(
-        f"arcs + flow + reach: {info.mean:.3f} bits [{info.low:.3f}, {info.high:.3f}] of at most "
-        f"{(NEGATIVES + 1).bit_length() - 1} (95 % interval, {NEGATIVES} negatives, held-out collections)",
-        markup=False,
-    )
-    out.print(f"written: {output}", markup=False, soft_wrap=True)
-
-
-def _train_neighbours(recipe: Recipe, output: Path) -> None:
-    from fabula.cli.printing import console
-    from fabula.cli.progress import counting_bar
+def _train(recipe: Recipe, output: Path, kept: _Kept, jobs: int) -> TrainedModel:
+    from fabula.cli.progress import counting_bar, training_bar
     from fabula.media.extraction import Measuring
-    from fabula.studies.neighbours import NEGATIVES, train_neighbours_of
+    from fabula.research.logs import logging
+    from fabula.research.train import train_recipe
 
-    with counting_bar("measuring") as measured, counting_bar("training") as bar:
-        found = train_neighbours_of(
+    with (
+        counting_bar("measuring") as measuring,
+        training_bar("training") as bar,
+        logging(bar, log=kept.history, tensorboard=kept.tensorboard) as report,
+    ):
+        return train_recipe(
             recipe,
             output,
-            measuring=Measuring(progress=measured),
-            progress=lambda name, done, total: bar(done, total, name),
+            checkpoint=kept.checkpoint,
+            onnx=kept.onnx,
+            measuring=Measuring(progress=measuring),
+            jobs=jobs,
+            progress=report,
         )
-    out, info, beaten = console(), found.information, found.beaten
-    out.print(f"trained on {found.collections:,} collections by {found.makers:,} makers")
-    for note in found.notes:
-        out.print(f"note: {note}", markup=False, soft_wrap=True)
-    out.print(
-        f"flow: {info.mean:.3f} bits [{info.low:.3f}, {info.high:.3f}] of at most "
-        f"{(NEGATIVES + 1).bit_length() - 1}, the true order beats {100 * beaten.mean:.0f} % "
-        f"[{100 * beaten.low:.0f}, {100 * beaten.high:.0f}] of its shuffles (95 % intervals, each maker set aside)",
-        markup=False,
-        soft_wrap=True,
-    )
+
+
+def _show(found: TrainedModel, recipe: Recipe) -> None:
+    """Say what it was trained on, what it knows, and what it gained."""
+    from fabula.cli.printing import console
+
+    out, split = console(), found.split
+    if recipe.kind == "neighbours":
+        out.print(f"trained on {found.more['collections']:,} collections by {found.more['makers']:,} makers")
+    else:
+        out.print(f"trained on {len(split.training):,} collections, held out {len(split.held_out):,} ({split.rule})")
+    for note in split.notes:
+        out.print(f"note: {note}", markup=False, soft_wrap=recipe.kind != "essence")
+    for name, info in found.information.items():
+        out.print(_line(name, info, recipe.kind, found), markup=False, soft_wrap=recipe.kind == "neighbours")
+    if recipe.kind == "essence" and found.trained.best_epoch == 0:
+        out.print("nothing about the order could be learned: the model knows no more than chance")
     if found.gained is not None:
-        more = f"{found.gained.mean:+.3f} bits [{found.gained.low:+.3f}, {found.gained.high:+.3f}]"
-        sure = "gained over" if found.gained.low > 0 else "no sure gain over"
-        out.print(f"{sure} {found.start}: {more}", markup=False)
-    if info.low <= 0:
+        out.print(_gain(found.gained, short=recipe.kind == "neighbours"), markup=False)
+    if recipe.kind == "neighbours" and found.more["bits"].low <= 0:
         out.print("nothing sure about the order is known: the interval of its bits holds zero")
-    out.print(f"written: {output}", markup=False, soft_wrap=True)
+
+
+def _line(name: str, info: Information, kind: str, found: TrainedModel) -> str:
+    """The bits of a scorer with their interval, and over what."""
+    from fabula.cli.printing import hint
+
+    if kind == "neighbours":
+        bits, beaten = found.more["bits"], found.more["beaten"]
+        return (
+            f"{name}: {bits.mean:.3f} bits [{bits.low:.3f}, {bits.high:.3f}] of at most 5, the true order beats "
+            f"{100 * beaten.mean:.0f} % [{100 * beaten.low:.0f}, {100 * beaten.high:.0f}] of its shuffles "
+            "(95 % intervals, each maker set aside)"
+        )
+    most = f"{info.ceiling:.2f}" if kind != "steps" else f"{(info.negatives + 1).bit_length() - 1}"
+    few = hint(info.groups) if kind != "steps" else ""
+    told = f"{name}: {info.bits:.3f} bits [{info.low:.3f}, {info.high:.3f}] of at most {most}"
+    return f"{told} (95 % interval{few}, {info.negatives} negatives, held-out collections)"
+
+
+def _gain(gained: Gain, *, short: bool) -> str:
+    """What was gained over the model it went on from."""
+    bits = gained.bits
+    more = f"{bits.mean:+.3f} bits [{bits.low:+.3f}, {bits.high:+.3f}]"
+    if short:
+        return f"{'gained over' if bits.low > 0 else 'no sure gain over'} {gained.start}: {more}"
+    more += f" on {bits.n} held-out collections"
+    if gained.kept:
+        return f"nothing was gained over {gained.start}: it is kept as it is"
+    if bits.low > 0:
+        return f"gained over {gained.start}: {more}"
+    return f"no sure gain over {gained.start}: {more}, an interval that holds zero or less"
 
 
 def _say_written(output: Path, recipe: Recipe, kept: _Kept) -> None:
     from fabula.cli.printing import console
-    from fabula.studies.recipe_files import write_recipe
+    from fabula.research.recipe import write_recipe
 
     if kept.recipe is not None:
         write_recipe(kept.recipe, recipe)
     for path in (output, kept.recipe, kept.history, kept.tensorboard):
         if path is not None:
             console().print(f"written: {path}", markup=False, soft_wrap=True)
-
-
-def _train_sets(recipe: Recipe, output: Path, kept: _Kept) -> None:
-    from fabula.cli.printing import console, hint
-    from fabula.cli.progress import counting_bar, epochs_bar
-    from fabula.media.extraction import Measuring
-    from fabula.studies.logs import logging
-    from fabula.studies.sets import train_sets_of
-
-    with (
-        counting_bar("measuring") as measured,
-        epochs_bar("training") as bar,
-        logging(bar, log=kept.history, tensorboard=kept.tensorboard) as report,
-    ):
-        found = train_sets_of(recipe, output, measuring=Measuring(progress=measured), progress=report)
-    if not found.first:
-        return
-    out, split, info = console(), found.split, found.information
-    out.print(f"trained on {len(split.training):,} collections, held out {len(split.held_out):,} ({split.rule})")
-    for note in split.notes:
-        out.print(f"note: {note}", markup=False, soft_wrap=True)
-    out.print(
-        f"arcs + flow: {info.bits:.3f} bits [{info.low:.3f}, {info.high:.3f}] of at most {info.ceiling:.2f} "
-        f"(95 % interval{hint(info.groups)}, {info.negatives} negatives, held-out collections)",
-        markup=False,
-    )
-    gained = found.gained
-    if gained is not None:
-        more = f"{gained.mean:+.3f} bits [{gained.low:+.3f}, {gained.high:+.3f}] on {gained.n} held-out collections"
-        if found.kept:
-            out.print(f"nothing was gained over {recipe.start}: it is kept as it is", markup=False)
-        elif gained.low > 0:
-            out.print(f"gained over {recipe.start}: {more}", markup=False)
-        else:
-            out.print(f"no sure gain over {recipe.start}: {more}, an interval that holds zero or less", markup=False)
-    _say_written(output, replace(recipe, changes=found.settings), kept)

@@ -8,13 +8,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from fabula.jobs.task import Cut, JobRequest, JobTask, Round
-from fabula.jobs.tasks.training import OPTIONS, recipe_of, results_of, results_table, table_of, write_json
-from fabula.studies.sweeps import Sweep, audit_report, audited_data, open_sweep
+from fabula.jobs.tasks.training import (
+    OPTIONS,
+    gather_audit,
+    open_recipe,
+    recipe_of,
+    results_of,
+    results_table,
+    table_of,
+    write_json,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from fabula.jobs.open_job import ShardedJob
+    from fabula.training.essence import EssenceTraining
 
 
 class Audit(JobTask):
@@ -27,24 +36,26 @@ class Audit(JobTask):
     def cut(self, asked: JobRequest) -> Cut:
         """One shard for the real collections and for each control."""
         table = table_of(asked)
-        open_sweep(recipe_of(table.path, asked.options), audit=True)  # says what is wrong with it
-        names = audited_data(controls_only=bool(asked.options["controls_only"]))
+        essence = open_recipe(recipe_of(table.path, asked.options), audit=True)
+        names = ("real", *essence.controls)[bool(asked.options["controls_only"]) :]
         return Cut((table,), tuple(names), len(names), dict(asked.options))
 
-    def open(self, job: ShardedJob) -> Sweep:
+    def open(self, job: ShardedJob) -> EssenceTraining:
         """The collections."""
-        return open_sweep(recipe_of(job.inputs[0].path, job.options), audit=True)
+        return open_recipe(recipe_of(job.inputs[0].path, job.options), audit=True)
 
     def do(self, job: ShardedJob, now: Round, shard: int) -> tuple[pa.Table, int]:
         """Train and measure."""
         name = job.plan.shards[shard]
-        sweep: Sweep = job.opened
-        return results_table(name, sweep.audited(name)), 1
+        from fabula.training.audit import audit_one
+
+        rows = audit_one(name, job.opened)[1]
+        return results_table(name, [asdict(row) for row in rows]), 1
 
     def gather(self, job: ShardedJob, output: Path) -> dict[str, Any]:
         """Write the report."""
         results, digest = results_of(job)
-        report = audit_report([row for rows in results for row in rows])
+        report = gather_audit([row for rows in results for row in rows])
         rows = [
             {**asdict(row), "verdict": report.verdict(row) if row in report.controls else None} for row in report.rows
         ]

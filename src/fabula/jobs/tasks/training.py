@@ -1,9 +1,10 @@
-"""What the trainings ``compare`` and ``audit`` have in common: a recipe in the plan, and JSON results as rows."""
+"""What the trainings ``compare`` and ``audit`` have in common: a recipe in the plan, a training a shard, JSON rows."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,12 +13,16 @@ from fabula.errors import InputError
 from fabula.jobs.plan import Input
 from fabula.jobs.shard_parts import manifests, read_part, total_digest
 from fabula.jobs.task import JobRequest
-from fabula.studies.recipe import Recipe
+from fabula.research.recipe import Recipe
+from fabula.research.train import prepare_audit, prepare_recipe
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from fabula.jobs.open_job import ShardedJob
+    from fabula.training.audit import AuditReport
+    from fabula.training.compare import Compared
+    from fabula.training.essence import EssenceTraining
 
 OPTIONS: Mapping[str, Any] = {"where": {}, "preset": "default", "changes": {}, "device": "auto", "held_out": 0.1}
 
@@ -33,6 +38,64 @@ def recipe_of(path: str, options: Mapping[str, Any]) -> Recipe:
     """The recipe of a plan; JSON has no tuples."""
     changes = {name: tuple(value) if isinstance(value, list) else value for name, value in options["changes"].items()}
     return Recipe(Path(path), options["where"], options["preset"], changes, options["device"], options["held_out"])
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One training of a comparison: the name of a feature or ``"essence"``, its dimensions, and the seed."""
+
+    name: str
+    dimensions: int
+    seed: int
+
+
+def open_recipe(recipe: Recipe, *, audit: bool = False) -> EssenceTraining:
+    """Read the collections of a recipe; an audit of a small table holds more of it out."""
+    if recipe.kind != "essence":
+        raise InputError(f"trainings are shared out for models of kind essence; got {recipe.kind}", field="kind")
+    found: EssenceTraining = (prepare_audit(recipe) if audit else prepare_recipe(recipe)).trainable  # type: ignore[assignment]
+    return found
+
+
+def list_trials(essence: EssenceTraining, seeds: int, dimensions: Sequence[int] = ()) -> list[Trial]:
+    """Every training that :func:`fabula.compare` does, in its order."""
+    from fabula.training.compare import ESSENCE
+    from fabula.training.data import choose_features
+
+    if dimensions:
+        return [Trial(ESSENCE, d, seed) for d in dimensions for seed in range(seeds)]
+    names = choose_features(essence.config, essence.parts.training)
+    whole = [Trial(ESSENCE, essence.config.dimensions, seed) for seed in range(seeds)]
+    return whole + [Trial(name, 1, seed) for name in names for seed in range(seeds)]
+
+
+def run_trial(essence: EssenceTraining, trial: Trial) -> dict[str, Any]:
+    """Train once and measure; as JSON holds it."""
+    from fabula.training.compare import ESSENCE, alone, measure
+
+    config = replace(essence.config, dimensions=trial.dimensions)
+    recipe = config if trial.name == ESSENCE else alone(config, trial.name)
+    return asdict(measure(essence.parts, replace(recipe, seed=recipe.seed + trial.seed), device=essence.device))
+
+
+def gather_trials(found: Sequence[tuple[Trial, Mapping[str, Any]]], *, sweep: bool = False) -> list[Compared]:
+    """The rows of :func:`fabula.compare`, from its trainings; ``sweep`` where they are by dimensions."""
+    from fabula.training.compare import ESSENCE, Measured, rank, summarise
+
+    runs: dict[tuple[str, int], list[Measured]] = {}
+    for trial, result in found:
+        runs.setdefault((trial.name, trial.dimensions), []).append(Measured(**result))
+    if sweep:
+        return [summarise(name, d, each) for (name, d), each in runs.items()]
+    (_, d), essence = next(iter(runs.items()))
+    return rank(essence, {name: each for (name, _), each in runs.items() if name != ESSENCE}, d)
+
+
+def gather_audit(rows: Sequence[Mapping[str, Any]]) -> AuditReport:
+    """The report of :func:`fabula.audit`, from the rows of its trainings."""
+    from fabula.training.audit import AuditReport, AuditRow
+
+    return AuditReport([AuditRow(**row) for row in rows])
 
 
 def results_table(name: str, results: Sequence[Any]) -> pa.Table:

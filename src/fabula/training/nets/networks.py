@@ -11,9 +11,8 @@ import torch
 from torch import Tensor, nn
 
 from fabula.training.config import TrainingConfig
-from fabula.training.nets.encoders import trainable_encoder
-from fabula.training.nets.scorers import trainable_scorer
-from fabula.training.nets.scorers.kind import ScorerNet
+from fabula.training.nets.kinds import ScorerNet
+from fabula.training.nets.registry import trainable_encoder, trainable_scorer
 
 # Items whose essence differs by less than this part of its size are alike: in single precision that is rounding.
 ALIKE = 1e-6
@@ -43,7 +42,7 @@ class EssenceNet(nn.Module):
     def encode(self, features: Tensor) -> Tensor:
         """Features (b, n, f[, s]) to essence (b, n, d), z-scored within each collection."""
         b, n = features.shape[:2]
-        shown = self._disturbed(features) if self.training else features
+        shown = self._disturb(features) if self.training else features
         essence = self.encoder(shown.flatten(0, 1)).view(b, n, -1)
         return zscore(essence)
 
@@ -58,7 +57,7 @@ class EssenceNet(nn.Module):
         """Encode each item once, then score the collections in many orderings."""
         return self.score(self.encode(features), orderings)
 
-    def _disturbed(self, features: Tensor) -> Tensor:
+    def _disturb(self, features: Tensor) -> Tensor:
         """Features (b, n, f[, s]) as shown in training: noise on all, some left out of a whole collection."""
         if self.feature_noise:
             features = features + self.feature_noise * torch.randn_like(features)

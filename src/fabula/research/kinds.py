@@ -1,0 +1,381 @@
+"""From a recipe to what can be trained, for each kind of model: collections, settings, and the model's card."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fabula.core.collection import Collection
+from fabula.core.essence import Floats
+from fabula.core.evidence import Evidence
+from fabula.core.fingerprints import Fingerprints
+from fabula.errors import InputError
+from fabula.evaluation.information import Information, information_gain
+from fabula.evaluation.intervals import Interval, mean_interval
+from fabula.media.extraction import Measuring
+from fabula.media.medium import Medium
+from fabula.media.registry import measure_if_held, medium_of_columns, medium_of_file
+from fabula.models.encoders.measures import closeness, stand_out
+from fabula.models.encoders.set import as_set
+from fabula.models.file import load_model
+from fabula.models.transform import log_parts
+from fabula.research.recipe import Recipe
+from fabula.research.splits import Split, gather, is_folder, leak_notes, split_of, usable_features
+from fabula.training.config import NEIGHBOURS, StepRecipe, finetune_recipe, preset, recipe_for
+from fabula.training.distributed import processes, read_by_any
+from fabula.training.essence import EssenceTraining
+from fabula.training.export import load_set_model, neighbour_model, neighbour_weights, spec_for, step_model
+from fabula.training.lexicon import Lexicon, learn_lexicon
+from fabula.training.sets import BOTH, SetTraining
+from fabula.training.steps import Crossed, Example, NeighbourTraining, StepTraining, Weights, spans
+from fabula.training.trainable import Trainable, Trained, compact, round_off
+
+T = TypeVar("T")
+FEWEST = 6  # items of a collection of texts
+FEWEST_NEIGHBOURS = 4  # items of a collection whose neighbours are learned from
+LEAST = 3  # such collections
+_SIZES = ("dimensions", "width", "layers", "heads", "inner", "rank", "pair_width", "token_size", "gram_size")
+
+
+@dataclass(frozen=True, eq=False)
+class Gain:
+    """What a model gained over the one it went on from, or is held near to, and whether that was kept as it is."""
+
+    start: str
+    bits: Interval
+    kept: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """A recipe with everything decided.
+
+    Attributes
+    ----------
+    split, notes
+        Its collections, and what the user should know of them.
+    trainable
+        What can be trained, audited and compared.
+    settings
+        Every setting, as a recipe takes it; None: as the training decides them.
+    finish
+        Completes the model's card and says what was gained.
+    more
+        Further results by name, which the training leaves there.
+    """
+
+    split: Split
+    trainable: Trainable
+    settings: Mapping[str, Any] | None = None
+    finish: Callable[[Trained], Gain | None] = lambda done: None
+    more: dict[str, Any] = field(default_factory=dict)
+
+
+def prepare(recipe: Recipe, *, measuring: Measuring | None = None, jobs: int = 1, least: int = 0) -> Prepared:
+    """Read the collections of a recipe and decide its settings.
+
+    Parameters
+    ----------
+    recipe
+        Of any kind.
+    measuring
+        How files are measured.
+    jobs
+        Processes side by side, for steps.
+    least
+        Hold out so many collections of a small table, if it has them.
+    """
+    if recipe.kind == "set":
+        return _prepare_sets(recipe, measuring, least)
+    if recipe.kind == "steps":
+        return _prepare_steps(recipe, measuring, jobs)
+    if recipe.kind == "neighbours":
+        return _prepare_neighbours(recipe, measuring)
+    return _prepare_essence(recipe, least)
+
+
+def read_everywhere(recipe: Recipe, read: Callable[[], T]) -> T:
+    """What is read of a recipe's table; under torchrun it may lie on the disk of any process."""
+    return read_by_any(recipe.table, read, recipe.device) if isinstance(recipe.table, Path) else read()
+
+
+def _check_logged(logged: Sequence[str], collections: Sequence[Collection]) -> None:
+    """Refuse a logarithm of a column that is not there."""
+    there = collections[0].feature_names
+    for text in logged:
+        if log_parts(text, there)[0] not in there:
+            raise InputError(f"there is no column {text!r} to take the logarithm of; there are: {', '.join(there)}")
+
+
+# Essence: each item by itself.
+
+
+def _prepare_essence(recipe: Recipe, least: int) -> Prepared:
+    config = preset(recipe.preset, **(recipe.changes or {}))
+    split = read_everywhere(recipe, lambda: split_of(recipe, least=least))
+    if config.logged != preset(recipe.preset).logged:
+        _check_logged(config.logged, split.training)
+    if config.features:
+        notes = leak_notes(split.training, config.features)
+    else:
+        names, notes = usable_features(split.training)
+        config = replace(config, features=names)
+    split = split.note(notes)
+    about = {"data": recipe.table.name, "where": dict(recipe.where), "held out": split.rule}
+    return Prepared(split, EssenceTraining(split.parts, config, recipe.device, card=about))
+
+
+# Sets: each item among the others, with titles.
+
+
+def _prepare_sets(recipe: Recipe, measuring: Measuring | None, least: int) -> Prepared:
+    if recipe.preset != "default":
+        raise InputError(f"a set model has one preset, default; got {recipe.preset!r}")
+    changes = dict(recipe.changes or {})
+    if "scorers" in changes:
+        raise InputError("a set model always has the scorers arcs and flow: they cannot be chosen")
+    start = None if recipe.start is None else load_set_model(recipe.start)
+    split = read_everywhere(recipe, lambda: split_of(recipe, measuring=measuring, least=least))
+    names, logged = changes.pop("features", ()), changes.pop("logged", None)
+    sizes = {name: changes.pop(name) for name in _SIZES if name in changes}
+    if start is not None:
+        if names or logged or sizes:
+            raise InputError("features, logarithms and sizes are those of the model it goes on from")
+        spec = as_set(start.encoder).spec
+        there = [name for name in spec.features if name in split.training[0].feature_names]
+        split = split.note(leak_notes(split.training, there, titles=spec.titles))
+        sets = SetTraining(split.parts, spec, finetune_recipe(**changes), recipe.device, start)
+        return Prepared(split, sets, sets.config.to_dict(), lambda done: _finish_sets(recipe, split, sets, done))
+    _check_logged(logged or (), split.training)
+    features, notes = _choose_columns(split, names, titles=recipe.titles is not None)
+    split, taken = split.note(notes), preset("default").logged if logged is None else tuple(logged)
+    spec = spec_for(features, titles=recipe.titles is not None, logged=taken, **sizes)
+    how = recipe_for(len(split.parts.training), features, **changes)
+    sets = SetTraining(split.parts, spec, how, recipe.device)
+    settings = {"features": list(spec.features), "logged": list(spec.logged)}
+    settings |= {**{name: getattr(spec, name) for name in _SIZES}, **how.to_dict()}
+    return Prepared(split, sets, settings, lambda done: _finish_sets(recipe, split, sets, done))
+
+
+def _choose_columns(split: Split, names: Sequence[str], *, titles: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The features to train on, and notes about what gives the order away."""
+    if names:
+        there = split.training[0].feature_names
+        missing = [name for name in names if name not in there]
+        if missing:
+            raise InputError(f"there is no column {missing[0]!r} of numbers; there are: {', '.join(there) or 'none'}")
+        return tuple(names), leak_notes(split.training, names, titles=titles)
+    by_title = leak_notes(split.training, (), titles=True) if titles else ()
+    if titles and not split.training[0].feature_names:
+        return (), by_title
+    features, notes = usable_features(split.training)
+    return features, (*notes, *by_title)
+
+
+def _finish_sets(recipe: Recipe, split: Split, sets: SetTraining, done: Trained) -> Gain | None:
+    """Write the card of a set model; what it gained over the one it went on from."""
+    bits = round_off(done.information[BOTH], "bits", "low", "high", "collections")
+    card: dict[str, Any] = {"data": recipe.table.name, "held out": split.rule, "bits": bits}
+    history = compact(done.history)
+    done.model.training["history"] = {"loss": history["loss"], "bits": history["bits"][BOTH]}
+    done.model.card = card
+    if sets.begin is None:
+        return None
+    gained = information_gain(done.model, sets.begin, split.held_out)
+    more = round_off(gained, "mean", "low", "high")
+    card |= {"from": str(recipe.start)}
+    card["gained"] = {"bits": more["mean"], "low": more["low"], "high": more["high"], "collections": gained.n}
+    return Gain(str(recipe.start), gained, kept=done.best_epoch == 0)
+
+
+# Steps: texts, looked into, and all pairs of them.
+
+
+@dataclass(frozen=True, eq=False)
+class _Look:
+    """A collection that was looked at: who made it, its features, and its evidence by rows."""
+
+    group: str
+    features: Floats
+    look: Callable[[Sequence[int]], Evidence]
+    whole: Evidence
+
+
+def _prepare_steps(recipe: Recipe, measuring: Measuring | None, jobs: int) -> Prepared:
+    if processes() > 1:
+        raise InputError("a step model is trained by processes of its own (jobs): start it without torchrun")
+    changes = dict(recipe.changes or {})
+    wanted, logged = changes.pop("features", ()), changes.pop("logged", None)
+    known = [one.name for one in fields(StepRecipe)]
+    unknown = sorted(set(changes) - set(known))
+    if unknown or recipe.preset != "default" or recipe.start is not None or recipe.titles:
+        named = unknown[0] if unknown else "a preset, titles or a model to go on from"
+        raise InputError(f"a step model takes no {named}; its settings are {', '.join(known)}")
+    split, medium = _split_steps(recipe, measuring)
+    names = tuple(wanted) or tuple(n for n in medium.measured if n in split.training[0].feature_names)
+    learned, held = (_look(part, names, medium, measuring) for part in (split.training, split.held_out))
+    if not learned or not held:
+        raise InputError(f"{recipe.table}: too few collections of at least {FEWEST} items that can be looked at")
+    taken = tuple(logged) if logged is not None else _guess_logged(learned, names)
+    lexicon = learn_lexicon([(one.group, one.whole.terms) for one in learned if one.whole.terms is not None])
+    pairs, rng = tuple(learned[0].whole.pairs), np.random.default_rng(changes.get("seed", 0))
+    take, how = np.isin(names, taken), StepRecipe(**changes)
+    examples = [_example(one, rows, lexicon, take, pairs) for one in learned for rows in spans(len(one.features), rng)]
+    whole = [_example(one, range(len(one.features)), lexicon, take, pairs) for one in held]
+
+    def export(weights: Weights, info: Information) -> Any:
+        bits = {"bits": info.bits, "low": info.low, "high": info.high, "collections": info.collections}
+        rule = f"whole collections held out, N = {info.negatives + 1}"
+        training = {"collections": len(split.training), "examples": len(examples), "settings": asdict(how)}
+        training["seen"] = Fingerprints.of(split.training, names).to_dict()
+        card = {"data": recipe.table.name, "collections": len(split.training), rule: bits}
+        own = (weights.arcs, weights.reach)
+        return step_model(names, taken, pairs, own, lexicon, training=training, card=card)
+
+    settings = {"features": list(names), "logged": list(taken), **asdict(how)}
+    return Prepared(split, StepTraining(examples, whole, how, export, jobs=jobs), settings)
+
+
+def _split_steps(recipe: Recipe, measuring: Measuring | None) -> tuple[Split, Medium]:
+    """Collections that hold what can be looked at, and their medium."""
+    split = split_of(recipe, measuring=measuring)
+    if isinstance(recipe.table, Path) and is_folder(recipe.table):
+        medium = medium_of_file(Path(split.training[0].items[0].path).suffix.lower())
+    else:
+        medium = measure_if_held(split.training[0])[1]
+        own = ([c for c in part if len(c) >= FEWEST] for part in (split.training, split.held_out))
+        training, held_out = ([measure_if_held(c)[0] for c in part] for part in own)
+        split = replace(split, training=training, held_out=held_out)
+    if medium is None:
+        raise InputError(f"{recipe.table}: a step model needs items that can be looked at, such as texts")
+    return split, medium
+
+
+def _look(
+    collections: Sequence[Collection], names: Sequence[str], medium: Medium, measuring: Measuring | None
+) -> list[_Look]:
+    """Those collections whose items tell something, looked at."""
+    found = []
+    for number, collection in enumerate(collections, start=1):
+        if len(collection) >= FEWEST and all(name in collection.feature_names for name in names):
+            look = medium.look(collection)
+            whole = look(range(len(collection)))
+            if whole.pairs:
+                found.append(_Look(maker_of(collection), collection.columns(list(names)), look, whole))
+        if measuring is not None and measuring.progress is not None:
+            measuring.progress(number, len(collections), collection.id)
+    return found
+
+
+def _guess_logged(looks: Sequence[_Look], names: Sequence[str]) -> tuple[str, ...]:
+    """Features that are no shares: never below zero, and above 2 somewhere."""
+    values = np.nan_to_num(np.concatenate([one.features for one in looks]))  # what is not known is neither
+    kept = (values.min(axis=0) >= 0) & (values.max(axis=0) > 2)
+    return tuple(name for name, taken in zip(names, kept, strict=True) if taken)
+
+
+def _example(one: _Look, rows: Sequence[int], lexicon: Lexicon, logged: np.ndarray, pairs: Sequence[str]) -> Example:
+    evidence = one.whole if len(rows) == len(one.features) else one.look(rows)
+    leanings = lexicon.leanings(evidence.terms, len(rows), one.group)
+    measured = stand_out(one.features[list(rows)], logged)
+    tables = np.stack([evidence.pairs[name] for name in pairs]).astype(np.float32)
+    return Example(np.concatenate([measured, leanings], axis=1), tables, one.group)
+
+
+# Neighbours: the weights of a medium's steps, held near to those of the model that the medium comes with.
+
+
+def _prepare_neighbours(recipe: Recipe, measuring: Measuring | None) -> Prepared:
+    changes = dict(recipe.changes or {})
+    seed, negatives = (int(changes.pop(name, value)) for name, value in NEIGHBOURS.items())
+    if changes or recipe.preset != "default" or recipe.start is not None:
+        named = sorted(changes)[0] if changes else "preset and no model to go on from"
+        raise InputError(f"a model of neighbours takes no {named}; its settings are seed, negatives")
+    collections, medium, notes = _collect_neighbours(recipe, measuring)
+    found = [(c, _measure_closeness(c, medium)) for c in collections if len(c) >= FEWEST_NEIGHBOURS]
+    known = [(collection, near) for collection, near in found if near]
+    if len(known) < LEAST:
+        least = f"at least {LEAST} collections of {FEWEST_NEIGHBOURS} items whose steps are known"
+        raise InputError(f"{recipe.table}: {least} are needed; got {len(known)}")
+    own, steps = [c for c, _ in known], tuple(n for n in known[0][1] if all(n in near for _, near in known))
+    examples = [
+        Example(np.zeros((len(c), 0)), np.stack([near[name] for name in steps]), maker_of(c)) for c, near in known
+    ]
+    near = None if medium.proposer is None else neighbour_weights(load_model(medium.proposer), steps)
+    more: dict[str, Any] = {"collections": len(own), "makers": len({one.group for one in examples})}
+
+    def export(weights: Floats, crossed: Crossed) -> Any:
+        told = _summarise(crossed, medium.proposer if near is not None else None)
+        more.update(told)
+        names = [n for n in own[0].feature_names if n not in medium.codes and all(n in c.feature_names for c in own)]
+        card = {
+            "data": recipe.table.name,
+            "collections": len(own),
+            "makers": more["makers"],
+            **_card_lines(told, medium),
+            "weights": dict(zip(steps, weights.round(4).tolist(), strict=True)),
+            "limits": "neighbours alone: which item opens or closes, and which way an order runs, is not known",
+        }
+        training = {"seed": seed, "negatives": negatives, "seen": Fingerprints.of(own, names).to_dict()}
+        return neighbour_model(steps, weights, training=training, card=card)
+
+    def finish(done: Trained) -> Gain | None:
+        return Gain(str(medium.proposer), more["gained"]) if more["gained"] is not None else None
+
+    split = Split(own, own, "each maker set aside in turn", notes)
+    trainable = NeighbourTraining(examples, export, negatives, seed, near)
+    return Prepared(split, trainable, {"seed": seed, "negatives": negatives}, finish, more)
+
+
+def _collect_neighbours(
+    recipe: Recipe, measuring: Measuring | None
+) -> tuple[list[Collection], Medium, tuple[str, ...]]:
+    if isinstance(recipe.table, Path) and recipe.table.is_dir():
+        found = gather(recipe.table, measuring)
+        medium = medium_of_file(Path(found.collections[0].items[0].path).suffix.lower())
+        if medium is None:
+            raise InputError(f"{recipe.table}: holds nothing that can be measured")
+        return found.collections, medium, found.notes
+    split = split_of(recipe)
+    return split.training, medium_of_columns(split.training[0].feature_names), split.notes
+
+
+def maker_of(collection: Collection) -> str:
+    """Who made a collection: what belongs together when some are set aside."""
+    return collection.items[0].creator or collection.id
+
+
+def _measure_closeness(collection: Collection, medium: Medium) -> dict[str, NDArray[np.floating]]:
+    """How close each two items are, by each of the medium's steps; empty where it knows none of these items."""
+    steps = medium.steps(collection, np.zeros(len(collection)))
+    found = {part.name: closeness(part.distance) for part in steps.parts}
+    return found if any(near.any() for near in found.values()) else {}
+
+
+def _summarise(crossed: Crossed, start: str | None) -> dict[str, Interval | None]:
+    """Bits, the share of shuffles beaten, and the bits gained over known weights, with intervals over makers."""
+
+    def interval(values: Floats) -> Interval:
+        return mean_interval(values, np.random.default_rng(0), crossed.groups)
+
+    gained = None if start is None else interval(crossed.bits - crossed.known)
+    return {"bits": interval(crossed.bits), "beaten": interval(crossed.beaten), "gained": gained}
+
+
+def _card_lines(told: Mapping[str, Interval | None], medium: Medium) -> dict[str, Any]:
+    rule = "set aside maker by maker"
+    names = {
+        f"bits, {rule}, N = 32": told["bits"],
+        f"share of shuffles that the true order beats, {rule}": told["beaten"],
+        f"bits gained over {medium.proposer}, {rule}": told["gained"],
+    }
+    return {
+        name: {"bits" if "bits" in name else "mean": one.mean, "low": one.low, "high": one.high}
+        for name, one in names.items()
+        if one is not None
+    }

@@ -1,0 +1,410 @@
+"""Which collections to train on and which to hold out, and what the user should know of them."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Literal, cast, get_args
+
+import numpy as np
+
+from fabula.core.collection import Collection
+from fabula.core.fingerprints import find_shared
+from fabula.errors import FileError, InputError, shown
+from fabula.evaluation.leaks import Finding, find_leaks
+from fabula.evaluation.parts import Parts, divide, share_of
+from fabula.media.extraction import Extraction, Measuring, extract
+from fabula.media.registry import item_endings
+from fabula.research.recipe import Recipe
+from fabula.sources.folders import files_of
+from fabula.sources.playlists.formats import PLAYLIST_ENDINGS
+from fabula.sources.registry import Opening, open_source
+from fabula.sources.source import Source
+from fabula.sources.tables.read_table import read_table
+from fabula.sources.tables.storage import is_table_folder
+
+Side = Literal["train", "validation", "test"]
+SIDES: tuple[Side, ...] = get_args(Side)
+_CALLED: dict[str, Side] = {"training": "train", "valid": "validation", "val": "validation", "dev": "validation"}
+_COLUMN = "split"
+_LARGEST_SHARE = 1 / 3  # of the collections that are held out where few are there
+
+
+@dataclass(frozen=True)
+class Split:
+    """Collections to train on, those held out, how they were told apart, and what the user should know."""
+
+    training: list[Collection]
+    held_out: list[Collection]
+    rule: str
+    notes: tuple[str, ...] = ()
+
+    def note(self, notes: Sequence[str]) -> Split:
+        """The same with more to know."""
+        return replace(self, notes=(*self.notes, *notes))
+
+    @property
+    def parts(self) -> Parts:
+        """For training: a tenth of the training side is set aside to decide, and what is held out decides nothing."""
+        return Parts(self.training, self.held_out).nest()
+
+
+def read_split(
+    path: str | Path,
+    *,
+    where: Mapping[str, str] | None = None,
+    held_out: float = 0.1,
+    title: str | None = None,
+    side: Side | None = None,
+    least: int = 0,
+) -> Split:
+    """Read a table of ordered collections and split it.
+
+    A column ``split`` is followed: trained on is what it calls train, held out what it calls validation, and test is
+    touched only where ``side`` names it. Without validation, and without the column, ``held_out`` of the collections
+    are held out: by creator where each has one, so that none is on both sides, and by the text of the id or creator
+    alone, so that the split stays the same when the table grows.
+
+    Parameters
+    ----------
+    path
+        A table with one row an item.
+    where
+        Column -> value: keep only the rows that have it. A side chosen here is taken as if it were the whole table.
+    held_out
+        The share to hold out, above 0 and below 1.
+    title
+        The column with the titles; by default the one that is recognised.
+    side
+        The side to hold out in place of validation.
+    least
+        Hold more than the share out, up to a third, until there are so many.
+
+    Raises
+    ------
+    InputError
+        When a side is empty, or the column says anything else than train, validation and test.
+    """
+    found = read_table(path, where=where, title=title)
+    chosen = _COLUMN in (where or {})
+    return split_collections(found, held_out=held_out, where=str(path), side=side, least=least, chosen=chosen)
+
+
+def split_collections(
+    found: Sequence[Collection],
+    *,
+    held_out: float = 0.1,
+    where: str = "the data",
+    side: Side | None = None,
+    least: int = 0,
+    chosen: bool = False,
+) -> Split:
+    """Split ordered collections as :func:`read_split` splits those of a table.
+
+    ``where`` names them in errors; ``chosen`` says that one side of the split was chosen already.
+    """
+    collections = [c for c in found if len(c) > 1]
+    if not collections:
+        raise InputError(f"{where}: holds no collection of two items or more")
+    if not 0 < held_out < 1:
+        raise InputError(f"the share to hold out must lie between 0 and 1; got {held_out}")
+    if side is not None and side not in SIDES:
+        raise InputError(f"a side of the split is one of {', '.join(SIDES)}; got {side!r}")
+    sides = {} if chosen else sides_of(collections, where)
+    if not sides:
+        if side is not None:
+            raise InputError(f"{where}: has no column {_COLUMN!r} that says which collections are {side}")
+        split = _by_share(collections, held_out, least)
+    else:
+        split = _by_column(sides, held_out, side, least)
+    return check_split(split, where)
+
+
+def split_of(recipe: Recipe, *, measuring: Measuring | None = None, least: int = 0) -> Split:
+    """The collections a recipe names, split: those of its table or folder, or those that were given."""
+    share = recipe.held_out
+    if isinstance(recipe.table, Path) and is_folder(recipe.table):
+        return _split_folder(recipe, measuring)
+    if isinstance(recipe.table, Path):
+        title = recipe.titles or None
+        return read_split(recipe.table, where=recipe.where, held_out=share, title=title, least=least)
+    if recipe.table.validation is None:
+        return split_collections(recipe.table.training, held_out=share, least=least)
+    training, validation = ([c for c in p if len(c) > 1] for p in (recipe.table.training, recipe.table.validation))
+    return check_split(Split(training, validation, "as given"), "the data")
+
+
+def is_folder(path: Path) -> bool:
+    """Whether a path is a folder of collections, and not of the files of one table."""
+    return path.is_dir() and not is_table_folder(path)
+
+
+def _split_folder(recipe: Recipe, measuring: Measuring | None) -> Split:
+    """The collections of a folder, split by who made them where many did."""
+    if recipe.where:
+        raise InputError(f"{recipe.table}: is a folder; rows can be chosen of a table only")
+    found = gather(cast(Path, recipe.table), measuring)
+    count = len(found.collections)
+    if count < 4:
+        raise InputError(f"{recipe.table}: holds {count} ordered collections; at least 4 are needed")
+    training, held_out = divide(found.collections, recipe.held_out)
+    notes = (*found.notes, *overlap(training, held_out))
+    return Split(training, held_out, f"{len(held_out)} of {count} held out", notes)
+
+
+def check_split(split: Split, where: str) -> Split:
+    """A split of which neither side is empty, with what both share among its notes."""
+    if not split.training or not split.held_out:
+        raise InputError(
+            f"{where}: {len(split.training)} collections to train on and {len(split.held_out)} to hold out "
+            f"({split.rule}); both sides need at least one"
+        )
+    return replace(split, notes=(*split.notes, *overlap(split.training, split.held_out)))
+
+
+def sides_of(collections: Sequence[Collection], where: str) -> dict[Side, list[Collection]]:
+    """The collections by what their column ``split`` says; nothing where there is no such column.
+
+    Parameters
+    ----------
+    collections
+        As a table gave them.
+    where
+        What to call the table in errors.
+
+    Raises
+    ------
+    InputError
+        When it says something else than train, validation and test, or says two things of one collection.
+    """
+    marks = [_marks(c) for c in collections]
+    if not any(mark for own in marks for mark in own):
+        return {}
+    sides: dict[Side, list[Collection]] = {}
+    for c, own in zip(collections, marks, strict=True):
+        named = {_CALLED.get(mark, mark) for mark in own or {""}}
+        if len(named) > 1:
+            raise InputError(
+                f"{where}: collection {c.id!r} is on several sides of the split: {', '.join(sorted(named))}"
+            )
+        [mark] = named
+        if mark not in SIDES:
+            said = f"says {mark!r}" if mark else "is empty"
+            raise InputError(
+                f"{where}: column {_COLUMN!r} {said} for collection {c.id!r}; it must say {', '.join(SIDES)}"
+            )
+        sides.setdefault(mark, []).append(c)
+    return sides
+
+
+def _marks(collection: Collection) -> set[str]:
+    """What the column split says of the items of a collection."""
+    name = next((n for n in collection.detail_names if n.casefold() == _COLUMN), None)
+    cells = [] if name is None else collection.texts(name)
+    if cells and cells[0] != "":
+        return {str(cell or "").strip().casefold() for cell in cells}
+    number = next((n for n in collection.feature_names if n.casefold() == _COLUMN), None)
+    return set() if number is None else {f"{value:g}" for value in collection.column(number).ravel()}
+
+
+def _by_column(sides: dict[Side, list[Collection]], held_out: float, side: Side | None, least: int) -> Split:
+    training, test = sides.get("train", []), sides.get("test", [])
+    untouched = f"; {len(test):,} of test not touched" if test and side != "test" else ""
+    wanted = side or "validation"
+    chosen = f", {side}" if side else ""
+    if wanted in sides or side is not None:
+        others = training if wanted != "train" else []
+        return Split(others or sides.get(wanted, []), sides.get(wanted, []), f"column 'split'{chosen}{untouched}")
+    inner = _by_share(training, held_out, least) if training else Split([], [], "")
+    return Split(inner.training, inner.held_out, f"column 'split', of train {inner.rule}{untouched}")
+
+
+def _by_share(collections: Sequence[Collection], held_out: float, least: int) -> Split:
+    share = max(held_out, min(_LARGEST_SHARE, least / len(collections)))
+    creators = _creators(collections)
+    names = creators if all(creators) else [c.id for c in collections]
+    out = [share_of(name) < share for name in names]
+    rule = f"{share:.0%} held out, by {'creator' if names is creators else 'collection'}"
+    kept = [c for c, away in zip(collections, out, strict=True) if not away]
+    return Split(kept, [c for c, away in zip(collections, out, strict=True) if away], rule)
+
+
+def _creators(collections: Sequence[Collection]) -> list[str]:
+    """Who made the first item of each collection."""
+    return [c.creators[0] for c in collections]
+
+
+def overlap(training: Sequence[Collection], held_out: Sequence[Collection]) -> tuple[str, ...]:
+    """What both sides of a split share, for people: the same collections, and the same creators.
+
+    Examples
+    --------
+    >>> from fabula.core.collection import Item
+    >>> ones = [Collection(str(i), [Item("a", artist="Ana"), Item("b")], [[i], [i + 0.5]], ["x"]) for i in range(3)]
+    >>> overlap(ones[:2], ones[2:])
+    ('NOT INDEPENDENT: 1 of 1 held-out collections are by 1 who also made some that are trained on',)
+    """
+    notes = []
+    if training is held_out or not training:
+        return ()
+    twice = sum(find_shared(training, held_out))
+    if twice:
+        notes.append(f"LEAK: {twice:,} of {len(held_out):,} held-out collections are also among those trained on")
+    known = {creator.casefold() for creator in _creators(training)} - {""}
+    makers = [creator.casefold() for creator in _creators(held_out)]
+    both = [maker for maker in makers if maker in known]
+    if both:
+        who = f"by {len(set(both)):,} who also made some that are trained on"
+        notes.append(f"NOT INDEPENDENT: {len(both):,} of {len(held_out):,} held-out collections are {who}")
+    return tuple(notes)
+
+
+def usable_features(collections: Sequence[Collection]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The features that may be trained on, and notes about those left out.
+
+    A column that gives the order away (a running number) would tell the answer; one that is the same for all items
+    of a collection can tell nothing.
+
+    Raises
+    ------
+    InputError
+        When none is left.
+    """
+    there = collections[0].feature_names
+    reasons = {name: "it is the same for all items of a collection" for name in there if _same(collections, name)}
+    found = find_leaks(collections, [name for name in there if name not in reasons], titles=False)
+    for each in found:
+        reasons |= {name: _why(each, name) for name in each.columns if each.throughout and name not in reasons}
+    notes = tuple(f"column {name!r} left out: {reasons[name]}" for name in there if name in reasons)
+    notes += tuple(str(each) for each in found if not each.throughout)
+    names = tuple(name for name in there if name not in reasons)
+    if not names:
+        raise InputError(f"no column is left to train on; {'; '.join(notes) or 'there is none'}")
+    return names, notes
+
+
+def leak_notes(collections: Sequence[Collection], features: Sequence[str], *, titles: bool = False) -> tuple[str, ...]:
+    """Notes about what a user asked for by name and what gives the order away."""
+    return tuple(f"LEAK: {each}; what is measured with it is no finding" if each.throughout else str(each)
+                 for each in find_leaks(collections, features, titles=titles))  # fmt: skip
+
+
+def _why(found: Finding, name: str) -> str:
+    others = [repr(other) for other in found.columns if other != name]
+    return f"with {', '.join(others)}, {found.why}" if others else found.why
+
+
+def _same(collections: Sequence[Collection], name: str) -> bool:
+    """Whether a feature never differs within a collection."""
+    if collections[0].features.ndim > 2:
+        return False
+    columns = (c.column(name) for c in collections)
+    return not any(np.ptp(known) > 0 for column in columns if (known := column[np.isfinite(column)]).size)
+
+
+# Ordered collections from a folder of folders and playlists: each is a collection in its own order, measured.
+
+_NUMBER = re.compile(r"\s*(\d+)", re.ASCII)
+FEWEST = 3  # items: two have but one other order
+
+
+@dataclass(frozen=True, eq=False)
+class Gathered:
+    """Ordered collections, measured, and what the user should know of them."""
+
+    collections: list[Collection]
+    notes: tuple[str, ...] = ()
+
+
+def gather(folder: str | Path, measuring: Measuring | None = None) -> Gathered:
+    """Each folder of files and each playlist below a folder, as a collection in its order.
+
+    A playlist stands for the folder whose files it lists. A folder whose files are numbered neither in their tags
+    nor in their names has no order of its own, and is left out; so is what has fewer than 3 items that can be measured.
+
+    Parameters
+    ----------
+    folder
+        Where to look.
+    measuring
+        How files are measured; what is in the cache is not measured again.
+
+    Raises
+    ------
+    FileError, InputError
+        When there is no such folder, or nothing in it that is ordered.
+    """
+    root = Path(folder)
+    if not root.is_dir():
+        raise FileError(f"{shown(str(folder))}: is not a folder")
+    notes: list[str] = []
+    sources = _distinct(_open_all(root, notes), notes)
+    if not sources:
+        more = f"; {notes[0]}" if notes else ""
+        raise InputError(f"{shown(str(folder))}: holds no numbered folder and no playlist of {FEWEST} files{more}")
+    medium = sources[0].medium
+    paths = list(dict.fromkeys(item.path for source in sources for item in source.collection.items if item.path))
+    found = extract(paths, medium.spec(), measuring)
+    notes += [f"left out: {why}" for _, why in found.problems]
+    rows = {paths[index]: row for row, index in enumerate(found.kept)}
+    made = [_measure(source, found, rows, root) for source in sources if source.medium.name == medium.name]
+    whole = [collection for collection in made if collection is not None]
+    if not whole:
+        raise InputError(f"{shown(str(folder))}: nothing in it has {FEWEST} items that can be measured")
+    return Gathered(whole, tuple(notes))
+
+
+def _open_all(root: Path, notes: list[str]) -> list[Source]:
+    """Every playlist, then every folder that holds files."""
+    playlists: list[str] = []
+    folders: dict[str, None] = {}
+    endings = item_endings()
+    for file in files_of([str(root)]):
+        ending = Path(file).suffix.lower()
+        if ending in PLAYLIST_ENDINGS:
+            playlists.append(file)
+        elif ending in endings:
+            folders[str(Path(file).parent)] = None
+    found = []
+    for name in (*playlists, *folders):
+        try:
+            found.append(open_source([name], Opening(recursive=False)))
+        except (FileError, InputError) as error:
+            notes.append(f"left out: {error}")
+    return found
+
+
+def _distinct(sources: list[Source], notes: list[str]) -> list[Source]:
+    """Those with an order of their own, each set of files once."""
+    kept: list[Source] = []
+    seen: set[frozenset[str]] = set()
+    for source in sources:
+        files = frozenset(os.path.realpath(item.path) for item in source.collection.items if item.path)
+        if len(files) < FEWEST or files in seen:
+            continue
+        if not source.collection.ordered and not _is_numbered(source.collection):
+            notes.append(f"left out: {shown(str(source.path))}: its files are not numbered, so it has no order")
+            continue
+        seen.add(files)
+        kept.append(source)
+    return kept
+
+
+def _is_numbered(collection: Collection) -> bool:
+    """Whether the names of the files begin with numbers that rise."""
+    numbers = [_NUMBER.match(Path(item.path).name) for item in collection.items]
+    return all(numbers) and all(int(a[1]) < int(b[1]) for a, b in pairwise(numbers) if a and b)
+
+
+def _measure(source: Source, found: Extraction, rows: dict[str, int], root: Path) -> Collection | None:
+    """A source as a collection of what could be measured of it; None where that is too little."""
+    items = [item for item in source.collection.items if item.path in rows]
+    if len(items) < FEWEST:
+        return None
+    features = np.stack([found.features[rows[item.path]] for item in items])
+    name = os.path.relpath(source.path, root)
+    return Collection(name, items, features, found.feature_names, title=source.title)

@@ -1,0 +1,500 @@
+"""Training, auditing and comparing: one way from a recipe to what is worth keeping, for every kind of model.
+
+:func:`train`, :func:`audit` and :func:`compare` are the commands of the same names, in Python.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_args
+
+from fabula.core.collection import Collection
+from fabula.core.files.atomic import check_target
+from fabula.errors import InputError, import_extra
+from fabula.media.extraction import Measuring
+from fabula.models.encoders import ENCODERS
+from fabula.models.file import save_model
+from fabula.models.own import Encoder, Scorer, register
+from fabula.research.recipe import Given, Kind, Recipe
+from fabula.research.splits import Split, is_folder
+
+if TYPE_CHECKING:
+    from fabula.evaluation.information import Information
+    from fabula.models.model import Model
+    from fabula.research.kinds import Gain, Prepared
+    from fabula.training.audit import AuditReport
+    from fabula.training.checkpoint import Progress
+    from fabula.training.compare import Compared
+    from fabula.training.config import TrainingConfig
+    from fabula.training.trainable import Trained
+
+Data = str | Path | Sequence[Collection] | tuple[Sequence[Collection], Sequence[Collection]]
+MEASURED = 40  # collections that an audit of a small table holds out, where it can
+_ALSO: dict[str, Kind] = {"measures": "steps", "pictures": "neighbours"}  # what kinds are called besides
+
+
+@dataclass(frozen=True, eq=False)
+class TrainedModel:
+    """What training gave.
+
+    Attributes
+    ----------
+    trained, split
+        What was learned, and from which collections.
+    settings
+        Every setting, as a recipe takes it.
+    gained
+        What it gained over the model it went on from, or is held near to; None where it began anew.
+    more
+        Further results by name, such as the share of shuffles that true orders beat.
+    first
+        Whether this process is the one that wrote the model and may print; all but one of torchrun's are not.
+    """
+
+    trained: Trained
+    split: Split
+    settings: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    gained: Gain | None = None
+    more: Mapping[str, Any] = field(default_factory=dict)
+    first: bool = True
+
+    @property
+    def model(self) -> Model:
+        """What was learned; it needs no PyTorch."""
+        return self.trained.model  # type: ignore[no-any-return]
+
+    @property
+    def information(self) -> dict[str, Information]:
+        """Bits on what was held out, by scorer."""
+        return self.trained.information
+
+    @property
+    def history(self) -> list[Progress]:
+        """What each epoch brought."""
+        return self.trained.history
+
+    @property
+    def config(self) -> Any:
+        """The settings, with everything decided."""
+        return self.trained.config
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What one should know: which columns were left out, and why."""
+        return self.split.notes
+
+    def __repr__(self) -> str:
+        bits = "; ".join(f"{n}: {i.bits:.3f} bits [{i.low:.3f}, {i.high:.3f}]" for n, i in self.information.items())
+        return f"<Trained on {len(self.split.training):,} collections, {len(self.split.held_out):,} held out; {bits}>"
+
+
+def preset(name: str = "default", **changes: Any) -> TrainingConfig:
+    """The settings of a training: a preset by name, with some of its fields changed. Needs PyTorch.
+
+    Parameters
+    ----------
+    name
+        ``"default"``; ``"arcs"``, light enough for a CPU; ``"paper"`` for the numbers of its appendix A.
+    changes
+        Fields of :class:`fabula.training.config.TrainingConfig`, such as ``epochs=20`` or ``dimensions=4``. ``encoder``
+        and ``scorers`` also take an :class:`Encoder` and :class:`Scorer` of one's own, which are registered.
+
+    Examples
+    --------
+    >>> config = preset("arcs", epochs=5)
+    >>> config.epochs, config.scorers
+    (5, ('arcs',))
+    """
+    import_extra("torch", extra="train", purpose="training")
+    from fabula.training import config as training
+
+    return training.preset(name, **_name_parts(changes))
+
+
+def train(
+    data: Data,
+    config: TrainingConfig | str | None = None,
+    *,
+    kind: str | None = None,
+    titles: str | bool | None = None,
+    start: str | None = None,
+    held_out: float = 0.1,
+    output: str | Path | None = None,
+    callback: Callable[[Progress], None] | None = None,
+    device: str = "auto",
+    jobs: int = 1,
+    **settings: Any,
+) -> TrainedModel:
+    """Train a model to tell the true order of collections from others: ``fabula train``.
+
+    Needs PyTorch; what comes out does not.
+
+    Parameters
+    ----------
+    data
+        A table of ordered collections, one row an item, or a folder of numbered folders and playlists; or collections
+        in their true order, of two items or more; or two lists of them, those to train on and those to hold out.
+    config
+        Of an essence: what :func:`preset` gives, or the name of a preset; by default ``"default"``.
+    kind
+        ``"essence"``: each item by itself, or by the kind of its encoder (``"mlp"``, ``"bilstm"``, ``"identity"``).
+        ``"set"``: each among the others, with titles. ``"steps"``: all pairs of texts. ``"neighbours"``: what follows
+        what. By default as ``fabula train`` decides.
+    titles
+        Of a set model: the column with the titles, True for the one that is recognised; by default those of
+        collections that have any.
+    start
+        The set model to go on from: a shipped name or a file.
+    held_out
+        The share to hold out where the data do not say: by creator where each collection has one.
+    output
+        Where the model goes, whole or not at all; a checkpoint lies beside it while the run goes on.
+    callback
+        Called after each epoch with its number, loss and bits (:class:`fabula.training.checkpoint.Progress`), for
+        example with ``fabula.training.EpochLog("run.jsonl")``.
+    device
+        ``"auto"`` (a GPU if there is one), ``"cpu"``, ``"cuda"`` or ``"cuda:1"``.
+    jobs
+        Processes side by side, for steps.
+    settings
+        Any setting of that kind, such as ``epochs=20``.
+
+    Returns
+    -------
+    TrainedModel
+        ``model`` (needs no PyTorch), ``information`` by scorer on what was held out, ``history``, ``config``, ``split``
+        and ``notes``: which columns were left out and why.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fabula.core.collection import Item
+    >>> rows = np.random.default_rng(0).normal(size=(40, 5, 2))
+    >>> rows[:, :, 0] += np.linspace(0, 3, 5)  # what rises, on the whole
+    >>> albums = [Collection(str(i), [Item(str(j)) for j in range(5)], row, ["a", "b"]) for i, row in enumerate(rows)]
+    >>> done = train((albums[:30], albums[30:]), preset("arcs", epochs=20, learning_rate=0.03))
+    >>> done.information["arcs"].bits > 0.5, done.model.feature_names, len(done.history)
+    (True, ('a', 'b'), 20)
+    """
+    recipe = _recipe(data, config, settings, device=device, held_out=held_out, kind=kind, titles=titles, start=start)
+    return train_recipe(recipe, output, jobs=jobs, progress=callback)
+
+
+def audit(
+    data: Data,
+    config: TrainingConfig | str | None = None,
+    *,
+    kind: str | None = None,
+    titles: str | bool | None = None,
+    held_out: float = 0.1,
+    controls_only: bool = False,
+    published_bug: bool = False,
+    callback: Callable[[str, Progress], None] | None = None,
+    device: str = "auto",
+    **settings: Any,
+) -> AuditReport:
+    """Train on the real collections and on controls in which there is nothing to learn: ``fabula audit``.
+
+    Parameters
+    ----------
+    data, config, kind, titles, held_out, device, settings
+        As :func:`train` takes them.
+    controls_only
+        Leave the real collections out.
+    published_bug
+        Put in the errors of the published code, on purpose, to see the controls catch them.
+    callback
+        Called after each epoch with what is trained on (``"real"``, ``"noise features"``, ``"shuffled orders"``) and
+        the epoch.
+
+    Returns
+    -------
+    AuditReport
+        ``rows`` with the bits of each and their intervals, ``ok``: whether every control came out zero.
+    """
+    recipe = _recipe(data, config, settings, device=device, held_out=held_out, kind=kind, titles=titles)
+    return audit_recipe(recipe, controls_only=controls_only, published_bug=published_bug, progress=callback)
+
+
+def compare(
+    data: Data,
+    config: TrainingConfig | str | None = None,
+    *,
+    kind: str | None = None,
+    titles: str | bool | None = None,
+    held_out: float = 0.1,
+    seeds: int = 5,
+    dimensions: Sequence[int] = (),
+    device: str = "auto",
+    **settings: Any,
+) -> list[Compared]:
+    """Bits of the essence and of each feature alone, or of a set model by what it may see: ``fabula compare``.
+
+    Parameters
+    ----------
+    data, config, kind, titles, held_out, device, settings
+        As :func:`train` takes them.
+    seeds
+        Runs of each.
+    dimensions
+        Instead: bits of the essence by its number of dimensions.
+
+    Returns
+    -------
+    Rows with ``name``, ``dimensions``, ``bits``, ``low``, ``high``, ``seeds`` and ``correlation``; the essence first.
+    """
+    recipe = _recipe(data, config, settings, device=device, held_out=held_out, kind=kind, titles=titles)
+    return compare_recipe(recipe, seeds=seeds, dimensions=dimensions)
+
+
+def train_recipe(
+    recipe: Recipe,
+    output: str | Path | None = None,
+    *,
+    checkpoint: str | Path | None = None,
+    onnx: str | Path | None = None,
+    measuring: Measuring | None = None,
+    jobs: int = 1,
+    progress: Callable[[Progress], None] | None = None,
+) -> TrainedModel:
+    """Train a model by a recipe of any kind and write it, where that is asked for.
+
+    What is held out decides nothing. Of an essence an existing ``checkpoint`` is taken up where it stopped; it is
+    removed when the model is written. Of several processes (torchrun) the first alone reports and writes; table and
+    checkpoint may lie on the disk of any.
+    """
+    import_extra("torch", extra="train", purpose="training")
+    from fabula.training.distributed import is_first
+
+    for target in (output, onnx):
+        if target is not None and is_first():
+            check_target(target)
+    found = prepare_recipe(recipe, measuring=measuring, jobs=jobs)
+    kept = _place_checkpoint(output, checkpoint) if recipe.kind == "essence" else None
+    if recipe.kind != "essence" and (checkpoint is not None or onnx is not None):
+        raise InputError("only an essence has checkpoints and an ONNX form: leave --checkpoint and --onnx out")
+    done = _with_checkpoint(found, kept).trainable.train(progress=progress)
+    gained = found.finish(done)
+    if is_first():
+        _write(done, output, onnx)
+    if kept is not None:
+        kept.unlink(missing_ok=True)
+    settings = found.settings
+    if settings is None:
+        settings = {name: value for name, value in done.config.to_dict().items() if name != "preset"}
+    return TrainedModel(done, found.split, settings, gained, found.more, is_first())
+
+
+def audit_recipe(
+    recipe: Recipe,
+    *,
+    controls_only: bool = False,
+    published_bug: bool = False,
+    progress: Callable[[str, Progress], None] | None = None,
+) -> AuditReport:
+    """Train on the real collections and on the controls; report the bits of each.
+
+    Of a small table up to a third is held out, so that there is enough to judge by.
+    """
+    found = prepare_audit(recipe, published_bug=published_bug)
+    from fabula.training.audit import audit as audit_trainable
+
+    report = audit_trainable(found.trainable, controls_only=controls_only, progress=progress)
+    return replace(report, notes=found.split.notes)
+
+
+def prepare_audit(recipe: Recipe, *, published_bug: bool = False) -> Prepared:
+    """A recipe as an audit trains it: more is held out of a small table, and every scorer is measured."""
+    if published_bug and recipe.kind != "essence":
+        raise InputError("--published-bug is about the bilstm of the paper, not about set models")
+    found = prepare_recipe(recipe, least=MEASURED)
+    from fabula.training.essence import EssenceTraining
+    from fabula.training.published_bug import PublishedBug
+    from fabula.training.sets import SCORERS, SetTraining
+
+    ready = found.trainable
+    if isinstance(ready, SetTraining):
+        return replace(found, trainable=replace(ready, scorers=tuple(SCORERS)))
+    if published_bug and isinstance(ready, EssenceTraining):
+        return replace(found, trainable=PublishedBug(ready.parts, ready.config, ready.device))
+    return found
+
+
+def compare_recipe(
+    recipe: Recipe,
+    *,
+    seeds: int = 5,
+    dimensions: Sequence[int] = (),
+    progress: Callable[[str, int], None] | None = None,
+    tell: Callable[[str], None] | None = None,
+) -> list[Compared]:
+    """Bits of the essence and of each feature alone; of a set model by what it may see; or by ``dimensions``.
+
+    ``tell`` is called first with each thing that the user should know of the data.
+    """
+    if recipe.kind not in ("essence", "set"):
+        raise InputError(f"features and inputs are compared for models of kind essence and set; got {recipe.kind}")
+    found = prepare_recipe(recipe)
+    from fabula.training import compare as comparing
+    from fabula.training.sets import SetTraining
+
+    for note in found.split.notes if tell is not None else ():
+        tell(note)  # type: ignore[misc]
+    options: dict[str, Any] = {"seeds": seeds, "progress": progress}
+    ready: Any = found.trainable
+    if isinstance(ready, SetTraining):
+        if dimensions:
+            return comparing.compare_dimensions(comparing.measure_sets(ready), dimensions=dimensions, **options)
+        return comparing.compare_inputs(ready, **options)
+    if dimensions:
+        one = comparing.measure_essence(ready.parts, ready.config, ready.device)
+        return comparing.compare_dimensions(one, dimensions=dimensions, **options)
+    return comparing.compare_features(ready.parts, ready.config, device=ready.device, **options)
+
+
+def rows_json(rows: Iterable[Compared]) -> list[dict[str, Any]]:
+    """Rows of :func:`compare` as JSON can hold them."""
+    return [asdict(row) for row in rows]
+
+
+def prepare_recipe(recipe: Recipe, **options: Any) -> Prepared:
+    """A recipe with its collections read and everything decided, as :func:`fabula.research.kinds.prepare` does it."""
+    import_extra("torch", extra="train", purpose="training")
+    from fabula.research.kinds import prepare
+
+    return prepare(recipe, **options)
+
+
+def _with_checkpoint(found: Prepared, path: Path | None) -> Prepared:
+    from fabula.training.checkpoint import Checkpoint
+
+    if path is None:
+        return found
+    trainable: Any = found.trainable
+    return replace(found, trainable=replace(trainable, checkpoint=Checkpoint(path)))
+
+
+def _place_checkpoint(output: str | Path | None, checkpoint: str | Path | None) -> Path | None:
+    """Where a run is kept: where it was asked for, else beside the model, else nowhere."""
+    if checkpoint is not None:
+        return Path(checkpoint)
+    return None if output is None else Path(output).with_suffix(".checkpoint")
+
+
+def _write(done: Trained, output: str | Path | None, onnx: str | Path | None) -> None:
+    if output is not None:
+        save_model(output, done.model)
+    if onnx is not None:
+        from fabula.training.export import export_onnx
+
+        export_onnx(done.model, onnx)
+
+
+def _recipe(
+    data: Data,
+    config: TrainingConfig | str | None,
+    settings: Mapping[str, Any],
+    *,
+    device: str,
+    held_out: float,
+    kind: str | None,
+    titles: str | bool | None,
+    start: str | None = None,
+) -> Recipe:
+    """The recipe of a call from Python."""
+    import_extra("torch", extra="train", purpose="training")
+    table, changes = _as_given(data), _name_parts(dict(settings))
+    chosen, encoder = _kind(kind, table, implied=titles not in (None, False) or start is not None)
+    if encoder is not None:
+        changes["encoder"] = encoder
+    read = None if titles in (None, False) else "" if titles is True else str(titles)
+    if chosen == "set" and titles is None and start is None and _has_titles(table):
+        read = ""
+    base = "default" if config is None else config
+    if chosen == "essence":
+        base, changes = _essence_settings(base, changes)
+    if not isinstance(base, str):
+        raise InputError(f"a model of kind {chosen} takes its settings by name, such as seed=1; got a {config!r}")
+    return Recipe(table, {}, base, changes, device, held_out, chosen, read, start)
+
+
+def _essence_settings(config: Any, changes: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """The preset of an essence and all its settings."""
+    from fabula.training.config import TrainingConfig
+
+    whole = preset(config, **changes) if isinstance(config, str) else config
+    if not isinstance(whole, TrainingConfig):
+        raise InputError(
+            f"the settings must be what fabula.training.preset gives, or its name; got {type(config).__name__}"
+        )
+    found = {**whole.to_dict(), **({} if isinstance(config, str) else changes)}
+    return whole.preset, {name: value for name, value in found.items() if name != "preset"}
+
+
+def _kind(kind: str | None, table: Path | Given, *, implied: bool) -> tuple[Kind, str | None]:
+    """The kind of model that is meant, and the encoder of an essence where that was named."""
+    if kind is None:
+        folder = isinstance(table, Path) and is_folder(table)
+        return (kind_of_folder(table) if folder and not implied else "set" if implied else "essence"), None
+    if kind in ENCODERS:
+        return "essence", kind
+    named = _ALSO.get(kind, kind)
+    for known in get_args(Kind):
+        if named == known:
+            return known, None
+    legal = ", ".join([*get_args(Kind), *ENCODERS])
+    raise InputError(f"a kind of model is one of {legal}; got {kind!r}")
+
+
+def kind_of_folder(folder: Path | Given) -> Kind:
+    """What is trained of a folder of collections: what the medium of its files says."""
+    from fabula.media.registry import medium_of_file
+    from fabula.sources.folders import files_of
+
+    media = (medium_of_file(Path(file).suffix) for file in files_of([str(folder)]))
+    first = next((medium for medium in media if medium is not None), None)
+    return "neighbours" if first is not None and first.neighbours else "set"
+
+
+def _has_titles(table: Path | Given) -> bool:
+    """Whether titles are read where nothing is said: those of files, and of collections that have any."""
+    if isinstance(table, Path):
+        return is_folder(table)
+    return any(item.title for collection in table.training for item in collection.items)
+
+
+def _as_given(data: Data) -> Path | Given:
+    if isinstance(data, str | Path):
+        return Path(data)
+    parts = list(data)
+    if len(parts) == 2 and not any(isinstance(part, Collection) for part in parts):
+        return Given(*(_collections(part) for part in parts))
+    return Given(_collections(parts))
+
+
+def _collections(data: Any) -> list[Collection]:
+    found = list(data) if isinstance(data, Sequence) and not isinstance(data, str) else [data]
+    wrong = [each for each in found if not isinstance(each, Collection)]
+    if wrong:
+        raise InputError(f"the data must be a table or a list of collections; it holds {type(wrong[0]).__name__}")
+    return found
+
+
+def _name_parts(changes: dict[str, Any]) -> dict[str, Any]:
+    """Settings with encoders and scorers by name; those of one's own are registered."""
+    if "encoder" in changes:
+        changes["encoder"] = _name_part(changes["encoder"])
+    if "scorers" in changes:
+        given = changes["scorers"]
+        several = [given] if isinstance(given, str | Scorer) else list(given)
+        changes["scorers"] = tuple(_name_part(scorer) for scorer in several)
+    return changes
+
+
+def _name_part(part: Any) -> Any:
+    if isinstance(part, Encoder | Scorer):
+        register(part)
+        return part.kind
+    return part

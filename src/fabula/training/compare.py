@@ -1,0 +1,270 @@
+"""What features, inputs and scorers tell about the order, compared: the paper's Figure 1 and Table 1."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+import numpy as np
+
+from fabula.core.collection import Collection
+from fabula.core.essence import Floats
+from fabula.evaluation.controls import keep_only
+from fabula.evaluation.information import Information, mutual_information, suppress_seen_warning
+from fabula.evaluation.parts import Parts
+from fabula.models.encoders.set import as_set
+from fabula.models.model import Model
+from fabula.training.checkpoint import Progress
+from fabula.training.config import TrainingConfig
+from fabula.training.data import choose_features
+from fabula.training.essence import train
+from fabula.training.sets import BOTH, DRAWS, SetTraining
+
+ESSENCE = "essence"
+ALL = "all inputs"
+
+T = TypeVar("T")
+Tell = Callable[[str, int], None]
+
+
+@dataclass(frozen=True)
+class Compared:
+    """What one feature, or the essence, tells about the order.
+
+    Attributes
+    ----------
+    name
+        The feature, or ``"essence"``.
+    dimensions
+        How many numbers per item.
+    bits, low, high
+        Mean over the seeds of the bits on the measured collections, and of the ends of their 95 % intervals.
+    seeds
+        The bits of each seed.
+    correlation
+        Pearson's, of the feature with the first dimension of the essence, both z-scored within each collection, over
+        all items of the measured collections; mean over the seeds. None where there is no essence to compare with.
+    """
+
+    name: str
+    dimensions: int
+    bits: float
+    low: float
+    high: float
+    seeds: tuple[float, ...]
+    correlation: float | None = None
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What one run tells.
+
+    Attributes
+    ----------
+    bits, low, high
+        Bits with their 95 % interval over collections.
+    correlations
+        Pearson's, of each feature with the first dimension of the essence, both z-scored within each collection.
+    """
+
+    bits: float
+    low: float
+    high: float
+    correlations: dict[str, float]
+
+
+def measure(
+    parts: Parts,
+    config: TrainingConfig,
+    *,
+    device: str = "auto",
+    progress: Callable[[Progress], None] | None = None,
+) -> Measured:
+    """Train once, with the last scorer of the recipe alone, and measure.
+
+    Parameters
+    ----------
+    parts, device, progress
+        As :func:`fabula.training.essence.train` takes them.
+    config
+        The recipe; :func:`alone` gives that of a feature.
+    """
+    scorer = config.scorers[-1]
+    recipe = replace(config, scorers=(scorer,), scorer_weights=())
+    done = train(parts, recipe, device=device, progress=progress)
+    info = done.information[scorer]
+    plain = parts.training[0].features.ndim == 2 and done.config.encoder != "identity"
+    names = choose_features(config, parts.training) if plain else ()
+    essence = [e[:, 0] for e in done.model.encode_all(parts.test)] if names else []
+    return Measured(info.bits, info.low, info.high, correlations(essence, parts.test, names))
+
+
+def alone(config: TrainingConfig, name: str) -> TrainingConfig:
+    """The recipe for one feature alone: the encoder is frozen to it (the paper's section 3.1)."""
+    return replace(config, features=(name,), encoder="identity", dimensions=1)
+
+
+def summarise(
+    name: str, dimensions: int, runs: Sequence[Measured | Information], correlation: float | None = None
+) -> Compared:
+    """The runs of all seeds in one row."""
+    bits, low, high = np.mean([(run.bits, run.low, run.high) for run in runs], axis=0).tolist()
+    return Compared(name, dimensions, bits, low, high, tuple(run.bits for run in runs), correlation)
+
+
+def compare_features(
+    parts: Parts, config: TrainingConfig, *, seeds: int = 5, device: str = "auto", progress: Tell | None = None
+) -> list[Compared]:
+    """Bits of the essence and of each of its features alone: the paper's Figure 1.
+
+    Parameters
+    ----------
+    parts, device
+        As :func:`fabula.training.essence.train` takes them.
+    config
+        The recipe of the essence; its last scorer is the one that measures all.
+    seeds
+        Runs of each.
+    progress
+        Called before each run with the name and the seed.
+
+    Returns
+    -------
+    The essence first, then the features, most bits first.
+    """
+
+    def run(name: str, how: TrainingConfig) -> list[Measured]:
+        return _repeat(name, seeds, progress, lambda s: measure(parts, replace(how, seed=how.seed + s), device=device))
+
+    essence = run(ESSENCE, config)
+    features = {name: run(name, alone(config, name)) for name in choose_features(config, parts.training)}
+    return rank(essence, features, config.dimensions)
+
+
+def rank(essence_runs: Sequence[Measured], runs: Mapping[str, Sequence[Measured]], dimensions: int) -> list[Compared]:
+    """Rows of :func:`compare_features` from the runs of the essence and of each feature.
+
+    Parameters
+    ----------
+    essence_runs
+        Those of the essence, one per seed.
+    runs
+        The name of a feature, whatever it is, -> its runs.
+    dimensions
+        Of the essence.
+    """
+    essence = summarise(ESSENCE, dimensions, essence_runs)
+    rows = [
+        summarise(name, 1, each, float(np.mean([run.correlations[name] for run in essence_runs])))
+        for name, each in runs.items()
+    ]
+    return [essence, *sorted(rows, key=lambda row: -row.bits)]
+
+
+def compare_dimensions(
+    train_one: Callable[[int, int], Measured | Information],
+    *,
+    dimensions: Sequence[int] = (1, 2, 4, 8, 16),
+    seeds: int = 5,
+    progress: Tell | None = None,
+) -> list[Compared]:
+    """Bits by the number of dimensions of the essence: the paper's Table 1.
+
+    Parameters
+    ----------
+    train_one
+        Trains with so many dimensions and a seed, counted from 0, and measures: :func:`measure_essence` or
+        :func:`measure_sets`.
+    """
+    rows = []
+    for d in dimensions:
+        runs = _repeat(f"d = {d}", seeds, progress, lambda seed, d=d: train_one(d, seed))  # type: ignore[misc]
+        rows.append(summarise(ESSENCE, d, runs))
+    return rows
+
+
+def measure_essence(parts: Parts, config: TrainingConfig, device: str) -> Callable[[int, int], Measured]:
+    """Trains an essence, for :func:`compare_dimensions`."""
+    return lambda d, seed: measure(parts, replace(config, dimensions=d, seed=config.seed + seed), device=device)
+
+
+def measure_sets(sets: SetTraining) -> Callable[[int, int], Information]:
+    """Trains a set model, for :func:`compare_dimensions`."""
+
+    def run(d: int, seed: int) -> Information:
+        spec, config = replace(sets.spec, dimensions=d), replace(sets.config, seed=sets.config.seed + seed)
+        return replace(sets, spec=spec, config=config).train().information[BOTH]
+
+    return run
+
+
+def compare_inputs(sets: SetTraining, *, seeds: int = 5, progress: Tell | None = None) -> list[Compared]:
+    """Bits of a set model by what it may see, and of its scorers alone.
+
+    One model is trained for each seed, and asked with all but some inputs hidden: it was trained to do without.
+
+    Returns
+    -------
+    All inputs first, then the scorers alone and the inputs, most bits first.
+    """
+
+    def run(seed: int) -> dict[str, Information]:
+        own = replace(sets, config=replace(sets.config, seed=sets.config.seed + seed), scorers=())
+        with suppress_seen_warning():
+            return dict(_ask(own.train().model, sets.parts.test))
+
+    runs = _repeat(ALL, seeds, progress, run)
+    rows = [summarise(name, sets.spec.dimensions, [each[name] for each in runs]) for name in runs[0]]
+    return [rows[0], *sorted(rows[1:], key=lambda row: -row.bits)]
+
+
+def _ask(model: Model, collections: Sequence[Collection]) -> Iterator[tuple[str, Information]]:
+    """Bits of each case by name, all inputs first."""
+    spec = as_set(model.encoder).spec
+    yield ALL, mutual_information(model, collections, draws=DRAWS)
+    for scorer in model.scorers:
+        yield f"{ALL}, {scorer} alone", mutual_information(model, collections, draws=DRAWS, scorer=scorer)
+    cases: list[tuple[str, tuple[str, ...], bool]] = []
+    if spec.titles and spec.features:
+        cases += [("without titles", spec.features, False), ("titles alone", (), True)]
+    if len(spec.features) > 1 or spec.titles:
+        cases += [(name, (name,), False) for name in spec.features]
+    for name, features, titles in cases:
+        yield name, mutual_information(model, keep_only(collections, features, titles=titles), draws=DRAWS)
+
+
+def _repeat(name: str, seeds: int, progress: Tell | None, run: Callable[[int], T]) -> list[T]:
+    """One run for each seed, told before it starts."""
+    found = []
+    for seed in range(seeds):
+        if progress is not None:
+            progress(name, seed)
+        found.append(run(seed))
+    return found
+
+
+def correlations(
+    essences: Sequence[Floats], collections: Sequence[Collection], names: Sequence[str]
+) -> dict[str, float]:
+    """Pearson's correlation of each feature with an essence (n,) per collection, both z-scored within each."""
+    if not names:
+        return {}
+    essence = np.concatenate(essences)
+    return {name: _pearson(essence, _within(collections, name)) for name in names}
+
+
+def _within(collections: Sequence[Collection], name: str) -> Floats:
+    """A feature z-scored within each collection, laid end to end; NaN where it is missing or constant."""
+    columns = []
+    for collection in collections:
+        values = collection.column(name)
+        known = values[np.isfinite(values)]
+        spread = known.std() if len(known) else 0.0
+        columns.append((values - known.mean()) / spread if spread > 0 else np.full(len(values), np.nan))
+    return np.concatenate(columns)
+
+
+def _pearson(a: Floats, b: Floats) -> float:
+    both = np.isfinite(a) & np.isfinite(b)
+    return float(np.corrcoef(a[both], b[both])[0, 1]) if both.sum() > 1 else float("nan")

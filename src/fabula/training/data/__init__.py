@@ -1,1 +1,0 @@
-"""From collections to batches."""

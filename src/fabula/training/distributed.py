@@ -1,0 +1,173 @@
+"""Several processes as one: batches are shared out, gradients are summed; the first decides, writes and prints."""
+
+from __future__ import annotations
+
+import atexit
+import os
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import torch
+from torch import Tensor
+from torch import distributed as dist
+
+from fabula.errors import FabulaError, InputError
+
+# Which of how many processes this is; torchrun says so in the environment, and PyTorch need not be asked.
+
+
+def processes() -> int:
+    """How many processes torchrun started; 1 without it."""
+    return int(os.environ.get("WORLD_SIZE", "1"))
+
+
+def is_first() -> bool:
+    """Whether this process is the one that decides, writes and prints."""
+    return int(os.environ.get("RANK", "0")) == 0
+
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class World:
+    """Which of how many processes this is, and the device it works on."""
+
+    rank: int
+    size: int
+    device: torch.device
+
+    @property
+    def first(self) -> bool:
+        """Whether this process is the one that decides, writes and prints."""
+        return self.rank == 0
+
+    def share(self, rows: Tensor) -> Tensor:
+        """The part of a batch (b,) that falls to this process; may be empty."""
+        return rows[self.rank :: self.size] if self.size > 1 else rows
+
+    def sum_gradients(self, parameters: Iterable[torch.nn.Parameter]) -> None:
+        """Replace each gradient by its sum over the processes, in one exchange."""
+        if self.size == 1:
+            return
+        held = list(parameters)
+        grads = [torch.zeros_like(p) if p.grad is None else p.grad for p in held]
+        flat = torch.cat([grad.flatten() for grad in grads])
+        dist.all_reduce(flat)
+        for parameter, part in zip(held, torch.split(flat, [grad.numel() for grad in grads]), strict=True):
+            parameter.grad = part.view_as(parameter).clone()
+
+    def sum(self, value: Tensor) -> Tensor:
+        """The sum of a tensor over the processes."""
+        if self.size > 1:
+            dist.all_reduce(value)
+        return value
+
+    def agree(self, values: list[float]) -> list[float]:
+        """The first process's numbers, for all: rounding must not lead two processes different ways."""
+        if self.size == 1:
+            return values
+        numbers = torch.tensor(values, dtype=torch.float64, device=self.device)
+        dist.broadcast(numbers, src=0)
+        return [float(value) for value in numbers.tolist()]
+
+    def from_first(self, make: Callable[[], T]) -> T:
+        """What the first process makes, for all; where it raises an error of fabula's, all raise it."""
+        return self.share_from(0, make)
+
+    def share_from(self, rank: int, make: Callable[[], T]) -> T:
+        """What one process makes, for all; where it raises an error of fabula's, all raise it."""
+        if self.size == 1:
+            return make()
+        made: list[Any] = [None, None]
+        if self.rank == rank:
+            try:
+                made[0] = make()
+            except FabulaError as error:
+                made[1] = error
+        dist.broadcast_object_list(made, src=rank, device=self.device)
+        if made[1] is not None:
+            raise made[1]
+        value: T = made[0]
+        return value
+
+    def gather(self, value: T) -> list[T]:
+        """What each process says, in the order of their ranks."""
+        if self.size == 1:
+            return [value]
+        said: list[Any] = [None] * self.size
+        with torch.cuda.device(self.device) if self.device.type == "cuda" else nullcontext():
+            dist.all_gather_object(said, value)
+        return said
+
+
+def same_everywhere(world: World, data: str) -> str:
+    """The fingerprint of the collections, which must be the same in all processes.
+
+    Raises
+    ------
+    InputError
+        When two processes have read different ones: each would pull the net another way.
+    """
+    said = world.gather(data)
+    other = next((rank for rank, one in enumerate(said) if one != said[0]), None)
+    if other is not None:
+        raise InputError(f"processes 0 and {other} have read different collections; give all the same table")
+    return data
+
+
+def read_by_any(path: Path, read: Callable[[], T], device: str) -> T:
+    """What is read of a file: by each process for itself, or for all by the first that has it on its disk.
+
+    Parameters
+    ----------
+    path
+        What is read; under torchrun not every machine needs it.
+    read
+        Reads it.
+    device
+        As :func:`join` takes it.
+    """
+    if processes() == 1:
+        return read()
+    with join(device) as world:
+        there = world.gather(path.exists())
+        return read() if all(there) or not any(there) else world.share_from(there.index(True), read)
+
+
+@contextmanager
+def join(device: str) -> Iterator[World]:
+    """Join the processes that torchrun started, or work alone.
+
+    They stay joined until they end: one training follows another, and a process that opens a group anew may wait for
+    ever for one that has not yet closed the last.
+
+    Parameters
+    ----------
+    device
+        ``"auto"`` (a GPU if there is one), ``"cpu"``, ``"cuda"`` or ``"cuda:1"``.
+    """
+    rank, size = int(os.environ.get("RANK", "0")), processes()
+    chosen = pick_device(device, local_rank=int(os.environ.get("LOCAL_RANK", "0")) if size > 1 else None)
+    if size > 1 and not dist.is_initialized():
+        dist.init_process_group("nccl" if chosen.type == "cuda" else "gloo")
+        atexit.register(dist.destroy_process_group)
+    yield World(rank, size, chosen)
+
+
+def pick_device(device: str, *, local_rank: int | None = None) -> torch.device:
+    """The device a name means; with several processes on a machine, one GPU each."""
+    try:
+        chosen = (
+            torch.device("cuda" if torch.cuda.is_available() else "cpu") if device == "auto" else torch.device(device)
+        )
+    except RuntimeError as error:
+        raise InputError(f"device must be auto, cpu, cuda or cuda:NUMBER; got {device!r}") from error
+    if chosen.type == "cuda" and not torch.cuda.is_available():
+        raise InputError(f"device {device!r} was asked for, but this machine has no GPU that PyTorch can use")
+    if str(chosen) == "cuda":
+        return torch.device("cuda", torch.cuda.current_device() if local_rank is None else local_rank)
+    return chosen

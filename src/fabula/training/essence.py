@@ -1,0 +1,398 @@
+"""Training an encoder that sees each item by itself, and its scorers: from collections to a model."""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from fabula.core.essence import Floats
+from fabula.core.fingerprints import Fingerprints
+from fabula.evaluation.controls import noise_features, shuffle_orders
+from fabula.evaluation.information import Information, information_of, makers
+from fabula.evaluation.parts import Parts
+from fabula.models.transform import log_parts
+from fabula.training.checkpoint import Checkpoint, Run
+from fabula.training.config import TrainingConfig, resolve
+from fabula.training.data import (
+    ItemPool,
+    Rows,
+    check_parts,
+    choose_features,
+    draw_orderings,
+    filling,
+    fingerprint,
+    fit_transform,
+    make_pool,
+    plan_epoch,
+    take,
+)
+from fabula.training.distributed import World, join, same_everywhere
+from fabula.training.export import build_model, essence_signs
+from fabula.training.loop import GraphedStep, Learner, Loss, optimise, precision, seed_of
+from fabula.training.loss import info_nce, to_bits
+from fabula.training.nets.networks import EssenceNet
+from fabula.training.nets.own import check_twins
+from fabula.training.trainable import NOISE, ORDERS, Report, Trained, compact, round_off
+from fabula.version import __version__
+
+Draw = Callable[[int, int, int, torch.Generator], Tensor]
+_VALIDATION_SEED = 20_240_229  # the same negatives every time, so that epochs compare
+_MOST_FILLING = 1.5  # times as many collections in an epoch
+_SEQUENCES_AT_ONCE = 1 << 15  # scored together when validating
+_ITEMS_AT_ONCE = 1 << 14
+_SCALES = (1.0, 0.7, 0.8, 0.9, 1.1, 1.2, 1.3, 1.5)
+
+
+@dataclass(frozen=True, eq=False)
+class EssenceTraining:
+    """Collections and a recipe for an essence, as :func:`train` takes them."""
+
+    parts: Parts
+    config: TrainingConfig
+    device: str = "auto"
+    checkpoint: Checkpoint | None = None
+    card: Mapping[str, Any] | None = None
+    controls: tuple[str, ...] = (NOISE, ORDERS)
+
+    def control(self, name: str) -> EssenceTraining:
+        """The same with noise in place of the features, or with shuffled orders."""
+        rng, parts = np.random.default_rng((self.config.seed, len(name))), self.parts
+        check_parts(parts)
+        if name == NOISE:
+            logged = [log_parts(text, parts.training[0].feature_names)[0] for text in self.config.logged]
+            return replace(self, parts=parts.map(lambda part: noise_features(part, rng, logged=logged)))
+        return replace(self, parts=parts.map(lambda part: shuffle_orders(part, rng)))
+
+    def train(self, *, progress: Report | None = None) -> Trained:
+        """Train and measure."""
+        options: dict[str, Any] = {"device": self.device, "checkpoint": self.checkpoint, "card": self.card}
+        return train(self.parts, self.config, progress=progress, **options)
+
+
+def train(
+    parts: Parts,
+    config: TrainingConfig | None = None,
+    *,
+    device: str = "auto",
+    checkpoint: Checkpoint | None = None,
+    progress: Report | None = None,
+    card: Mapping[str, Any] | None = None,
+) -> Trained:
+    """Train an encoder and its scorers to tell the true order of collections from others.
+
+    Under ``torchrun`` every process calls this with the same arguments; all get the same result, and the first alone
+    writes the checkpoint and calls ``progress``.
+
+    Parameters
+    ----------
+    parts
+        Ordered collections of 2 items or more.
+    config
+        By default the preset ``default``.
+    device
+        ``"auto"`` (a GPU if there is one), ``"cpu"``, ``"cuda"`` or ``"cuda:1"``.
+    checkpoint
+        Where to keep the run after each epoch, and to take it up; settings and collections must be the same then.
+    progress
+        Called after each epoch.
+    card
+        More to say in the model's card, for example its controls.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fabula.core.collection import Collection, Item
+    >>> rng = np.random.default_rng(0)
+    >>> rows = np.sort(rng.normal(size=(40, 5, 1)), axis=1)  # every collection rises
+    >>> albums = [Collection(str(i), [Item(str(j)) for j in range(5)], row, ["energy"]) for i, row in enumerate(rows)]
+    >>> config = TrainingConfig(scorers=("arcs",), epochs=20, learning_rate=0.03)
+    >>> done = train(Parts(albums[:30], albums[30:]), config)
+    >>> done.information["arcs"].bits > 1
+    True
+    """
+    given = config or TrainingConfig()
+    check_parts(parts)
+    names = choose_features(given, parts.training)
+    transform = fit_transform(parts.training, names, given.logged, given.bound)
+    settings = resolve(given, transform.item_shape)
+    check_twins(settings, transform.item_shape)
+    with join(device) as world:
+        pool, validation = (make_pool(part, transform, world.device) for part in (parts.training, parts.validation))
+        data = same_everywhere(world, fingerprint(parts.training, names))
+        learner = EssenceLearner(
+            lambda: EssenceNet(settings, transform.item_shape), pool, validation, settings, world, data
+        )
+        run = optimise(learner, checkpoint=checkpoint, progress=progress)
+        best = run.best_net()
+        with precision("none", world.device):
+            if settings.calibrate and run.best_epoch:
+                calibrate(best, validation, settings, world)
+            shown = validation if parts.measured is None else make_pool(parts.measured, transform, world.device)
+            found = information(best, shown, settings, groups=makers(sorted(parts.test, key=len)))
+            signs = essence_signs(encode_pool(best, pool), sorted(parts.training, key=len))
+    digits = ("bits", "low", "high", "ceiling", "negatives", "collections")
+    about = {"bits": {name: round_off(info, *digits) for name, info in found.items()}, **(card or {})}
+    record = {**_record(learner, run), "seen": Fingerprints.of(parts.training, names).to_dict()}
+    model = build_model(best.state_dict(), settings, transform, signs=signs, training=record, card=about)
+    return Trained(model, found, run.history, settings, run.best_epoch)
+
+
+def _record(learner: EssenceLearner, run: Run) -> dict[str, Any]:
+    """What the file says of the training."""
+    config = learner.config
+    return {
+        "data": learner.data,
+        "collections": len(learner.pool),
+        "items": len(learner.pool.values),
+        "validation_collections": len(learner.validation),
+        "preset": config.preset,
+        "seed": config.seed,
+        "epochs": run.epoch,
+        "best_epoch": run.best_epoch,
+        "history": compact(run.history),
+        "processes": learner.world.size,
+        "settings": config.to_dict(),
+        "fabula": __version__,
+        "torch": str(torch.__version__),
+    }
+
+
+class EssenceLearner(Learner):
+    """Telling the true order of collections from others, by the essence of each item.
+
+    An epoch's randomness follows from seed, epoch and rank alone.
+
+    Parameters
+    ----------
+    net
+        Makes the net; called with a seeded random state.
+    pool, validation
+        What to train on, and what decides which epoch is kept.
+    config, world
+        How, its encoder decided, and with which processes.
+    data
+        Fingerprint of the training collections, kept in checkpoints.
+    draw
+        Draws the orderings to be told apart, the true one first.
+    """
+
+    def __init__(
+        self,
+        net: Callable[[], EssenceNet],
+        pool: ItemPool,
+        validation: ItemPool,
+        config: TrainingConfig,
+        world: World,
+        data: str = "",
+        draw: Draw = draw_orderings,
+    ) -> None:
+        self._net, self.pool, self.validation, self.config, self.draw = net, pool, validation, config, draw
+        self.world, self.data, self.settings = world, data, config.to_dict()
+        self.epochs, self.patience, self.clip, self.amp = config.epochs, config.patience, config.clip, config.amp
+        self.averages, self.size = bool(config.ema), len(pool)
+        self.graphs = use_graphs(pool, config, world)
+        self._graphed: GraphedStep | None = None
+
+    def make_net(self) -> nn.Module:
+        """The net, its weights by the seed."""
+        torch.manual_seed(seed_of(self.config.seed, 0, 0))
+        return self._net()
+
+    def start(self, net: nn.Module) -> tuple[nn.Module, dict[str, float]]:
+        """A net that knows nothing and says so: 0 bits."""
+        silent = copy.deepcopy(net)
+        cast(EssenceNet, silent).silence()
+        return silent, dict.fromkeys(self.config.scorers, 0.0)
+
+    def make_optimizer(self, net: nn.Module) -> torch.optim.Optimizer:
+        """Adam or AdamW; the encoder and the scorers have their own weight decay."""
+        groups: dict[float, list[nn.Parameter]] = {}
+        for name, parameter in net.named_parameters():
+            groups.setdefault(_decay(name, parameter, self.config), []).append(parameter)
+        kind = torch.optim.AdamW if self.config.optimizer == "adamw" else torch.optim.Adam
+        parameters = [{"params": held, "weight_decay": decay} for decay, held in groups.items()]
+        return kind(parameters, lr=self.config.learning_rate, fused=True)
+
+    def plan(self, epoch: int) -> list[Rows]:
+        """Every collection once; the seeds of what the epoch draws are set."""
+        seed, world, config = self.config.seed, self.world, self.config
+        plans = torch.Generator().manual_seed(seed_of(seed, epoch, 0))
+        self._draws = torch.Generator(world.device).manual_seed(seed_of(seed, epoch, 1 + world.rank))
+        torch.manual_seed(seed_of(seed, epoch, 1 + world.size + world.rank))  # dropout
+        cut = {"subsequences": config.subsequences, "shortest": config.shortest}
+        plan = plan_epoch(self.pool, config.batch, plans, fill=self.graphs, **cut)
+        self._scale = 1.0 / max(len(batch.chosen) for batch in plan)
+        return plan
+
+    def loss(self, net: nn.Module, batch: Rows) -> Loss | None:
+        """The losses of all collections and scorers, summed: every collection weighs the same in every batch."""
+        drawn = self._draw(batch)
+        if drawn is None:
+            return None
+        return Loss(batch.weight * sum_losses(net(*drawn), self.config), self._scale)
+
+    def gradients(self, net: nn.Module, batch: Rows) -> Tensor:
+        """Gradients of a batch; as CUDA graphs where they serve."""
+        if not self.graphs:
+            return super().gradients(net, batch)
+        if self._graphed is None:
+            self._graphed = GraphedStep(net, lambda scores: sum_losses(scores, self.config), self._scale)
+        features, orderings = cast(tuple[Tensor, Tensor], self._draw(batch))
+        return self._graphed(features, orderings, batch.weight)
+
+    def _draw(self, batch: Rows) -> tuple[Tensor, Tensor] | None:
+        """Features (b, n, f[, s]) and orderings (b, N, n) of this process's share of a batch."""
+        mine = replace(batch, chosen=self.world.share(batch.chosen))
+        if not len(mine.chosen):
+            return None
+        orderings = self.draw(len(mine.chosen), self.config.sequences, batch.kept, self._draws)
+        return take(self.pool, mine, self._draws), orderings
+
+    def bits(self, net: nn.Module) -> dict[str, float]:
+        """Bits by scorer on validation."""
+        return validation_bits(cast(EssenceNet, net), self.validation, self.config, self.draw)
+
+    def worth(self, bits: Mapping[str, float]) -> float:
+        """The bits of the scorers by their weights."""
+        config = self.config
+        return sum(w * bits[name] for name, w in zip(config.scorers, config.scorer_weights, strict=True))
+
+    def rate(self, step: int, steps: int) -> float:
+        """As the schedule says."""
+        return learning_rate(self.config, step, steps)
+
+    def follow(self, step: int, steps: int) -> float:
+        """An exponential mean; early steps are forgotten sooner."""
+        return 1.0 - min(self.config.ema, (1 + step) / (10 + step))
+
+
+def _decay(name: str, parameter: nn.Parameter, config: TrainingConfig) -> float:
+    decay = config.encoder_decay if name.startswith("encoder.") else config.scorer_decay
+    # Decoupled decay is for weight matrices; the paper's Adam takes all.
+    spared = config.optimizer == "adamw" and (parameter.ndim < 2 or name == "arcs.values")
+    return 0.0 if spared else decay
+
+
+def learning_rate(config: TrainingConfig, step: int, steps: int) -> float:
+    """The rate of a step, counted from 1: a linear rise, then constant or along a cosine to 0.
+
+    Examples
+    --------
+    >>> config = TrainingConfig(learning_rate=1.0, warmup=0.5)
+    >>> [round(learning_rate(config, step, 4), 3) for step in (1, 2, 3, 4)]
+    [0.427, 0.5, 0.146, 0.0]
+    """
+    done = step / steps
+    rise = min(1.0, done / config.warmup) if config.warmup else 1.0
+    fall = 0.5 + 0.5 * math.cos(math.pi * done) if config.schedule == "cosine" else 1.0
+    return config.learning_rate * rise * fall
+
+
+def use_graphs(pool: ItemPool, config: TrainingConfig, world: World) -> bool:
+    """Whether graphs serve: on one GPU, and where filling batches up to one size costs little."""
+    one_gpu = world.device.type == "cuda" and world.size == 1
+    return config.graphs and one_gpu and filling(pool, config.batch) <= _MOST_FILLING
+
+
+def sum_losses(scores: Mapping[str, Tensor], config: TrainingConfig) -> Tensor:
+    """InfoNCE of all collections, (b, N) scores by scorer, summed with the scorers' weights."""
+    losses = [w * info_nce(scores[name]).sum() for name, w in zip(config.scorers, config.scorer_weights, strict=True)]
+    return torch.stack(losses).sum()
+
+
+def validation_bits(
+    net: EssenceNet, pool: ItemPool, config: TrainingConfig, draw: Draw = draw_orderings
+) -> dict[str, float]:
+    """Bits by scorer on a pool (Equation 2 of the paper), with the same negatives at every call."""
+    means = validation_losses(net, pool, config, draw).mean(0).tolist()
+    return {name: to_bits(loss, config.sequences) for name, loss in zip(config.scorers, means, strict=True)}
+
+
+@torch.no_grad()
+def validation_losses(net: EssenceNet, pool: ItemPool, config: TrainingConfig, draw: Draw = draw_orderings) -> Tensor:
+    """The loss of each collection of a pool under each scorer, mean over the draws: (collections, scorers)."""
+    generator = torch.Generator(pool.device).manual_seed(_VALIDATION_SEED)
+    losses: list[Tensor] = []
+    net.eval()
+    for length, chosen in pool.parts(max(1, _SEQUENCES_AT_ONCE // (config.draws * config.sequences))):
+        b = len(chosen)
+        drawn = [draw(b, config.sequences, length, generator) for _ in range(config.draws)]
+        scores = net.score(net.encode(pool.whole(chosen, length)["values"]), torch.cat(drawn, dim=1))  # (b, draws * N)
+        by_scorer = [info_nce(scores[name].double().view(b * config.draws, -1)) for name in config.scorers]
+        losses.append(torch.stack([loss.view(b, -1).mean(1) for loss in by_scorer], dim=1))
+    return torch.cat(losses)
+
+
+@torch.no_grad()
+def encode_pool(net: EssenceNet, pool: ItemPool) -> list[Floats]:
+    """The essence of every collection of a pool, (n, d) each, z-scored, by rising length."""
+    net.eval()
+    essences: list[Floats] = []
+    for length, chosen in pool.parts(max(1, _ITEMS_AT_ONCE // max(pool.by_length))):
+        essences.extend(net.encode(pool.whole(chosen, length)["values"]).double().cpu().numpy())
+    return essences
+
+
+def information(
+    net: EssenceNet,
+    pool: ItemPool,
+    config: TrainingConfig,
+    *,
+    draws: int = 4,
+    groups: Sequence[Hashable] | None = None,
+) -> dict[str, Information]:
+    """Bits with their interval on a pool, by scorer; the estimator is the one that measures finished models.
+
+    Parameters
+    ----------
+    net
+        In the state to measure.
+    pool
+        Collections not trained on.
+    config
+        Its negatives and its seed.
+    draws
+        How often negatives are drawn.
+    groups
+        Whom each collection of the pool is by, in its order; each by somebody else by default.
+    """
+    essences = encode_pool(net, pool)
+
+    def measure(name: str) -> Information:
+        @torch.no_grad()
+        def score(sequences: Floats) -> Floats:
+            rows: Tensor = torch.as_tensor(sequences, dtype=torch.float32, device=pool.device)
+            return np.asarray(net.get_submodule(name)(rows.unsqueeze(1)).squeeze(1).double().cpu().numpy())
+
+        options = {"negatives": config.negatives, "draws": draws, "seed": config.seed}
+        return information_of(score, essences, groups=groups, **options)
+
+    return {name: measure(name) for name in config.scorers}
+
+
+@torch.no_grad()
+def calibrate(net: EssenceNet, pool: ItemPool, config: TrainingConfig, world: World) -> None:
+    """Scale each scorer's certainty by the one of a few numbers that gives the most bits on a pool.
+
+    A net held back in training says less than it knows; one that learned by heart says more.
+    """
+    kept = {name: [tensor.clone() for tensor in net.certainty_of(name)] for name in config.scorers}
+    bits = {}
+    for scale in _SCALES:
+        _scale(net, kept, dict.fromkeys(config.scorers, scale))
+        bits[scale] = validation_bits(net, pool, config)
+    best = [max(_SCALES, key=lambda scale: bits[scale][name]) for name in config.scorers]
+    _scale(net, kept, dict(zip(config.scorers, world.agree(best), strict=True)))
+
+
+def _scale(net: EssenceNet, kept: dict[str, list[Tensor]], scales: dict[str, float]) -> None:
+    for name, tensors in kept.items():
+        for tensor, original in zip(net.certainty_of(name), tensors, strict=True):
+            tensor.copy_(original * scales[name])

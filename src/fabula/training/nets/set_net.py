@@ -1,0 +1,189 @@
+"""The set model in torch, step for step as :mod:`fabula.models.encoders.set` has it in NumPy, with dropout."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from fabula.core.energy import position_basis
+from fabula.models.encoders.set import LEAST_DEVIATION, SIZE, SetSpec
+
+
+class SetBatch(NamedTuple):
+    """B collections of n items in true order, as :class:`fabula.models.encoders.set.SetInputs` holds them."""
+
+    values: Tensor
+    known: Tensor
+    titled: Tensor
+    tokens: Tensor
+    grams: Tensor
+    marks: Tensor
+    pairs: Tensor
+
+
+class Dropout(NamedTuple):
+    """What is left out while training: parts of the hidden layers, of the titles' vectors, whole words of titles."""
+
+    hidden: float = 0.0
+    titles: float = 0.0
+    words: float = 0.0
+
+
+class SetNet(nn.Module):
+    """Encoder, arcs and flow; its tensors have the names of the model file.
+
+    Parameters
+    ----------
+    spec
+        What it is made of.
+    seed
+        Of its first weights.
+    dropout
+        What is left out while training.
+    """
+
+    def __init__(self, spec: SetSpec, seed: int = 0, dropout: Dropout | None = None) -> None:
+        super().__init__()
+        self.spec = spec
+        self.dropout = dropout or Dropout()
+        generator = torch.Generator().manual_seed(seed)
+        started = {name: _first(name, shape, generator) for name, shape in spec.shapes().items()}
+        self.weights = nn.ParameterDict(
+            {_key(name): nn.Parameter(t) for name, t in started.items() if not name.startswith("transform.")}
+        )
+
+    def tensor(self, name: str) -> Tensor:
+        """A weight by its name in the file."""
+        weight: Tensor = self.weights[_key(name)]
+        return weight
+
+    def forward(self, x: SetBatch) -> tuple[Tensor, Tensor]:
+        """Position scores and flow scores, (B, n, n) each."""
+        essence, pair = self.encode(x)
+        return self.position_scores(essence), self.flow_scores(essence, pair)
+
+    def describe(self, x: SetBatch) -> tuple[Tensor, Tensor]:
+        """What is known of the items (B, n, inputs) and of each two of them (B, n, n, inputs)."""
+        spec, parts = self.spec, []
+        if spec.plain:
+            columns = list(spec.plain)
+            parts.append(_numbers(x.values[..., columns], x.known[..., columns]))
+        if spec.circle:
+            parts.append(_keys(x, spec))
+        if spec.titles:
+            parts.append(self._titles(x))
+        size = torch.full_like(x.titled, math.log(x.values.shape[1]) / SIZE)[..., None]
+        return torch.cat([*(part[0] for part in parts), size], -1), torch.cat([part[1] for part in parts], -1)
+
+    def encode(self, x: SetBatch) -> tuple[Tensor, Tensor]:
+        """The essence (B, n, d), and what the net over pairs makes of each two items (B, n, n, pair width)."""
+        items, pairs = self.describe(x)
+        pair = self._drop(torch.relu(self._linear("pairs", pairs)))
+        hidden = self._drop(self._linear("input", items))
+        for layer in range(self.spec.layers):
+            at = f"layers.{layer}"
+            bias = self._linear(f"{at}.bias", pair).permute(0, 3, 1, 2) if self.spec.biased else None
+            hidden = hidden + self._drop(self._attention(at, self._norm(f"{at}.before", hidden), bias))
+            inner = self._drop(torch.relu(self._linear(f"{at}.up", self._norm(f"{at}.between", hidden))))
+            hidden = hidden + self._drop(self._linear(f"{at}.down", inner))
+        return self._linear("essence", self._norm("output", hidden)), pair
+
+    def position_scores(self, essence: Tensor) -> Tensor:
+        """How much each item likes each position: (B, n, n)."""
+        basis = torch.from_numpy(position_basis(essence.shape[1])).to(essence)
+        return essence @ (self.tensor("arcs.template").T @ basis)
+
+    def flow_scores(self, essence: Tensor, pair: Tensor) -> Tensor:
+        """How well each item (row) is followed by each other (column): (B, n, n), zero on the diagonal."""
+        before, after = essence @ self.tensor("flow.from"), essence @ self.tensor("flow.to")
+        scores = before @ after.transpose(1, 2) / math.sqrt(self.spec.rank)
+        scores = scores + self._linear("flow.pair", pair)[..., 0]
+        return scores * (1 - torch.eye(scores.shape[-1], device=scores.device))
+
+    def _titles(self, x: SetBatch) -> tuple[Tensor, Tensor]:
+        titled = x.titled[..., None]
+        tokens = self._pool("tokens.vectors", x.tokens, self.tensor("tokens.weights")) * titled
+        grams = self._pool("grams.vectors", x.grams, None) * titled
+        marks = x.marks * titled
+        mean = marks.sum(1, keepdim=True) / titled.sum(1, keepdim=True).clamp(min=1)
+        both = titled[:, :, None] * titled[:, None]
+        pairs = x.pairs * both
+        seen = [pairs.amax(1), pairs.mean(1), pairs.amax(2)]
+        return torch.cat([tokens, grams, marks, (marks - mean) * titled, titled, *seen], -1), torch.cat(
+            [pairs, both], -1
+        )
+
+    def _pool(self, name: str, ids: Tensor, weights: Tensor | None) -> Tensor:
+        there = (ids > 0).float()
+        if self.training and self.dropout.words:
+            there = there * (torch.rand_like(there) >= self.dropout.words)
+        weight = there if weights is None else weights.exp()[ids] * there
+        weight = weight / weight.sum(-1, keepdim=True).clamp(min=1e-6)
+        mean = (weight[..., None, :] @ functional.embedding(ids, self.tensor(name)))[..., 0, :]
+        return functional.dropout(mean, self.dropout.titles, self.training)
+
+    def _attention(self, at: str, x: Tensor, bias: Tensor | None) -> Tensor:
+        count, n, width = x.shape
+        split = self._linear(f"{at}.attention", x).view(count, n, 3, self.spec.heads, -1)
+        query, key, value = split.permute(2, 0, 3, 1, 4)
+        logits = query @ key.transpose(2, 3) / math.sqrt(width // self.spec.heads)
+        weights = self._drop((logits if bias is None else logits + bias).softmax(-1))
+        return self._linear(f"{at}.mixed", (weights @ value).transpose(1, 2).reshape(count, n, width))
+
+    def _linear(self, name: str, x: Tensor) -> Tensor:
+        return functional.linear(x, self.tensor(f"{name}.weight"), self.tensor(f"{name}.bias"))
+
+    def _norm(self, name: str, x: Tensor) -> Tensor:
+        weight = self.tensor(f"{name}.weight")
+        return functional.layer_norm(x, weight.shape, weight, self.tensor(f"{name}.bias"))
+
+    def _drop(self, x: Tensor) -> Tensor:
+        return functional.dropout(x, self.dropout.hidden, self.training)
+
+
+def _numbers(z: Tensor, known: Tensor) -> tuple[Tensor, Tensor]:
+    count = known.sum(1, keepdim=True)
+    mean = (z * known).sum(1, keepdim=True) / count.clamp(min=1)
+    centred = (z - mean) * known
+    deviation = ((centred**2).sum(1, keepdim=True) / count.clamp(min=1)).sqrt()
+    within = centred / deviation.clamp(min=LEAST_DEVIATION)
+    both = known[:, :, None] * known[:, None]
+    wide = (z[:, None] - z[:, :, None]) * both
+    near = (within[:, None] - within[:, :, None]) * both
+    rank = wide.sign().sum(1) / (count - 1).clamp(min=1)
+    items = torch.cat([z * known, within, rank, known], -1)
+    return items, torch.cat([near, near.abs(), wide.abs(), both], -1)
+
+
+def _keys(x: SetBatch, spec: SetSpec) -> tuple[Tensor, Tensor]:
+    column = spec.features.index(spec.circle)
+    pitch, known = x.values[..., column], x.known[..., column]
+    if spec.mode:
+        mode = spec.features.index(spec.mode)
+        pitch = pitch + 3 * x.known[..., mode] * (x.values[..., mode] < 0)
+    angle = pitch * (7 * 2 * math.pi / 12)
+    cos, sin = angle.cos() * known, angle.sin() * known
+    along = cos[:, :, None] * cos[:, None] + sin[:, :, None] * sin[:, None]
+    across = cos[:, :, None] * sin[:, None] - sin[:, :, None] * cos[:, None]
+    both = known[:, :, None] * known[:, None]
+    return torch.stack([cos, sin, known], -1), torch.stack([along, across, both], -1)
+
+
+def _key(name: str) -> str:
+    return name.replace(".", "/")  # torch keeps the dot for itself
+
+
+def _first(name: str, shape: tuple[int, ...], generator: torch.Generator) -> Tensor:
+    """First weights: uniform by the number of inputs for layers, small for vectors, none for what corrects."""
+    if name.endswith((".bias", "weights")) or name.startswith("flow.pair"):
+        return torch.zeros(shape)
+    if len(shape) == 1:
+        return torch.ones(shape)
+    if name.endswith(".vectors"):
+        return torch.randn(shape, generator=generator) * 0.1
+    scale = 1 / math.sqrt(shape[0] if name.startswith("flow.") else shape[1])
+    return (torch.rand(shape, generator=generator) * 2 - 1) * scale * (0.1 if name.startswith("arcs.") else 1.0)

@@ -1,0 +1,488 @@
+"""A direct sequencer to compare with."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from fabula.core.collection import Collection
+from fabula.core.essence import Floats
+from fabula.core.files.atomic import write_whole
+from fabula.core.ordering import Ints
+from fabula.errors import FabulaError, FileError, InputError, ModelError
+from fabula.evaluation.intervals import Interval, bootstrap
+from fabula.media.music.tracks import LOGGED
+from fabula.models.transform import Transform
+from fabula.training.data import ItemPool, Rows, check_collections, fit_transform, make_pool, plan_epoch, take
+from fabula.training.distributed import World, join
+from fabula.training.loop import Learner, Loss, optimise, seed_of
+from fabula.training.trainable import Report
+
+# The net of the direct sequencer: a set encoder without positions, and a decoder that points at the next item.
+
+LONGEST = 20.0  # the paper's longest collection, the unit of a length
+
+
+class SequencerNet(nn.Module):
+    """Given the set of items and those already placed, how likely each of the others comes next.
+
+    Parameters
+    ----------
+    inputs
+        Numbers per item.
+    width, heads, layers
+        Of the transformer; as many layers in the encoder as in the decoder.
+    dropout
+        In every block.
+    """
+
+    def __init__(self, inputs: int, *, width: int, heads: int, layers: int, dropout: float) -> None:
+        super().__init__()
+        self.embed = nn.Linear(2 * inputs, width)
+        self.encoder = nn.ModuleList(TransformerBlock(width, heads, dropout, crossed=False) for _ in range(layers))
+        self.start = nn.Parameter(0.02 * torch.randn(width))
+        self.place = nn.Sequential(nn.Linear(3, width), nn.GELU(), nn.Linear(width, width))
+        self.decoder = nn.ModuleList(TransformerBlock(width, heads, dropout, crossed=True) for _ in range(layers))
+        self.query, self.key = nn.LayerNorm(width), nn.LayerNorm(width)
+        self.point = nn.Linear(width, width, bias=False)
+        nn.init.zeros_(self.point.weight)  # it starts from no opinion
+
+    def encode(self, features: Tensor) -> Tensor:
+        """Items (b, n, f) to what is known of each beside the others, (b, n, width)."""
+        apart = features - features.mean(1, keepdim=True)
+        hidden: Tensor = self.embed(torch.cat([features, apart], dim=2))
+        for block in self.encoder:
+            hidden = block(hidden)
+        return hidden
+
+    def decode(self, items: Tensor, placed: Tensor) -> Tensor:
+        """Logits of the next item at every step; those placed before it have minus infinity.
+
+        Parameters
+        ----------
+        items
+            Shape (b, n, width), from :meth:`encode`.
+        placed
+            Shape (b, m), m < n: the items placed first, second, ...
+
+        Returns
+        -------
+        Shape (b, m + 1, n): step j knows the first j placed items.
+        """
+        b, n, width = items.shape
+        m = placed.shape[1]
+        chosen = items.gather(1, placed.unsqueeze(2).expand(b, m, width))
+        hidden = torch.cat([self.start.expand(b, 1, width), chosen], dim=1) + self.place(
+            self._positions(m + 1, n, items)
+        )
+        for block in self.decoder:
+            hidden = block(hidden, items)
+        logits = self.query(self.point(hidden)) @ self.key(items).transpose(1, 2) / math.sqrt(width)
+        taken = functional.one_hot(placed, n).cumsum(1).bool()  # (b, m, n)
+        taken = torch.cat([torch.zeros(b, 1, n, dtype=torch.bool, device=items.device), taken], dim=1)
+        masked: Tensor = logits.masked_fill(taken, -torch.inf)
+        return masked
+
+    def forward(self, features: Tensor) -> Tensor:
+        """Log likelihood of the order in which the items come, (b,), in nats; features (b, n, f)."""
+        b, n, _ = features.shape
+        truth = torch.arange(n, device=features.device).expand(b, n)
+        steps = self.decode(self.encode(features), truth[:, :-1]).log_softmax(2)  # (b, n, n)
+        return steps.diagonal(dim1=1, dim2=2).sum(1)
+
+    @staticmethod
+    def _positions(steps: int, n: int, like: Tensor) -> Tensor:
+        """Where each step stands: from the start, from the end, and how long the collection is; (steps, 3)."""
+        j = torch.arange(steps, device=like.device, dtype=like.dtype)
+        ends = torch.stack([j, n - 1 - j]) / max(n - 1, 1)
+        return torch.cat([ends.T, torch.full_like(j, n / LONGEST).unsqueeze(1)], dim=1)
+
+
+class TransformerBlock(nn.Module):
+    """Attention among its own, attention to the items where ``crossed``, and two linear layers."""
+
+    def __init__(self, width: int, heads: int, dropout: float, *, crossed: bool) -> None:
+        super().__init__()
+        self.heads, self.dropout, self.crossed = heads, dropout, crossed
+        self.own = nn.Linear(width, 3 * width)
+        self.own_out = nn.Linear(width, width)
+        if crossed:
+            self.ask, self.offer = nn.Linear(width, width), nn.Linear(width, 2 * width)
+            self.cross_out, self.cross_norm = nn.Linear(width, width), nn.LayerNorm(width)
+        self.wide, self.narrow = nn.Linear(width, 2 * width), nn.Linear(2 * width, width)
+        self.own_norm, self.wide_norm = nn.LayerNorm(width), nn.LayerNorm(width)
+
+    def forward(self, hidden: Tensor, items: Tensor | None = None) -> Tensor:
+        """Hidden states (b, m, width); in the decoder no step sees the steps after it."""
+        q, k, v = self.own(self.own_norm(hidden)).chunk(3, dim=2)
+        hidden = hidden + self._drop(self.own_out(self._attend(q, k, v, causal=self.crossed)))
+        if items is not None:
+            k, v = self.offer(items).chunk(2, dim=2)
+            seen = self._attend(self.ask(self.cross_norm(hidden)), k, v, causal=False)
+            hidden = hidden + self._drop(self.cross_out(seen))
+        inner = functional.gelu(self.wide(self.wide_norm(hidden)), approximate="tanh")
+        return hidden + self._drop(self.narrow(inner))
+
+    def _attend(self, q: Tensor, k: Tensor, v: Tensor, *, causal: bool) -> Tensor:
+        b, m, width = q.shape
+        q, k, v = (x.view(b, -1, self.heads, width // self.heads).transpose(1, 2) for x in (q, k, v))
+        seen = functional.scaled_dot_product_attention(q, k, v, is_causal=causal)  # (b, heads, m, width / heads)
+        return seen.transpose(1, 2).reshape(b, m, width)
+
+    def _drop(self, x: Tensor) -> Tensor:
+        return functional.dropout(x, self.dropout, self.training)
+
+
+# A direct sequencer to compare with: a small transformer that, item by item, predicts what comes next.
+
+_AT_ONCE = 1 << 13  # items scored together, beams counted
+
+
+@dataclass(frozen=True)
+class SequencerConfig:
+    """How the direct sequencer is made and trained.
+
+    Examples
+    --------
+    >>> SequencerConfig(epochs=3).width
+    64
+    """
+
+    features: tuple[str, ...] = ()  # none: all that the first collection has
+    logged: tuple[str, ...] = LOGGED
+    bound: float = 4.0  # the most deviations from the mean that are seen; 0: any
+    width: int = 64
+    heads: int = 4
+    layers: int = 2
+    dropout: float = 0.1
+    feature_noise: float = 0.1  # deviation of noise on the standardised features
+    subsequences: float = 0.5  # part of the batches cut to random order-preserving subsequences
+    shortest: float = 0.5
+    batch: int = 64
+    learning_rate: float = 2e-3
+    decay: float = 1e-2
+    warmup: float = 0.1
+    clip: float = 1.0
+    epochs: int = 12
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("width", "heads", "layers", "batch"):
+            if getattr(self, name) < 1:
+                raise InputError(f"sequencer setting {name!r} must be at least 1; got {getattr(self, name)!r}")
+        if self.width % self.heads:
+            raise InputError(f"width must be a multiple of heads; got {self.width} and {self.heads}")
+        if self.epochs < 0 or not 0 <= self.dropout < 1 or not self.learning_rate > 0:
+            raise InputError(
+                "a sequencer needs epochs of 0 or more, a dropout from 0 to below 1 and a learning rate above 0; "
+                f"got {self.epochs}, {self.dropout} and {self.learning_rate}"
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class Sequencer:
+    """A trained direct sequencer.
+
+    Attributes
+    ----------
+    net, transform, config
+        What it is made of.
+    bits
+        What it tells about the order of the validation collections, mean over them.
+    history
+        The same after each epoch; the first is before any training, 0 bits.
+    """
+
+    net: SequencerNet
+    transform: Transform
+    config: SequencerConfig
+    bits: float
+    history: tuple[float, ...] = field(repr=False)
+
+
+def train_sequencer(
+    collections: Sequence[Collection],
+    validation: Sequence[Collection],
+    config: SequencerConfig | None = None,
+    *,
+    device: str = "auto",
+    progress: Callable[[int, int, float], None] | None = None,
+) -> Sequencer:
+    """Train the direct sequencer to predict the next item.
+
+    Parameters
+    ----------
+    collections, validation
+        Ordered collections of 2 items or more; those of validation decide which epoch is kept.
+    config
+        How.
+    device
+        ``"auto"`` (a GPU if there is one), ``"cpu"`` or ``"cuda"``.
+    progress
+        Called as ``progress(epoch, epochs, bits)``.
+
+    Examples
+    --------
+    >>> from fabula.core.collection import Item
+    >>> rows = np.sort(np.random.default_rng(0).normal(size=(60, 4, 1)), axis=1)  # every collection rises
+    >>> albums = [Collection(str(i), [Item(str(j)) for j in range(4)], row, ["energy"]) for i, row in enumerate(rows)]
+    >>> small = SequencerConfig(width=16, layers=1, epochs=30, batch=16, learning_rate=1e-2)
+    >>> made = train_sequencer(albums[:50], albums[50:], small, device="cpu")
+    >>> made.bits > 1
+    True
+    >>> sequence(made, albums[0].reordered([2, 0, 3, 1]))
+    array([1, 3, 0, 2])
+    """
+    how = config or SequencerConfig()
+    check_collections(collections, role="training")
+    check_collections(validation, role="validation")
+    transform = fit_transform(collections, tuple(how.features or collections[0].feature_names), how.logged, how.bound)
+    with join(device) as world:
+        pool, held_out = (make_pool(part, transform, world.device) for part in (collections, validation))
+        learner = SequencerLearner(pool, held_out, how, transform, world)
+        run = optimise(learner, progress=None if progress is None else _tell(progress))
+    history = (0.0, *(epoch.bits["order"] for epoch in run.history))
+    return Sequencer(run.best_net(), transform, how, max(history), history)
+
+
+def _tell(progress: Callable[[int, int, float], None]) -> Report:
+    return lambda epoch: progress(epoch.epoch, epoch.epochs, epoch.bits["order"])
+
+
+def sequence(model: Sequencer, collection: Collection, beam: int = 8) -> Ints:
+    """The likeliest ordering of a collection that a beam search finds; it does not depend on the order given.
+
+    Equal items keep their order.
+    """
+    return sequence_all(model, [collection], beam)[0]
+
+
+def sequence_all(model: Sequencer, collections: Sequence[Collection], beam: int = 8) -> list[Ints]:
+    """Orderings of many collections, those of one length searched together.
+
+    Parameters
+    ----------
+    model
+        From :func:`train_sequencer`.
+    collections
+        With the features it was trained on.
+    beam
+        How many beginnings are kept at each step; 1 takes the likeliest next item each time.
+    """
+    if beam < 1:
+        raise InputError(f"a beam keeps at least 1 beginning; got {beam}")
+    out: list[Ints] = [np.zeros(len(c), dtype=np.intp) for c in collections]
+    for rows, features in _by_length(model, collections, beam):
+        for row, ordering in zip(rows, _beam_search(model.net, features, beam), strict=True):
+            out[row] = ordering
+    return out
+
+
+def log_likelihoods(model: Sequencer, collections: Sequence[Collection]) -> Floats:
+    """Log likelihood of the order in which the items of each collection come, in nats; shape (collections,)."""
+    out = np.zeros(len(collections))
+    with torch.no_grad():
+        for rows, features in _by_length(model, collections, 1):
+            out[rows] = model.net(features).double().cpu().numpy()
+    return out
+
+
+def information_bits(model: Sequencer, collections: Sequence[Collection]) -> Interval:
+    """Bits the sequencer tells about the order of collections, with their 95 % interval.
+
+    Without negatives there is no ceiling at log2 N; the mean of log2 n! is the only one.
+    """
+    chance = np.array([math.lgamma(len(c) + 1) for c in collections])
+    return bootstrap((log_likelihoods(model, collections) + chance) / math.log(2), np.random.default_rng(0))
+
+
+def _by_length(model: Sequencer, collections: Sequence[Collection], beam: int) -> Iterator[tuple[list[int], Tensor]]:
+    """Collections of one length together, some at a time: their numbers, and their features (b, n, f)."""
+    device = model.net.start.device
+    groups: dict[int, list[int]] = {}
+    for number, collection in enumerate(collections):
+        groups.setdefault(len(collection), []).append(number)
+    for n, members in groups.items():
+        size = max(1, _AT_ONCE // (n * beam))
+        for start in range(0, len(members), size):
+            rows = members[start : start + size]
+            values = [model.transform.apply(collections[i].columns(model.transform.feature_names)) for i in rows]
+            stacked = np.stack(values).astype(np.float32).reshape(len(rows), n, -1)
+            yield rows, torch.from_numpy(stacked).to(device)
+
+
+@torch.no_grad()
+def _beam_search(net: SequencerNet, features: Tensor, beam: int) -> Ints:
+    """Features (b, n, f) to orderings (b, n)."""
+    b, n, _ = features.shape
+    net.eval()
+    items = net.encode(features)
+    placed = torch.zeros(b, 1, 0, dtype=torch.long, device=features.device)  # (b, beams, m)
+    scores = torch.zeros(b, 1, device=features.device)
+    for _ in range(n):
+        beams, m = placed.shape[1:]
+        known = items.repeat_interleave(beams, dim=0)
+        steps = net.decode(known, placed.reshape(b * beams, m))[:, -1].log_softmax(1)  # (b * beams, n)
+        total = (scores.unsqueeze(2) + steps.view(b, beams, n)).flatten(1)
+        scores, best = total.topk(min(beam, beams * (n - m)), dim=1)
+        kept = placed.gather(1, (best // n).unsqueeze(2).expand(-1, -1, m))
+        placed = torch.cat([kept, (best % n).unsqueeze(2)], dim=2)
+    return np.asarray(placed[:, 0].cpu().numpy(), dtype=np.intp)
+
+
+def make_net(config: SequencerConfig, transform: Transform) -> SequencerNet:
+    """The net a config describes, for items of the transform's shape."""
+    return SequencerNet(
+        math.prod(transform.item_shape),
+        width=config.width,
+        heads=config.heads,
+        layers=config.layers,
+        dropout=config.dropout,
+    )
+
+
+class SequencerLearner(Learner):
+    """Predicting the next item: the likelihood of the true order, best by what it tells about that of validation."""
+
+    averages = False
+    size = 1
+
+    def __init__(
+        self, pool: ItemPool, validation: ItemPool, config: SequencerConfig, transform: Transform, world: World
+    ) -> None:
+        self.pool, self.validation, self.config, self.transform, self.world = pool, validation, config, transform, world
+        self.epochs, self.clip = config.epochs, config.clip
+        self._planning = torch.Generator().manual_seed(seed_of(config.seed, 1))
+        self._drawing = torch.Generator(pool.device).manual_seed(seed_of(config.seed, 2))
+
+    def make_net(self) -> nn.Module:
+        """The net, its weights by the seed."""
+        torch.manual_seed(seed_of(self.config.seed, 0))
+        return make_net(self.config, self.transform)
+
+    def start(self, net: nn.Module) -> tuple[nn.Module, dict[str, float]]:
+        """The net before any training tells nothing."""
+        return net, {"order": 0.0}
+
+    def make_optimizer(self, net: nn.Module) -> torch.optim.Optimizer:
+        """AdamW."""
+        return torch.optim.AdamW(net.parameters(), lr=self.config.learning_rate, weight_decay=self.config.decay)
+
+    def plan(self, epoch: int) -> list[Rows]:
+        """Every collection once."""
+        how = self.config
+        return plan_epoch(self.pool, how.batch, self._planning, subsequences=how.subsequences, shortest=how.shortest)
+
+    def loss(self, net: nn.Module, batch: Rows) -> Loss:
+        """Minus the log likelihood of the true order by its length, with noise on the features."""
+        features = take(self.pool, batch, self._drawing).flatten(2)
+        noise = torch.randn(features.shape, device=features.device, generator=self._drawing)
+        return Loss(-(net(features + self.config.feature_noise * noise).mean() / batch.kept))
+
+    def rate(self, step: int, steps: int) -> float:
+        """A linear rise, then down along a cosine."""
+        done, config = step / (steps + 1), self.config
+        rise = min(1.0, done / config.warmup) if config.warmup else 1.0
+        return config.learning_rate * rise * (0.5 + 0.5 * math.cos(math.pi * done))
+
+    @torch.no_grad()
+    def bits(self, net: nn.Module) -> dict[str, float]:
+        """Mean over collections of log2 n! + log2 p(true order)."""
+        net.eval()
+        total, pool = 0.0, self.validation
+        for length, chosen in pool.parts(max(1, _AT_ONCE // max(pool.by_length))):
+            likelihoods = net(pool.whole(chosen, length)["values"].flatten(2))
+            total += float(likelihoods.sum()) + len(chosen) * math.lgamma(length + 1)
+        return {"order": total / len(pool) / math.log(2)}
+
+
+# The file of a direct sequencer: safetensors, its header says what it is.
+
+FORMAT = "fabula-sequencer"
+VERSION = 1
+
+
+def save_sequencer(path: str | Path, model: Sequencer) -> Path:
+    """Write a direct sequencer, whole or not at all."""
+    from safetensors.torch import save
+
+    transform = model.transform
+    document = {
+        "format": FORMAT,
+        "version": VERSION,
+        "config": asdict(model.config),
+        "features": {
+            "names": list(transform.feature_names), "logged": list(transform.logged),
+            "mean": transform.mean.tolist(), "deviation": transform.deviation.tolist(), "bound": transform.bound,
+        },
+        "bits": model.bits,
+        "history": list(model.history),
+    }  # fmt: skip
+    tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in model.net.state_dict().items()}
+    return write_whole(path, save(tensors, metadata={"fabula": json.dumps(document)}))
+
+
+def load_sequencer(path: str | Path, *, device: str = "cpu") -> Sequencer:
+    """Read what :func:`save_sequencer` wrote.
+
+    Raises
+    ------
+    FileError
+        When the file cannot be read.
+    ModelError
+        When it is not a sequencer, is newer than this fabula, or its tensors do not fit its configuration.
+    """
+    from safetensors.torch import load
+
+    try:
+        content = Path(path).read_bytes()
+    except OSError as error:
+        raise FileError(f"{path}: cannot be read ({error.strerror or error})") from error
+    document = _document(path, content)
+    try:
+        config = SequencerConfig(**_settings(document["config"]))
+        said = document["features"]
+        transform = Transform(
+            tuple(said["names"]),
+            tuple(said["logged"]),
+            np.array(said["mean"]),
+            np.array(said["deviation"]),
+            said["bound"],
+        )
+        net = make_net(config, transform)
+        net.load_state_dict(load(content))
+        return Sequencer(
+            net.to(torch.device(device)).eval(), transform, config, float(document["bits"]), tuple(document["history"])
+        )
+    except (FabulaError, KeyError, TypeError, ValueError, RuntimeError) as error:
+        raise ModelError(f"{path}: is a broken sequencer ({' '.join(str(error).split())[:200]})") from error
+
+
+def _document(path: str | Path, content: bytes) -> dict[str, Any]:
+    """The header's own words, checked for kind and version."""
+    try:
+        size = int.from_bytes(content[:8], "little")
+        header = json.loads(content[8 : 8 + size])
+        document = json.loads(header["__metadata__"]["fabula"])
+        kind, version = document["format"], document["version"]
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise ModelError(f"{path}: is not a sequencer file of fabula") from error
+    if kind != FORMAT:
+        raise ModelError(f"{path}: is a {kind}, not a {FORMAT}")
+    if version != VERSION:
+        raise ModelError(f"{path}: sequencer version {version!r}; this fabula reads version {VERSION}")
+    return dict(document)
+
+
+def _settings(values: dict[str, Any]) -> dict[str, Any]:
+    known = {each.name for each in fields(SequencerConfig)}
+    return {name: tuple(v) if isinstance(v, list) else v for name, v in values.items() if name in known}

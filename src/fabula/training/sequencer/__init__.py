@@ -1,1 +1,0 @@
-"""A direct sequencer to compare with."""

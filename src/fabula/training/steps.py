@@ -1,0 +1,536 @@
+"""Training a model of measures and pairs: the weights under which the true orders of collections are likeliest.
+
+Texts: arcs over what each item has, flow and reach over all pairs. The likelihood of an ordering has a denominator
+over n! orderings; its gradient needs only what orderings drawn from the model have on average, and those come from
+Markov chains that walk on from step to step while the weights change (persistent contrastive divergence: Tieleman,
+2008). Neighbours alone, as of pictures: few weights, found by InfoNCE against random orderings, a convex problem.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, cast
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from fabula.core.energy import ALWAYS, FUNCTIONS, KERNELS, Energy, position_basis, sum_pairs
+from fabula.core.essence import Floats
+from fabula.core.ordering import Ints
+from fabula.core.sampling import Walk
+from fabula.errors import InputError
+from fabula.evaluation.information import Information, summarise_bits
+from fabula.training.checkpoint import Progress
+from fabula.training.config import StepRecipe
+from fabula.training.distributed import World
+from fabula.training.loop import Learner, Loss, optimise
+from fabula.training.loss import info_nce
+from fabula.training.nets.loglinear import LoglinearNet
+from fabula.training.trainable import NOISE, ORDERS, Report, Trained
+
+WINDOWS = ((20, 12), (10, 15))  # items in a window, and items from one to the next
+LONGEST = 80  # items of a whole collection
+RIDGE = 1e-4  # on weights that nothing holds
+NEGATIVES = 31  # beside each true order, where bits of neighbours are told; the ceiling is 5
+DRAWS = 8  # of them, whose mean is told
+FOLDS = 10
+HOLD = 256.0  # by the number of collections: how firmly weights are held near to known ones; chosen on series set aside
+_NEARLY = 0.8  # of the size of the largest, for an example to walk with it
+_TOGETHER = 1_500_000  # numbers in the tables of what walks together
+_ALONE = World(0, 1, torch.device("cpu"))
+
+
+@dataclass(frozen=True, eq=False)
+class Example:
+    """Some items in their true order: a whole collection, or a window of it, as if there were no other items.
+
+    Attributes
+    ----------
+    standing
+        Shape (n, f): how far each item stands out, as the encoder of measures says it.
+    pairs
+        Shape (k, n, n): the tables over all pairs.
+    group
+        Who made it: what belongs together when collections are set aside or drawn again.
+    """
+
+    standing: Floats
+    pairs: NDArray[np.floating]
+    group: str = ""
+
+    def __len__(self) -> int:
+        return len(self.standing)
+
+    def reorder(self, ordering: Ints) -> Example:
+        """The same items in another order, taken for the true one."""
+        return Example(self.standing[ordering], self.pairs[:, ordering][:, :, ordering], self.group)
+
+
+def spans(n: int, rng: np.random.Generator) -> list[range]:
+    """Which rows of a collection of n items make examples: all of them, and windows.
+
+    Examples
+    --------
+    >>> [(span.start, span.stop) for span in spans(21, np.random.default_rng(0))][0]
+    (0, 21)
+    """
+    found = [range(n)] if n <= LONGEST else []
+    for length, stride in WINDOWS:
+        first = int(rng.integers(0, 5))
+        found += [range(start, start + length) for start in range(first, n - length + 1, stride) if length < n]
+    return found
+
+
+def shuffle(examples: Sequence[Example], rng: np.random.Generator) -> list[Example]:
+    """The same with their items in a random order: a control, of which nothing may be known."""
+    return [one.reorder(rng.permutation(len(one))) for one in examples]
+
+
+def noise(examples: Sequence[Example], rng: np.random.Generator) -> list[Example]:
+    """The same with random numbers for what was measured: a control, of which nothing may be known."""
+    return [
+        Example(rng.standard_normal(one.standing.shape), rng.standard_normal(one.pairs.shape), one.group)
+        for one in examples
+    ]
+
+
+SPOIL = {NOISE: noise, ORDERS: shuffle}  # the controls
+
+
+def bits_of(
+    examples: Sequence[Example], scores: Callable[[Example, Ints], Floats], *, negatives: int, rng: np.random.Generator
+) -> Floats:
+    """Information about the order, in bits, of each of some examples: at most log2(negatives + 1). Shape (c,).
+
+    It is log2(N) + log2(share of the true order's likelihood among its N - 1 random negatives' and its own).
+
+    Parameters
+    ----------
+    scores
+        From an example and orderings (r, n) to their scores (r,), such as :meth:`Weights.score`.
+    """
+    found = []
+    for one in examples:
+        n = len(one)
+        most = max(1, 2_000_000 // (n * n))  # at once, for the memory
+        counts = [min(most, negatives - start) for start in range(0, negatives, most)]
+        others = np.concatenate([scores(one, np.argsort(rng.random((count, n)), axis=1)) for count in counts])
+        lead = np.append(others - scores(one, np.arange(n)[np.newaxis]), 0.0)
+        found.append(np.log2(negatives + 1) - np.logaddexp.reduce(lead) / np.log(2))
+    return np.array(found)
+
+
+@dataclass(frozen=True, eq=False)
+class Weights:
+    """``arcs``, shape (f, 12), and ``reach``, shape (k, 7)."""
+
+    arcs: Floats
+    reach: Floats
+
+    @classmethod
+    def of(cls, flat: Floats, one: Example) -> Weights:
+        """Weights in a row, (f * 12 + k * 7,), for examples such as one."""
+        f, k = one.standing.shape[1], len(one.pairs)
+        return cls(flat[: f * FUNCTIONS].reshape(f, FUNCTIONS), flat[f * FUNCTIONS :].reshape(k, KERNELS))
+
+    def energy_of(self, one: Example) -> Energy:
+        """What every ordering of an example scores."""
+        at = one.standing @ self.arcs @ position_basis(len(one)).astype(np.float64)
+        return Energy(at, reach=np.tensordot(self.reach.T, one.pairs, axes=1))
+
+    def score(self, one: Example, orderings: Ints) -> Floats:
+        """Scores (r,) of orderings (r, n) of an example."""
+        return np.asarray(self.energy_of(one).score(orderings))
+
+
+@dataclass(frozen=True, eq=False)
+class StepTraining:
+    """Examples and a recipe for a model of measures and pairs; held out are whole collections.
+
+    Attributes
+    ----------
+    export
+        Makes the model of the weights, and of what is known of those held out.
+    negatives, jobs
+        Random orders beside each true one where bits are told; processes side by side.
+    """
+
+    examples: Sequence[Example]
+    held_out: Sequence[Example]
+    config: StepRecipe
+    export: Callable[[Weights, Information], Any]
+    negatives: int = 1023
+    jobs: int = 1
+    controls: tuple[str, ...] = (NOISE, ORDERS)
+
+    def control(self, name: str) -> StepTraining:
+        """The same with noise for what was measured, or with shuffled orders."""
+        rng = np.random.default_rng((self.config.seed, len(name)))
+        train, held = (SPOIL[name](part, rng) for part in (self.examples, self.held_out))
+        return replace(self, examples=train, held_out=held)
+
+    def train(self, *, progress: Report | None = None) -> Trained:
+        """Learn the weights; measure all scorers together on what is held out."""
+        weights = learn_weights(self.examples, self.config, jobs=self.jobs, progress=progress)
+        bits = bits_of(self.held_out, weights.score, negatives=self.negatives, rng=np.random.default_rng(0))
+        info = summarise(bits, self.held_out, self.negatives)
+        return Trained(self.export(weights, info), {"arcs + flow + reach": info}, [], self.config)
+
+
+def summarise(bits: Floats, examples: Sequence[Example], negatives: int, draws: int = 1) -> Information:
+    """Bits (c,) of examples with the interval of their mean over those who made them."""
+    lengths = np.array([len(one) for one in examples])
+    groups = [one.group for one in examples]
+    return summarise_bits(bits, lengths, groups, np.random.default_rng(0), negatives, draws)
+
+
+def learn_weights(
+    examples: Sequence[Example], recipe: StepRecipe, *, jobs: int = 1, progress: Report | None = None
+) -> Weights:
+    """The weights under which the true orders of examples are likeliest.
+
+    Parameters
+    ----------
+    examples
+        Of the same features and pairs.
+    recipe
+        How.
+    jobs
+        Processes side by side; the result is the same with any number.
+    progress
+        Called after each step, which is an epoch here.
+
+    Examples
+    --------
+    >>> up = Example(np.linspace(-1.5, 1.5, 8)[:, np.newaxis], np.zeros((0, 8, 8)))
+    >>> weights = learn_weights([up] * 8, StepRecipe(steps=20, batch=8))
+    >>> bool(bits_of([up], weights.score, negatives=31, rng=np.random.default_rng(0))[0] > 2)
+    True
+    """
+    with ExitStack() as stack:
+        run: Callable[..., Any] = map
+        if jobs > 1:
+            pool = ProcessPoolExecutor(jobs, initializer=_keep, initargs=(examples,))
+            run = stack.enter_context(pool).map
+        learner = ChainLearner(examples, recipe, run)
+        net = optimise(learner, progress=progress).best_net()
+    return Weights.of(net.array / learner.scale, examples[0])
+
+
+class ChainLearner(Learner):
+    """Maximum likelihood of the true orders, held against orders that chains draw from the model itself.
+
+    An epoch is one step; there is no validation, and what is kept is the mean of the weights over the last quarter.
+    The weights are in units of their sums' deviation between random orders.
+    """
+
+    size = 1
+    clip = 0.0
+    world = _ALONE
+
+    def __init__(self, examples: Sequence[Example], recipe: StepRecipe, run: Callable[..., Any] = map) -> None:
+        self.examples, self.recipe, self._run = examples, recipe, run
+        self.epochs = recipe.steps
+        self._rng = np.random.default_rng(recipe.seed)
+        self.scale = _scales(examples, self._rng)
+        self._varying = _varying(examples[0])
+        self._orders = [np.argsort(self._rng.random((recipe.chains, len(one))), axis=1) for one in examples]
+        _keep(examples)
+
+    def make_net(self) -> nn.Module:
+        """All weights zero."""
+        return LoglinearNet(np.zeros(len(self.scale)))
+
+    def make_optimizer(self, net: nn.Module) -> torch.optim.Optimizer:
+        """Adam with a short memory."""
+        return torch.optim.Adam(net.parameters(), betas=(0.8, 0.98), eps=1e-4)
+
+    def rate(self, step: int, steps: int) -> float:
+        """Even for half of the steps, then down to a fiftieth."""
+        done = (step - 1) / steps
+        return self.recipe.learning_rate * (1.0 if done < 0.5 else 2 * (1 - done) + 0.02)
+
+    def follow(self, step: int, steps: int) -> float:
+        """The mean of the last quarter."""
+        return 1 / max(1, step - int(np.ceil(0.75 * steps)))
+
+    def plan(self, epoch: int) -> list[tuple[int, Ints]]:
+        """One batch: the number of the step, and which examples."""
+        return [(epoch, self._rng.permutation(len(self.examples))[: self.recipe.batch])]
+
+    def loss(self, net: nn.Module, batch: tuple[int, Ints]) -> Loss:
+        """What drawn orders score more than true ones, and the penalty; its gradient is that of the likelihood."""
+        step, chosen = batch
+        flat = cast(LoglinearNet, net).array / self.scale
+        packs = list(_packs(chosen.tolist(), [len(one) for one in self.examples]))
+        walk = partial(_walk, Weights.of(flat, self.examples[0]))
+        seeds = [(self.recipe.seed, step, number) for number in range(len(packs))]
+        total = np.zeros(len(flat))
+        for pack, (gap, orders) in zip(
+            packs, self._run(walk, packs, [[self._orders[i] for i in pack] for pack in packs], seeds), strict=True
+        ):
+            total += gap
+            for i, order in zip(pack, orders, strict=True):
+                self._orders[i] = order
+        gap = np.where(self._varying, total / self.scale / len(chosen), 0.0)
+        weights = cast(LoglinearNet, net).weights
+        return Loss(self.recipe.penalty * weights.square().sum() - net(torch.from_numpy(gap)))
+
+
+_HELD: list[Sequence[Example]] = []  # of this process
+
+
+def _keep(examples: Sequence[Example]) -> None:
+    """Keep the examples of a training in this process."""
+    _HELD[:] = [examples]
+
+
+def _walk(
+    weights: Weights, pack: Sequence[int], orders: Sequence[Ints], seed: tuple[int, ...]
+) -> tuple[Floats, list[Ints]]:
+    """Let the chains of some examples walk on: what the true orders have more than those drawn, and these."""
+    examples, chains = [_HELD[0][i] for i in pack], len(orders[0])
+    walk = Walk([weights.energy_of(one) for one in examples], chains)
+    start = np.concatenate([_fill(own, walk.n) for own in orders])
+    walked = walk.round(start, 1.0, np.random.default_rng(seed)).reshape(len(pack), chains, walk.n)
+    found = [own[:, : len(one)] for own, one in zip(walked, examples, strict=True)]
+    total = np.zeros(weights.arcs.size + weights.reach.size)
+    for one, own in zip(examples, found, strict=True):
+        sums = sums_of(one, np.concatenate([np.arange(len(one))[np.newaxis], own]))
+        total += sums[0] - sums[1:].mean(axis=0)
+    return total, found
+
+
+def _packs(chosen: Sequence[int], sizes: Sequence[int]) -> Iterator[list[int]]:
+    """Examples that walk together: of nearly the same size, and not too many for the memory."""
+    pack: list[int] = []
+    for i in sorted(chosen, key=lambda i: -sizes[i]):
+        most = sizes[pack[0]] if pack else 0
+        if pack and (sizes[i] < _NEARLY * most or (len(pack) + 1) * most**3 > _TOGETHER):
+            yield pack
+            pack = []
+        pack.append(i)
+    if pack:
+        yield pack
+
+
+def _fill(orders: Ints, n: int) -> Ints:
+    """Orderings filled up to n items with some that stay at the end."""
+    more = np.arange(orders.shape[1], n)
+    return np.concatenate([orders, np.broadcast_to(more, (len(orders), len(more)))], axis=1)
+
+
+def sums_of(one: Example, orderings: Ints) -> Floats:
+    """What the weights are multiplied with, for each of some orderings (r, n): shape (r, f * 12 + k * 7)."""
+    reach = sum_pairs(one.pairs, orderings)
+    return np.concatenate([_arc_sums(one, orderings), reach.reshape(len(orderings), -1)], axis=1)
+
+
+def _arc_sums(one: Example, orderings: Ints) -> Floats:
+    basis = position_basis(len(one)).astype(np.float64)  # (12, n)
+    arcs = np.einsum("rnf,bn->rfb", one.standing[orderings], basis, optimize=True)
+    return np.asarray(arcs.reshape(len(orderings), -1))
+
+
+def _varying(one: Example) -> NDArray[np.bool_]:
+    """Which weights matter: a table that is the same both ways adds up to the same in every order."""
+    even = np.array([np.allclose(table, table.T, atol=1e-6) for table in one.pairs], dtype=bool)
+    found = np.ones((len(one.pairs), KERNELS), dtype=bool)
+    found[even, ALWAYS] = False
+    return np.concatenate([np.ones(one.standing.shape[1] * FUNCTIONS, dtype=bool), found.ravel()])
+
+
+def _scales(examples: Sequence[Example], rng: np.random.Generator) -> Floats:
+    """How much the sums differ between random orders, in deviations."""
+    some = [examples[i] for i in rng.permutation(len(examples))[:200]]
+    two = [np.stack([rng.permutation(len(one)) for _ in range(2)]) for one in some]
+    differences = [np.diff(sums_of(one, orders), axis=0) for one, orders in zip(some, two, strict=True)]
+    spread: Floats = np.asarray(np.concatenate(differences).std(axis=0))
+    arcs = examples[0].standing.shape[1] * FUNCTIONS
+    for part in (slice(0, arcs), slice(arcs, None)):
+        if spread[part].size:
+            spread[part] = np.maximum(spread[part], 0.02 * spread[part].max() + 1e-6)
+    return spread
+
+
+def learn_neighbours(
+    examples: Sequence[Example],
+    *,
+    negatives: int,
+    penalty: float,
+    rng: np.random.Generator,
+    near: Floats | None = None,
+    hold: float = RIDGE,
+) -> Floats:
+    """The weights of arcs and of flow between neighbours: shape (f * 12 + k,), arcs first.
+
+    They minimise the mean of -log(share of the true order's likelihood among its negatives') plus the penalty times
+    the squares of the weights of arcs: a convex problem.
+
+    Parameters
+    ----------
+    examples
+        Of the same features and pairs.
+    negatives
+        Random orderings beside each true one.
+    penalty
+        On arcs; flow has so few weights that it needs none where collections are many.
+    near, hold
+        Weights of flow, shape (k,), that the learned ones are held near to, and how firmly; by default hardly, to none.
+    rng
+        Draws the orderings.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> up = Example(np.linspace(-1.5, 1.5, 8)[:, np.newaxis], np.zeros((0, 8, 8)))
+    >>> weights = learn_neighbours([up] * 20, negatives=15, penalty=0.01, rng=rng)
+    >>> bool(bits_of([up] * 20, neighbour_scores(weights), negatives=15, rng=rng).mean() > 3)
+    True
+    """
+    sums = [neighbour_sums(one, np.argsort(rng.random((negatives, len(one))), axis=1)) for one in examples]
+    arcs = examples[0].standing.shape[1] * FUNCTIONS
+    ridge, centre = np.full(sums[0].shape[1], hold), np.zeros(sums[0].shape[1])
+    ridge[:arcs] = penalty
+    if near is not None:
+        centre[arcs:] = near
+    net: LoglinearNet = optimise(ConvexLearner(np.stack(sums), ridge, centre)).best_net()
+    return net.array
+
+
+class ConvexLearner(Learner):
+    """InfoNCE against orders drawn once, by L-BFGS: one batch, one step that searches until it is done.
+
+    Parameters
+    ----------
+    sums
+        Shape (c, r, w): what each ordering has, the true one first.
+    ridge, centre
+        Shape (w,) each: how firmly each weight is held near to what.
+    """
+
+    epochs, size, clip, averages = 1, 1, 0.0, False
+    world = _ALONE
+
+    def __init__(self, sums: Floats, ridge: Floats, centre: Floats) -> None:
+        self._centre = centre
+        self._held = [torch.from_numpy(array) for array in (sums, ridge, centre)]
+
+    def make_net(self) -> nn.Module:
+        """The weights that the learned ones are held near to."""
+        return LoglinearNet(self._centre)
+
+    def make_optimizer(self, net: nn.Module) -> torch.optim.Optimizer:
+        """L-BFGS with a search along each line."""
+        return torch.optim.LBFGS(net.parameters(), max_iter=200, line_search_fn="strong_wolfe")
+
+    def plan(self, epoch: int) -> list[None]:
+        """All at once."""
+        return [None]
+
+    def loss(self, net: nn.Module, batch: None) -> Loss:
+        """Mean InfoNCE, and the ridge."""
+        sums, ridge, centre = self._held
+        away: Tensor = cast(LoglinearNet, net).weights - centre
+        return Loss(info_nce(net(sums)).mean() + (ridge * away.square()).sum())
+
+
+def neighbour_sums(one: Example, orderings: Ints) -> Floats:
+    """Sums over positions and over neighbours of the true order and of orderings (r, n): (r + 1, f * 12 + k)."""
+    orders = np.concatenate([np.arange(len(one))[np.newaxis], orderings])
+    flow = one.pairs[:, orders[:, :-1], orders[:, 1:]].sum(axis=2).T  # (r + 1, k)
+    return np.concatenate([_arc_sums(one, orders), flow], axis=1)
+
+
+def neighbour_scores(weights: Floats) -> Callable[[Example, Ints], Floats]:
+    """How weights (f * 12 + k,) score orderings, for :func:`bits_of`."""
+    return lambda one, orderings: np.asarray(neighbour_sums(one, orderings)[1:] @ weights)
+
+
+@dataclass(frozen=True, eq=False)
+class NeighbourTraining:
+    """Examples of which the flow between neighbours is learned; each maker's are set aside in turn.
+
+    Attributes
+    ----------
+    negatives, seed
+        Random orders beside each true one in training; of everything drawn.
+    near
+        Weights of a known model, (k,), that the learned ones are held near to, the more firmly the fewer examples.
+    export
+        Makes the model of the weights and of what was found.
+    """
+
+    examples: Sequence[Example]
+    export: Callable[[Floats, Crossed], Any]
+    negatives: int = 127
+    seed: int = 0
+    near: Floats | None = None
+    controls: tuple[str, ...] = (NOISE, ORDERS)
+
+    def control(self, name: str) -> NeighbourTraining:
+        """The same with noise for what was measured, or with shuffled orders."""
+        rng = np.random.default_rng((self.seed, len(name)))
+        return replace(self, examples=SPOIL[name](self.examples, rng))
+
+    def train(self, *, progress: Report | None = None) -> Trained:
+        """Learn the weights of all, and measure with each maker's collections set aside."""
+        found = self._cross(progress)
+        info = summarise(found.bits, self.examples, NEGATIVES, DRAWS)
+        model = self.export(self._learn(self.examples), found)
+        return Trained(model, {"flow": info}, [], {"seed": self.seed, "negatives": self.negatives})
+
+    def _learn(self, examples: Sequence[Example]) -> Floats:
+        rng = np.random.default_rng(self.seed)
+        hold = RIDGE if self.near is None else HOLD / len(examples)
+        return learn_neighbours(examples, negatives=self.negatives, penalty=0.0, rng=rng, near=self.near, hold=hold)
+
+    def _cross(self, progress: Report | None) -> Crossed:
+        """What is known of each under weights learned from other makers, and under the known ones."""
+        makers = sorted({one.group for one in self.examples})
+        if len(makers) < 2:
+            raise InputError("collections of at least two makers are needed, so that some can be set aside")
+        np.random.default_rng(self.seed).shuffle(makers)
+        fold = {maker: k % FOLDS for k, maker in enumerate(makers)}
+        count = min(FOLDS, len(makers))
+        bits, beaten, known = np.zeros((3, len(self.examples)))
+        for k in range(count):
+            held = [i for i, one in enumerate(self.examples) if fold[one.group] == k]
+            weights = self._learn([one for one in self.examples if fold[one.group] != k])
+            own = [self.examples[i] for i in held]
+            bits[held] = _mean_bits(own, weights, (self.seed, k))
+            known[held] = 0.0 if self.near is None else _mean_bits(own, self.near, (self.seed, k))
+            beaten[held] = [share_beaten(one, weights, np.random.default_rng((self.seed, k))) for one in own]
+            if progress is not None:
+                progress(Progress(k + 1, count, 0.0, {}, 0.0))
+        return Crossed(bits, beaten, known, [one.group for one in self.examples])
+
+
+@dataclass(frozen=True, eq=False)
+class Crossed:
+    """Of each example, set aside: bits, the share of shuffles beaten, bits under known weights (0: none), its maker."""
+
+    bits: Floats
+    beaten: Floats
+    known: Floats
+    groups: list[str]
+
+
+def _mean_bits(examples: Sequence[Example], weights: Floats, seed: tuple[int, int]) -> Floats:
+    """Bits of each, the mean of several draws: shape (c,)."""
+    rng, score = np.random.default_rng(seed), neighbour_scores(weights)
+    drawn = [bits_of(examples, score, negatives=NEGATIVES, rng=rng) for _ in range(DRAWS)]
+    return np.asarray(np.mean(drawn, axis=0))
+
+
+def share_beaten(one: Example, weights: Floats, rng: np.random.Generator, count: int = 400) -> float:
+    """The share of shuffles that the true order beats by flow alone; half of a tie counts."""
+    scores = neighbour_sums(one, np.argsort(rng.random((count, len(one))), axis=1)) @ weights
+    lead = scores[0] - scores[1:]
+    return float((lead > 1e-9).mean() + 0.5 * (np.abs(lead) <= 1e-9).mean())

@@ -1,0 +1,52 @@
+"""Evaluating a step model: what it proposes, its bits, and what it was trained on."""
+
+from __future__ import annotations
+
+import csv
+
+import numpy as np
+import pytest
+
+from fabula.errors import InputError
+from fabula.research.evaluate import EvaluationRequest, evaluate_table
+from fabula.research.recipe import Recipe
+from fabula.research.train import train_recipe
+
+
+@pytest.fixture(scope="module")
+def books(tmp_path_factory):
+    """A table of eight books in which who is spoken of changes from part to part; half of them to train on."""
+    rng, path = np.random.default_rng(0), tmp_path_factory.mktemp("books") / "books.csv"
+    with path.open("w", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(["collection_id", "position", "author", "split", "text"])
+        for book in range(8):
+            for number in range(7):
+                people = [f"Name{chr(97 + number + k)}{chr(97 + book)}" for k in range(3)]
+                lines = [f"Then {who} saw {rng.choice(people)}, {'far ' * rng.integers(9)}off." for who in 4 * people]
+                split = "train" if book < 4 else "validation"
+                rows.writerow([f"b{book}", number, f"author {book}", split, " ".join(lines)])
+    return path
+
+
+@pytest.mark.slow
+def test_a_step_model_is_evaluated_and_knows_what_it_was_trained_on(books, tmp_path):
+    out = tmp_path / "mine.safetensors"
+    train_recipe(Recipe(books, changes={"steps": 8, "batch": 8}, kind="steps"), out)
+    fresh = evaluate_table(EvaluationRequest(books, model=str(out)))
+    assert not [note for note in fresh.notes if "LEAK" in note]
+    proposed = next(row for row in fresh.rows if row.method == "proposed order")
+    assert proposed.n == 4
+    assert fresh.bits["arcs + flow + reach"].collections == 4
+    seen = evaluate_table(EvaluationRequest(books, model=str(out), split="train"))
+    assert [
+        note for note in seen.notes if note.startswith("LEAK: the model") and note.endswith("of these 4 collections")
+    ]
+
+
+def test_what_cannot_be_looked_at_is_told(tmp_path):
+    path = tmp_path / "numbers.csv"
+    rows = [f"c{c},{k},{c * k}\n" for c in range(4) for k in range(6)]
+    path.write_text("collection_id,position,energy\n" + "".join(rows))
+    with pytest.raises(InputError, match="items that can be looked at"):
+        evaluate_table(EvaluationRequest(path, model="prose"))

@@ -1,0 +1,57 @@
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from examples.assess_music import (  # noqa: E402
+    agreement,
+    bits_by_inputs,
+    fingerprints_of,
+    interval,
+    mean_tables,
+    obvious,
+    proposals,
+)
+from fabula.training.export import learn_inputs  # noqa: E402
+from fabula.training.sets import prepare  # noqa: E402
+
+
+@pytest.fixture(scope="module")
+def measured(albums, small):
+    """Collections with a model that knows their order, and their data."""
+    collections = albums[1][:12]
+    data = prepare(collections, *learn_inputs(albums[0], small, tokens=1, grams=1))
+
+    def truth(x):
+        n = x.values.shape[1]
+        return 3 * torch.eye(n).expand(len(x.values), n, n), torch.zeros(len(x.values), n, n)
+
+    return collections, data, truth
+
+
+def test_a_model_that_knows_the_order_proposes_it(measured):
+    collections, data, truth = measured
+    found = proposals(truth, data, fingerprints_of(("loudness", "tempo"))["all inputs"])
+    for orderings in found.values():
+        assert agreement(orderings) == {"spearman": 1.0, "opener": 1.0, "close": 1.0, "neighbours": 1.0}
+    kept = obvious(found["likeliest"], collections, data)
+    assert kept["intro first"] == kept["outro last"] == {"albums": 12, "share": 1.0}
+
+
+def test_a_reversed_order_agrees_in_nothing():
+    assert agreement([np.arange(6)[::-1]]) == {"spearman": -1.0, "opener": 0.0, "close": 0.0, "neighbours": 0.0}
+
+
+def test_bits_are_told_by_what_is_known(measured):
+    _, data, truth = measured
+    report = bits_by_inputs(mean_tables([truth, truth]), data, ("loudness", "tempo"), draws=2)
+    assert report["all inputs"]["mean"] > 4
+    assert report["all inputs"]["low"] <= report["all inputs"]["mean"] <= report["all inputs"]["high"]
+    assert set(report["by length"]) == {"3 to 6"}
+
+
+def test_groups_are_drawn_whole():
+    values = np.array([0.0, 0.0, 0.0, 1.0])
+    alone, together = interval(values, np.arange(4)), interval(values, np.array([0, 0, 1, 1]))
+    assert alone["mean"] == together["mean"] == 0.25
+    assert together["high"] <= alone["high"]
