@@ -13,8 +13,8 @@ from fabula.evaluation.metrics import spearman
 from fabula.research.bench_programs import (
     MethodFailedError,
     ask_all,
-    read_answers,
     read_key,
+    read_orderings,
     training_lines,
     write_questions,
 )
@@ -112,7 +112,7 @@ def test_written_questions_and_their_key_score_answers(tmp_path, rng):
     answers = tmp_path / "a.jsonl"
     answers.write_text('{"id": "q0", "order": ["x"]}\n\n{"id": 1}\n')
     with pytest.raises(FileError, match="line 3: must be"):
-        read_answers(answers)
+        read_orderings(answers, questions)
 
 
 @pytest.mark.parametrize("name", FAMILIES)

@@ -10,7 +10,7 @@ from fabula.core.template import PAPER_KNOTS, Template
 from fabula.core.template_set import TemplateSet
 from fabula.errors import InputError
 from fabula.templates.contrast import contrast_features, information
-from fabula.templates.learn import CountRow, CountSettings, CountTable, choose_count, temper
+from fabula.templates.learn import CountRow, CountTable, choose_count, temper
 
 
 def make(rng, m, *, shaped):
@@ -72,7 +72,7 @@ def test_errors():
     rng = np.random.default_rng(0)
     five = [[0.0, 1.0]] * 5
     with pytest.raises(InputError, match="held_out must lie between 0 and 1"):
-        choose_count(five, [1], rng=rng, settings=CountSettings(held_out=1.0))
+        choose_count(five, [1], rng=rng, held_out=1.0)
     with pytest.raises(InputError, match=r"must lie in 1\.\.3"):
         choose_count(five, [4], rng=rng)
     with pytest.raises(InputError, match="at least one number of templates"):

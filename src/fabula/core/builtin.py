@@ -124,13 +124,7 @@ def template(name: str) -> Template:
 
 
 def shape_of(template: Template) -> str:
-    """The simple shape that a template looks most like, "flat", or "arc" where it has several dimensions.
-
-    Examples
-    --------
-    >>> shape_of(Template([0, 0.5, 1], [-1, 1, -1]))
-    'arch'
-    """
+    """The simple shape that a template looks most like, "flat", or "arc" where it has several dimensions."""
     if template.dimensions > 1:
         return "arc"
     samples = template.samples(101)
@@ -141,14 +135,7 @@ def shape_of(template: Template) -> str:
 
 
 def name_templates(knots: ArrayLike, values: ArrayLike) -> list[Template]:
-    """Templates with names by what they do; names that occur more than once are numbered.
-
-    Parameters
-    ----------
-    knots
-        Shape (q,).
-    values
-        Shape (k, q), or (k, q, d).
+    """Templates with knots (q,) and values (k, q[, d]), named by what they do; equal names are numbered.
 
     Examples
     --------

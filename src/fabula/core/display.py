@@ -35,17 +35,7 @@ def caption_html(text: str) -> str:
 def curve_svg(
     curve: Floats, *, label: str, dots: Floats | None = None, width: int = 240, height: int = 90, colour: int = 0
 ) -> str:
-    """A curve from left to right, and points on or off it.
-
-    Parameters
-    ----------
-    curve
-        Shape (m,), or (m, d) for d lines.
-    label
-        What a screen reader says.
-    dots
-        Shape (n,): points at even distances.
-    """
+    """A curve (m,) from left to right, or d of them (m, d), and dots (n,) at even distances; the label is read out."""
     lines = np.asarray(curve, dtype=np.float64).reshape(len(curve), -1)
     points = np.empty(0) if dots is None else np.asarray(dots, dtype=np.float64)
     every = np.concatenate([lines.ravel(), points])

@@ -35,26 +35,12 @@ Digests = NDArray[np.uint32]
 
 @dataclass(frozen=True, eq=False)
 class Fingerprints:
-    """The digests of some collections.
+    """The digests of some collections."""
 
-    Attributes
-    ----------
-    features
-        The names of the features whose values were digested.
-    values, titles
-        Shape (m,) each, sorted: digests of the items' values, and of their titles where they have any.
-
-    Examples
-    --------
-    >>> from fabula.core.collection import Item
-    >>> one = Collection("1", [Item("a"), Item("b")], [[1.0], [2.0]], ["energy"])
-    >>> seen = Fingerprints.of([one], ["energy"])
-    >>> seen.among([one, one.reordered([1, 0]), Collection("2", one.items, [[1.0], [3.0]], ["energy"])])
-    [True, True, False]
-    """
-
-    features: tuple[str, ...] = ()
+    features: tuple[str, ...] = ()  # names of those whose values were digested
+    # (m,), sorted: digests of the items' values
     values: Digests = field(repr=False, default_factory=lambda: np.zeros(0, np.uint32))
+    # (m,), sorted: of their titles, where they have any
     titles: Digests = field(repr=False, default_factory=lambda: np.zeros(0, np.uint32))
 
     @classmethod
@@ -97,26 +83,12 @@ class Fingerprints:
 
 
 def fingerprints_of(training: Mapping[str, Any]) -> Fingerprints | None:
-    """What a model's training record says it was trained on; None where that was not recorded.
-
-    Examples
-    --------
-    >>> fingerprints_of({"seed": 0}) is None
-    True
-    """
+    """What a model's training record says it was trained on; None where that was not recorded."""
     return Fingerprints.from_dict(training.get("seen"))
 
 
 def find_shared(ones: Sequence[Collection], others: Sequence[Collection]) -> list[bool]:
-    """Of each of ``others`` whether it is, by its values or its titles, among ``ones``.
-
-    Examples
-    --------
-    >>> from fabula.core.collection import Item
-    >>> one = Collection("1", [Item("a"), Item("b")], [[1.0], [2.0]], ["energy"])
-    >>> find_shared([one], [Collection("2", one.items, [[2.0], [1.0]], ["energy"])])
-    [True]
-    """
+    """Of each of ``others`` whether it is, by its values or its titles, among ``ones``."""
     return Fingerprints.of(ones, ones[0].feature_names if ones else ()).among(others)
 
 

@@ -24,8 +24,6 @@ from fabula.errors import InputError
 
 CUBIC, MONOTONE = "cubic", "monotone"
 INTERPOLATIONS = (CUBIC, MONOTONE)
-
-
 PAPER_KNOTS = (0.0, 0.2, 0.3, 0.5, 0.65, 0.8, 1.0)  # appendix B of the paper
 
 
@@ -86,25 +84,13 @@ class Template:
         return 1 if self.values.ndim == 1 else self.values.shape[1]
 
     def at(self, positions: ArrayLike) -> Floats:
-        """Its values at positions in [0, 1]: array of shape positions.shape, or (..., d).
-
-        Examples
-        --------
-        >>> Template([0, 1], [2, 4]).at([0, 0.5])
-        array([2., 3.])
-        """
+        """Its values at positions in [0, 1]: array of shape positions.shape, or (..., d)."""
         u = as_positions(positions)
         piece = np.searchsorted(self.knots[1:-1], u, side="right")
         return _polynomial(self._pieces[piece], u - self.knots[piece])
 
     def samples(self, n: int) -> Floats:
-        """Its values at the n positions j / (n - 1): what :meth:`at` gives there, in time linear in n.
-
-        Examples
-        --------
-        >>> Template([0, 1], [0, 1]).samples(3)
-        array([0. , 0.5, 1. ])
-        """
+        """Its values at the n positions j / (n - 1): what :meth:`at` gives there, in time linear in n."""
         u = even_positions(n)
         ends = [0, *np.searchsorted(u, self.knots[1:-1], side="left"), n]
         out = np.empty((n, *self.values.shape[1:]))
@@ -136,9 +122,8 @@ class Template:
 
     def __repr__(self) -> str:
         size = f", {self.dimensions} dimensions" if self.values.ndim > 1 else ""
-        return (
-            f"<Template {self.name or 'without a name'!r}: {len(self.knots)} knots{size}, values {_brief(self.values)}>"
-        )
+        values = np.array2string(self.values, precision=2, separator=", ", threshold=8, edgeitems=3).replace("\n", "")
+        return f"<Template {self.name or 'without a name'!r}: {len(self.knots)} knots{size}, values {values}>"
 
     def _repr_html_(self) -> str:
         text = f": {self.description}" if self.description else ""
@@ -167,14 +152,9 @@ def replace_values(template: Template, values: ArrayLike, *, name: str | None = 
 
 
 def from_arc(essence: ArrayLike, *, name: str = "", description: str = "") -> Template:
-    """A template that follows a collection's arc: "like that one".
+    """A template that follows the arc of a collection, (n,) or (n, d), which is z-scored: "like that one".
 
     A knot stands at every position of the collection, so a collection laid on its own template gets its own order.
-
-    Parameters
-    ----------
-    essence
-        Shape (n,) or (n, d), in order, two items or more. It is z-scored.
 
     Examples
     --------
@@ -188,24 +168,7 @@ def from_arc(essence: ArrayLike, *, name: str = "", description: str = "") -> Te
 
 
 def basis(knots: ArrayLike, positions: ArrayLike) -> Floats:
-    """The matrix B with ``Template(knots, y).at(positions) == B @ y``.
-
-    Parameters
-    ----------
-    knots
-        Shape (q,), rising from 0 to 1.
-    positions
-        Shape (m,), within [0, 1].
-
-    Returns
-    -------
-    Array of shape (m, q).
-
-    Examples
-    --------
-    >>> basis([0, 1], [0.25])
-    array([[0.75, 0.25]])
-    """
+    """The matrix B (m, q) with ``Template(knots, y).at(positions) == B @ y``."""
     checked = _as_knots(knots)
     u = as_positions(positions)
     piece = np.searchsorted(checked[1:-1], u, side="right")
@@ -225,23 +188,22 @@ def _monotone_pieces(x: Floats, y: Floats) -> Floats:
     """The polynomials (q - 1, 4[, d]), from power 0 up, of a curve that stays between neighbouring knots (q,)."""
     dx = np.diff(x).reshape(-1, *(1,) * (y.ndim - 1))
     slope = np.diff(y, axis=0) / dx
-    derivative = _monotone_slopes(dx, slope)
-    start, end = derivative[:-1], derivative[1:]
-    return np.stack([y[:-1], start, (3 * slope - 2 * start - end) / dx, (start + end - 2 * slope) / dx**2], axis=1)
+    return _hermite(y, dx, slope, _monotone_slopes(dx, slope))
 
 
 @lru_cache(maxsize=64)
 def _piece_operator(knots: bytes) -> Floats:
     """From knot values to the polynomial of each piece: shape (q - 1, 4, q), coefficients from power 0 up."""
     x = np.frombuffer(knots, dtype=np.float64)
-    q = len(x)
-    dx = np.diff(x)
-    eye = np.eye(q)
+    eye, dx = np.eye(len(x)), np.diff(x)
     slope = np.diff(eye, axis=0) / dx[:, np.newaxis]  # (q - 1, q)
-    derivative = _derivative_operator(dx, slope)  # (q, q)
-    gap = dx[:, np.newaxis]
+    return _hermite(eye, dx[:, np.newaxis], slope, _derivative_operator(dx, slope))
+
+
+def _hermite(y: Floats, dx: Floats, slope: Floats, derivative: Floats) -> Floats:
+    """The cubic of each piece (q - 1, 4, ...) from values and derivatives at the knots, and the slopes between."""
     start, end = derivative[:-1], derivative[1:]
-    return np.stack([eye[:-1], start, (3 * slope - 2 * start - end) / gap, (start + end - 2 * slope) / gap**2], axis=1)
+    return np.stack([y[:-1], start, (3 * slope - 2 * start - end) / dx, (start + end - 2 * slope) / dx**2], axis=1)
 
 
 def _monotone_slopes(dx: Floats, slope: Floats) -> Floats:
@@ -285,10 +247,6 @@ def _derivative_operator(dx: Floats, slope: Floats) -> Floats:
     A[-1, -2:] = last, dx[-2]  # and at the last but one
     R[-1] = (dx[-1] ** 2 * slope[-2] + (2 * last + dx[-1]) * dx[-2] * slope[-1]) / last
     return np.asarray(np.linalg.solve(A, R), dtype=np.float64)
-
-
-def _brief(values: Floats) -> str:
-    return np.array2string(values, precision=2, separator=", ", threshold=8, edgeitems=3).replace("\n", "")
 
 
 def _polynomial(coefficients: Floats, step: Floats) -> Floats:

@@ -72,14 +72,9 @@ class TemplateSet:
         return np.stack([t.values for t in self.templates])
 
     def errors(self, essences: Sequence[ArrayLike], positions: Sequence[ArrayLike] | None = None) -> Floats:
-        """Mean squared error of every collection under every template, shape (collections, k).
+        """Mean squared error (collections, k) of every collection under every template.
 
-        Parameters
-        ----------
-        essences
-            One array of shape (n,) per collection, in its true order.
-        positions
-            One array of shape (n,) per collection, in [0, 1]; by default j / (n - 1).
+        One array (n,) per collection, in its true order; positions lie in [0, 1], by default at j / (n - 1).
         """
         values, u, lengths = join_essences(essences, positions)
         starts = np.cumsum(lengths) - lengths
@@ -102,13 +97,7 @@ class TemplateSet:
 
     @classmethod
     def load(cls, path: str | Path) -> TemplateSet:
-        """Read a set that :meth:`save` or a person wrote.
-
-        Raises
-        ------
-        FileError
-            Naming the file and the template that breaks a rule.
-        """
+        """Read a set that :meth:`save` or a person wrote; an error names the template that breaks a rule."""
         try:
             document = json.loads(Path(path).read_text(encoding="utf-8-sig"))
         except OSError as error:
@@ -153,13 +142,7 @@ class TemplateSet:
 def join_essences(
     essences: Sequence[ArrayLike], positions: Sequence[ArrayLike] | None = None
 ) -> tuple[Floats, Floats, Ints]:
-    """Lay collections end to end: their values (m,), positions (m,) and lengths (collections,).
-
-    Raises
-    ------
-    InputError
-        Naming the collection whose essence or positions break a rule.
-    """
+    """Lay collections end to end: their values (m,), positions (m,) and lengths (collections,)."""
     if not len(essences):
         raise InputError("at least one collection is needed; got none")
     if positions is not None and len(positions) != len(essences):

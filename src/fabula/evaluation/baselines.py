@@ -24,40 +24,12 @@ from fabula.evaluation.metrics import METRICS, validate
 
 
 def random_orderings(lengths: Iterable[int], rng: np.random.Generator) -> list[Ints]:
-    """One uniformly random ordering per collection.
-
-    Parameters
-    ----------
-    lengths
-        Items of each collection, 1 or more.
-    rng
-        Draws them.
-
-    Examples
-    --------
-    >>> [o.size for o in random_orderings([3, 5], np.random.default_rng(0))]
-    [3, 5]
-    """
+    """One uniformly random ordering per collection of so many items, 1 or more."""
     return [proposals[0] for proposals in random_proposals(lengths, 1, rng)]
 
 
 def random_proposals(lengths: Iterable[int], k: int, rng: np.random.Generator) -> list[list[Ints]]:
-    """The paper's first baseline: k independent, uniformly random orderings per collection.
-
-    Parameters
-    ----------
-    lengths
-        Items of each collection, 1 or more.
-    k
-        Orderings of each, 1 or more.
-    rng
-        Draws them.
-
-    Examples
-    --------
-    >>> [len(p) for p in random_proposals([3, 5], 4, np.random.default_rng(0))]
-    [4, 4]
-    """
+    """The paper's first baseline: k independent, uniformly random orderings per collection of so many items."""
     if k < 1:
         raise InputError(f"a set of proposals has at least 1 ordering; got k = {k}")
     sizes = list(lengths)
@@ -70,26 +42,10 @@ def random_proposals(lengths: Iterable[int], k: int, rng: np.random.Generator) -
 def template_proposals(
     essences: Sequence[ArrayLike], templates: Iterable[Template], rng: np.random.Generator
 ) -> list[list[Ints]]:
-    """Each collection fitted to each template: k proposals, one per template.
+    """Each collection fitted to each of k templates: one list of k orderings per collection.
 
-    Parameters
-    ----------
-    essences
-        Shape (n,) or (n, d) per collection, in true order; normalised here.
-    templates
-        k templates, or a template set.
-    rng
-        Puts equal items in random order.
-
-    Returns
-    -------
-    One list of k orderings per collection.
-
-    Examples
-    --------
-    >>> rise = Template([0, 1], [-1, 1])
-    >>> template_proposals([[3.0, 1.0, 2.0]], [rise], np.random.default_rng(0))
-    [[array([1, 2, 0])]]
+    Essences have shape (n,) or (n, d), in true order, and are normalised here; ``rng`` puts equal items in random
+    order.
     """
     chosen = list(templates)
     if not chosen:
@@ -108,37 +64,16 @@ def shuffle_proposals(
     """The paper's second baseline: the essence shuffled within each collection, then fitted to the templates.
 
     What is left over random orderings is what fitting gains from noise. Takes what :func:`template_proposals` takes.
-
-    Examples
-    --------
-    >>> rise = Template([0, 1], [-1, 1])
-    >>> [p[0].size for p in shuffle_proposals([[3.0, 1.0, 2.0]], [rise], np.random.default_rng(0))]
-    [3]
     """
     values = [as_essence(essence, name=f"essence of collection {number}") for number, essence in enumerate(essences)]
     return template_proposals([value[rng.permutation(len(value))] for value in values], templates, rng)
 
 
 def single_features(collections: Sequence[Collection], rng: np.random.Generator) -> dict[str, list[Ints]]:
-    """Each feature by itself, sorted up and sorted down.
+    """Each feature by itself: ``"<feature> up"`` and ``"<feature> down"`` -> one ordering per collection.
 
-    Parameters
-    ----------
-    collections
-        In true order, with the same features of one number per item. Items without a value come last.
-    rng
-        Puts equal items in random order.
-
-    Returns
-    -------
-    ``"<feature> up"`` and ``"<feature> down"`` -> one ordering per collection.
-
-    Examples
-    --------
-    >>> from fabula.core.collection import Item
-    >>> c = Collection("1", [Item("a"), Item("b")], [[2.0], [1.0]], ["energy"])
-    >>> single_features([c], np.random.default_rng(0))
-    {'energy up': [array([1, 0])], 'energy down': [array([0, 1])]}
+    The collections, in true order, have the same features of one number per item. Items without a value come last,
+    equal ones in random order.
     """
     names = collections[0].feature_names if collections else ()
     for c in collections:
@@ -158,25 +93,9 @@ def single_features(collections: Sequence[Collection], rng: np.random.Generator)
 
 
 def best_scores(proposals: Sequence[Sequence[ArrayLike]], metric: str = "edit") -> Floats:
-    """The paper's measure: the largest score over the proposals of each collection, string edit score by default.
+    """The paper's measure: the largest score (m,) over the proposals of each collection, by a name in ``METRICS``.
 
     More proposals score higher by chance alone: compare with as many random ones.
-
-    Parameters
-    ----------
-    proposals
-        One set per collection.
-    metric
-        A name in :data:`fabula.evaluation.metrics.METRICS`.
-
-    Returns
-    -------
-    Shape (m,), one per collection, ready for :func:`fabula.evaluation.significance.compare_scores`.
-
-    Examples
-    --------
-    >>> best_scores([[[2, 1, 0], [0, 2, 1]], [[0, 1]]]).round(3)
-    array([0.333, 1.   ])
     """
     if metric not in METRICS:
         raise InputError(f"the metric must be one of {', '.join(METRICS)}; got {metric!r}")
@@ -188,7 +107,7 @@ def best_scores(proposals: Sequence[Sequence[ArrayLike]], metric: str = "edit") 
             raise InputError(f"collection {number}: {error}") from error
         if len({order.size for order in checked}) > 1:
             raise InputError(f"collection {number}: its proposals must all have the same items")
-        best.append(max(METRICS[metric](order) for order in checked))
+        best.append(METRICS[metric](np.stack(checked)).max())
     return np.array(best)
 
 

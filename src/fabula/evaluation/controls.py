@@ -13,49 +13,27 @@ from dataclasses import replace
 
 import numpy as np
 
-from fabula.core.collection import Collection, Item
+from fabula.core.collection import Collection
 
 
 def noise_features(
     collections: Sequence[Collection], rng: np.random.Generator, *, logged: Sequence[str] = ()
 ) -> list[Collection]:
-    """The same collections with every feature replaced by noise, independent for each item.
+    """The same collections with every feature replaced by noise from N(0, 1), independent for each item.
 
-    Parameters
-    ----------
-    collections
-        Their items and order stay.
-    rng
-        Draws from N(0, 1).
-    logged
-        Features of which a model takes the logarithm: the logarithm is what is drawn, so that they stay above 0.
-
-    Examples
-    --------
-    >>> from fabula.core.collection import Item
-    >>> c = Collection("1", [Item("a"), Item("b")], [[1.0], [2.0]], ["energy"])
-    >>> noise_features([c], np.random.default_rng(0))[0].column("energy").round(2)
-    array([ 0.13, -0.13])
+    Of ``logged`` features a model takes the logarithm: the logarithm is what is drawn, so that they stay above 0.
     """
     out = []
     for c in collections:
         noise = rng.standard_normal(c.features.shape)
         columns = [i for i, name in enumerate(c.feature_names) if name in logged]
         noise[:, columns] = np.exp(noise[:, columns])
-        out.append(Collection(c.id, c.items, noise, c.feature_names, ordered=c.ordered, title=c.title))
+        out.append(replace(c, features=noise))
     return out
 
 
 def shuffle_orders(collections: Sequence[Collection], rng: np.random.Generator) -> list[Collection]:
-    """The same collections, each with its items in a uniformly random order that is taken for the true one.
-
-    Examples
-    --------
-    >>> from fabula.core.collection import Item
-    >>> c = Collection("1", [Item("a"), Item("b")], [[1.0], [2.0]], ["energy"])
-    >>> len(shuffle_orders([c], np.random.default_rng(0))[0])
-    2
-    """
+    """The same collections, each with its items in a uniformly random order that is taken for the true one."""
     return [c.reordered(rng.permutation(len(c)), ordered=True) for c in collections]
 
 
@@ -74,8 +52,8 @@ def shuffle_titles(collections: Sequence[Collection], rng: np.random.Generator) 
     out = []
     for c in keep_only(collections, (), titles=True):
         dealt = rng.permutation(len(c))
-        items = [replace(item, title=c.items[i].title) for item, i in zip(c.items, dealt, strict=True)]
-        out.append(_with_items(c, items))
+        items = tuple(replace(item, title=c.items[i].title) for item, i in zip(c.items, dealt, strict=True))
+        out.append(replace(c, items=items))
     return out
 
 
@@ -95,12 +73,5 @@ def keep_only(collections: Sequence[Collection], features: Names[str], *, titles
         values = np.array(c.features)
         values[:, hidden] = np.nan
         items = c.items if titles else tuple(replace(item, title="") for item in c.items)
-        title = c.title if titles else ""
-        out.append(Collection(c.id, items, values, c.feature_names, ordered=c.ordered, title=title))
+        out.append(replace(c, items=items, features=values, title=c.title if titles else ""))
     return out
-
-
-def _with_items(collection: Collection, items: Sequence[Item]) -> Collection:
-    """A collection with its items told otherwise."""
-    c = collection
-    return Collection(c.id, tuple(items), c.features, c.feature_names, ordered=c.ordered, title=c.title)

@@ -70,37 +70,20 @@ class LengthInformation:
 
 @dataclass(frozen=True)
 class Information:
-    """Mutual information of essence and order, in bits per collection.
+    """Mutual information of essence and order, in bits per collection."""
 
-    Attributes
-    ----------
-    bits
-        The estimate: a lower bound, on average.
-    low, high
-        Its 95 % interval, by a studentised bootstrap over the collections, or over those who made them, drawn whole.
-    ceiling
-        What no estimate of this kind can pass on these collections: a sample may by chance, and is cut there.
-    negatives, draws
-        Permutations against each true order, and how often they were drawn.
-    collections
-        How many were measured.
-    per_length
-        The same by number of items.
-    groups
-        How many made them: what the interval is drawn over.
-    seen
-        How many of them the model was trained on, as far as it knows; None where that was not recorded.
-    """
-
-    bits: float
+    bits: float  # the estimate: a lower bound, on average
+    # its 95 % interval, by a studentised bootstrap over the collections, or over those who made them, drawn whole
     low: float
     high: float
+    # what no estimate of this kind can pass on these collections: a sample may by chance, and is cut there
     ceiling: float
-    negatives: int
-    draws: int
-    collections: int
-    per_length: Mapping[int, LengthInformation] = field(repr=False)
-    groups: int = 0
+    negatives: int  # permutations against each true order
+    draws: int  # how often they were drawn
+    collections: int  # how many were measured
+    per_length: Mapping[int, LengthInformation] = field(repr=False)  # by number of items
+    groups: int = 0  # how many made them: what the interval is drawn over
+    # how many of them the model was trained on, as far as it knows; None where that was not recorded
     seen: int | None = None
 
     def _repr_html_(self) -> str:
@@ -179,18 +162,9 @@ def count_seen(model: object, collections: Sequence[Collection]) -> int | None:
 
 
 def info_nce_bits(truth: Floats, others: Floats) -> Floats:
-    """The InfoNCE bound of each collection: log2 N + log2 softmax(truth), averaged over the draws.
+    """The InfoNCE bound (b,): log2 N + log2 softmax(truth), averaged over the draws.
 
-    Parameters
-    ----------
-    truth
-        Shape (b,): the score of each true order.
-    others
-        Shape (b, draws, negatives): the scores of random orders.
-
-    Returns
-    -------
-    Bits, shape (b,).
+    Scores are those of the true orders (b,) and of random ones (b, draws, negatives).
 
     Examples
     --------
@@ -256,18 +230,10 @@ def information_of(
     seed: int = 0,
     groups: Sequence[Hashable] | None = None,
 ) -> Information:
-    """How much essences tell about their order, by a score.
+    """How much essences (n, d) or (n,), in true order, tell about their order, by a score: (m, n, d) -> (m,).
 
-    Parameters
-    ----------
-    score
-        From sequences (m, n, d) to scores (m,); higher is likelier.
-    essences
-        One array (n, d) or (n,) per collection, in true order.
-    negatives, draws, seed
-        As of :func:`mutual_information`.
-    groups
-        Whom each collection is by; each by somebody else by default.
+    ``negatives``, ``draws`` and ``seed`` are those of :func:`mutual_information`; ``groups`` says whom each collection
+    is by, each by somebody else by default.
 
     Examples
     --------
@@ -290,13 +256,7 @@ def information_of(
 
 
 def _of_tables(
-    model: Tabled,
-    collections: Sequence[Collection],
-    *,
-    negatives: int,
-    draws: int,
-    seed: int,
-    scorer: str | None,
+    model: Tabled, collections: Sequence[Collection], *, negatives: int, draws: int, seed: int, scorer: str | None
 ) -> Information:
     """Information of a model whose scores are sums over tables."""
     _check(negatives, draws, len(collections))
@@ -311,14 +271,7 @@ def _of_tables(
 
 
 def makers(collections: Sequence[Collection]) -> list[str]:
-    """Who made each collection, by the first item that says so; one of its own for each that does not.
-
-    Examples
-    --------
-    >>> from fabula.core.collection import Item
-    >>> makers([Collection("1", [Item("a", artist="Ana")]), Collection("2", [Item("b", artist="ANA")])])
-    ['ana', 'ana']
-    """
+    """Who made each collection, by the first item that says so; one of its own for each that does not."""
     return [next((who.casefold() for who in c.creators if who), f"\0{c.id}") for c in collections]
 
 
@@ -330,12 +283,7 @@ def _check(negatives: int, draws: int, collections: int) -> None:
 
 
 def summarise_bits(
-    bits: Floats,
-    lengths: Ints,
-    groups: Sequence[Hashable] | None,
-    rng: np.random.Generator,
-    negatives: int,
-    draws: int,
+    bits: Floats, lengths: Ints, groups: Sequence[Hashable] | None, rng: np.random.Generator, negatives: int, draws: int
 ) -> Information:
     """Information from the bits of each collection, (c,), of so many items each, (c,)."""
     interval = mean_interval(bits, rng, groups)
@@ -376,18 +324,9 @@ def _score(score: Score, sequences: Floats) -> Floats:
 def information_gain(
     new: Tabled, old: Tabled, collections: Sequence[Collection], *, negatives: int = 31, draws: int = 16, seed: int = 0
 ) -> Interval:
-    """Bits of one model less those of another, with the 95 % interval of the difference.
+    """Bits of one model with tables less those of another, with the 95 % interval of the difference.
 
-    Both are asked about the same permutations, so that chance falls on both alike.
-
-    Parameters
-    ----------
-    new, old
-        Models whose scores are sums over tables.
-    collections
-        In their true order, none of them trained on.
-    negatives, draws, seed
-        As of :func:`fabula.evaluation.information.mutual_information`.
+    Both are asked about the same permutations of collections in true order, so that chance falls on both alike.
     """
     found = [
         table_bits(m.tables_all(collections), negatives=negatives, draws=draws, rng=np.random.default_rng(seed))

@@ -36,26 +36,9 @@ def bootstrap(
     resamples: int = 2000,
     method: Literal["bca", "percentile"] = "bca",
 ) -> Interval:
-    """Bootstrap interval of a mean; for a mean difference pass ``pair_differences(a, b)[0]``.
+    """Bootstrap interval of the mean of values (m,), NaN left out; for a difference pass ``pair_differences(a, b)[0]``.
 
-    Parameters
-    ----------
-    values
-        Shape (m,); NaN are left out.
-    rng
-        Draws the resamples.
-    level
-        Share of intervals that should hold the true mean, between 0 and 1.
-    resamples
-        How many, 1 or more.
-    method
-        ``"bca"``: corrected for bias and skew (Efron 1987). ``"percentile"``: the plain quantiles.
-
-    Examples
-    --------
-    >>> interval = bootstrap([1.0, 2.0, 3.0, 4.0], np.random.default_rng(0), method="percentile")
-    >>> interval.mean, interval.low, interval.high
-    (2.5, 1.5, 3.5)
+    ``"bca"`` corrects for bias and skew (Efron 1987); ``"percentile"`` takes the plain quantiles.
     """
     if not 0 < level < 1:
         raise InputError(f"the level of an interval must lie between 0 and 1; got {level}")
@@ -81,31 +64,12 @@ def mean_interval(
     level: float = 0.95,
     resamples: int = 2000,
 ) -> Interval:
-    """The interval of a mean by a studentised bootstrap over groups, which are drawn whole.
+    """The interval of the mean of values (m,) by a studentised bootstrap over groups, which are drawn whole.
 
     Each resample is measured by its own error, so that few and skewed values are not taken for sure
     (``benchmarks/known_truth.py`` counts how many intervals hold the truth). Values of one group are like each other:
-    drawn one by one, they would make the interval too narrow. Below 5 groups it is Student's interval. A single group
-    says nothing of others: its mean is its own interval.
-
-    Parameters
-    ----------
-    values
-        Shape (m,).
-    rng
-        Draws the resamples.
-    groups
-        Whom each value is by; each by somebody else by default.
-    level, resamples
-        Share of intervals that should hold the true mean, and how often is drawn.
-
-    Examples
-    --------
-    >>> mean_interval(np.array([2.0]), np.random.default_rng(0))
-    Interval(n=1, mean=2.0, low=2.0, high=2.0)
-    >>> found = mean_interval(np.array([1.0, 1.0, 3.0, 3.0]), np.random.default_rng(0), ["a", "a", "b", "b"])
-    >>> round(found.low, 2), round(found.high, 2)
-    (-10.71, 14.71)
+    drawn one by one, they would make the interval too narrow. Without groups each value is by somebody else. Below 5
+    groups it is Student's interval. A single group says nothing of others: its mean is its own interval.
     """
     sums, counts = _by_group(values, groups)
     mean, error = mean_and_error(values, groups)

@@ -24,18 +24,11 @@ _NUMBER = re.compile(r"\d+", re.ASCII)
 _DIGITS = {1: "first", 2: "second", 3: "third", 4: "fourth"}  # decimal places behind which something may be hidden
 _ROUNDED = 6  # decimal places beyond which a value counts as not rounded
 
-
-Mask = NDArray[np.bool_]
-
-
 _MOST_COLUMNS = 64  # beyond, pairs are too many to look at
 _HOLDS = 0.8  # share of steps at which a relation holds
 _BY_CHANCE = 0.3  # share at which it may hold among shuffled items
 _EXPLAINED = 0.7  # share of the positions' variance that columns explain together
 _MOST_TOGETHER = 4  # columns named
-
-Columns = Mapping[str, Floats]
-
 
 _LOOKED_AT = 1000  # collections, to judge by
 _FEWER_TURNS = 0.55  # turns against the order, of those that chance would have, below which a column follows it
@@ -46,24 +39,17 @@ _PARTS = 10  # of a collection
 _MOST = 0.8  # share of collections that counts as all of them
 _SURE = 4.5  # deviations from chance
 
+Columns = Mapping[str, Floats]
+Mask = NDArray[np.bool_]
+
 
 @dataclass(frozen=True)
 class Finding:
-    """Something that gives the order away.
+    """Something that gives the order away."""
 
-    Attributes
-    ----------
-    columns
-        The columns it is about; none for titles.
-    why
-        What was found, as a clause: "it follows the order itself".
-    throughout
-        Whether it does so in general, and must not be trained on unasked; False where some collections alone are so.
-    """
-
-    columns: tuple[str, ...]
-    why: str
-    throughout: bool = True
+    columns: tuple[str, ...]  # what it is about; none for titles
+    why: str  # what was found, as a clause: "it follows the order itself"
+    throughout: bool = True  # must not be trained on unasked; False where some collections alone are so
 
     @property
     def what(self) -> str:
@@ -78,21 +64,13 @@ class Finding:
 def find_leaks(
     collections: Sequence[Collection], features: Sequence[str] | None = None, *, titles: bool = True
 ) -> list[Finding]:
-    """What in the data tells the order of collections too well to be a finding about them.
+    """What in the data tells the order of collections, given in true order, too well to be a finding about them.
 
-    Looked at are each column, which of its values are missing, its digits and how it is rounded; sums of columns;
-    columns that are the running sum, the difference or the neighbour's value of another; the numbers in titles and
-    their alphabetical order. By ranks, collection by collection, so that gaps, new beginnings and monotone changes of
-    scale hide nothing. A column may follow the order for a good reason (somebody sorted by it); that, too, is told.
-
-    Parameters
-    ----------
-    collections
-        In their true order; of more than 1,000 every so-manieth is looked at.
-    features
-        The columns to look at; by default all. Features that are arrays are not looked at.
-    titles
-        Whether to look at titles.
+    Looked at are each column (or those named), which of its values are missing, its digits and how it is rounded; sums
+    of columns; columns that are the running sum, the difference or the neighbour's value of another; the numbers in
+    titles and their alphabetical order. By ranks, collection by collection, so that gaps, new beginnings and monotone
+    changes of scale hide nothing. A column may follow the order for a good reason (somebody sorted by it); that, too,
+    is told. Features that are arrays are not looked at; of more than 1,000 collections every so-manieth is.
 
     Examples
     --------
@@ -113,7 +91,10 @@ def find_leaks(
         wanted = some[0].feature_names if features is None else features
         names = [name for name in wanted if all(name in c.feature_names for c in some)]
         columns = {name: np.concatenate([c.column(name) for c in some]) for name in names}
-        found += [each for name, values in columns.items() for each in _of_column(name, values, rows)]
+        for name, values in columns.items():
+            judged = (_judge(signal, rows) for signal in _column_signals(name, values))
+            tells = next((each for each in judged if each), None)  # of what hides in a column only the first that tells
+            found += [tells] if tells else []
         told = {name for each in found for name in each.columns if each.throughout}
         rest = {name: values for name, values in columns.items() if name not in told}
         found += [Finding(pair, why) for pair, why in _find_relations(rest, rows)]
@@ -151,20 +132,12 @@ class _Signal:
     values: Floats
 
 
-def _of_column(name: str, values: Floats, rows: _ItemRows) -> list[Finding]:
-    """What a column tells; of what hides in it only the first that tells, where it does not tell by itself."""
-    for signal in _column_signals(name, values):
-        found = _judge(signal, rows)
-        if found is not None:
-            return [found]
-    return []
-
-
 def _judge(signal: _Signal, rows: _ItemRows) -> Finding | None:
     columns = (signal.source,) if signal.source else ()
     subject = signal.what or "it"
     plural = signal.what.startswith(("the numbers", "its digits"))
-    share = 1.0 if signal.source else _having(signal.values, rows)
+    having = np.bincount(rows.owner, np.isfinite(signal.values)) > 2  # collections with three values or more
+    share = 1.0 if signal.source else float(having.mean())
     where = "" if share > _MOST else f" in the {share:.0%} of the collections that have them"
     if _follows(signal.values, rows) and share > _SOME:
         return Finding(columns, f"{subject} follow{'' if plural else 's'} the order itself{where}", not where)
@@ -292,7 +265,8 @@ def _find_sum(columns: Columns, rows: _ItemRows) -> tuple[str, ...]:
     if len(columns) < 2:
         return ()
     names, table = _candidates(columns, rows)
-    targets = [_within(where, rows.owner) for where in _positions(rows)]
+    places = rows.position.astype(np.float64), rows.position / np.maximum(rows.length - 1, 1)
+    targets = [_within(where, rows.owner) for where in places]
     if len(table) < 10 * table.shape[1] or len(np.unique(rows.owner)) < 4:
         return ()
     best = max(targets, key=lambda y: _cross_fit(table, y, rows))
@@ -300,11 +274,6 @@ def _find_sum(columns: Columns, rows: _ItemRows) -> tuple[str, ...]:
     if whole < _EXPLAINED:
         return ()
     return _fewest(names, table, best, rows, whole)
-
-
-def _positions(rows: _ItemRows) -> tuple[Floats, Floats]:
-    """The position, and the position by the length."""
-    return rows.position.astype(np.float64), rows.position / np.maximum(rows.length - 1, 1)
 
 
 def _candidates(columns: Columns, rows: _ItemRows) -> tuple[list[str], Floats]:
@@ -349,11 +318,6 @@ def _fewest(names: list[str], table: Floats, target: Floats, rows: _ItemRows, wh
         if fits[best] > 0.9 * whole:
             break
     return tuple(dict.fromkeys(names[i] for i in chosen))
-
-
-def _having(values: Floats, rows: _ItemRows) -> float:
-    """The share of collections in which a signal has three values or more."""
-    return float((np.bincount(rows.owner, np.isfinite(values)) > 2).mean())
 
 
 def _follows(values: Floats, rows: _ItemRows) -> bool:

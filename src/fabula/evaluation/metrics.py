@@ -1,8 +1,9 @@
 """Metrics: a proposed ordering against the true one.
 
 Conventions: an ordering is ``ordering[position] = item index`` with the items numbered in their true order, so the
-true ordering is the identity 0..n-1. Every metric is 1 for the true ordering and larger is better. For a single
-item there is no pair to look at: spearman, kendall and neighbours are then NaN, and means leave them out.
+true ordering is the identity 0..n-1. A metric takes one ordering (n,) or many (m, n); it is 1 for the true one, and
+larger is better. For a single item there is no pair to look at: spearman, kendall and neighbours are then NaN, and
+means leave them out.
 
 ============  ========================================================================  =================
 metric        what it is                                                                a random ordering
@@ -22,7 +23,7 @@ lcs           longest subsequence that keeps the true order, by n               
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields
 
 import numpy as np
@@ -79,7 +80,8 @@ def evaluate(orderings: Iterable[ArrayLike]) -> Evaluation:
     (1.0, 0.5, 2)
     """
     checked = validate(orderings)
-    means = {name: _mean(np.array([metric(order) for order in checked])) for name, metric in METRICS.items()}
+    known = {name: scores[~np.isnan(scores)] for name, scores in score_all(checked).items()}
+    means = {name: float(scores.mean()) if scores.size else float("nan") for name, scores in known.items()}
     return Evaluation(**means, n=len(checked))
 
 
@@ -99,91 +101,68 @@ def validate(orderings: Iterable[ArrayLike]) -> list[Ints]:
     return checked
 
 
-def edit(ordering: Ints) -> float:
-    """1 / (1 + Levenshtein distance): insertions, deletions and substitutions that make it the true ordering.
-
-    Examples
-    --------
-    >>> edit(np.array([2, 0, 1]))
-    0.3333333333333333
-    """
+def edit(orders: Ints) -> Floats:
+    """1 / (1 + Levenshtein distance): insertions, deletions and substitutions that make it the true ordering."""
     from rapidfuzz.distance import Levenshtein
 
-    return 1.0 / (1 + Levenshtein.distance(ordering.tolist(), range(len(ordering))))
+    true = range(orders.shape[-1])
+    return _each(lambda order: 1.0 / (1 + Levenshtein.distance(order.tolist(), true)), orders)
 
 
-def spearman(ordering: Ints) -> float:
+def spearman(orders: Ints) -> Floats:
     """Spearman's rho of item and position; NaN for one item."""
-    n = len(ordering)
-    if n < 2:
-        return float("nan")
-    squares = float(((ordering - np.arange(n)).astype(np.float64) ** 2).sum())
-    return 1.0 - 6.0 * squares / (n * (n**2 - 1))
+    n = orders.shape[-1]
+    squares = ((orders - np.arange(n)) ** 2).sum(axis=-1)
+    return np.asarray(1.0 - 6.0 * squares / (n * (n**2 - 1)) if n > 1 else np.full(squares.shape, np.nan))
 
 
-def kendall(ordering: Ints) -> float:
+def kendall(orders: Ints) -> Floats:
     """Kendall's tau of item and position; NaN for one item."""
-    n = len(ordering)
-    return 1.0 - 4.0 * _inversions(ordering) / (n * (n - 1)) if n > 1 else float("nan")
+    n = orders.shape[-1]
+    if n > _SMALL:
+        turned = _each(_inversions, orders)
+    else:
+        turned = np.triu(orders[..., :, np.newaxis] > orders[..., np.newaxis, :], 1).sum(axis=(-2, -1))
+    return np.asarray(1.0 - 4.0 * turned / (n * (n - 1)) if n > 1 else np.full(turned.shape, np.nan))
 
 
-def first(ordering: Ints) -> float:
+def first(orders: Ints) -> Floats:
     """1 where the true opener comes first, else 0."""
-    return float(ordering[0] == 0)
+    return np.asarray(orders[..., 0] == 0, dtype=np.float64)
 
 
-def last(ordering: Ints) -> float:
+def last(orders: Ints) -> Floats:
     """1 where the true closer comes last, else 0."""
-    return float(ordering[-1] == len(ordering) - 1)
+    return np.asarray(orders[..., -1] == orders.shape[-1] - 1, dtype=np.float64)
 
 
-def neighbours(ordering: Ints) -> float:
+def neighbours(orders: Ints) -> Floats:
     """Share of the n - 1 true neighbours that follow each other in the same direction; NaN for one item."""
-    return float((np.diff(ordering) == 1).mean()) if len(ordering) > 1 else float("nan")
+    if orders.shape[-1] < 2:
+        return np.full(orders.shape[:-1], np.nan)
+    return np.asarray((np.diff(orders, axis=-1) == 1).mean(axis=-1))
 
 
-def position(ordering: Ints) -> float:
+def position(orders: Ints) -> Floats:
     """Share of items in their true position."""
-    return float((ordering == np.arange(len(ordering))).mean())
+    return np.asarray((orders == np.arange(orders.shape[-1])).mean(axis=-1))
 
 
-def perfect(ordering: Ints) -> float:
+def perfect(orders: Ints) -> Floats:
     """1 where every item is in its true position, else 0."""
-    return float((ordering == np.arange(len(ordering))).all())
+    return np.asarray((orders == np.arange(orders.shape[-1])).all(axis=-1), dtype=np.float64)
 
 
-def lcs(ordering: Ints) -> float:
-    """Longest common subsequence with the true ordering, by n: the longest rising one, by patience sorting.
-
-    Examples
-    --------
-    >>> lcs(np.array([3, 0, 1, 2]))
-    0.75
-    """
-    tops: list[int] = []
-    for item in ordering.tolist():
-        pile = bisect_left(tops, item)
-        tops[pile : pile + 1] = [item]
-    return len(tops) / len(ordering)
+def lcs(orders: Ints) -> Floats:
+    """Longest common subsequence with the true ordering, by n: the longest rising one, by patience sorting."""
+    return np.asarray(_each(_rising, orders) / orders.shape[-1])
 
 
-METRICS = {
-    "edit": edit,
-    "spearman": spearman,
-    "kendall": kendall,
-    "first": first,
-    "last": last,
-    "neighbours": neighbours,
-    "position": position,
-    "perfect": perfect,
-    "lcs": lcs,
-}
+METRICS = {each.__name__: each for each in (edit, spearman, kendall, first, last, neighbours, position, perfect, lcs)}
 
 
 def score_all(orderings: Sequence[Ints | None]) -> dict[str, Floats]:
-    """Every metric of many orderings, (number,) each; NaN where there is no ordering.
-
-    What each metric says of one, said of all of one length at once.
+    """Every metric of many orderings, (number,) each, those of one length at once; NaN where there is no ordering.
 
     Examples
     --------
@@ -199,30 +178,24 @@ def score_all(orderings: Sequence[Ints | None]) -> dict[str, Floats]:
         size = max(1, _AT_A_TIME // n**2)
         for start in range(0, len(members), size):
             numbers, orders = zip(*members[start : start + size], strict=True)
-            for name, scores in _of_length(np.stack(orders)).items():
-                found[name][list(numbers)] = scores
+            stack = np.stack(orders)
+            for name, metric in METRICS.items():
+                found[name][list(numbers)] = metric(stack)
     return found
 
 
-def _of_length(orders: Ints) -> dict[str, Floats]:
-    """Every metric of orderings of one length, shape (m, n)."""
-    m, n = orders.shape
-    if n < 2 or n > _SMALL:
-        return {name: np.array([metric(order) for order in orders]) for name, metric in METRICS.items()}
-    true = np.arange(n)
-    turned = np.triu(orders[:, :, np.newaxis] > orders[:, np.newaxis], 1).sum(axis=(1, 2))
-    placed = orders == true
-    return {
-        "edit": np.array([edit(order) for order in orders]),
-        "spearman": 1.0 - 6.0 * ((orders - true) ** 2).sum(axis=1).astype(np.float64) / (n * (n**2 - 1)),
-        "kendall": 1.0 - 4.0 * turned / (n * (n - 1)),
-        "first": placed[:, 0].astype(np.float64),
-        "last": placed[:, -1].astype(np.float64),
-        "neighbours": (np.diff(orders, axis=1) == 1).mean(axis=1),
-        "position": placed.mean(axis=1),
-        "perfect": placed.all(axis=1).astype(np.float64),
-        "lcs": np.array([lcs(order) for order in orders]).reshape(m),
-    }
+def _each(metric: Callable[[Ints], float], orders: Ints) -> Floats:
+    """A number of each ordering by itself: (n,) -> (), (m, n) -> (m,)."""
+    return np.asarray(np.apply_along_axis(metric, -1, orders), dtype=np.float64)
+
+
+def _rising(items: Ints) -> int:
+    """How many items the longest rising subsequence has."""
+    tops: list[int] = []
+    for item in items.tolist():
+        pile = bisect_left(tops, item)
+        tops[pile : pile + 1] = [item]
+    return len(tops)
 
 
 def _inversions(items: Ints) -> int:
@@ -233,9 +206,3 @@ def _inversions(items: Ints) -> int:
     left, right = items[:half], items[half:]
     across = half - np.searchsorted(np.sort(left), right)
     return _inversions(left) + _inversions(right) + int(across.sum())
-
-
-def _mean(values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> float:
-    """Mean over the orderings for which there is a value; NaN where there is none."""
-    known = values[~np.isnan(values)]
-    return float(known.mean()) if known.size else float("nan")

@@ -15,21 +15,12 @@ _MAKERS = 10  # from so many on, collections are set apart by who made them
 
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """Three sets of ordered collections, none of which shares a collection with another.
+    """Three sets of ordered collections, none of which shares a collection with another."""
 
-    Attributes
-    ----------
-    training
-        What a model learns from.
-    validation
-        What decides, for instance which epoch is kept.
-    measured
-        What a result is measured on, and decides nothing. None: the validation collections, on which results come
-        out a little too high, since they decide.
-    """
-
-    training: Sequence[Collection]
-    validation: Sequence[Collection]
+    training: Sequence[Collection]  # what a model learns from
+    validation: Sequence[Collection]  # what decides, for instance which epoch is kept
+    # What a result is measured on, and decides nothing. None: the validation collections, on which results come out a
+    # little too high, since they decide.
     measured: Sequence[Collection] | None = None
 
     @property
@@ -58,13 +49,6 @@ def divide(collections: Sequence[Collection], share: float) -> tuple[list[Collec
     """Some collections, and about a share of them apart: at least one, and five where there are ten or more.
 
     They go by who made them where at least ten did, else each by itself; which ones depends on the names alone.
-
-    Examples
-    --------
-    >>> from fabula.core.collection import Item
-    >>> some, apart = divide([Collection(str(i), [Item("a")]) for i in range(20)], 0.1)
-    >>> len(some), len(apart)
-    (15, 5)
     """
     if not 0 < share < 1:
         raise InputError(f"the share to hold out must lie between 0 and 1; got {share}")

@@ -17,24 +17,13 @@ _BLOCKS = 40  # runs of pieces that are shuffled, or drawn again within: neighbo
 
 @dataclass(frozen=True, eq=False)
 class ShapeFit:
-    """How like an arc is to some templates.
+    """How like an arc is to k templates."""
 
-    Attributes
-    ----------
-    templates
-        The likest first.
-    likeness
-        The correlation of the arc with each, in that order: shape (k,).
-    shares
-        In which share of the arcs drawn again each is the likest: shape (k,).
-    chance
-        The share of shuffles that follow one of them as far as the arc does: by the height of the swing that is like
-        it, since after smoothing many a small swing of a shuffle is like something.
-    """
-
-    templates: tuple[Template, ...]
-    likeness: Floats
-    shares: Floats
+    templates: tuple[Template, ...]  # the likest first
+    likeness: Floats  # (k,): the correlation of the arc with each, in that order
+    shares: Floats  # (k,): in which share of the arcs drawn again each is the likest
+    # The share of shuffles that follow one of them as far as the arc does: by the height of the swing that is like it,
+    # since after smoothing many a small swing of a shuffle is like something.
     chance: float
 
 
@@ -48,20 +37,7 @@ class SmoothArc:
 
 
 def smooth(values: Floats, span: int, points: int = POINTS) -> Floats:
-    """Means over sliding windows, from the first that is whole to the last.
-
-    Parameters
-    ----------
-    values
-        Shape (..., m), NaN where a piece says nothing.
-    span
-        Pieces of a window.
-    points
-        Windows, at most as many as there are.
-
-    Returns
-    -------
-    Shape (..., p).
+    """Means (..., p) of values (..., m), NaN left out, over p sliding windows of so many pieces, whole ones alone.
 
     Examples
     --------
@@ -87,28 +63,7 @@ def smooth_with_band(values: Floats, span: int, rng: np.random.Generator, draws:
 def fit_shapes(
     values: Floats, templates: Sequence[Template], *, span: int, rng: np.random.Generator, draws: int = 400
 ) -> ShapeFit:
-    """Which of some templates an arc is like.
-
-    Parameters
-    ----------
-    values
-        Shape (m,): of the pieces in their order, NaN where one says nothing.
-    templates
-        Of one dimension.
-    span
-        Pieces of a window.
-    rng, draws
-        Draws shuffles, and the same pieces again; how many of each.
-
-    Examples
-    --------
-    >>> from fabula.core.builtin import template
-    >>> rng = np.random.default_rng(0)
-    >>> fall = np.linspace(1, 0, 200) + 0.2 * rng.standard_normal(200)
-    >>> found = fit_shapes(fall, [template("steady-rise"), template("steady-fall")], span=40, rng=rng)
-    >>> found.templates[0].name, float(found.shares[0]), found.chance < 0.05
-    ('steady-fall', 1.0, True)
-    """
+    """Which of some templates of one dimension the arc of pieces (m,), NaN where one says nothing, is like."""
     if not 1 <= span < len(values):
         raise InputError(f"a window must have 1 to {len(values) - 1} pieces; got {span}")
     arc = smooth(values, span)

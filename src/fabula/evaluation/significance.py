@@ -29,81 +29,41 @@ _EXACT = 16  # pairs up to which all 2**n signs are tried
 
 @dataclass(frozen=True)
 class Test:
-    """The outcome of one test of a mean difference against zero.
-
-    Attributes
-    ----------
-    n
-        Pairs used.
-    difference
-        Mean of ``a - b``.
-    effect
-        Cohen's d_z: the mean difference by the deviation of the differences.
-    statistic
-        Student's t, or the mean difference for the sign-flip test.
-    p
-        Probability of a statistic this extreme when there is no difference.
-    """
+    """The outcome of one test of a mean difference against zero."""
 
     __test__ = False  # not a class of tests
 
-    n: int
-    difference: float
-    effect: float
-    statistic: float
-    p: float
+    n: int  # pairs used
+    difference: float  # mean of a - b
+    effect: float  # Cohen's d_z: the mean difference by the deviation of the differences
+    statistic: float  # Student's t, or the mean difference for the sign-flip test
+    p: float  # probability of a statistic this extreme when there is no difference
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two ways of ordering compared on the same collections.
-
-    Attributes
-    ----------
-    a, b
-        Their names.
-    n
-        Pairs used.
-    difference, low, high
-        Mean of ``a - b`` and its bootstrap interval.
-    effect
-        Cohen's d_z.
-    p, adjusted
-        The p-value, and the one adjusted for the whole family (Holm-Bonferroni).
-    """
+    """Two ways of ordering, ``a`` and ``b``, compared on the same collections."""
 
     a: str
     b: str
-    n: int
-    difference: float
-    low: float
+    n: int  # pairs used
+    difference: float  # mean of a - b
+    low: float  # its bootstrap interval
     high: float
-    effect: float
+    effect: float  # Cohen's d_z
     p: float
-    adjusted: float
+    adjusted: float  # p for the whole family (Holm-Bonferroni)
 
 
 @dataclass(frozen=True)
 class ComparisonSettings:
-    """How scores are compared.
+    """How scores are compared."""
 
-    Attributes
-    ----------
-    test
-        The paper's paired t-test, or the sign-flip permutation test.
-    alternative
-        ``"greater"``: a is larger than b.
-    level, resamples
-        Of the interval of the mean difference, by a studentised bootstrap.
-    seed
-        Of the bootstrap and of random sign flips.
-    """
-
-    test: Literal["t", "sign-flip"] = "t"
-    alternative: Alternative = "two-sided"
-    level: float = 0.95
+    test: Literal["t", "sign-flip"] = "t"  # the paper's paired t-test, or the sign-flip permutation test
+    alternative: Alternative = "two-sided"  # "greater": a is larger than b
+    level: float = 0.95  # of the interval of the mean difference, by a studentised bootstrap
     resamples: int = 2000
-    seed: int = 0
+    seed: int = 0  # of the bootstrap and of random sign flips
 
     def __post_init__(self) -> None:
         if self.test not in ("t", "sign-flip"):
@@ -118,24 +78,11 @@ def compare_scores(
     settings: ComparisonSettings | None = None,
     groups: Groups | None = None,
 ) -> list[Comparison]:
-    """Compare ways of ordering on the same collections, as one family.
+    """Compare ways of ordering (name -> scores (m,)) on the same collections, as one family.
 
-    Parameters
-    ----------
-    scores
-        Name -> shape (m,), one score per collection, in the same order for all.
-    baseline
-        Compare every other one with this one.
-    pairs
-        Compare these, as (a, b); without it and without a baseline, every two.
-    settings
-        How; by default by paired t-tests.
-    groups
-        Whom each collection is by, where some are by the same: errors and intervals are then over groups, drawn whole.
-
-    Returns
-    -------
-    One comparison per pair, p-values adjusted over all of them.
+    Compared are the pairs given, or every other one with the baseline, or every two. Where some collections are by the
+    same, ``groups`` says whom each is by: errors and intervals are then over groups, drawn whole. P-values are adjusted
+    over all pairs.
 
     Examples
     --------
@@ -166,22 +113,10 @@ def compare_scores(
 
 
 def t_test(a: ArrayLike, b: ArrayLike, *, alternative: Alternative = "two-sided", groups: Groups | None = None) -> Test:
-    """Paired t-test, as in the paper's Appendix D; over groups where pairs of one group are like each other.
+    """Paired t-test of scores (m,) each, as in the paper's Appendix D.
 
-    Parameters
-    ----------
-    a, b
-        Shape (m,): scores of the same collections.
-    alternative
-        ``"greater"``: a is larger than b.
-    groups
-        Whom each pair is by: the error of the mean is then that over groups, and there is one degree of freedom less
-        than groups.
-
-    Examples
-    --------
-    >>> round(t_test([3.0, 4.0, 8.0], [1.0, 3.0, 5.0]).p, 4)
-    0.0742
+    With ``groups``, whom each pair is by, the error of the mean is that over groups, and there is one degree of freedom
+    less than groups.
     """
     from scipy.special import stdtr
 
@@ -198,32 +133,11 @@ def t_test(a: ArrayLike, b: ArrayLike, *, alternative: Alternative = "two-sided"
 
 
 def sign_flip_test(
-    a: ArrayLike,
-    b: ArrayLike,
-    rng: np.random.Generator,
-    *,
-    alternative: Alternative = "two-sided",
-    draws: int = 9999,
+    a: ArrayLike, b: ArrayLike, rng: np.random.Generator, *, alternative: Alternative = "two-sided", draws: int = 9999
 ) -> Test:
-    """Permutation test of paired scores: under no difference every sign of ``a - b`` is as likely as the other.
+    """Permutation test of paired scores (m,): under no difference every sign of ``a - b`` is as likely as the other.
 
     All ``2**n`` signs for n of 16 and fewer, which is exact; else random ones, the observed one counted with them.
-
-    Parameters
-    ----------
-    a, b
-        Shape (m,): scores of the same collections.
-    rng
-        Draws the signs.
-    alternative
-        ``"greater"``: a is larger than b.
-    draws
-        Random signs to draw, 1 or more.
-
-    Examples
-    --------
-    >>> sign_flip_test([3.0, 4.0, 8.0], [1.0, 3.0, 5.0], np.random.default_rng(0)).p
-    0.25
     """
     _check_alternative(alternative)
     if draws < 1:
@@ -257,13 +171,7 @@ def _flip_some(differences: Floats, rng: np.random.Generator, draws: int) -> Ite
 
 
 def pair_differences(a: ArrayLike, b: ArrayLike, groups: Groups | None = None) -> tuple[Floats, Groups | None]:
-    """``a - b`` without the pairs that hold a NaN, of which at least two must remain, and whom those are by.
-
-    Examples
-    --------
-    >>> pair_differences([1.0, float("nan"), 3.0], [0.5, 1.0, 1.0], ["x", "y", "z"])
-    (array([0.5, 2. ]), ['x', 'z'])
-    """
+    """``a - b`` without the pairs that hold a NaN, of which at least two must remain, and whom those are by."""
     first, second = as_scores(a, "a"), as_scores(b, "b")
     if first.shape != second.shape:
         raise InputError(f"paired scores must be of the same collections: got {first.size} and {second.size}")
@@ -276,11 +184,6 @@ def cohen_dz(differences: ArrayLike) -> float:
     """Cohen's d_z: mean difference by the standard deviation of the differences (n - 1).
 
     0 when all differences are zero, infinite when they are another constant.
-
-    Examples
-    --------
-    >>> cohen_dz([1.0, 3.0])
-    1.414213562373095
     """
     values = drop_missing(as_scores(differences, "differences"))
     if is_constant(values):
@@ -290,22 +193,7 @@ def cohen_dz(differences: ArrayLike) -> float:
 
 
 def holm(p_values: ArrayLike) -> Floats:
-    """Adjust the p-values of a family so that the chance of any false alarm is held (Holm-Bonferroni).
-
-    Parameters
-    ----------
-    p_values
-        Shape (m,), each in [0, 1].
-
-    Returns
-    -------
-    Shape (m,): reject where it is below the family-wise rate.
-
-    Examples
-    --------
-    >>> holm([0.01, 0.04, 0.03]).round(4)
-    array([0.03, 0.06, 0.06])
-    """
+    """Adjust the p-values (m,) of a family so that the chance of any false alarm is held (Holm-Bonferroni)."""
     p = np.asarray(p_values, dtype=np.float64)
     if p.ndim != 1 or not ((p >= 0) & (p <= 1)).all():
         raise InputError(f"p-values must be a list of numbers in [0, 1]; got {np.array2string(p, threshold=8)}")

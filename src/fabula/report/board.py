@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from html import escape
 from pathlib import Path
-from typing import Any
 
 from fabula.core.files.atomic import write_whole
 from fabula.report.charts import Bar, bars_figure
@@ -42,27 +41,23 @@ def board_page(cards: Sequence[BenchCard]) -> str:
 def _board(card: BenchCard) -> str:
     task = card.task
     titles = ", titles" if task["titles"] else ""
+    makers = f" by {task['groups']:,} makers" if task["groups"] < task["test"] else ""
     about = (
         f"{task['about']}. {task['training']:,} collections to learn from, {task['test']:,} to order"
-        f"{_makers(task)}; {task['rule']}. Shown: {', '.join(task['features'][:12]) or 'no features'}"
+        f"{makers}; {task['rule']}. Shown: {', '.join(task['features'][:12]) or 'no features'}"
         f"{' and more' if len(task['features']) > 12 else ''}{titles}. Test {task['digest']}."
     )
     failures = "".join(
         f'<p class="note">{count:,} counted as random: {escape(why)}</p>' for why, count in card.failures.items()
     )
     notes = "".join(f'<p class="note">{escape(note)}</p>' for note in card.notes)
-    rows = [row for row in card.rows if row.method != "random"]
-    bars = [Bar(row.method, *_ends(row, "spearman")) for row in rows]
+    found = [(row.method, row.metrics["spearman"]) for row in card.rows if row.method != "random"]
+    bars = [Bar(method, rho.mean, rho.low, rho.high) for method, rho in found]
     figure = bars_figure([("Spearman's rank correlation with the true order", bars)], standalone=False) if bars else ""
     return (
         f"<h2>{escape(task['name'])}</h2><p>{escape(about)}</p>{failures}{notes}{_table(card.rows)}"
         f"<figure>{figure}</figure>"
     )
-
-
-def _makers(task: Mapping[str, Any]) -> str:
-    """By how many they were made, where some made several."""
-    return f" by {task['groups']:,} makers" if task["groups"] < task["test"] else ""
 
 
 def _table(rows: Sequence[BenchRow]) -> str:
@@ -71,20 +66,13 @@ def _table(rows: Sequence[BenchRow]) -> str:
 
 
 def _row(row: BenchRow) -> str:
-    cells = "".join(f'<td class="n">{row.metrics[name].mean:.3f}{_span(row, name)}</td>' for name in SHOWN)
+    cells = "".join(
+        f'<td class="n">{found.mean:.3f}<br><span class="soft">{found.low:.3f} to {found.high:.3f}</span></td>'
+        for found in (row.metrics[name] for name in SHOWN)
+    )
     about = f'<br><span class="soft about">{escape(row.about)}</span>' if row.about else ""
     whose = f'<span class="tag">{escape(WHOSE.get(row.kind, row.kind))}</span>'
     return (
         f'<tr class="{escape(row.kind, quote=True)}"><td>{escape(row.method)} {whose}{about}</td>{cells}'
         f'<td class="n">{row.failed or ""}</td></tr>'
     )
-
-
-def _span(row: BenchRow, name: str) -> str:
-    _, low, high = _ends(row, name)
-    return f'<br><span class="soft">{low:.3f} to {high:.3f}</span>'
-
-
-def _ends(row: BenchRow, name: str) -> tuple[float, float, float]:
-    found = row.metrics[name]
-    return found.mean, found.low, found.high

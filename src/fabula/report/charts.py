@@ -12,22 +12,7 @@ import numpy as np
 
 from fabula.core.ordering import positions
 from fabula.core.template import Template
-from fabula.report.markup import (
-    GREY,
-    Scale,
-    band,
-    grid,
-    limits,
-    line,
-    path,
-    points,
-    scale,
-    series,
-    shorten,
-    svg,
-    text,
-    ticks,
-)
+from fabula.report.markup import GREY, band, grid, limits, line, path, points, scale, series, shorten, svg, text, ticks
 
 
 @dataclass(frozen=True)
@@ -41,18 +26,7 @@ class Bar:
 
 
 def bars_figure(panels: Sequence[tuple[str, Sequence[Bar]]], *, width: int = 860, standalone: bool = True) -> str:
-    """Panels of horizontal bars side by side: the paper's Figure 1.
-
-    Parameters
-    ----------
-    panels
-        (title, bars) each; bars go from a common zero, negative ones to the left.
-
-    Examples
-    --------
-    >>> bars_figure([("bits", [Bar("energy", 0.15, 0.12, 0.18)])])[:4]
-    '<svg'
-    """
+    """Panels (title, bars) of horizontal bars side by side, negative ones to the left: the paper's Figure 1."""
     rows = max(len(bars) for _, bars in panels)
     each = width / len(panels)
     parts = [part for i, (title, bars) in enumerate(panels) for part in _bars(title, bars, i * each, each)]
@@ -84,10 +58,7 @@ def _bars(title: str, bars: Sequence[Bar], left: float, width: float) -> list[st
 
 @dataclass(frozen=True)
 class Line:
-    """One series: where it goes, the band around it, and how it is drawn.
-
-    ``low`` and ``high`` are empty where there is no band; ``colour`` counts from 0.
-    """
+    """One series, with a band where it has ``low`` and ``high``; ``colour`` counts from 0."""
 
     name: str
     x: Sequence[float]
@@ -114,13 +85,7 @@ class LinePanel:
 
 
 def lines_figure(panels: Sequence[LinePanel], *, width: int = 860, height: int = 300, standalone: bool = True) -> str:
-    """Panels of lines side by side over one legend: the paper's Figure 2, and learning curves.
-
-    Examples
-    --------
-    >>> lines_figure([LinePanel("bits", "k", [Line("templates", [1, 2], [0.1, 0.2], [0.0, 0.1], [0.2, 0.3])])])[:4]
-    '<svg'
-    """
+    """Panels of lines side by side over one legend: the paper's Figure 2, and learning curves."""
     each = (width - 14 * (len(panels) - 1)) / len(panels)
     parts = [part for i, panel in enumerate(panels) for part in _lines(panel, i * (each + 14), each, height)]
     legend, rows = _legend([one for panel in panels for one in panel.lines], width, height)
@@ -134,7 +99,12 @@ def _lines(panel: LinePanel, left: float, width: float, height: float) -> list[s
     ys = [v for one in panel.lines for v in (*one.y, *one.low, *one.high)]
     margin = 0.06 * (max(ys) - min(ys)) or 0.5
     low, high = min(ys) - margin, max(ys) + margin
-    x, y = _x_scale(xs, start, stop, log=panel.log), scale(low, high, floor, 34)
+    stretch = math.log if panel.log else float
+    along, y = scale(stretch(min(xs)), stretch(max(xs)), start, stop), scale(low, high, floor, 34)
+
+    def x(value: float) -> float:
+        return along(stretch(value))
+
     distinct = sorted(set(xs))  # where there are few values all are marked, else round numbers
     marks = distinct if len(distinct) <= 8 else [t for t in ticks(distinct[0], distinct[-1]) if t <= distinct[-1]]
     parts = [text(start, 18, panel.title, bold=True), *grid(low, high, y, start, stop)]
@@ -146,13 +116,6 @@ def _lines(panel: LinePanel, left: float, width: float, height: float) -> list[s
         dots = [f'<circle class="mark" cx="{px:.1f}" cy="{py:.1f}" r="2.6"/>' for px, py in there]
         parts.append(series(one.colour, path(one.kind, there), *(dots if len(there) <= 12 else [])))
     return parts
-
-
-def _x_scale(values: Sequence[float], start: float, stop: float, *, log: bool) -> Scale:
-    if not log:
-        return scale(min(values), max(values), start, stop)
-    inner = scale(math.log(min(values)), math.log(max(values)), start, stop)
-    return lambda value: inner(math.log(value))
 
 
 def _legend(lines: Sequence[Line], width: float, top: float) -> tuple[list[str], int]:
@@ -191,36 +154,17 @@ class ArcPanel:
 
 @dataclass(frozen=True)
 class PanelLayout:
-    """How panels are laid out.
+    """How panels are laid out."""
 
-    Attributes
-    ----------
-    columns
-        Panels in a row.
-    width, height
-        Of the figure, and of one panel without the names below it.
-    named
-        Whether the names of the arcs stand below each panel.
-    notes
-        Lines of text for the space after the last panel, where it is free.
-    """
-
-    columns: int
-    width: int = 860
-    height: int = 150
-    named: bool = True
-    notes: Sequence[str] = ()
+    columns: int  # panels in a row
+    width: int = 860  # of the figure
+    height: int = 150  # of one panel without the names below it
+    named: bool = True  # whether the names of the arcs stand below each panel
+    notes: Sequence[str] = ()  # lines of text for the space after the last panel, where it is free
 
 
 def panels_figure(panels: Sequence[ArcPanel], layout: PanelLayout, *, standalone: bool = True) -> str:
-    """A grid of templates with the arcs of collections on one scale, in reading order: the paper's Figures 4 and 6.
-
-    Examples
-    --------
-    >>> rise = Template([0, 1], [-1, 1])
-    >>> panels_figure([ArcPanel("rise", rise, [Arc("an album", [-1, 0.5, 1])])], PanelLayout(columns=1))[:4]
-    '<svg'
-    """
+    """A grid of templates with the arcs of collections on one scale, in reading order: the paper's Figures 4 and 6."""
     values = [v for panel in panels for arc in panel.arcs for v in arc.values]
     values += [float(v) for p in panels if p.template is not None for v in p.template.samples(81)]
     low, high = limits(np.array(values))
@@ -239,7 +183,7 @@ def panels_figure(panels: Sequence[ArcPanel], layout: PanelLayout, *, standalone
         if panel.template is not None:
             curve = points(positions(81), panel.template.samples(81), x, y)
             parts.append(series(panel.colour, path("thick", curve)))
-        parts += [_arc(arc, x, y) for arc in panel.arcs]
+        parts += [_arc(arc, points(positions(len(arc.values)), arc.values, x, y)) for arc in panel.arcs]
         for i, arc in enumerate(panel.arcs if layout.named else ()):
             words = shorten(arc.name, round(each / 6.2))
             parts.append(text(left, top + height + 14 + 14 * i, words, kind="soft small"))
@@ -253,8 +197,7 @@ def panels_figure(panels: Sequence[ArcPanel], layout: PanelLayout, *, standalone
     return svg(parts, width=layout.width, height=step * rows, label=label, standalone=standalone)
 
 
-def _arc(arc: Arc, x: Scale, y: Scale) -> str:
-    there = points(positions(len(arc.values)), arc.values, x, y)
+def _arc(arc: Arc, there: Sequence[tuple[float, float]]) -> str:
     parts = [path("thin", there)] if len(there) > 1 else []
     for number, (px, py) in enumerate(there):
         parts.append(f'<circle class="mark" cx="{px:.1f}" cy="{py:.1f}" r="{8 if arc.marks else 2.2}"/>')
@@ -290,16 +233,7 @@ def genealogy_figure(
 ) -> str:
     """Templates by their number, and how collections move between them: the paper's Figure 5.
 
-    Parameters
-    ----------
-    genealogy
-        As :meth:`fabula.templates.genealogy.Genealogy.to_dict` gives it: a box is a template, a band the collections.
-
-    Examples
-    --------
-    >>> one = {"name": "rise", "lineage": 0, "curve": [-1, 1], "collections": 3}
-    >>> genealogy_figure({"generations": [{"k": 1, "templates": [one]}], "flows": []})[:4]
-    '<svg'
+    Of what ``Genealogy.to_dict`` gives: a box is a template, a band the collections.
     """
     generations = genealogy["generations"]
     total = sum(t["collections"] for t in generations[0]["templates"])

@@ -14,22 +14,7 @@ from fabula.core.essence import Floats, normalise
 from fabula.core.template import Template
 from fabula.media.facts import Ends
 from fabula.media.medium import Threads
-from fabula.report.markup import (
-    GREY,
-    SERIES,
-    band,
-    grid,
-    limits,
-    line,
-    path,
-    points,
-    scale,
-    series,
-    shorten,
-    svg,
-    text,
-    ticks,
-)
+from fabula.report.markup import GREY, band, grid, limits, line, path, points, scale, series, shorten, svg, text
 from fabula.session.inner_arcs import InnerArc, WholeArc
 
 MOST_ENDS = 60  # items whose ends are shown
@@ -39,56 +24,26 @@ _WIDTH = 900.0
 
 @dataclass(frozen=True)
 class Drawing:
-    """How an arc is drawn.
+    """How an arc is drawn."""
 
-    Attributes
-    ----------
-    template
-        A scalar template to draw behind; each side follows it from its beginning to its end.
-    sides
-        How many items each side has; empty for one side.
-    pinned
-        Positions drawn in another colour.
-    caption
-        Above it.
-    width, height
-        In pixels.
-    standalone
-        Include the style sheet, for a file of its own.
-    """
-
-    template: Template | None = None
-    sides: tuple[int, ...] = ()
-    pinned: tuple[int, ...] = ()
+    template: Template | None = None  # a scalar one to draw behind; each side follows it from its beginning to its end
+    sides: tuple[int, ...] = ()  # how many items each side has; empty for one side
+    pinned: tuple[int, ...] = ()  # positions drawn in another colour
     caption: str = ""
     width: int = 720
     height: int = 300
-    standalone: bool = False
+    standalone: bool = False  # include the style sheet, for a file of its own
 
 
 def arc_figure(essence: ArrayLike, labels: Sequence[str], drawing: Drawing | None = None) -> str:
-    """A collection's arc: its items as points in order, the template behind them, a gap between sides.
+    """A collection's arc: its items (n,) as points in order, the template behind them, a gap between sides.
 
-    Parameters
-    ----------
-    essence
-        Shape (n,), in order.
-    labels
-        n texts; shown below the points where there is room, and on hover.
-    drawing
-        How.
-
-    Examples
-    --------
-    >>> arc_figure([0.0, 1.0], ["a", "b"])[:4]
-    '<svg'
+    The n labels are shown below the points where there is room, and on hover.
     """
     how = drawing or Drawing()
     frame = _ArcFrame(np.asarray(essence, dtype=np.float64), labels, how)
     parts = [text(frame.left, 16, how.caption, bold=True)] if how.caption else []
-    for tick in ticks(frame.low, frame.high):
-        parts.append(line("axis", frame.left, how.width - frame.right, frame.y(tick), frame.y(tick)))
-        parts.append(text(frame.left - 6, frame.y(tick) + 4, f"{tick:g}", kind="soft", anchor="end"))
+    parts += grid(frame.low, frame.high, frame.y, frame.left, how.width - frame.right)
     for side, (start, stop) in enumerate(pairwise([0, *np.cumsum(how.sides or (len(frame.values),)).tolist()])):
         parts += _side(frame, side, start, stop)
     return svg(parts, width=how.width, height=how.height, label=how.caption or "arc", standalone=how.standalone)
@@ -149,20 +104,7 @@ def _item(frame: _ArcFrame, j: int, target: float) -> str:
 def ends_figure(ends: Ends, labels: Sequence[str], breaks: Sequence[int] = ()) -> str:
     """A line for each item from its beginning over the whole to its end, and a dashed one for each step between them.
 
-    Parameters
-    ----------
-    ends
-        Of m items, in the order in which they stand.
-    labels
-        m texts.
-    breaks
-        Positions at which a new side begins: there is no step.
-
-    Examples
-    --------
-    >>> one = np.array([-10.0, -12.0])
-    >>> ends_figure(Ends("level", "dB", one, one, one), ["a", "b"])[:4]
-    '<svg'
+    Items and labels are in the order in which they stand; at ``breaks`` a new side begins, without a step.
     """
     m, left, top, tall = len(labels), 52, 14, 150
     wide = max(28, min(90, 1100 // m))
@@ -200,20 +142,7 @@ def _stroke(tag: str, attributes: str, title: str) -> str:
 
 
 def likes_figure(likes: ArrayLike, labels: Sequence[str]) -> str:
-    """A table of items by positions, the darker the likelier.
-
-    Parameters
-    ----------
-    likes
-        Shape (m, p): rows in the order in which the items stand, shares over the positions.
-    labels
-        m texts.
-
-    Examples
-    --------
-    >>> likes_figure([[0.8, 0.2], [0.3, 0.7]], ["a", "b"])[:4]
-    '<svg'
-    """
+    """A table (m, p) of items by positions, the darker the likelier; rows in the order in which the m items stand."""
     table = np.asarray(likes, dtype=np.float64)
     highest = table.max(initial=0.0) or 1.0
     cell, left, top = 22, 176, 24
@@ -234,15 +163,7 @@ def likes_figure(likes: ArrayLike, labels: Sequence[str]) -> str:
 
 
 def threads_figure(threads: Threads, labels: list[str], *, width: float = _WIDTH) -> str:
-    """One ribbon a thread, along the positions; as thick as it is met often.
-
-    Parameters
-    ----------
-    threads
-        Of n items, in their new order.
-    labels
-        n texts, shown on hover.
-    """
+    """One ribbon a thread, along the positions of n items in their new order; as thick as it is met often."""
     (n, k), left, top, tall = threads.counts.shape, 120.0, 26.0, 24.0
     order = np.argsort([int(np.argmax(row > 0)) for row in threads.counts.T], kind="stable")  # as they come in
     step, height = (width - left - 20) / max(1, n), top + tall * k + 22
@@ -256,7 +177,7 @@ def threads_figure(threads: Threads, labels: list[str], *, width: float = _WIDTH
         middle = top + tall * (row + 0.5)
         parts.append(text(left - 10, middle + 4, shorten(threads.names[thread], 16), anchor="end"))
         x_of = left + step * (np.arange(n) + 0.5)
-        parts.append(series(row % (SERIES - 1), *_ribbon(threads.counts[:, thread], middle, tall / 2 - 2, x_of, step)))
+        parts.append(series(row % GREY, *_ribbon(threads.counts[:, thread], middle, tall / 2 - 2, x_of, step)))
     return svg(parts, width=width, height=height, label="threads of names")
 
 

@@ -59,13 +59,7 @@ Points = Sequence[tuple[float, float]]
 
 
 def html_page(title: str, body: Iterable[str], *, style: str = "", head: str = "") -> str:
-    """A whole page that loads nothing from elsewhere; ``style`` is added to that of all pages.
-
-    Examples
-    --------
-    >>> html_page("a < b", ["<p>c</p>"])[-29:-1]
-    '<body><p>c</p></body></html>'
-    """
+    """A whole page that loads nothing from elsewhere; ``style`` is added to that of all pages."""
     return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8">{head}<title>{escape(title)} · fabula</title>'
         f'<meta name="viewport" content="width=device-width,initial-scale=1"><style>{PAGE_STYLE}{FIGURE_STYLE}{style}'
@@ -82,23 +76,9 @@ def html_table(head: str, rows: Iterable[str]) -> str:
 def svg(
     parts: Iterable[str], *, width: float, height: float, label: str, standalone: bool = False, fixed: bool = False
 ) -> str:
-    """The SVG around the parts of a figure.
+    """The SVG around the parts of a figure, with its style sheet where it is a file of its own (``standalone``).
 
-    Parameters
-    ----------
-    parts
-        SVG text.
-    width, height
-        In pixels; a figure is as wide as its place, or at most so wide with ``fixed``.
-    label
-        What a screen reader says.
-    standalone
-        Include the style sheet, for a file of its own.
-
-    Examples
-    --------
-    >>> svg([], width=10, height=5, label="nothing")[:4]
-    '<svg'
+    A figure is as wide as its place, or at most ``width`` pixels with ``fixed``; a screen reader says ``label``.
     """
     style = f"<style>{FIGURE_STYLE}</style>" if standalone else ""
     wide = f' style="max-width:{width:.0f}px"' if fixed else ""

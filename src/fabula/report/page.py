@@ -12,28 +12,9 @@ import numpy as np
 from fabula.core.files.atomic import write_whole
 from fabula.core.fit import Fit
 from fabula.media.medium import Threads
-from fabula.report.figures import (
-    MOST_ENDS,
-    MOST_LIKES,
-    Drawing,
-    arc_figure,
-    ends_figure,
-    likes_figure,
-    threads_figure,
-    whole_figure,
-)
+from fabula.report import figures
 from fabula.report.markup import html_page, html_table
-from fabula.session.answer import (
-    Row,
-    beside_text,
-    facts_of,
-    gap_text,
-    headline,
-    likely_text,
-    model_name,
-    rows_of,
-    side_line,
-)
+from fabula.session import answer
 from fabula.session.explain import story
 from fabula.session.inner_arcs import whole_arc
 from fabula.session.ordered import Ordered
@@ -54,15 +35,15 @@ td .colours{width:5rem;height:.9rem}
 
 def _light_table(ordered: Ordered) -> list[str]:
     """The pictures of all items, each with its number; nothing where the medium has none, or there are too many."""
-    preview, rows = ordered.session.medium.preview, rows_of(ordered)
+    preview, rows = ordered.session.medium.preview, answer.rows_of(ordered)
     if preview.kind != "picture" or preview.cover is None or len(rows) > _MOST_PICTURES:
         return []
     cells: list[str] = []
-    colours = next((fact.texts for fact in facts_of(ordered) if fact.coloured), ("",) * len(rows))
+    colours = next((fact.texts for fact in answer.facts_of(ordered) if fact.coloured), ("",) * len(rows))
     joins = ordered.session.medium.telling.joins(ordered.collection, ordered.breaks)
     for row, told, why in zip(rows, colours, joins, strict=True):
         if row.side and row.number == 1:
-            cells.append(f"<h3>{escape(side_line(ordered, ordered.side_of(row.position)[0]))}</h3>")
+            cells.append(f"<h3>{escape(answer.side_line(ordered, ordered.side_of(row.position)[0]))}</h3>")
         cells.append(_cell(ordered, row, told, why))
     return [f'<h2>What it looks like</h2><div class="light">{"".join(cells)}</div>'] if any(cells) else []
 
@@ -73,7 +54,7 @@ def _swatches(colours: str) -> str:
     return f'<span class="colours" role="img" aria-label="{escape(colours)}">{shown}</span>' if shown else ""
 
 
-def _cell(ordered: Ordered, row: Row, colours: str, why: str) -> str:
+def _cell(ordered: Ordered, row: answer.Row, colours: str, why: str) -> str:
     cover = ordered.session.medium.preview.cover
     file = ordered.readable.items[row.position].path  # where it really lies
     path = str(ordered.session.source.folder / file) if file else ""
@@ -114,9 +95,9 @@ def order_page(ordered: Ordered) -> str:
 
 
 def _summary(ordered: Ordered) -> str:
-    sides = ", ".join(side_line(ordered, side) for side in range(len(ordered.sides)))
+    sides = ", ".join(answer.side_line(ordered, side) for side in range(len(ordered.sides)))
     name = ordered.fit.template.name or "an arc"
-    counted = headline(ordered).removeprefix(f"{ordered.session.title}: ")
+    counted = answer.headline(ordered).removeprefix(f"{ordered.session.title}: ")
     return f"{counted}, along {name}.{f' {sides}.' if sides else ''}"
 
 
@@ -124,31 +105,32 @@ def _verdict(ordered: Ordered) -> str:
     chosen, given = ordered.fit, ordered.given
     words = story(ordered)
     text = f"{words[:1].upper()}{words[1:]}. " if words else ""
-    likely = likely_text(ordered)
+    likely = answer.likely_text(ordered)
     if likely:
-        text += f"By the model {model_name(ordered)}: {likely}. "
+        text += f"By the model {answer.model_name(ordered)}: {likely}. "
     if ordered.task.likelihood is None:
         text += f"Mean deviation {chosen.mean:.2f}, worst {chosen.worst:.2f}; "
         text += f"as given {given.mean:.2f} and {given.worst:.2f}."
     if ordered.gap is None:
         return f"{text} How close this is to the best is not known."
-    return text if not ordered.gap else f"{text} Another ordering could be better by {gap_text(ordered.gap)} at most."
+    better = f" Another ordering could be better by {answer.gap_text(ordered.gap)} at most." if ordered.gap else ""
+    return text + better
 
 
 def _figures(ordered: Ordered) -> list[str]:
     essence, items = ordered.session.essence, ordered.session.collection.items
     if essence.ndim > 1:
         return []
-    figures = []
+    drawn = []
     for name, fit, pinned in (("after", ordered.fit, ordered.pinned), ("before", ordered.given, ())):
         labels = [items[i].label for i in fit.ordering]
-        how = Drawing(fit.template, ordered.sides, pinned, caption=f"The arc {name}", width=900)
-        figures.append(f"<figure>{arc_figure(essence[fit.ordering], labels, how)}</figure>")
-    return figures
+        how = figures.Drawing(fit.template, ordered.sides, pinned, caption=f"The arc {name}", width=900)
+        drawn.append(f"<figure>{figures.arc_figure(essence[fit.ordering], labels, how)}</figure>")
+    return drawn
 
 
 def _table(ordered: Ordered) -> str:
-    rows, facts = rows_of(ordered), facts_of(ordered)
+    rows, facts = answer.rows_of(ordered), answer.facts_of(ordered)
     creators, timed = any(row.item.creator for row in rows), any(row.length for row in rows)
     creator = escape(ordered.session.medium.words.creator)
     head = '<th class="n">#</th><th>title</th>' + (f"<th>{creator}</th>" if creators else "")
@@ -160,7 +142,7 @@ def _table(ordered: Ordered) -> str:
     body = []
     for row, share, why in zip(rows, _shares(ordered.session.essence, ordered.fit), ordered.reasons, strict=True):
         if row.side and row.number == 1:
-            line = escape(side_line(ordered, ordered.side_of(row.position)[0]))
+            line = escape(answer.side_line(ordered, ordered.side_of(row.position)[0]))
             body.append(f'<tr><th colspan="{columns}" scope="rowgroup">{line}</th></tr>')
         cells = [f'<td class="n">{row.label}</td><td dir="auto">{escape(row.item.label)}</td>']
         cells += [f'<td dir="auto">{escape(row.item.creator)}</td>'] if creators else []
@@ -168,14 +150,10 @@ def _table(ordered: Ordered) -> str:
         for fact in facts:
             told = fact.texts[row.position]
             cells.append(f'<td class="n">{_swatches(told) if fact.coloured else escape(told)}</td>')
-        cells.append(
-            f'<td class="n">{row.index + 1}</td><td class="n">{_number(ordered.session.essence[row.index])}</td>'
-        )
-        cells.append(f'<td class="n">{_number(ordered.fit.targets[row.position])}</td>')
-        cells.append(
-            f'<td><div class="bar" style="width:{share:.0%}"></div></td><td class="soft why">{escape(why)}</td>'
-        )
-        body.append("".join(cells))
+        numbers = _number(ordered.session.essence[row.index]), _number(ordered.fit.targets[row.position])
+        cells += [f'<td class="n">{value}</td>' for value in (row.index + 1, *numbers)]
+        cells.append(f'<td><div class="bar" style="width:{share:.0%}"></div></td>')
+        body.append("".join([*cells, f'<td class="soft why">{escape(why)}</td>']))
     return html_table(head, body)
 
 
@@ -190,26 +168,22 @@ def _changes(ordered: Ordered) -> list[str]:
 
 def _ends(ordered: Ordered) -> list[str]:
     ends = ordered.session.medium.telling.ends(ordered.collection)
-    if ends is None or not 1 < len(ordered.ordering) <= MOST_ENDS:
+    if ends is None or not 1 < len(ordered.ordering) <= figures.MOST_ENDS:
         return []
-    figure = ends_figure(ends, ordered.titles, ordered.breaks)
-    words = (
-        f"Each line is an item, from its beginning over the whole to its end, in {ends.name} ({ends.unit}); the short "
-    )
-    words += "ones between them are the steps that are heard."
-    return [f'<h2>How each begins and ends</h2><p class="soft">{escape(words)}</p><figure>{figure}</figure>']
+    words = f"Each line is an item, from its beginning over the whole to its end, in {ends.name} ({ends.unit}); "
+    words += "the short ones between them are the steps that are heard."
+    return _section("How each begins and ends", words, figures.ends_figure(ends, ordered.titles, ordered.breaks))
 
 
 def _likes(ordered: Ordered) -> list[str]:
     judged = ordered.task.likelihood
-    if judged is None or len(judged.collection) > MOST_LIKES:
+    if judged is None or len(judged.collection) > figures.MOST_LIKES:
         return []
     likes = judged.likes()[ordered.ordering]
     if not np.ptp(likes):  # a model that knows of no positions
         return []
-    figure = likes_figure(likes, ordered.titles)
     words = "Each row is an item, each column a position: the darker, the likelier. A ring marks where it stands."
-    return [f'<h2>Where each likes to stand</h2><p class="soft">{words}</p><figure>{figure}</figure>']
+    return _section("Where each likes to stand", words, figures.likes_figure(likes, ordered.titles))
 
 
 def _threads(ordered: Ordered) -> list[str]:
@@ -220,8 +194,7 @@ def _threads(ordered: Ordered) -> list[str]:
     met = np.flatnonzero(along.counts.any(axis=0))
     along = Threads(tuple(along.names[i] for i in met), along.counts[:, met])
     words = "Which names run through which, along the new order: the thicker, the oftener."
-    figure = threads_figure(along, ordered.titles)
-    return [f'<h2>Threads</h2><p class="soft">{words}</p><figure>{figure}</figure>']
+    return _section("Threads", words, figures.threads_figure(along, ordered.titles))
 
 
 def _whole(ordered: Ordered) -> list[str]:
@@ -230,7 +203,11 @@ def _whole(ordered: Ordered) -> list[str]:
         return []
     words = f"The {ordered.session.medium.shown(arc.column)} of the whole in its new order, in sliding windows; "
     words += "a line where each begins."
-    return [f'<h2>The arc of the whole</h2><p class="soft">{words}</p><figure>{whole_figure(arc)}</figure>']
+    return _section("The arc of the whole", words, figures.whole_figure(arc))
+
+
+def _section(title: str, words: str, figure: str) -> list[str]:
+    return [f'<h2>{title}</h2><p class="soft">{escape(words)}</p><figure>{figure}</figure>']
 
 
 def _alternatives(ordered: Ordered) -> list[str]:
@@ -239,13 +216,13 @@ def _alternatives(ordered: Ordered) -> list[str]:
     parts = ["<h2>Alternatives</h2>"] if others else []
     for number, proposal in others:
         other = proposal.fit
-        score = beside_text(proposal, ordered.fit)
+        score = answer.beside_text(proposal, ordered.fit)
         listed = "".join(f'<li dir="auto">{escape(items[i].label)}</li>' for i in other.ordering)
         figure = ""
         if ordered.session.essence.ndim == 1:
-            how = Drawing(other.template, proposal.sides, width=900, height=240)
+            how = figures.Drawing(other.template, proposal.sides, width=900, height=240)
             labels = [items[i].label for i in other.ordering]
-            figure = arc_figure(ordered.session.essence[other.ordering], labels, how)
+            figure = figures.arc_figure(ordered.session.essence[other.ordering], labels, how)
         name = escape(other.template.name or "an arc")
         parts.append(f"<details><summary>{number}. {name}{score}</summary>{figure}<ol>{listed}</ol></details>")
     return parts

@@ -12,29 +12,15 @@ from typing import Any
 from fabula.core.files.atomic import write_whole
 from fabula.core.template import Template
 from fabula.errors import FileError
-from fabula.report.charts import (
-    Arc,
-    ArcPanel,
-    Bar,
-    Line,
-    LinePanel,
-    PanelLayout,
-    bars_figure,
-    genealogy_figure,
-    lines_figure,
-    panels_figure,
-)
+from fabula.report import charts
 from fabula.report.markup import GREY, html_page, html_table
 from fabula.research.recovery import METHODS
 from fabula.research.reproduce import NAMES, RANDOM, Reproduced, baseline_name
 from fabula.sources.tables.text_tables import csv_text
 
 SHOWN = ("edit", "spearman", "kendall", "first", "last", "neighbours", "position", "lcs", "perfect")
-
-
+_TESTED = ("metric", "a", "b", "n", "difference", "low", "high", "effect", "p", "adjusted")
 _TITLES = {"edit": "best string edit score", "spearman": "best Spearman's rho"}
-
-
 _MORE = "figure>figcaption{color:var(--soft);font-size:.9rem;margin-top:.5rem}body{max-width:68rem}"
 
 
@@ -56,12 +42,7 @@ def write_report(results: Reproduced, folder: str | Path) -> Path:
 
 
 def report_page(results: Reproduced) -> str:
-    """The page: every table and figure of the paper, and what it lacks.
-
-    Returns
-    -------
-    HTML text that loads nothing from elsewhere.
-    """
+    """The page, which loads nothing from elsewhere: every table and figure of the paper, and what it lacks."""
     drawn, listed = figures(results, standalone=False), tables(results)
     title = f"Narrative essence on {results.data['name']}"
     body = [
@@ -108,9 +89,9 @@ def tables(results: Reproduced) -> dict[str, StudyTable]:
         _plain("controls", ("data", "scorer", "bits", "low", "high"), results.controls),
         _plain("more-data", ("collections", "bits", "low", "high"), results.more_data),
         _figure2(results),
-        _tests("significance", results.significance["rows"]),
+        _plain("significance", _TESTED, results.significance["rows"]),
         _recovery(results),
-        _tests("recovery-tests", results.recovery["tests"]),
+        _plain("recovery-tests", _TESTED, results.recovery["tests"]),
     ]
     if results.figure1 is not None:
         columns = ("name", "dimensions", "bits", "low", "high", "correlation")
@@ -127,7 +108,7 @@ def figures(results: Reproduced, *, standalone: bool = True) -> dict[str, str]:
         "figure2": _figure2_lines(results, standalone=standalone),
         "figure2-gain": _gain(results, standalone=standalone),
         "figure4": _figure4(results.kinship, standalone=standalone),
-        "figure5": genealogy_figure(results.kinship, standalone=standalone),
+        "figure5": charts.genealogy_figure(results.kinship, standalone=standalone),
         "figure6": _figure6(results, standalone=standalone),
         "recovery": _recovery_bars(results, standalone=standalone),
         "learning": _learning(results, standalone=standalone),
@@ -178,17 +159,6 @@ def _recovery(results: Reproduced) -> StudyTable:
     return StudyTable("recovery", ("method", "n", *columns), rows)
 
 
-def recovery_means(results: Reproduced) -> StudyTable:
-    """The table of all methods with means alone, as the page shows it."""
-    rows = [(r["method"], r["n"], *(r["metrics"][name]["mean"] for name in SHOWN)) for r in results.recovery["rows"]]
-    return StudyTable("recovery-means", ("method", "n", *SHOWN), rows)
-
-
-def _tests(name: str, rows: Sequence[dict[str, Any]]) -> StudyTable:
-    columns = ("metric", "a", "b", "n", "difference", "low", "high", "effect", "p", "adjusted")
-    return _plain(name, columns, rows)
-
-
 def _plain(name: str, columns: tuple[str, ...], rows: Sequence[dict[str, Any]]) -> StudyTable:
     return StudyTable(name, columns, [tuple(_clean(column, row[column]) for column in columns) for row in rows])
 
@@ -203,14 +173,16 @@ def _table1_figure(results: Reproduced, *, standalone: bool) -> str:
     bars = [_bar(f"d = {r['dimensions']}", r["bits"], r["low"], r["high"]) for r in results.table1]
     zero = [_bar(f"{r['data']}, {r['scorer']}", r["bits"], r["low"], r["high"]) for r in results.controls]
     panels = [("bits by dimensions of the essence", bars), ("bits of the controls", zero)]
-    return bars_figure(panels, standalone=standalone)
+    return charts.bars_figure(panels, standalone=standalone)
 
 
 def _figure1(rows: list[dict[str, Any]], *, standalone: bool) -> str:
     bits = [_bar(r["name"], r["bits"], r["low"], r["high"]) for r in rows]
     panels = [("bits about the order", bits)]
     known = [_bar(r["name"], r["correlation"]) for r in rows if r["correlation"] is not None]
-    return bars_figure([*panels, ("correlation with the essence", known)] if known else panels, standalone=standalone)
+    return charts.bars_figure(
+        [*panels, ("correlation with the essence", known)] if known else panels, standalone=standalone
+    )
 
 
 def _figure2_lines(results: Reproduced, *, standalone: bool) -> str:
@@ -222,8 +194,8 @@ def _figure2_lines(results: Reproduced, *, standalone: bool) -> str:
         lines = []
         for name, (colour, dashed) in looks.items():
             lines += _line(results.figure2["rows"], name, metric, colour=colour, dashed=dashed)
-        panels.append(LinePanel(title, "number of templates k", lines))
-    return lines_figure(panels, height=330, standalone=standalone)
+        panels.append(charts.LinePanel(title, "number of templates k", lines))
+    return charts.lines_figure(panels, height=330, standalone=standalone)
 
 
 def _gain(results: Reproduced, *, standalone: bool) -> str:
@@ -233,17 +205,19 @@ def _gain(results: Reproduced, *, standalone: bool) -> str:
         for colour, name in enumerate(NAMES.values()):
             lines += _line(results.figure2["gains"], name, metric, colour=colour)
         nothing = [0.0] * len(lines[0].x)
-        lines.append(Line("no gain over a shuffled essence", lines[0].x, nothing, colour=GREY, dashed=True))
-        panels.append(LinePanel(f"gain: {title}", "number of templates k", lines))
-    return lines_figure(panels, height=280, standalone=standalone)
+        lines.append(charts.Line("no gain over a shuffled essence", lines[0].x, nothing, colour=GREY, dashed=True))
+        panels.append(charts.LinePanel(f"gain: {title}", "number of templates k", lines))
+    return charts.lines_figure(panels, height=280, standalone=standalone)
 
 
-def _line(rows: Sequence[dict[str, Any]], name: str, metric: str, *, colour: int, dashed: bool = False) -> list[Line]:
+def _line(
+    rows: Sequence[dict[str, Any]], name: str, metric: str, *, colour: int, dashed: bool = False
+) -> list[charts.Line]:
     """The line of a name by a metric, with a band unless it is dashed; none where there are no rows of it."""
     own = [row for row in rows if row["name"] == name and row["metric"] == metric]
     k, mean, low, high = ([row[end] for row in own] for end in ("k", "mean", "low", "high"))
     low, high = ([], []) if dashed else (low, high)
-    return [Line(name, k, mean, low, high, colour, dashed)] if own else []
+    return [charts.Line(name, k, mean, low, high, colour, dashed)] if own else []
 
 
 def _figure4(kinship: dict[str, Any], *, standalone: bool) -> str:
@@ -252,10 +226,10 @@ def _figure4(kinship: dict[str, Any], *, standalone: bool) -> str:
     for which in ("best", "worst"):
         for t in generation["templates"]:
             arcs = [kinship["arcs"][str(i)] for i in t[which]]
-            drawn = [Arc(arc["title"], arc["essence"]) for arc in arcs]
+            drawn = [charts.Arc(arc["title"], arc["essence"]) for arc in arcs]
             template = Template(t["knots"], t["values"], t["name"])
-            panels.append(ArcPanel(f"{t['name']}: {which} fit", template, drawn, t["lineage"] % GREY))
-    return panels_figure(panels, PanelLayout(len(generation["templates"])), standalone=standalone)
+            panels.append(charts.ArcPanel(f"{t['name']}: {which} fit", template, drawn, t["lineage"] % GREY))
+    return charts.panels_figure(panels, charts.PanelLayout(len(generation["templates"])), standalone=standalone)
 
 
 def _figure6(results: Reproduced, *, standalone: bool) -> str:
@@ -264,16 +238,16 @@ def _figure6(results: Reproduced, *, standalone: bool) -> str:
     [generation] = [g for g in kinship["generations"] if g["k"] == kinship["k"]]
     lineages = [t["lineage"] % GREY for t in generation["templates"]]
 
-    def arc(ordering: list[int]) -> Arc:
-        return Arc("", [essence[i] for i in ordering], [str(i + 1) for i in ordering])
+    def arc(ordering: list[int]) -> charts.Arc:
+        return charts.Arc("", [essence[i] for i in ordering], [str(i + 1) for i in ordering])
 
-    panels = [ArcPanel("original order", None, [arc(list(range(len(essence))))])]
+    panels = [charts.ArcPanel("original order", None, [arc(list(range(len(essence))))])]
     for colour, each in zip(lineages, example["fits"], strict=True):
         template = Template(each["knots"], each["values"], each["name"])
-        panels.append(ArcPanel(each["name"], template, [arc(each["ordering"])], colour))
+        panels.append(charts.ArcPanel(each["name"], template, [arc(each["ordering"])], colour))
     labels = [f"{number}. {label}" for number, label in enumerate(example["labels"], start=1)]
-    layout = PanelLayout(min(3, len(panels)), height=190, named=False, notes=labels[:13])
-    return panels_figure(panels, layout, standalone=standalone)
+    layout = charts.PanelLayout(min(3, len(panels)), height=190, named=False, notes=labels[:13])
+    return charts.panels_figure(panels, layout, standalone=standalone)
 
 
 def _recovery_bars(results: Reproduced, *, standalone: bool) -> str:
@@ -287,12 +261,12 @@ def _recovery_bars(results: Reproduced, *, standalone: bool) -> str:
             cell = row["metrics"][metric]
             bars.append(_bar(_brief(row["method"]), cell["mean"], cell["low"], cell["high"]))
         panels.append((title, bars))
-    return bars_figure(panels, standalone=standalone)
+    return charts.bars_figure(panels, standalone=standalone)
 
 
-def _bar(name: str, value: float, low: float | None = None, high: float | None = None) -> Bar:
+def _bar(name: str, value: float, low: float | None = None, high: float | None = None) -> charts.Bar:
     """A bar whose label does not say -0.00."""
-    return Bar(name, 0.0 if abs(value) < 0.005 else value, low, high)
+    return charts.Bar(name, 0.0 if abs(value) < 0.005 else value, low, high)
 
 
 def _brief(method: str) -> str:
@@ -303,17 +277,17 @@ def _learning(results: Reproduced, *, standalone: bool) -> str:
     lines = []
     for number, scorer in enumerate(results.essences[0]["bits"]):
         for seed, each in enumerate(results.essences):
-            points = [(0, 0.0), *((h["epoch"], h["bits"][scorer]) for h in each["history"])]
-            lines.append(Line(f"essence, {scorer}", [e for e, _ in points], [b for _, b in points], colour=number,
-                              dashed=seed > 0))  # fmt: skip
+            epochs = [0, *(h["epoch"] for h in each["history"])]
+            bits = [0.0, *(h["bits"][scorer] for h in each["history"])]
+            lines.append(charts.Line(f"essence, {scorer}", epochs, bits, colour=number, dashed=seed > 0))
     direct = results.sequencer["history"]
-    lines.append(Line("direct transformer (likelihood)", list(range(len(direct))), direct, colour=3))
-    by_epoch = LinePanel("bits by epoch, development", "epoch", lines[::-1])
+    lines.append(charts.Line("direct transformer (likelihood)", list(range(len(direct))), direct, colour=3))
+    by_epoch = charts.LinePanel("bits by epoch, development", "epoch", lines[::-1])
     rows = results.more_data
     count, bits, low, high = ([r[end] for r in rows] for end in ("collections", "bits", "low", "high"))
-    arcs = Line("mixture of arcs", count, bits, low, high, colour=2)
-    by_data = LinePanel("bits by training collections", "collections", [arcs], log=True)
-    return lines_figure([by_epoch, by_data], standalone=standalone)
+    arcs = charts.Line("mixture of arcs", count, bits, low, high, colour=2)
+    by_data = charts.LinePanel("bits by training collections", "collections", [arcs], log=True)
+    return charts.lines_figure([by_epoch, by_data], standalone=standalone)
 
 
 def _about(results: Reproduced) -> str:
@@ -378,13 +352,15 @@ def _orders(results: Reproduced, drawn: Mapping[str, str], listed: Mapping[str, 
     direct = results.sequencer["bits"]
     asked = results.plan["searched"]
     slow = f" The search under a scorer is slow and was asked about {asked} of them." if asked < direct["n"] else ""
+    rows = [(r["method"], r["n"], *(r["metrics"][name]["mean"] for name in SHOWN)) for r in results.recovery["rows"]]
+    means = StudyTable("", ("method", "n", *SHOWN), rows)
     ours = listed["recovery-tests"]
     kept = [row for row in ours.rows if row[2] != "chance" or not row[1].endswith((" up", " down"))]
     return [
         "<h2>Order recovery, every method</h2>",
         _figure(drawn["recovery"], "One ordering of each held-out collection, proposed without seeing the true one. "
                 "Of the features, the best few sorted one way."),
-        recovery_means(results).html(),
+        means.html(),
         f'<p class="sub">The direct transformer tells {format_cell(direct["mean"])} bits about the order '
         f"[{format_cell(direct['low'])}, {format_cell(direct['high'])}], by likelihood, n = {direct['n']:,}.{slow}</p>",
         "<h2>Paired tests</h2>",

@@ -36,26 +36,14 @@ def curve_lines(template: Template, *, width: int = 56, height: int = 10) -> lis
 
 
 def bar(value: float, low: float, high: float, *, width: int = 16) -> str:
-    """A bar of ``width`` characters, empty at ``low`` and full at ``high``.
-
-    Examples
-    --------
-    >>> bar(0.5, 0, 1, width=4)
-    '██  '
-    """
+    """A bar of ``width`` characters, empty at ``low`` and full at ``high``."""
     share = (value - low) / (high - low) if high > low else 0.5
     eighths = int(np.clip(round(share * width * 8), 1, width * 8))
     return ("█" * (eighths // 8) + _EIGHTHS[eighths % 8].strip()).ljust(width)
 
 
 def spark(values: ArrayLike) -> str:
-    """A row of small columns, one per value.
-
-    Examples
-    --------
-    >>> spark([0, 1, 2])
-    '▁▅█'
-    """
+    """A row of small columns, one per value."""
     array = np.asarray(values, dtype=np.float64)
     low, high = array.min(), array.max()
     share = (array - low) / (high - low) if high > low else np.full(array.shape, 0.5)

@@ -47,42 +47,23 @@ _PAPER_EPOCHS = 30  # of its 100: it stops by itself after ten without a gain
 
 Scores = Mapping[str, Floats]  # metric -> (collections,)
 Propose = Callable[[Collection], Ints]
+sort_stable = partial(np.argsort, kind="stable")
 
 
 @dataclass(frozen=True)
 class BenchRow:
-    """One method on a task.
-
-    Attributes
-    ----------
-    method
-        What it is called.
-    kind
-        ``"yours"``, ``"ours"``, ``"paper"`` or ``"known"``: what somebody who knows the truth could do.
-    metrics
-        Each metric's mean over the test collections, with its 95 % interval.
-    failed
-        Questions that count as a random ordering.
-    gain
-        Spearman's rho less that of chance, paired by collection.
-    about
-        What it does, in one line.
-    """
+    """One method on a task."""
 
     method: str
-    kind: str
-    metrics: Mapping[str, Interval]
-    failed: int = 0
-    gain: Interval | None = None
-    about: str = ""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, for JSON."""
-        return asdict(self)
+    kind: str  # "yours", "ours", "paper" or "known": what somebody who knows the truth could do
+    metrics: Mapping[str, Interval]  # means over the test collections
+    failed: int = 0  # questions that count as a random ordering
+    gain: Interval | None = None  # Spearman's rho less that of chance, paired by collection
+    about: str = ""  # what it does, in one line
 
     @classmethod
     def from_dict(cls, document: Mapping[str, Any]) -> BenchRow:
-        """What :meth:`to_dict` gave."""
+        """A row as a card keeps it."""
         metrics = {name: Interval(**document["metrics"][name]) for name in METRICS}
         gain = None if document["gain"] is None else Interval(**document["gain"])
         return cls(document["method"], document["kind"], metrics, document["failed"], gain, document.get("about", ""))
@@ -90,26 +71,12 @@ class BenchRow:
 
 @dataclass(frozen=True, eq=False)
 class BenchCard:
-    """What came of a run.
+    """What came of a run."""
 
-    Attributes
-    ----------
-    task
-        What was asked: name, digest of the test, numbers of collections, features, rule of the split.
-    rows
-        The methods, from the highest Spearman's rho.
-    command
-        How the method was called; empty where there was none.
-    failures
-        Why questions count as a random ordering, and how many.
-    notes
-        What one should know.
-    """
-
-    task: dict[str, Any]
-    rows: list[BenchRow]
-    command: str = ""
-    failures: dict[str, int] = field(default_factory=dict)
+    task: dict[str, Any]  # what was asked, as BenchTask.to_dict says it
+    rows: list[BenchRow]  # from the highest Spearman's rho
+    command: str = ""  # how the method was called; empty where there was none
+    failures: dict[str, int] = field(default_factory=dict)  # why questions count as a random ordering, and how many
     notes: tuple[str, ...] = ()
 
     def save(self, path: str | Path) -> Path:
@@ -120,7 +87,7 @@ class BenchCard:
         """The card as JSON."""
         document: dict[str, Any] = {"format": FORMAT, "version": VERSION, "fabula": __version__, "task": self.task}
         document |= {"command": self.command, "failures": self.failures, "notes": list(self.notes)}
-        document |= {"rows": [row.to_dict() for row in self.rows]}
+        document |= {"rows": [asdict(row) for row in self.rows]}
         return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
 
     @classmethod
@@ -151,19 +118,9 @@ def make_card(
 ) -> BenchCard:
     """A card: the method's row, where there is one, beside ours and the paper's.
 
-    Parameters
-    ----------
-    task
-        What was asked.
-    given
-        The method's orderings.
-    name, command
-        What the method is called, and how it was.
-    trained
-        Whether the rows that need an essence to be trained are measured anew, which takes PyTorch and minutes; else
-        they are those that come with the package, where the task is one of its own.
-    progress
-        Called with the name of each of our methods before its turn.
+    The rows that need an essence to be trained are those that come with the package, where the task is one of its own;
+    with ``trained`` they are measured anew, which takes PyTorch and minutes. ``progress`` is called with the name of
+    each of our methods before its turn.
     """
     report = progress or (lambda _: None)
     chance = task_chance(task)
@@ -257,7 +214,7 @@ def _our_methods(
         some = _some(task.training)
         column, sign = _best_column(some, task.features)
         about = f"by {'rising' if sign > 0 else 'falling'} {column}, chosen on training"
-        yield _Method(f"sort by {column}", "ours", about, lambda c: _sort(sign * fill_missing(c.column(column))))
+        yield _Method(f"sort by {column}", "ours", about, lambda c: sort_stable(sign * fill_missing(c.column(column))))
         if ARCS not in known:
             essences = [column_essence(c, column) for c in some]
             arcs = learn_arcs(essences, k=min(K, len(essences)), rng=np.random.default_rng(seed))
@@ -286,7 +243,7 @@ def _best_column(collections: Sequence[Collection], names: Sequence[str]) -> tup
         found = []
         for collection in collections:
             mixed = rng.permutation(len(collection))
-            found.append(spearman(mixed[_sort(fill_missing(collection.column(name))[mixed])]))
+            found.append(spearman(mixed[sort_stable(fill_missing(collection.column(name))[mixed])]))
         scores[name] = float(np.mean(found))
     name = max(scores, key=lambda each: abs(scores[each]))
     return name, 1.0 if scores[name] >= 0 else -1.0
@@ -347,7 +304,3 @@ def _reads(model: Model, task: BenchTask) -> bool:
 def _some(collections: Sequence[Collection]) -> list[Collection]:
     """What a column, arcs and templates are learned from: at most so many, evenly spread."""
     return [collections[i] for i in evenly_spaced(len(collections), _MOST)]
-
-
-def _sort(values: Floats) -> Ints:
-    return np.argsort(values, kind="stable")

@@ -80,30 +80,14 @@ class Orderings:
 
 @dataclass(frozen=True, eq=False)
 class Question:
-    """One collection to be ordered.
-
-    Attributes
-    ----------
-    id
-        Which question it is.
-    names
-        What the items are called here, by their true position; the method never learns that order.
-    shown
-        The line a method gets.
-    """
+    """One collection to be ordered."""
 
     id: str
-    names: tuple[str, ...]
-    shown: dict[str, Any]
+    names: tuple[str, ...]  # of the items, by their true position; the method never learns that order
+    shown: dict[str, Any]  # the line a method gets
 
     def ordering(self, answer: Any) -> Ints:
-        """The ordering in the true numbering that an answer, a list of names, says.
-
-        Raises
-        ------
-        MethodFailedError
-            When it is no permutation of the names.
-        """
+        """The ordering in the true numbering that an answer, a list of names, says; an error where it is none."""
         if not isinstance(answer, list) or not all(isinstance(name, str) for name in answer):
             raise MethodFailedError("the order must be a list of the items' ids")
         place = {name: position for position, name in enumerate(self.names)}
@@ -141,20 +125,9 @@ def run_program(
     rng: np.random.Generator | None = None,
     progress: Report | None = None,
 ) -> Orderings:
-    """Ask a method about every test collection.
+    """Ask a method, a command line or ``module:function``, about every test collection.
 
-    Parameters
-    ----------
-    task
-        What to ask.
-    method
-        A command line, or ``module:function``.
-    limits
-        How long it may take.
-    rng
-        Shuffles and names the items; by default fresh randomness, so that nobody can know it.
-    progress
-        Called after each question.
+    ``rng`` shuffles and names the items; by default it is fresh randomness, so that nobody can know it.
     """
     program = Program(command_of(method), training_lines(task), limits or TimeLimits())
     found: dict[int, Ints] = {}
@@ -220,8 +193,20 @@ def read_key(path: str | Path, task: BenchTask) -> list[Question]:
 
 
 def read_orderings(path: str | Path, questions: Sequence[Question]) -> Orderings:
-    """The answers of a file to questions that were written before."""
-    answers = read_answers(path)
+    """The answers of a file of JSON lines, ``{"id": ..., "order": [...]}`` each, to questions written before."""
+    try:
+        lines = Path(path).read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise FileError(f"{path}: cannot be read ({error})") from error
+    answers: dict[str, Any] = {}
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        try:
+            answer = json.loads(line)
+            answers[str(answer["id"])] = answer["order"]
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
+            raise FileError(f'{path}: line {number}: must be {{"id": ..., "order": [...]}}') from error
     unknown = sorted(set(answers) - {question.id for question in questions})
     if unknown:
         raise FileError(f"{path}: answers a question {unknown[0]!r} that was not asked")
@@ -238,37 +223,9 @@ def read_orderings(path: str | Path, questions: Sequence[Question]) -> Orderings
     return Orderings(found, dict(failures))
 
 
-def read_answers(path: str | Path) -> dict[str, Any]:
-    """The answers of a file of JSON lines, ``{"id": ..., "order": [...]}`` each: question -> order."""
-    try:
-        lines = Path(path).read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise FileError(f"{path}: cannot be read ({error})") from error
-    found: dict[str, Any] = {}
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
-        try:
-            answer = json.loads(line)
-            found[str(answer["id"])] = answer["order"]
-        except (ValueError, KeyError, TypeError, RecursionError) as error:
-            raise FileError(f'{path}: line {number}: must be {{"id": ..., "order": [...]}}') from error
-    return found
-
-
 @dataclass
 class Program:
-    """A running method.
-
-    Parameters
-    ----------
-    command
-        The program and its arguments.
-    training
-        The lines it may learn from.
-    limits
-        How long it may take.
-    """
+    """A running method, with the lines it may learn from."""
 
     command: Sequence[str]
     training: Sequence[dict[str, Any]]
@@ -282,13 +239,7 @@ class Program:
     _answered: bool = False
 
     def ask(self, question: Question) -> Ints:
-        """The ordering it gives, in the true numbering.
-
-        Raises
-        ------
-        MethodFailedError
-            When it ends, is too slow, or answers with something else.
-        """
+        """The ordering it gives, in the true numbering; an error when it ends, is too slow, or answers otherwise."""
         if self._process is None:
             self._start()
         self._send(question.shown)

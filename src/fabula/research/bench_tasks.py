@@ -26,37 +26,21 @@ SHORTEST, LONGEST = 5, 12  # items
 HILL = Template([0, 0.25, 0.7, 1], [0.4, -1.2, 1.6, 0.6], "dip and peak")
 _NEAR = 0.45  # the parameter of Mallows' model: each step away from the centre is that much less likely
 _WALK = 0.35  # how much of its place a walker forgets at each step
-
-
 HELD_OUT = 0.2  # of a table that does not say how it is split
 FMA = "fma"
 
 
 @dataclass(frozen=True, eq=False)
 class BenchTask:
-    """One task.
-
-    Attributes
-    ----------
-    name, about
-        What it is called, and what it is.
-    training, test
-        Collections in their true order, with the same features of one number per item.
-    rule
-        How the two were told apart.
-    titles
-        Whether a method is shown titles.
-    notes
-        What one should know, for example which columns were left out.
-    """
+    """One task."""
 
     name: str
     about: str
-    training: Sequence[Collection]
+    training: Sequence[Collection]  # in true order, one number per feature and item
     test: Sequence[Collection]
-    rule: str
-    titles: bool = False
-    notes: tuple[str, ...] = ()
+    rule: str  # how the two were told apart
+    titles: bool = False  # whether a method is shown titles
+    notes: tuple[str, ...] = ()  # what one should know, for example which columns were left out
 
     @property
     def features(self) -> tuple[str, ...]:
@@ -116,7 +100,10 @@ def table_task(
     names, notes = usable_features(split.training) if split.training[0].feature_names else ((), ())
     if not names and not titles:
         raise InputError(f"{path}: has no column of numbers to go by; show titles, or add one")
-    training, test = (_narrow(part, names) for part in (split.training, split.held_out))
+    training, test = (
+        [replace(c, features=c.columns(list(names)), feature_names=tuple(names)) for c in part]
+        for part in (split.training, split.held_out)
+    )
     about = f"the table {Path(path).name}"
     return BenchTask(Path(path).stem, about, training, test, split.rule, titles, (*split.notes, *notes))
 
@@ -124,7 +111,10 @@ def table_task(
 def fma_task(folder: str | Path, *, titles: bool = False) -> BenchTask:
     """FMA's own split, test against training: the mean of each of librosa's features, and the duration."""
     reading = read_fma(folder)
-    training, test = (_means(reading.of(split)) for split in ("training", "test"))
+    training, test = (  # the first statistic of every feature is its mean: (n, f, s) -> (n, f)
+        [replace(c, features=c.features[:, :, 0].astype(np.float64)) for c in reading.of(split)]
+        for split in ("training", "test")
+    )
     if not training or not test:
         raise InputError(
             f"{folder}: has {len(training)} collections to train on and {len(test)} to test; both need some"
@@ -135,32 +125,16 @@ def fma_task(folder: str | Path, *, titles: bool = False) -> BenchTask:
 
 @dataclass(frozen=True)
 class Family:
-    """A model that draws collections.
-
-    Attributes
-    ----------
-    about
-        What it is, in one line.
-    draw
-        ``draw(n, rng)``: features (n, f) of n items in their true order.
-    best
-        ``best(features, rng)``: the ordering of shuffled features (n, f) by somebody who knows the model.
-    """
+    """A model that draws collections."""
 
     about: str
-    draw: Callable[[int, np.random.Generator], Floats]
+    draw: Callable[[int, np.random.Generator], Floats]  # features (n, f) of n items in their true order
+    # the ordering of shuffled features (n, f) by somebody who knows the model
     best: Callable[[Floats, np.random.Generator], Ints]
 
 
 def draw_task(name: str) -> tuple[list[Collection], list[Collection]]:
-    """The training and the test collections of a family, always the same.
-
-    Examples
-    --------
-    >>> training, test = draw_task("mallows")
-    >>> len(training), len(test), training[0].feature_names
-    (400, 200, ('a', 'b', 'c'))
-    """
+    """The training and the test collections of a family, always the same."""
     rng = np.random.default_rng(zlib.crc32(name.encode()))
     made = []
     for number in range(TRAINING + TEST):
@@ -228,15 +202,6 @@ def _largest_first(features: Floats, rng: np.random.Generator) -> Ints:
     return np.array([first, *rng.permutation(np.delete(np.arange(len(features)), first))])
 
 
-def _narrow(collections: Sequence[Collection], names: Sequence[str]) -> list[Collection]:
-    return [replace(c, features=c.columns(list(names)), feature_names=tuple(names)) for c in collections]
-
-
-def _means(collections: Sequence[Collection]) -> list[Collection]:
-    """The first statistic of every feature, which is its mean: (n, f, s) -> (n, f)."""
-    return [replace(c, features=c.features[:, :, 0].astype(np.float64)) for c in collections]
-
-
 FAMILIES: dict[str, Family] = {
     "plackett-luce": Family(
         "Plackett-Luce: the next item is drawn by a utility of two of three features",
@@ -248,11 +213,7 @@ FAMILIES: dict[str, Family] = {
         _mallows,
         lambda x, rng: np.argsort(x[:, 0], kind="stable"),
     ),
-    "arc": Family(
-        "one feature follows a dip and a peak, with noise",
-        _arc,
-        lambda x, rng: fit(x[:, 0], HILL).ordering,
-    ),
+    "arc": Family("one feature follows a dip and a peak, with noise", _arc, lambda x, rng: fit(x[:, 0], HILL).ordering),
     "opener": Family("only the opener is chosen, by one feature; the rest is random", _opener, _largest_first),
     "walk": Family("a drifting walk: neighbours are close", _walk, _along_walk),
 }

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -27,30 +26,14 @@ from fabula.templates.refinement import Progress
 
 @dataclass(frozen=True, eq=False)
 class Corpus:
-    """Ordered collections with a scalar essence.
-
-    Attributes
-    ----------
-    collections
-        Those of two items or more.
-    essences
-        Shape (n,) each, z-scored, in the true order.
-    left_out
-        How many collections were left out because a value was missing.
-    features
-        What the essence was made of.
-    rule
-        Which side of a split they are; "" where there is no split.
-    positions
-        Shape (n,) each, from 0 to 1; None for even ones.
-    """
+    """Ordered collections of two items or more with a scalar essence."""
 
     collections: list[Collection]
-    essences: list[Floats]
-    left_out: int
-    features: tuple[str, ...] = ()
-    rule: str = ""
-    positions: list[Floats] | None = None
+    essences: list[Floats]  # (n,) each, z-scored, in the true order
+    left_out: int  # collections in which a value was missing
+    features: tuple[str, ...] = ()  # what the essence was made of
+    rule: str = ""  # which side of a split they are; "" where there is no split
+    positions: list[Floats] | None = None  # (n,) each, from 0 to 1; None for even ones
 
 
 def read_corpus(
@@ -62,21 +45,11 @@ def read_corpus(
     side: Side | None = None,
     positions: str | None = None,
 ) -> Corpus:
-    """Read a table of ordered collections and their essence; of a table with a column split, those to train on.
+    """Read a table of ordered collections and their essence, by a column or by a model of one dimension.
 
-    Parameters
-    ----------
-    path
-        One row an item; or, with ``by``, one row a collection, where the cells of that column are lists.
-    by, model
-        One of them: a column, or a model of one dimension.
-    where
-        Column -> value: keep only the rows that have it.
-    side
-        The side of the split to read instead.
-    positions
-        The column that says where in its collection an item stands, rising, in any unit: the first becomes 0, the
-        last 1. By default items stand at even distances.
+    The table has one row an item; or, with ``by``, one row a collection, where the cells of that column are lists. Of a
+    table with a column split it is the side to train on, or the one named. The column ``positions`` says where items
+    stand, rising, in any unit: the first becomes 0, the last 1; by default at even distances.
     """
     if (by is None) == (model is None):
         raise InputError("say where the essence comes from: a column or a model, one of the two")
@@ -148,9 +121,8 @@ def learn_and_save(
     ``paper`` follows the letter of the paper's Algorithm 1, which is for the method ``"evolution"`` alone.
     """
     if paper and method != "evolution":
-        raise InputError(
-            f"the letter of the paper is that of its evolution, not of the method {method!r}", field="paper"
-        )
+        message = f"the letter of the paper is that of its evolution, not of the method {method!r}"
+        raise InputError(message, field="paper")
     target = None if output is None else check_target(output)
     options = asdict(PAPER_EVOLUTION) if paper else {}
     learned = learn_templates(
@@ -193,27 +165,13 @@ def cost_table(
 
 @dataclass(frozen=True)
 class Followed:
-    """Templates of a file on the collections of a table.
-
-    Attributes
-    ----------
-    templates
-        Those of the file.
-    cost
-        Mean over the collections of the smallest mean squared error.
-    followers
-        How many collections are nearest to each template.
-    errors
-        The mean squared error of those.
-    seen
-        How many of the collections the templates were learned from; None where the file does not say.
-    """
+    """Templates of a file on the collections of a table."""
 
     templates: TemplateSet
-    cost: float
-    followers: list[int]
-    errors: list[float]
-    seen: int | None = None
+    cost: float  # mean over the collections of the smallest mean squared error
+    followers: list[int]  # how many collections are nearest to each template
+    errors: list[float]  # the mean squared error of those
+    seen: int | None = None  # collections the templates were learned from; None where the file does not say
 
 
 def follow(templates: str | Path, corpus: Corpus) -> Followed:
@@ -252,8 +210,3 @@ def descend(
         if progress is not None:
             progress(k, most, 0.0)
     return trace_genealogy(sets, corpus.essences, corpus.positions)
-
-
-def genealogy_json(found: Genealogy, corpus: Corpus) -> dict[str, Any]:
-    """The genealogy as JSON can hold it, with the collections' names."""
-    return {**found.to_dict(), "collections": [c.title or c.id for c in corpus.collections]}

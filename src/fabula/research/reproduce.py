@@ -25,15 +25,7 @@ from fabula.research import trainings as made
 from fabula.research.evaluate import tabulate
 from fabula.research.recovery import DIRECT, SEARCHES, Methods, recover, scalar_essences, searchable
 from fabula.research.splits import Split
-from fabula.research.workspace import (
-    StudyData,
-    StudyPlan,
-    Task,
-    Workspace,
-    plain,
-    read_study_data,
-    side_by_side,
-)
+from fabula.research.workspace import StudyData, StudyPlan, Task, Workspace, plain, read_study_data, side_by_side
 from fabula.templates.genealogy import trace_genealogy
 
 RANDOM = "k random orderings"
@@ -47,42 +39,22 @@ Scores = dict[tuple[str, int, str], Floats]  # (name, k, metric) -> best score o
 
 @dataclass(frozen=True)
 class Reproduced:
-    """The numbers of every table and figure, as plain values.
+    """The numbers of every table and figure, as plain values."""
 
-    Attributes
-    ----------
-    folder
-        Where the stages are kept.
-    data
-        What was studied: name, counts, rule, notes, features.
-    plan
-        How much was done.
-    table1, figure1, controls, more_data
-        Bits: by dimension, by feature (None where there is no plain feature), of the controls, by data.
-    essences, sequencer
-        Bits and history of each essence and of the direct sequencer.
-    figure2, significance
-        Best scores by the number of templates with both baselines, and the tests at k = 4.
-    kinship, example
-        Figures 4 and 5; Figure 6.
-    recovery
-        All methods by all metrics.
-    """
-
-    folder: Path
+    folder: Path  # where the stages are kept
     data: dict[str, Any]
     plan: dict[str, Any]
-    table1: list[dict[str, Any]]
-    figure1: list[dict[str, Any]] | None
-    controls: list[dict[str, Any]]
-    more_data: list[dict[str, Any]]
-    essences: list[dict[str, Any]]
+    table1: list[dict[str, Any]]  # bits by dimension
+    figure1: list[dict[str, Any]] | None  # bits by feature; None where there is no plain feature
+    controls: list[dict[str, Any]]  # bits of the controls
+    more_data: list[dict[str, Any]]  # bits by training collections
+    essences: list[dict[str, Any]]  # bits and history of each
     sequencer: dict[str, Any]
-    figure2: dict[str, Any]
-    significance: dict[str, Any]
-    kinship: dict[str, Any]
-    example: dict[str, Any]
-    recovery: dict[str, Any]
+    figure2: dict[str, Any]  # best scores by the number of templates, with both baselines
+    significance: dict[str, Any]  # tests at k = 4
+    kinship: dict[str, Any]  # Figures 4 and 5
+    example: dict[str, Any]  # Figure 6
+    recovery: dict[str, Any]  # all methods by all metrics
 
 
 def reproduce(
@@ -96,18 +68,9 @@ def reproduce(
 ) -> Reproduced:
     """Compute every table and figure; what a call before has done with the same settings is not done again.
 
-    Parameters
-    ----------
-    data
-        A table of ordered collections, or a folder or archive of FMA.
-    folder
-        Where stages and models are kept; made where it is not there.
-    plan
-        How much is done, where, and in how many processes; by default the full one.
-    features, held_out
-        As :func:`fabula.research.workspace.read_study_data` takes them.
-    progress
-        Called with a stage, a note, and how many stages are done, of how many.
+    ``data`` is a table of ordered collections, or a folder or archive of FMA; stages and models are kept in ``folder``.
+    ``features`` and ``held_out`` are those of ``read_study_data``; ``progress`` is called with a stage, a note, and how
+    many stages are done, of how many.
     """
     import_extra("torch", extra="train", purpose="reproducing the paper")
     from fabula.training.distributed import processes
@@ -137,8 +100,8 @@ def run(workspace: Workspace) -> Reproduced:
         plan={"quick": plan.quick, "seeds": plan.seeds, "preset": plan.preset, "searched": plan.searched},
         table1=made.table1(workspace),
         figure1=made.figure1(workspace),
-        controls=made.controls(workspace),
-        more_data=made.more_data(workspace),
+        controls=[row for name in made.DATA for row in made.control(workspace, name)],
+        more_data=[made.more_data_run(workspace, size) for size in made.sizes(workspace)],
         essences=[result for _, result in trained],
         sequencer={key: value for key, value in direct.items() if key != "orderings"},
         figure2={key: value for key, value in scores.items() if key != "scores"},
@@ -190,18 +153,13 @@ def figure2(workspace: Workspace) -> dict[str, Any]:
     def work() -> Any:
         rows = [_interval_row(key, values, workspace.plan.resamples) for key, values in scores.items()]
         gains = _gains(scores, workspace.plan.resamples)
-        four = {key: values for key, values in scores.items() if key[1] == _main_count(workspace)}
-        return {
-            "rows": rows,
-            "gains": gains,
-            "k": _main_count(workspace),
-            "scores": [[*key, v] for key, v in four.items()],
-        }
+        k = _main_count(workspace)
+        four = [[*key, values] for key, values in scores.items() if key[1] == k]
+        return {"rows": rows, "gains": gains, "k": k, "scores": four}
 
     digest = hashlib.sha256(b"".join(repr(key).encode() + values.tobytes() for key, values in scores.items()))
     settings = {"scores": digest.hexdigest(), "resamples": workspace.plan.resamples}
-    result: dict[str, Any] = workspace.stage("figure2", settings, work)
-    return result
+    return dict(workspace.stage("figure2", settings, work))
 
 
 def seed_scores(workspace: Workspace, seed: int) -> Scores:
@@ -284,8 +242,7 @@ def kinship(workspace: Workspace, model: Model, sets: Sets, way: str = "refined"
         return {**traced, "k": _main_count(workspace), "arcs": arcs, "collections": len(typical)}
 
     settings = {"templates": [ts.values.tolist() for ts in chosen], "way": way}
-    result: dict[str, Any] = workspace.stage("kinship", settings, work)
-    return result
+    return dict(workspace.stage("kinship", settings, work))
 
 
 def example(workspace: Workspace, model: Model, sets: Sets, way: str = "refined") -> dict[str, Any]:
@@ -295,16 +252,8 @@ def example(workspace: Workspace, model: Model, sets: Sets, way: str = "refined"
     fits = []
     for template in sets[way][_main_count(workspace)]:
         found = fit(arc, template)
-        fits.append(
-            {
-                "name": template.name,
-                "knots": template.knots,
-                "values": template.values,
-                "ordering": found.ordering,
-                "mean": found.mean,
-                "worst": found.worst,
-            }
-        )
+        drawn = {"name": template.name, "knots": template.knots, "values": template.values}
+        fits.append({**drawn, "ordering": found.ordering, "mean": found.mean, "worst": found.worst})
     labels = [item.label for item in shown.items]
     seen = any(c is shown for c in workspace.study.training)
     return dict(plain({"title": _title(shown), "labels": labels, "essence": arc, "fits": fits, "trained_on": seen}))
@@ -329,16 +278,7 @@ def _title(collection: Collection) -> str:
 def recovery(workspace: Workspace, model: Model, templates: TemplateSet, direct: Mapping[str, Any]) -> dict[str, Any]:
     """The table of all methods with intervals and paired tests.
 
-    Parameters
-    ----------
-    workspace
-        Where to work.
-    model
-        The essence with its mixture of arcs.
-    templates
-        The squared-error templates of the paper's pipeline.
-    direct
-        What the stage of the direct sequencer gave.
+    Takes the essence with its mixture of arcs, squared-error templates, and what the stage of the sequencer gave.
     """
     study, plan = workspace.study, workspace.plan
     split = Split(study.training, study.evaluation, study.rule)
@@ -365,8 +305,7 @@ def recovery(workspace: Workspace, model: Model, templates: TemplateSet, direct:
         "training": model.training,
         "direct": direct["history"],
     }
-    result: dict[str, Any] = workspace.stage("recovery", settings, work)
-    return result
+    return dict(workspace.stage("recovery", settings, work))
 
 
 def _counting(progress: Callable[[str, str, int, int], None], workspace: Workspace) -> Callable[[str, str], None]:

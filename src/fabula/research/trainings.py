@@ -6,6 +6,7 @@ evaluation side, which decides nothing within a run.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
@@ -31,6 +32,14 @@ if TYPE_CHECKING:
 
 PAPER_TABLE = {1: 1.924, 2: 1.936, 4: 1.957, 8: 1.950, 16: 1.975}  # what Table 1 of the paper says
 DATA = ("real", "noise features", "shuffled orders")
+FROZEN = "the frozen essence"
+SEARCH_PARTS = 8  # stages of the search under a scorer
+# How templates are learned, and the options of each method.
+WAYS: dict[str, tuple[str, dict[str, Any]]] = {
+    "evolved": ("evolution", {"start": 1.0, "cooling": 1.0}),  # the paper's Algorithm 1 to the letter
+    "refined": ("refined", {}),
+    "contrast": ("contrastive", {}),
+}
 
 
 def table1(workspace: Workspace) -> list[dict[str, Any]]:
@@ -64,11 +73,6 @@ def measure_stage(workspace: Workspace, stage: str, config: TrainingConfig, part
     return Measured(**workspace.stage(stage, {"config": config.to_dict(), "most": most}, work))
 
 
-def controls(workspace: Workspace) -> list[dict[str, Any]]:
-    """The recipe on the real collections and on the two controls that must come out zero."""
-    return [row for name in DATA for row in control(workspace, name)]
-
-
 def control(workspace: Workspace, name: str) -> list[dict[str, Any]]:
     """One training of the audit: on the real collections or on a control; a row for each scorer."""
     study, plan = workspace.study, workspace.plan
@@ -82,13 +86,7 @@ def control(workspace: Workspace, name: str) -> list[dict[str, Any]]:
         parts = fewer(study.parts, plan.most)
         return audit_one(name, EssenceTraining(parts, config, plan.device), progress=workspace.epochs_of(stage))[1]
 
-    rows: list[dict[str, Any]] = workspace.stage(stage, {"config": config.to_dict(), "most": plan.most}, work)
-    return rows
-
-
-def more_data(workspace: Workspace) -> list[dict[str, Any]]:
-    """Bits of a mixture of arcs by the number of training collections."""
-    return [more_data_run(workspace, size) for size in sizes(workspace)]
+    return list(workspace.stage(stage, {"config": config.to_dict(), "most": plan.most}, work))
 
 
 def sizes(workspace: Workspace) -> list[int]:
@@ -126,17 +124,6 @@ def draw_some(collections: Sequence[Collection], most: int) -> list[Collection]:
         return list(collections)
     chosen = np.sort(np.random.default_rng(0).permutation(len(collections))[:most])
     return [collections[i] for i in chosen.tolist()]
-
-
-# How templates are learned, and the options of each method.
-WAYS: dict[str, tuple[str, dict[str, Any]]] = {
-    "evolved": ("evolution", {"start": 1.0, "cooling": 1.0}),  # the paper's Algorithm 1 to the letter
-    "refined": ("refined", {}),
-    "contrast": ("contrastive", {}),
-}
-
-
-SEARCH_PARTS = 8  # stages of the search under a scorer
 
 
 def essence(workspace: Workspace, seed: int) -> tuple[Model, dict[str, Any]]:
@@ -233,14 +220,9 @@ def sequencer(workspace: Workspace) -> dict[str, Any]:
         save_sequencer(path, made)
         workspace.report("sequencer", "beam search")
         orderings = direct_orderings(made, study.evaluation, np.random.default_rng(0))
-        return {
-            "bits": information_bits(made, study.evaluation),
-            "history": list(made.history),
-            "orderings": orderings,
-        }
+        return {"bits": information_bits(made, study.evaluation), "history": list(made.history), "orderings": orderings}
 
-    result: dict[str, Any] = workspace.stage("sequencer", settings, work, files=[path])
-    return result
+    return dict(workspace.stage("sequencer", settings, work, files=[path]))
 
 
 def as_orderings(kept: list[list[int] | None]) -> list[Ints | None]:
@@ -250,15 +232,10 @@ def as_orderings(kept: list[list[int] | None]) -> list[Ints | None]:
 
 def fingerprint(model: Model) -> str:
     """What tells a model from another: a digest of its weights."""
-    import hashlib
-
     digest = hashlib.sha256()
     for name, tensor in model.tensors.items():
         digest.update(name.encode() + np.ascontiguousarray(tensor).tobytes())
     return digest.hexdigest()
-
-
-FROZEN = "the frozen essence"
 
 
 def figure1(workspace: Workspace) -> list[dict[str, Any]] | None:
@@ -320,14 +297,7 @@ def essence_run(workspace: Workspace, seed: int) -> Measured:
 def frozen(model: Model, whole: Parts, plain: Parts) -> Parts:
     """Collections whose one feature is a model's essence of them.
 
-    Parameters
-    ----------
-    model
-        Of one dimension.
-    whole
-        Collections with the features it takes.
-    plain
-        Those of the same ids that take part; one that has other items there is left out.
+    ``whole`` has the features it takes, ``plain`` says who takes part; one that has other items there is left out.
     """
     known = {c.id: c for part in (whole.training, whole.validation, whole.test) for c in part}
 

@@ -40,29 +40,15 @@ _DEVELOPMENT = 10  # one part in so many of a training side decides which epoch 
 
 @dataclass(frozen=True, eq=False)
 class StudyData:
-    """Ordered collections of one source in their parts.
-
-    Attributes
-    ----------
-    name
-        What to call the source.
-    training, development, evaluation
-        Trained on; decides which epoch is kept; measured, and never looked at before.
-    plain
-        The same three with features that are single numbers, for what each tells alone.
-    features
-        Names to train on.
-    rule, notes
-        How the parts were told apart, and what was left out.
-    """
+    """Ordered collections of one source in their parts."""
 
     name: str
     training: list[Collection] = field(repr=False)
-    development: list[Collection] = field(repr=False)
-    evaluation: list[Collection] = field(repr=False)
-    plain: Parts | None = field(repr=False)
+    development: list[Collection] = field(repr=False)  # decides which epoch is kept
+    evaluation: list[Collection] = field(repr=False)  # measured, and never looked at before
+    plain: Parts | None = field(repr=False)  # with features that are single numbers, for what each tells alone
     features: tuple[str, ...]
-    rule: str
+    rule: str  # how the parts were told apart
     notes: tuple[str, ...] = ()
 
     @property
@@ -85,15 +71,9 @@ class StudyData:
 def read_study_data(path: str | Path, *, features: Sequence[str] | None = None, held_out: float = 0.1) -> StudyData:
     """Read a table of ordered collections, or FMA: a folder or an archive.
 
-    Parameters
-    ----------
-    path
-        A table with one row an item, or what ``fabula fetch fma`` fetched.
-    features
-        Columns of the table to train on; by default the usual ones of its medium where all are there, else every number
-        that neither gives the order away nor is the same for a whole collection.
-    held_out
-        The share of a table to hold out where it has no column split.
+    Trained on are the features named; by default the usual ones of the medium where all are there, else every number
+    that neither gives the order away nor is the same for a whole collection. A share is held out where a table has no
+    column split.
     """
     source = Path(path)
     if source.suffix.lower() in TABLE_ENDINGS or is_table_folder(source):
@@ -108,12 +88,15 @@ def _from_table(path: Path, features: Sequence[str] | None, held_out: float) -> 
     where = {name: value for name, value in KEPT_ROWS.items() if name in there}
     split = read_split(path, where=where, held_out=held_out)
     names, notes = _usable(split.training, features)
-    narrow = [_only(part, names) for part in (split.training, split.held_out)]
-    kept, development = _set_aside(narrow[0])
+    training, evaluation = (
+        [replace(c, features=c.columns(names), feature_names=names) for c in part]
+        for part in (split.training, split.held_out)
+    )
+    kept, development = _set_aside(training)
     if where:
         notes = (f"kept: {', '.join(f'{name} = {value!r}' for name, value in where.items())}", *notes)
-    plain = Parts(kept, development, narrow[1])
-    return StudyData(path.name, kept, development, narrow[1], plain, names, split.rule, notes)
+    plain = Parts(kept, development, evaluation)
+    return StudyData(path.name, kept, development, evaluation, plain, names, split.rule, notes)
 
 
 def _from_fma(path: Path) -> StudyData:
@@ -124,16 +107,10 @@ def _from_fma(path: Path) -> StudyData:
         raise InputError(f"{path}: no usable collection in the split {', '.join(empty)}")
     few = read_fma(path, features="echonest")
     sides = [few.of(name) for name in parts]
-    return StudyData(
-        "FMA",
-        parts["training"],
-        parts["validation"],
-        parts["test"],
-        Parts(*sides) if all(sides) else None,
-        reading.collections[0].feature_names,
-        "the splits of FMA",
-        reading.notes,
-    )
+    plain = Parts(*sides) if all(sides) else None
+    names = reading.collections[0].feature_names
+    training, development, evaluation = parts.values()
+    return StudyData("FMA", training, development, evaluation, plain, names, "the splits of FMA", reading.notes)
 
 
 def _usable(
@@ -147,10 +124,6 @@ def _usable(
     if set(FEATURES) <= set(there):
         return FEATURES, ()
     return usable_features(collections)
-
-
-def _only(collections: Sequence[Collection], names: tuple[str, ...]) -> list[Collection]:
-    return [Collection(c.id, c.items, c.columns(names), names, ordered=c.ordered, title=c.title) for c in collections]
 
 
 def _set_aside(training: Sequence[Collection]) -> tuple[list[Collection], list[Collection]]:
@@ -168,49 +141,24 @@ Settings = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class StudyPlan:
-    """Sizes of a reproduction; the defaults are the full one.
+    """Sizes of a reproduction; the defaults are the full one."""
 
-    Attributes
-    ----------
-    seeds
-        Runs of everything that is trained; the paper's five.
-    device, jobs
-        Where to train, and how many trainings go on side by side.
-    preset, changes
-        The recipe of the essence.
-    bits_preset, bits_changes
-        The recipe of Table 1, Figure 1 and the controls; the last scorer is the one measured.
-    search_changes
-        Changes to the recipe for a model of its own whose scorer is searched; None: the essence's own model.
-    sequencer
-        Changes to the direct sequencer.
-    dimensions, counts
-        Of the essence (Table 1); of templates (Figure 2).
-    most
-        Training collections for Table 1, Figure 1, controls and the search's model; 0: all.
-    learned_from
-        Training collections templates are learned from; 0: all.
-    searched
-        Collections the search under a scorer is asked about, at most.
-    shares
-        Parts of the training collections of the learning curve.
-    """
-
-    seeds: int = 5
+    seeds: int = 5  # runs of everything that is trained; the paper's five
     device: str = "auto"
-    jobs: int = 1
-    preset: str = "default"
+    jobs: int = 1  # trainings side by side
+    preset: str = "default"  # the recipe of the essence
     changes: Settings = field(default_factory=dict)
-    bits_preset: str = "default"
+    bits_preset: str = "default"  # that of Table 1, Figure 1 and the controls; the last scorer is the one measured
     bits_changes: Settings = field(default_factory=dict)
+    # for a model of its own whose scorer is searched; None: the essence's own model
     search_changes: Settings | None = None
     sequencer: Settings = field(default_factory=lambda: {"epochs": 24})
-    dimensions: tuple[int, ...] = (1, 2, 4, 8, 16)
-    counts: tuple[int, ...] = (1, 2, 3, 4, 5, 6)
-    most: int = 0
-    learned_from: int = 0
-    searched: int = 5000
-    shares: tuple[float, ...] = (1 / 64, 1 / 16, 1 / 4, 1.0)
+    dimensions: tuple[int, ...] = (1, 2, 4, 8, 16)  # of the essence (Table 1)
+    counts: tuple[int, ...] = (1, 2, 3, 4, 5, 6)  # of templates (Figure 2)
+    most: int = 0  # training collections for Table 1, Figure 1, controls and the search's model; 0: all
+    learned_from: int = 0  # training collections templates are learned from; 0: all
+    searched: int = 5000  # collections the search under a scorer is asked about, at most
+    shares: tuple[float, ...] = (1 / 64, 1 / 16, 1 / 4, 1.0)  # parts of the training collections of the learning curve
     resamples: int = 2000
     quick: bool = False
 
@@ -240,27 +188,12 @@ _QUICK: Settings = {
 
 
 def make_plan(
-    *,
-    quick: bool = False,
-    seeds: int | None = None,
-    device: str = "auto",
-    jobs: int = 1,
-    preset: str | None = None,
+    *, quick: bool = False, seeds: int | None = None, device: str = "auto", jobs: int = 1, preset: str | None = None
 ) -> StudyPlan:
-    """The full plan, best on a GPU, or the quick one.
+    """The full plan, best on a GPU, or the quick one: minutes on two cores.
 
-    Parameters
-    ----------
-    quick
-        Fewer seeds, epochs and collections: minutes on two cores.
-    seeds
-        Runs of everything that is trained; 5, or 2 when quick.
-    device
-        ``"auto"``, ``"cpu"`` or ``"cuda"``.
-    jobs
-        Stages done side by side, in processes of their own; results differ by rounding at most.
-    preset
-        The recipe of everything that is trained: ``"default"``, ``"arcs"`` or ``"paper"``; by default that of the plan.
+    Jobs are stages done side by side, in processes of their own; results differ by rounding at most. The preset is the
+    recipe of everything that is trained; by default that of the plan.
     """
     if preset is not None and preset not in PRESETS:
         raise InputError(f"there is no preset {preset!r}; there are: {', '.join(PRESETS)}", field="preset")
@@ -283,49 +216,25 @@ Report = Callable[[str, str], None]
 
 @dataclass(frozen=True, eq=False)
 class Workspace:
-    """Where a reproduction is made.
-
-    Attributes
-    ----------
-    folder
-        Results of the stages go to ``stages/`` in it, models to ``models/``.
-    study, plan
-        What is studied, and how much.
-    data
-        Fingerprint of the collections.
-    report
-        Called with a stage and a note.
-    """
+    """Where a reproduction is made: stages go to ``stages/`` in its folder, models to ``models/``."""
 
     folder: Path
     study: StudyData
     plan: StudyPlan
-    data: str
-    report: Report
+    data: str  # fingerprint of the collections
+    report: Report  # called with a stage and a note
 
     def stage(
-        self,
-        name: str,
-        settings: Mapping[str, Any],
-        work: Callable[[], Any],
-        *,
-        files: Sequence[Path] = (),
+        self, name: str, settings: Mapping[str, Any], work: Callable[[], Any], *, files: Sequence[Path] = ()
     ) -> Any:
         """The result of a stage: the one kept, where settings, data and version are the same, else the work is done.
 
-        Parameters
-        ----------
-        name
-            Of the stage and its file.
-        settings
-            Everything that decides the result, but the data.
-        work
-            Does it; the result must be plain values, dataclasses or arrays.
-        files
-            What the work writes beside; where one is missing, it is done again.
+        The settings are all that decides the result, but the data; the work gives plain values, dataclasses or arrays.
+        Where one of the files that it writes beside is missing, it is done again.
         """
         path = self.folder / "stages" / f"{name}.json"
-        key = _key(name, settings, self.data)
+        text = json.dumps([name, plain(settings), self.data, VERSION, __version__], sort_keys=True)
+        key = hashlib.sha256(text.encode()).hexdigest()
         kept = _read(path, key) if all(file.exists() for file in files) else None
         if kept is not None:
             self.report(name, "kept from before")
@@ -371,11 +280,6 @@ def plain(value: Any) -> Any:
     return value
 
 
-def _key(name: str, settings: Mapping[str, Any], data: str) -> str:
-    text = json.dumps([name, plain(settings), data, VERSION, __version__], sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
 def _read(path: Path, key: str) -> dict[str, Any] | None:
     """What was kept under this key; a broken file counts as none."""
     try:
@@ -393,12 +297,8 @@ _workspace: Workspace | None = None  # in a process of the pool: what its tasks 
 def side_by_side(workspace: Workspace, tasks: Sequence[Task]) -> None:
     """Do the stages that tasks stand for, as many at a time as the plan has jobs; with one job, nothing is done.
 
-    Parameters
-    ----------
-    workspace
-        Its plan says how many jobs; its ``report`` is called here, whatever process a note comes from.
-    tasks
-        Each is called with the workspace in some process; what it keeps in the workspace's folder is its result.
+    Each task is called with the workspace in some process; what it keeps in the folder is its result. Notes are
+    reported here, whatever process they come from.
     """
     jobs = min(workspace.plan.jobs, len(tasks))
     if jobs <= 1:

@@ -37,45 +37,23 @@ Features = NDArray[np.float32]
 
 @dataclass(frozen=True, eq=False)
 class Contrast:
-    """Arcs found by contrast, and how it went.
+    """Arcs found by contrast, and how it went."""
 
-    Attributes
-    ----------
-    values, weights
-        Shapes (k, q) and (k,).
-    bits
-        InfoNCE on the collections learned from; at most log2(negatives + 1).
-    history
-        Those bits after each step of the winning start, less the ridge.
-    """
-
-    values: Floats
-    weights: Floats
-    bits: float
-    history: Floats
+    values: Floats  # (k, q)
+    weights: Floats  # (k,)
+    bits: float  # InfoNCE on the collections learned from; at most log2(negatives + 1)
+    history: Floats  # those bits after each step of the winning start, less the ridge
 
 
 @dataclass(frozen=True)
 class ContrastSettings:
-    """How arcs are learned by contrast.
+    """How arcs are learned by contrast."""
 
-    Attributes
-    ----------
-    knots
-        Shape (q,), rising from 0 to 1.
-    negatives
-        How many shuffled orders each true one is told from; drawn once.
-    starts, steps
-        How many random starts, and how many steps the best of them takes at most.
-    ridge
-        Weight of the squares of the parameters, against a log likelihood summed over the collections.
-    """
-
-    knots: ArrayLike = PAPER_KNOTS
-    negatives: int = 31
-    starts: int = 8
-    steps: int = 200
-    ridge: float = 1.0
+    knots: ArrayLike = PAPER_KNOTS  # (q,), rising from 0 to 1
+    negatives: int = 31  # shuffled orders each true one is told from; drawn once
+    starts: int = 8  # random ones
+    steps: int = 200  # that the best start takes at most
+    ridge: float = 1.0  # weight of the squares of the parameters, against a log likelihood summed over the collections
 
     def __post_init__(self) -> None:
         if self.starts < 1 or self.steps < 1 or not self.ridge >= 0:
@@ -94,26 +72,7 @@ def learn_arcs(
 ) -> Arcs:
     """Learn a mixture of k arcs that tells the true orders of collections from shuffled ones.
 
-    Parameters
-    ----------
-    essences
-        One array of shape (n,) per collection, in its true order, z-scored.
-    k
-        How many templates, 1 to the number of collections.
-    positions
-        One array of shape (n,) per collection, in [0, 1]; by default j / (n - 1).
-    settings
-        Knots, negatives, and how long to search.
-    progress
-        Called as ``progress(step, steps, loss)`` with the loss in nats.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> rising = [np.sort(rng.normal(size=6)) for _ in range(50)]
-    >>> arcs = learn_arcs(rising, 1, rng=rng)
-    >>> arcs.templates[0].name
-    'rise'
+    Takes essences and positions as ``learn_templates`` does; ``progress(step, steps, loss)`` gets the loss in nats.
     """
     as_count(k, len(essences))
     how = settings or ContrastSettings()
@@ -166,12 +125,7 @@ def contrast(
 ) -> Contrast:
     """Maximise InfoNCE over the knot values and weights of k arcs (L-BFGS from several starts).
 
-    Parameters
-    ----------
-    features
-        Shape (m, 1 + negatives, q), from :func:`contrast_features`.
-
-    The rest is that of :func:`learn_arcs`.
+    The features, (m, 1 + negatives, q), are those of :func:`contrast_features`.
     """
     how = settings or ContrastSettings()
     q = features.shape[2]
@@ -249,14 +203,8 @@ def _descend(
         if progress is not None:
             progress(len(losses), steps, losses[-1])
 
-    found = minimize(
-        objective,
-        start,
-        jac=True,
-        method="L-BFGS-B",
-        callback=record,
-        options={"maxiter": steps, "ftol": 1e-7, "gtol": 1e-5},
-    )
+    options: Any = {"maxiter": steps, "ftol": 1e-7, "gtol": 1e-5}
+    found = minimize(objective, start, jac=True, method="L-BFGS-B", callback=record, options=options)
     return np.asarray(found.x, dtype=np.float64), np.array([*losses, float(found.fun)])
 
 

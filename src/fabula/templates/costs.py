@@ -25,44 +25,20 @@ _CELLS = 1 << 19  # floats held at once: what a core's cache holds, and a bound 
 
 @dataclass(frozen=True, eq=False)
 class TemplateCosts:
-    """The mean squared error of m collections under any template with q knots.
+    """The mean squared error of m collections under any template with q knots."""
 
-    Attributes
-    ----------
-    knots
-        Shape (q,).
-    forms
-        Shape (g, q (q + 1) / 2): the upper triangle of A, off-diagonal entries doubled, for each distinct list of
-        positions.
-    group
-        Shape (m,): which form each collection has.
-    linear
-        Shape (m, q): b.
-    constant
-        Shape (m,): c, the mean squared essence.
-    """
-
-    knots: Floats
+    knots: Floats  # (q,)
+    # (g, q (q + 1) / 2): the upper triangle of A, off-diagonal doubled, for each distinct list of positions
     forms: Floats
-    group: Ints
-    linear: Floats
-    constant: Floats
+    group: Ints  # (m,): which form each collection has
+    linear: Floats  # (m, q): b
+    constant: Floats  # (m,): c, the mean squared essence
 
     def __len__(self) -> int:
         return len(self.constant)
 
     def errors(self, values: ArrayLike) -> Floats:
-        """Mean squared error of every collection under every template.
-
-        Parameters
-        ----------
-        values
-            Shape (k, q).
-
-        Returns
-        -------
-        Array of shape (m, k), as ``TemplateSet.errors`` gives it.
-        """
+        """Mean squared error (m, k) of every collection under every template (k, q)."""
         y = np.asarray(values, dtype=np.float64)
         out = np.empty((len(self), len(y)))
         for rows, block in self._blocks(y):
@@ -70,23 +46,7 @@ class TemplateCosts:
         return out
 
     def of(self, populations: ArrayLike) -> Floats:
-        """Cost of whole sets of templates: the mean over collections of the smallest error.
-
-        Parameters
-        ----------
-        populations
-            Shape (s, k, q): s sets of k templates.
-
-        Returns
-        -------
-        Array of shape (s,).
-
-        Examples
-        --------
-        >>> costs = quadratic_costs([[-1.0, 1.0], [1.0, 0.0]], knots=[0, 1])
-        >>> costs.of([[[-1, 1], [1, -1]]])
-        array([0.25])
-        """
+        """Cost (s,) of s sets of k templates, (s, k, q): the mean over collections of the smallest error."""
         y = np.asarray(populations, dtype=np.float64)
         s, k, q = y.shape
         total = np.zeros(s)
@@ -106,17 +66,7 @@ class TemplateCosts:
         return label, error
 
     def sums(self, label: Ints, k: int) -> tuple[Floats, Floats, Floats]:
-        """Sums of A, of b and of ones over the collections of each label.
-
-        Parameters
-        ----------
-        label
-            Shape (s, m): a number 0..k-1 for each collection, s times.
-
-        Returns
-        -------
-        A (s, k, q, q), b (s, k, q) and counts (s, k).
-        """
+        """Sums of A (s, k, q, q), of b (s, k, q) and of ones (s, k) over the collections of each label (s, m)."""
         s, q = len(label), len(self.knots)
         members = np.zeros((s * k, len(self.forms)))
         linear = np.zeros((s * k, q))
@@ -161,27 +111,7 @@ class TemplateCosts:
 def quadratic_costs(
     essences: Sequence[ArrayLike], positions: Sequence[ArrayLike] | None = None, *, knots: ArrayLike = PAPER_KNOTS
 ) -> TemplateCosts:
-    """Compute A, b and c of every collection.
-
-    Parameters
-    ----------
-    essences
-        One array of shape (n,) per collection, in its true order.
-    positions
-        One array of shape (n,) per collection, in [0, 1]; by default j / (n - 1). Collections with equal positions
-        share one A.
-    knots
-        Shape (q,), rising from 0 to 1.
-
-    Examples
-    --------
-    >>> costs = quadratic_costs([[0.0, 1.0, 0.0], [1.0, 0.0, 1.0]], knots=[0, 0.5, 1])
-    >>> costs.errors([[0, 1, 0]]).round(6)
-    array([[0.],
-           [1.]])
-    >>> len(costs.forms)
-    1
-    """
+    """Compute A, b and c of every collection; those with equal positions share one A."""
     values, u, lengths = join_essences(essences, positions)
     return flat_costs(values, u, lengths, knots=knots, even=positions is None)
 
@@ -189,25 +119,9 @@ def quadratic_costs(
 def flat_costs(
     values: Floats, u: Floats, lengths: Ints, *, knots: ArrayLike = PAPER_KNOTS, even: bool = True
 ) -> TemplateCosts:
-    """Compute A, b and c of collections that are laid end to end.
+    """Compute A, b and c of collections laid end to end: essence and positions (items,), lengths (m,).
 
-    Parameters
-    ----------
-    values, u
-        Shape (items,): essence and positions of all items.
-    lengths
-        Shape (m,): how many items each collection has.
-    knots
-        Shape (q,), rising from 0 to 1.
-    even
-        Whether collections of one length have the same positions.
-
-    Examples
-    --------
-    >>> values, u = np.array([0.0, 1.0, 1.0, 0.0]), np.array([0.0, 1.0, 0.0, 1.0])
-    >>> flat_costs(values, u, np.array([2, 2]), knots=[0, 1]).linear
-    array([[0. , 0.5],
-           [0.5, 0. ]])
+    ``even`` says that collections of one length have the same positions.
     """
     x = np.asarray(knots, dtype=np.float64)
     q = basis(x, [0.0]).shape[1]  # checks the knots

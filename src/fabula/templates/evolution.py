@@ -16,31 +16,19 @@ from fabula.templates.refinement import Progress
 
 @dataclass(frozen=True)
 class EvolutionSettings:
-    """How templates evolve; the sizes are the published ones.
+    """How templates evolve; the sizes are the published ones."""
 
-    Attributes
-    ----------
-    parents, children, generations
-        Sizes s and b of Algorithm 1, and when it is done.
-    crossover
-        p: the probability that a point comes from the father.
-    patience
-        Stop after so many generations without a better set; None for never.
-    start
-        The scale of the first population. The paper's is 1, wide of most templates of a z-scored essence: from
-        there some templates may never come into use.
-    cooling
-        The scale of a generation's mutations is ``|sigma|`` with sigma from N(0, 1), times a factor that falls
-        evenly in its logarithm from 1 in the first generation to this in the last. 1 is the paper's; with it,
-        120 generations hardly ever draw the small steps by which templates settle.
-    """
-
-    parents: int = 12
-    children: int = 60
+    parents: int = 12  # s of Algorithm 1
+    children: int = 60  # b
     generations: int = 120
-    crossover: float = 0.5
-    patience: int | None = None
+    crossover: float = 0.5  # p: the probability that a point comes from the father
+    patience: int | None = None  # stop after so many generations without a better set; None for never
+    # The scale of the first population. The paper's is 1, wide of most templates of a z-scored essence: from there some
+    # templates may never come into use.
     start: float = 0.3
+    # The scale of a generation's mutations is |sigma| with sigma from N(0, 1), times a factor that falls evenly in its
+    # logarithm from 1 in the first generation to this in the last. 1 is the paper's; with it, 120 generations hardly
+    # ever draw the small steps by which templates settle.
     cooling: float = 0.02
 
     def __post_init__(self) -> None:
@@ -70,27 +58,7 @@ def evolve(
     settings: EvolutionSettings | None = None,
     progress: Progress | None = None,
 ) -> Evolution:
-    """Learn k templates by the paper's Algorithm 1.
-
-    Parameters
-    ----------
-    costs
-        Of the collections to learn from.
-    k
-        How many templates, 1 to the number of collections.
-    settings
-        Sizes and operators; ``PAPER_EVOLUTION`` is the paper to the letter.
-    progress
-        Called as ``progress(generation, generations, best_cost)``.
-
-    Examples
-    --------
-    >>> from fabula.templates.costs import quadratic_costs
-    >>> costs = quadratic_costs([[0.0, 1.0], [1.0, 0.0]], knots=[0, 1])
-    >>> found = evolve(costs, 2, rng=np.random.default_rng(0))
-    >>> found.values.shape, bool(found.cost < 0.01)
-    ((2, 2), True)
-    """
+    """Learn k templates by the paper's Algorithm 1; calls ``progress(generation, generations, best_cost)``."""
     as_count(k, len(costs))
     how = settings or EvolutionSettings()
     way = Evolution.begin(k, len(costs.knots), how, rng)
@@ -106,34 +74,18 @@ class Evolution:
     """Templates that evolve: asks for the costs of sets of templates, and breeds the next from them.
 
     Costs are means over collections, so those of parts of the collections add up; who has them need not be here.
-
-    Attributes
-    ----------
-    how, rng
-        Settings, and the randomness of what is to come.
-    asked
-        Shape (s, k, q): the sets whose costs are wanted next.
-    population, costs
-        Shapes (s, k, q) and (s,): the fittest so far and their costs, best first; empty before the first.
-    best, mean
-        Smallest and mean cost of the population, at the start and after each generation; ``best`` never rises.
-    steps
-        The scale of each generation's mutations.
-    waited
-        Generations without a better set.
-    finished
-        Whether the last generation is through.
     """
 
     how: EvolutionSettings
-    rng: np.random.Generator
-    asked: Floats
-    population: Floats
-    costs: Floats
+    rng: np.random.Generator  # the randomness of what is to come
+    asked: Floats  # (s, k, q): the sets whose costs are wanted next
+    population: Floats  # (s, k, q): the fittest so far, best first; empty before the first
+    costs: Floats  # (s,): theirs
+    # of the population, at the start and after each generation; never rises
     best: list[float] = field(default_factory=list)
-    mean: list[float] = field(default_factory=list)
-    steps: list[float] = field(default_factory=list)
-    waited: int = 0
+    mean: list[float] = field(default_factory=list)  # likewise
+    steps: list[float] = field(default_factory=list)  # the scale of each generation's mutations
+    waited: int = 0  # generations without a better set
     finished: bool = False
 
     @classmethod

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -11,59 +12,55 @@ from numpy.typing import ArrayLike
 
 from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
-from fabula.core.template import Template
 from fabula.core.template_set import TemplateSet
 from fabula.errors import InputError
 
 _POINTS = 101  # where templates are compared
-
-
 _CURVE_POINTS = 51  # of a template in the plain dictionary
 
 
 @dataclass(frozen=True, eq=False)
 class Generation:
-    """One set of templates among its kin.
-
-    Attributes
-    ----------
-    templates
-        The set.
-    lineage
-        Shape (k,): a number that a template shares with its ancestor and its heir; colours follow it.
-    label, error
-        Shape (m,): the template of each collection, and its mean squared error under it.
-    best, worst
-        For each template the collections that follow it most and least closely, the extreme one first.
-    """
+    """One set of k templates among its kin, over m collections."""
 
     templates: TemplateSet
-    lineage: list[int]
-    label: Ints
-    error: Floats
-    best: list[list[int]]
-    worst: list[list[int]]
+    lineage: list[int]  # (k,): a number that a template shares with its ancestor and its heir; colours follow it
+    label: Ints  # (m,): the template of each collection
+    error: Floats  # (m,): its mean squared error under it
+    best: list[list[int]]  # for each template the collections that follow it most closely, the extreme one first
+    worst: list[list[int]]  # and least closely
 
     @property
     def sizes(self) -> list[int]:
         """How many collections follow each template."""
         return [int(size) for size in np.bincount(self.label, minlength=len(self.templates))]
 
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, for JSON."""
+        templates = [
+            {
+                "name": template.name,
+                "lineage": lineage,
+                "knots": template.knots.tolist(),
+                "values": template.values.tolist(),
+                "curve": template.samples(_CURVE_POINTS).tolist(),
+                "collections": size,
+                "best": best,
+                "worst": worst,
+            }
+            for template, lineage, size, best, worst in zip(
+                self.templates, self.lineage, self.sizes, self.best, self.worst, strict=True
+            )
+        ]
+        return {"k": len(self.templates), "cost": float(self.error.mean()), "templates": templates}
+
 
 @dataclass(frozen=True, eq=False)
 class Genealogy:
-    """Sets of templates of growing size over the same collections.
-
-    Attributes
-    ----------
-    generations
-        One per set.
-    flows
-        One array (k, k') between each set and the next: how many collections go from template to template.
-    """
+    """Sets of templates of growing size over the same collections."""
 
     generations: list[Generation]
-    flows: list[Ints]
+    flows: list[Ints]  # (k, k') between each set and the next: how many collections go from template to template
 
     @property
     def lineages(self) -> int:
@@ -74,7 +71,7 @@ class Genealogy:
         """Plain values, for JSON: generations with their templates, and the flows between them."""
         return {
             "lineages": self.lineages,
-            "generations": [_plain(generation) for generation in self.generations],
+            "generations": [generation.to_dict() for generation in self.generations],
             "flows": [_links(table) for table in self.flows],
         }
 
@@ -89,27 +86,8 @@ def trace_genealogy(
 ) -> Genealogy:
     """Assign collections to sets of growing size, and follow the templates from set to set.
 
-    Parameters
-    ----------
-    sets
-        By rising size, for instance learned with k = 1, 2, 3.
-    essences, positions
-        The collections, as ``TemplateSet.errors`` takes them.
-    match
-        What makes a template of the next set an heir: ``"flow"``, that they share collections, or ``"distance"``,
-        that they are near each other.
-    extremes
-        How many best and worst fitting collections to name per template.
-
-    Examples
-    --------
-    >>> from fabula.core.template import Template
-    >>> rise, fall, flat = (Template([0, 1], y) for y in ([-1, 1], [1, -1], [0, 0]))
-    >>> kin = trace_genealogy([TemplateSet([rise]), TemplateSet([fall, rise])], [[-1, 1], [1, -1], [-2, 2]])
-    >>> [generation.lineage for generation in kin.generations]
-    [[0], [1, 0]]
-    >>> kin.flows[0]
-    array([[1, 2]])
+    An heir in the next set is one that shares collections (``"flow"``) or is near (``"distance"``). So many
+    ``extremes``, best and worst fitting collections, are named per template.
     """
     if not sets:
         raise InputError("a genealogy needs at least one set of templates; got none")
@@ -133,28 +111,13 @@ def trace_genealogy(
 
 @dataclass(frozen=True, eq=False)
 class TemplateComparison:
-    """How two sets of templates agree.
+    """How two sets of templates agree, paired with the smallest sum of squared distances."""
 
-    Attributes
-    ----------
-    pairs
-        (i, j): template i of the first set belongs to template j of the second. Of all ways to pair them, the one
-        with the smallest sum of squared distances; the larger set has templates left over.
-    distances
-        Shape (pairs,): root mean squared distance of the two templates.
-    correlations
-        Shape (pairs,): correlation of the two templates; 0 where one is flat.
-    table
-        Shape (first, second): distance of every template of the first set from every one of the second.
-    unmatched_first, unmatched_second
-        Templates left over.
-    """
-
-    pairs: list[tuple[int, int]]
-    distances: Floats
-    correlations: Floats
-    table: Floats
-    unmatched_first: list[int]
+    pairs: list[tuple[int, int]]  # (i, j): template i of the first set belongs to template j of the second
+    distances: Floats  # (pairs,): root mean squared distance of the two
+    correlations: Floats  # (pairs,); 0 where one is flat
+    table: Floats  # (first, second): distance of every template from every other
+    unmatched_first: list[int]  # left over
     unmatched_second: list[int]
 
     @property
@@ -164,21 +127,9 @@ class TemplateComparison:
 
 
 def compare_templates(first: TemplateSet, second: TemplateSet, *, normalised: bool = False) -> TemplateComparison:
-    """Pair the templates of two sets and say how far they lie apart.
+    """Pair the templates, of one dimension, of two sets and say how far they lie apart.
 
-    Parameters
-    ----------
-    first, second
-        Sets with templates of one dimension; knots and sizes may differ.
-    normalised
-        Bring every template to mean 0 and deviation 1 first, so that their scale does not count.
-
-    Examples
-    --------
-    >>> rise, fall = Template([0, 1], [-1, 1]), Template([0, 1], [1, -1])
-    >>> found = compare_templates(TemplateSet([rise, fall]), TemplateSet([fall, rise]))
-    >>> found.pairs, found.distance
-    ([(0, 1), (1, 0)], 0.0)
+    With ``normalised`` each is brought to mean 0 and deviation 1 first, so that their scale does not count.
     """
     from scipy.optimize import linear_sum_assignment
 
@@ -198,13 +149,10 @@ def compare_templates(first: TemplateSet, second: TemplateSet, *, normalised: bo
 
 def _sample_all(templates: TemplateSet, *, normalised: bool) -> Floats:
     """The templates at evenly spaced positions, shape (k, points)."""
-    return np.stack([_samples(t.normalised() if normalised else t) for t in templates])
-
-
-def _samples(template: Template) -> Floats:
-    if template.values.ndim != 1:
-        raise InputError(f"only templates of one dimension are compared; got {template.dimensions} dimensions")
-    return template.samples(_POINTS)
+    for template in templates:
+        if template.values.ndim != 1:
+            raise InputError(f"only templates of one dimension are compared; got {template.dimensions} dimensions")
+    return np.stack([(t.normalised() if normalised else t).samples(_POINTS) for t in templates])
 
 
 def _correlation(a: Floats, b: Floats) -> float:
@@ -215,13 +163,9 @@ def _correlation(a: Floats, b: Floats) -> float:
 
 def _generation(templates: TemplateSet, lineage: list[int], table: Floats, extremes: int) -> Generation:
     label, error = table.argmin(axis=1), table.min(axis=1)
-    best: list[list[int]] = []
-    worst: list[list[int]] = []
-    for number in range(len(templates)):
-        members = np.flatnonzero(label == number)
-        ranked = members[np.argsort(error[members], kind="stable")].tolist()
-        best.append(ranked[:extremes])
-        worst.append(ranked[::-1][:extremes])
+    members = [np.flatnonzero(label == number) for number in range(len(templates))]
+    ranked = [own[np.argsort(error[own], kind="stable")].tolist() for own in members]
+    best, worst = [own[:extremes] for own in ranked], [own[::-1][:extremes] for own in ranked]
     return Generation(templates, lineage, label, error, best, worst)
 
 
@@ -240,37 +184,8 @@ def _by_flow(flow: Ints) -> list[tuple[int, int]]:
 def _inherit(lineages: list[list[int]], pairs: list[tuple[int, int]], size: int) -> list[int]:
     """Lineage of each template of the next set: its ancestor's, or a new one."""
     heirs = {heir: lineages[-1][ancestor] for ancestor, heir in pairs}
-    fresh = 1 + max(number for lineage in lineages for number in lineage)
-    found = []
-    for number in range(size):
-        if number not in heirs:
-            heirs[number] = fresh
-            fresh += 1
-        found.append(heirs[number])
-    return found
-
-
-def _plain(generation: Generation) -> dict[str, Any]:
-    rows = zip(
-        generation.templates, generation.lineage, generation.sizes, generation.best, generation.worst, strict=True
-    )
-    return {
-        "k": len(generation.templates),
-        "cost": float(generation.error.mean()),
-        "templates": [
-            {
-                "name": template.name,
-                "lineage": lineage,
-                "knots": template.knots.tolist(),
-                "values": template.values.tolist(),
-                "curve": template.samples(_CURVE_POINTS).tolist(),
-                "collections": size,
-                "best": best,
-                "worst": worst,
-            }
-            for template, lineage, size, best, worst in rows
-        ],
-    }
+    fresh = count(1 + max(number for lineage in lineages for number in lineage))
+    return [heirs[number] if number in heirs else next(fresh) for number in range(size)]
 
 
 def _links(flow: Ints) -> list[dict[str, int]]:

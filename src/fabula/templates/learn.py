@@ -20,12 +20,13 @@ from fabula.templates.costs import as_count, quadratic_costs
 from fabula.templates.evolution import EvolutionSettings, evolve
 from fabula.templates.refinement import Progress, RefinementSettings, refine
 
+Half = tuple[list[Floats], list[Floats]]  # essences and positions of some collections, (n,) each
+
 METHODS: dict[str, tuple[str, ...]] = {  # and the options of each
     "refined": (*(field.name for field in fields(RefinementSettings)), "initial"),
     "evolution": tuple(field.name for field in fields(EvolutionSettings)),
     "contrastive": tuple(field.name for field in fields(ContrastSettings) if field.name != "knots"),
 }
-
 
 _MARGIN = 2.0  # standard errors by which information must exceed that of shuffled collections
 
@@ -99,33 +100,17 @@ def learn_templates(
 
 @dataclass(frozen=True)
 class CountRow:
-    """What k templates explain, on held-out collections and on shuffled ones.
-
-    Attributes
-    ----------
-    k
-        How many templates.
-    train_cost, cost
-        Of refined templates: on the collections learned from, and on those held out.
-    shuffled_cost
-        The held-out cost when all is learned and measured on shuffled collections.
-    bits, bits_error
-        Information of contrastive templates about the order of held-out collections, and its standard error.
-    shuffled_bits, shuffled_bits_error
-        The same, learned and measured on shuffled collections: zero but for chance.
-    refined_bits, refined_bits_error
-        The same for the refined templates, as arcs at the temperature that suits them best.
-    """
+    """What k templates explain, on held-out collections and on shuffled ones."""
 
     k: int
-    train_cost: float
-    cost: float
-    shuffled_cost: float
-    bits: float
-    bits_error: float
-    shuffled_bits: float
+    train_cost: float  # of refined templates on the collections learned from
+    cost: float  # and on those held out
+    shuffled_cost: float  # the held-out cost when all is learned and measured on shuffled collections
+    bits: float  # information of contrastive templates about the order of held-out collections
+    bits_error: float  # its standard error
+    shuffled_bits: float  # learned and measured on shuffled collections: zero but for chance
     shuffled_bits_error: float
-    refined_bits: float
+    refined_bits: float  # of the refined templates, as arcs at the temperature that suits them best
     refined_bits_error: float
 
     @property
@@ -137,21 +122,11 @@ class CountRow:
 
 @dataclass(frozen=True)
 class CountTable:
-    """A :class:`CountRow` for each number of templates.
-
-    Attributes
-    ----------
-    rows
-        By rising k.
-    ceiling
-        The most bits that could be measured with the negatives used.
-    learned_from, held_out
-        How many collections.
-    """
+    """A :class:`CountRow` for each number of templates, by rising k."""
 
     rows: tuple[CountRow, ...]
-    ceiling: float
-    learned_from: int
+    ceiling: float  # the most bits that could be measured with the negatives used
+    learned_from: int  # collections
     held_out: int
 
     @property
@@ -169,85 +144,47 @@ class CountTable:
         return {**asdict(self), "rows": rows, "suggested": self.suggestion}
 
 
-@dataclass(frozen=True)
-class CountSettings:
-    """How numbers of templates are compared.
-
-    Attributes
-    ----------
-    held_out
-        The part of the collections that is held out, between 0 and 1. Collections that depend on each other
-        (by one creator) should not be divided by chance: measure those with a split of your own.
-    knots
-        Shape (q,), rising from 0 to 1.
-    negatives
-        How many shuffled orders the true one is told from.
-    """
-
-    held_out: float = 0.2
-    knots: ArrayLike = PAPER_KNOTS
-    negatives: int = 31
-
-
 def choose_count(
     essences: Sequence[ArrayLike],
     counts: Sequence[int] = (1, 2, 3, 4, 5, 6),
     *,
     rng: np.random.Generator,
     positions: Sequence[ArrayLike] | None = None,
-    settings: CountSettings | None = None,
+    held_out: float = 0.2,
+    knots: ArrayLike = PAPER_KNOTS,
+    negatives: int = 31,
     progress: Progress | None = None,
 ) -> CountTable:
     """Measure on held-out collections what each number of templates explains.
 
-    Parameters
-    ----------
-    essences
-        One array of shape (n,) per collection, in its true order, z-scored.
-    counts
-        Numbers of templates to try.
-    positions
-        One array of shape (n,) per collection, in [0, 1]; by default j / (n - 1).
-    settings
-        How much is held out, and how it is measured.
-    progress
-        Called as ``progress(done, total, bits)`` after each number of templates.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> rising = [np.sort(rng.normal(size=8)) for _ in range(100)]
-    >>> choose_count(rising, [1, 2], rng=rng).suggestion
-    1
+    Takes essences, z-scored, and positions as :func:`learn_templates` does; calls ``progress(done, total, bits)``.
+    Collections that depend on each other (by one creator) should not be divided by chance: measure those with a split
+    of your own.
     """
-    how = settings or CountSettings()
     values, u, lengths = join_essences(essences, positions)
     cuts = np.cumsum(lengths)[:-1]
-    train, test = _split(np.split(values, cuts), np.split(u, cuts), how.held_out, rng)
+    train, test = _split(np.split(values, cuts), np.split(u, cuts), held_out, rng)
     for k in counts:
-        as_count(k, len(train.essences))
+        as_count(k, len(train[0]))
     if not counts:
         raise InputError("at least one number of templates is needed; got none")
-    bare_train, bare_test = train.shuffle(rng), test.shuffle(rng)
+    bare = ([rng.permutation(essence) for essence in train[0]], train[1])
+    bare_test = ([rng.permutation(essence) for essence in test[0]], test[1])
+    how = ContrastSettings(knots, negatives)
     rows: list[CountRow] = []
     for k in sorted(set(counts)):
         real = _measure(train, test, k, how, rng)
-        bare = _measure(bare_train, bare_test, k, how, rng)
-        rows.append(CountRow(k, *real[:2], bare[1], *real[2:4], *bare[2:4], *real[4:]))
+        shuffled = _measure(bare, bare_test, k, how, rng)
+        rows.append(CountRow(k, *real[:2], shuffled[1], *real[2:4], *shuffled[2:4], *real[4:]))
         if progress is not None:
             progress(len(rows), len(set(counts)), rows[-1].bits)
-    return CountTable(tuple(rows), float(np.log2(1 + how.negatives)), len(train.essences), len(test.essences))
+    return CountTable(tuple(rows), float(np.log2(1 + negatives)), len(train[0]), len(test[0]))
 
 
 def temper(templates: TemplateSet, features: Features) -> Arcs:
     """Templates as arcs of equal weight, at the temperature with the most information about these orders.
 
-    Parameters
-    ----------
-    templates
-        With common knots.
-    features
-        Shape (m, 1 + negatives, q), from ``contrast_features`` with those knots.
+    The features, (m, 1 + negatives, q), are those of ``contrast_features`` with the knots that all of them share.
     """
     from scipy.optimize import minimize_scalar
 
@@ -269,20 +206,9 @@ def _check_options(method: str, options: dict[str, Any]) -> None:
         raise InputError(f"method {method!r} takes the options {', '.join(METHODS[method])}; got {', '.join(unknown)}")
 
 
-@dataclass(frozen=True, eq=False)
-class _Half:
-    """One side of the split: essences and positions."""
-
-    essences: list[Floats]
-    positions: list[Floats]
-
-    def shuffle(self, rng: np.random.Generator) -> _Half:
-        return _Half([rng.permutation(essence) for essence in self.essences], self.positions)
-
-
 def _split(
     essences: list[Floats], positions: list[Floats], held_out: float, rng: np.random.Generator
-) -> tuple[_Half, _Half]:
+) -> tuple[Half, Half]:
     if not 0.0 < held_out < 1.0 or len(essences) < 4:
         raise InputError(
             f"held_out must lie between 0 and 1 and there must be 4 collections; got {held_out} and {len(essences)}"
@@ -290,27 +216,23 @@ def _split(
     shuffled = rng.permutation(len(essences)).tolist()
     size = min(max(2, round(held_out * len(essences))), len(essences) - 2)
     halves = (sorted(shuffled[size:]), sorted(shuffled[:size]))
-    train, test = (_Half([essences[i] for i in half], [positions[i] for i in half]) for half in halves)
+    train, test = (([essences[i] for i in half], [positions[i] for i in half]) for half in halves)
     return train, test
 
 
 def _measure(
-    train: _Half, test: _Half, k: int, how: CountSettings, rng: np.random.Generator
+    train: Half, test: Half, k: int, how: ContrastSettings, rng: np.random.Generator
 ) -> tuple[float, float, float, float, float, float]:
     """Cost on train and test; bits of contrastive and of refined templates on test, each with its error."""
-    knots, negatives = how.knots, how.negatives
-    refined = refine(quadratic_costs(train.essences, train.positions, knots=knots), k, rng=rng)
-    templates = TemplateSet(name_templates(knots, refined.values))
-    contrast = ContrastSettings(knots, negatives)
-    arcs = learn_arcs(train.essences, k, rng=rng, positions=train.positions, settings=contrast)
+    refined = refine(quadratic_costs(*train, knots=how.knots), k, rng=rng)
+    templates = TemplateSet(name_templates(how.knots, refined.values))
+    arcs = learn_arcs(train[0], k, rng=rng, positions=train[1], settings=how)
     seen, unseen = (
-        contrast_features(half.essences, half.positions, knots=knots, negatives=negatives, rng=rng)
-        for half in (train, test)
+        contrast_features(*half, knots=how.knots, negatives=how.negatives, rng=rng) for half in (train, test)
     )
     by_contrast = information(unseen, arcs)
     by_fit = information(unseen, temper(templates, seen[:4096]))
-    cost = templates.cost(test.essences, test.positions)
-    return (refined.cost, cost, *_mean_and_error(by_contrast), *_mean_and_error(by_fit))
+    return (refined.cost, templates.cost(*test), *_mean_and_error(by_contrast), *_mean_and_error(by_fit))
 
 
 def _mean_and_error(values: Floats) -> tuple[float, float]:

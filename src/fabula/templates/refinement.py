@@ -20,35 +20,22 @@ from fabula.templates.costs import TemplateCosts, as_count
 
 SEED_RIDGE = 0.05  # on the template of a single collection, whose few items may not determine it
 _HOLD = 1e-8  # weight of a template's old values: decides what its collections leave open
-
-
-Progress = Callable[[int, int, float], None]  # steps done, steps in all (at most), best cost so far
-
 _RACE_STEPS = 6
 _SAMPLE = 8192  # collections that the starts race on; the winner is refined on all
+
+Progress = Callable[[int, int, float], None]  # steps done, steps in all (at most), best cost so far
 
 
 @dataclass(frozen=True, eq=False)
 class Refinement:
-    """Templates found by refinement, and how it went.
+    """Templates found by refinement, and how it went."""
 
-    Attributes
-    ----------
-    values
-        Shape (k, q): knot values of the templates.
-    cost
-        Mean over collections of the smallest mean squared error.
-    history
-        Cost of the winner at its start and after each step; it never rises. Where the race was held on a sample,
-        from the end of the race on.
-    starts
-        Shape (starts,): the cost at which each start left the race, best first.
-    """
-
-    values: Floats
-    cost: float
+    values: Floats  # (k, q): knot values
+    cost: float  # mean over collections of the smallest mean squared error
+    # Cost of the winner at its start and after each step; it never rises. Where the race was held on a sample, from the
+    # end of the race on.
     history: Floats
-    starts: Floats
+    starts: Floats  # (starts,): the cost at which each start left the race, best first
 
 
 @dataclass(frozen=True)
@@ -74,30 +61,9 @@ def refine(
 ) -> Refinement:
     """Learn k templates by Lloyd's algorithm from many starts.
 
-    The starts race: all take a few steps, a third of them, those with the smallest cost, go on to the end. With
-    very many collections the race is held on a sample, and its winner refined on all.
-
-    Parameters
-    ----------
-    costs
-        Of the collections to learn from.
-    k
-        How many templates, 1 to the number of collections.
-    settings
-        How many starts and steps.
-    initial
-        Shape (s, k, q): sets of templates to start from besides, an evolved population for instance. The result is
-        never worse than the best of them.
-    progress
-        Called as ``progress(done, total, best_cost)``.
-
-    Examples
-    --------
-    >>> from fabula.templates.costs import quadratic_costs
-    >>> costs = quadratic_costs([[0.0, 1.0], [0.0, 1.2], [1.0, 0.0]], knots=[0, 1])
-    >>> found = refine(costs, 2, rng=np.random.default_rng(0))
-    >>> round(found.cost, 6)
-    0.003333
+    The starts race: all take a few steps, a third of them, those with the smallest cost, go on to the end. With very
+    many collections the race is held on a sample, and its winner refined on all. The sets ``initial`` (s, k, q), an
+    evolved population for instance, are started from besides: the result is never worse than the best of them.
     """
     as_count(k, len(costs))
     how = settings or RefinementSettings()
@@ -126,9 +92,7 @@ def race(
 ) -> tuple[Floats, Floats, list[list[float]]]:
     """Let many starts, and those given (s, k, q), take a few steps and the better ones go on until they stand.
 
-    Returns
-    -------
-    Sets (starts, k, q), their costs (starts,), and the costs of each on the way.
+    Gives sets (starts, k, q), their costs (starts,), and the costs of each on the way.
     """
     values = np.concatenate([given, _scatter(costs, k, how.starts, rng)])
     steps = how.steps
@@ -190,25 +154,14 @@ def sample_rows(collections: int, k: int, rng: np.random.Generator) -> Ints | No
 
 @dataclass(frozen=True, eq=False)
 class StepSums:
-    """What a step needs to know of some collections under k templates with q knots.
+    """What a step needs to know of some collections under k templates with q knots."""
 
-    Attributes
-    ----------
-    quadratic, linear, members
-        Shapes (k, q, q), (k, q) and (k,): sums of A, of b and of ones over the collections nearest to each template.
-    error
-        The sum of their errors.
-    worst, fits
-        Shapes (w,) and (w, q): the largest errors, at most k of them, largest first, and the template of each of these
-        collections alone.
-    """
-
-    quadratic: Floats
-    linear: Floats
-    members: Floats
-    error: float
-    worst: Floats
-    fits: Floats
+    quadratic: Floats  # (k, q, q): sum of A over the collections nearest to each template
+    linear: Floats  # (k, q): of b
+    members: Floats  # (k,): of ones
+    error: float  # the sum of their errors
+    worst: Floats  # (w,): the largest errors, at most k of them, largest first
+    fits: Floats  # (w, q): the template of each of these collections alone
 
     @property
     def collections(self) -> int:
@@ -232,16 +185,7 @@ class StepSums:
 
 
 def step_sums(costs: TemplateCosts, values: Floats) -> StepSums:
-    """What a step needs to know of collections under templates (k, q).
-
-    Examples
-    --------
-    >>> from fabula.templates.costs import quadratic_costs
-    >>> costs = quadratic_costs([[0.0, 1.0], [0.0, 1.2], [1.0, 0.0]], knots=[0, 1])
-    >>> sums = step_sums(costs, np.array([[0.0, 1.0], [1.0, 0.0]]))
-    >>> sums.members, round(sums.error, 6)
-    (array([2., 1.]), 0.02)
-    """
+    """What a step needs to know of collections under templates (k, q)."""
     k = len(values)
     label, error = costs.nearest(values[np.newaxis])
     quadratic, linear, members = costs.sums(label, k)
@@ -252,27 +196,13 @@ def step_sums(costs: TemplateCosts, values: Floats) -> StepSums:
 
 @dataclass
 class Descent:
-    """One set of templates on its way down.
+    """One set of templates on its way down."""
 
-    Attributes
-    ----------
-    values
-        Shape (k, q): the set whose sums are wanted next.
-    steps
-        How many steps at most.
-    best, followers
-        The best set seen, and how many collections are nearest to each of its templates.
-    history
-        Its costs on the way.
-    finished
-        Whether it stands.
-    """
-
-    values: Floats
-    steps: int
-    best: Floats | None = None
-    followers: Floats | None = None
-    history: list[float] = field(default_factory=list)
+    values: Floats  # (k, q): the set whose sums are wanted next
+    steps: int  # at most
+    best: Floats | None = None  # the best set seen
+    followers: Floats | None = None  # (k,): collections nearest to each of its templates
+    history: list[float] = field(default_factory=list)  # its costs on the way
     finished: bool = False
 
     def take(self, sums: StepSums) -> None:

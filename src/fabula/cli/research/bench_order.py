@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from fabula.cli.printing import console, make_table
+from fabula.cli.progress import counting_bar
 from fabula.cli.research.recipe import as_where
 from fabula.errors import InputError
 
@@ -73,7 +75,6 @@ def command(*, task: str | None, **options: Any) -> None:
 
 
 def _list_tasks() -> None:
-    from fabula.cli.printing import console
     from fabula.research.bench_tasks import FAMILIES
 
     lines = {name: family.about for name, family in FAMILIES.items()}
@@ -99,7 +100,6 @@ def _task(task: str, folder: Path | None, *, where: dict[str, str], titles: bool
 def _write_questions(task: BenchTask, path: str) -> None:
     import numpy as np
 
-    from fabula.cli.printing import console
     from fabula.research.bench_programs import ask_all, write_questions
 
     for written in write_questions(path, task, ask_all(task, np.random.default_rng())):
@@ -107,7 +107,6 @@ def _write_questions(task: BenchTask, path: str) -> None:
 
 
 def _orderings(task: BenchTask, options: dict[str, Any]) -> tuple[Orderings | None, str]:
-    from fabula.cli.progress import counting_bar
     from fabula.research.bench_programs import TimeLimits, read_key, read_orderings, run_program
 
     method, answers, key = options["method"], options["orderings"], options["key"]
@@ -126,8 +125,6 @@ def _orderings(task: BenchTask, options: dict[str, Any]) -> tuple[Orderings | No
 
 
 def _finish(task: BenchTask, given: Orderings | None, name: str, options: dict[str, Any]) -> None:
-    from fabula.cli.printing import console
-    from fabula.cli.progress import counting_bar
     from fabula.report.board import write_board
     from fabula.research.bench import BenchCard, join_cards, make_card
 
@@ -155,7 +152,6 @@ def _finish(task: BenchTask, given: Orderings | None, name: str, options: dict[s
 
 
 def _show(card: BenchCard) -> None:
-    from fabula.cli.printing import console, make_table
     from fabula.report.board import WHOSE
 
     out, task = console(), card.task

@@ -6,6 +6,9 @@ from pathlib import Path
 
 import click
 
+from fabula.cli.printing import console
+from fabula.cli.progress import counting_bar
+
 
 @click.group("fetch")
 def command() -> None:
@@ -31,8 +34,6 @@ def fma(*, folder: Path, url: str | None) -> None:
     Example:
       fabula fetch fma --to data
     """
-    from fabula.cli.printing import console
-    from fabula.cli.progress import counting_bar
     from fabula.errors import FileError
     from fabula.sources.fma.download import fetch_fma
 

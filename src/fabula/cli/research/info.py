@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from fabula.cli.printing import console
+
 
 @click.command("info")
 @click.argument("model", required=False)
@@ -21,7 +23,6 @@ def command(*, model: str | None, as_json: bool) -> None:
     """
     import json
 
-    from fabula.cli.printing import console
     from fabula.models.card import card_lines, describe_training
     from fabula.models.file import load_model, shipped_models
 

@@ -7,6 +7,8 @@ from typing import Any
 
 import click
 
+from fabula.cli.printing import console
+from fabula.cli.progress import counting_bar
 from fabula.cli.research.recipe import listed
 
 
@@ -35,8 +37,6 @@ def command(*, data: Path, output: Path, features: str | None, held_out: float, 
       fabula reproduce albums.parquet --quick -o study
       fabula reproduce fma_metadata.zip -o study --device cuda --jobs 8
     """
-    from fabula.cli.printing import console
-    from fabula.cli.progress import counting_bar
     from fabula.cli.research.evaluate import show_rows
     from fabula.report.study import write_report
     from fabula.research.reproduce import reproduce

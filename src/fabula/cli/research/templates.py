@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from fabula.cli.printing import console, make_table, print_template
+from fabula.cli.progress import counting_bar
 from fabula.cli.research.recipe import as_where
 from fabula.errors import InputError
 
@@ -36,7 +38,6 @@ def list_() -> None:
     Example:
       fabula templates list
     """
-    from fabula.cli.printing import console, make_table
     from fabula.core import builtin
     from fabula.report.terminal import spark
 
@@ -57,7 +58,6 @@ def show(template: str) -> None:
       fabula templates show icarus
       fabula templates show "0:0.2,0.5:1,1:0"
     """
-    from fabula.cli.printing import print_template
     from fabula.session.request import find_template
 
     print_template(find_template(template))
@@ -112,21 +112,11 @@ def learn_(*, k: int, method: str, paper: bool, seed: int, output: Path | None, 
       fabula templates learn albums.csv --by energy --method evolution --paper -o letter.json
       fabula templates learn training.json --by narrative_essence --positions indices -k 4 -o mine.json
     """
-    from fabula.cli.printing import console, print_template
-    from fabula.cli.progress import counting_bar
     from fabula.research.corpus import learn_and_save
 
     corpus = _corpus(**source)
     with counting_bar("learning") as bar:
-        templates = learn_and_save(
-            corpus,
-            output,
-            k=k,
-            method=method,
-            paper=paper,
-            seed=seed,
-            progress=lambda d, t, cost: bar(d, t, f"cost {cost:.4f}"),
-        )
+        templates = learn_and_save(corpus, output, k=k, method=method, paper=paper, seed=seed, progress=_costs(bar))
     for template in templates:
         print_template(template)
     out = console()
@@ -149,7 +139,6 @@ def cost_(*, templates: Path, seed: int, **source: Any) -> None:
     Example:
       fabula templates cost mine.json validation.json --by narrative_essence --positions indices
     """
-    from fabula.cli.printing import console, make_table
     from fabula.report.terminal import spark
     from fabula.research.corpus import follow
 
@@ -168,9 +157,11 @@ def cost_(*, templates: Path, seed: int, **source: Any) -> None:
     _say_left_out(corpus)
 
 
-def _say_left_out(corpus: Corpus) -> None:
-    from fabula.cli.printing import console
+def _costs(bar: Callable[[int, int, str], None]) -> Callable[[int, int, float], None]:
+    return lambda done, total, cost: bar(done, total, f"cost {cost:.4f}")
 
+
+def _say_left_out(corpus: Corpus) -> None:
     if corpus.left_out:
         console().print(f"note: {corpus.left_out:,} collections lack a value and were left out", markup=False)
 
@@ -190,16 +181,12 @@ def table_(*, most: int, other: Path | None, as_json: bool, method: str, seed: i
     """
     from dataclasses import asdict
 
-    from fabula.cli.printing import console, make_table
-    from fabula.cli.progress import counting_bar
     from fabula.research.corpus import cost_table
 
     corpus = _corpus(**source)
     second = None if other is None else _corpus(**{**source, "table": other})
     with counting_bar("learning") as bar:
-        rows = cost_table(
-            corpus, second, most, method=method, seed=seed, progress=lambda d, t, cost: bar(d, t, f"cost {cost:.4f}")
-        )
+        rows = cost_table(corpus, second, most, method=method, seed=seed, progress=_costs(bar))
     if as_json:
         counts = {"collections": len(corpus.collections), "others": len(second.collections) if second else None}
         click.echo(json.dumps({**counts, "method": method, "seed": seed, "rows": [asdict(row) for row in rows]}))
@@ -224,7 +211,6 @@ def compare_(*, first: Path, second: Path) -> None:
     Example:
       fabula templates compare mine.json yours.json
     """
-    from fabula.cli.printing import console, make_table
     from fabula.report.terminal import spark
     from fabula.research.corpus import compare_files
 
@@ -256,8 +242,6 @@ def count_(*, most: int, seed: int, as_json: bool, **source: Any) -> None:
     Example:
       fabula templates count albums.csv --by energy -k 6
     """
-    from fabula.cli.printing import console, make_table
-    from fabula.cli.progress import counting_bar
     from fabula.research.corpus import count_templates
 
     corpus = _corpus(**source)
@@ -293,17 +277,16 @@ def genealogy_(*, most: int, method: str, seed: int, output: Path, **source: Any
     Example:
       fabula templates genealogy albums.csv --by energy -k 6 -o genealogy.svg
     """
-    from fabula.cli.printing import console
-    from fabula.cli.progress import counting_bar
     from fabula.core.files.atomic import check_target, write_whole
     from fabula.report.charts import genealogy_figure
-    from fabula.research.corpus import descend, genealogy_json
+    from fabula.research.corpus import descend
 
     picture, numbers = check_target(output.with_suffix(".svg")), check_target(output.with_suffix(".json"))
     corpus = _corpus(**source)
     with counting_bar("learning") as bar:
         found = descend(corpus, most, method=method, seed=seed, progress=lambda d, t, _: bar(d, t, f"k = {d}"))
-    write_whole(picture, genealogy_figure(found.to_dict()))
-    write_whole(numbers, json.dumps(genealogy_json(found, corpus), ensure_ascii=False) + "\n")
+    document = {**found.to_dict(), "collections": [c.title or c.id for c in corpus.collections]}
+    write_whole(picture, genealogy_figure(document))
+    write_whole(numbers, json.dumps(document, ensure_ascii=False) + "\n")
     for path in (picture, numbers):
         console().print(f"written: {path}", markup=False, soft_wrap=True)
