@@ -104,21 +104,9 @@ def list_endings() -> tuple[str, ...]:
 
 
 def open_source(paths: Sequence[str | Path], opening: Opening | None = None) -> Source:
-    """Open what a person named: a table, a playlist, an address, or folders and files. Nothing is measured yet.
+    """Open what a person named: one table, playlist or address, or any number of folders and files.
 
-    Parameters
-    ----------
-    paths
-        One table, playlist or address, or any number of folders and files.
-    opening
-        How.
-
-    Raises
-    ------
-    FileError, InputError
-        When it cannot be read, or is none of the known kinds.
-    SeveralCollectionsError
-        When it holds several collections and none was named.
+    Nothing is measured yet. One that holds several collections of which none was named is a SeveralCollectionsError.
     """
     how, names = opening or Opening(), [str(path) for path in paths]
     if not names:

@@ -28,15 +28,7 @@ class Choice:
 
 
 class SeveralCollectionsError(InputError):
-    """A source holds several collections and none was named.
-
-    Parameters
-    ----------
-    message
-        What to tell.
-    choices
-        The collections there are.
-    """
+    """A source holds several collections, the choices, and none was named."""
 
     def __init__(self, message: str, choices: Sequence[Choice]) -> None:
         self.choices = tuple(choices)

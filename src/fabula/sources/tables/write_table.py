@@ -36,18 +36,6 @@ def write_table(
     An extra column replaces a feature or a detail of the same name. A feature that is an array of numbers
     has a column for each, ``name.1``, ``name.2``, ... The file is .csv, .json (a list of objects) or .parquet; returns
     its path.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from fabula.core.collection import Item
-    >>> c = Collection("c", [Item("a"), Item("b")], [[0.5], [0.25]], ("energy",))
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     print(write_table(Path(folder) / "new.csv", c, {"target": [1.0, 0.5]}).read_text())
-    position,id,energy,target
-    1,a,0.5,1
-    2,b,0.25,0.5
-    <BLANKLINE>
     """
     ending = Path(path).suffix.lower()
     if ending not in (".csv", ".json", ".parquet"):
