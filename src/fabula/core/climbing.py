@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fabula.core.essence import Floats
+from fabula.core.matching import mixing
 from fabula.core.ordering import Ints
 from fabula.core.segments import by_length
-from fabula.core.ties import mixing
 
 if TYPE_CHECKING:
     from fabula.core.arcs import Arcs

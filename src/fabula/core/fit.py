@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from html import escape
-from operator import index
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fabula.core.display import caption_html, curve_svg
 from fabula.core.essence import Floats, as_essence
-from fabula.core.matching import match_assignment, match_sorted
-from fabula.core.ordering import Ints, as_ordering, inverse
+from fabula.core.matching import Ties, match_assignment, match_sorted, mixing
+from fabula.core.ordering import Ints, as_item, as_ordering, as_position, inverse
 from fabula.core.template import Template
-from fabula.core.ties import Ties, mixing
 from fabula.errors import ConstraintError, InputError
 
 
@@ -205,7 +203,7 @@ def as_fixed(fixed: Mapping[int, int], n: int) -> dict[int, int]:
     """Check ``fixed`` and count its positions from the start."""
     pinned: dict[int, int] = {}
     for given, item in fixed.items():
-        position, what = _as_position(given, n), as_item(item, n)
+        position, what = as_position(given, n) % n, as_item(item, n)
         if position in pinned:
             raise InputError(f"position {position} is fixed twice: for item {pinned[position]} and item {what}")
         for other, taken in pinned.items():
@@ -218,27 +216,6 @@ def as_fixed(fixed: Mapping[int, int], n: int) -> dict[int, int]:
 def as_forbidden(forbidden: Iterable[tuple[int, int]], n: int) -> set[tuple[int, int]]:
     """Check pairs (item, position) and count their positions from the start."""
     try:
-        return {(as_item(item, n), _as_position(position, n)) for item, position in forbidden}
+        return {(as_item(item, n), as_position(position, n) % n) for item, position in forbidden}
     except TypeError as error:
         raise InputError(f"forbidden must be pairs (item, position); got {forbidden!r}") from error
-
-
-def _as_position(position: int, n: int) -> int:
-    try:
-        number = index(position)
-    except TypeError:
-        raise InputError(f"a position must be a whole number; got {position!r}") from None
-    if not -n <= number < n:
-        raise InputError(f"a position must lie in 0..{n - 1}, or -{n}..-1 from the end; got {number}")
-    return number % n
-
-
-def as_item(item: int, n: int) -> int:
-    """Check the index of an item."""
-    try:
-        what = index(item)
-    except TypeError:
-        raise InputError(f"an item must be a whole number; got {item!r}") from None
-    if not 0 <= what < n:
-        raise InputError(f"an item must lie in 0..{n - 1}; got {what}")
-    return what

@@ -13,8 +13,8 @@ import numpy as np
 
 from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
-from fabula.core.solver.budget import UNLIMITED, Budget
 from fabula.core.solver.instance import Instance
+from fabula.core.solver.problem import UNLIMITED, Budget
 
 # Moves that keep the constraints, with what each would change, and descent by them. ``P[i, j]`` is the cost of the item
 # now at position i, at position j; ``L[i, k]`` is the link from the item now at position i to the item now at position

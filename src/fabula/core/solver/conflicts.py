@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 
 from fabula.core.ordering import Ints
-from fabula.core.solver.budget import Budget
-from fabula.core.solver.constraints import Constraints
+from fabula.core.solver.constraints import LIGHTEST_FIRST, SLACK, Constraints, Phrase
 from fabula.core.solver.domains import (
     Bools,
     Units,
@@ -25,8 +24,8 @@ from fabula.core.solver.domains import (
     starts_allowed,
     units,
 )
-from fabula.core.solver.exact import MOST_UNITS, feasible, shortest_side
-from fabula.core.solver.kinds import LIGHTEST_FIRST, SLACK, Phrase
+from fabula.core.solver.partition import MOST_UNITS, feasible, shortest_side
+from fabula.core.solver.problem import Budget
 from fabula.errors import ConflictError
 
 PATIENCE = 3.0  # seconds' worth of looking for the constraints that take part

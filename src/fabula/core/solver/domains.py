@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabula.core.ordering import Ints
-from fabula.core.solver.constraints import Constraints
-from fabula.core.solver.kinds import SLACK
+from fabula.core.solver.constraints import SLACK, Constraints
 
 Bools = NDArray[np.bool_]
 

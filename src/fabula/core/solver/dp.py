@@ -11,17 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import cache, cached_property, lru_cache
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fabula.core.essence import Floats
-from fabula.core.fit import distances
 from fabula.core.solver.constraints import Constraints
 from fabula.core.solver.domains import Bools, Units
-from fabula.core.solver.problem import Goal
-from fabula.core.template import Template
 
 Longs = NDArray[np.int64]
 Table = Callable[[int], Longs]
@@ -67,85 +64,11 @@ def cap(cost: Longs) -> Longs:
 
 def feasibility(constraints: Constraints) -> Criterion:
     """Costs nothing, whatever the constraints permit."""
-    link = None if constraints.apart_soft else _links(constraints, 0, None)
+    link = None if constraints.apart_soft else links(constraints, 0, None)
     return Criterion(lambda size: np.zeros((constraints.n, size), dtype=np.int64), link=link)
 
 
-def worst_deviation(goal: Goal, constraints: Constraints) -> Criterion:
-    """The largest deviation."""
-    bits, one = bits_of(goal.n), _grain(goal)
-    link = _links(constraints, 1 << bits, None)
-    return Criterion(cache(lambda size: _snap(goal, size, one)), link=link, mask=(1 << bits) - 1)
-
-
-def sum_of_deviations(goal: Goal, constraints: Constraints, worst: int) -> Criterion:
-    """The sum of deviations, none above ``worst``; then that of their squares; then the order of values and targets."""
-    bits, one = bits_of(goal.n), _grain(goal)
-
-    @cache
-    def cost(size: int) -> Longs:
-        deviations = _snap(goal, size, one)
-        return np.asarray(np.where(deviations <= worst, deviations, NEVER))
-
-    return Criterion(cost, cache(lambda size: _minor(goal, size)), _links(constraints, 1 << bits, None))
-
-
-def sum_of_costs(goal: Goal, flow: Floats | None, constraints: Constraints, sizes: range, kept: int) -> Criterion:
-    """Squared deviations, or the costs of a table, plus flow, where so many items are kept on sides of some sizes."""
-    power = 1 if goal.follows is None else 2
-    tables = {size: goal.on_side(size) for size in (sizes if power == 1 else range(1, goal.n + 1))}
-    largest = max((float(np.abs(table).max()) for table in tables.values()), default=0.0) ** power
-    whole = None if goal.whole is None else goal.whole.at(kept)
-    largest += 0.0 if whole is None else float(np.abs(whole).max())
-    largest += 0.0 if flow is None else float(np.abs(flow).max())
-    bits = bits_of(goal.n)
-    one = (largest or 1.0) / 2.0 ** (bits - 1 - goal.n.bit_length())
-    costs = {size: np.rint(tables[size] ** power / one).astype(np.int64) for size in sizes}
-    flowing = None if flow is None else np.rint(flow / one).astype(np.int64)
-    shared = None if whole is None else np.rint(whole / one).astype(np.int64)
-    return Criterion(costs.__getitem__, link=_links(constraints, 1 << bits, flowing), shared=shared)
-
-
-def bits_of(n: int) -> int:
-    """How many bits a sum over n items may take below the count of neighbours that are alike."""
-    return 59 - n.bit_length()
-
-
-def _grain(goal: Goal) -> float:
-    """The grain of deviations: the same whatever the constraints are."""
-    return _largest(goal) / 2.0 ** (bits_of(goal.n) - 2 - goal.n.bit_length())
-
-
-def _largest(goal: Goal) -> float:
-    """The largest value or target, over sides of every size."""
-    targets = 0.0 if goal.follows is None else _largest_target(goal.follows, goal.n)
-    return max(float(np.abs(goal.rows).max()), targets) * max(1.0, goal.rows.shape[1] ** 0.5) or 1.0
-
-
-@lru_cache(maxsize=64)
-def _largest_target(template: Template, n: int) -> float:
-    return max(float(np.abs(template.samples(size)).max()) for size in range(1, n + 1))
-
-
-def _snap(goal: Goal, size: int, one: float) -> Longs:
-    """Deviations in grains, shape (n, size); values and targets are rounded first, so that equal sums stay equal."""
-    rows, targets = np.rint(goal.rows / one), np.rint(goal.targets(size).reshape(size, -1) / one)
-    return np.rint(distances(rows[:, np.newaxis], targets)).astype(np.int64)
-
-
-def _minor(goal: Goal, size: int) -> Longs:
-    """Squares on a coarser grain in the high bits; in the low ones, how far value and target differ in rank."""
-    length = goal.n.bit_length()
-    one = _largest(goal) / 2.0 ** ((56 - 4 * length) // 2)
-    squares = _snap(goal, size, one) ** 2
-    if goal.rows.shape[1] > 1:
-        return squares << (3 * length)
-    value = np.unique(goal.rows[:, 0], return_inverse=True)[1]
-    target = np.unique(goal.targets(size), return_inverse=True)[1]
-    return np.asarray((squares << (3 * length)) + (value[:, np.newaxis] - target) ** 2)
-
-
-def _links(constraints: Constraints, alike: int, flow: Longs | None) -> Longs | None:
+def links(constraints: Constraints, alike: int, flow: Longs | None) -> Longs | None:
     """Flow, and what it costs two neighbours that are to be avoided."""
     barred, unwanted = constraints.barred(), constraints.alike()
     if barred is None and unwanted is None:

@@ -10,13 +10,20 @@ import numpy as np
 from fabula.core.essence import Floats
 from fabula.core.matching import match_sorted
 from fabula.core.ordering import Ints
-from fabula.core.solver.budget import Budget
-from fabula.core.solver.construct import rebalance_ranks
+from fabula.core.solver.constraints import SLACK
 from fabula.core.solver.domains import side_sizes
-from fabula.core.solver.dual import pool_of
-from fabula.core.solver.kinds import SLACK
-from fabula.core.solver.line import Sizes, even_sizes, judge_sizes, lay_out, ranks_of, smallest_sum, smallest_worst
-from fabula.core.solver.problem import Goal, Problem
+from fabula.core.solver.instance import rebalance_ranks
+from fabula.core.solver.line import (
+    Sizes,
+    even_sizes,
+    judge_sizes,
+    lay_out,
+    pool_of,
+    ranks_of,
+    smallest_sum,
+    smallest_worst,
+)
+from fabula.core.solver.problem import Budget, Goal, Problem
 from fabula.core.template import Template
 
 MOST_ASSIGNED = 1000  # items that are assigned at once

@@ -16,8 +16,9 @@ import numpy as np
 
 from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
-from fabula.core.solver.budget import UNLIMITED, Budget
+from fabula.core.solver.constraints import SLACK, Constraints
 from fabula.core.solver.domains import Bools
+from fabula.core.solver.problem import UNLIMITED, Budget, Goal
 from fabula.core.template import Template
 
 GRID = 1201  # numbers between which ranks are told
@@ -288,3 +289,12 @@ def smallest_sum(pool: Pool, ranks: Ranks, most: float, budget: Budget = UNLIMIT
         low, high = (price, 4 * high if best[1] is None else high) if over > 0 else (low, price)
         best = (value, items) if over <= 0 and value < best[0] else best
     return floor, best[1]
+
+
+def pool_of(goal: Goal, constraints: Constraints, room: float, power: int) -> tuple[Pool, Ints]:
+    """The items to choose from, sorted, and their order."""
+    order = np.argsort(goal.rows[:, 0], kind="stable")
+    must = np.zeros(constraints.n, dtype=bool)
+    must[list(constraints.must_keep)] = True
+    limit = min(constraints.limit or np.inf, constraints.sides * room) * SLACK
+    return Pool(goal.rows[order, 0], constraints.weights[order], must[order], limit, power), order

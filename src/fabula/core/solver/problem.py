@@ -11,8 +11,7 @@ from numpy.typing import ArrayLike
 from fabula.core.essence import Floats, as_essence
 from fabula.core.fit import distances
 from fabula.core.ordering import Ints
-from fabula.core.solver.constraints import Constraints
-from fabula.core.solver.kinds import count_alike
+from fabula.core.solver.constraints import Constraints, count_alike
 from fabula.core.template import Template
 from fabula.errors import InputError
 
@@ -374,3 +373,55 @@ def _without_self(flow: Floats) -> Floats:
     """The flow to other items: shape (n, n - 1), or (1, 1) for one item."""
     n = len(flow)
     return flow[~np.eye(n, dtype=bool)].reshape(n, n - 1) if n > 1 else np.zeros((1, 1))
+
+
+# Budgets: how much a search may do, counted in work and not by the clock.
+
+UNITS_PER_SECOND = 1_000_000.0
+
+
+class Budget:
+    """Units that may be spent, with an end; parts of it spend from the same purse and end sooner.
+
+    Examples
+    --------
+    >>> whole = Budget.of_seconds(2e-6)
+    >>> half = whole.part(0.5)
+    >>> half.spend(1.5)
+    >>> half.over, whole.over, whole.left
+    (True, False, 0.5)
+    """
+
+    def __init__(self, units: float, purse: list[float] | None = None) -> None:
+        self._purse = [0.0] if purse is None else purse
+        self._end = self._purse[0] + units
+
+    @classmethod
+    def of_seconds(cls, seconds: float) -> Budget:
+        """What so many seconds buy."""
+        return cls(seconds * UNITS_PER_SECOND)
+
+    def spend(self, units: float) -> None:
+        """Count some work as done."""
+        self._purse[0] += units
+
+    @property
+    def left(self) -> float:
+        """How many units are left; negative where more was spent."""
+        return self._end - self._purse[0]
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing is left."""
+        return self.left <= 0.0
+
+    def part(self, share: float) -> Budget:
+        """A budget of a share of what is left."""
+        return Budget(share * max(self.left, 0.0), self._purse)
+
+    def extend(self, units: float) -> Budget:
+        """A budget that ends so many units later."""
+        return Budget(self.left + units, self._purse)
+
+
+UNLIMITED = Budget(float("inf"))

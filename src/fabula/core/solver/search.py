@@ -15,21 +15,36 @@ import numpy as np
 from fabula.core.fit import fit
 from fabula.core.ordering import Ints
 from fabula.core.solver.anneal import anneal, descend
-from fabula.core.solver.bottleneck import least_worst
-from fabula.core.solver.budget import UNITS_PER_SECOND, Budget
-from fabula.core.solver.constraints import Constraints
-from fabula.core.solver.construct import construct, rebalance
-from fabula.core.solver.domains import possible_counts, side_room
+from fabula.core.solver.bounds import (
+    PathSearch,
+    first_prices,
+    flow_floor,
+    line_bounds,
+    lowest_bound,
+    sweep_cost,
+    table_floor,
+    wishes_floor,
+)
+from fabula.core.solver.constraints import Constraints, count_alike
+from fabula.core.solver.domains import Bools, possible_counts, side_room
 from fabula.core.solver.drafts import Draft, assign_draft, line_draft
-from fabula.core.solver.dual import flow_floor, line_bounds, table_floor, wishes_floor
-from fabula.core.solver.instance import MOST_LAYOUTS, Candidate, Instance, Layouts, layouts, pose, position_bound
-from fabula.core.solver.kinds import count_alike
-from fabula.core.solver.lagrangian import PathSearch, first_prices, lowest_bound, sweep_cost
+from fabula.core.solver.instance import (
+    MOST_LAYOUTS,
+    Candidate,
+    Instance,
+    Layouts,
+    construct,
+    layouts,
+    pose,
+    position_bound,
+    rebalance,
+    run_worst,
+)
 from fabula.core.solver.line import even_sizes
-from fabula.core.solver.one_tree import link_bound
-from fabula.core.solver.problem import Bounds, Problem
+from fabula.core.solver.problem import UNITS_PER_SECOND, Bounds, Budget, Problem
+from fabula.core.solver.programme import Programmed, coupling_bound, programme
 from fabula.core.solver.proof import FEW, MOST_ITEMS, prove
-from fabula.core.solver.tsp import route
+from fabula.core.solver.routes import link_bound, route
 
 FREE = 0.1  # of the work, for the ordering without wishes
 MANY = 300  # items beyond which tables take too long
@@ -441,3 +456,69 @@ def _tighten(problem: Problem, found: Found, bounds: Bounds, budget: Budget, flo
     line = line_bounds(problem, kept, found.room, found.key[1] if problem.counts_worst else np.inf, budget)
     worst = max(bounds.worst or 0.0, line.worst or 0.0) if problem.counts_worst else None
     return replace(bounds, total=max(bounds.total, line.total + flowing), worst=worst)
+
+
+SPARE = 300_000.0  # units for a first ordering, and for a last polish, whatever is left
+
+
+TIE_SQUARES = 1e-7  # weight of squares beside the sum, to decide between orderings that tie
+
+
+def least_worst(problem: Instance, floor: float, seed: int, budget: Budget) -> tuple[Ints, Bounds] | None:
+    """An ordering with a small largest deviation and, under that, a small sum; and bounds of both.
+
+    ``problem``: whose costs are deviations. ``floor``: no largest deviation is below it. ``seed``, ``budget``: of the
+    search.
+    """
+    deviations = run_worst(problem)
+    limits = np.unique(deviations[np.isfinite(deviations) & (deviations >= floor * (1 - 1e-12))])
+    proven, at, step = True, 0, 1
+    while at < len(limits):
+        limit = float(limits[at])
+        limited = _limit(problem, deviations <= limit)
+        found = _smallest_sum(limited, seed, budget)
+        if found.ordering is not None:
+            return _polish(limited, found.ordering, budget), Bounds(found.bound, floor)
+        proven &= found.impossible
+        following = at + step
+        if proven:  # what comes between is tried by the next round of smaller steps
+            floor = float(limits[min(at + 1, len(limits) - 1)])
+        if budget.over:
+            following = max(following, (at + len(limits)) // 2 + 1)
+        at, step = (len(limits) - 1 if at < len(limits) - 1 < following else following), 2 * step
+    return None
+
+
+def _limit(problem: Instance, allowed: Bools) -> Instance:
+    """The problem in which items stand only where it is allowed (N, N)."""
+    starts = problem.starts & allowed[[run[0] for run in problem.parts.members]]
+    return replace(problem, cost=np.where(allowed, problem.cost, np.inf), starts=starts)
+
+
+def _smallest_sum(problem: Instance, seed: int, budget: Budget) -> Programmed:
+    """The smallest sum of costs: proven where the items are not too many, else searched for."""
+    links = problem.link[np.isfinite(problem.link)]
+    if not links.any():
+        found = programme(problem, budget)
+        if found is not None and (found.ordering is not None or found.impossible):
+            return found
+    try:
+        floor, wish = position_bound(problem.cost)
+    except ValueError:
+        return Programmed(None, np.inf, impossible=True)
+    rng, late = np.random.default_rng(seed), budget.extend(max(0.0, SPARE - budget.left))
+    ordering = construct(problem, wish, rng, late)
+    ordering = None if ordering is None else rebalance(problem, ordering, rng, late)
+    if ordering is None or not np.isfinite(problem.value(ordering)):
+        return Programmed(None, floor, impossible=False)
+    if problem.value(ordering) > floor * (1 + 1e-9):
+        ordering = anneal(problem, ordering, rng, budget.part(0.7))
+        ordering = descend(problem, ordering, budget)
+    return Programmed(ordering, floor + coupling_bound(problem, wish), impossible=False)
+
+
+def _polish(problem: Instance, ordering: Ints, budget: Budget) -> Ints:
+    """Among orderings with the same sum, one with smaller squares."""
+    scale = float(problem.cost[np.isfinite(problem.cost)].max(initial=0.0)) or 1.0
+    squared = replace(problem, cost=problem.cost + TIE_SQUARES * problem.cost**2 / scale)
+    return descend(squared, ordering, budget.extend(max(0.0, SPARE - budget.left)))

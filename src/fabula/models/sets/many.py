@@ -10,7 +10,7 @@ import numpy as np
 
 from fabula.core.essence import Floats
 from fabula.core.segments import Alike, by_length
-from fabula.core.solver.batch import ArrangedMany, arrange_many, cost_of
+from fabula.core.solver.solve import ArrangedMany, arrange_many, cost_of
 from fabula.errors import InputError
 from fabula.models.many.batch import Batch
 from fabula.models.many.ordered import OrderedMany

@@ -8,84 +8,19 @@ linear relaxation is nearly always whole, so that the best ordering is found and
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
-from fabula.core.solver.anneal import anneal, descend
-from fabula.core.solver.budget import Budget
-from fabula.core.solver.construct import construct, rebalance
 from fabula.core.solver.domains import Bools
-from fabula.core.solver.instance import Instance, position_bound, run_worst
-from fabula.core.solver.problem import Bounds
+from fabula.core.solver.instance import Instance
+from fabula.core.solver.problem import Budget
 
 MOST_VARIABLES = 9000
 NODES = 100  # of branch and bound
-LATE = 300_000.0  # units for a first ordering, and for a last polish, whatever is left
-TIE = 1e-7  # weight of squares beside the sum, to decide between orderings that tie
-
-
-def least_worst(problem: Instance, floor: float, seed: int, budget: Budget) -> tuple[Ints, Bounds] | None:
-    """An ordering with a small largest deviation and, under that, a small sum; and bounds of both.
-
-    ``problem``: whose costs are deviations. ``floor``: no largest deviation is below it. ``seed``, ``budget``: of the
-    search.
-    """
-    deviations = run_worst(problem)
-    limits = np.unique(deviations[np.isfinite(deviations) & (deviations >= floor * (1 - 1e-12))])
-    proven, at, step = True, 0, 1
-    while at < len(limits):
-        limit = float(limits[at])
-        limited = _limit(problem, deviations <= limit)
-        found = _smallest_sum(limited, seed, budget)
-        if found.ordering is not None:
-            return _polish(limited, found.ordering, budget), Bounds(found.bound, floor)
-        proven &= found.impossible
-        following = at + step
-        if proven:  # what comes between is tried by the next round of smaller steps
-            floor = float(limits[min(at + 1, len(limits) - 1)])
-        if budget.over:
-            following = max(following, (at + len(limits)) // 2 + 1)
-        at, step = (len(limits) - 1 if at < len(limits) - 1 < following else following), 2 * step
-    return None
-
-
-def _limit(problem: Instance, allowed: Bools) -> Instance:
-    """The problem in which items stand only where it is allowed (N, N)."""
-    starts = problem.starts & allowed[[run[0] for run in problem.parts.members]]
-    return replace(problem, cost=np.where(allowed, problem.cost, np.inf), starts=starts)
-
-
-def _smallest_sum(problem: Instance, seed: int, budget: Budget) -> Programmed:
-    """The smallest sum of costs: proven where the items are not too many, else searched for."""
-    links = problem.link[np.isfinite(problem.link)]
-    if not links.any():
-        found = programme(problem, budget)
-        if found is not None and (found.ordering is not None or found.impossible):
-            return found
-    try:
-        floor, wish = position_bound(problem.cost)
-    except ValueError:
-        return Programmed(None, np.inf, impossible=True)
-    rng, late = np.random.default_rng(seed), budget.extend(max(0.0, LATE - budget.left))
-    ordering = construct(problem, wish, rng, late)
-    ordering = None if ordering is None else rebalance(problem, ordering, rng, late)
-    if ordering is None or not np.isfinite(problem.value(ordering)):
-        return Programmed(None, floor, impossible=False)
-    if problem.value(ordering) > floor * (1 + 1e-9):
-        ordering = anneal(problem, ordering, rng, budget.part(0.7))
-        ordering = descend(problem, ordering, budget)
-    return Programmed(ordering, floor + coupling_bound(problem, wish), impossible=False)
-
-
-def _polish(problem: Instance, ordering: Ints, budget: Budget) -> Ints:
-    """Among orderings with the same sum, one with smaller squares."""
-    scale = float(problem.cost[np.isfinite(problem.cost)].max(initial=0.0)) or 1.0
-    squared = replace(problem, cost=problem.cost + TIE * problem.cost**2 / scale)
-    return descend(squared, ordering, budget.extend(max(0.0, LATE - budget.left)))
 
 
 def coupling_bound(problem: Instance, assigned: Ints) -> float:
