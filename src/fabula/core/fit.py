@@ -176,10 +176,7 @@ def _place(rows: Floats, goals: Floats, pinned: dict[int, int], banned: set[tupl
 
 
 def _match_general(rows: Floats, goals: Floats, allowed: NDArray[np.bool_], floor: float) -> Ints:
-    """Items (m, d) on positions (m, d) by the general solver.
-
-    The solver sees the items in the order of their values, so that the order in which they came has no say.
-    """
+    """Items (m, d) on positions (m, d) by the general solver; the order in which they came has no say."""
     rank = np.lexsort(rows.T[::-1])
     cost = distances(rows[rank, np.newaxis], goals[np.newaxis])  # (m, m)
     ordering = rank[match_assignment(np.where(allowed[rank], cost, np.inf), floor=floor)]

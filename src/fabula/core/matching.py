@@ -18,16 +18,7 @@ from fabula.errors import ConstraintError
 
 
 def match_sorted(values: Floats, targets: Floats) -> Ints:
-    """Lay numbers on targets, exactly optimal in both senses.
-
-    Parameters
-    ----------
-    values, targets
-        Shape (n,), finite.
-
-    Returns
-    -------
-    ordering : shape (n,), ``ordering[position] = item``. Equal values keep their given order.
+    """Lay numbers (n,) on targets (n,), exactly optimal in both senses; equal values keep their given order.
 
     Examples
     --------
@@ -47,25 +38,10 @@ def match_sorted(values: Floats, targets: Floats) -> Ints:
 
 
 def match_assignment(cost: Floats, *, floor: float = 0.0) -> Ints:
-    """Lay items on positions by a table of deviations: the paper's Algorithm 2, exact.
+    """Lay items on positions by a table of deviations (n, n), ``inf`` where they may not stand: Algorithm 2, exact.
 
-    Among all assignments the largest deviation is as small as can be; among those, the sum is.
-
-    Parameters
-    ----------
-    cost
-        Shape (n, n), deviation of item i at position j, not negative; ``inf`` where i may not stand at j.
-    floor
-        A deviation that is there anyway (of items fixed elsewhere): the largest one cannot get below it.
-
-    Returns
-    -------
-    ordering : shape (n,), ``ordering[position] = item``.
-
-    Raises
-    ------
-    ConstraintError
-        When no assignment avoids the forbidden positions; it names items that share too few positions.
+    Of all assignments the largest deviation is as small as can be, ``floor`` (of items fixed elsewhere) at least; of
+    those, the sum is. A ConstraintError names items that share too few positions, where there is no assignment.
 
     Examples
     --------
@@ -155,15 +131,7 @@ _SMALL = 256  # items up to which more than one is tried
 def mixing(rows: Floats) -> Ints | None:
     """A permutation (n,) to show items in before they are ordered; None where no two rows (n, ...) are equal.
 
-    It is drawn from the values, so that the same items always give the same, and neither follows nor reverses the
-    order given.
-
-    Examples
-    --------
-    >>> mixing(np.array([1.0, 2.0])) is None
-    True
-    >>> sorted(mixing(np.zeros(4)).tolist())
-    [0, 1, 2, 3]
+    Drawn from the values: the same items always give the same, which neither follows nor reverses the order given.
     """
     if not _tied(rows):
         return None

@@ -25,18 +25,13 @@ MOST_TURNED = 100  # longer stretches are hardly ever better turned round
 
 @dataclass(frozen=True, eq=False)
 class Here:
-    """An ordering, with the tables in terms of its positions.
-
-    ``ordering``: shape (n,). ``P``, ``L``: shape (n, n) and (n + 2, n + 2): the latter framed by zeros, so that
-    position i is row i + 1. ``low``, ``high``: shape (n,): the first and last position each item can take while the
-    others it is bound to stay.
-    """
+    """An ordering, with the tables in terms of its positions."""
 
     ordering: Ints
-    P: Floats
-    L: Floats
-    low: Ints
-    high: Ints
+    P: Floats  # (n, n)
+    L: Floats  # (n + 2, n + 2) framed by zeros, so that position i is row i + 1
+    low: Ints  # (n,) the first position each item can take while the others it is bound to stay
+    high: Ints  # (n,) the last
 
 
 def here(problem: Instance, ordering: Ints) -> Here:
@@ -89,10 +84,7 @@ def reversal_changes(at: Here) -> Floats:
 
 
 def block_changes(at: Here, length: int) -> Floats:
-    """What it changes to move the block that starts at i so that it starts at j: shape (n, n).
-
-    Infinite where the block would not fit, for i = j, and where a constraint would break.
-    """
+    """What it changes to move the block that starts at i so that it starts at j: (n, n); infinite where it cannot."""
     P, L = at.P, at.L
     n = len(P)
     m = n - length + 1
@@ -157,11 +149,7 @@ Step = Callable[[Ints, int, int], Ints]
 
 
 def descend(problem: Instance, ordering: Ints, budget: Budget = UNLIMITED) -> Ints:
-    """Improve an ordering by swaps, moved blocks and reversals until none of them improves it.
-
-    ``problem``: the costs. ``ordering``: shape (n,), keeps the constraints. ``budget``: of which each look at all moves
-    of a kind takes a part.
-    """
+    """Improve an ordering (n,) that keeps the constraints by swaps, moved blocks and reversals, until none does."""
     n = len(ordering)
     lengths = sorted({1, 2, 3, *problem.parts.lengths.tolist()})
     kinds: list[tuple[Changes, Step]] = [(swap_changes, swap), (reversal_changes, reverse)]
@@ -216,11 +204,9 @@ MOST_ROUNDS = 20_000
 
 
 def anneal(problem: Instance, ordering: Ints, rng: np.random.Generator, budget: Budget, *, hot: float = 2.5) -> Ints:
-    """The best ordering met on a walk that grows colder.
+    """The best ordering met on a walk from another (n,), all of which keep the constraints; the budget is spent.
 
-    ``problem``: the costs. ``ordering``: shape (n,), keeps the constraints, as every ordering on the walk does.
-    ``rng``: makes the walk. ``budget``: spent to the end: the walk is as long as it permits. ``hot``: noise at its
-    start, in deviations of the links.
+    ``hot``: the noise at its start, in deviations of the links.
     """
     walk = _Walk(problem, ordering, rng)
     each = walk.round_cost

@@ -76,11 +76,9 @@ def worth_bound(
     power: int,
     runs: Sequence[Floats] = (),
 ) -> float:
-    """What no ordering of all items gets below, whatever the sizes of its sides.
+    """What no ordering of all items gets below, whatever the sizes of its sides, deviations to the ``power`` 1 or 2.
 
-    ``template``: what each side follows. ``values``: shape (n - p,), sorted: the items that are not pinned. ``sizes``,
-    ``sides``: the sizes that each of so many sides can have. ``pinned``: the p other items. ``power``: of deviations, 1
-    or 2, in the sum. ``runs``: the values of items that stand next to each other, none of them pinned.
+    ``values``: (n - p,), sorted: all but the p pinned items. ``sizes``: what a side can have. ``runs``: values of runs.
     """
     kept = len(values) + len(pinned.values)
     even = np.concatenate([template.samples(size) for size in even_sizes(kept, sides)])
@@ -135,11 +133,7 @@ MOST_JUDGED = 1500  # runs and ends by sizes of sides
 
 
 def line_bounds(task: Problem, kept: int, room: float, worst: float, budget: Budget) -> Bounds:
-    """What no ordering of so many items gets below, flow and wishes aside.
-
-    ``task``: whose goal is a template. ``kept``, ``room``: how many items are kept, and the most a side may hold.
-    ``worst``: the largest deviation that counts. ``budget``: of the bounds.
-    """
+    """What no ordering of so many items gets below, flow and wishes aside; no deviation above ``worst``."""
     best = Bounds(0.0, 0.0)
     follows = task.goal.follows
     axes = task.goal.rows.shape[1] if follows is not None else 0
@@ -301,12 +295,7 @@ LEAST_STEP = 1e-3
 
 
 def lowest_bound(searches: Sequence[PathSearch], budget: Budget) -> float:
-    """What no ordering can get below, whichever of some problems it solves.
-
-    The problem with the lowest bound is always worked on next.
-
-    ``searches``: the prices for each problem. ``budget``: of which each path takes a part, O(N^3).
-    """
+    """What no ordering gets below, whichever of some problems it solves; the lowest bound is always raised next."""
     while not budget.over:
         lowest = min(searches, key=lambda search: search.best)
         if lowest.done:
@@ -323,8 +312,7 @@ def sweep_cost(n: int) -> float:
 class PathSearch:
     """The prices for one problem, on their way to a higher bound.
 
-    ``problem``: the costs. ``prices``: shape (N + zones,), where they start: of the items, and of a mean length on each
-    zone. ``value``: of a known ordering, which scales the steps. ``floor``: A bound that is known.
+    ``prices``: (N + zones,), of the items and of a mean length on each zone. ``value``: of a known ordering.
     """
 
     def __init__(self, problem: Instance, prices: Floats, value: float, *, floor: float = -np.inf) -> None:

@@ -56,9 +56,7 @@ def list_phrases(
 
 
 def check(constraints: Constraints) -> None:
-    """Say which constraints contradict each other, where a simple rule shows it.
-
-    ``Raises``: conflictError With a smallest set of constraints that cannot all hold, each told.
+    """Raise a ConflictError with a smallest set of constraints that cannot all hold, where a simple rule shows it.
 
     Examples
     --------

@@ -24,16 +24,12 @@ _SHOWN = 8  # items of one label that are named in an error
 
 @dataclass(frozen=True, eq=False)
 class Laid:
-    """An ordering of what is kept, as constraints look at it.
+    """An ordering of what is kept, as constraints look at it."""
 
-    ``order``, ``side``: shape (m,): the item at each position, and the side it is on. ``place``: shape (n,): the
-    position of each item, -1 where it is left out. ``loads``: shape (sides,): what each side holds.
-    """
-
-    order: Ints
-    side: Ints
-    place: Ints
-    loads: Floats
+    order: Ints  # (m,) the item at each position
+    side: Ints  # (m,) the side each position is on
+    place: Ints  # (n,) the position of each item, -1 where it is left out
+    loads: Floats  # (sides,) what each side holds
 
     def at(self, position: int, side: int | None = None) -> int:
         """The item at a position of the whole, or of a side; -1 where there is no such position."""
@@ -346,13 +342,7 @@ def ordinal(position: int) -> str:
 
 
 def read_runs(together: Iterable[Sequence[int]], n: int) -> tuple[tuple[int, ...], ...]:
-    """Runs of two items or more; those that overlap are joined.
-
-    Examples
-    --------
-    >>> read_runs([(0, 1), (3, 2), (1, 4)], 5)
-    ((0, 1, 4), (3, 2))
-    """
+    """Runs of two items or more; those that overlap are joined: (0, 1) and (1, 4) are (0, 1, 4)."""
     try:
         pairs = [pair for run in together for pair in pairwise([as_item(item, n) for item in run])]
     except TypeError as error:
@@ -524,15 +514,7 @@ class Constraints:
         return None if labels is None else (labels[:, np.newaxis] == labels) & (labels >= 0)
 
     def broken(self, ordering: Sequence[int] | Ints, sides: Sequence[int] = ()) -> list[str]:
-        """The words of the constraints that an ordering does not keep.
-
-        Parameters
-        ----------
-        ordering
-            Shape (m,): the items kept, in order.
-        sides
-            How many of them stand on each side; empty for one side.
-        """
+        """The words of the constraints that an ordering (m,) breaks; ``sides`` are empty for one side."""
         order = np.asarray(ordering, dtype=np.intp)
         sizes = list(sides) or [len(order)]
         side = np.repeat(np.arange(len(sizes)), sizes)
@@ -581,13 +563,7 @@ class Constraints:
         return OF_WORD[word].singles(getattr(self, word))
 
     def phrases(self) -> list[Phrase]:
-        """Each constraint in words.
-
-        Examples
-        --------
-        >>> [phrase.text for phrase in Constraints(3, fixed={0: 2}, before=[(0, 1)]).phrases()]
-        ['{} fixed at position 1', '{} before {}']
-        """
+        """Each constraint in words."""
         hard = [kind for kind in KINDS if kind.word != "apart" or not self.apart_soft]
         return [phrase for kind in hard for phrase in kind.phrases(getattr(self, kind.word))]
 

@@ -18,12 +18,6 @@ def positions_allowed(constraints: Constraints, m: int) -> Bools | None:
     """Which item may stand at which of m positions by ``fixed`` and ``forbidden``: shape (n, m).
 
     None where ``fixed`` asks for a position there is not, for two items at one, or for one item at two.
-
-    Examples
-    --------
-    >>> positions_allowed(Constraints(2, fixed={-1: 0}), 2)
-    array([[False,  True],
-           [ True, False]])
     """
     allowed = np.ones((constraints.n, m), dtype=bool)
     for item, position in constraints.forbidden:
@@ -62,18 +56,13 @@ def settle(allowed: Bools, item: int, position: int) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Units:
-    """The m units of n items.
+    """The m units of n items, sorted by their first item."""
 
-    ``members``: the items of each unit, in order; units are sorted by their first item. ``of``, ``offset``: shape (n,):
-    unit of each item, and its position in it. ``lengths``: shape (m,). ``earlier``: shape (m, m): ``earlier[a, b]``
-    when unit a must stand before unit b, followed through.
-    """
-
-    members: tuple[tuple[int, ...], ...]
-    of: Ints
-    offset: Ints
-    lengths: Ints
-    earlier: Bools
+    members: tuple[tuple[int, ...], ...]  # the items of each unit, in order
+    of: Ints  # (n,) the unit of each item
+    offset: Ints  # (n,) its position in it
+    lengths: Ints  # (m,)
+    earlier: Bools  # (m, m) whether the first must stand before the second, followed through
 
 
 def units(constraints: Constraints) -> Units:
@@ -101,12 +90,9 @@ def _closure(earlier: Bools) -> Bools:
 
 
 def starts_allowed(allowed: Bools, parts: Units) -> Bools:
-    """Where each unit may start, shape (units, n): no position is wrongly excluded, some may be wrongly allowed.
+    """Where each unit may start, (units, n), from where each item may stand by itself, (n, n): some may be too many.
 
-    ``allowed`` says where each item may stand by itself, shape (n, n).
-
-    A unit cannot start before everything that must stand before it is through, nor so late that what must follow
-    finds no room; both are carried along ``before`` until nothing changes.
+    What must stand before a unit and what must follow it needs room; both are carried along until nothing changes.
     """
     n = len(allowed)
     starts = np.zeros((len(parts.members), n), dtype=bool)
@@ -154,11 +140,6 @@ def possible_counts(constraints: Constraints) -> range:
     """How many items can be kept, the most first; empty when what must be kept is over the limit.
 
     Where the limit holds for all items, none is left out, whatever else cannot be kept.
-
-    Examples
-    --------
-    >>> list(possible_counts(Constraints(4, lengths=[1, 2, 3, 4], limit=6, fixed={0: 3})))
-    [2, 1]
     """
     n, lengths = constraints.n, constraints.weights
     if constraints.limit is None or lengths.sum() <= constraints.limit * SLACK:

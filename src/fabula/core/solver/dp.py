@@ -29,20 +29,13 @@ _LARGEST = 1 << 60  # no cost of what may be comes near it
 
 @dataclass(frozen=True, eq=False)
 class Criterion:
-    """What is minimised.
+    """What is minimised, in whole numbers."""
 
-    ``cost``: from the size of a side to the cost of each item at each of its positions, shape (n, size). ``shared``:
-    shape (n, kept): what is added by the position in the whole; None where nothing is. ``minor``: the same as ``cost``
-    for the second number; None where there is none. ``link``: shape (n, n): the cost of item k right after item i; None
-    where neighbours do not matter. ``mask``: the bits of which the largest counts; all others are summed. 0 where
-    everything is summed.
-    """
-
-    cost: Table
-    minor: Table | None = None
-    link: Longs | None = None
-    mask: int = 0
-    shared: Longs | None = None
+    cost: Table  # from the size of a side to the cost of each item at each of its positions, (n, size)
+    minor: Table | None = None  # the same for the second number, where there is one
+    link: Longs | None = None  # (n, n) item k right after item i, where neighbours matter
+    mask: int = 0  # the bits of which the largest counts; all others are summed
+    shared: Longs | None = None  # (n, kept) what is added by the position in the whole
 
     def on_side(self, begun: int, size: int) -> Longs:
         """The cost of each item at each position of a side that begins after some: shape (n, size)."""
@@ -86,13 +79,10 @@ def links(constraints: Constraints, alike: int, flow: Longs | None) -> Longs | N
 
 @dataclass(frozen=True, eq=False)
 class Subsets:
-    """The 2^u subsets of u units; subset number s holds unit k when bit k of s is set.
-
-    ``parts``: the units. ``lengths``: shape (u,): what limits count, of each unit.
-    """
+    """The 2^u subsets of u units; subset number s holds unit k when bit k of s is set."""
 
     parts: Units
-    lengths: Floats
+    lengths: Floats  # (u,) what limits count, of each unit
 
     @cached_property
     def every(self) -> Longs:
@@ -170,19 +160,14 @@ AT_ONCE = 1 << 18  # entries up to which one step for all units is quicker than 
 
 @dataclass(frozen=True, eq=False)
 class Side:
-    """A side to be filled.
-
-    ``subsets``: of the units that may stand on it. ``cost``, ``minor``: shape (units, size): each unit by the position
-    it starts at. ``link``: shape (units, units): the second right after the first; None where neighbours do not matter.
-    ``room``: the most it may hold.
-    """
+    """A side to be filled."""
 
     subsets: Subsets
     criterion: Criterion
-    cost: Longs
-    minor: Longs | None
-    link: Longs | None
-    room: float
+    cost: Longs  # (units, size) each unit by the position it starts at
+    minor: Longs | None  # (units, size)
+    link: Longs | None  # (units, units) the second right after the first, where neighbours matter
+    room: float  # the most it may hold
 
     @property
     def size(self) -> int:

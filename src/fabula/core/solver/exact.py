@@ -123,8 +123,7 @@ def _restrict_side(whole: Side, chosen: list[int]) -> Side:
 def solve_exactly(problem: Problem) -> tuple[Ints, tuple[int, ...]] | None:
     """The best ordering of at most ``MOST_UNITS`` units, and the sizes of its sides; None when there is none.
 
-    Of orderings that tie in every criterion, the first by the smallest index: pass the items in an order that means
-    something.
+    Of those that tie in every criterion, the first by the smallest index: the order of the items should mean something.
     """
     constraints = problem.constraints
     for kept in possible_counts(constraints):

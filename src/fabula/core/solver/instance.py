@@ -27,41 +27,19 @@ MOST_ASSIGNED = 100  # items up to which layouts are told apart by an assignment
 
 @dataclass(frozen=True, eq=False)
 class Instance:
-    """Find the ordering of N items, dummies included, with the smallest sum of ``cost`` and of ``link``.
+    """Find the ordering of N items, dummies included, with the smallest sum of ``cost`` and of ``link``."""
 
-    Attributes
-    ----------
-    constraints
-        What the N items must keep; the dummies are fixed.
-    cost
-        Shape (N, N): item i at position j; infinite where it cannot stand.
-    link
-        Shape (N, N): item i right before item k; infinite where they must not be neighbours in this order.
-    before
-        Shape (2, p): each item of the first row stands before the one of the second.
-    parts, starts
-        The units, and where each may start.
-    zone
-        Shape (N,): the side of each position; one more for what is left out, -1 for the dummies.
-    lengths
-        Shape (N,): what the zones count of each item.
-    least, most
-        Shape (zones,): how much each zone holds at least and at most.
-    sizes
-        How many items stand on each side.
-    """
-
-    constraints: Constraints
-    cost: Floats
-    link: Floats
-    before: Ints
+    constraints: Constraints  # of the N items; the dummies are fixed
+    cost: Floats  # (N, N) item i at position j; infinite where it cannot stand
+    link: Floats  # (N, N) item i right before item k; infinite where they must not be neighbours
+    before: Ints  # (2, p) each item of the first row stands before the one of the second
     parts: Units
-    starts: Bools
-    zone: Ints
-    lengths: Floats
-    least: Floats
-    most: Floats
-    sizes: tuple[int, ...]
+    starts: Bools  # (units, N) where each unit may start
+    zone: Ints  # (N,) the side of each position; one more for what is left out, -1 for the dummies
+    lengths: Floats  # (N,) what the zones count of each item
+    least: Floats  # (zones,) how much each holds at least
+    most: Floats  # (zones,) at most
+    sizes: tuple[int, ...]  # how many items stand on each side
 
     def value(self, ordering: Ints) -> float:
         """The objective; infinite when a constraint other than ``before`` and lengths is broken."""
@@ -122,18 +100,7 @@ def pose(
 ) -> Instance | None:
     """Put a problem into tables, for sides of given sizes; None where the constraints cannot hold for these.
 
-    Parameters
-    ----------
-    problem
-        Of n items.
-    sizes
-        How many items stand on each side.
-    room
-        The most a side may hold.
-    alike
-        What it costs two neighbours to carry the same label, where they may.
-    link
-        The links, where they are known from other sizes: see :func:`link_table`.
+    ``alike``: what it costs two neighbours to carry one label. ``link``: :func:`link_table`, where it is known.
     """
     constraints, n, kept = problem.constraints, problem.constraints.n, sum(sizes)
     allowed = side_positions(constraints, sizes)
@@ -224,15 +191,11 @@ def _instance(
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """Sides of given sizes.
+    """Sides of given sizes."""
 
-    ``instance``: the costs: deviations, or what is weighed against flow. ``worst``: no largest deviation is below it; 0
-    where it does not count. ``total``: no sum of position costs is below it.
-    """
-
-    instance: Instance
-    worst: float
-    total: float
+    instance: Instance  # the costs: deviations, or what is weighed against flow
+    worst: float  # no largest deviation is below it; 0 where it does not count
+    total: float  # no sum of position costs is below it
 
 
 @dataclass(frozen=True, eq=False)
@@ -319,10 +282,7 @@ def _compositions(constraints: Constraints, kept: int, room: float) -> Iterator[
 
 
 def position_bound(cost: Floats) -> tuple[float, Ints]:
-    """The smallest sum of costs over positions (n, n), neighbours aside, and the ordering that has it.
-
-    A ValueError when the finite entries allow no assignment.
-    """
+    """The smallest sum of costs over positions (n, n), and the ordering that has it; a ValueError without one."""
     from scipy.optimize import linear_sum_assignment
 
     items, places = linear_sum_assignment(cost)
@@ -376,11 +336,7 @@ class _Left:
 
 
 def construct(problem: Instance, wish: Ints, rng: np.random.Generator, budget: Budget = UNLIMITED) -> Ints | None:
-    """An ordering that keeps the constraints and stays close to another; None when none was found.
-
-    ``problem``: without a simple contradiction. ``wish``: shape (n,), an ordering that need not keep them all. ``rng``:
-    shakes the wish after an attempt that failed. ``budget``: of which every unit that is placed takes a part.
-    """
+    """An ordering that keeps the constraints, close to one (n,) that need not; None when none was found."""
     place = np.argsort(wish)
     facts = _facts(problem)
     for attempt in range(ATTEMPTS):
@@ -460,11 +416,7 @@ def _choices(facts: _Facts, by_wish: Ints, left: _Left, order: list[int], place:
 
 
 def rebalance(problem: Instance, ordering: Ints, rng: np.random.Generator, budget: Budget = UNLIMITED) -> Ints | None:
-    """An ordering whose zones hold what they may, by swaps that each bring it nearer; None where that fails.
-
-    ``problem``: the costs. ``ordering``: shape (N,), keeps everything but the lengths. ``rng``: draws the positions
-    that are looked at, where there are many. ``budget``: of which every look takes a part.
-    """
+    """An ordering whose zones hold what they may, by swaps that each bring it nearer; None where that fails."""
     zone, inside, misses = problem.zone, np.flatnonzero(problem.zone >= 0), 0
     while problem.overload(ordering) > 0.0:
         if budget.over or misses > MISSES:
@@ -497,9 +449,7 @@ def rebalance_ranks(
 ) -> Ints | None:
     """Which item takes which rank so that no side holds more than its room; None where that was not found.
 
-    ``values``, ``lengths``: shape (m,), of the items in the order of their values: sorted. ``targets``, ``side``: shape
-    (m,): the sorted targets, and the side each is on. ``room``: the most a side may hold. ``worst``: the largest
-    deviation so far, which should not grow. ``budget``: of which every look takes a part.
+    Values and targets (m,) are sorted, ``lengths`` and ``side`` go with them; deviations should stay below ``worst``.
     """
     order, count = np.arange(len(values)), int(side.max()) + 1
     loads = np.bincount(side, lengths, count).astype(np.float64)

@@ -50,13 +50,7 @@ class Ranks:
 
 
 def ranks_of(template: Template, sizes: Sequence[int]) -> Ranks:
-    """The targets of sides of given sizes.
-
-    Examples
-    --------
-    >>> ranks_of(Template([0, 1], [0, 1]), (2, 3)).low
-    array([0. , 0. , 0.5, 1. , 1. ])
-    """
+    """The targets of sides of given sizes."""
     targets = np.sort(np.concatenate([template.samples(size) for size in sizes]))
     return Ranks(targets, targets)
 
@@ -175,17 +169,13 @@ STEPS = 1025  # numbers tried first for the largest deviation
 
 @dataclass(frozen=True, eq=False)
 class Pool:
-    """The items to choose from.
+    """The n items to choose from."""
 
-    ``values``, ``lengths``: shape (n,): sorted, and what the limit counts. ``must``: shape (n,): whether the item is
-    never left out. ``limit``: the most that is kept may hold. ``power``: of deviations, in the sum.
-    """
-
-    values: Floats
-    lengths: Floats
-    must: Bools
-    limit: float
-    power: int
+    values: Floats  # (n,), sorted
+    lengths: Floats  # (n,) what the limit counts
+    must: Bools  # (n,) never left out
+    limit: float  # the most that is kept may hold
+    power: int  # of deviations, in the sum
 
 
 def choose(
@@ -193,8 +183,7 @@ def choose(
 ) -> tuple[float, Ints]:
     """The smallest sum of deviations and priced lengths over the ranks, and the items that have it, in order.
 
-    ``pool``, ``ranks``: what is laid on what. ``price``: of a unit of length. ``weigh``: whether deviations count in
-    the sum. ``most``: the largest deviation that is allowed. Where it is too small for any choice, the sum is infinite.
+    Without ``weigh`` deviations do not count. Where ``most``, the largest allowed, leaves no choice, the sum is infinite.
     """
     n, m = len(pool.values), len(ranks.low)
     taken = np.zeros((n, m), dtype=bool)
@@ -265,10 +254,7 @@ def _halve(pool: Pool, ranks: Ranks, steps: Floats, budget: Budget) -> tuple[int
 
 
 def smallest_sum(pool: Pool, ranks: Ranks, most: float, budget: Budget = UNLIMITED) -> tuple[float, Ints | None]:
-    """A bound of the sum, no deviation above ``most``, and the best choice met within the limit; None where none was.
-
-    A choice without the limit is the bound at once where it keeps to it.
-    """
+    """A bound of the sum, no deviation above ``most``, and the best choice within the limit that was met, or None."""
     floor, items = choose(pool, ranks, most=most)
     if len(items) and pool.lengths[items].sum() <= pool.limit:
         return floor, items

@@ -36,16 +36,12 @@ from fabula.core.solver.dp import (
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """So many items kept, on sides that hold so much.
-
-    ``constraints``: what must be kept. ``subsets``: of all units. ``kept``: how many items are kept. ``room``: the most
-    a side may hold.
-    """
+    """So many items kept, on sides that hold so much."""
 
     constraints: Constraints
     subsets: Subsets
-    kept: int
-    room: float
+    kept: int  # how many items are kept
+    room: float  # the most a side may hold
 
     @property
     def complete(self) -> bool:
@@ -130,12 +126,9 @@ Numbers = tuple[Longs, Longs | None]
 def join(
     subsets: Subsets, criterion: Criterion, before: Numbers, following: Numbers, wanted: Longs, size: int
 ) -> Numbers:
-    """The cheapest way for each wanted subset, of which ``size`` items stand on the following side.
+    """Both numbers of the cheapest way for each wanted subset (w,), ``size`` of its items on the following side.
 
-    ``subsets``, ``criterion``: the units, and what is minimised. ``before``, ``following``: both numbers of the
-    cheapest way for each subset, shape (2^u,), on the sides so far and on the following. ``wanted``: shape (w,),
-    subsets that hold the same number of items. ``size``: how many items the following side has. Returns both numbers
-    for each wanted subset, shape (w,).
+    ``before``, ``following``: both numbers of each subset (2^u,), on the sides so far and on the following one.
     """
     shape = subsets.every.shape
     found = np.full(shape, NEVER), None if before[1] is None else np.full(shape, NEVER)
@@ -344,18 +337,13 @@ def worst_limits(planned: Plan, criterion: Criterion, single: Singles) -> Longs:
 
 @dataclass(frozen=True, eq=False)
 class Filled:
-    """Sides filled under one criterion.
-
-    ``plan``, ``criterion``: what was filled, and what was minimised. ``single``: for (side, items before it, its size):
-    both numbers of its subsets, where that side can be. ``joined``: for each side: both numbers of each subset (2^u,)
-    on the sides up to it. ``alone``: the side, where there is one and nothing is left out.
-    """
+    """Sides filled under one criterion."""
 
     plan: Plan
     criterion: Criterion
-    single: Singles
-    joined: list[Numbers]
-    alone: Side | None = None
+    single: Singles  # by (side, items before it, its size): both numbers of its subsets
+    joined: list[Numbers]  # for each side: both numbers of each subset (2^u,) on the sides up to it
+    alone: Side | None = None  # the side, where there is one and nothing is left out
 
     @property
     def best(self) -> int:
@@ -494,13 +482,7 @@ def _join(planned: Plan, before: Bools, parts: Bools, reached: Bools, sets: Long
 
 
 def feasible(constraints: Constraints) -> bool:
-    """Whether some ordering of few units keeps the constraints.
-
-    Examples
-    --------
-    >>> feasible(Constraints(2, before=[(0, 1)])), feasible(Constraints(2, before=[(0, 1)], fixed={0: 1}))
-    (True, False)
-    """
+    """Whether some ordering of few units keeps the constraints."""
     if constraints.side_limit is None:
         return shortest_side(constraints) is not None
     for kept in possible_counts(constraints):

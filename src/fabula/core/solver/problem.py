@@ -139,13 +139,7 @@ class Goal:
         return np.zeros((self.n, m)) if self.whole is None else self.whole.at(m)
 
     def along(self, sizes: Sequence[int]) -> Floats:
-        """The cost of each item at each position of sides that follow each other: shape (n, sum of sizes).
-
-        Examples
-        --------
-        >>> Goal.table(whole=lambda m: np.arange(m)[np.newaxis], n=1).along([2, 1])
-        array([[0., 1., 2.]])
-        """
+        """The cost of each item at each position of sides that follow each other: shape (n, sum of sizes)."""
         costs = np.concatenate([self.on_side(size) for size in sizes], axis=1)
         return costs if self.whole is None else costs + self.whole.at(costs.shape[1])
 
@@ -189,21 +183,11 @@ def _as_costs(table: ArrayLike | Callable[[int], ArrayLike] | None, n: int) -> P
 
 @dataclass(frozen=True)
 class Bounds:
-    """What no arrangement can get below.
+    """What no arrangement can get below."""
 
-    Attributes
-    ----------
-    total
-        Of the sum of deviations, none above the largest one found; or of the weighed sum.
-    worst
-        Of the largest deviation; None where it does not count.
-    violations
-        Of the neighbours that are alike.
-    """
-
-    total: float
-    worst: float | None = None
-    violations: int = 0
+    total: float  # the sum of deviations, none above the largest one found; or the weighed sum
+    worst: float | None = None  # the largest deviation; None where it does not count
+    violations: int = 0  # the neighbours that are alike
 
 
 @dataclass(frozen=True, eq=False)
@@ -348,14 +332,6 @@ def canonical_order(goal: Goal, flow: Floats | None, constraints: Constraints) -
     It decides between orderings that tie in every criterion, so that the order in which items are listed has no say.
     What the constraints ask for has no part in it, or a wish that already holds could change the result; lengths have
     one only where they decide something anyway.
-
-    Returns order : shape (n,), item indices.
-
-    Examples
-    --------
-    >>> from fabula.core.template import Template
-    >>> canonical_order(Goal.template([3, 1, 2, 1], Template([0, 1], [0, 1])), None, Constraints(4))
-    array([1, 3, 2, 0])
     """
     known = np.zeros((goal.n, 0)) if goal.nothing else goal.costs(goal.n) if goal.follows is None else goal.rows
     keys = list((known + 0.0).T)

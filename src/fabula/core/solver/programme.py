@@ -82,11 +82,7 @@ class _Rows:
 
 
 def programme(problem: Instance, budget: Budget) -> Programmed | None:
-    """The ordering with the smallest sum of costs, links aside; None where there are too many variables.
-
-    ``problem``: whose links are 0 or infinite. ``budget``: of which it takes a part by how many variables there are;
-    the solver stops by nodes, not by time.
-    """
+    """The ordering with the smallest sum of costs, links (0 or infinite) aside; None where it is too large."""
     from scipy.optimize import Bounds as Between
     from scipy.optimize import LinearConstraint, milp
     from scipy.sparse import csr_array

@@ -52,16 +52,12 @@ class Costs:
 
 @dataclass(frozen=True, eq=False)
 class Relaxation:
-    """What is known of each of B problems.
+    """What is known of each of B problems."""
 
-    ``least``: shape (B,): no ordering costs less. ``prices``: shape (n, B): of the items, with which that is found.
-    ``orderings``: shape (B, n): the best ordering known. ``upper``: shape (B,): what it costs.
-    """
-
-    least: Floats
-    prices: Floats
-    orderings: Ints
-    upper: Floats
+    least: Floats  # (B,) no ordering costs less
+    prices: Floats  # (n, B) of the items, with which that is found
+    orderings: Ints  # (B, n) the best ordering known
+    upper: Floats  # (B,) what it costs
 
 
 def to_go(costs: Costs, prices: Floats) -> Floats:
@@ -127,25 +123,21 @@ _SLACK = 1e-9  # of rounding, beside what orderings cost
 
 
 class Ways(NamedTuple):
-    """Ways to lay the first items of a problem, one per row.
-
-    ``items`` are those laid, as bits, and ``last`` the last of them; ``cost`` is what they cost and ``owed`` the prices
-    of all others; ``before`` is the row, in the list of ways one item shorter, that each goes on from.
-    """
+    """Ways to lay the first items of a problem, one per row."""
 
     problem: Ints
-    items: NDArray[np.int64]
-    last: Ints
+    items: NDArray[np.int64]  # those laid, as bits
+    last: Ints  # the last of them
     cost: Floats
-    owed: Floats
-    before: Ints
+    owed: Floats  # the prices of all others
+    before: Ints  # the row, among the ways one item shorter, that each goes on from
 
 
 def set_labels(costs: Costs, bounds: Relaxation, ways: Sequence[int]) -> tuple[Ints, NDArray[np.bool_]]:
     """The best ordering of each problem (B, n), and whether it is surely the best (B,).
 
-    First few ways of each are followed at a time, the most promising ones, as many as the first of ``ways`` says. Where
-    more than those could have led to a better ordering, more are, and none that is dearer than what was found.
+    The most promising ways of each are followed, as many at a time as the first of ``ways`` says; where more could have
+    led to a better ordering, more are, and none that is dearer than what was found.
     """
     orderings, upper = bounds.orderings.copy(), bounds.upper.copy()
     slack = _SLACK * np.maximum(1.0, np.abs(upper))

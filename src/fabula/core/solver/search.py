@@ -67,19 +67,14 @@ WORSE = 30.0  # how much more a deviation above the smallest largest one counts
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """An ordering of what is kept.
-
-    ``ordering``, ``sizes``: the items, and how many of them stand on each side. ``key``: the criteria, the first first.
-    ``bounds``: what no ordering gets below, as far as it is known. ``room``: the most a side may hold. ``searches``: of
-    the bound, one for each layout there is; empty where there is none.
-    """
+    """An ordering of what is kept."""
 
     ordering: Ints
-    sizes: tuple[int, ...]
-    key: tuple[float, ...]
-    bounds: Bounds
-    room: float
-    searches: tuple[PathSearch, ...] = ()
+    sizes: tuple[int, ...]  # how many items stand on each side
+    key: tuple[float, ...]  # the criteria, the first first
+    bounds: Bounds  # what no ordering gets below, as far as it is known
+    room: float  # the most a side may hold
+    searches: tuple[PathSearch, ...] = ()  # of the bound, one for each layout; empty where there is none
 
 
 def search(problem: Problem, seed: int, seconds: float) -> tuple[Ints, tuple[int, ...], Bounds] | None:
@@ -465,11 +460,7 @@ TIE_SQUARES = 1e-7  # weight of squares beside the sum, to decide between orderi
 
 
 def least_worst(problem: Instance, floor: float, seed: int, budget: Budget) -> tuple[Ints, Bounds] | None:
-    """An ordering with a small largest deviation and, under that, a small sum; and bounds of both.
-
-    ``problem``: whose costs are deviations. ``floor``: no largest deviation is below it. ``seed``, ``budget``: of the
-    search.
-    """
+    """An ordering with a small largest deviation, none below ``floor``, under that a small sum; and bounds."""
     deviations = run_worst(problem)
     limits = np.unique(deviations[np.isfinite(deviations) & (deviations >= floor * (1 - 1e-12))])
     proven, at, step = True, 0, 1

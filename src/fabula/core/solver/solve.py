@@ -166,21 +166,12 @@ class ArrangedMany:
 
 
 def arrange_many(places: ArrayLike, flow: ArrayLike | None = None, *, seconds: float = 1.5) -> ArrangedMany:
-    """The cheapest ordering of each of B collections of n items, as :func:`fabula.core.solver.arrange` finds one.
+    """The cheapest ordering of each of B collections of n items, as :func:`arrange` finds one.
 
-    Without flow it is an assignment each. With flow, a lower bound is raised for all at once, which settles many;
-    of the others only those ways are followed that can lead to the best. It is exact wherever few enough are left:
-    up to 18 items always, and mostly up to 30. Of more than 32, and of those left, an ordering is searched for.
-    Where several orderings cost the same, any of them may come out; items that nothing tells apart keep their order.
-
-    Parameters
-    ----------
-    places
-        Shape (B, n, n), finite: what each item costs at each position.
-    flow
-        Shape (B, n, n), finite: the cost of an item (column) right after another (row).
-    seconds
-        How long to search for each ordering that is not found exactly.
+    ``places``, ``flow``: (B, n, n), finite: each item at each position, and that of a column right after that of a row.
+    Without flow it is an assignment each. With flow it is exact wherever :func:`prove` is, always up to 18 items; others
+    are searched for, ``seconds`` each. Of orderings that cost the same any may come out; items that nothing tells apart
+    keep their order.
 
     Examples
     --------
