@@ -51,7 +51,7 @@ def match_assignment(cost: Floats, *, floor: float = 0.0) -> Ints:
     if not len(cost):
         return np.empty(0, dtype=np.intp)
     worst = _bottleneck(cost, floor)
-    position = _assign(np.where(cost <= worst, cost, np.inf))
+    position = assign_least(np.where(cost <= worst, cost, np.inf))[1]
     ordering = np.empty_like(position)
     ordering[position] = np.arange(len(position))
     return ordering
@@ -64,9 +64,8 @@ def _bottleneck(cost: Floats, floor: float) -> float:
         return float(low)
     finite = np.isfinite(cost)
     try:
-        position = _assign(
-            (cost / (cost[finite].max(initial=0.0) or 1.0)) ** 8
-        )  # close to the smallest maximum at once
+        scaled = cost / (cost[finite].max(initial=0.0) or 1.0)
+        position = assign_least(scaled**8)[1]  # close to the smallest maximum at once
     except ValueError:
         raise _shortage(finite) from None
     high = cost[np.arange(len(cost)), position].max()
@@ -81,17 +80,18 @@ def _bottleneck(cost: Floats, floor: float) -> float:
 def _feasible(cost: Floats, limit: float) -> bool:
     """Whether some assignment keeps every deviation within the limit."""
     try:
-        _assign(np.where(cost <= limit, 0.0, np.inf))
+        assign_least(np.where(cost <= limit, 0.0, np.inf))
     except ValueError:
         return False
     return True
 
 
-def _assign(cost: Floats) -> Ints:
-    """Place of each item under the smallest sum; a ValueError when the finite entries allow no assignment."""
+def assign_least(cost: Floats) -> tuple[Ints, Ints]:
+    """Rows and columns of the smallest sum; a ValueError when the finite entries allow none. Loads SciPy when asked."""
     from scipy.optimize import linear_sum_assignment
 
-    return np.asarray(linear_sum_assignment(cost)[1], dtype=np.intp)
+    rows, columns = linear_sum_assignment(cost)
+    return rows, columns
 
 
 def _shortage(allowed: NDArray[np.bool_]) -> ConstraintError:
@@ -99,7 +99,7 @@ def _shortage(allowed: NDArray[np.bool_]) -> ConstraintError:
 
     A largest matching leaves an item out; the items reached from it by alternating paths have one position too few.
     """
-    position = _assign((~allowed).astype(np.float64))
+    position = assign_least((~allowed).astype(np.float64))[1]
     matched = allowed[np.arange(len(allowed)), position]
     owner = np.full(len(allowed), -1)
     owner[position[matched]] = np.flatnonzero(matched)

@@ -42,10 +42,6 @@ class Pinned:
     values: Floats
     targets: Floats
 
-    def cost(self, power: int) -> float:
-        """What they cost."""
-        return float((np.abs(self.values - self.targets) ** power).sum())
-
 
 @dataclass(frozen=True, eq=False)
 class Worth:
@@ -86,7 +82,8 @@ def worth_bound(
         even = np.delete(even, int(np.abs(even - target).argmin()))
     worth = (_for_distances if power == 1 else _for_squares)(values, np.sort(even))
     samples = [template.samples(size) for size in sizes]
-    total = float(worth.item(values).sum()) - float(worth.target(pinned.targets).sum()) + pinned.cost(power)
+    total = float(worth.item(values).sum()) - float(worth.target(pinned.targets).sum())
+    total += float((np.abs(pinned.values - pinned.targets) ** power).sum())
     for run in runs:
         total += max(0.0, min(worth.extra(run, targets) for targets in samples))
     by_size = np.array([float(worth.target(targets).sum()) for targets in samples])
@@ -134,24 +131,17 @@ MOST_JUDGED = 1500  # runs and ends by sizes of sides
 
 def line_bounds(task: Problem, kept: int, room: float, worst: float, budget: Budget) -> Bounds:
     """What no ordering of so many items gets below, flow and wishes aside; no deviation above ``worst``."""
-    best = Bounds(0.0, 0.0)
-    follows = task.goal.follows
-    axes = task.goal.rows.shape[1] if follows is not None else 0
+    best, goal = Bounds(0.0, 0.0), task.goal
+    axes = 0 if goal.follows is None else goal.rows.shape[1]
     for axis in range(axes):
-        one = _on_axis(task.goal, axis)
+        one = goal
+        if axes > 1 and goal.follows is not None:  # a distance is never below that along an axis
+            one = Goal.template(goal.rows[:, axis], replace_values(goal.follows, goal.follows.values[:, axis]))
         found = _axis_bounds(task, one, kept, room, worst, budget.part(1 / (axes - axis)))
         # squares along the axes add up; of plain distances the longest axis tells most
         total = max(best.total, found.total) if task.counts_worst else best.total + found.total
         best = Bounds(total, max(best.worst or 0.0, found.worst or 0.0))
     return best
-
-
-def _on_axis(goal: Goal, axis: int) -> Goal:
-    """The goal in one dimension: a distance is never below that along an axis."""
-    if goal.rows.shape[1] == 1 or goal.follows is None:
-        return goal
-    curve = replace_values(goal.follows, goal.follows.values[:, axis])
-    return Goal.template(goal.rows[:, axis], curve)
 
 
 def _axis_bounds(task: Problem, goal: Goal, kept: int, room: float, worst: float, budget: Budget) -> Bounds:
@@ -164,7 +154,7 @@ def _axis_bounds(task: Problem, goal: Goal, kept: int, room: float, worst: float
         pool, _ = pool_of(goal, c, room, power)
         return _choice_bounds(pool, ranks, worst if task.counts_worst else None, budget)
     values = np.sort(goal.rows[:, 0])
-    least, total = float(ranks.deviations(values).max()), float((ranks.deviations(values) ** power).sum())
+    least, total = float(ranks.away(values).max()), float((ranks.away(values) ** power).sum())
     pinned, free = find_pinned(goal, goal.follows, c, alone=1 in sizes)
     if len(free):
         spans = sizes if c.sides > 1 else range(kept, kept + 1)

@@ -75,7 +75,8 @@ def contradictory(constraints: Constraints) -> bool:
     if not (constraints.together or constraints.before or constraints.forbidden or constraints.apart is not None):
         return complete and len({place % constraints.n for place in constraints.fixed}) < len(constraints.fixed)
     parts = units(constraints)
-    if _is_tangled(constraints, parts):
+    against = any(parts.of[a] == parts.of[b] and parts.offset[a] >= parts.offset[b] for a, b in constraints.before)
+    if against or parts.earlier.diagonal().any():  # ``before`` against the order within a run, or in a circle
         return True
     if not complete:
         return False
@@ -168,12 +169,6 @@ def _check_room(constraints: Constraints) -> None:
     count = c.n - sum(len(run) - 1 for run in c.together)
     if count < c.sides:
         raise ConflictError(f"{c.sides} sides need as many items or runs; got {count}", [], ["sides"])
-
-
-def _is_tangled(constraints: Constraints, parts: Units) -> bool:
-    """Whether ``before`` runs in a circle, among units or against the order within a run."""
-    against = any(parts.of[a] == parts.of[b] and parts.offset[a] >= parts.offset[b] for a, b in constraints.before)
-    return against or bool(parts.earlier.diagonal().any())
 
 
 def _is_crowded(positions: Bools) -> bool:

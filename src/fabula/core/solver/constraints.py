@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, pairwise
@@ -48,23 +48,14 @@ class Phrase:
 
 
 class Kind:
-    """One kind of constraint, whose value is one field of :class:`Constraints`. As it stands, a limit on lengths."""
+    """One kind of constraint, whose value is one field of :class:`Constraints`."""
 
     word = ""
     single = False  # whether it asks something of single items: a wish
-    positions = False  # whether it is about positions of the whole alone
 
     def read(self, value: Any, n: int, sides: int) -> Any:
         """The value in its one form, checked."""
-        if value is not None and not value > 0:
-            raise ConflictError(
-                f"a {self.word.replace('_', ' ')} must be above 0; got {{length0}}", [], [self.word], [value]
-            )
-        return None if value is None or value == np.inf else float(value)
-
-    def asks(self, value: Any) -> bool:
-        """Whether anything is asked."""
-        return bool(value)
+        raise NotImplementedError
 
     def items(self, value: Any) -> Iterable[int]:
         """The items that are named, and so never left out for a limit."""
@@ -123,16 +114,15 @@ class _Places(Kind):
 class _Fixed(_Places):
     """position -> item, in the whole."""
 
-    word, positions = "fixed", True
+    word = "fixed"
 
     def read(self, value: Any, n: int, sides: int) -> Any:
         checked = {as_position(position, n): as_item(item, n) for position, item in (value or {}).items()}
         first: dict[int, int] = {}
         for position, item in checked.items():
             if item in first and first[item] % n != position % n:
-                raise ConflictError(
-                    f"{{}} is fixed twice: at {ordinal(first[item])} and {ordinal(position)}", [item], ["fixed"]
-                )
+                places = f"{ordinal(first[item])} and {ordinal(position)}"
+                raise ConflictError(f"{{}} is fixed twice: at {places}", [item], ["fixed"])
             first[item] = position
         return checked
 
@@ -149,7 +139,7 @@ class _Fixed(_Places):
 class _Forbidden(_Tuples):
     """Pairs (item, position)."""
 
-    word, single, positions = "forbidden", True, True
+    word, single = "forbidden", True
 
     def read(self, value: Any, n: int, sides: int) -> Any:
         try:
@@ -182,7 +172,8 @@ class _Together(_Tuples):
         return [[new[item] for item in run] for run in value]
 
     def keeps(self, value: Any, laid: Laid) -> bool:
-        return all(_in_a_row(laid.place[list(run)], laid.side) for run in value)
+        places = [laid.place[list(run)] for run in value]
+        return all(p.min() >= 0 and (np.diff(p) == 1).all() and laid.side[p[0]] == laid.side[p[-1]] for p in places)
 
     def phrase(self, value: Any, single: Any) -> Phrase:
         return Phrase("together", " and ".join(["{}"] * len(single)) + " together", single)
@@ -229,9 +220,6 @@ class _Apart(Kind):
         except TypeError as error:
             raise InputError(f"apart must hold plain labels; got {given!r}") from error
         return labels if (np.bincount(labels[labels >= 0]) > 1).any() else None
-
-    def asks(self, value: Any) -> bool:
-        return value is not None
 
     def renumber(self, value: Any, new: Mapping[int, int], m: int) -> Any:
         return None if value is None else value[sorted(new, key=new.__getitem__)]
@@ -281,32 +269,28 @@ class _Ends(_Places):
         return Phrase("ends", f"{{}} fixed at {ordinal(single[1])} of side {single[0] + 1}", (value[single],))
 
 
-class _SideLimit(Kind):
-    """The most one side may hold."""
-
-    word = "side_limit"
-
-    def keeps(self, value: Any, laid: Laid) -> bool:
-        return value is None or bool(laid.loads.max() <= value * SLACK)
-
-    def phrases(self, value: Any) -> list[Phrase]:
-        return [] if value is None else [Phrase(self.word, "{length} a side at most", (), (value,))]
-
-
 class _Limit(Kind):
-    """The most all may hold."""
+    """The most that is held: by the fullest side, or by all of them."""
 
-    word = "limit"
+    def __init__(self, word: str, held: Callable[[Floats], float], text: str) -> None:
+        self.word, self.held, self.text = word, held, text
+
+    def read(self, value: Any, n: int, sides: int) -> Any:
+        if value is not None and not value > 0:
+            what = self.word.replace("_", " ")
+            raise ConflictError(f"a {what} must be above 0; got {{length0}}", [], [self.word], [value])
+        return None if value is None or value == np.inf else float(value)
 
     def keeps(self, value: Any, laid: Laid) -> bool:
-        return value is None or bool(laid.loads.sum() <= value * SLACK)
+        return value is None or bool(self.held(laid.loads) <= value * SLACK)
 
     def phrases(self, value: Any) -> list[Phrase]:
-        return [] if value is None else [Phrase(self.word, "{length} in all at most", (), (value,))]
+        return [] if value is None else [Phrase(self.word, self.text, (), (value,))]
 
 
 KINDS: tuple[Kind, ...] = (
-    _Fixed(), _Forbidden(), _Together(), _Before(), _Apart(), _Ends(), _SideLimit(), _Limit()
+    _Fixed(), _Forbidden(), _Together(), _Before(), _Apart(), _Ends(),
+    _Limit("side_limit", np.max, "{length} a side at most"), _Limit("limit", np.sum, "{length} in all at most")
 )  # fmt: skip
 LIGHTEST_FIRST = ("forbidden", "apart", "limit", "side_limit", "before", "ends", "together", "fixed")  # to do without
 OF_WORD = {kind.word: kind for kind in KINDS}
@@ -315,10 +299,6 @@ OF_WORD = {kind.word: kind for kind in KINDS}
 def count_alike(labels: Ints, side: Ints) -> int:
     """How many neighbours on one side carry the same label."""
     return int(((labels[1:] == labels[:-1]) & (labels[1:] >= 0) & (side[1:] == side[:-1])).sum())
-
-
-def _in_a_row(place: Ints, side: Ints) -> bool:
-    return bool(place.min() >= 0 and (np.diff(place) == 1).all() and side[place[0]] == side[place[-1]])
 
 
 def _within(position: int, m: int) -> int:
@@ -350,15 +330,16 @@ def read_runs(together: Iterable[Sequence[int]], n: int) -> tuple[tuple[int, ...
     following, leading = dict[int, int](), dict[int, int]()
     for a, b in dict.fromkeys(pairs):
         if a in following or b in leading:
-            raise _two_runs((a, b), (a, following[a]) if a in following else (leading[b], b))
+            other = (a, following[a]) if a in following else (leading[b], b)
+            told = "these cannot all hold: {} and {} together; {} and {} together"
+            raise ConflictError(told, [*other, a, b], ["together"])
         following[a], leading[b] = b, a
     runs = [_run_from(item, following) for item in dict.fromkeys(a for a, _ in pairs) if item not in leading]
     missing = sorted(set(following) - {item for run in runs for item in run})
     if missing:
         circle = _run_from(missing[0], following)
-        raise ConflictError(
-            "these cannot all hold: " + " and ".join(["{}"] * len(circle)) + " together", circle, ["together"]
-        )
+        named = " and ".join(["{}"] * len(circle))
+        raise ConflictError(f"these cannot all hold: {named} together", circle, ["together"])
     return tuple(runs)
 
 
@@ -368,10 +349,6 @@ def _run_from(item: int, following: Mapping[int, int]) -> tuple[int, ...]:
     while run[-1] in following and (len(run) == 1 or run[-1] != item):
         run.append(following[run[-1]])
     return tuple(run)
-
-
-def _two_runs(one: tuple[int, int], other: tuple[int, int]) -> ConflictError:
-    return ConflictError("these cannot all hold: {} and {} together; {} and {} together", [*other, *one], ["together"])
 
 
 def _unless_told(error: Exception, message: str) -> InputError:
@@ -459,15 +436,8 @@ class Constraints:
     ) -> None:
         if sides < 1:
             raise InputError(f"sides must be at least 1; got {sides}")
-        given: dict[str, Any] = {
-            "fixed": fixed,
-            "forbidden": forbidden,
-            "together": together,
-            "before": before,
-            "apart": apart,
-        }
-        given |= {"ends": ends, "side_limit": side_limit, "limit": limit}
-        values: dict[str, Any] = {kind.word: kind.read(given[kind.word], n, sides) for kind in KINDS}
+        given = (fixed, forbidden, together, before, apart, ends, side_limit, limit)
+        values: dict[str, Any] = {k.word: k.read(value, n, sides) for k, value in zip(KINDS, given, strict=True)}
         values |= {"n": n, "apart_soft": apart_soft, "sides": int(sides), "lengths": _read_lengths(lengths, n)}
         for name, value in values.items():
             object.__setattr__(self, name, value)
@@ -475,15 +445,17 @@ class Constraints:
     @property
     def positions_only(self) -> bool:
         """Whether an item can be judged by its position alone, all items kept on one side."""
-        return self.one_side and not any(self._asks(kind) for kind in KINDS if kind.single and not kind.positions)
+        return self.one_side and not self._binds
 
     @property
     def wishes(self) -> bool:
         """Whether anything is asked of single items."""
-        return any(self._asks(kind) for kind in KINDS if kind.single)
+        return bool(self.fixed or self.forbidden or self._binds)
 
-    def _asks(self, kind: Kind) -> bool:
-        return kind.asks(getattr(self, kind.word))
+    @property
+    def _binds(self) -> bool:
+        """Whether items are bound to each other, or to a side."""
+        return bool(self.together or self.before or self.ends or self.apart is not None)
 
     @cached_property
     def one_side(self) -> bool:
@@ -580,10 +552,6 @@ def _read_lengths(lengths: ArrayLike | None, n: int) -> Floats | None:
         raise InputError(f"lengths must hold one number per item, {n} in all; got shape {counted.shape}")
     wrong = np.flatnonzero(~(np.isfinite(counted) & (counted >= 0)))
     if len(wrong):
-        raise ConflictError(
-            "lengths must be finite and not negative; got {length0} for {}",
-            [int(wrong[0])],
-            ["limit"],
-            [counted[wrong[0]]],
-        )
+        told = "lengths must be finite and not negative; got {length0} for {}"
+        raise ConflictError(told, [int(wrong[0])], ["limit"], [counted[wrong[0]]])
     return counted

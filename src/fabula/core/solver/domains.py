@@ -78,15 +78,9 @@ def units(constraints: Constraints) -> Units:
     earlier = np.zeros((len(members), len(members)), dtype=bool)
     for a, b in constraints.before:
         earlier[of[a], of[b]] |= of[a] != of[b]
-    return Units(members, of, offset, lengths, _closure(earlier))
-
-
-def _closure(earlier: Bools) -> Bools:
-    """Follow the relation through; only rows that lead somewhere are touched."""
-    closed = earlier.copy()
-    for middle in np.flatnonzero(earlier.any(axis=0) & earlier.any(axis=1)):
-        closed[closed[:, middle]] |= closed[middle]
-    return closed
+    for middle in np.flatnonzero(earlier.any(axis=0) & earlier.any(axis=1)):  # followed through
+        earlier[earlier[:, middle]] |= earlier[middle]
+    return Units(members, of, offset, lengths, earlier)
 
 
 def starts_allowed(allowed: Bools, parts: Units) -> Bools:
@@ -152,17 +146,12 @@ def possible_counts(constraints: Constraints) -> range:
     return range(n - int(enough[0]), max(n - len(free), 1) - 1, -1)
 
 
-def even_room(constraints: Constraints) -> float:
-    """The most a side may hold without a side limit, where the constraints permit it."""
-    total = float(constraints.weights.sum())
-    return UNEVEN * min(total, constraints.limit or np.inf) / constraints.sides
-
-
 def side_room(constraints: Constraints) -> float:
     """The most a side may hold, slack for rounding included."""
     if constraints.side_limit is not None:
         return constraints.side_limit * SLACK
-    return even_room(constraints) * SLACK if constraints.sides > 1 else np.inf
+    even = UNEVEN * min(float(constraints.weights.sum()), constraints.limit or np.inf) / constraints.sides
+    return even * SLACK if constraints.sides > 1 else np.inf
 
 
 def side_sizes(constraints: Constraints, kept: int, room: float) -> range:

@@ -22,6 +22,7 @@ from fabula.core.solver.domains import Bools, Units
 
 Longs = NDArray[np.int64]
 Table = Callable[[int], Longs]
+Numbers = tuple[Longs, Longs | None]  # the two numbers of some subsets
 
 NEVER = 1 << 61  # the cost of what must not be; three of them still fit
 _LARGEST = 1 << 60  # no cost of what may be comes near it
@@ -113,6 +114,10 @@ class Subsets:
         sizes, starts = np.unique(self.items[order], return_index=True)
         return dict(zip(sizes.tolist(), np.split(self.every[order], starts[1:]), strict=True))
 
+    def holding(self, items: int) -> Longs:
+        """The subsets that hold so many items."""
+        return self.of_items.get(items, np.empty(0, dtype=np.int64))
+
     @cached_property
     def needs(self) -> list[int]:
         """For each unit, the subset of those that must stand before it."""
@@ -175,9 +180,19 @@ class Side:
         return int(self.cost.shape[1])
 
     @cached_property
-    def ends(self) -> tuple[Longs, Longs | None]:
+    def ends(self) -> Numbers:
         """The two numbers of every subset at the end of the side: shape (2^u,), or (u, 2^u) by the first unit."""
-        return _fill_ends(self)
+        count, subsets = len(self.cost), self.subsets
+        shape = (1 << count,) if self.link is None else (count, 1 << count)
+        first = np.full(shape, NEVER)
+        second = None if self.minor is None else np.zeros(shape, dtype=np.int64)
+        if self.link is None:
+            first[0] = 0
+        for layer in subsets.layers[:-1]:
+            fits = (subsets.items[layer] < self.size) & (subsets.load[layer] <= self.room)
+            for at in range(0, int(fits.sum()), CHUNK):
+                _extend(self, first, second, layer[fits][at : at + CHUNK])
+        return first, second
 
     @cached_property
     def at_once(self) -> bool:
@@ -214,7 +229,7 @@ def _by_start(parts: Units, cost: Longs, link: Longs | None, criterion: Criterio
     return out
 
 
-def fill(side: Side) -> tuple[Longs, Longs | None]:
+def fill(side: Side) -> Numbers:
     """The two numbers of the cheapest way for each subset, shape (2^u,) each; NEVER where the side is not full."""
     first, second = side.ends
     subsets = side.subsets
@@ -225,21 +240,6 @@ def fill(side: Side) -> tuple[Longs, Longs | None]:
         first = first.min(axis=0)
     full = (subsets.items == side.size) & (subsets.load <= side.room)
     return np.where(full, first, NEVER), second
-
-
-def _fill_ends(side: Side) -> tuple[Longs, Longs | None]:
-    count = len(side.cost)
-    shape = (1 << count,) if side.link is None else (count, 1 << count)
-    first = np.full(shape, NEVER)
-    second = None if side.minor is None else np.zeros(shape, dtype=np.int64)
-    if side.link is None:
-        first[0] = 0
-    subsets = side.subsets
-    for layer in subsets.layers[:-1]:
-        fits = (subsets.items[layer] < side.size) & (subsets.load[layer] <= side.room)
-        for at in range(0, int(fits.sum()), CHUNK):
-            _extend(side, first, second, layer[fits][at : at + CHUNK])
-    return first, second
 
 
 def _extend(side: Side, first: Longs, second: Longs | None, sets: Longs) -> None:
@@ -278,7 +278,7 @@ def _extend_at_once(side: Side, first: Longs, sets: Longs) -> None:
     first[units, sets[columns] | (np.int64(1) << units)] = total[units, columns]
 
 
-def _behind(side: Side, first: Longs, second: Longs | None, unit: int) -> tuple[Longs, Longs | None]:
+def _behind(side: Side, first: Longs, second: Longs | None, unit: int) -> Numbers:
     """The cheapest way for some subsets with a unit before each, that unit's own cost aside."""
     if side.link is None:
         return first, second
@@ -310,11 +310,17 @@ def _place(
         if second is not None and minor is not None:
             second[unit, after] = minor
         return
-    better = total < first[after]
+    keep_better((first, second), after, total, minor)
+
+
+def keep_better(kept: Numbers, sets: Longs, total: Longs, minor: Longs | None) -> None:
+    """Write down what is better than what is known of some subsets, each named once, in place."""
+    first, second = kept
+    better = total < first[sets]
     if second is not None and minor is not None:
-        better |= (total == first[after]) & (minor < second[after])
-        second[after] = np.where(better, minor, second[after])
-    first[after] = np.where(better, total, first[after])
+        better |= (total == first[sets]) & (minor < second[sets])
+        second[sets] = np.where(better, minor, second[sets])
+    first[sets] = np.where(better, total, first[sets])
 
 
 def trace(side: Side) -> list[int]:
@@ -323,7 +329,8 @@ def trace(side: Side) -> list[int]:
     if side.link is None:
         return _trace_plain(side, first, second)
     left, order = len(side.subsets.every) - 1, list[int]()
-    goal, minor = _best(first[:, left], None if second is None else second[:, left])
+    goal = int(first[:, left].min())
+    minor = 0 if second is None else int(second[first[:, left] == goal, left].min())
     while left:
         tight = first[:, left] + (side.link[order[-1]] if order else 0) == goal
         if second is not None:
@@ -335,11 +342,6 @@ def trace(side: Side) -> list[int]:
         minor -= 0 if side.minor is None else int(side.minor[unit, start])
         left ^= 1 << unit
     return order
-
-
-def _best(first: Longs, second: Longs | None) -> tuple[int, int]:
-    best = int(first.min())
-    return best, 0 if second is None else int(second[first == best].min())
 
 
 def _trace_plain(side: Side, first: Longs, second: Longs | None) -> list[int]:

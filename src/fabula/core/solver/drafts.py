@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fabula.core.essence import Floats
-from fabula.core.matching import match_sorted
+from fabula.core.matching import assign_least, match_sorted
 from fabula.core.ordering import Ints
 from fabula.core.solver.constraints import SLACK
 from fabula.core.solver.domains import side_sizes
@@ -58,11 +58,9 @@ def _lay_alone(goal: Goal, items: Ints, begun: int, kept: int) -> Ints:
         return items[match_sorted(goal.rows[items, 0], goal.targets(m))]
     if m > MOST_ASSIGNED:
         return items
-    from scipy.optimize import linear_sum_assignment
-
     mine = goal.take(items)
     costs = mine.on_side(m) + mine.in_whole(kept)[:, begun : begun + m]
-    places, numbers = linear_sum_assignment(costs.T)
+    places, numbers = assign_least(costs.T)
     ordering = np.empty(m, dtype=np.intp)
     ordering[places] = items[numbers]
     return ordering
@@ -166,7 +164,7 @@ def assign_draft(task: Problem, kept: int, room: float, budget: Budget) -> tuple
     if kept < c.n:
         limit = min(c.limit or np.inf, c.sides * room) * SLACK
         ordering, floor = _within(cost, must, c.weights, limit, budget)
-    draft = Draft(ordering, sizes, fits=_fits(c.weights[ordering], sizes, room))
+    draft = Draft(ordering, sizes, fits=fits_in(room, c.weights[ordering], sizes))
     if not draft.fits and c.sides > 1:
         dealt = deal_draft(task, np.sort(ordering), room)
         draft = dealt if dealt.fits else draft
@@ -175,8 +173,6 @@ def assign_draft(task: Problem, kept: int, room: float, budget: Budget) -> tuple
 
 def _assign(cost: Floats, must: np.ndarray) -> tuple[Ints, float]:
     """The items of the smallest sum, by position, and the sum."""
-    from scipy.optimize import linear_sum_assignment
-
     eager = np.zeros(len(cost))
     if cost.shape[1] < len(cost):  # what must be kept is worth more than all else
         eager[must] = 4.0 * cost.shape[1] * (float(np.abs(cost).max()) + 1.0)
@@ -186,7 +182,7 @@ def _assign(cost: Floats, must: np.ndarray) -> tuple[Ints, float]:
     ordering, dealt = np.empty(m, dtype=np.intp), np.argsort(~must, kind="stable")
     for part in range(parts):  # each with positions and items from everywhere
         places, items = np.arange(part, m, parts), dealt[part::parts]
-        rows, columns = linear_sum_assignment(wanted[np.ix_(places, items)])
+        rows, columns = assign_least(wanted[np.ix_(places, items)])
         ordering[places[rows]] = items[columns]
     total = float(cost[ordering, np.arange(m)].sum())
     return ordering, total if parts == 1 else _price_bound(cost, ordering)
@@ -234,6 +230,7 @@ def _within(cost: Floats, must: np.ndarray, lengths: Floats, limit: float, budge
     return ordering if best is None else best, floor
 
 
-def _fits(lengths: Floats, sizes: Sizes, room: float) -> bool:
+def fits_in(room: float, lengths: Floats, sizes: Sizes) -> bool:
+    """Whether no side of given sizes, with items of these lengths, holds more than its room."""
     side = np.repeat(np.arange(len(sizes)), sizes)
     return bool((np.bincount(side, lengths) <= room).all())

@@ -11,30 +11,13 @@ import numpy as np
 from fabula.core.essence import Floats
 from fabula.core.fit import distances
 from fabula.core.ordering import Ints
+from fabula.core.solver import partition
 from fabula.core.solver.constraints import SLACK, Constraints
-from fabula.core.solver.domains import Units, possible_counts, side_room
+from fabula.core.solver.domains import possible_counts, side_room
 from fabula.core.solver.dp import NEVER, Criterion, Longs, Side, Subsets, links, side, trace
-from fabula.core.solver.partition import (
-    MARGIN,
-    NO_SETS,
-    Filled,
-    Plan,
-    by_price,
-    can_join,
-    join_sides,
-    parts_within,
-    plan,
-    price_units,
-    shortest_room,
-    single_sides,
-    spread,
-    worst_limits,
-)
+from fabula.core.solver.partition import Filled, Plan
 from fabula.core.solver.problem import Goal, Problem
 from fabula.core.template import Template
-
-# Whether constraints can be kept at all, and how short the longest side can be.
-
 
 # From the best numbers back to the ordering behind them.
 
@@ -71,9 +54,9 @@ def _last_side(found: Filled, number: int, left: int) -> tuple[int, int]:
     for begun, size in sorted(planned.steps(number), key=lambda step: step[1]):
         if begun + size != subsets.items[left] or (number, begun, size) not in found.single:
             continue
-        following = spread(subsets, found.criterion, size, found.single[number, begun, size])
+        following = partition.spread(subsets, found.criterion, size, found.single[number, begun, size])
         before = found.joined[number - 1]
-        parts = subsets.of_items.get(size, NO_SETS)
+        parts = subsets.holding(size)
         parts = parts[parts & left == parts]
         tight = found.criterion.join(before[0][left - parts], following[0][parts]) == goal[0]
         if before[1] is not None and following[1] is not None:
@@ -100,20 +83,15 @@ def _lay_side(found: Filled, number: int, begun: int, part: int) -> list[int]:
 def _restrict_side(whole: Side, chosen: list[int]) -> Side:
     """The same side for some of its units alone."""
     parts = whole.subsets.parts
-    few = Units(
-        tuple(parts.members[unit] for unit in chosen),
-        parts.of,
-        parts.offset,
-        parts.lengths[chosen],
-        parts.earlier[np.ix_(chosen, chosen)],
-    )
-    return Side(
-        Subsets(few, whole.subsets.lengths[chosen]),
-        whole.criterion,
-        whole.cost[chosen],
-        None if whole.minor is None else whole.minor[chosen],
-        None if whole.link is None else whole.link[np.ix_(chosen, chosen)],
-        whole.room,
+    both = np.ix_(chosen, chosen)
+    members = tuple(parts.members[unit] for unit in chosen)
+    few = replace(parts, members=members, lengths=parts.lengths[chosen], earlier=parts.earlier[both])
+    return replace(
+        whole,
+        subsets=Subsets(few, whole.subsets.lengths[chosen]),
+        cost=whole.cost[chosen],
+        minor=None if whole.minor is None else whole.minor[chosen],
+        link=None if whole.link is None else whole.link[both],
     )
 
 
@@ -127,10 +105,10 @@ def solve_exactly(problem: Problem) -> tuple[Ints, tuple[int, ...]] | None:
     """
     constraints = problem.constraints
     for kept in possible_counts(constraints):
-        planned = plan(constraints, kept, side_room(constraints))
+        planned = partition.plan(constraints, kept, side_room(constraints))
         found = _best(problem, planned)
         if found is None and constraints.sides > 1 and constraints.side_limit is None:
-            longest = shortest_room(replace(planned, room=np.inf))
+            longest = partition.shortest_room(replace(planned, room=np.inf))
             found = None if longest is None else _best(problem, replace(planned, room=longest * SLACK))
         if found is not None:
             return trace_sides(found)
@@ -153,10 +131,10 @@ def _best(problem: Problem, planned: Plan) -> Filled | None:
 def _within_worst(goal: Goal, planned: Plan, worst: Criterion) -> Filled | None:
     """The smallest sum under the smallest limit on deviations that permits an arrangement."""
     constraints = planned.constraints
-    single = single_sides(planned, worst)
-    limits = worst_limits(planned, worst, single)
+    single = partition.single_sides(planned, worst)
+    limits = partition.worst_limits(planned, worst, single)
     if constraints.apart is None or not constraints.apart_soft:
-        at = _first(len(limits), lambda at: can_join(planned, worst, single, int(limits[at])))
+        at = _first(len(limits), lambda at: partition.can_join(planned, worst, single, int(limits[at])))
         return None if at is None else _optimum(planned, sum_of_deviations(goal, constraints, int(limits[at])))
     fewest = _optimum(planned, sum_of_deviations(goal, constraints, NEVER))
     known: dict[int, Filled | None] = {}
@@ -165,15 +143,12 @@ def _within_worst(goal: Goal, planned: Plan, worst: Criterion) -> Filled | None:
         """Whether as few neighbours are alike as without a limit."""
         known[at] = _optimum(planned, sum_of_deviations(goal, constraints, int(limits[at])))
         found = known[at]
-        return None not in (found, fewest) and _count_alike(goal, found) == _count_alike(goal, fewest)
+        if found is None or fewest is None:
+            return False
+        return found.best >> bits_of(goal.n) == fewest.best >> bits_of(goal.n)
 
     at = _first(len(limits), enough)
     return None if at is None else known[at]
-
-
-def _count_alike(goal: Goal, found: Filled | None) -> int:
-    """How many neighbours are alike."""
-    return -1 if found is None else found.best >> bits_of(goal.n)
 
 
 def _first(count: int, enough: Callable[[int], bool]) -> int | None:
@@ -192,30 +167,25 @@ def _first(count: int, enough: Callable[[int], bool]) -> int | None:
 def _optimum(planned: Plan, criterion: Criterion) -> Filled | None:
     """All sides filled and joined; None where nothing keeps the constraints."""
     if planned.constraints.sides == 1 and planned.complete:
-        return _fill_alone(planned, criterion)
-    single = single_sides(planned, criterion)
+        allowed = planned.domain(0, 0, planned.kept)
+        if allowed is None or planned.kept not in planned.sizes:
+            return None
+        whole = side(planned.subsets, criterion, allowed, planned.room)
+        best = int(whole.ends[0][..., -1].min())
+        return Filled(planned, criterion, {}, [(np.array([best]), None)], whole) if best < NEVER else None
+    single = partition.single_sides(planned, criterion)
     if planned.simple:
-        found = Filled(planned, criterion, single, join_sides(planned, criterion, single))
+        found = Filled(planned, criterion, single, partition.join_sides(planned, criterion, single))
         return found if found.best < NEVER else None
-    prices = price_units(planned, single)
-    for some, limit in by_price(single, prices) if prices is not None else ():
-        found = Filled(planned, criterion, some, join_sides(planned, criterion, some))
+    prices = partition.price_units(planned, single)
+    for some, limit in partition.by_price(single, prices) if prices is not None else ():
+        found = Filled(planned, criterion, some, partition.join_sides(planned, criterion, some))
         if found.best < NEVER and prices is not None:
-            if found.best - prices.bound + MARGIN <= limit:
+            if found.best - prices.bound + partition.MARGIN <= limit:
                 return found
-            some = parts_within(single, prices, found.best)
-            return Filled(planned, criterion, some, join_sides(planned, criterion, some))
+            some = partition.parts_within(single, prices, found.best - prices.bound + partition.MARGIN)
+            return Filled(planned, criterion, some, partition.join_sides(planned, criterion, some))
     return None
-
-
-def _fill_alone(planned: Plan, criterion: Criterion) -> Filled | None:
-    """One side of everything filled; None where nothing keeps the constraints."""
-    allowed = planned.domain(0, 0, planned.kept)
-    if allowed is None or planned.kept not in planned.sizes:
-        return None
-    whole = side(planned.subsets, criterion, allowed, planned.room)
-    best = int(whole.ends[0][..., -1].min())
-    return Filled(planned, criterion, {}, [(np.array([best]), None)], whole) if best < NEVER else None
 
 
 def worst_deviation(goal: Goal, constraints: Constraints) -> Criterion:

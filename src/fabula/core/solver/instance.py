@@ -14,7 +14,7 @@ from itertools import pairwise
 import numpy as np
 
 from fabula.core.essence import Floats
-from fabula.core.matching import match_assignment
+from fabula.core.matching import assign_least, match_assignment
 from fabula.core.ordering import Ints
 from fabula.core.solver.constraints import SLACK, Constraints
 from fabula.core.solver.domains import Bools, Units, item_positions, side_positions, side_sizes, starts_allowed, units
@@ -67,11 +67,6 @@ class Instance:
         loads = np.bincount(self.zone[inside], self.lengths[ordering[inside]], len(self.most))
         return float((np.maximum(loads - self.most, 0) + np.maximum(self.least - loads, 0)).sum())
 
-    @property
-    def room(self) -> float:
-        """The most a side may hold."""
-        return float(self.most[0])
-
     @cached_property
     def has_loads(self) -> bool:
         """Whether lengths matter."""
@@ -106,7 +101,10 @@ def pose(
     allowed = side_positions(constraints, sizes)
     if allowed is None:
         return None
-    zone = _zones(sizes, n - kept)
+    zones: list[int] = []
+    for side, size in enumerate(sizes):
+        zones += ([-1] if side else []) + [side] * size
+    zone = np.array(zones + [-1, len(sizes)] * (n - kept), dtype=np.intp)
     total = len(zone)
     sides, out = np.flatnonzero((zone >= 0) & (zone < len(sizes))), np.flatnonzero(zone == len(sizes))
     may, cost = np.zeros((total, total), dtype=bool), np.zeros((total, total))
@@ -116,48 +114,6 @@ def pose(
     may[np.ix_(free, out)] = True
     cost[:n, sides] = problem.costs(sizes)
     link = link_table(problem, total, alike) if link is None else link
-    return _instance(constraints, may, cost, link, zone, tuple(sizes), room, alike)
-
-
-def link_table(problem: Problem, total: int, alike: float) -> Floats:
-    """What neighbours cost, dummies included, (total, total); infinite where they must not be neighbours."""
-    n, constraints = problem.constraints.n, problem.constraints
-    link = np.zeros((total, total))
-    if problem.flow is not None:
-        link[:n, :n] = problem.flow
-    barred, unwanted = constraints.barred(), constraints.alike()
-    if barred is not None:
-        link[:n, :n][barred] = np.inf
-    if unwanted is not None:
-        link[:n, :n][unwanted] += alike
-    for run in constraints.together:
-        for a, b in pairwise(run):
-            kept = link[a, b]
-            link[a], link[:, b] = np.inf, np.inf
-            link[a, b] = kept
-    np.fill_diagonal(link, np.inf)
-    return link
-
-
-def _zones(sizes: Sequence[int], left_out: int) -> Ints:
-    """The zone of each position, -1 for dummies."""
-    zones: list[int] = []
-    for side, size in enumerate(sizes):
-        zones += ([-1] if side else []) + [side] * size
-    return np.array(zones + [-1, len(sizes)] * left_out, dtype=np.intp)
-
-
-def _instance(
-    constraints: Constraints,
-    may: Bools,
-    cost: Floats,
-    link: Floats,
-    zone: Ints,
-    sizes: tuple[int, ...],
-    room: float,
-    alike: float,
-) -> Instance:
-    n, total = constraints.n, len(zone)
     alone = np.flatnonzero(may.sum(axis=1) == 1)
     labels = None if constraints.apart is None else np.concatenate([constraints.apart, np.full(total - n, -1)])
     stretched = Constraints(
@@ -185,8 +141,28 @@ def _instance(
         lengths,
         least,
         np.append(np.full(len(sizes), room), np.inf),
-        sizes,
+        tuple(sizes),
     )
+
+
+def link_table(problem: Problem, total: int, alike: float) -> Floats:
+    """What neighbours cost, dummies included, (total, total); infinite where they must not be neighbours."""
+    n, constraints = problem.constraints.n, problem.constraints
+    link = np.zeros((total, total))
+    if problem.flow is not None:
+        link[:n, :n] = problem.flow
+    barred, unwanted = constraints.barred(), constraints.alike()
+    if barred is not None:
+        link[:n, :n][barred] = np.inf
+    if unwanted is not None:
+        link[:n, :n][unwanted] += alike
+    for run in constraints.together:
+        for a, b in pairwise(run):
+            kept = link[a, b]
+            link[a], link[:, b] = np.inf, np.inf
+            link[a, b] = kept
+    np.fill_diagonal(link, np.inf)
+    return link
 
 
 @dataclass(frozen=True, eq=False)
@@ -283,9 +259,7 @@ def _compositions(constraints: Constraints, kept: int, room: float) -> Iterator[
 
 def position_bound(cost: Floats) -> tuple[float, Ints]:
     """The smallest sum of costs over positions (n, n), and the ordering that has it; a ValueError without one."""
-    from scipy.optimize import linear_sum_assignment
-
-    items, places = linear_sum_assignment(cost)
+    items, places = assign_least(cost)
     ordering = np.empty(len(cost), dtype=np.intp)
     ordering[places] = items
     return float(cost[items, places].sum()), ordering
@@ -303,116 +277,92 @@ MOST_LOOKS = 500
 WORSE = 50.0  # how much more a deviation above the largest counts
 
 
-@dataclass(frozen=True, eq=False)
-class _Facts:
-    """What does not change while positions are filled; the first axis is that of the units."""
-
-    problem: Instance
-    head: Ints  # first item
-    tail: Ints  # last item
-    due: Ints  # the unit must be through by here
-    by_due: Ints  # units sorted by it
-    ends: Bools  # (units, labels) the unit ends with the label
-    same: Bools  # (units, labels) the label at both ends
-    other: Bools  # (units, labels) the label at neither end
-    pinned: dict[int, int]
-
-
-@dataclass(frozen=True, eq=False)
-class _Left:
-    """What is still to be placed; the arrays change."""
-
-    units: Bools  # (units,)
-    ahead: Ints  # (units,) how many units that must stand before it are left
-    same: Ints  # (labels,) how many units with the label at both ends are left
-    other: Ints  # (labels,) how many with it at neither end
-
-    def take(self, facts: _Facts, unit: int, sign: int) -> None:
-        """Take a unit away, or with sign -1 put it back."""
-        self.units[unit] = sign < 0
-        self.ahead[facts.problem.parts.earlier[unit]] -= sign
-        self.same[facts.same[unit]] -= sign
-        self.other[facts.other[unit]] -= sign
-
-
 def construct(problem: Instance, wish: Ints, rng: np.random.Generator, budget: Budget = UNLIMITED) -> Ints | None:
-    """An ordering that keeps the constraints, close to one (n,) that need not; None when none was found."""
-    place = np.argsort(wish)
-    facts = _facts(problem)
+    """An ordering that keeps the constraints and lengths, close to one (n,) that need not; None when none was found."""
+    place, filling = np.argsort(wish), _Filling(problem)
     for attempt in range(ATTEMPTS):
-        noise = rng.normal(size=len(facts.head)) * len(wish) * attempt / ATTEMPTS
-        order = _fill(facts, place[facts.head] + noise, budget)
+        noise = rng.normal(size=len(filling.head)) * len(wish) * attempt / ATTEMPTS
+        order = filling.fill(place[filling.head] + noise, budget)
         if order is not None:
-            return np.concatenate([problem.parts.members[unit] for unit in order]).astype(np.intp)
+            whole = np.concatenate([problem.parts.members[unit] for unit in order]).astype(np.intp)
+            return rebalance(problem, whole, rng, budget)
         if budget.over:
             break
     return None
 
 
-def _facts(problem: Instance) -> _Facts:
-    parts = problem.parts
-    n = len(parts.of)
-    head = np.array([run[0] for run in parts.members])
-    tail = np.array([run[-1] for run in parts.members])
-    due = n - problem.starts[:, ::-1].argmax(axis=1) - 1 + parts.lengths
-    labels = problem.constraints.apart
-    carried = np.zeros(n, dtype=np.intp) - 1 if labels is None else labels
-    labels_held = np.arange(carried.max() + 1)
-    starts, ends = carried[head, np.newaxis] == labels_held, carried[tail, np.newaxis] == labels_held
-    same, other = starts & ends, ~starts & ~ends
-    by_due = np.argsort(due, kind="stable")
-    return _Facts(problem, head, tail, due, by_due, ends, same, other, dict(problem.constraints.fixed))
+class _Filling:
+    """Positions filled one after the other; the first axis is that of the units."""
 
+    def __init__(self, problem: Instance) -> None:
+        parts, labels = problem.parts, problem.constraints.apart
+        n = len(parts.of)
+        self.problem, self.lengths, self.pinned = problem, parts.lengths, dict(problem.constraints.fixed)
+        self.head = np.array([run[0] for run in parts.members])
+        self.tail = np.array([run[-1] for run in parts.members])
+        self.due = n - problem.starts[:, ::-1].argmax(axis=1) - 1 + parts.lengths  # the unit must be through by here
+        self.by_due = np.argsort(self.due, kind="stable")
+        carried = np.zeros(n, dtype=np.intp) - 1 if labels is None else labels
+        every = np.arange(carried.max() + 1)
+        starts, self.ends = carried[self.head, np.newaxis] == every, carried[self.tail, np.newaxis] == every
+        self.same = starts & self.ends  # (units, labels) the label at both ends
+        self.other = ~starts & ~self.ends  # at neither end
 
-def _fill(facts: _Facts, wish: Floats, budget: Budget) -> list[int] | None:
-    """Units in order, or None when too many steps back were needed."""
-    parts = facts.problem.parts
-    ahead = parts.earlier.sum(axis=0)
-    left = _Left(np.ones(len(wish), dtype=bool), ahead, facts.same.sum(axis=0), facts.other.sum(axis=0))
-    order: list[int] = []
-    by_wish = np.argsort(wish, kind="stable")
-    choices = [_choices(facts, by_wish, left, order, 0)]
-    steps, place, each = STEPS_BACK, 0, 25.0 + 0.1 * len(wish)
-    while place < len(parts.of):
-        unit = next(choices[-1], None)
-        if unit is None:
-            choices.pop()
-            steps -= 1
-            if not choices or not steps or budget.over:
-                return None
-            last = order.pop()
-            left.take(facts, last, -1)
-            place -= int(parts.lengths[last])
-            continue
-        order.append(unit)
-        budget.spend(each)
-        left.take(facts, unit, 1)
-        place += int(parts.lengths[unit])
-        choices.append(_choices(facts, by_wish, left, order, place))
-    return order
+    def fill(self, wish: Floats, budget: Budget) -> list[int] | None:
+        """Units in order, or None when too many steps back were needed."""
+        self.left = np.ones(len(wish), dtype=bool)
+        self.ahead = self.problem.parts.earlier.sum(axis=0)  # how many units that must stand before it are left
+        self.same_left, self.other_left = self.same.sum(axis=0), self.other.sum(axis=0)
+        order: list[int] = []
+        by_wish = np.argsort(wish, kind="stable")
+        choices = [self._choices(by_wish, order, 0)]
+        steps, place, each = STEPS_BACK, 0, 25.0 + 0.1 * len(wish)
+        while place < len(self.problem.parts.of):
+            unit = next(choices[-1], None)
+            if unit is None:
+                choices.pop()
+                steps -= 1
+                if not choices or not steps or budget.over:
+                    return None
+                last = order.pop()
+                self._take(last, -1)
+                place -= int(self.lengths[last])
+                continue
+            order.append(unit)
+            budget.spend(each)
+            self._take(unit, 1)
+            place += int(self.lengths[unit])
+            choices.append(self._choices(by_wish, order, place))
+        return order
 
+    def _take(self, unit: int, sign: int) -> None:
+        """Take a unit away, or with sign -1 put it back."""
+        self.left[unit] = sign < 0
+        self.ahead[self.problem.parts.earlier[unit]] -= sign
+        self.same_left[self.same[unit]] -= sign
+        self.other_left[self.other[unit]] -= sign
 
-def _choices(facts: _Facts, by_wish: Ints, left: _Left, order: list[int], place: int) -> Iterator[int]:
-    """Units that can stand next, the one wished for first; those that leave another without a position are out."""
-    problem, lengths = facts.problem, facts.problem.parts.lengths
-    ready = left.units & problem.starts[:, place] & (left.ahead == 0)
-    if order:
-        ready &= np.isfinite(problem.link[facts.tail[order[-1]], facts.head])
-    waiting = facts.by_due[left.units[facts.by_due]]
-    slack = facts.due[waiting] - place - np.cumsum(lengths[waiting])
-    if (slack < 0).any():
-        return
-    least = np.concatenate([[problem.constraints.n], np.minimum.accumulate(slack)])
-    rank = np.empty(len(by_wish), dtype=np.intp)
-    rank[waiting] = np.arange(len(waiting))
-    for unit in by_wish[ready[by_wish]].tolist():
-        follower = facts.pinned.get(place + int(lengths[unit]))
-        meets = follower is not None and follower != facts.head[unit]
-        if meets and not np.isfinite(problem.link[facts.tail[unit], follower]):
-            continue
-        labelled = left.same - facts.same[unit] <= left.other - facts.other[unit] + ~facts.ends[unit]
-        if least[rank[unit]] >= lengths[unit] and labelled.all():
-            yield unit
+    def _choices(self, by_wish: Ints, order: list[int], place: int) -> Iterator[int]:
+        """Units that can stand next, the one wished for first; those that leave another without a position are out."""
+        link, lengths = self.problem.link, self.lengths
+        ready = self.left & self.problem.starts[:, place] & (self.ahead == 0)
+        if order:
+            ready &= np.isfinite(link[self.tail[order[-1]], self.head])
+        waiting = self.by_due[self.left[self.by_due]]
+        slack = self.due[waiting] - place - np.cumsum(lengths[waiting])
+        if (slack < 0).any():
+            return
+        least = np.concatenate([[self.problem.constraints.n], np.minimum.accumulate(slack)])
+        rank = np.empty(len(by_wish), dtype=np.intp)
+        rank[waiting] = np.arange(len(waiting))
+        for unit in by_wish[ready[by_wish]].tolist():
+            follower = self.pinned.get(place + int(lengths[unit]))
+            meets = follower is not None and follower != self.head[unit]
+            if meets and not np.isfinite(link[self.tail[unit], follower]):
+                continue
+            labelled = self.same_left - self.same[unit] <= self.other_left - self.other[unit] + ~self.ends[unit]
+            if least[rank[unit]] >= lengths[unit] and labelled.all():
+                yield unit
 
 
 def rebalance(problem: Instance, ordering: Ints, rng: np.random.Generator, budget: Budget = UNLIMITED) -> Ints | None:

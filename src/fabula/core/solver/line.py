@@ -31,8 +31,8 @@ class Ranks:
     low: Floats
     high: Floats
 
-    def away(self, value: float, first: int = 0, last: int | None = None) -> Floats:
-        """How far a value is at least from the targets of some ranks."""
+    def away(self, value: Floats | float, first: int = 0, last: int | None = None) -> Floats:
+        """How far a value, or one for each, is at least from the targets of some ranks."""
         low, high = self.low[first:last], self.high[first:last]
         return np.maximum(np.maximum(low - value, value - high), 0.0)
 
@@ -43,10 +43,6 @@ class Ranks:
         behind = values[np.maximum(above - 1, 0)]
         up = np.where(above < len(values), np.maximum(ahead - self.high, 0.0), np.inf)
         return np.minimum(up, np.where(above > 0, np.maximum(self.low - behind, 0.0), np.inf))
-
-    def deviations(self, values: Floats) -> Floats:
-        """How far each of m sorted values is at least from the target of its rank."""
-        return np.maximum(np.maximum(self.low - values, values - self.high), 0.0)
 
 
 def ranks_of(template: Template, sizes: Sequence[int]) -> Ranks:
@@ -120,14 +116,15 @@ def judge_sizes(
     def judge(sizes: Sizes) -> Judged:
         if sizes not in known:
             budget.spend(100.0 + 0.1 * kept)
-            deviations = ranks_of(template, sizes).deviations(values)
+            deviations = ranks_of(template, sizes).away(values)
             worst = float(deviations.max()) if power == 1 else 0.0
             known[sizes] = (worst, float((deviations**power).sum()), sizes)
         return known[sizes]
 
     if sides == 1:
         return [judge((kept,))], True
-    every = _two(kept, allowed) if sides == 2 else []
+    every = [(size, kept - size) for size in allowed if sides == 2 and kept - size in allowed]
+    every.sort(key=_uneven)
     for sizes in every:
         judge(sizes)
         if budget.over:
@@ -140,12 +137,6 @@ def judge_sizes(
             break
         best = better
     return sorted(known.values(), key=lambda one: (*one[:2], _uneven(one[2]))), complete
-
-
-def _two(kept: int, allowed: range) -> list[Sizes]:
-    """All sizes of two sides, the most even first."""
-    sizes = [(size, kept - size) for size in allowed if kept - size in allowed]
-    return sorted(sizes, key=_uneven)
 
 
 def _uneven(sizes: Sizes) -> int:
@@ -183,7 +174,7 @@ def choose(
 ) -> tuple[float, Ints]:
     """The smallest sum of deviations and priced lengths over the ranks, and the items that have it, in order.
 
-    Without ``weigh`` deviations do not count. Where ``most``, the largest allowed, leaves no choice, the sum is infinite.
+    Without ``weigh`` deviations do not count. Where ``most``, the largest one, leaves no choice, the sum is infinite.
     """
     n, m = len(pool.values), len(ranks.low)
     taken = np.zeros((n, m), dtype=bool)
@@ -220,11 +211,6 @@ def _choice_cost(pool: Pool, ranks: Ranks) -> float:
     return len(pool.values) * (15.0 + 0.004 * len(ranks.low))
 
 
-def shortest(pool: Pool, ranks: Ranks, most: float) -> float:
-    """The least that items on all ranks can hold, none of them further off than ``most``."""
-    return choose(pool, ranks, price=1.0, weigh=False, most=most)[0]
-
-
 def smallest_worst(pool: Pool, ranks: Ranks, budget: Budget = UNLIMITED) -> tuple[float, float]:
     """The smallest largest deviation of a choice within the limit, between two numbers: the larger one can be kept.
 
@@ -249,7 +235,8 @@ def _halve(pool: Pool, ranks: Ranks, steps: Floats, budget: Budget) -> tuple[int
     while low + 1 < high and not budget.over:
         budget.spend(_choice_cost(pool, ranks))
         middle = (low + high) // 2
-        low, high = (low, middle) if shortest(pool, ranks, float(steps[middle])) <= pool.limit else (middle, high)
+        shortest = choose(pool, ranks, price=1.0, weigh=False, most=float(steps[middle]))[0]
+        low, high = (low, middle) if shortest <= pool.limit else (middle, high)
     return low, high
 
 

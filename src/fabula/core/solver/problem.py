@@ -253,8 +253,14 @@ def describe(
     """An arrangement with everything that is told of it; without bounds, it is the best."""
     sizes = sides or (len(ordering),)
     side = np.repeat(np.arange(len(sizes)), sizes)
-    targets, costs = _measure(goal, ordering, sizes)
-    deviations = None if goal.follows is None else costs
+    targets = deviations = None
+    if goal.follows is not None:
+        targets = np.concatenate([goal.targets(size) for size in sizes])
+        costs = deviations = distances(goal.rows[ordering], targets.reshape(len(ordering), -1))
+    elif goal.nothing:
+        costs = np.zeros(len(ordering))
+    else:
+        costs = goal.along(sizes)[ordering, np.arange(len(ordering))]
     violations = 0 if constraints.apart is None else count_alike(constraints.apart[ordering], side)
     at, flowing = float((costs if flow is None or deviations is None else costs**2).sum()), 0.0
     if flow is not None:
@@ -269,16 +275,6 @@ def describe(
             gap = max(gap, _relative(float(deviations.max()) - bounds.worst, float(deviations.max())))
     left_out = np.setdiff1d(np.arange(goal.n), ordering)
     return Arrangement(ordering, left_out, sides, targets, deviations, objective, bound, gap, gap == 0.0, violations)
-
-
-def _measure(goal: Goal, ordering: Ints, sizes: tuple[int, ...]) -> tuple[Floats | None, Floats]:
-    """The targets and the costs along an ordering, each side by itself."""
-    if goal.nothing:
-        return None, np.zeros(len(ordering))
-    if goal.follows is None:
-        return None, goal.along(sizes)[ordering, np.arange(len(ordering))]
-    targets = np.concatenate([goal.targets(size) for size in sizes])
-    return targets, distances(goal.rows[ordering], targets.reshape(len(ordering), -1))
 
 
 def _relative(gap: float, scale: float) -> float:

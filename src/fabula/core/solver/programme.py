@@ -7,11 +7,10 @@ linear relaxation is nearly always whole, so that the best ordering is found and
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
@@ -65,20 +64,7 @@ class Programmed:
     impossible: bool
 
 
-class _Rows:
-    """Rows of a sparse matrix, each with its bounds."""
-
-    def __init__(self) -> None:
-        self.variables: list[NDArray[np.intp]] = []
-        self.factors: list[Floats] = []
-        self.low: list[float] = []
-        self.high: list[float] = []
-
-    def add(self, variables: NDArray[np.intp], factors: Floats | float, low: float, high: float) -> None:
-        self.variables.append(variables)
-        self.factors.append(np.broadcast_to(factors, variables.shape).astype(np.float64))
-        self.low.append(low)
-        self.high.append(high)
+Row = tuple[Ints, Floats | float, float, float]  # variables, their factors, and what they add up to: least, most
 
 
 def programme(problem: Instance, budget: Budget) -> Programmed | None:
@@ -94,13 +80,13 @@ def programme(problem: Instance, budget: Budget) -> Programmed | None:
         return None
     if not possible.any(axis=1).all():
         return Programmed(None, np.inf, impossible=True)
-    rows = _rows(problem, possible)
-    row = np.repeat(np.arange(len(rows.low)), [len(v) for v in rows.variables])
-    entries = np.concatenate(rows.factors), (row, np.concatenate(rows.variables))
-    matrix = csr_array(entries, shape=(len(rows.low), int(possible.sum())))
+    variables, factors, low, high = zip(*_rows(problem, possible), strict=True)
+    row = np.repeat(np.arange(len(low)), [len(some) for some in variables])
+    whole = [np.broadcast_to(factor, len(some)) for some, factor in zip(variables, factors, strict=True)]
+    matrix = csr_array((np.concatenate(whole), (row, np.concatenate(variables))), shape=(len(low), int(possible.sum())))
     found = milp(
         cost[possible],
-        constraints=LinearConstraint(matrix, rows.low, rows.high),
+        constraints=LinearConstraint(matrix, low, high),
         bounds=Between(0, 1),
         integrality=np.ones(matrix.shape[1], dtype=np.int64),
         options={"node_limit": NODES, "mip_rel_gap": 0.0},
@@ -108,7 +94,11 @@ def programme(problem: Instance, budget: Budget) -> Programmed | None:
     bound = -np.inf if found.mip_dual_bound is None else float(found.mip_dual_bound)
     if found.x is None:
         return Programmed(None, bound, impossible=found.status == 2)
-    return Programmed(_ordering(problem, possible, found.x), bound, impossible=False)
+    ordering = np.full(len(problem.cost), -1, dtype=np.intp)
+    for unit, start in np.argwhere(possible)[found.x > 0.5].tolist():
+        run = problem.parts.members[unit]
+        ordering[start : start + len(run)] = run
+    return Programmed(ordering, bound, impossible=False)
 
 
 def _has_rows(problem: Instance) -> bool:
@@ -133,23 +123,27 @@ def _unit_costs(problem: Instance) -> Floats:
     return np.where(problem.starts, cost, np.inf)
 
 
-def _rows(problem: Instance, possible: Bools) -> _Rows:
+def _rows(problem: Instance, possible: Bools) -> Iterator[Row]:
+    """Each unit starts once, each position is taken once, and what ``before``, labels and lengths ask for."""
     number = np.full(possible.shape, -1)
     number[possible] = np.arange(possible.sum())
     unit, start = np.nonzero(possible)
-    rows = _Rows()
     for one in range(len(possible)):
-        rows.add(number[one, possible[one]], 1.0, 1.0, 1.0)
+        yield number[one, possible[one]], 1.0, 1.0, 1.0
     last = start + problem.parts.lengths[unit] - 1
     for position in range(possible.shape[1]):
-        rows.add(np.flatnonzero((start <= position) & (position <= last)), 1.0, 1.0, 1.0)
-    _add_before(problem, number, rows)
-    _add_labels(problem, start, last, unit, rows)
-    _add_lengths(problem, start, last, unit, rows)
-    return rows
+        yield np.flatnonzero((start <= position) & (position <= last)), 1.0, 1.0, 1.0
+    yield from _before_rows(problem, number)
+    if problem.constraints.apart is not None:
+        yield from _label_rows(problem, problem.constraints.apart, start, last, unit)
+    length = np.array([problem.lengths[list(run)].sum() for run in problem.parts.members])[unit]
+    for zone in range(len(problem.most)):
+        if np.isfinite(problem.most[zone]) or problem.least[zone] > 0:
+            inside = np.flatnonzero(problem.zone[start] == zone)
+            yield inside, length[inside], float(problem.least[zone]), float(problem.most[zone])
 
 
-def _add_before(problem: Instance, number: NDArray[np.intp], rows: _Rows) -> None:
+def _before_rows(problem: Instance, number: Ints) -> Iterator[Row]:
     """At each position: the later unit starts up to there only if the earlier one started before."""
     for a, b in {(int(problem.parts.of[a]), int(problem.parts.of[b])) for a, b in problem.before.T}:
         for position in range(number.shape[1]):
@@ -157,36 +151,14 @@ def _add_before(problem: Instance, number: NDArray[np.intp], rows: _Rows) -> Non
             late, early = late[late >= 0], early[early >= 0]
             if len(late):
                 factors = np.repeat([1.0, -1.0], [len(late), len(early)])
-                rows.add(np.concatenate([late, early]), factors, -np.inf, 0.0)
+                yield np.concatenate([late, early]), factors, -np.inf, 0.0
 
 
-def _add_labels(problem: Instance, start: Ints, last: Ints, unit: Ints, rows: _Rows) -> None:
+def _label_rows(problem: Instance, labels: Ints, start: Ints, last: Ints, unit: Ints) -> Iterator[Row]:
     """Of all units with a label, one at most ends at a position or starts at the next."""
-    labels = problem.constraints.apart
-    if labels is None:
-        return
     head, tail = (labels[[run[k] for run in problem.parts.members]][unit] for k in (0, -1))
     for label in range(int(labels.max()) + 1):
         for position in range(len(labels) - 1):
             meeting = ((tail == label) & (last == position)) | ((head == label) & (start == position + 1))
             if meeting.sum() > 1:
-                rows.add(np.flatnonzero(meeting), 1.0, -np.inf, 1.0)
-
-
-def _add_lengths(problem: Instance, start: Ints, last: Ints, unit: Ints, rows: _Rows) -> None:
-    """What each zone holds."""
-    length = np.array([problem.lengths[list(run)].sum() for run in problem.parts.members])[unit]
-    for zone in range(len(problem.most)):
-        if np.isfinite(problem.most[zone]) or problem.least[zone] > 0:
-            inside = np.flatnonzero(problem.zone[start] == zone)
-            rows.add(inside, length[inside], float(problem.least[zone]), float(problem.most[zone]))
-
-
-def _ordering(problem: Instance, possible: Bools, chosen: Iterable[float]) -> Ints:
-    unit, start = np.nonzero(possible)
-    taken = np.flatnonzero(np.asarray(chosen) > 0.5)
-    ordering = np.full(len(problem.cost), -1, dtype=np.intp)
-    for one in taken:
-        run = problem.parts.members[unit[one]]
-        ordering[start[one] : start[one] + len(run)] = run
-    return ordering
+                yield np.flatnonzero(meeting), 1.0, -np.inf, 1.0

@@ -9,7 +9,6 @@ to it are in every circle, so that what they cost decides nothing.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +16,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import minimum_spanning_tree
 
 from fabula.core.essence import Floats
+from fabula.core.matching import assign_least
 from fabula.core.ordering import Ints
 from fabula.core.solver.problem import UNLIMITED, Budget
 
@@ -43,21 +43,14 @@ def route(link: Floats, rng: np.random.Generator, budget: Budget = UNLIMITED) ->
     near = nearest(link, min(NEAR, n - 1))
     first = np.array(_join_pieces(link, near))
     dearest = int(link[first, np.roll(first, -1)].argmax())
-    circle = _Circle(_with_dummy(link), near, [*np.roll(first, -dearest - 1).tolist(), n])
+    table = np.full((n + 1, n + 1), link.min() - 1, dtype=link.dtype)  # item n is nearer to all than any other
+    table[:n, :n] = link
+    circle = _Circle(table, near, [*np.roll(first, -dearest - 1).tolist(), n])
     budget.spend(100.0 * n)
     circle.improve(range(n), budget)
     _shake(circle, rng, budget)
     ordering = np.roll(circle.tour, -int(circle.place[n]) - 1)[:-1]
     return ordering if ordering[0] <= ordering[-1] else ordering[::-1].copy()
-
-
-def _with_dummy(link: Floats) -> Floats:
-    """The links with one more item, n, that is nearer to all than any other: shape (n + 1, n + 1)."""
-    n = len(link)
-    table = np.empty((n + 1, n + 1), dtype=link.dtype)
-    table[:n, :n] = link
-    table[n], table[:, n] = link.min() - 1, link.min() - 1
-    return table
 
 
 def nearest(link: Floats, count: int) -> Ints:
@@ -97,22 +90,16 @@ def _chain(link: Floats, beside: list[list[int]], end_of: list[int]) -> list[int
     start = int(free.argmax())
     while True:
         end = end_of[start]
-        tour += _along(beside, start, end)
+        last, now = -1, start
+        while now != end:
+            tour.append(now)
+            last, now = now, next(one for one in beside[now] if one != last)
+        tour.append(end)
         free[[start, end]] = False
         ends = np.flatnonzero(free)
         if not len(ends):
             return tour
         start = int(ends[link[end, ends].argmin()])
-
-
-def _along(beside: list[list[int]], start: int, end: int) -> Iterator[int]:
-    """The items of a piece from one end to the other."""
-    last, now = -1, start
-    while True:
-        yield now
-        if now == end:
-            return
-        last, now = now, next(one for one in beside[now] if one != last)
 
 
 class _Circle:
@@ -350,14 +337,11 @@ def cheapest_tree(link: NDArray[np.float32], price: NDArray[np.float32]) -> tupl
 
 
 def _cheapest_followers(link: Floats) -> float:
-    from scipy.optimize import linear_sum_assignment
-
     n = len(link)
-    table = np.zeros((n + 1, n + 1))  # padded with a dummy item before the first and behind the last
-    table[:n, :n] = link
+    table = np.pad(link, (0, 1))  # with a dummy item before the first and behind the last
     table[n, n] = np.inf
     try:
-        rows, columns = linear_sum_assignment(table)
+        rows, columns = assign_least(table)
     except ValueError:
         return np.inf
     return float(table[rows, columns].sum())

@@ -26,8 +26,8 @@ from fabula.core.solver.bounds import (
     wishes_floor,
 )
 from fabula.core.solver.constraints import Constraints, count_alike
-from fabula.core.solver.domains import Bools, possible_counts, side_room
-from fabula.core.solver.drafts import Draft, assign_draft, line_draft
+from fabula.core.solver.domains import possible_counts, side_room
+from fabula.core.solver.drafts import Draft, assign_draft, fits_in, line_draft
 from fabula.core.solver.instance import (
     MOST_LAYOUTS,
     Candidate,
@@ -37,7 +37,6 @@ from fabula.core.solver.instance import (
     layouts,
     pose,
     position_bound,
-    rebalance,
     run_worst,
 )
 from fabula.core.solver.line import even_sizes
@@ -291,14 +290,13 @@ def _distance(one: tuple[int, ...], other: tuple[int, ...]) -> int:
 
 def _found(problem: Problem, instance: Instance, ordering: Ints) -> Found:
     items = instance.items(ordering)
-    return Found(items, instance.sizes, problem.key(items, instance.sizes), Bounds(-np.inf), instance.room)
+    return Found(items, instance.sizes, problem.key(items, instance.sizes), Bounds(-np.inf), float(instance.most[0]))
 
 
 def _improve(instance: Instance, seed: int, budget: Budget) -> Ints | None:
     """An ordering with a small sum; None where none was found."""
     rng, late = np.random.default_rng(seed), budget.extend(LATE * UNITS_PER_SECOND)
     ordering = construct(instance, position_bound(instance.cost)[1], rng, late)
-    ordering = None if ordering is None else rebalance(instance, ordering, rng, late)
     if ordering is None:
         return None
     return descend(instance, anneal(instance, ordering, rng, budget.part(0.95), hot=HOT), budget)
@@ -361,8 +359,7 @@ def _draft(
     if routes and problem.flow is not None:
         c, sizes = problem.constraints, even_sizes(kept, problem.constraints.sides)
         ordering = route(problem.flow, np.random.default_rng(seed), budget)
-        side = np.repeat(np.arange(len(sizes)), sizes)
-        return Draft(ordering, sizes, fits=bool((np.bincount(side, c.weights[ordering]) <= room).all())), 0.0
+        return Draft(ordering, sizes, fits=fits_in(room, c.weights[ordering], sizes)), 0.0
     follows = problem.goal.follows
     if follows is None or not problem.on_line:
         return assign_draft(problem, kept, room, budget)
@@ -381,7 +378,6 @@ def _refine(
         return None
     rng = np.random.default_rng(seed)
     ordering = construct(instance, instance.spread(np.searchsorted(items, draft.ordering)), rng, first)
-    ordering = None if ordering is None else rebalance(instance, ordering, rng, first)
     if ordering is None or not np.isfinite(instance.value(ordering)):
         return None
     if problem.counts_worst:
@@ -453,10 +449,9 @@ def _tighten(problem: Problem, found: Found, bounds: Bounds, budget: Budget, flo
     return replace(bounds, total=max(bounds.total, line.total + flowing), worst=worst)
 
 
+# The bottleneck first: limits on the largest deviation are tried from below; under each, the sum.
+
 SPARE = 300_000.0  # units for a first ordering, and for a last polish, whatever is left
-
-
-TIE_SQUARES = 1e-7  # weight of squares beside the sum, to decide between orderings that tie
 
 
 def least_worst(problem: Instance, floor: float, seed: int, budget: Budget) -> tuple[Ints, Bounds] | None:
@@ -466,10 +461,16 @@ def least_worst(problem: Instance, floor: float, seed: int, budget: Budget) -> t
     proven, at, step = True, 0, 1
     while at < len(limits):
         limit = float(limits[at])
-        limited = _limit(problem, deviations <= limit)
+        allowed = deviations <= limit
+        starts = problem.starts & allowed[[run[0] for run in problem.parts.members]]
+        limited = replace(problem, cost=np.where(allowed, problem.cost, np.inf), starts=starts)
         found = _smallest_sum(limited, seed, budget)
         if found.ordering is not None:
-            return _polish(limited, found.ordering, budget), Bounds(found.bound, floor)
+            # among orderings with the same sum, one with smaller squares
+            scale = float(limited.cost[np.isfinite(limited.cost)].max(initial=0.0)) or 1.0
+            squared = replace(limited, cost=limited.cost + TIE * limited.cost**2 / scale)
+            ordering = descend(squared, found.ordering, budget.extend(max(0.0, SPARE - budget.left)))
+            return ordering, Bounds(found.bound, floor)
         proven &= found.impossible
         following = at + step
         if proven:  # what comes between is tried by the next round of smaller steps
@@ -478,12 +479,6 @@ def least_worst(problem: Instance, floor: float, seed: int, budget: Budget) -> t
             following = max(following, (at + len(limits)) // 2 + 1)
         at, step = (len(limits) - 1 if at < len(limits) - 1 < following else following), 2 * step
     return None
-
-
-def _limit(problem: Instance, allowed: Bools) -> Instance:
-    """The problem in which items stand only where it is allowed (N, N)."""
-    starts = problem.starts & allowed[[run[0] for run in problem.parts.members]]
-    return replace(problem, cost=np.where(allowed, problem.cost, np.inf), starts=starts)
 
 
 def _smallest_sum(problem: Instance, seed: int, budget: Budget) -> Programmed:
@@ -499,17 +494,9 @@ def _smallest_sum(problem: Instance, seed: int, budget: Budget) -> Programmed:
         return Programmed(None, np.inf, impossible=True)
     rng, late = np.random.default_rng(seed), budget.extend(max(0.0, SPARE - budget.left))
     ordering = construct(problem, wish, rng, late)
-    ordering = None if ordering is None else rebalance(problem, ordering, rng, late)
     if ordering is None or not np.isfinite(problem.value(ordering)):
         return Programmed(None, floor, impossible=False)
     if problem.value(ordering) > floor * (1 + 1e-9):
         ordering = anneal(problem, ordering, rng, budget.part(0.7))
         ordering = descend(problem, ordering, budget)
     return Programmed(ordering, floor + coupling_bound(problem, wish), impossible=False)
-
-
-def _polish(problem: Instance, ordering: Ints, budget: Budget) -> Ints:
-    """Among orderings with the same sum, one with smaller squares."""
-    scale = float(problem.cost[np.isfinite(problem.cost)].max(initial=0.0)) or 1.0
-    squared = replace(problem, cost=problem.cost + TIE_SQUARES * problem.cost**2 / scale)
-    return descend(squared, ordering, budget.extend(max(0.0, SPARE - budget.left)))

@@ -81,8 +81,10 @@ def arrange(
     conflicts.check(kept)
     if table is None and kept.positions_only and goal.follows is not None:
         plain = not kept.forbidden and goal.rows.shape[1] == 1
-        if plain or goal.n > MOST_UNITS:
-            return _by_position(goal, kept)
+        if plain or goal.n > MOST_UNITS:  # items are judged by their positions alone
+            fixed = {position % goal.n: item for position, item in kept.fixed.items()}
+            laid = fit(goal.rows, goal.follows, fixed=fixed, forbidden=kept.forbidden, ties="given")
+            return describe(goal, None, kept, laid.ordering, ())
     order = canonical_order(goal, table, kept)
     problem = Problem(goal, table, kept).take(order)
     if problem is None:
@@ -108,25 +110,6 @@ def _side_limit_that_works(kept: Constraints, seed: int) -> float | None:
         return None
     sizes = found[1] or (len(found[0]),)
     return float(np.bincount(np.repeat(np.arange(len(sizes)), sizes), kept.weights[found[0]]).max())
-
-
-def _by_position(goal: Goal, kept: Constraints) -> Arrangement:
-    """The exact fit, where items are judged by their positions alone."""
-    if goal.follows is None:
-        raise InputError("a goal given as a table has no template to fit")
-    fixed = {position % goal.n: item for position, item in kept.fixed.items()}
-    laid = fit(goal.rows, goal.follows, fixed=fixed, forbidden=kept.forbidden, ties="given")
-    return Arrangement(
-        laid.ordering,
-        np.empty(0, dtype=np.intp),
-        (),
-        laid.targets,
-        laid.deviations,
-        objective=float(laid.deviations.sum()),
-        bound=float(laid.deviations.sum()),
-        gap=0.0,
-        exact=True,
-    )
 
 
 def _as_flow(flow: ArrayLike | None, n: int) -> Floats | None:
@@ -169,7 +152,7 @@ def arrange_many(places: ArrayLike, flow: ArrayLike | None = None, *, seconds: f
     """The cheapest ordering of each of B collections of n items, as :func:`arrange` finds one.
 
     ``places``, ``flow``: (B, n, n), finite: each item at each position, and that of a column right after that of a row.
-    Without flow it is an assignment each. With flow it is exact wherever :func:`prove` is, always up to 18 items; others
+    Without flow it is an assignment each. With flow it is exact where :func:`prove` is, always up to 18 items; others
     are searched for, ``seconds`` each. Of orderings that cost the same any may come out; items that nothing tells apart
     keep their order.
 
