@@ -55,13 +55,10 @@ class Fit:
     def _repr_html_(self) -> str:
         name = self.template.name or "template"
         ordering = np.array2string(self.ordering, separator=", ", threshold=60)
-        curve = curve_svg(self.template.samples(81), label=f"the template {name}", dots=self._at_targets())
+        dots = self.targets if self.targets.ndim == 1 else None
+        curve = curve_svg(self.template.samples(81), label=f"the template {name}", dots=dots)
         told = f"largest deviation {self.worst:.3f}, mean {self.mean:.3f}; ordering {ordering}"
         return f"{caption_html(f'{len(self.ordering)} items along {name}')}{curve}<p>{escape(told)}</p>"
-
-    def _at_targets(self) -> Floats | None:
-        """What the template asks for at each position; None for an essence of several dimensions."""
-        return self.targets if self.targets.ndim == 1 else None
 
     @property
     def worst(self) -> float:

@@ -9,8 +9,7 @@ import numpy as np
 
 from fabula.core.collection import Collection
 from fabula.core.ordering import Ints
-from fabula.core.solver import arrange
-from fabula.core.solver.problem import Goal
+from fabula.core.solver.solve import Goal, arrange
 from fabula.errors import InputError
 from fabula.evaluation.information import Information, makers, mutual_information, summarise_bits
 from fabula.media.registry import measure_if_held

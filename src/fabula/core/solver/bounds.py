@@ -14,20 +14,11 @@ from numpy.typing import DTypeLike
 
 from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
+from fabula.core.solver import line
 from fabula.core.solver.constraints import Constraints
 from fabula.core.solver.domains import side_sizes
 from fabula.core.solver.instance import Instance
-from fabula.core.solver.line import (
-    Pool,
-    Ranks,
-    even_sizes,
-    judge_sizes,
-    pool_of,
-    ranks_between,
-    ranks_of,
-    smallest_sum,
-    smallest_worst,
-)
+from fabula.core.solver.line import Pool, Ranks
 from fabula.core.solver.problem import Bounds, Budget, Goal, Problem
 from fabula.core.solver.routes import link_bound, tree_bound
 from fabula.core.template import Template, replace_values
@@ -77,7 +68,7 @@ def worth_bound(
     ``values``: (n - p,), sorted: all but the p pinned items. ``sizes``: what a side can have. ``runs``: values of runs.
     """
     kept = len(values) + len(pinned.values)
-    even = np.concatenate([template.samples(size) for size in even_sizes(kept, sides)])
+    even = np.concatenate([template.samples(size) for size in line.even_sizes(kept, sides)])
     for target in pinned.targets:
         even = np.delete(even, int(np.abs(even - target).argmin()))
     worth = (_for_distances if power == 1 else _for_squares)(values, np.sort(even))
@@ -149,9 +140,10 @@ def _axis_bounds(task: Problem, goal: Goal, kept: int, room: float, worst: float
     sizes = side_sizes(c, kept, room)
     if goal.follows is None or not len(sizes):
         return Bounds(0.0, 0.0)
-    ranks = ranks_of(goal.follows, (kept,)) if c.sides == 1 else ranks_between(goal.follows, sizes, c.sides, kept)
+    follows = goal.follows
+    ranks = line.ranks_of(follows, (kept,)) if c.sides == 1 else line.ranks_between(follows, sizes, c.sides, kept)
     if kept < c.n:
-        pool, _ = pool_of(goal, c, room, power)
+        pool, _ = line.pool_of(goal, c, room, power)
         return _choice_bounds(pool, ranks, worst if task.counts_worst else None, budget)
     values = np.sort(goal.rows[:, 0])
     least, total = float(ranks.away(values).max()), float((ranks.away(values) ** power).sum())
@@ -163,7 +155,7 @@ def _axis_bounds(task: Problem, goal: Goal, kept: int, room: float, worst: float
         rest = np.sort(goal.rows[free, 0])
         total = max(total, worth_bound(goal.follows, rest, spans, c.sides, pinned, power, runs))
     if c.sides == 2:
-        judged, complete = judge_sizes(goal.follows, values, sizes, c.sides, power, budget)
+        judged, complete = line.judge_sizes(goal.follows, values, sizes, c.sides, power, budget)
         if complete and judged:
             least = max(least, judged[0][0])
             total = max(total, min((one[1] for one in judged if one[0] <= worst * (1 + 1e-12)), default=0.0))
@@ -192,11 +184,11 @@ def find_pinned(goal: Goal, follows: Template, constraints: Constraints, *, alon
 def _choice_bounds(pool: Pool, ranks: Ranks, worst: float | None, budget: Budget) -> Bounds:
     """The same where items are left out; without ``worst`` the largest deviation does not count."""
     if worst is None:
-        return Bounds(max(0.0, smallest_sum(pool, ranks, np.inf, budget)[0]), 0.0)
+        return Bounds(max(0.0, line.smallest_sum(pool, ranks, np.inf, budget)[0]), 0.0)
     least = float(ranks.nearest(pool.values).max())  # every rank is taken
-    least = max(least, smallest_worst(pool, ranks, budget.part(0.6))[0])
+    least = max(least, line.smallest_worst(pool, ranks, budget.part(0.6))[0])
     most = max(worst, least) * (1 + 1e-9)
-    return Bounds(max(0.0, smallest_sum(pool, ranks, most, budget)[0]), least)
+    return Bounds(max(0.0, line.smallest_sum(pool, ranks, most, budget)[0]), least)
 
 
 def table_floor(task: Problem, kept: int, room: float, budget: Budget) -> float:

@@ -155,13 +155,7 @@ def side_room(constraints: Constraints) -> float:
 
 
 def side_sizes(constraints: Constraints, kept: int, room: float) -> range:
-    """How many items a side can have when so many are kept, by the lengths alone.
-
-    Examples
-    --------
-    >>> side_sizes(Constraints(6, sides=2), 6, 4.0)
-    range(2, 5)
-    """
+    """How many items a side can have when so many are kept, by the lengths alone."""
     lengths, sides = np.sort(constraints.weights), constraints.sides
     most, least = int(np.searchsorted(np.cumsum(lengths), room, side="right")), 1
     rest = float(lengths.sum()) - (sides - 1) * room  # what the other sides cannot hold

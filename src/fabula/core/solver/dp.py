@@ -139,13 +139,7 @@ class Subsets:
 
 
 def subset_sums(values: Iterable[float]) -> Floats:
-    """The sum of each subset of some values, shape (2^u,).
-
-    Examples
-    --------
-    >>> subset_sums([1, 5])
-    array([0., 1., 5., 6.])
-    """
+    """The sum of each subset of some values, shape (2^u,)."""
     out = np.zeros(1)
     for value in values:
         out = np.concatenate([out, out + value])
@@ -259,8 +253,17 @@ def _extend(side: Side, first: Longs, second: Longs | None, sets: Longs) -> None
         possible = (sets & ((1 << unit) | side.subsets.needs[unit]) == 0) & (position >= 0)
         possible &= side.cost[unit, np.maximum(position, 0)] < NEVER
         if possible.any():
+            at, after = position[possible], sets[possible] | (1 << unit)
             total, tie = _behind(side, here[..., possible], None if minor is None else minor[..., possible], unit)
-            _place(side, first, second, sets[possible] | (1 << unit), unit, position[possible], total, tie)
+            total = cap(side.criterion.join(total, side.cost[unit, at]))
+            if tie is not None and side.minor is not None:
+                tie = tie + side.minor[unit, at]
+            if side.link is None:
+                keep_better((first, second), after, total, tie)
+                continue
+            first[unit, after] = total
+            if second is not None and tie is not None:
+                second[unit, after] = tie
 
 
 def _extend_at_once(side: Side, first: Longs, sets: Longs) -> None:
@@ -289,28 +292,6 @@ def _behind(side: Side, first: Longs, second: Longs | None, unit: int) -> Number
     if second is None:
         return best, None
     return best, np.where(totals == best, second, NEVER).min(axis=0)
-
-
-def _place(
-    side: Side,
-    first: Longs,
-    second: Longs | None,
-    after: Longs,
-    unit: int,
-    position: Longs,
-    total: Longs,
-    minor: Longs | None,
-) -> None:
-    """Write down what it costs to have a unit at a position before subsets; ``after`` are those with it."""
-    total = cap(side.criterion.join(total, side.cost[unit, position]))
-    if minor is not None and side.minor is not None:
-        minor = minor + side.minor[unit, position]
-    if side.link is not None:
-        first[unit, after] = total
-        if second is not None and minor is not None:
-            second[unit, after] = minor
-        return
-    keep_better((first, second), after, total, minor)
 
 
 def keep_better(kept: Numbers, sets: Longs, total: Longs, minor: Longs | None) -> None:

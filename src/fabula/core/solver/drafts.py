@@ -10,19 +10,11 @@ import numpy as np
 from fabula.core.essence import Floats
 from fabula.core.matching import assign_least, match_sorted
 from fabula.core.ordering import Ints
+from fabula.core.solver import line
 from fabula.core.solver.constraints import SLACK
 from fabula.core.solver.domains import side_sizes
 from fabula.core.solver.instance import rebalance_ranks
-from fabula.core.solver.line import (
-    Sizes,
-    even_sizes,
-    judge_sizes,
-    lay_out,
-    pool_of,
-    ranks_of,
-    smallest_sum,
-    smallest_worst,
-)
+from fabula.core.solver.line import Sizes
 from fabula.core.solver.problem import Budget, Goal, Problem
 from fabula.core.template import Template
 
@@ -79,12 +71,12 @@ def line_draft(task: Problem, template: Template, kept: int, room: float, budget
     """The best draft in the time, wishes and flow aside; None where no sizes of sides are possible."""
     c, power = task.constraints, 1 if task.counts_worst else 2
     allowed = side_sizes(c, kept, room)
-    even = even_sizes(kept, c.sides)
+    even = line.even_sizes(kept, c.sides)
     if not len(allowed) or (c.sides > 1 and not all(size in allowed for size in even)):
         return None
     items = _choose(task, template, even, room, budget)
     values = task.goal.rows[items, 0]
-    judged, _ = judge_sizes(template, values, allowed, c.sides, power, budget.part(0.4))
+    judged, _ = line.judge_sizes(template, values, allowed, c.sides, power, budget.part(0.4))
     if not task.sorts:  # even sides leave more room for what comes
         near = [one for one in judged if one[0] <= judged[0][0] * NEAR and one[1] <= judged[0][1] * NEAR]
         judged = sorted(near, key=lambda one: max(one[2]) - min(one[2]))
@@ -100,7 +92,7 @@ def line_draft(task: Problem, template: Template, kept: int, room: float, budget
     if best is not None:
         return best[1]
     dealt = deal_draft(task, items, room)
-    return dealt if dealt.fits else Draft(lay_out(template, judged[0][2], values, items), judged[0][2], fits=False)
+    return dealt if dealt.fits else Draft(line.lay_out(template, judged[0][2], values, items), judged[0][2], fits=False)
 
 
 def deal_draft(task: Problem, items: Ints, room: float) -> Draft:
@@ -119,13 +111,13 @@ def deal_draft(task: Problem, items: Ints, room: float) -> Draft:
 def _choose(task: Problem, template: Template, sizes: Sizes, room: float, budget: Budget) -> Ints:
     """The items kept, by value: those that fit best on sides of given sizes, within the limit."""
     kept, power = sum(sizes), 1 if task.counts_worst else 2
-    pool, order = pool_of(task.goal, task.constraints, room, power)
+    pool, order = line.pool_of(task.goal, task.constraints, room, power)
     if kept == task.constraints.n:
         return order
-    ranks, most = ranks_of(template, sizes), np.inf
+    ranks, most = line.ranks_of(template, sizes), np.inf
     if task.counts_worst:
-        most = smallest_worst(pool, ranks, budget.part(0.3))[1]
-    items = smallest_sum(pool, ranks, most, budget.part(0.3))[1]
+        most = line.smallest_worst(pool, ranks, budget.part(0.3))[1]
+    items = line.smallest_sum(pool, ranks, most, budget.part(0.3))[1]
     if items is None:
         free = np.argsort(np.where(pool.must, -1.0, pool.lengths), kind="stable")
         items = np.sort(free[:kept])
@@ -153,7 +145,7 @@ def _share_out(
 def assign_draft(task: Problem, kept: int, room: float, budget: Budget) -> tuple[Draft, float] | None:
     """A draft on even sides, and a bound of its sum that holds for these sizes; None where they cannot be."""
     c = task.constraints
-    allowed, sizes = side_sizes(c, kept, room), even_sizes(kept, c.sides)
+    allowed, sizes = side_sizes(c, kept, room), line.even_sizes(kept, c.sides)
     if not len(allowed) or (c.sides > 1 and not all(size in allowed for size in sizes)):
         return None
     cost = task.costs(sizes)  # (n, kept)

@@ -30,7 +30,8 @@ def trace_sides(found: Filled) -> tuple[Ints, tuple[int, ...]]:
         return np.array([item for unit in trace(found.alone) for item in members[unit]], dtype=np.intp), ()
     first, second = found.joined[-1]
     final = planned.final
-    left = int(_least(subsets, final, first[final], None if second is None else second[final]))
+    keys = [subsets.item_masks[final], *([] if second is None else [second[final]]), first[final]]
+    left = int(final[np.lexsort(keys)[0]])  # of those with the smallest numbers, the first by its items
     pieces: list[list[int]] = []
     for number in range(planned.constraints.sides - 1, -1, -1):
         begun, part = (0, left) if number == 0 else _last_side(found, number, left)
@@ -39,12 +40,6 @@ def trace_sides(found: Filled) -> tuple[Ints, tuple[int, ...]]:
     pieces.reverse()
     sizes = tuple(map(len, pieces))
     return np.concatenate(pieces).astype(np.intp), sizes if len(sizes) > 1 else ()
-
-
-def _least(subsets: Subsets, sets: Longs, first: Longs, second: Longs | None) -> int:
-    """Of the subsets with the smallest numbers, the first by its items."""
-    keys = [subsets.item_masks[sets], first] if second is None else [subsets.item_masks[sets], second, first]
-    return int(sets[np.lexsort(keys)[0]])
 
 
 def _last_side(found: Filled, number: int, left: int) -> tuple[int, int]:

@@ -200,11 +200,9 @@ def layouts(
         candidate = _candidate(instance, counts_worst=problem.counts_worst)
         if candidate is not None:
             found.append(candidate)
-    return Layouts(
-        sorted(found, key=lambda one: (one.worst, one.total)) if problem.counts_worst else found,
-        complete,
-        alike == np.inf,
-    )
+    if problem.counts_worst:
+        found.sort(key=lambda one: (one.worst, one.total))
+    return Layouts(found, complete, alike == np.inf)
 
 
 def _candidate(instance: Instance, *, counts_worst: bool) -> Candidate | None:
@@ -236,12 +234,11 @@ def run_worst(problem: Instance) -> Floats:
 
 def _compositions(constraints: Constraints, kept: int, room: float) -> Iterator[tuple[int, ...]]:
     """Sizes of sides that add up to the items kept, the most even first."""
+    sizes, mean = side_sizes(constraints, kept, room), kept / constraints.sides
     if constraints.sides == 1:
-        if side_sizes(constraints, kept, room) or not np.isfinite(room):
+        if sizes or not np.isfinite(room):
             yield (kept,)
         return
-    sizes = side_sizes(constraints, kept, room)
-    mean = kept / constraints.sides
     partial: list[tuple[int, ...]] = [()]
     for side in range(constraints.sides - 1):
         behind = constraints.sides - side - 1

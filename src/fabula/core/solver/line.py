@@ -93,13 +93,7 @@ Judged = tuple[float, float, Sizes]  # the largest deviation, the sum, the sizes
 
 
 def even_sizes(kept: int, sides: int) -> Sizes:
-    """Sizes that differ by one at most.
-
-    Examples
-    --------
-    >>> even_sizes(7, 3)
-    (3, 2, 2)
-    """
+    """Sizes that differ by one at most."""
     return tuple(kept // sides + (side < kept % sides) for side in range(sides))
 
 

@@ -242,46 +242,6 @@ class Arrangement:
         return None if self.deviations is None else float(self.deviations.mean())
 
 
-def describe(
-    goal: Goal,
-    flow: Floats | None,
-    constraints: Constraints,
-    ordering: Ints,
-    sides: tuple[int, ...],
-    bounds: Bounds | None = None,
-) -> Arrangement:
-    """An arrangement with everything that is told of it; without bounds, it is the best."""
-    sizes = sides or (len(ordering),)
-    side = np.repeat(np.arange(len(sizes)), sizes)
-    targets = deviations = None
-    if goal.follows is not None:
-        targets = np.concatenate([goal.targets(size) for size in sizes])
-        costs = deviations = distances(goal.rows[ordering], targets.reshape(len(ordering), -1))
-    elif goal.nothing:
-        costs = np.zeros(len(ordering))
-    else:
-        costs = goal.along(sizes)[ordering, np.arange(len(ordering))]
-    violations = 0 if constraints.apart is None else count_alike(constraints.apart[ordering], side)
-    at, flowing = float((costs if flow is None or deviations is None else costs**2).sum()), 0.0
-    if flow is not None:
-        flowing = float((flow[ordering[:-1], ordering[1:]] * (side[1:] == side[:-1])).sum())
-    objective = at + flowing
-    bound, gap = objective, 0.0
-    if bounds is not None:
-        bound = min(bounds.total, objective)
-        gap = _relative(objective - bound, abs(at) + abs(flowing))
-        gap = max(gap, _relative(violations - bounds.violations, violations))
-        if bounds.worst is not None and deviations is not None:
-            gap = max(gap, _relative(float(deviations.max()) - bounds.worst, float(deviations.max())))
-    left_out = np.setdiff1d(np.arange(goal.n), ordering)
-    return Arrangement(ordering, left_out, sides, targets, deviations, objective, bound, gap, gap == 0.0, violations)
-
-
-def _relative(gap: float, scale: float) -> float:
-    """A gap as a part; 0 where it is but rounding."""
-    return 0.0 if gap <= 1e-9 * max(scale, 1e-300) else min(1.0, gap / scale) if scale else 1.0
-
-
 @dataclass(frozen=True, eq=False)
 class Problem:
     """What is minimised: a goal, and the cost of neighbours (n, n) or None, under constraints."""
@@ -312,7 +272,7 @@ class Problem:
 
     def key(self, items: Ints, sizes: tuple[int, ...]) -> tuple[float, ...]:
         """The criteria of an ordering, the first first."""
-        found = describe(self.goal, self.flow, self.constraints, items, sizes)
+        found = describe(self, items, sizes)
         return (float(found.violations), *((found.worst or 0.0,) if self.counts_worst else ()), found.objective)
 
     def take(self, items: Ints) -> Problem | None:
@@ -322,13 +282,48 @@ class Problem:
         return None if constraints is None else Problem(self.goal.take(items), flow, constraints)
 
 
-def canonical_order(goal: Goal, flow: Floats | None, constraints: Constraints) -> Ints:
+def describe(problem: Problem, ordering: Ints, sides: tuple[int, ...], bounds: Bounds | None = None) -> Arrangement:
+    """An arrangement with everything that is told of it; without bounds, it is the best."""
+    goal, flow, labels = problem.goal, problem.flow, problem.constraints.apart
+    sizes = sides or (len(ordering),)
+    side = np.repeat(np.arange(len(sizes)), sizes)
+    targets = deviations = None
+    if goal.follows is not None:
+        targets = np.concatenate([goal.targets(size) for size in sizes])
+        costs = deviations = distances(goal.rows[ordering], targets.reshape(len(ordering), -1))
+    elif goal.nothing:
+        costs = np.zeros(len(ordering))
+    else:
+        costs = goal.along(sizes)[ordering, np.arange(len(ordering))]
+    violations = 0 if labels is None else count_alike(labels[ordering], side)
+    at, flowing = float((costs if flow is None or deviations is None else costs**2).sum()), 0.0
+    if flow is not None:
+        flowing = float((flow[ordering[:-1], ordering[1:]] * (side[1:] == side[:-1])).sum())
+    objective = at + flowing
+    bound, gap = objective, 0.0
+    if bounds is not None:
+        bound = min(bounds.total, objective)
+        gap = _relative(objective - bound, abs(at) + abs(flowing))
+        gap = max(gap, _relative(violations - bounds.violations, violations))
+        if bounds.worst is not None and deviations is not None:
+            gap = max(gap, _relative(float(deviations.max()) - bounds.worst, float(deviations.max())))
+    left_out = np.setdiff1d(np.arange(goal.n), ordering)
+    return Arrangement(ordering, left_out, sides, targets, deviations, objective, bound, gap, gap == 0.0, violations)
+
+
+def _relative(gap: float, scale: float) -> float:
+    """A gap as a part; 0 where it is but rounding."""
+    return 0.0 if gap <= 1e-9 * max(scale, 1e-300) else min(1.0, gap / scale) if scale else 1.0
+
+
+def canonical_order(problem: Problem) -> Ints:
     """The items by value, or by cost; then by flow; then by length; as they are listed where nothing tells them apart.
 
     It decides between orderings that tie in every criterion, so that the order in which items are listed has no say.
     What the constraints ask for has no part in it, or a wish that already holds could change the result; lengths have
     one only where they decide something anyway.
     """
+    goal, flow, constraints = problem.goal, problem.flow, problem.constraints
     known = np.zeros((goal.n, 0)) if goal.nothing else goal.costs(goal.n) if goal.follows is None else goal.rows
     keys = list((known + 0.0).T)
     if flow is not None and goal.n > MOST_SORTED:

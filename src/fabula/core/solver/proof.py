@@ -131,7 +131,8 @@ class Ways(NamedTuple):
 
     def take(self, rows: Ints) -> Ways:
         """Some of the ways."""
-        return Ways(*(column[rows] for column in self))
+        problem, items, last, cost, owed, before = self
+        return Ways(problem[rows], items[rows], last[rows], cost[rows], owed[rows], before[rows])
 
 
 def set_labels(costs: Costs, bounds: Relaxation, ways: Sequence[int]) -> tuple[Ints, NDArray[np.bool_]]:

@@ -413,20 +413,19 @@ def _bound_draft(
     standing = floor if len(sizes) == 1 else -np.inf
     if problem.goal.follows is None:
         standing = 0.0 if problem.goal.nothing else max(standing, table_floor(problem, kept, room, budget))
-    flowing = 0.0
-    if problem.flow is not None:
-        some, reached = budget.part(1.0 if routes else 0.5), _flow_along(problem, found)
-        flowing = flow_floor(problem.flow, problem.constraints, kept, reached, some, symmetric=routes)
+    flowing = _flow_floor(problem, found, budget.part(1.0 if routes else 0.5), symmetric=routes)
     bounds = Bounds(standing + flowing, least if problem.counts_worst else None)
     return replace(found, bounds=_tighten(problem, found, bounds, budget, flowing))
 
 
-def _flow_along(problem: Problem, found: Found) -> float:
-    """What neighbours cost in an ordering."""
-    if problem.flow is None:
+def _flow_floor(problem: Problem, found: Found, budget: Budget, *, symmetric: bool = False) -> float:
+    """What neighbours cost at least; ``symmetric`` where they cost the same either way."""
+    flow = problem.flow
+    if flow is None:
         return 0.0
     parts = np.split(found.ordering, np.cumsum(found.sizes)[:-1])
-    return sum(float(problem.flow[part[:-1], part[1:]].sum(dtype=np.float64)) for part in parts)
+    reached = sum(float(flow[part[:-1], part[1:]].sum(dtype=np.float64)) for part in parts)
+    return flow_floor(flow, problem.constraints, len(found.ordering), reached, budget, symmetric=symmetric)
 
 
 def _at_least(budget: Budget) -> Budget:
@@ -439,11 +438,7 @@ def _tighten(problem: Problem, found: Found, bounds: Bounds, budget: Budget, flo
     if problem.goal.follows is None:
         return bounds
     kept, budget = len(found.ordering), _at_least(budget)
-    if flowing is None:
-        flowing = 0.0
-        if problem.flow is not None:
-            reached = _flow_along(problem, found)
-            flowing = flow_floor(problem.flow, problem.constraints, kept, reached, budget)
+    flowing = _flow_floor(problem, found, budget) if flowing is None else flowing
     line = line_bounds(problem, kept, found.room, found.key[1] if problem.counts_worst else np.inf, budget)
     worst = max(bounds.worst or 0.0, line.worst or 0.0) if problem.counts_worst else None
     return replace(bounds, total=max(bounds.total, line.total + flowing), worst=worst)

@@ -20,6 +20,8 @@ from fabula.core.solver.proof import assign, prove
 from fabula.core.solver.search import search
 from fabula.errors import InputError
 
+__all__ = ["ArrangedMany", "Arrangement", "Constraints", "Goal", "arrange", "arrange_many", "cost_of"]
+
 
 def arrange(
     goal: Goal,
@@ -79,26 +81,27 @@ def arrange(
         raise InputError(f"the constraints are for {kept.n} items; got {goal.n}")
     table = _as_flow(flow, goal.n)
     conflicts.check(kept)
+    whole = Problem(goal, table, kept)
     if table is None and kept.positions_only and goal.follows is not None:
         plain = not kept.forbidden and goal.rows.shape[1] == 1
         if plain or goal.n > MOST_UNITS:  # items are judged by their positions alone
             fixed = {position % goal.n: item for position, item in kept.fixed.items()}
             laid = fit(goal.rows, goal.follows, fixed=fixed, forbidden=kept.forbidden, ties="given")
-            return describe(goal, None, kept, laid.ordering, ())
-    order = canonical_order(goal, table, kept)
-    problem = Problem(goal, table, kept).take(order)
+            return describe(whole, laid.ordering, ())
+    order = canonical_order(whole)
+    problem = whole.take(order)
     if problem is None:
         raise RuntimeError("constraints on all items hold in any order")
     if goal.n - sum(len(run) - 1 for run in kept.together) <= MOST_UNITS:
         exact = solve_exactly(problem)
         if exact is None:
             raise conflicts.unsolvable(kept)
-        return describe(goal, table, kept, order[exact[0]], exact[1])
+        return describe(whole, order[exact[0]], exact[1])
     found = search(problem, seed, seconds)
     if found is None:
         raise conflicts.not_found(kept, _side_limit_that_works(kept, seed))
     ordering, sides, bounds = found
-    return describe(goal, table, kept, order[ordering], sides, bounds)
+    return describe(whole, order[ordering], sides, bounds)
 
 
 def _side_limit_that_works(kept: Constraints, seed: int) -> float | None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from fabula.core.essence import Floats
-from fabula.core.solver import Arrangement, Constraints, Goal, arrange
+from fabula.core.solver.solve import Arrangement, Constraints, Goal, arrange
 from fabula.models.sets.posterior import Posterior
 
 NEIGHBOURS = 2.0  # what neighbours kept count for: with less, parts of one thing are torn apart

@@ -11,7 +11,7 @@ import numpy as np
 
 from fabula.core.essence import Floats
 from fabula.core.fit import Fit, lay
-from fabula.core.solver import Arrangement, Constraints, Goal, arrange
+from fabula.core.solver.solve import Arrangement, Constraints, Goal, arrange
 from fabula.core.template import Template, from_arc
 from fabula.errors import ConflictError, InputError
 from fabula.models.sets.agreement import MOST_EXPECTED, most_agreeing

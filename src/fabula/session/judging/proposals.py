@@ -11,9 +11,7 @@ from numpy.typing import ArrayLike
 from fabula.core.essence import Floats
 from fabula.core.fit import Fit, lay
 from fabula.core.ordering import Ints
-from fabula.core.solver import Arrangement, arrange
-from fabula.core.solver.constraints import Constraints
-from fabula.core.solver.problem import Goal
+from fabula.core.solver.solve import Arrangement, Constraints, Goal, arrange
 from fabula.core.template import Template
 from fabula.models.model import Model
 from fabula.models.sets.agreement import neighbour_agreement, position_agreement
