@@ -19,10 +19,9 @@ import numpy as np
 import fabula
 from benchmarks.timing import report
 from fabula.core.collection import Collection, Item
+from fabula.core.collections import Collections
 from fabula.core.essence import Floats
-from fabula.models.many.batch import Batch, batch_of
 from fabula.models.model import Model
-from fabula.models.sets.model import SetModel
 
 # How many of 16,227 real albums have 3, 4, ... 18 tracks.
 LENGTHS = (851, 1033, 820, 713, 732, 1016, 1108, 2200, 1721, 2291, 1131, 1006, 679, 456, 261, 209)
@@ -93,7 +92,7 @@ def item_products(model: Model, rows: int) -> float:
     return seconds(run, 3)
 
 
-def set_products(model: SetModel, rows: int, pairs: int) -> float:
+def set_products(model: Model, rows: int, pairs: int) -> float:
     """Seconds of the matrix products of a set model with its weights, some rows at a time, and nothing else."""
     t = model.tensors
     by_item = [name for name in t if name.endswith(".weight") and t[name].ndim == 2 and "pair" not in name]
@@ -126,36 +125,34 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=10_000)
     options = parser.parse_args()
     given = collections(options.table, options.count)
-    batch = batch_of(given)
-    sizes = np.diff(batch.offsets)
-    print(f"{len(given):,} collections, {batch.rows:,} items, {np.mean(sizes):.1f} each")
-    _items(given, batch)
-    _sets(given, batch, int((sizes**2).sum()))
+    many = Collections.of(given)
+    sizes = np.diff(many.offsets)
+    print(f"{len(given):,} collections, {len(many.features):,} items, {np.mean(sizes):.1f} each")
+    _items(given, many)
+    _sets(given, many, int((sizes**2).sum()))
     print(f"most memory: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB")
 
 
-def _items(given: list[Collection], batch: Batch) -> None:
+def _items(given: list[Collection], many: Collections) -> None:
     model = fabula.load_model("albums")
-    if not isinstance(model, Model) or not set(model.feature_names) <= set(batch.feature_names or ()):
+    if not set(model.feature_names) <= set(many.feature_names):
         return
-    ratio = seconds(lambda: model.encode_many(batch), 3) / item_products(model, batch.rows)
+    ratio = seconds(lambda: model.encode_many(many), 3) / item_products(model, len(many.features))
     report("albums: encoding beside its matrix products", ratio, 5)
-    compare("albums: order", lambda: model.order_many(batch), lambda c: model.order(c, 1), given)
+    compare("albums: order", lambda: model.order_many(many), lambda c: model.order(c, 1), given)
 
 
-def _sets(given: list[Collection], batch: Batch, pairs: int) -> None:
+def _sets(given: list[Collection], many: Collections, pairs: int) -> None:
     model = fabula.load_model("music")
-    if not isinstance(model, SetModel):
-        return
-    untitled = Batch(batch.picked(model.feature_names), batch.offsets)
-    products = set_products(model, batch.rows, pairs)
-    for what, each in (("features", untitled), ("features and titles", batch)):
+    untitled = Collections(many.pick(model.feature_names), many.offsets, model.feature_names)
+    products = set_products(model, len(many.features), pairs)
+    for what, each in (("features", untitled), ("features and titles", many)):
         took = seconds(lambda each=each: model.encode_many(each))
         print(f"music, {what}: encode {took:.2f} s, {took / products:.1f} x its matrix products ({products:.2f} s)")
         for rule, target in (("arcs", 3.0), ("likeliest", 30.0), ("agreeing", 30.0)):
             took = seconds(lambda each=each, rule=rule: model.order_many(each, rule=rule)) * 10_000 / len(given)
             print(f"  order by {rule}: {took:.2f} s for 10,000 (target {target:g} s){'  MISSED' * (took > target)}")
-    compare("music: order, likeliest", lambda: model.order_many(batch), lambda c: model.order(c, 1), given)
+    compare("music: order, likeliest", lambda: model.order_many(many), lambda c: model.order(c, 1), given)
 
 
 if __name__ == "__main__":

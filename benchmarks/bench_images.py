@@ -24,8 +24,7 @@ from fabula.media.images.picture_files import open_picture
 from fabula.media.images.picture_measures import MEASURES, SIZE, SPEC, measure_picture
 from fabula.media.registry import find_medium
 from fabula.models.file import load_model
-from fabula.session.judging.judges import judge_of
-from fabula.session.judging.likelihood import Likelihood
+from fabula.session.propose import judge
 
 
 def synthesised(folder: Path, count: int, megapixels: float) -> list[str]:
@@ -66,7 +65,7 @@ def ordered_many(n: int) -> tuple[float, float | None]:
     series = Collection("many", [Item(str(i)) for i in range(n)], rows, names)
     medium = find_medium("images")
     begun = time.perf_counter()
-    likelihood = Likelihood(judge_of(load_model("pictures"), series, medium), series)
+    likelihood = judge(load_model("pictures"), series, medium)
     session = Session(Source(Path("many"), series, medium), np.zeros(n), (), None, likelihood, Asked())
     gap = session.order(alternatives=1).gap
     return time.perf_counter() - begun, gap

@@ -15,7 +15,6 @@ import numpy as np
 
 from fabula.evaluation.intervals import Interval, mean_interval
 from fabula.models.file import load_model
-from fabula.models.steps.model import StepModel
 from fabula.research.kinds import prepare
 from fabula.research.recipe import Recipe
 from fabula.training.config import StepRecipe
@@ -63,7 +62,7 @@ def main() -> None:
     parser.add_argument("--model", default="prose", help="whose measures are taken")
     asked = parser.parse_args()
     model = load_model(asked.model)
-    if not isinstance(model, StepModel):
+    if "pairs" not in model.reads:
         parser.error("the model must be a step model, as prose is")
     changes = {"features": model.feature_names, "logged": model.logged}
     steps = prepare(Recipe(asked.table, kind="steps", changes=changes)).trainable

@@ -20,8 +20,9 @@ import numpy as np
 from benchmarks.recover_texts import books, windows
 from fabula.core.collection import Collection, Item
 from fabula.media.registry import measure_if_held
+from fabula.models.encoders.measures import as_measures
 from fabula.models.file import load_model
-from fabula.models.steps.model import StepModel
+from fabula.models.model import Model
 from fabula.training.steps import LONGEST, Example, Weights, bits_of
 
 FEWEST = 6
@@ -38,7 +39,7 @@ class Measured:
     example: Example
 
 
-def look(rows: Sequence[dict[str, Any]], model: StepModel, sizes: Sequence[int], first: int) -> Iterator[Measured]:
+def look(rows: Sequence[dict[str, Any]], model: Model, sizes: Sequence[int], first: int) -> Iterator[Measured]:
     """A book whole, where it is not too long, and its windows of each size."""
     texts = [row["text"][: first or None] for row in rows]
     items = [Item(str(k), details={"text": text}) for k, text in enumerate(texts)]
@@ -52,13 +53,18 @@ def look(rows: Sequence[dict[str, Any]], model: StepModel, sizes: Sequence[int],
         evidence, part = seen(span), collection.only(list(span))
         if not evidence.pairs:
             return
-        tables = np.stack([evidence.pairs[name] for name in model.pair_names])
-        yield Measured(size, rows[0]["lang"], Example(model.standing_of(part, evidence), tables, rows[0]["author"]))
+        encoder = as_measures(model.encoder)
+        tables = np.stack([evidence.pairs[name] for name in encoder.pair_names])
+        yield Measured(
+            size,
+            rows[0]["lang"],
+            Example(encoder.measure(part, evidence), tables, rows[0]["author"]),
+        )
 
 
-def weights_of(model: StepModel, part: str) -> Weights:
+def weights_of(model: Model, part: str) -> Weights:
     """The weights of a model, or of one half of it."""
-    arcs, reach = model.tensors["arcs"], model.tensors["reach"]
+    arcs, reach = model.tensors["arcs.template"].T, model.tensors["reach.weights"]
     return Weights(arcs * (part != "pairs"), reach * (part != "arcs"))
 
 
@@ -103,7 +109,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, help="write what is printed as JSON")
     asked = parser.parse_args()
     model = load_model(asked.model)
-    if not isinstance(model, StepModel):
+    if "pairs" not in model.reads:
         parser.error("the model must be a step model, as prose is")
     rows = [book for book in books(asked.table, asked.split) if len(book) >= FEWEST]
     rows = [book for book in rows if asked.language in (None, book[0]["lang"])]

@@ -22,14 +22,14 @@ from benchmarks.simple_orders import simple_orders
 from fabula.core.collection import Collection, Item
 from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
+from fabula.core.posterior import posterior
 from fabula.evaluation.intervals import mean_interval
 from fabula.evaluation.metrics import METRICS
 from fabula.media.extraction import Measuring
 from fabula.media.registry import measure_if_held
 from fabula.media.text.heads import without_common_heads
 from fabula.models.file import load_model
-from fabula.models.steps.model import StepModel
-from fabula.models.steps.posterior import Posterior
+from fabula.models.model import Model
 from fabula.research.proposals import looked_at
 from fabula.session.session import Asked, source_session
 from fabula.sources.source import Source
@@ -100,16 +100,16 @@ def against(ours: Sequence[Ints], others: Sequence[Ints], authors: Sequence[str]
     return found
 
 
-def other_orders(part: Part, model: StepModel, number: int) -> dict[str, Ints]:
+def other_orders(part: Part, model: Model, number: int) -> dict[str, Ints]:
     """What simple ways, and other ways to read the orders that the model draws, make of the same shuffled parts."""
     mixed, shown = shuffled(part, number)
     collection, _ = measure_if_held(shown)
-    posterior = Posterior(model, collection, looked_at(model, collection))
+    energy = model.energy(collection, evidence=looked_at(model, collection))
     found = {}
-    if posterior.consensus is not None:
-        drawn = posterior.consensus.drawn
-        found["mean position of the orders drawn"] = np.argsort(posterior.consensus.mean, kind="stable")
-        found["the likeliest of the orders drawn"] = drawn[np.argmax(posterior.scores.of(drawn))]
+    if not energy.solvable:
+        expected = posterior(energy)
+        found["mean position of the orders drawn"] = np.argsort(expected.places, kind="stable")
+        found["the likeliest of the orders drawn"] = expected.drawn[np.argmax(energy.score(expected.drawn))]
     texts = without_common_heads([part[i]["text"] for i in mixed])
     found |= simple_orders(texts, np.random.default_rng((number, len(part))))
     return {name: mixed[order] for name, order in found.items()}

@@ -11,10 +11,10 @@ import torch
 from numpy.typing import NDArray
 
 from fabula.core.collection import Collection
-from fabula.models.sets.pairs import TITLE_PAIRS
-from fabula.models.sets.posterior import posterior
-from fabula.models.sets.sampling import likely_orderings
-from fabula.models.sets.titles import words_of
+from fabula.core.energy import Energy
+from fabula.core.posterior import posterior
+from fabula.core.sampling import likely_orderings
+from fabula.models.titles import TITLE_PAIRS, words_of
 from fabula.training.data import ItemPool
 from fabula.training.nets.set_net import SetBatch
 from fabula.training.sets import Tables, collection_bits, only
@@ -86,9 +86,10 @@ def proposals(tables: Tables, data: ItemPool, seen: Fingerprints, seed: int = 0)
         for n, part in data.parts(128):
             both = tables(only(SetBatch(**data.whole(part, n)), seen.features, titles=seen.titles))
             positions, flow = (table.double().cpu().numpy() for table in both)
-            likely = likely_orderings(positions, flow, rng)
+            energy = Energy(positions, flow)
+            likely = likely_orderings([energy[row] for row in range(len(part))], rng)
             for row, number in enumerate(part.tolist()):
-                mean = posterior(positions[row], flow[row]).positions @ np.arange(n)
+                mean = posterior(energy[row]).places
                 found["likeliest"][number], found["expected"][number] = likely[row], mean.argsort()
     return found
 

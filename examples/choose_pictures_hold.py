@@ -19,7 +19,6 @@ import train_pictures_model as pictures
 
 from fabula.core.essence import Floats
 from fabula.models.file import load_model
-from fabula.models.steps.model import StepModel
 from fabula.training.steps import RIDGE, Example, bits_of, learn_neighbours, neighbour_scores
 
 HOLDS = (0.0, 16.0, 64.0, 256.0, 1000.0)
@@ -35,9 +34,9 @@ def bits(examples: list[Example], weights: Floats) -> float:
 def main() -> None:
     """Print bits by number of series and by hold."""
     model = load_model("pictures")
-    if not isinstance(model, StepModel):
+    if "pairs" not in model.reads:
         raise SystemExit("the model pictures is no step model")
-    known = model.tensors["reach"][:, 0]
+    known = model.tensors["reach.weights"][:, 0]
     series = pictures.read_series(Path(sys.argv[1]), ("picture_book",), "train")
     examples = [pictures.example(one) for one in series]
     rng = np.random.default_rng(0)

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 import train_music_model as recipe
 
-from fabula.models.sets.file import load_set_model, save_set_model
-from fabula.models.sets.model import SetModel
+from fabula.models.file import load_model, save_model
+from fabula.models.model import Model
 
 SOURCES = {"albums": "streaming, mostly Argentine", "albums-more": "streaming, charting artists",
            "titles": "people's libraries, titles and lengths"}  # fmt: skip
@@ -64,7 +64,7 @@ def trained_on(folder: Path, fingerprint: str) -> dict[str, str]:
     return {"all": f"{len(train):,} ({len(train) - other:,} usual, {other:,} unusual)", **told}
 
 
-def described(model: SetModel, report: dict[str, Any], folder: Path) -> SetModel:
+def described(model: Model, report: dict[str, Any], folder: Path) -> Model:
     """The model with its card written anew."""
     seeds = model.training["seeds"]
     before = model.card["bits on validation"]["albums"]["all inputs"]
@@ -84,7 +84,7 @@ def described(model: SetModel, report: dict[str, Any], folder: Path) -> SetModel
         "bits on validation": figures(report["validation"]),
         "controls": controls,
     }
-    return SetModel(model.spec, model.tensors, model.vocabulary, training=model.training, card=card)
+    return Model(model.config, model.tensors, model.encoder.vocabulary, training=model.training, card=card)
 
 
 def main() -> None:
@@ -94,9 +94,9 @@ def main() -> None:
     parser.add_argument("report", type=Path)
     parser.add_argument("folder", type=Path)
     options = parser.parse_args()
-    model = load_set_model(options.model)
-    save_set_model(options.model, described(model, json.loads(options.report.read_text()), options.folder))
-    again = load_set_model(options.model)
+    model = load_model(options.model)
+    save_model(options.model, described(model, json.loads(options.report.read_text()), options.folder))
+    again = load_model(options.model)
     if not all(np.array_equal(tensor, again.tensors[name]) for name, tensor in model.tensors.items()):
         raise SystemExit(f"{options.model}: the weights have changed")
 

@@ -20,16 +20,14 @@ import train_music_transformer as transformer
 
 import fabula
 from fabula.core.collection import Collection
-from fabula.evaluation.controls import keep_only
+from fabula.core.energy import Energy
+from fabula.core.posterior import posterior
+from fabula.evaluation.controls import known_only
 from fabula.evaluation.metrics import METRICS
 from fabula.evaluation.significance import compare_scores
-from fabula.models.sets.agreement import most_agreeing
-from fabula.models.sets.model import SetModel
-from fabula.models.sets.pairs import TITLE_PAIRS
-from fabula.models.sets.posterior import posterior
-from fabula.models.sets.proposing import likeliest
-from fabula.models.sets.tables import Tables
-from fabula.models.sets.titles import words_of
+from fabula.models.model import Model
+from fabula.models.order import likeliest, most_agreeing
+from fabula.models.titles import TITLE_PAIRS, words_of
 
 FOLDER = ("duration_ms", "loudness")
 CASES = {
@@ -47,10 +45,10 @@ Orders = list[np.ndarray]
 def seen(albums: Sequence[Collection], case: str) -> list[Collection]:
     """The albums of which only some things are known."""
     features, titles = CASES[case]
-    return keep_only(albums, features, titles=titles)
+    return known_only(albums, features, titles=titles)
 
 
-def bits(music: SetModel, albums: Sequence[Collection]) -> dict[str, Any]:
+def bits(music: Model, albums: Sequence[Collection]) -> dict[str, Any]:
     """Bits by what is known, and by scorer."""
     found = {}
     for case in CASES:
@@ -73,17 +71,17 @@ def several(albums: Sequence[Collection], order: Callable[[list[Collection]], di
     return {way: [mix[o] for mix, o in zip(mixed, orders, strict=True)] for way, orders in found.items()}
 
 
-def by_music(music: SetModel, name: str) -> Callable[[list[Collection]], dict[str, Orders]]:
+def by_music(music: Model, name: str) -> Callable[[list[Collection]], dict[str, Orders]]:
     """What is proposed, expected to agree best; the likeliest; and items sorted by their expected positions."""
 
     def order(albums: list[Collection]) -> dict[str, Orders]:
         found: dict[str, Orders] = {f"{name}, {way}": [] for way in ("proposed", "likeliest", "expected position")}
         for positions, flow in music.tables_all(albums):
-            expected = posterior(positions, flow)
+            expected = posterior(Energy(positions, flow))
             by_mean = (expected.positions @ np.arange(len(positions))).argsort()
             proposed = most_agreeing(expected, seconds=0.5).ordering
             found[f"{name}, proposed"].append(proposed)
-            found[f"{name}, likeliest"].append(likeliest(Tables(positions, flow), seconds=0.5).ordering)
+            found[f"{name}, likeliest"].append(likeliest(Energy(positions, flow), seconds=0.5).ordering)
             found[f"{name}, expected position"].append(by_mean)
         return found
 
@@ -107,7 +105,7 @@ def upward(albums: Sequence[Collection], name: str) -> int:
     return 1 if np.mean([METRICS["spearman"](order) for order in up]) > 0 else -1
 
 
-def by_transformer(music: SetModel, path: Path) -> Callable[[list[Collection]], Orders]:
+def by_transformer(music: Model, path: Path) -> Callable[[list[Collection]], Orders]:
     """The transformer of `fabula reproduce`, as `train_music_transformer.py` trained it."""
     from fabula.training.sequencer import load_sequencer, sequence_all
 
@@ -115,7 +113,7 @@ def by_transformer(music: SetModel, path: Path) -> Callable[[list[Collection]], 
     return lambda mixed: sequence_all(made, [transformer.numbers_of(music, album) for album in mixed])
 
 
-def obvious(music: SetModel, orders: Orders, albums: Sequence[Collection]) -> dict[str, str]:
+def obvious(music: Model, orders: Orders, albums: Sequence[Collection]) -> dict[str, str]:
     """In how many albums Intro comes first, Outro last, a part before the next, of those where they truly do."""
     kept: dict[str, list[bool]] = {"intro first": [], "outro last": [], "parts in order": []}
     for order, album in zip(orders, albums, strict=True):
@@ -140,7 +138,7 @@ def compared(orders: dict[str, Orders]) -> dict[str, Any]:
     return {"means": means, "tests": [vars(each) for each in compare_scores(scores, pairs=pairs)]}
 
 
-def ways(music: SetModel, albums: recipe.Albums, table: str, other: Path | None) -> dict[str, Orders]:
+def ways(music: Model, albums: recipe.Albums, table: str, other: Path | None) -> dict[str, Orders]:
     """Way of ordering -> one ordering of each validation album of a table."""
     whole, train = albums[table]["validation"], albums[table]["train"]
     found = several(whole, by_music(music, "music"))
@@ -166,7 +164,7 @@ def main() -> None:
     parser.add_argument("--only", choices=("bits", "orders"))
     options = parser.parse_args()
     music = fabula.load_model("music")
-    if not isinstance(music, SetModel):
+    if "titles" not in music.reads:
         raise SystemExit("music must be a set model")
     albums = recipe.as_albums(recipe.read_tables(options.folder))
     report: dict[str, Any] = {}

@@ -27,8 +27,8 @@ import torch
 
 from fabula.core.collection import Collection, Item
 from fabula.errors import import_extra
-from fabula.models.sets.file import save_set_model
-from fabula.models.sets.spec import SetSpec
+from fabula.models.encoders.set import SetSpec
+from fabula.models.file import save_model
 from fabula.training.config import SetRecipe
 from fabula.training.data import ItemPool
 from fabula.training.export import artist_of, as_inputs, as_model, learn_inputs
@@ -284,7 +284,7 @@ def finish(told: dict[str, Any], read: tuple[Any, ...], validation: dict[str, It
     record = {"collections": len(train), "fingerprint": set_fingerprint(train), "settings": recipe.to_dict(),
               "chosen": chosen, "seeds": {"teachers": options.teachers, "students": options.students}}  # fmt: skip
     model = as_model(loaded[chosen], *read[1:], training=record, card=card)
-    path = save_set_model(options.out / "music.safetensors", model)
+    path = save_model(options.out / "music.safetensors", model)
     print(f"{path}: {path.stat().st_size / 1e6:.2f} MB", flush=True)
     write_report(report, options.out)
     if len(nets_of("teacher")) > 1:

@@ -24,9 +24,9 @@ from fabula.core.solver import Goal, arrange
 from fabula.evaluation.intervals import mean_interval
 from fabula.media.images.joins import picture_steps
 from fabula.media.images.picture_measures import MEASURES
+from fabula.models.encoders.measures import closeness, measures_config, neighbour_tensors
 from fabula.models.file import save_model
-from fabula.models.steps.model import StepModel
-from fabula.models.steps.tables import closeness
+from fabula.models.model import Model
 from fabula.training.steps import Example, bits_of, learn_neighbours, neighbour_scores, noise, share_beaten, shuffle
 
 SEED, FOLDS, FEWEST = 18, 10, 4
@@ -177,8 +177,8 @@ def main() -> None:
             "closes, and which way the series runs, is not known"
         ),
     }
-    tensors = {"arcs": np.zeros((0, 12)), "flow": weights}
-    model = StepModel.of_steps((), (), STEPS, tensors, training={"seed": SEED, "negatives": 127}, card=card)
+    tensors = neighbour_tensors(np.zeros((0, 12)), weights)
+    model = Model(measures_config((), (), STEPS), tensors, training={"seed": SEED, "negatives": 127}, card=card)
     save_model(out / "pictures.safetensors", model)
     (out / "pictures.json").write_text(json.dumps(card, indent=1))
 

@@ -17,10 +17,10 @@ import train_music_model as recipe
 
 import fabula
 from fabula.core.collection import Collection
-from fabula.models.sets.agreement import most_agreeing
-from fabula.models.sets.model import SetModel
-from fabula.models.sets.posterior import posterior
-from fabula.models.sets.reasons import leave_one_group_out
+from fabula.core.posterior import posterior
+from fabula.models.model import Model
+from fabula.models.order import most_agreeing
+from fabula.models.reasons import explain
 
 # (table, artist, beginning of the title, what to know of it)
 ALBUMS = (
@@ -63,15 +63,15 @@ def find(albums: recipe.Albums, table: str, artist: str, title: str) -> tuple[Co
     raise SystemExit(f"{table} has no {title} by {artist}")
 
 
-def cause(music: SetModel, album: Collection, order: np.ndarray, item: int) -> str:
+def cause(music: Model, album: Collection, order: np.ndarray, item: int) -> str:
     """What speaks most for the position of an item."""
-    found = leave_one_group_out(music, order, album)
+    found = explain(music, order, album)
     best = int(found.by_group[item].argmax())
     name = found.groups[best]
     return GROUPS.get(name, f"its {name}") if found.by_group[item, best] > 0 else "the company it keeps"
 
 
-def remark(music: SetModel, album: Collection, order: np.ndarray) -> str:
+def remark(music: Model, album: Collection, order: np.ndarray) -> str:
     """How the proposal begins and ends, and why."""
     said = []
     for what, place, true in (("opens", 0, 0), ("closes", -1, len(album) - 1)):
@@ -95,12 +95,12 @@ def share(part: float) -> str:
     return "over 99 %" if part > 0.99 else f"{part:.0%}".replace("%", " %")
 
 
-def section(music: SetModel, album: Collection, split: str, about: str) -> str:
+def section(music: Model, album: Collection, split: str, about: str) -> str:
     """One album: two columns, the figures and a sentence."""
     mix = np.random.default_rng(0).permutation(len(album))
-    shown = music.tables(album.reordered(mix))
-    order = mix[most_agreeing(posterior(shown.positions, shown.flow)).ordering]
-    tables = music.tables(album)
+    shown = music.energy(album.reordered(mix))
+    order = mix[most_agreeing(posterior(shown)).ordering]
+    tables = music.energy(album)
     truth, ours = tables.score(np.arange(len(album))), tables.score(order)
     rng = np.random.default_rng(1)
     beaten = np.mean([tables.score(rng.permutation(len(album))) < truth for _ in range(10_000)])
@@ -131,7 +131,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("docs/albums.md"))
     options = parser.parse_args()
     music = fabula.load_model("music")
-    if not isinstance(music, SetModel):
+    if "titles" not in music.reads:
         raise SystemExit("music must be a set model")
     albums = recipe.as_albums(recipe.read_tables(options.folder))
     parts = [HEAD]

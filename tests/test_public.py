@@ -36,7 +36,6 @@ PUBLIC = [
     "train",
 ]
 MOVED = {
-    "Batch": "fabula.models.many.batch",
     "Encoder": "fabula.training",
     "EpochLog": "fabula.training",
     "Fit": "fabula.core.fit",

@@ -54,7 +54,6 @@ _HOMES = {
 }
 # Names that were here in version 0.4 and go with the next one.
 _MOVED = {
-    "Batch": "models.many.batch",
     "Encoder": "models.own",
     "EpochLog": "research.logs",
     "Fit": "core.fit",

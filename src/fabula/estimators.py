@@ -279,7 +279,7 @@ class EssenceEncoder(TransformerMixin, BaseEstimator):
 
     def _raw(self, values: Floats) -> Floats:
         """The essence of each row by itself, before any z-score."""
-        return self.model_._encode_items(self.model_.transform.apply(values[:, self.used_]))
+        return self.model_.encode_many(values[:, self.used_], [0, len(values)], raw=True)
 
     def _collections(self, values: Floats, groups: ArrayLike | None) -> list[Collection]:
         stretches = np.arange(len(values)) // STRETCH if groups is None else groups

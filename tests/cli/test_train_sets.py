@@ -10,7 +10,6 @@ import pytest
 import soundfile
 
 from fabula.models.file import load_model
-from fabula.models.sets.model import SetModel
 
 pytest.importorskip("torch")
 
@@ -61,9 +60,9 @@ def test_titles_make_a_set_model(fabula, table, tmp_path):
     assert done.code == 0, done.err
     assert "arcs + flow: " in done.out
     model = load_model(out)
-    assert isinstance(model, SetModel)
+    assert not model.by_item
     assert model.feature_names == ("weight", "noise")
-    assert model.spec.titles
+    assert "titles" in model.reads
     assert model.card["bits"]["bits"] > 1
     assert model.card["data"] == "things.csv"
     assert "sees the whole collection" in fabula("info", out).out
@@ -75,7 +74,7 @@ def test_a_set_model_can_do_without_titles(fabula, table, tmp_path):
     out = tmp_path / "mine.safetensors"
     done = fabula("train", table, "--kind", "set", "--features", "weight", *QUICK, "-o", out)
     assert done.code == 0, done.err
-    assert not load_model(out).spec.titles
+    assert "titles" not in load_model(out).reads
 
 
 def test_audit_covers_titles_and_flow(fabula, table):
@@ -119,7 +118,7 @@ def test_a_folder_goes_on_from_music_and_says_what_it_gained(fabula, shelf, tmp_
     assert "its files are not numbered" in done.out
     assert "over music" in done.out
     model = load_model(out)
-    assert model.spec == load_model("music").spec
+    assert model.config == load_model("music").config
     assert model.card["from"] == "music"
     assert model.card["gained"]["collections"] == 4
 

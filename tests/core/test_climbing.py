@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fabula.core import climbing
+from fabula.core import arcs as climbing
 from fabula.core.arcs import Arcs
 from fabula.core.essence import normalise
 from fabula.core.template import Template

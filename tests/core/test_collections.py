@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fabula.core.cells import Numbered, Texts
 from fabula.core.collection import Collection, Item
 from fabula.core.collections import Collections
+from fabula.core.columns import Numbered, Texts
 from fabula.errors import InputError
 
 
@@ -115,9 +115,9 @@ def test_items_are_made_once_and_only_when_asked_for(monkeypatch):
 @pytest.mark.parametrize(
     ("changed", "line"),
     [
-        ({"offsets": [0, 2, 2, 3]}, "offsets must rise from 0 to the number of rows, 3"),
-        ({"offsets": [0, 2]}, "offsets must rise"),
-        ({"offsets": [0.0, 3.0]}, "whole numbers"),
+        ({"offsets": [0, 2, 2, 3]}, "offsets must rise"),
+        ({"offsets": [0, 2]}, "offsets must begin with 0 and end with the number of rows, 3"),
+        ({"offsets": [0.0, 3.0]}, "offsets must be integers"),
         ({"feature_names": ["a"]}, r"shape \(3, 1, ...\); got \(3, 2\)"),
         ({"feature_names": ["a", "a"]}, "'a' is named twice"),
         ({"ids": ["one"]}, "ids: there must be 2; got 1"),

@@ -6,7 +6,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from fabula.core.sampling.pairing import pair_up
+from fabula.core.pairing import pair_up
 from fabula.errors import InputError
 
 

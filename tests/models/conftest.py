@@ -4,8 +4,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fabula.models.config import tensor_shapes
-from fabula.models.model import Model
+from fabula.models.model import Model, tensor_shapes
 from fabula.models.transform import Transform
 
 

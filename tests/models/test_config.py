@@ -1,8 +1,9 @@
 import pytest
 
 from fabula.errors import ModelError
-from fabula.models.config import dtype_of, tensor_shapes
-from fabula.models.lstm import lstm_shapes
+from fabula.models.layers import lstm_shapes
+from fabula.models.model import tensor_shapes
+from fabula.models.scorers import dtype_of
 
 MLP = {"kind": "mlp", "widths": [8], "activation": "relu"}
 BILSTM = {"kind": "bilstm", "hidden": 4, "layers": 1, "channels": 2, "readout": "mean"}
@@ -44,7 +45,11 @@ def test_dtypes():
     [
         (config(dimensions=0), (5,), '"dimensions" must be a whole number'),
         (config(dimensions=True), (5,), '"dimensions" must be a whole number'),
-        (config({"kind": "cnn"}), (5,), "an encoder's kind must be one of 'mlp', 'bilstm', 'identity'; got 'cnn'"),
+        (
+            config({"kind": "cnn"}),
+            (5,),
+            "kind must be one of 'mlp', 'bilstm', 'identity', 'set', 'measures'; got 'cnn'",
+        ),
         (config({"kind": ["mlp"]}), (5,), r"an encoder's kind must be one of .*; got \['mlp'\]"),
         (config("mlp"), (5,), '"encoder" must say'),
         (config(MLP | {"widths": [0]}), (5,), '"widths"'),
@@ -57,7 +62,7 @@ def test_dtypes():
         (config({"kind": "identity"}), (5,), "as many dimensions as features; got 2 and 5"),
         (config() | {"scorers": {}}, (5,), '"scorers" must be a list'),
         (config(scorers=["arcs"]), (5,), '"scorers" must say'),
-        (config(scorers=[{"kind": "gru"}]), (5,), "a scorer's kind must be one of 'arcs', 'bilstm'; got 'gru'"),
+        (config(scorers=[{"kind": "gru"}]), (5,), "kind must be one of 'arcs', 'bilstm', 'flow', 'reach'; got 'gru'"),
         (config(scorers=[ARCS, ARCS]), (5,), "each kind at most once; got 'arcs' twice"),
         (config(scorers=[BILSTM | {"channels": 3}]), (5,), '"channels" must be 2; got 3'),
         (config(scorers=[BILSTM | {"positions": True}]), (5,), '"channels" must be 4; got 2'),

@@ -5,7 +5,7 @@ import pytest
 
 from fabula.core.essence import normalise
 from fabula.errors import InputError
-from fabula.models.local_search import _neighbours, search_orderings
+from fabula.models.order import _neighbours, search_orderings
 
 
 def wavy(sequences):

@@ -7,7 +7,7 @@ import fabula
 from fabula.core.collection import Collection, Item
 from fabula.core.collections import Collections
 from fabula.errors import InputError, ModelError
-from fabula.models import model as module
+from fabula.models import transform as module
 
 SIZES = (1, 2, 6, 3, 6, 30, 2)
 
@@ -66,7 +66,7 @@ def test_a_value_that_is_refused_names_its_collection(make_model, collections):
     block.features[4, 0] = -10.0
     with pytest.raises(InputError, match=r"collection 'c2': feature 'f0' must be above 0.*item 1"):
         make_model().encode_many(block)
-    with pytest.raises(InputError, match="collection 2: feature 'f0'"):
+    with pytest.raises(InputError, match="collection '3': feature 'f0'"):
         make_model().encode_many(block.features, block.offsets)
 
 

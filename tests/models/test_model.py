@@ -112,7 +112,7 @@ def test_features_that_are_no_numbers(make_model):
 def test_a_refused_value_names_its_collection_and_item(make_model):
     good, bad = some_features(3), some_features(3)
     bad[1, 0] = -1.0
-    with pytest.raises(InputError, match=r"collection 1: feature 'f0' must be above 0 .*item 1"):
+    with pytest.raises(InputError, match=r"collection '2': feature 'f0' must be above 0 .*item 1"):
         make_model().encode_all([good, bad])
 
 

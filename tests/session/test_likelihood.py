@@ -7,7 +7,7 @@ from itertools import pairwise, permutations
 import numpy as np
 import pytest
 
-from fabula.models.sets.agreement import most_agreeing
+from fabula.models.order import most_agreeing
 from fabula.session.session import open_session
 
 

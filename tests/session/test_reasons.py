@@ -8,8 +8,8 @@ import numpy as np
 
 from fabula.core.collection import Collection, Item
 from fabula.media.registry import find_medium
+from fabula.session.explain import likelier, story, traits_of
 from fabula.session.session import open_session
-from fabula.session.telling.reasons import likelier, story, traits_of
 
 
 def test_a_feature_without_a_value_says_nothing():

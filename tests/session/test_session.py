@@ -14,7 +14,7 @@ from fabula.media.extraction import Measuring
 from fabula.media.music import audio
 from fabula.models.file import load_model
 from fabula.session.open import demo_folder
-from fabula.session.opening.essence import brought_near
+from fabula.session.opening.essence import shift_to_training_range
 from fabula.session.ordered import Ordered
 from fabula.session.request import Request
 from fabula.session.session import open_session
@@ -36,7 +36,7 @@ def test_the_demo_album_by_the_model_of_sound():
     assert ordered.fit.score > ordered.given.score
     assert len({tuple(p.fit.ordering) for p in ordered.proposals}) == len(ordered.proposals) == 4
     model = load_model("audio")
-    features, far = brought_near(demo.collection.columns(model.feature_names), model.transform)
+    features, far = shift_to_training_range(demo.collection.columns(model.feature_names), model.transform)
     assert far == ["duration_ms"]
     essence = model.encode(features)
     assert np.allclose(demo.essence, essence[:, 0])
@@ -286,7 +286,7 @@ def test_what_is_far_is_taken_relative_to_the_collection(tmp_path):
     assert np.allclose(found[0].essence, found[1].essence)
     assert np.allclose(found[0].essence, found[3].essence)
     usual = found[2].collection.columns(found[2].features)
-    assert brought_near(usual, load_model("audio").transform) == (pytest.approx(usual), [])
+    assert shift_to_training_range(usual, load_model("audio").transform) == (pytest.approx(usual), [])
 
 
 def test_an_ordering_is_taken_as_it_is(table):

@@ -11,8 +11,8 @@ from fabula.media.medium import Threads
 from fabula.media.text.links import names_along
 from fabula.report.figures import threads_figure
 from fabula.report.page import order_page
+from fabula.session.explain import describe_threads
 from fabula.session.session import open_session
-from fabula.session.telling.reasons import describe_threads
 
 
 def texts_of(*texts):

@@ -3,8 +3,8 @@ import pytest
 from click.testing import CliRunner
 
 from fabula.cli import cli
+from fabula.core.evidence import Terms
 from fabula.models.file import load_model
-from fabula.models.steps.evidence import Terms
 from fabula.training.config import StepRecipe
 from fabula.training.lexicon import learn_lexicon
 from fabula.training.steps import (

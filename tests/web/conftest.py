@@ -15,8 +15,8 @@ import httpx
 import pytest
 
 from fabula.web.app import Timeouts, create_app, make_server
+from fabula.web.page_workspace import data_folder
 from fabula.web.settings import Settings
-from fabula.web.workspace import data_folder
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "microsoft-edge")
 QUIET = [

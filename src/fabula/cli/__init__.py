@@ -114,7 +114,8 @@ def run(arguments: list[str]) -> int:
     except (FabulaError, click.ClickException) as error:
         if debug:
             raise
-        return _complain(_message(error))
+        click.echo(f"fabula: {' '.join(_message(error).split())}", err=True)
+        return 2
     except (KeyboardInterrupt, click.Abort):
         if debug:
             raise
@@ -133,9 +134,3 @@ def _message(error: FabulaError | click.ClickException) -> str:
     if isinstance(error, InputError) and error.field:
         return f"--{OPTIONS.get(error.field, error.field).replace('_', '-')}: {error.message}"
     return str(error)
-
-
-def _complain(message: str) -> int:
-    line = " ".join(message.split())
-    click.echo(f"fabula: {line}", err=True)
-    return 2

@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from fabula.cli.printing import console, print_lines
+from fabula.cli.progress import counting_bar
+
 if TYPE_CHECKING:
     from fabula.session.inner_arcs import InnerArc
 
@@ -32,8 +35,6 @@ def command(*, files: tuple[str, ...], by: str | None, window: float, output: tu
       fabula arcs first.txt second.txt -o arcs.html -o arcs.csv
       fabula arcs novel.md --by dialogue --window 5000
     """
-    from fabula.cli.printing import console
-    from fabula.cli.progress import counting_bar
     from fabula.report.pictures import check_inner, write_inner
     from fabula.session.inner_arcs import Windows, inner_arcs
 
@@ -47,25 +48,22 @@ def command(*, files: tuple[str, ...], by: str | None, window: float, output: tu
         return
     for arc in arcs:
         _print(arc)
-    for target in written:
-        console().print(f"written: {target}", markup=False, soft_wrap=True)
+    print_lines(*(f"written: {target}" for target in written))
 
 
 def _print(arc: InnerArc) -> None:
-    from fabula.cli.printing import console
     from fabula.report.terminal import spark
 
-    out, unit = console(), arc.medium.unit
+    unit, at_a_time = arc.medium.unit, -(-len(arc.at) // 50)
     head = f"{arc.item.label}: {unit.text(arc.length)}, in windows of {unit.text(arc.window)}"
-    out.print(head, style="bold", markup=False, soft_wrap=True)
-    step = -(-len(arc.at) // 50)
-    names = [arc.medium.shown(arc.column), "essence"]
-    wide = max(map(len, names))
-    for name, values in zip(names, (arc.arc.values[::step], arc.essence), strict=True):
-        if len(values):
-            out.print(f"  {name:<{wide}}  {spark(values)}", markup=False)
-    out.print(f"  {arc.describe()}", markup=False, soft_wrap=True)
+    console().print(head, style="bold", markup=False, soft_wrap=True)
+    curves = {arc.medium.shown(arc.column): arc.arc.values[::at_a_time], "essence": arc.essence}
+    wide = max(map(len, curves))
     six = ", ".join(f"{t.name} {r:+.2f}" for t, r in zip(arc.six.templates, arc.six.likeness, strict=True))
-    out.print(f"  of the six: {six}", markup=False, soft_wrap=True)
     nearest, likeness = arc.learned.templates[0], arc.learned.likeness[0]
-    out.print(f"  of those learned from collections: {nearest.name} {likeness:+.2f}", markup=False, soft_wrap=True)
+    print_lines(
+        *(f"  {name:<{wide}}  {spark(values)}" for name, values in curves.items() if len(values)),
+        f"  {arc.describe()}",
+        f"  of the six: {six}",
+        f"  of those learned from collections: {nearest.name} {likeness:+.2f}",
+    )

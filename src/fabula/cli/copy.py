@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from fabula.cli.printing import print_lines
+from fabula.cli.progress import counting_bar
 from fabula.errors import InputError
 
 if TYPE_CHECKING:
@@ -35,8 +37,6 @@ def command(*, paths: tuple[str, ...], to: str | None, link: bool, tags: bool, g
       fabula copy new-album.m3u8 --to even --gain
       fabula copy new-album.m3u8 --in-place
     """
-    from fabula.cli.printing import console
-    from fabula.cli.progress import counting_bar
     from fabula.media.extraction import Measuring
     from fabula.session.open import open_ordered
     from fabula.sources.registry import Opening
@@ -49,19 +49,17 @@ def command(*, paths: tuple[str, ...], to: str | None, link: bool, tags: bool, g
         measuring = Measuring(progress=progress) if gain else None
         ordered = open_ordered(paths, opening=Opening(collection=collection), measuring=measuring)
     written = write_copies(ordered, to, link=link, tags=tags, gain=gain)
-    out, words = console(), ordered.session.medium.words
-    count = len(ordered.ordering)
+    words, count = ordered.session.medium.words, len(ordered.ordering)
     done = "numbered" if in_place else "linked" if link else "copied"
-    out.print(f"{done}: {count} {words.item if count == 1 else words.items}", markup=False)
-    for note in ordered.session.notes:
-        out.print(f"note: {note}", markup=False, soft_wrap=True)
-    for path in written:
-        out.print(f"written: {path}", markup=False, soft_wrap=True)
+    print_lines(
+        f"{done}: {count} {words.item if count == 1 else words.items}",
+        *(f"note: {note}" for note in ordered.session.notes),
+        *(f"written: {path}" for path in written),
+    )
 
 
 def write_copies(ordered: Ordered, to: str | None, *, link: bool, tags: bool, gain: bool) -> list[Path]:
     """Write numbered copies; without a folder numbers into the files. Returns the folder, or the files."""
-    from fabula.cli.progress import counting_bar
     from fabula.session.export import Copying, copy_numbered, number_in_place
 
     if to is None:

@@ -6,6 +6,9 @@ from pathlib import Path
 
 import click
 
+from fabula.cli.printing import print_arc, print_lines, print_ordered
+from fabula.cli.progress import counting_bar
+
 
 @click.command("demo")
 @click.argument("medium", default="music", metavar="[MEDIUM]")
@@ -24,8 +27,6 @@ def command(*, medium: str, folder: Path, as_json: bool) -> None:
       fabula demo text
       fabula demo images
     """
-    from fabula.cli.printing import Printing, console, print_arc, print_ordered
-    from fabula.cli.progress import counting_bar
     from fabula.media.extraction import Measuring
     from fabula.report.page import write_page
     from fabula.session.open import order_demo, original_order
@@ -35,7 +36,6 @@ def command(*, medium: str, folder: Path, as_json: bool) -> None:
     page = write_page(ordered, folder / "fabula-demo.html")
     if not as_json:
         print_arc(ordered)
-    print_ordered(ordered, [written, page], Printing(as_json))
-    written_so = original_order(ordered)
-    if written_so and not as_json:
-        console().print(written_so, markup=False, soft_wrap=True)
+    print_ordered(ordered, [written, page], as_json=as_json)
+    if not as_json:
+        print_lines(*filter(None, [original_order(ordered)]))

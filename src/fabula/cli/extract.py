@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from fabula.cli.printing import print_lines
+from fabula.cli.progress import counting_bar
 from fabula.media.registry import media
 
 
@@ -29,8 +31,6 @@ def command(
     Example:
       fabula extract ~/Music/new-album -o features.csv
     """
-    from fabula.cli.printing import console
-    from fabula.cli.progress import counting_bar
     from fabula.media.extraction import Measuring
     from fabula.session.export import extract_table
     from fabula.sources.registry import Opening
@@ -38,9 +38,9 @@ def command(
     with counting_bar("measuring") as progress:
         measuring = Measuring(jobs, cache, progress)
         done = extract_table(paths, output, spec=spec, opening=Opening(recursive=recursive), measuring=measuring)
-    out = console()
-    out.print(f"measured: {len(done.collection)} files, {', '.join(done.collection.feature_names[:4])}"
-              f"{', ...' if len(done.collection.feature_names) > 4 else ''}", markup=False)  # fmt: skip
-    for note in done.notes:
-        out.print(f"note: {note}", markup=False, soft_wrap=True)
-    out.print(f"written: {done.path}", markup=False, soft_wrap=True)
+    names = done.collection.feature_names
+    print_lines(
+        f"measured: {len(done.collection)} files, {', '.join(names[:4])}{', ...' if len(names) > 4 else ''}",
+        *(f"note: {note}" for note in done.notes),
+        f"written: {done.path}",
+    )

@@ -12,31 +12,17 @@ _ALL = "fabula.help_all"
 
 
 class HeadedCommand(click.Command):
-    """A command whose options stand under headings.
+    """A command whose options stand under headings, the `first` of them alone unless ``--help-all`` is said.
 
-    Parameters
-    ----------
-    sections
-        Heading -> names of parameters; what stands in none comes last, under "Options".
-    first
-        The parameters that ``--help`` shows, where ``--help-all`` is there for the rest; empty: all of them.
-
-    Examples
-    --------
-    >>> loud = click.Option(["--loud"], help="Shout.")
-    >>> command = HeadedCommand("say", sections={"Voice": ["loud"]}, params=[loud])
-    >>> [line for line in command.get_help(click.Context(command)).splitlines() if line.endswith(":")]
-    ['Voice:', 'Options:']
+    What stands in none of the `sections` comes last, under "Options".
     """
 
     def __init__(self, *args: Any, sections: Sections, first: Sequence[str] = (), **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.sections, self.first = sections, tuple(first)
         if first:
-            self.params.append(
-                click.Option(["--help-all"], is_flag=True, is_eager=True, expose_value=False, callback=_show_all,
-                             help="Show every option and exit.")
-            )  # fmt: skip
+            how: dict[str, Any] = {"is_flag": True, "is_eager": True, "expose_value": False, "callback": _show_all}
+            self.params.append(click.Option(["--help-all"], help="Show every option and exit.", **how))
 
     def get_help_all(self, ctx: click.Context) -> str:
         """The help with every option."""

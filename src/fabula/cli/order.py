@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace as Options
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from fabula.cli.copy import write_copies
 from fabula.cli.help import HeadedCommand
+from fabula.cli.printing import print_lines, print_ordered
+from fabula.cli.progress import counting_bar
 from fabula.cli.restore import restore_version
 from fabula.core.files.atomic import check_target
 from fabula.errors import InputError
@@ -31,7 +33,6 @@ _SECTIONS = {
     "Moved to fabula copy and fabula restore": ("copy_to", "link", "tags", "in_place", "restore", "number"),
 }  # fmt: skip
 _FIRST = ("template", "like", "by", "first", "last", "apart", "sides", "smoothness", "output", "as_json")
-_PRESETS = {"sort_into_mix": "mix"}  # option: the preset of the medium that it asks for
 
 
 @click.command("order", cls=HeadedCommand, sections=_SECTIONS, first=_FIRST)
@@ -46,21 +47,17 @@ _PRESETS = {"sort_into_mix": "mix"}  # option: the preset of the medium that it 
 @click.option("--collection", metavar="ID", help="Which collection of a table that holds several.")
 @click.option("--all", "every", is_flag=True,
               help="Order each collection of a table by itself; -o is then a .csv or .parquet table.")  # fmt: skip
-@click.option(
-    "--columns", metavar="ROLE=NAME", multiple=True, help="Name a table's column, such as title=Titel; repeatable."
-)
+@click.option("--columns", metavar="ROLE=NAME", multiple=True,
+              help="Name a table's column, such as title=Titel; repeatable.")  # fmt: skip
 @click.option("--first", metavar="TITLE", multiple=True, help="The item to open with; B=TITLE for that of side B.")
 @click.option("--last", metavar="TITLE", multiple=True, help="The item to close with; B=TITLE for that of side B.")
-@click.option(
-    "--at", metavar="POSITION=TITLE", multiple=True, help="Put an item at a position, such as 3=Intro; repeatable."
-)
-@click.option(
-    "--together", metavar="TITLE TITLE", multiple=True, nargs=2, help="Two titles that follow each other; repeatable."
-)
+@click.option("--at", metavar="POSITION=TITLE", multiple=True,
+              help="Put an item at a position, such as 3=Intro; repeatable.")  # fmt: skip
+@click.option("--together", metavar="TITLE TITLE", multiple=True, nargs=2,
+              help="Two titles that follow each other; repeatable.")  # fmt: skip
 @click.option("--together-by", metavar="COLUMN", help="Items that share it stand in one run, such as strand.")
-@click.option(
-    "--before", metavar="TITLE TITLE", multiple=True, nargs=2, help="The first somewhere before the second; repeatable."
-)
+@click.option("--before", metavar="TITLE TITLE", multiple=True, nargs=2,
+              help="The first somewhere before the second; repeatable.")  # fmt: skip
 @click.option("--apart", metavar="COLUMN", multiple=True,
               help="No two neighbours share it, such as artist; --apart soft besides: as few as can be.")  # fmt: skip
 @click.option("--sides", "--walls", type=click.IntRange(1), default=1, metavar="N",
@@ -76,19 +73,15 @@ _PRESETS = {"sort_into_mix": "mix"}  # option: the preset of the medium that it 
 @click.option("--sort-into-mix", is_flag=True,
               help="As a DJ would: small steps between neighbours, and an arc drawn over them.")  # fmt: skip
 @click.option("--alternatives", type=int, default=4, show_default=True, metavar="N", help="Orderings to propose.")
-@click.option(
-    "--likeliest",
-    is_flag=True,
-    help="Propose the likeliest order, not the one expected to agree best with the true one.",
-)
+@click.option("--likeliest", is_flag=True,
+              help="Propose the likeliest order, not the one expected to agree best with the true one.")  # fmt: skip
 @click.option("--choose", type=int, default=1, metavar="N", help="Take the Nth proposal instead of the first.")
 @click.option("--seconds", type=float, metavar="N", help="How long to search at most, where a search is needed.")
 @click.option("-o", "--output", metavar="FILE",
               help=f"Write the order: {' '.join(PLAYLIST_ENDINGS)} .csv .json; of music .cue .txt; of texts .md .docx; "
               "of pictures .png .pdf .book.pdf .html .txt")  # fmt: skip
-@click.option(
-    "--gap", type=float, default=0.0, metavar="SECONDS", help="Between two items, in .cue and timings (.txt)."
-)
+@click.option("--gap", type=float, default=0.0, metavar="SECONDS",
+              help="Between two items, in .cue and timings (.txt).")  # fmt: skip
 @click.option("--copy-to", metavar="FOLDER", help="As fabula copy --to.")
 @click.option("--link", is_flag=True, help="With --copy-to: as fabula copy --link.")
 @click.option("--tags", is_flag=True, help="With --copy-to: as fabula copy --tags.")
@@ -123,50 +116,46 @@ def command(*, paths: tuple[str, ...], restore: str | None, number: int | None, 
         raise InputError("goes with a file to restore", field="version")
     elif not paths:
         raise click.UsageError("Missing argument 'PATH...'.")
-    elif options.pop("every"):
-        _order_all(paths, options)
+    elif options["every"]:
+        _order_all(paths, Options(**options))
     else:
-        _order_one(paths, options)
+        _order_one(paths, Options(**options))
 
 
-def _order_one(paths: tuple[str, ...], options: dict[str, Any]) -> None:
+def _order_one(paths: tuple[str, ...], asked: Options) -> None:
     """Order a collection, write what is asked for and print it."""
-    from fabula.cli.printing import Printing, print_ordered
     from fabula.session.answer import facts_of
 
-    outputs = _Outputs(**{name: options.pop(name) for name in _Outputs.__dataclass_fields__})
-    outputs.check()
-    session, request = _open(paths, options)
+    _check_outputs(asked)
+    session, request = _open(paths, asked)
     ordered = session.order(request)
-    how = Printing(options["as_json"], options["why"], _as_names(options["show"]))
-    facts_of(ordered, how.show)  # refuses what is not known before anything is written
-    print_ordered(ordered, outputs.write(ordered), how)
-    if outputs.copies:
-        _tell_new("--in-place" if outputs.in_place else "--copy-to", "fabula copy on what -o writes")
+    show = _as_names(asked.show)
+    facts_of(ordered, show)  # refuses what is not known before anything is written
+    print_ordered(ordered, _write_outputs(ordered, asked), as_json=asked.as_json, why=asked.why, show=show)
+    if asked.copy_to is not None or asked.in_place:
+        _tell_new("--in-place" if asked.in_place else "--copy-to", "fabula copy on what -o writes")
 
 
-def _open(paths: tuple[str, ...], options: dict[str, Any]) -> tuple[Session, Request]:
+def _open(paths: tuple[str, ...], asked: Options) -> tuple[Session, Request]:
     """The session and the request, as the options say."""
-    from fabula.cli.progress import counting_bar
     from fabula.media.extraction import Measuring
     from fabula.session.session import check_template, open_session
     from fabula.sources.registry import Opening
     from fabula.sources.source import SeveralCollectionsError
 
-    request = _as_request(options)
-    if options["template"] is not None:
-        check_template(options["template"], options["model"])
-    opening = Opening(options["collection"], as_columns(options["columns"]), options["recursive"])
+    request = _as_request(asked)
+    if asked.template is not None:
+        check_template(asked.template, asked.model)
+    opening = Opening(asked.collection, as_columns(asked.columns), asked.recursive)
+    how = {name: getattr(asked, name) for name in ("by", "model", "embedding")}
     with counting_bar("measuring") as progress:
-        measuring = Measuring(options["jobs"], options["cache"], progress)
-        how = {name: options[name] for name in ("by", "model", "embedding")}
+        measuring = Measuring(asked.jobs, asked.cache, progress)
         try:
             session = open_session(paths, opening=opening, measuring=measuring, **how)
         except SeveralCollectionsError as error:
             raise InputError(f"{error.message}, or order each with --all", field=error.field) from error
-        for option, preset in _PRESETS.items():
-            if options[option]:
-                session, request = session.preset(preset, request, measuring)
+        if asked.sort_into_mix:
+            session, request = session.preset("mix", request, measuring)
     return session, request
 
 
@@ -175,95 +164,74 @@ def _tell_new(option: str, command: str) -> None:
     click.echo(f"note: {option} has moved: use {command}", err=True)
 
 
-@dataclass(frozen=True)
-class _Outputs:
-    """What to write."""
+def _check_outputs(asked: Options) -> None:
+    """Refuse what cannot be written, before any work is done."""
+    if asked.output is not None:
+        from fabula.session.export import check_output
 
-    output: str | None
-    report: str | None
-    plot: str | None
-    gap: float
-    copy_to: str | None
-    link: bool
-    tags: bool
-    in_place: bool
-    gain: bool
+        check_output(asked.output)
+    if asked.report is not None and check_target(asked.report).suffix.lower() not in (".html", ".htm"):
+        raise InputError(f"{asked.report}: the ending must be .html")
+    if asked.plot is not None:
+        from fabula.report.pictures import check_picture
 
-    def check(self) -> None:
-        """Refuse what cannot be written, before any work is done."""
-        if self.output is not None:
-            from fabula.session.export import check_output
-
-            check_output(self.output)
-        if self.report is not None and check_target(self.report).suffix.lower() not in (".html", ".htm"):
-            raise InputError(f"{self.report}: the ending must be .html")
-        if self.plot is not None:
-            from fabula.report.pictures import check_picture
-
-            check_picture(self.plot)
-        if self.copy_to is not None and not self.copy_to.strip():
-            raise InputError("name a folder for the copies", field="copy_to")
-        if self.link and self.copy_to is None:
-            raise InputError("goes with --copy-to", field="link")
-        if self.tags and (self.copy_to is None) == (not self.in_place):
-            raise InputError("goes with either --copy-to or --in-place", field="tags")
-        if self.gain and self.copy_to is None and self.output is None:
-            raise InputError("goes with --copy-to or -o", field="gain")
-        if self.in_place and not self.tags:
-            raise InputError("goes with --tags", field="in_place")
-
-    def write(self, ordered: Ordered) -> list[Path]:
-        """Write all of it; only what is asked for is loaded."""
-        written = []
-        if self.output is not None:
-            from fabula.session.export import write_ordered
-
-            written.append(write_ordered(ordered, self.output, gap=self.gap, gain=self.gain))
-        if self.report is not None:
-            from fabula.report.page import write_page
-
-            written.append(write_page(ordered, self.report))
-        if self.plot is not None:
-            from fabula.report.pictures import write_picture
-
-            written.append(write_picture(ordered, self.plot))
-        if self.copies:
-            written += write_copies(ordered, self.copy_to, link=self.link, tags=self.tags, gain=self.gain)
-        return written
-
-    @property
-    def copies(self) -> bool:
-        """Whether files are copied or numbered."""
-        return self.copy_to is not None or self.in_place
+        check_picture(asked.plot)
+    copies = asked.copy_to is not None
+    if copies and not asked.copy_to.strip():
+        raise InputError("name a folder for the copies", field="copy_to")
+    if asked.link and not copies:
+        raise InputError("goes with --copy-to", field="link")
+    if asked.tags and copies == asked.in_place:
+        raise InputError("goes with either --copy-to or --in-place", field="tags")
+    if asked.gain and not copies and asked.output is None:
+        raise InputError("goes with --copy-to or -o", field="gain")
+    if asked.in_place and not asked.tags:
+        raise InputError("goes with --tags", field="in_place")
 
 
-_WITH_ALL = ("model", "likeliest", "columns", "output", "jobs", "cache")  # options that --all takes
+def _write_outputs(ordered: Ordered, asked: Options) -> list[Path]:
+    """Write all that is asked for; nothing else is loaded."""
+    written = []
+    if asked.output is not None:
+        from fabula.session.export import write_ordered
+
+        written.append(write_ordered(ordered, asked.output, gap=asked.gap, gain=asked.gain))
+    if asked.report is not None:
+        from fabula.report.page import write_page
+
+        written.append(write_page(ordered, asked.report))
+    if asked.plot is not None:
+        from fabula.report.pictures import write_picture
+
+        written.append(write_picture(ordered, asked.plot))
+    if asked.copy_to is not None or asked.in_place:
+        written += write_copies(ordered, asked.copy_to, link=asked.link, tags=asked.tags, gain=asked.gain)
+    return written
 
 
-def _order_all(paths: tuple[str, ...], options: dict[str, Any]) -> None:
+_WITH_ALL = ("every", "model", "likeliest", "columns", "output", "jobs", "cache")  # options that --all takes
+
+
+def _order_all(paths: tuple[str, ...], asked: Options) -> None:
     """Order every collection of a table."""
-    from fabula.cli.printing import console
-    from fabula.cli.progress import counting_bar
     from fabula.media.extraction import Measuring
     from fabula.session.catalogue.bulk import CatalogueRequest, order_catalogue
     from fabula.sources.registry import Opening
 
     source = click.get_current_context().get_parameter_source
-    others = [n for n in options if n not in _WITH_ALL and source(n) is click.core.ParameterSource.COMMANDLINE]
+    others = [n for n in vars(asked) if n not in _WITH_ALL and source(n) is click.core.ParameterSource.COMMANDLINE]
     if others:
         raise InputError("goes with one collection, not with --all", field=others[0])
-    if len(paths) != 1 or options["output"] is None:
+    if len(paths) != 1 or asked.output is None:
         raise InputError("--all takes one table and -o, where the orderings go (.csv or .parquet)")
     with counting_bar("ordering") as report:
-        opening = Opening(columns=as_columns(options["columns"]))
-        asked = CatalogueRequest(
-            paths[0], options["model"], opening, Measuring(options["jobs"], options["cache"]), report
-        )
-        done = order_catalogue(asked, options["output"], likeliest=options["likeliest"])
-    out = console()
+        opening = Opening(columns=as_columns(asked.columns))
+        measuring = Measuring(asked.jobs, asked.cache)
+        what = CatalogueRequest(paths[0], asked.model, opening, measuring, report)
+        done = order_catalogue(what, asked.output, likeliest=asked.likeliest)
     sure = "each the best there is" if done.exact == done.collections else f"{done.exact:,} surely the best there is"
-    out.print(f"ordered: {done.collections:,} collections of {done.items:,} items; {sure}", markup=False)
-    out.print(f"written: {done.path}", markup=False, soft_wrap=True)
+    ordered = f"ordered: {done.collections:,} collections of {done.items:,} items; {sure}"
+    print_lines(ordered, f"written: {done.path}")
 
 
 def _restore(path: str, number: int | None, paths: tuple[str, ...]) -> None:
@@ -276,15 +244,15 @@ def _restore(path: str, number: int | None, paths: tuple[str, ...]) -> None:
     _tell_new("--restore", "fabula restore")
 
 
-def _as_request(options: dict[str, Any]) -> Request:
+def _as_request(asked: Options) -> Request:
     """What belongs to the request, out of the options."""
     from fabula.session.request import Request
 
-    asked = {name: options[name] for name in Request.__dataclass_fields__ if name in options}
-    asked |= _as_apart(options["apart"]) | {"spreads": options["spreads"] or ""}
-    asked |= {name: _as_ends(name, options[name]) for name in ("first", "last")}
-    asked |= {"at": _as_positions(options["at"]), "smooth_by": _as_weights(options["smooth_by"])}
-    return Request(**asked)
+    wishes = {name: value for name, value in vars(asked).items() if name in Request.__dataclass_fields__}
+    wishes |= _as_apart(asked.apart) | {"spreads": asked.spreads or ""}
+    wishes |= {name: _as_ends(name, wishes[name]) for name in ("first", "last")}
+    wishes |= {"at": _as_positions(asked.at), "smooth_by": _as_weights(asked.smooth_by)}
+    return Request(**wishes)
 
 
 def _as_apart(given: tuple[str, ...]) -> dict[str, Any]:
@@ -315,18 +283,13 @@ def _as_weights(text: str | None) -> dict[str, float]:
 
 def _as_ends(name: str, given: tuple[str, ...]) -> Ends | None:
     """A title; or by side, from ``B=TITLE``."""
-    sides: dict[int, str] = {}
-    for text in given:
-        match = re.fullmatch(r"([A-Za-z])=(.+)", text.strip())
-        if match:
-            sides[ord(match[1].upper()) - ord("A")] = match[2]
-    if not sides:
-        if len(given) > 1:
-            raise InputError(f"one title, or one for each side as A=TITLE; got {len(given)}", field=name)
-        return given[0] if given else None
-    if len(sides) < len(given):
+    matches = [re.fullmatch(r"([A-Za-z])=(.+)", text.strip()) for text in given]
+    sides = {ord(match[1].upper()) - ord("A"): match[2] for match in matches if match}
+    if sides and len(sides) < len(given):
         raise InputError(f"name each side once, as A=TITLE B=TITLE; got {', '.join(given)}", field=name)
-    return dict(sides)
+    if not sides and len(given) > 1:
+        raise InputError(f"one title, or one for each side as A=TITLE; got {len(given)}", field=name)
+    return sides or (given[0] if given else None)
 
 
 def _as_positions(at: tuple[str, ...]) -> dict[int, str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Container
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,16 +28,6 @@ def console(*, err: bool = False) -> Console:
     return out if out.is_terminal else Console(stderr=err, highlight=False, width=100)
 
 
-def make_table(*columns: str, left: Container[str] = (), wrap: Container[str] = (), title: str | None = None) -> Table:
-    """A table without lines to which rows are added: columns stand to the right but those named, and do not wrap."""
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False, header_style="bold", title=title, title_justify="left")
-    for name in columns:
-        table.add_column(name, justify="left" if name in left else "right", no_wrap=name not in wrap)
-    return table
-
-
 def hint(groups: int) -> str:
     """What to say of an interval over so few that it may not hold what it should.
 
@@ -50,35 +39,42 @@ def hint(groups: int) -> str:
     return f"; over {groups} only: take it for a hint" if groups < _FEW else ""
 
 
-@dataclass(frozen=True)
-class Printing:
-    """How a result is printed: as JSON, with reasons, and with which facts of the items."""
+def make_table(*columns: str, left: Container[str] = (), wrap: Container[str] = (), title: str | None = None) -> Table:
+    """A table without lines to which rows are added: columns stand to the right but those named, and do not wrap."""
+    from rich.table import Table
 
-    as_json: bool = False
-    why: bool = False
-    show: tuple[str, ...] = ()
+    table = Table(box=None, pad_edge=False, header_style="bold", title=title, title_justify="left")
+    for name in columns:
+        table.add_column(name, justify="left" if name in left else "right", no_wrap=name not in wrap)
+    return table
 
 
-def print_ordered(ordered: Ordered, written: list[Path], how: Printing) -> None:
-    """Print an ordering as a table with its arc, or as JSON; with the reason for each position where wanted."""
-    if how.as_json:
+def print_lines(*lines: str) -> None:
+    """Print lines as they are, however long."""
+    out = console()
+    for line in lines:
+        out.print(line, markup=False, soft_wrap=True)
+
+
+def print_ordered(
+    ordered: Ordered, written: list[Path], *, as_json: bool = False, why: bool = False, show: tuple[str, ...] = ()
+) -> None:
+    """Print an ordering as a table with its arc and some facts, or as JSON; with the reason for each position."""
+    if as_json:
         click.echo(json.dumps(ordered.to_json(), ensure_ascii=False))
         return
     from fabula.session.answer import headline, rows_of
 
     out = console()
     out.print(headline(ordered), style="bold", markup=False)
-    out.print(_table(ordered, out.width, how.show))
-    if how.why:
-        for row, reason in zip(rows_of(ordered), ordered.reasons, strict=True):
-            out.print(f"{row.label:>3}  {row.item.label}: {reason}", markup=False, soft_wrap=True)
-    for line in _verdict(ordered):
-        out.print(line, markup=False, soft_wrap=True)
-    for path in written:
-        out.print(f"written: {path}", markup=False, soft_wrap=True)
+    out.print(_table(ordered, out.width, show))
+    if why:
+        rows = zip(rows_of(ordered), ordered.reasons, strict=True)
+        print_lines(*(f"{row.label:>3}  {row.item.label}: {reason}" for row, reason in rows))
+    print_lines(*_verdict(ordered), *(f"written: {path}" for path in written))
 
 
-def _table(ordered: Ordered, width: int, show: tuple[str, ...] = ()) -> Table:
+def _table(ordered: Ordered, width: int, show: tuple[str, ...]) -> Table:
     from rich.table import Table
     from rich.text import Text
 
@@ -86,32 +82,28 @@ def _table(ordered: Ordered, width: int, show: tuple[str, ...] = ()) -> Table:
     from fabula.session.answer import facts_of, rows_of, side_line
 
     rows, facts = rows_of(ordered), facts_of(ordered, show)
-    creators = any(row.item.creator for row in rows)
+    creator = ordered.session.medium.words.creator if any(row.item.creator for row in rows) else ""
     timed = any(row.length for row in rows)
-    table = Table(box=None, pad_edge=False, header_style="bold")
     widths = {"#": max(len(row.label) for row in rows)}
-    if creators:
-        words = max(len(row.item.creator) for row in rows)
-        widths[ordered.session.medium.words.creator] = min(24, max(words, 6))
+    if creator:
+        widths[creator] = min(24, max(6, *(len(row.item.creator) for row in rows)))
     if timed:
         widths["length"] = max(6, *(len(row.length) for row in rows))
     widths |= {fact.name: max(len(fact.name), *map(len, fact.texts)) for fact in facts}
-    widths |= {
-        "was": max(3, len(str(len(ordered.session.collection)))),
-        "arc" if ordered.session.essence.ndim == 1 else "off": 16,
-    }
+    widths["was"] = max(3, len(str(len(ordered.session.collection))))
+    widths["arc" if ordered.session.essence.ndim == 1 else "off"] = 16
     room = width - sum(widths.values()) - 2 * len(widths)
+    table = Table(box=None, pad_edge=False, header_style="bold")
     for name, wide in widths.items():
         right = name in ("#", "length", "was", *(fact.name for fact in facts))
         table.add_column(name, justify="right" if right else "left", no_wrap=True, overflow="ellipsis", width=wide)
         if name == "#":
             table.add_column("title", overflow="ellipsis", no_wrap=True, max_width=max(8, room))
-    shares = _shares(ordered)
-    for row, share in zip(rows, shares, strict=True):
+    for row, share in zip(rows, _shares(ordered), strict=True):
         if row.side and row.number == 1:
             table.add_row("", Text(side_line(ordered, ordered.side_of(row.position)[0]), style="bold"))
         cells: list[str | Text] = [row.label, Text(row.item.label)]
-        cells += [Text(row.item.creator)] if creators else []
+        cells += [Text(row.item.creator)] if creator else []
         cells += [row.length] if timed else []
         cells += [fact.texts[row.position] for fact in facts]
         table.add_row(*cells, str(row.index + 1), bar(share, 0.0, 1.0))
@@ -122,58 +114,42 @@ def _shares(ordered: Ordered) -> list[float]:
     """How long the bar of each row is, in [0, 1]: its essence, or how far off it is where that has dimensions."""
     essence, fit = ordered.session.essence, ordered.fit
     values = essence[fit.ordering] if essence.ndim == 1 else fit.deviations
-    low, high = (values.min(), values.max()) if essence.ndim == 1 else (0.0, values.max())
-    spread = float(high - low)
+    low = values.min() if essence.ndim == 1 else 0.0
+    spread = float(values.max() - low)
     return [float((value - low) / spread) if spread else 0.5 for value in values]
 
 
 def _verdict(ordered: Ordered) -> list[str]:
-    from fabula.session.answer import knows, likely_text, model_name
-    from fabula.session.telling.reasons import story
+    """What is to be said of an order below its table."""
+    from fabula.session import answer
+    from fabula.session.explain import story
 
-    chosen, given = ordered.fit, ordered.given
+    chosen, given, drawn = ordered.fit, ordered.given, ordered.task.likelihood is None
     lines = [story(ordered)] if len(ordered.ordering) > 2 else []
-    heard = ", ".join(knows(ordered))
-    named = model_name(ordered)
+    heard, named = ", ".join(answer.knows(ordered)), answer.model_name(ordered)
     lines.append(f"model {named}, which knows {heard}" if named else f"ordered by {heard}")
-    likely = likely_text(ordered)
-    shape = "nearest template" if ordered.task.likelihood is not None else "template"
+    likely = answer.likely_text(ordered)
+    shape = "template" if drawn else "nearest template"
     lines.append(f"{shape}: {chosen.template.name or 'unnamed'}{f'; {likely}' if likely else ''}")
-    if ordered.task.likelihood is None:
+    if drawn:
         off = f"off the template by {chosen.mean:.2f} on average, {chosen.worst:.2f} at worst"
         lines.append(f"{off} (as given: {given.mean:.2f} and {given.worst:.2f})")
-    lines += [_gap(ordered), *_changes(ordered), _others(ordered)]
-    lines += [f"note: {note}" for note in ordered.notes]
-    return [line for line in lines if line]
-
-
-def _gap(ordered: Ordered) -> str:
-    from fabula.session.answer import gap_text
-
     if ordered.gap is None:
-        return "how close this is to the best is not known"
-    if ordered.gap == 0 and ordered.fit.exact:
-        return ""
-    return f"found by search: another ordering could be better by {gap_text(ordered.gap)} at most"
-
-
-def _others(ordered: Ordered) -> str:
-    """The other proposals, and how likely each is beside this one."""
-    from fabula.session.answer import beside_text
-
-    named = []
-    for number, proposal in enumerate(ordered.proposals, start=1):
-        if number != ordered.chosen + 1:
-            named.append(f"{number} ({proposal.fit.template.name or 'unnamed'}{beside_text(proposal, ordered.fit)})")
-    return f"other orders, by --choose: {'; '.join(named)}" if named else ""
-
-
-def _changes(ordered: Ordered) -> list[str]:
-    return [
+        lines.append("how close this is to the best is not known")
+    elif ordered.gap or not chosen.exact:
+        lines.append(f"found by search: another ordering could be better by {answer.gap_text(ordered.gap)} at most")
+    lines += [
         f"steps in {c.name}: {c.mean[0]:.1f} -> {c.mean[1]:.1f} {c.unit} on average, "
         f"{c.worst[0]:.1f} -> {c.worst[1]:.1f} at worst"
         for c in ordered.changes
     ]
+    others = [
+        f"{number} ({one.fit.template.name or 'unnamed'}{answer.beside_text(one, chosen)})"
+        for number, one in enumerate(ordered.proposals, start=1)
+        if number != ordered.chosen + 1
+    ]
+    lines += [f"other orders, by --choose: {'; '.join(others)}"] if others else []
+    return [*filter(None, lines), *(f"note: {note}" for note in ordered.notes)]
 
 
 def print_arc(ordered: Ordered) -> None:
@@ -183,10 +159,7 @@ def print_arc(ordered: Ordered) -> None:
     essence = ordered.session.essence
     if essence.ndim > 1:
         return
-    out = console()
-    out.print(f"as given  {spark(essence)}", markup=False)
-    out.print(f"ordered   {spark(essence[ordered.fit.ordering])}", markup=False)
-    out.print()
+    print_lines(f"as given  {spark(essence)}", f"ordered   {spark(essence[ordered.fit.ordering])}", "")
 
 
 def print_template(template: Template) -> None:

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from fabula.cli.printing import console
+
 if TYPE_CHECKING:
     from rich.progress import Progress as Bars
     from rich.progress import TaskID
@@ -17,28 +19,20 @@ if TYPE_CHECKING:
 _SECONDS = 20.0  # between two plain lines
 
 
-class _Lines:
-    """Plain lines where there is no terminal, some seconds apart."""
-
-    def __init__(self) -> None:
-        from fabula.cli.printing import console
-
-        self._out = console(err=True)
-        self._last = time.monotonic()
-
-    def say(self, text: str) -> None:
-        if not self._out.is_terminal and time.monotonic() - self._last >= _SECONDS:
-            self._last = time.monotonic()
-            self._out.print(text, markup=False, soft_wrap=True)
-
-
-def _bars() -> Bars:
+@contextmanager
+def _bars() -> Iterator[tuple[Bars, Callable[[str], None]]]:
+    """Bars on a terminal; and what says a plain line where there is none, some seconds apart."""
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-    from fabula.cli.printing import console
+    out, last = console(err=True), time.monotonic()
 
-    out = console(err=True)
-    return Progress(
+    def say(text: str) -> None:
+        nonlocal last
+        if not out.is_terminal and time.monotonic() - last >= _SECONDS:
+            last = time.monotonic()
+            out.print(text, markup=False, soft_wrap=True)
+
+    with Progress(
         TextColumn("{task.description}"),
         BarColumn(bar_width=24),
         TextColumn("{task.completed:.0f}/{task.total:.0f}"),
@@ -47,7 +41,8 @@ def _bars() -> Bars:
         console=out,
         disable=not out.is_terminal,
         transient=True,
-    )
+    ) as bars:
+        yield bars, say
 
 
 @contextmanager
@@ -66,8 +61,7 @@ def training_bar(what: str) -> Iterator[Callable[..., None]]:
 @contextmanager
 def _epochs(what: str) -> Iterator[Callable[[str, int, int, str, str], None]]:
     """A bar for each of several trainings by name."""
-    lines = _Lines()
-    with _bars() as bars:
+    with _bars() as (bars, say):
         tasks: dict[str, TaskID] = {}
 
         def show(name: str, epoch: int, epochs: int, note: str, left: str) -> None:
@@ -75,7 +69,7 @@ def _epochs(what: str) -> Iterator[Callable[[str, int, int, str, str], None]]:
             if name not in tasks:
                 tasks[name] = bars.add_task(title, total=epochs, note="")
             bars.update(tasks[name], completed=epoch, note=note)
-            lines.say(f"{title}: epoch {epoch} of {epochs}, {note}{left}")
+            say(f"{title}: epoch {epoch} of {epochs}, {note}{left}")
 
         yield show
 
@@ -83,13 +77,12 @@ def _epochs(what: str) -> Iterator[Callable[[str, int, int, str, str], None]]:
 @contextmanager
 def counting_bar(what: str) -> Iterator[Callable[[int, int, str], None]]:
     """A bar that counts things done of a total, naming the last one."""
-    lines = _Lines()
-    with _bars() as bars:
+    with _bars() as (bars, say):
         task = bars.add_task(what, total=1, note="")
 
         def report(done: int, total: int, name: str) -> None:
             note = name[-40:].encode("utf-8", "replace").decode()
             bars.update(task, completed=done, total=total, note=note)
-            lines.say(f"{what}: {done}{f' of {total}' if total else ''}, {note}")
+            say(f"{what}: {done}{f' of {total}' if total else ''}, {note}")
 
         yield report

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from fabula.cli.printing import print_lines
 from fabula.errors import InputError
 
 
@@ -27,15 +28,12 @@ def command(*, file: str, number: int | None) -> None:
 
 def restore_version(path: str, number: int | None) -> None:
     """Bring a version back and say so; or list them where there are several and none was named."""
-    from fabula.cli.printing import console
     from fabula.session.export import restore, versions
 
-    out, known = console(), versions(path)
+    known = versions(path)
     if number is None and len(known) > 1:
-        out.print(f"versions of {path} that were replaced, oldest first:", markup=False, soft_wrap=True)
-        for version in known:
-            out.print(str(version), markup=False)
-        out.print("choose one with --version N", markup=False)
+        head = f"versions of {path} that were replaced, oldest first:"
+        print_lines(head, *map(str, known), "choose one with --version N")
         return
     target, version = restore(path, number)
-    out.print(f"restored: {target} (version {version.number})", markup=False, soft_wrap=True)
+    print_lines(f"restored: {target} (version {version.number})")

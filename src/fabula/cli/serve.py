@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import socket
+import threading
+import webbrowser
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
 
 import click
 
 from fabula.errors import InputError, import_extra
-
-if TYPE_CHECKING:
-    from socket import socket
 
 HOST = "127.0.0.1"
 
@@ -36,7 +35,7 @@ def command(*, roots: tuple[str, ...], port: int, browser: bool, model: str | No
     for module in ("fastapi", "uvicorn", "python_multipart"):
         import_extra(module, extra="web", purpose="the page")
     from fabula.models.file import load_model
-    from fabula.web.app import create_app
+    from fabula.web.app import create_app, make_server
     from fabula.web.settings import Settings, check_roots
 
     settings = Settings(roots=check_roots(roots), model=model)
@@ -49,19 +48,22 @@ def command(*, roots: tuple[str, ...], port: int, browser: bool, model: str | No
         if settings.token is None:
             click.echo("without a token the page is open to everybody who uses this computer (--no-token)")
         click.echo(f"the page is at {_address(address, settings.token)} (Ctrl-C ends it)")
-        if browser:
-            _open_soon(_address(address, None if settings.token is None else app.state.access.once()))
-        _serve(app, listening)
+        if browser:  # once the server has had a moment to start
+            once = None if settings.token is None else app.state.access.once()
+            timer = threading.Timer(0.6, webbrowser.open, (_address(address, once),))
+            timer.daemon = True
+            timer.start()
+        with contextlib.suppress(KeyboardInterrupt):  # Ctrl-C is how it ends
+            make_server(app).run(sockets=[listening])
+        click.echo("the page is closed")
 
 
 def _address(address: str, token: str | None) -> str:
     return address if token is None else f"{address}?token={token}"
 
 
-def _bind(port: int) -> socket:
+def _bind(port: int) -> socket.socket:
     """A socket of this machine alone."""
-    import socket
-
     listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     try:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -71,21 +73,3 @@ def _bind(port: int) -> socket:
         listening.close()
         raise InputError(f"port {port} cannot be used ({error.strerror}); choose another with --port") from error
     return listening
-
-
-def _open_soon(address: str) -> None:
-    """Open the browser once the server has had a moment to start."""
-    import threading
-    import webbrowser
-
-    timer = threading.Timer(0.6, webbrowser.open, (address,))
-    timer.daemon = True
-    timer.start()
-
-
-def _serve(app: Any, listening: socket) -> None:
-    from fabula.web.app import make_server
-
-    with contextlib.suppress(KeyboardInterrupt):  # Ctrl-C is how it ends
-        make_server(app).run(sockets=[listening])
-    click.echo("the page is closed")

@@ -17,15 +17,120 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fabula.core.climbing import order_many as climb_many
 from fabula.core.essence import Floats, as_essence
 from fabula.core.fit import Fit, as_fixed, lay
 from fabula.core.matching import Ties, match_sorted, mixing
 from fabula.core.ordering import Ints, inverse
-from fabula.core.segments import as_offsets
+from fabula.core.segments import as_offsets, by_length
 from fabula.core.template import CUBIC, Template, replace_values
 from fabula.core.template_set import TemplateSet
 from fabula.errors import InputError
+
+# The likeliest ordering of each of many collections under a mixture of arcs: the climb of ``Arcs.order``, all at once.
+
+_CELLS = 30_000  # items that climb at a time, times the starts: what they need stays in the cache
+
+
+def order_many(arcs: Arcs, essence: Floats, offsets: Ints) -> tuple[Ints, Floats]:
+    """The likeliest ordering of each collection and its score, as :meth:`fabula.core.arcs.Arcs.order` finds them.
+
+    Parameters
+    ----------
+    arcs
+        The mixture.
+    essence
+        Shape (rows, d), finite, z-scored within each collection.
+    offsets
+        Shape (number + 1,): where each collection begins and ends.
+
+    Returns
+    -------
+    orderings : shape (rows,), of each collection where its rows are, counted within it
+    scores : shape (number,)
+    """
+    orderings, scores = np.empty(len(essence), dtype=np.intp), np.empty(len(offsets) - 1)
+    for some in by_length(offsets, _CELLS, axes=1):
+        rows = essence[some.rows]  # (B, n, d)
+        shown = _show_order(rows)
+        found, score = _likeliest(arcs, np.take_along_axis(rows, shown[..., np.newaxis], axis=1))
+        orderings[some.rows] = np.take_along_axis(shown, found, axis=1)
+        scores[some.numbers] = score
+    return orderings, scores
+
+
+def _show_order(rows: Floats) -> Ints:
+    """The order in which the items of each collection are looked at, (B, n): mixed where some are equal."""
+    count, n, _ = rows.shape
+    shown = np.tile(np.arange(n), (count, 1))
+    ranked = np.sort(rows[..., 0], axis=1)  # no two items are equal that are not in the first dimension
+    tied = np.flatnonzero((ranked[:, 1:] == ranked[:, :-1]).any(axis=1))
+    for number in tied:
+        mixed = mixing(rows[number])
+        shown[number] = shown[number] if mixed is None else mixed
+    return shown
+
+
+def _likeliest(arcs: Arcs, rows: Floats) -> tuple[Ints, Floats]:
+    """The best of what is climbed to from each start: orderings (B, n) of items (B, n, d) and their scores (B,)."""
+    count, n, _ = rows.shape
+    targets = np.stack([template.samples(n).reshape(-1) for template in arcs.templates])  # (k, n * d)
+    starts, blended = arcs.starts()
+    from_start = np.tile(starts, (count, 1))  # (B * s, k)
+    which = np.repeat(np.arange(count), len(starts))
+    orderings = np.full((len(which), n), -1)
+    moving = np.arange(len(which))
+    while len(moving):
+        better = _best(rows, which[moving], (from_start[moving] @ targets).reshape(len(moving), n, -1))
+        moved = (better != orderings[moving]).any(axis=1)
+        orderings[moving[moved]] = better[moved]
+        moving = moving[moved] if blended else moving[:0]
+        from_start[moving] = _shares(_logits(arcs, rows, which[moving], orderings[moving], targets))
+    scores = _log_sum(_logits(arcs, rows, which, orderings, targets)).reshape(count, -1)
+    best = scores.argmax(axis=1)
+    return orderings.reshape(count, -1, n)[np.arange(count), best], scores[np.arange(count), best]
+
+
+def _best(rows: Floats, which: Ints, goals: Floats) -> Ints:
+    """The best ordering of collection ``which[a]`` under the targets ``goals[a]`` (n, d), for each a: (a, n)."""
+    if rows.shape[2] > 1:
+        return _assign(rows, which, goals)
+    values = rows[..., 0]
+    items = np.argsort(values, axis=1, kind="stable")  # (B, n)
+    positions = np.argsort(goals[..., 0], axis=1, kind="stable")  # (a, n)
+    ranked = np.take_along_axis(values, items, axis=1)
+    tied = ranked[:, 1:] == ranked[:, :-1]
+    if tied.any():  # equal items stand in the order in which they are shown
+        run = np.zeros(ranked.shape, dtype=np.intp)
+        run[:, 1:] = np.cumsum(~tied, axis=1) * ranked.shape[1]
+        positions = np.sort(run[which] + positions, axis=1) - run[which]
+    found = np.empty_like(positions)
+    np.put_along_axis(found, positions, items[which], axis=1)
+    return found
+
+
+def _assign(rows: Floats, which: Ints, goals: Floats) -> Ints:
+    """The same for items of several dimensions: an assignment each."""
+    from scipy.optimize import linear_sum_assignment
+
+    gains = goals @ rows[which].transpose(0, 2, 1)  # (a, positions, items)
+    return np.array([linear_sum_assignment(gain, maximize=True)[1] for gain in gains]).reshape(goals.shape[:2])
+
+
+def _logits(arcs: Arcs, rows: Floats, which: Ints, orderings: Ints, targets: Floats) -> Floats:
+    """How likely each ordering is under each template: (a, k)."""
+    sequences = rows[which[:, np.newaxis], orderings].reshape(len(which), targets.shape[1])
+    return np.asarray(sequences @ targets.T + arcs.weights)
+
+
+def _shares(logits: Floats) -> Floats:
+    likely = np.exp(logits - logits.max(axis=1, keepdims=True, initial=-np.inf))
+    return np.asarray(likely / likely.sum(axis=1, keepdims=True))
+
+
+def _log_sum(logits: Floats) -> Floats:
+    top = logits.max(axis=1)
+    return np.asarray(top + np.log(np.exp(logits - top[:, np.newaxis]).sum(axis=1)))
+
 
 _MOST_MIDDLES = 28  # of 8 templates
 
@@ -129,7 +234,7 @@ class Arcs:
             return [replace(each, ordering=mixed[each.ordering]) for each in fits]
         found: dict[bytes, Fit] = {}
         for candidates in self._rounds(rows, pinned):
-            fits = [self._scored(values, ordering, template) for template, ordering in candidates]
+            fits = [self._score_fit(values, ordering, template) for template, ordering in candidates]
             for candidate in sorted(fits, key=_by_score):
                 if len(found) < alternatives:
                     found.setdefault(values[candidate.ordering].tobytes(), candidate)
@@ -165,7 +270,7 @@ class Arcs:
         values = as_essence(rows)
         rows = values.reshape(len(values), -1)
         self._check_dimensions(rows)
-        return climb_many(self, rows, where)
+        return order_many(self, rows, where)
 
     def starts(self) -> tuple[Floats, bool]:
         """Where to climb from: shares of each template (s, k), each alone and each two; and whether they can blend."""
@@ -182,8 +287,8 @@ class Arcs:
 
     def _rounds(self, rows: Floats, pinned: dict[int, int]) -> Iterator[list[tuple[Template, Ints]]]:
         """Orderings with the template each is best for, in the order in which they are to be considered."""
-        yield self._climbed(rows, pinned)
-        streams = [(t.normalised(), _ranked(rows, t, pinned)) for t in self.templates]
+        yield self._climb_all(rows, pinned)
+        streams = [(t.normalised(), _rank(rows, t, pinned)) for t in self.templates]
         while True:
             heads = [(template, next(stream, None)) for template, stream in streams]
             candidates = [(template, ordering) for template, ordering in heads if ordering is not None]
@@ -191,7 +296,7 @@ class Arcs:
                 return
             yield candidates
 
-    def _climbed(self, rows: Floats, pinned: dict[int, int]) -> list[tuple[Template, Ints]]:
+    def _climb_all(self, rows: Floats, pinned: dict[int, int]) -> list[tuple[Template, Ints]]:
         """What is climbed to from each template and from the middle of each two; nothing where they cannot blend."""
         starts, blended = self.starts()
         return [self._climb(rows, pinned, start) for start in starts] if blended else []
@@ -201,7 +306,7 @@ class Arcs:
         targets = np.stack([t.samples(len(rows)).reshape(-1) for t in self.templates])  # (k, n * d)
         while True:
             blend = self._blend(share)
-            better = next(_ranked(rows, blend, pinned))
+            better = next(_rank(rows, blend, pinned))
             if np.array_equal(better, ordering):
                 return blend.normalised(), ordering
             ordering = better
@@ -213,7 +318,7 @@ class Arcs:
         main = self.templates[int(np.argmax(share))]
         return replace_values(main, np.tensordot(share, self.templates.values, axes=1))
 
-    def _scored(self, values: Floats, ordering: Ints, template: Template) -> Fit:
+    def _score_fit(self, values: Floats, ordering: Ints, template: Template) -> Fit:
         return replace(lay(values, ordering, template), exact=True, score=float(self.score(values[ordering])))
 
 
@@ -221,14 +326,14 @@ def _by_score(candidate: Fit) -> float:
     return -(candidate.score or 0.0)
 
 
-def _ranked(rows: Floats, template: Template, pinned: dict[int, int]) -> Iterator[Ints]:
+def _rank(rows: Floats, template: Template, pinned: dict[int, int]) -> Iterator[Ints]:
     """Orderings of items (n, d) from the likeliest down under one template, pinned items in their positions."""
     n = len(rows)
     positions = np.setdiff1d(np.arange(n), list(pinned))
     items = np.setdiff1d(np.arange(n), list(pinned.values()))
     goals = template.samples(n).reshape(n, -1)[positions]
     free = rows[items]
-    ranked = _ranked_scalar(free[:, 0], goals[:, 0]) if rows.shape[1] == 1 else _ranked_vector(free @ goals.T)
+    ranked = _rank_scalar(free[:, 0], goals[:, 0]) if rows.shape[1] == 1 else _rank_vector(free @ goals.T)
     for matched in ranked:
         ordering = np.empty(n, dtype=np.intp)
         ordering[list(pinned)] = list(pinned.values())
@@ -236,7 +341,7 @@ def _ranked(rows: Floats, template: Template, pinned: dict[int, int]) -> Iterato
         yield ordering
 
 
-def _ranked_scalar(values: Floats, goals: Floats) -> Iterator[Ints]:
+def _rank_scalar(values: Floats, goals: Floats) -> Iterator[Ints]:
     """Orderings by falling ``sum_j goals[j] * values[ordering[j]]``, exactly, without repeating a sequence.
 
     In ranks the best ordering is sorted. Undoing an inversion of neighbours never lowers the sum, so every ordering
@@ -262,7 +367,7 @@ def _ranked_scalar(values: Floats, goals: Floats) -> Iterator[Ints]:
                 heapq.heappush(heap, (cost + float(drop), swapped))
 
 
-def _ranked_vector(gain: Floats) -> Iterator[Ints]:
+def _rank_vector(gain: Floats) -> Iterator[Ints]:
     """Orderings by falling ``sum_j gain[ordering[j], j]``, exactly (Murty's algorithm)."""
     from scipy.optimize import linear_sum_assignment
 

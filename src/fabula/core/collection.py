@@ -16,7 +16,7 @@ from fabula.core.ordering import as_ordering
 from fabula.errors import InputError
 
 if TYPE_CHECKING:
-    from fabula.core.item_columns import ItemColumns
+    from fabula.core.columns import ItemColumns
 
 _HEAD = 8  # items that a collection shows of itself
 _COLUMNS = 8  # features

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fabula.core.cells import Cells, Numbered
 from fabula.core.collection import Collection
+from fabula.core.columns import WORDS, Cells, ItemColumns, Numbered, as_objects
 from fabula.core.essence import Floats
-from fabula.core.item_columns import ItemColumns, as_objects
 from fabula.core.ordering import Ints
+from fabula.core.segments import as_offsets
 from fabula.errors import InputError
 
 
@@ -35,7 +35,8 @@ class Collections(Sequence[Collection]):
     ids, titles
         One per collection; by default its number from 1, and no title.
     items
-        What else is known of each row; by default the items are called by the number of their row.
+        What else is known of each row: columns, or a mapping from ``id``, ``title``, ``path`` or ``artist`` to one text
+        per row; by default the items are called by the number of their row.
     ordered
         Whether the order of the rows is the true one.
 
@@ -64,23 +65,30 @@ class Collections(Sequence[Collection]):
         *,
         ids: Sequence[str] | NDArray[np.object_] | None = None,
         titles: Sequence[str] | NDArray[np.object_] | None = None,
-        items: ItemColumns | None = None,
+        items: ItemColumns | Mapping[str, Sequence[str] | Cells] | None = None,
         ordered: bool = True,
     ) -> None:
-        array = np.asarray(features)
-        self.features = array if np.issubdtype(array.dtype, np.floating) else array.astype(np.float64)
-        self.offsets = _as_offsets(offsets, len(self.features))
+        array = _as_numbers(features)
+        self.features = array
+        self.offsets = as_offsets(offsets, len(self.features))
         self.feature_names = tuple(feature_names)
         number = len(self.offsets) - 1
         self.ids = as_objects(Numbered(np.arange(1, number + 1)).tolist() if ids is None else ids)
         self.titles = None if titles is None else as_objects(titles)
-        self._items = ItemColumns(Numbered(np.arange(1, len(self.features) + 1))) if items is None else items
+        self._items = items if isinstance(items, ItemColumns) else _as_columns(items or {}, len(array))
         self.ordered = ordered
         _check(self, number)
 
     @classmethod
-    def of(cls, collections: Sequence[Collection]) -> Collections:
+    def of(cls, collections: Sequence[Collection], feature_names: Sequence[str] | None = None) -> Collections:
         """The same collections in one block; those that are in one already, as they are.
+
+        Parameters
+        ----------
+        collections
+            One or more; with ``feature_names``, any number.
+        feature_names
+            The columns to have, NaN where a collection lacks one; by default all must have the same.
 
         Raises
         ------
@@ -96,16 +104,16 @@ class Collections(Sequence[Collection]):
         """
         if isinstance(collections, Collections):
             return collections
-        if not collections:
-            raise InputError("there must be one collection or more")
-        first = collections[0]
-        for other in collections:
-            if other.feature_names != first.feature_names or other.features.shape[1:] != first.features.shape[1:]:
-                raise InputError(f"collections {first.id!r} and {other.id!r} must have the same features")
+        if feature_names is None:
+            _check_same(collections)
+        names = collections[0].feature_names if feature_names is None else tuple(feature_names)
+        blocks = [
+            c.features if c.feature_names == names else _pick(c.features, c.feature_names, names) for c in collections
+        ]
         return cls(
-            np.concatenate([c.features for c in collections]),
+            np.concatenate(blocks) if blocks else np.zeros((0, len(names))),
             np.cumsum([0, *map(len, collections)]),
-            first.feature_names,
+            names,
             ids=[c.id for c in collections],
             titles=[c.title for c in collections],
             items=ItemColumns.of([item for c in collections for item in c.items]),
@@ -129,6 +137,21 @@ class Collections(Sequence[Collection]):
             known = ", ".join(self.feature_names) or "none"
             raise InputError(f"these collections have no feature {name!r}; they have: {known}")
         return np.asarray(self.features[:, self.feature_names.index(name)], dtype=np.float64)
+
+    def pick(self, names: Sequence[str]) -> NDArray[np.floating[Any]]:
+        """Some features of every item by name, shape (rows, len(names), ...); NaN for a name that is not there.
+
+        Examples
+        --------
+        >>> Collections([[0.5], [0.7]], [0, 2], ["energy"]).pick(["tempo", "energy"])
+        array([[nan, 0.5],
+               [nan, 0.7]])
+        """
+        return _pick(self.features, self.feature_names, names)
+
+    def under(self, features: NDArray[np.floating[Any]], feature_names: Sequence[str]) -> Collections:
+        """The same collections with other features (rows, f)."""
+        return _restore(features, self.offsets, tuple(feature_names), self.ids, self.titles, self._items, self.ordered)
 
     def texts(self, name: str) -> Cells:
         """One word of every item, (rows,): its id, title, path, artist, or a detail by its name; "" where it has none.
@@ -200,7 +223,7 @@ class Collections(Sequence[Collection]):
 
     def __reduce__(self) -> tuple[Any, ...]:
         state = (self.features, self.offsets, self.feature_names, self.ids, self.titles, self._items, self.ordered)
-        return _restored, state
+        return _restore, state
 
     def _collection(self, number: int, start: int, stop: int) -> Collection:
         rows = slice(start, stop)
@@ -216,10 +239,10 @@ class Collections(Sequence[Collection]):
 
     def _made(self, features: NDArray[Any], offsets: Ints, which: slice | Ints, items: ItemColumns) -> Collections:
         titles = None if self.titles is None else self.titles[which]
-        return _restored(features, offsets, self.feature_names, self.ids[which], titles, items, self.ordered)
+        return _restore(features, offsets, self.feature_names, self.ids[which], titles, items, self.ordered)
 
 
-def _restored(
+def _restore(
     features: NDArray[Any],
     offsets: Ints,
     names: tuple[str, ...],
@@ -252,10 +275,41 @@ def _check(made: Collections, number: int) -> None:
             raise InputError(f"{what}: there must be {wanted}; got {given}")
 
 
-def _as_offsets(offsets: ArrayLike, rows: int) -> Ints:
-    found = np.asarray(offsets)
-    if found.ndim != 1 or not len(found) or not np.issubdtype(found.dtype, np.integer):
-        raise InputError(f"offsets must be whole numbers, one more than there are collections; got {offsets!r}")
-    if found[0] != 0 or found[-1] != rows or (np.diff(found) < 1).any():
-        raise InputError(f"offsets must rise from 0 to the number of rows, {rows}; got {found[0]} to {found[-1]}")
-    return found.astype(np.intp, copy=False)
+def _check_same(collections: Sequence[Collection]) -> None:
+    if not collections:
+        raise InputError("there must be one collection or more")
+    first = collections[0]
+    for other in collections:
+        if other.feature_names != first.feature_names or other.features.shape[1:] != first.features.shape[1:]:
+            raise InputError(f"collections {first.id!r} and {other.id!r} must have the same features")
+
+
+def _pick(features: NDArray[Any], there: Sequence[str], wanted: Sequence[str]) -> NDArray[np.floating[Any]]:
+    """Columns of features (rows, f, ...) by name, NaN for a name that is not there."""
+    if tuple(there) == tuple(wanted):
+        return features
+    known = [name for name in wanted if name in there]
+    columns = features[:, [list(there).index(name) for name in known]]
+    if len(known) == len(wanted):
+        return columns
+    found = np.full((len(features), len(wanted), *features.shape[2:]), np.nan)
+    found[:, [list(wanted).index(name) for name in known]] = columns
+    return found
+
+
+def _as_columns(words: Mapping[str, Sequence[str] | Cells], rows: int) -> ItemColumns:
+    """Columns of so many rows by word; the rows are called by their number where no id is given."""
+    cells: dict[str, Any] = {word: as_objects(t) if isinstance(t, (list, tuple)) else t for word, t in words.items()}
+    wrong = next((word for word, column in cells.items() if word not in WORDS or len(column) != rows), None)
+    if wrong is not None:
+        got = f"{wrong!r}" if wrong not in WORDS else f"{len(cells[wrong])} of {wrong!r}"
+        raise InputError(f"items must give one text per row, {rows}, of {', '.join(WORDS)}; got {got}")
+    return ItemColumns(**({"id": Numbered(np.arange(1, rows + 1))} | cells))
+
+
+def _as_numbers(features: ArrayLike) -> NDArray[np.floating[Any]]:
+    try:
+        found = np.asarray(features)
+        return found if np.issubdtype(found.dtype, np.floating) else found.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError("features must be an array of numbers, one row per item, NaN where one is missing") from error

@@ -34,9 +34,9 @@ def as_offsets(offsets: ArrayLike, rows: int) -> Ints:
     """
     found = np.asarray(offsets)
     if found.ndim != 1 or not len(found) or not np.issubdtype(found.dtype, np.integer):
-        raise InputError(f"offsets must be integers of shape (number of collections + 1,); got {_told(found)}")
+        raise InputError(f"offsets must be integers of shape (number of collections + 1,); got {_describe(found)}")
     if found[0] != 0 or found[-1] != rows:
-        raise InputError(f"offsets must begin with 0 and end with the number of rows, {rows}; got {_told(found)}")
+        raise InputError(f"offsets must begin with 0 and end with the number of rows, {rows}; got {_describe(found)}")
     empty = np.flatnonzero(np.diff(found) < 1)
     if len(empty):
         raise InputError(f"offsets must rise: a collection has at least one row; collection {int(empty[0])} has none")
@@ -84,5 +84,5 @@ def by_length(offsets: Ints, cells: int, axes: int = 2) -> Iterator[Alike]:
             yield Alike(some, offsets[some][:, np.newaxis] + np.arange(n))
 
 
-def _told(offsets: NDArray[np.generic]) -> str:
+def _describe(offsets: NDArray[np.generic]) -> str:
     return f"{np.array2string(offsets, threshold=8)} of shape {offsets.shape}"

@@ -32,6 +32,7 @@ _SEQUENCES = 4096  # scored at a time
 _ORDERINGS = 65_536  # gathered at a time
 
 
+@runtime_checkable
 class Scoring(Protocol):
     """What a model must offer to be measured."""
 
@@ -148,7 +149,7 @@ def mutual_information(
             f"{seen:,} of {len(collections):,} collections were trained on: what is measured on them is no finding"
         )
         warnings.warn(message, SeenWarning, stacklevel=2)
-    if isinstance(model, Tabled):
+    if isinstance(model, Tabled) and not (isinstance(model, Scoring) and getattr(model, "by_item", False)):
         found = _of_tables(model, collections, negatives=negatives, draws=draws, seed=seed, scorer=scorer)
         return replace(found, seen=seen)
     chosen = scorer or model.most_detailed

@@ -1,45 +1,53 @@
-"""A trained model: from features to essence, and how likely a sequence of essence is."""
+"""A model: what is known of items goes in, and what it says of every ordering of them comes out."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from itertools import pairwise
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from fabula.core.arcs import Arcs
-from fabula.core.collection import Collection
+from fabula.core.collection import Collection, Item
+from fabula.core.collections import Collections
+from fabula.core.energy import Energy
 from fabula.core.essence import Floats
+from fabula.core.evidence import Evidence
+from fabula.core.files.atomic import write_whole
 from fabula.core.fit import Fit
-from fabula.core.segments import normalise_many
+from fabula.core.ordering import Ints
+from fabula.core.segments import Alike, normalise_many
 from fabula.errors import InputError, ModelError
-from fabula.models.config import dtype_of, tensor_shapes
+from fabula.models.card import card_brief, card_html
+from fabula.models.config import PAIRS, Encoded, EncoderKind, LoadedEncoder, LoadedScorer, as_mapping, as_whole
 from fabula.models.encoders import encoder_kind
-from fabula.models.layers import Array
-from fabula.models.many.batch import Batch, as_batch
-from fabula.models.many.ordered import OrderedMany, ordered_many
-from fabula.models.scorers import most_detailed, scorer_kind
-from fabula.models.scorers.kind import Scorer
-from fabula.models.showing import CardShown
-from fabula.models.transform import Transform
+from fabula.models.format import model_bytes
+from fabula.models.layers import Array, Shape, Tensors
+from fabula.models.order import OrderedMany, Rule, join_fits, lean, order_many, propose, search_orderings, solvable
+from fabula.models.scorers import MEASURED, SCORERS, dtype_of, most_detailed, scorer_kind
+from fabula.models.transform import ItemEncoder, Transform
 
-_ROWS = 8192  # items at a time, so that memory does not grow with how many there are
+Given = ArrayLike | Collection | None  # what is known of one collection
 
 
-class Model(CardShown):
-    """An encoder with its input transform, and its scorers.
+class Model:
+    """An encoder and its scorers, with their weights.
+
+    Kinds of model differ in nothing but these, which :mod:`fabula.models.encoders` and :mod:`fabula.models.scorers`
+    have by name.
 
     Parameters
     ----------
     config
         What it is made of, as :mod:`fabula.models.config` says.
     tensors
-        The weights by name, without the transform's. They are checked against the configuration by name and shape.
-    transform
-        What is done to features first.
+        The weights by name. They are checked against the configuration by name and shape.
+    inputs
+        What turns items into numbers first: a :class:`Transform` where each item is encoded by itself, the
+        :class:`fabula.models.titles.Vocabulary` of an encoder that reads titles; None where there is none.
     training
         What it was trained on and how: data fingerprint, seeds, preset.
     card
@@ -67,7 +75,7 @@ class Model(CardShown):
         self,
         config: Mapping[str, Any],
         tensors: Mapping[str, ArrayLike],
-        transform: Transform,
+        inputs: Any = None,
         *,
         training: Mapping[str, Any] | None = None,
         card: Mapping[str, Any] | None = None,
@@ -75,30 +83,47 @@ class Model(CardShown):
         self.config: dict[str, Any] = plain(config, "configuration")
         self.training: dict[str, Any] = plain(training or {}, "training record")
         self.card: dict[str, Any] = plain(card or {}, "card")
-        self.transform = transform
-        shapes = tensor_shapes(self.config, transform.item_shape)
-        self.tensors = _checked(tensors, {name: s for name, s in shapes.items() if not name.startswith("transform.")})
-        # Doubles, so that equal items get an equal essence however the products are blocked; scores bear floats.
-        self._encoder = {name: t.astype(np.float64) for name, t in self.tensors.items() if name.startswith("encoder.")}
-        self._scorers: dict[str, Scorer] = {
+        shapes = tensor_shapes(self.config, inputs.item_shape if isinstance(inputs, Transform) else ())
+        kind = encoder_kind(self.config["encoder"]["kind"])
+        if kind.load is None:
+            shapes = {name: shape for name, shape in shapes.items() if name not in MEASURED}
+        self.tensors = _check_tensors(tensors, shapes, kind)
+        self.encoder: LoadedEncoder = _load_encoder(kind, self.config, self.tensors, inputs)
+        self._scorers: dict[str, Any] = {
             settings["kind"]: scorer_kind(settings["kind"]).load(self.tensors, settings)
             for settings in self.config["scorers"]
         }
 
     @property
+    def reads(self) -> tuple[str, ...]:
+        """What it takes of an item: of ``features``, ``titles``, ``words`` and ``pairs``."""
+        return self.encoder.reads
+
+    @property
     def feature_names(self) -> tuple[str, ...]:
-        """The features it takes, in the order of the columns."""
-        return self.transform.feature_names
+        """The features it takes, in the order of the columns; any may be missing unless it is ``by_item``."""
+        return self.encoder.feature_names
 
     @property
     def dimensions(self) -> int:
-        """How many numbers an item's essence has."""
+        """How many numbers an item's essence has, or what else it goes by of an item."""
         return int(self.config["dimensions"])
+
+    @property
+    def by_item(self) -> bool:
+        """Whether the essence of an item is its own, so that a template can be laid on it."""
+        return self.encoder.by_item
 
     @property
     def scorers(self) -> tuple[str, ...]:
         """The kinds of scorer it has."""
-        return tuple(self._scorers)
+        names = [name for kind in self._scorers for name in (*SCORERS[kind].also, kind)]
+        return tuple(dict.fromkeys(names))
+
+    @property
+    def reaches(self) -> bool:
+        """Whether all pairs count, not neighbours alone."""
+        return any(getattr(scorer, "far", False) for scorer in self._scorers.values())
 
     @property
     def arcs(self) -> Arcs | None:
@@ -111,26 +136,58 @@ class Model(CardShown):
         """The kind of its scorers that sees most of a sequence, and so measures information; None without any."""
         return most_detailed(self.scorers)
 
-    def encode(self, features: ArrayLike | Collection, *, raw: bool = False) -> Floats:
+    @property
+    def transform(self) -> Transform:
+        """What is done to features first, where each item is encoded by itself."""
+        if not isinstance(self.encoder, ItemEncoder):
+            raise ModelError("this model sees more than an item by itself: it has no transform of its features")
+        return self.encoder.transform
+
+    def __repr__(self) -> str:
+        return card_brief(self)
+
+    def _repr_html_(self) -> str:
+        return card_html(self)
+
+    def save(self, path: str | Path) -> Path:
+        """Write it as one file, whole or not at all; returns the path written."""
+        return write_whole(path, model_bytes(self))
+
+    def encode(
+        self,
+        features: Given,
+        titles: Sequence[str] | None = None,
+        album: str = "",
+        artists: Sequence[str] | None = None,
+        *,
+        raw: bool = False,
+    ) -> Floats:
         """The essence of a collection, z-scored within it.
 
         Parameters
         ----------
         features
-            Shape (n, f) or (n, f, s), columns as in ``feature_names``, NaN where a value is missing; or a
-            collection, from which they are picked by name.
+            Shape (n, f) or (n, f, s), columns as in ``feature_names``, NaN where a value is missing; None where nothing
+            but titles is known; or a collection, from which all is taken by name.
+        titles, album, artists
+            Titles of the items, of the collection, and n names of artists, where the model reads them.
         raw
-            As the encoder gives it, before it is z-scored: what an item is by itself, whatever stands beside it.
+            As the encoder gives it, before it is z-scored.
 
         Returns
         -------
         Shape (n, d). A dimension in which all items are alike is zero, so a single item gets zeros.
+
+        Raises
+        ------
+        InputError
+            When this model has no essence.
         """
-        return self.encode_all([features], raw=raw)[0]
+        return self.encode_many([self._one(features, titles, album, artists)], raw=raw)
 
     def encode_many(
         self,
-        features: ArrayLike | Sequence[Collection] | Batch,
+        features: ArrayLike | Sequence[Collection],
         offsets: ArrayLike | None = None,
         *,
         raw: bool = False,
@@ -141,7 +198,7 @@ class Model(CardShown):
         ----------
         features
             Shape (rows, f) or (rows, f, s): the items of all collections, one collection after the other, columns as
-            in ``feature_names``, NaN where a value is missing; or a batch, or collections, without ``offsets``.
+            in ``feature_names``, NaN where a value is missing; or collections, without ``offsets``.
         offsets
             Shape (number + 1,), integers: collection i has the rows ``offsets[i]`` to ``offsets[i + 1]``.
         raw
@@ -160,79 +217,152 @@ class Model(CardShown):
         >>> model.encode_many([[0.5], [1.0], [2.0]], [0, 2, 3], raw=True).ravel().tolist()
         [0.5, 1.0, 2.0]
         """
-        batch = self._batch(features, offsets)
-        try:
-            essence = self._raw(self._checked_shape(batch.picked(self.feature_names)))
-        except InputError:
-            self._blame(batch)
-            raise
-        return essence if raw else normalise_many(essence, batch.offsets)
+        many = self._many(features, offsets)
+        essence = self.encoder.raw(many)
+        return essence if raw else normalise_many(essence, many.offsets)
 
     def encode_all(self, collections: Sequence[ArrayLike | Collection], *, raw: bool = False) -> list[Floats]:
-        """The essence of each of many collections, in one pass over all their items.
+        """The essence of each of many collections, or arrays of features, in one pass over all: (n, d) each."""
+        many = self._many([self._one(each, number=k) for k, each in enumerate(collections, start=1)], None)
+        return np.split(self.encode_many(many, raw=raw), many.offsets[1:-1]) if len(many) else []
 
-        Takes what :meth:`encode` takes, once per collection; gives an array of shape (n, d) for each.
+    def energy(
+        self,
+        features: Given,
+        titles: Sequence[str] | None = None,
+        album: str = "",
+        artists: Sequence[str] | None = None,
+        *,
+        evidence: Evidence | None = None,
+        scorer: str | None = None,
+    ) -> Energy:
+        """What it says of every ordering of a collection, in one pass over its items.
+
+        Parameters
+        ----------
+        features, titles, album, artists
+            As :meth:`encode` takes them.
+        evidence
+            What was seen in the items, where it reads words or pairs; the medium of the items looks for it.
+        scorer
+            What one of ``scorers`` says alone.
         """
-        features = [self._pick(collection) for collection in collections]
-        if not features:
-            return []
-        ids = [each.id for each in collections if isinstance(each, Collection)]
-        batch = Batch(
-            np.concatenate(features),
-            np.cumsum([0, *map(len, features)]),
-            ids=ids if len(ids) == len(features) else None,
-        )
-        return np.split(self.encode_many(batch, raw=raw), batch.offsets[1:-1])
+        one = self._one(features, titles, album, artists)
+        return self._read(one, evidence, scorer)[1]
 
-    def score(self, sequence: ArrayLike, scorer: str | None = None) -> float | Floats:
-        """How likely an essence sequence is; higher is likelier.
+    def energy_many(
+        self, collections: Sequence[ArrayLike | Collection], evidence: Sequence[Evidence] | None = None
+    ) -> list[Energy]:
+        """What it says of each of many collections, or arrays of features, those of one length in one pass."""
+        many = self._many([self._one(each, number=k) for k, each in enumerate(collections, start=1)], None)
+        found: dict[int, Energy] = {}
+        for some, energy in self._energies(many, evidence):
+            found |= {int(number): energy[at] for at, number in enumerate(some.numbers)}
+        return [found[number] for number in range(len(many))]
+
+    def tables_all(self, collections: Sequence[ArrayLike | Collection]) -> list[tuple[Floats, Floats]]:
+        """Of each of many collections the scores of items at positions, and of items after items, (n, n) each."""
+        energies = self.energy_many(collections)
+        return [(e.at(e.n), np.zeros((e.n, e.n)) if e.flow is None else e.flow) for e in energies]
+
+    def score(
+        self,
+        sequence: Given,
+        orderings: ArrayLike | str | None = None,
+        titles: Sequence[str] | None = None,
+        album: str = "",
+        artists: Sequence[str] | None = None,
+        *,
+        evidence: Evidence | None = None,
+        scorer: str | None = None,
+    ) -> float | Floats:
+        """How likely an essence sequence is, or orderings of a collection; higher is likelier.
 
         Parameters
         ----------
         sequence
-            Shape (n, d), or (n,) where d is 1; (m, n, d) for m sequences of one length.
+            Without ``orderings`` a sequence of essence, shape (n, d), or (n,) where d is 1; (m, n, d) for m of one
+            length. With them what :meth:`encode` takes, and so do ``titles``, ``album`` and ``artists``.
+        orderings
+            Shape (m, n) or (n,); higher scores are likelier beside others of the same collection.
+        evidence
+            As of :meth:`energy`.
         scorer
-            One of ``scorers``; by default the one that orders.
+            One of ``scorers``; by default all whose scores add up, or the one that orders.
 
         Returns
         -------
         One number, or shape (m,).
         """
-        chosen = self._scorer(scorer)
-        batch, single = self._as_batch(sequence)
-        if not len(batch):
-            return np.zeros(0)
-        scores = np.asarray(chosen.score(batch))
-        return float(scores[0]) if single else scores
+        if isinstance(orderings, str):  # a scorer's name
+            orderings, scorer = None, orderings
+        if orderings is None:
+            return self._score_sequences(cast("ArrayLike", sequence), scorer)
+        energy = self.energy(sequence, titles, album, artists, evidence=evidence, scorer=scorer)
+        given = np.asarray(orderings)
+        scores = np.atleast_1d(energy.score(np.atleast_2d(given)))
+        return float(scores[0]) if given.ndim == 1 else scores
 
     def order(
-        self, features: ArrayLike | Collection, alternatives: int = 4, fixed: Mapping[int, int] | None = None
+        self,
+        features: Given,
+        alternatives: int = 4,
+        fixed: Mapping[int, int] | None = None,
+        *,
+        titles: Sequence[str] | None = None,
+        album: str = "",
+        artists: Sequence[str] | None = None,
+        evidence: Evidence | None = None,
     ) -> list[Fit]:
-        """Likely orderings of different shape, likeliest first, distinct.
+        """Likely orderings, likeliest first, distinct, each with its score and template.
 
-        With arcs they are exact. A model whose scorers cannot be solved searches from several starts and finds
-        good orderings, not surely the best; their template is then their own arc.
+        By a mixture of arcs they are exact, of different shape. By tables of positions and neighbours the first is the
+        likeliest there is up to 18 items, and the others open or close otherwise; where all pairs count it is the one
+        that agrees best with those that are likely. A scorer that can only be asked is searched from several starts.
+        Where no arcs give a template, it is the ordering's own arc.
 
         Parameters
         ----------
-        features
+        features, titles, album, artists
             As :meth:`encode` takes them.
         alternatives
             How many orderings to return at most, 1 or more.
         fixed
             position -> item; negative positions count from the end.
+        evidence
+            As of :meth:`energy`.
         """
-        return self._scorer(None).order(self.encode(features), alternatives=alternatives, fixed=fixed)
+        one = self._one(features, titles, album, artists)
+        self._check_scorer(None)
+        scorer = self._sequence_scorer(None)
+        if scorer is not None:
+            return self._order_sequence(scorer, self.encode(one), alternatives, fixed)
+        x, energy = self._read(one, evidence, None)
+        essence = (
+            lean(solvable(energy)) if x.evidence is not None else normalise_many(x.essence[0], np.array([0, len(one)]))
+        )
+        return propose(energy, np.asarray(essence, dtype=np.float64), alternatives, fixed)
 
     def order_many(
-        self, features: ArrayLike | Sequence[Collection] | Batch, offsets: ArrayLike | None = None
+        self,
+        features: ArrayLike | Sequence[Collection],
+        offsets: ArrayLike | None = None,
+        *,
+        rule: Rule = "likeliest",
+        seconds: float = 1.5,
     ) -> OrderedMany:
-        """The likeliest ordering of each of many collections: the first of what :meth:`order` gives.
+        """One ordering of each of many collections.
 
         Parameters
         ----------
         features, offsets
             As :meth:`encode_many` takes them.
+        rule
+            Of a model of tables. ``"likeliest"``: the first of what :meth:`order` gives. ``"agreeing"``: what is
+            expected to agree best with the true order, as ``fabula order`` proposes it. ``"arcs"``: the likeliest by
+            positions alone, the quickest. The first two are exact up to 18 items and searched for beyond.
+        seconds
+            How long to search for each ordering of more than 18 items, at most.
 
         Examples
         --------
@@ -244,72 +374,157 @@ class Model(CardShown):
         >>> ordered.orderings
         array([1, 0, 0, 1])
         """
-        batch = self._batch(features, offsets)
-        essence = self.encode_many(batch)
-        scorer = self._scorer(None)
-        if isinstance(scorer, Arcs):
-            orderings, scores = scorer.order_many(essence, batch.offsets)
-            exact, gap = np.ones(len(batch), dtype=bool), np.zeros(len(batch))
-            return OrderedMany(orderings, batch.offsets, scores, exact, gap)
-        fits = [scorer.order(part, alternatives=1)[0] for part in np.split(essence, batch.offsets[1:-1])]
-        return ordered_many(fits, batch.offsets)
+        self._check_scorer(None)
+        many, scorer = self._many(features, offsets), self._sequence_scorer(None)
+        if scorer is None:
+            return order_many(self._energies(many, None), many.offsets, rule, seconds)
+        essence = self.encode_many(many)
+        if isinstance(scorer, Arcs) and not self._tables:
+            orderings, scores = scorer.order_many(essence, many.offsets)
+            return OrderedMany(orderings, many.offsets, scores, np.ones(len(many), dtype=bool), np.zeros(len(many)))
+        fits = [self._order_sequence(scorer, part, 1, None)[0] for part in np.split(essence, many.offsets[1:-1])]
+        return join_fits(fits, many.offsets)
 
-    def _batch(self, features: ArrayLike | Sequence[Collection] | Batch, offsets: ArrayLike | None) -> Batch:
-        """What :meth:`encode_many` is given as a batch that has every feature."""
-        return as_batch(features, offsets, self.feature_names)
+    def grounds(self, collection: Collection, evidence: Evidence | None = None) -> tuple[str, ...]:
+        """What is known of a collection that it goes by; empty where that is too little to judge by."""
+        return self.encoder.grounds(collection, evidence)
 
-    def _raw(self, features: Floats) -> Floats:
-        """Features (rows, f[, s]) to essence (rows, d), not z-scored, some rows at a time."""
-        found = np.empty((len(features), self.dimensions))
-        for at in range(0, len(features), _ROWS):
-            found[at : at + _ROWS] = self._encode_items(self.transform.apply(features[at : at + _ROWS]))
-        return found
+    def _one(
+        self,
+        given: Given,
+        titles: Sequence[str] | None = None,
+        album: str = "",
+        artists: Sequence[str] | None = None,
+        number: int = 1,
+    ) -> Collection:
+        """What is known of one collection, as one; an array is called by a number."""
+        if isinstance(given, Collection):
+            return (
+                given if titles is None and artists is None and not album else _retitle(given, titles, album, artists)
+            )
+        if given is None and titles is None:
+            raise InputError("a collection needs features, titles or both to be encoded")
+        names = self.feature_names if given is not None else ()
+        features = np.zeros((len(titles or ()), 0)) if given is None else self._as_features(given)
+        for what, texts in (("titles", titles), ("artists", artists)):
+            if texts is not None and len(texts) != len(features):
+                raise InputError(f"{what} must be one per item: {len(features)}; got {len(texts)}")
+        both = zip(titles or [""] * len(features), artists or [""] * len(features), strict=True)
+        items = [Item(str(i), title or "", artist=artist) for i, (title, artist) in enumerate(both, start=1)]
+        return Collection(str(number), items, features, names, title=album)
 
-    def _encode_items(self, x: Floats) -> Floats:
-        """Transformed features (n, f[, s]) to essence (n, d), each item by itself."""
-        settings = self.config["encoder"]
-        return np.asarray(encoder_kind(settings["kind"]).encode(self._encoder, x, settings), dtype=np.float64)
-
-    def _pick(self, features: ArrayLike | Collection) -> Floats:
-        """Features of one collection, shape (n, f) or (n, f, s)."""
-        if isinstance(features, Collection):
-            missing = [name for name in self.feature_names if name not in features.feature_names]
-            if missing:
-                raise ModelError(
-                    f"collection {features.id!r} lacks {len(missing)} of the {len(self.feature_names)} features "
-                    f"this model needs: {', '.join(missing)}"
-                )
-            array = features.columns(self.feature_names)
-        else:
-            array = _as_numbers(features, "features")
-        return self._checked_shape(array, least=1)
-
-    def _checked_shape(self, features: Floats, least: int = 0) -> Floats:
-        shape = self.transform.item_shape
-        if features.ndim != 1 + len(shape) or features.shape[1:] != shape or len(features) < least:
+    def _as_features(self, given: ArrayLike) -> Floats:
+        """Features of one collection (n, f[, s])."""
+        features = _as_numbers(given, "features")
+        shape = self.transform.item_shape if self.by_item else (len(self.feature_names),)
+        if features.ndim != 1 + len(shape) or features.shape[1:] != shape or not len(features):
             expected = ", ".join(map(str, shape))
             raise ModelError(f"this model takes features of shape (n, {expected}), n at least 1; got {features.shape}")
         return features
 
-    def _blame(self, batch: Batch) -> None:
-        """Name the collection whose features the transform refuses."""
-        features = batch.picked(self.feature_names)
-        for number, (start, end) in enumerate(pairwise(batch.offsets.tolist())):
-            try:
-                self.transform.apply(features[start:end])
-            except InputError as error:
-                name = number if batch.ids is None else batch.ids[number]
-                raise InputError(f"collection {name!r}: {error}") from error
+    def _many(self, given: ArrayLike | Sequence[Collection], offsets: ArrayLike | None) -> Collections:
+        """What is known of many collections, in one block."""
+        if offsets is not None:
+            if isinstance(given, Collections):
+                raise InputError("collections have offsets of their own; leave out offsets")
+            if PAIRS in self.reads:
+                raise InputError("this model looks into the items themselves: order each with fabula.order")
+            block = _as_numbers(cast("ArrayLike", given), "features")
+            if block.ndim < 2 or block.shape[1] != len(self.feature_names):
+                expected = ", ".join(["n", str(len(self.feature_names))])
+                raise ModelError(f"this model takes features of shape ({expected}), n at least 1; got {block.shape}")
+            return Collections(block, offsets, self.feature_names)
+        if isinstance(given, Collections):
+            return given
+        if not isinstance(given, Sequence) or not all(isinstance(each, Collection) for each in given[:1]):
+            raise InputError("offsets must say where each collection begins, unless collections are given")
+        collections = cast("Sequence[Collection]", given)
+        for each in {each.feature_names: each for each in collections}.values() if self.by_item else ():
+            self._check_features(each)
+        return Collections.of(collections, self.feature_names)
 
-    def _scorer(self, kind: str | None) -> Scorer:
-        """A scorer by kind; by default the one that orders: the first that is exact, else the first."""
+    def _check_features(self, collection: Collection) -> None:
+        missing = [name for name in self.feature_names if name not in collection.feature_names]
+        if missing:
+            raise ModelError(
+                f"collection {collection.id!r} lacks {len(missing)} of the {len(self.feature_names)} features "
+                f"this model needs: {', '.join(missing)}"
+            )
+
+    def _read(self, one: Collection, evidence: Evidence | None, scorer: str | None) -> tuple[Encoded, Energy]:
+        """What it makes of one collection, and says of its orderings."""
+        many = self._many([one], None)
+        _, x = next(self.encoder.encode(many, None if evidence is None else [evidence]))
+        return x, self.energy_of(x, scorer)[0]
+
+    def _energies(self, many: Collections, evidence: Sequence[Evidence] | None) -> Iterator[tuple[Alike, Energy]]:
+        """What it says of collections of one length, with a leading axis, until all have been."""
+        one_by_one = self._sequence_scorer(None) is not None
+        for some, x in self.encoder.encode(many, evidence):
+            if one_by_one:
+                for at, (number, rows) in enumerate(zip(some.numbers, some.rows, strict=True)):
+                    own = Encoded(x.essence[at : at + 1])
+                    yield Alike(number[np.newaxis], rows[np.newaxis]), self.energy_of(own, None)
+            else:
+                yield some, self.energy_of(x, None)
+
+    def energy_of(self, x: Encoded, scorer: str | None = None) -> Energy:
+        """The sum of what its scorers say; of those that read whole sequences, the one that orders."""
+        self._check_scorer(scorer)
+        tables = [self._scorers[kind].energy(x) for kind in self._tables if scorer in (None, kind)]
+        asked = self._sequence_scorer(scorer)
+        if asked is not None:
+            tables.append(Energy(whole=_asking(asked, x.essence[0]), shape=x.essence.shape[:2]))
+        total: Energy = tables[0]
+        for one in tables[1:]:
+            total = total + one
+        return total
+
+    @property
+    def _tables(self) -> list[str]:
+        """The kinds of scorer that give tables."""
+        return [name for name, scorer in self._scorers.items() if hasattr(scorer, "energy")]
+
+    def _sequence_scorer(self, kind: str | None) -> LoadedScorer | None:
+        """The scorer that reads whole sequences, of a kind or the one that orders; None where tables say all."""
+        asked = [name for name in self._scorers if name not in self._tables]
+        if kind is None:
+            kind = next((name for name in asked if scorer_kind(name).exact), asked[0] if asked else None)
+        return cast("LoadedScorer", self._scorers[kind]) if kind in asked else None
+
+    def _check_scorer(self, kind: str | None) -> None:
+        """Refuse a kind of scorer that it does not have, or any where it has none."""
         if not self._scorers:
             raise ModelError("this model has no scorer: it gives an essence only")
-        if kind is None:
-            kind = next((name for name in self._scorers if scorer_kind(name).exact), self.scorers[0])
-        if kind not in self._scorers:
+        if kind is not None and kind not in self._scorers:
             raise ModelError(f"this model has no scorer {kind!r}; it has: {', '.join(self._scorers)}")
-        return self._scorers[kind]
+
+    def _score_sequences(self, sequence: ArrayLike, scorer: str | None) -> float | Floats:
+        """How likely sequences of essence are, by a scorer that takes one."""
+        if not self.by_item:
+            raise ModelError("this model sees whole collections, not sequences of essence: give score its orderings")
+        batch, single = self._as_batch(sequence)
+        self._check_scorer(scorer)
+        chosen = self._sequence_scorer(scorer)
+        scores = self._score_batch(batch, chosen, scorer) if len(batch) else np.zeros(0)
+        return float(scores[0]) if single else scores
+
+    def _score_batch(self, batch: Floats, chosen: LoadedScorer | None, scorer: str | None = None) -> Floats:
+        """What a scorer of sequences, and those that give tables, say of sequences (m, n, d): shape (m,)."""
+        tables = [self._scorers[kind].energy(Encoded(batch)) for kind in self._tables if scorer in (None, kind)]
+        along = np.tile(np.arange(batch.shape[1]), (len(batch), 1))
+        parts = [np.asarray(energy.score(along)) for energy in tables]
+        return np.asarray(np.sum([*parts, *([] if chosen is None else [np.asarray(chosen.score(batch))])], axis=0))
+
+    def _order_sequence(
+        self, scorer: LoadedScorer, essence: Floats, alternatives: int, fixed: Mapping[int, int] | None
+    ) -> list[Fit]:
+        """Likely orderings of an essence by a scorer; searched for where others have a say beside it."""
+        if not self._tables:
+            return scorer.order(essence, alternatives=alternatives, fixed=fixed)
+        return search_orderings(
+            lambda batch: self._score_batch(batch, scorer), essence, alternatives=alternatives, fixed=fixed
+        )
 
     def _as_batch(self, sequence: ArrayLike) -> tuple[Floats, bool]:
         """Sequences as (m, n, d), and whether there is a single one."""
@@ -323,6 +538,23 @@ class Model(CardShown):
         if not np.isfinite(batch).all():
             raise InputError("a sequence must be finite to be scored; it holds NaN or inf")
         return batch, single
+
+
+def _asking(scorer: LoadedScorer, essence: Array) -> Callable[[Ints], Floats]:
+    """What a scorer of sequences says of orderings (..., r, m) of one collection (n, d)."""
+
+    def score(rows: Ints) -> Floats:
+        found = scorer.score(np.asarray(essence[rows.reshape(-1, rows.shape[-1])], dtype=np.float64))
+        return np.asarray(found).reshape(rows.shape[:-1])
+
+    return score
+
+
+def _retitle(given: Collection, titles: Sequence[str] | None, album: str, artists: Sequence[str] | None) -> Collection:
+    """A collection under other titles."""
+    both = zip(given.items, titles or given.texts("title"), artists or given.texts("artist"), strict=True)
+    items = [Item(item.id, title or "", item.path, artist) for item, title, artist in both]
+    return Collection(given.id, items, given.features, given.feature_names, title=album or given.title)
 
 
 def plain(value: Mapping[str, Any], what: str) -> dict[str, Any]:
@@ -342,8 +574,65 @@ def _as_plain(value: Any) -> Any:
     raise TypeError(f"got {type(value).__name__}")
 
 
-def _checked(tensors: Mapping[str, ArrayLike], shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Array]:
-    """The tensors in the dtype they are stored in, in the order of the configuration."""
+def tensor_shapes(config: Mapping[str, Any], item_shape: Shape) -> dict[str, Shape]:
+    """Name and shape of every tensor that a model with this configuration has.
+
+    Parameters
+    ----------
+    config
+        As :mod:`fabula.models.config` says.
+    item_shape
+        Shape of one item's features, (f,) or (f, s); () where they do not lie in an array of their own.
+
+    Raises
+    ------
+    ModelError
+        When the configuration breaks a rule.
+
+    Examples
+    --------
+    >>> tensor_shapes({"dimensions": 2, "encoder": {"kind": "identity"}, "scorers": []}, (2,))
+    {'transform.mean': (2,), 'transform.deviation': (2,)}
+    """
+    d = as_whole(config, "dimensions", "the configuration")
+    settings = as_mapping(config.get("encoder"), "encoder")
+    kind = encoder_kind(settings.get("kind"))
+    shapes: dict[str, Shape] = {}
+    if kind.load is None:
+        if len(item_shape) != kind.axes or min(item_shape, default=0) < 1:
+            name = settings["kind"]
+            raise ModelError(f"{name} encoder needs features with {kind.axes} axes per item; got shape {item_shape}")
+        shapes = dict.fromkeys(MEASURED, item_shape)
+    return shapes | kind.shapes(settings, item_shape, d) | _scorer_shapes(config.get("scorers"), d)
+
+
+def _scorer_shapes(scorers: Any, d: int) -> dict[str, Shape]:
+    if not isinstance(scorers, list):
+        raise ModelError(f'the configuration\'s "scorers" must be a list; got {scorers!r}')
+    shapes: dict[str, Shape] = {}
+    seen: set[Any] = set()
+    for settings in scorers:
+        kind = as_mapping(settings, "scorers").get("kind")
+        shapes |= scorer_kind(kind).shapes(settings, d)
+        if kind in seen:
+            raise ModelError(f"a model has a scorer of each kind at most once; got {kind!r} twice")
+        seen.add(kind)
+    return shapes
+
+
+def _load_encoder(kind: EncoderKind, config: Mapping[str, Any], tensors: Tensors, inputs: Any) -> LoadedEncoder:
+    settings = config["encoder"]
+    if kind.load is not None:
+        return kind.load(settings, tensors, inputs)
+    # Doubles, so that equal items get an equal essence however the products are blocked; scores bear floats.
+    own = {name: t.astype(np.float64) for name, t in tensors.items() if name.startswith("encoder.")}
+    return ItemEncoder(kind, settings, own, inputs, int(config["dimensions"]))
+
+
+def _check_tensors(
+    tensors: Mapping[str, ArrayLike], shapes: Mapping[str, Shape], kind: EncoderKind
+) -> dict[str, Array]:
+    """The tensors in the dtype they are computed with, rounded as they are stored unless that is double."""
     for name in tensors:
         if name not in shapes:
             raise ModelError(f"tensor {name!r} is not one of this model's")
@@ -351,7 +640,10 @@ def _checked(tensors: Mapping[str, ArrayLike], shapes: Mapping[str, tuple[int, .
     for name, shape in shapes.items():
         if name not in tensors:
             raise ModelError(f"tensor {name!r} is missing")
-        tensor = np.array(tensors[name], dtype=dtype_of(name), order="C")
+        stored = dtype_of(name) if kind.stored is None else kind.stored(name)
+        used = kind.used or stored
+        tensor = np.array(tensors[name], order="C")
+        tensor = tensor.astype(used if used == "float64" else stored).astype(used)
         if tensor.shape != shape:
             raise ModelError(f"tensor {name!r} must have shape {shape}; got {tensor.shape}")
         if not np.isfinite(tensor).all():

@@ -33,12 +33,11 @@ import numpy as np
 from fabula.core.essence import Floats
 from fabula.core.fit import Fit
 from fabula.errors import InputError, ModelError
+from fabula.models.config import EncoderKind, ScorerKind, Settings
 from fabula.models.encoders import ENCODERS
-from fabula.models.encoders.kind import EncoderKind
 from fabula.models.layers import Array, Shape, Tensors
-from fabula.models.local_search import search_orderings
+from fabula.models.order import search_orderings
 from fabula.models.scorers import SCORERS
-from fabula.models.scorers.kind import ScorerKind, Settings
 
 Weights = Mapping[str, Floats]  # by their names in the net's state_dict
 

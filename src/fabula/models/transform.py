@@ -1,15 +1,26 @@
-"""The input transform of a model: logarithms, mean and deviation, from the training items."""
+"""Encoders that see each item by itself, and their input transform: logarithms, mean and deviation."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from fabula.core.collection import Collection
+from fabula.core.collections import Collections
 from fabula.core.essence import Floats
-from fabula.errors import InputError
+from fabula.core.evidence import Evidence
+from fabula.core.segments import Alike, by_length, normalise_many
+from fabula.errors import InputError, ModelError
+from fabula.models.config import FEATURES, Encoded, EncoderKind, Settings
+from fabula.models.layers import Tensors
+
+_ROWS = 8192  # items at a time, so that memory does not grow with how many there are
+_TOGETHER = 30_000  # items whose essence goes to the scorers at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +98,7 @@ class Transform:
             As of the class.
         """
         names, logs = _as_names(feature_names, logged)
-        values = _logged(np.asarray(features, dtype=np.float64), names, logs)
+        values = _take_logarithms(np.asarray(features, dtype=np.float64), names, logs)
         known = ~np.isnan(values)
         count = known.sum(axis=0)  # (f,) or (f, s)
         if not count.all():
@@ -109,16 +120,95 @@ class Transform:
         InputError
             On an infinite value, or one of 0 or less where the logarithm is taken; it names the feature.
         """
-        values = _logged(np.asarray(features, dtype=np.float64), self.feature_names, self.logged)
+        values = _take_logarithms(np.asarray(features, dtype=np.float64), self.feature_names, self.logged)
         if values.shape[1:] != self.mean.shape:
-            raise InputError(f"features must have shape (n, {_joined(self.mean.shape)}); got {values.shape}")
+            raise InputError(
+                f"features must have shape (n, {', '.join(map(str, self.mean.shape))}); got {values.shape}"
+            )
         values = (values - self.mean) / np.where(self.deviation > 0, self.deviation, 1.0)
         if self.bound:
             values = self.bound * np.tanh(values / self.bound)
         return np.where(np.isnan(values), 0.0, values)
 
 
-def _logged(values: Floats, names: tuple[str, ...], logged: tuple[str, ...]) -> Floats:
+@dataclass(frozen=True, eq=False)
+class ItemEncoder:
+    """An encoder of single items with its weights: the essence of each is its own, z-scored within its collection."""
+
+    kind: EncoderKind
+    settings: Settings
+    tensors: Tensors
+    transform: Transform
+    dimensions: int
+    by_item: ClassVar[bool] = True
+    reads: ClassVar[tuple[str, ...]] = (FEATURES,)
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """The features it needs, in the order of the columns."""
+        return self.transform.feature_names
+
+    def raw(self, many: Collections) -> Floats:
+        """The essence of all items, (rows, d), not z-scored, some rows at a time."""
+        features = self._pick(many)
+        try:
+            found = np.empty((len(features), self.dimensions))
+            for at in range(0, len(features), _ROWS):
+                found[at : at + _ROWS] = self._encode_items(self.transform.apply(features[at : at + _ROWS]))
+        except InputError:
+            self._blame(many, features)
+            raise
+        return found
+
+    def encode(self, many: Collections, evidence: Sequence[Evidence] | None) -> Iterator[tuple[Alike, Encoded]]:
+        """The essence of collections of one length, (B, n, d), z-scored, until all have been."""
+        essence = normalise_many(self.raw(many), many.offsets)
+        for some in by_length(many.offsets, _TOGETHER, axes=1):
+            yield some, Encoded(essence[some.rows])
+
+    def grounds(self, collection: Collection, evidence: Evidence | None) -> tuple[str, ...]:
+        """Its features; none where one is missing."""
+        return self.feature_names if set(self.feature_names) <= set(collection.feature_names) else ()
+
+    def describe(self) -> list[tuple[str, str]]:
+        """What it takes and is made of."""
+        logged = f" (logarithm of {', '.join(self.transform.logged)})" if self.transform.logged else ""
+        return [
+            ("features", ", ".join(self.feature_names) + logged),
+            ("dimensions", str(self.dimensions)),
+            ("encoder", str(self.settings["kind"])),
+        ]
+
+    def _encode_items(self, x: Floats) -> Floats:
+        """Transformed features (n, f[, s]) to essence (n, d), each item by itself."""
+        if self.kind.encode is None:
+            raise ModelError(f"encoder {self.settings['kind']!r} cannot encode items by themselves")
+        return np.asarray(self.kind.encode(self.tensors, x, self.settings), dtype=np.float64)
+
+    def _pick(self, many: Collections) -> Floats:
+        """The features (rows, f[, s]), all of them."""
+        missing = [name for name in self.feature_names if name not in many.feature_names]
+        if missing and len(many):
+            raise ModelError(
+                f"collection {many.ids[0]!r} lacks {len(missing)} of the {len(self.feature_names)} features "
+                f"this model needs: {', '.join(missing)}"
+            )
+        features, shape = many.pick(self.feature_names), self.transform.item_shape
+        if features.shape[1:] != shape:
+            expected = ", ".join(map(str, shape))
+            raise ModelError(f"this model takes features of shape (n, {expected}), n at least 1; got {features.shape}")
+        return np.asarray(features, dtype=np.float64)
+
+    def _blame(self, many: Collections, features: Floats) -> None:
+        """Name the collection whose features the transform refuses."""
+        for number, (start, end) in enumerate(pairwise(many.offsets.tolist())):
+            try:
+                self.transform.apply(features[start:end])
+            except InputError as error:
+                raise InputError(f"collection {many.ids[number]!r}: {error}") from error
+
+
+def _take_logarithms(values: Floats, names: tuple[str, ...], logged: tuple[str, ...]) -> Floats:
     """The values with the logarithms taken, checked: shape (n, f[, s])."""
     if values.ndim < 2 or values.shape[1] != len(names):
         raise InputError(f"features must have shape (n, {len(names)}, ...): one column per name; got {values.shape}")
@@ -166,7 +256,3 @@ def _as_names(feature_names: Sequence[str], logged: Sequence[str]) -> tuple[tupl
     if any(name not in names or not 0 <= offset < np.inf for name, offset in taken) or len(dict(taken)) != len(logs):
         raise InputError(f"logged features must be among the feature names, each once; got {logs}")
     return names, logs
-
-
-def _joined(shape: tuple[int, ...]) -> str:
-    return ", ".join(map(str, shape))

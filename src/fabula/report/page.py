@@ -34,9 +34,9 @@ from fabula.session.answer import (
     rows_of,
     side_line,
 )
+from fabula.session.explain import story
 from fabula.session.inner_arcs import whole_arc
 from fabula.session.ordered import Ordered
-from fabula.session.telling.reasons import story
 
 _MOST_PICTURES = 400  # items that are shown
 _SIZE = 480  # pixels of each picture, of its longer side

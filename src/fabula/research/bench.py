@@ -26,9 +26,9 @@ from fabula.evaluation.information import count_seen
 from fabula.evaluation.intervals import Interval, mean_interval
 from fabula.evaluation.metrics import METRICS, score_all, spearman
 from fabula.evaluation.parts import divide
-from fabula.models.file import AnyModel, load_model, shipped_models
+from fabula.models.config import PAIRS, TITLES
+from fabula.models.file import load_model, shipped_models
 from fabula.models.model import Model
-from fabula.models.sets.model import SetModel
 from fabula.research.bench_programs import Orderings
 from fabula.research.bench_tasks import FAMILIES, BenchTask
 from fabula.research.recovery import chance_scores, closest_fits, column_essence, evenly_spaced, fill_missing
@@ -326,7 +326,7 @@ def _package_models(task: BenchTask) -> Iterator[_Method | str]:
         if seen:
             yield f"{name} was trained on {seen:,} of the {len(task.test):,} test collections: its row is no finding"
         about = "sees the whole collection" + (", titles too" if task.titles else "")
-        if isinstance(model, Model):
+        if model.by_item:
             about = f"an essence of {model.dimensions} from {len(model.feature_names)} features"
         yield _Method(name, "ours", f"comes with the package; {about}", partial(_by_model, model))
 
@@ -335,11 +335,13 @@ def _by_model(model: Any, collection: Collection) -> Ints:
     return np.asarray(model.order(collection, alternatives=1)[0].ordering)
 
 
-def _reads(model: AnyModel, task: BenchTask) -> bool:
+def _reads(model: Model, task: BenchTask) -> bool:
     there = [name for name in model.feature_names if name in task.features]
-    if isinstance(model, SetModel):
-        return bool(there) or (task.titles and model.spec.titles)
-    return isinstance(model, Model) and len(there) == len(model.feature_names)
+    if PAIRS in model.reads:
+        return False
+    if not model.by_item:
+        return bool(there) or (task.titles and TITLES in model.reads)
+    return len(there) == len(model.feature_names)
 
 
 def _some(collections: Sequence[Collection]) -> list[Collection]:

@@ -20,9 +20,9 @@ from fabula.evaluation.intervals import Interval, mean_interval
 from fabula.evaluation.metrics import score_all
 from fabula.evaluation.significance import Comparison, ComparisonSettings, compare_scores
 from fabula.media.registry import medium_of_columns
-from fabula.models.file import AnyModel, load_essence_model, load_model
-from fabula.models.sets.model import SetModel
-from fabula.models.steps.model import StepModel
+from fabula.models.config import PAIRS, TITLES
+from fabula.models.file import load_model
+from fabula.models.model import Model
 from fabula.research.proposals import judged_bits, measured_split, step_bits
 from fabula.research.recovery import CHANCE, METHODS, Methods, Orderings, Report, chance_scores, recover
 from fabula.research.splits import Side, Split, leak_notes, read_split
@@ -160,7 +160,7 @@ def evaluate_table(request: EvaluationRequest, *, progress: Report | None = None
         model, request.by, templates, _load_sequencer(request.sequencer), search=request.search, k=request.k
     )
     split = read_split(request.table, where=request.where, held_out=request.held_out, side=request.split)
-    if isinstance(model, StepModel):
+    if model is not None and PAIRS in model.reads:
         split = measured_split(split)
     names = tuple(request.features or _features(model, split, str(request.by)))
     orderings = recover(split, names, methods, seed=request.seed, progress=progress)
@@ -176,7 +176,7 @@ def evaluate_table(request: EvaluationRequest, *, progress: Report | None = None
 
 
 def _notes_on_seen(
-    request: EvaluationRequest, split: Split, model: AnyModel | None, templates: TemplateSet | None
+    request: EvaluationRequest, split: Split, model: Model | None, templates: TemplateSet | None
 ) -> Iterator[str]:
     """What a model, templates, or the methods that learn here, have seen of what is measured."""
     held_out = split.held_out
@@ -194,7 +194,7 @@ def _notes_on_seen(
 
 
 def _bits(
-    model: AnyModel | None, collections: Sequence[Collection], seed: int, progress: Report | None
+    model: Model | None, collections: Sequence[Collection], seed: int, progress: Report | None
 ) -> Mapping[str, Information]:
     """What a model tells about the order, by each of its scorers."""
     if model is None:
@@ -202,23 +202,21 @@ def _bits(
     if progress is not None:
         progress("bits")
     with suppress_seen_warning():
-        if isinstance(model, SetModel):
-            return judged_bits(model, collections, seed)
-        if isinstance(model, StepModel):
-            return step_bits(model, collections, seed)
+        if not model.by_item:
+            return (step_bits if PAIRS in model.reads else judged_bits)(model, collections, seed)
         return {kind: mutual_information(model, collections, seed=seed, scorer=kind) for kind in model.scorers}
 
 
-def _find_leaks(split: Split, names: Sequence[str], model: AnyModel | None) -> tuple[str, ...]:
+def _find_leaks(split: Split, names: Sequence[str], model: Model | None) -> tuple[str, ...]:
     """What gives the order away of what is looked at; titles where the model reads them."""
-    return leak_notes(split.held_out, names, titles=isinstance(model, SetModel) and model.spec.titles)
+    return leak_notes(split.held_out, names, titles=model is not None and TITLES in model.reads)
 
 
-def _features(model: AnyModel | None, split: Split, by: str) -> Sequence[str]:
+def _features(model: Model | None, split: Split, by: str) -> Sequence[str]:
     """The columns to sort by: the column, or what the model takes; of one that gives orders any may be missing."""
     if model is None:
         return (by,)
-    if not isinstance(model, SetModel | StepModel):
+    if model.by_item:
         return model.feature_names
     there = split.held_out[0].feature_names
     wanted = model.feature_names or medium_of_columns(there).columns  # a model of neighbours has none of its own
@@ -229,13 +227,13 @@ def _complete(collections: Sequence[Collection], name: str) -> bool:
     return all(np.isfinite(c.column(name)).all() for c in collections)
 
 
-def _load_model(request: EvaluationRequest) -> AnyModel | None:
+def _load_model(request: EvaluationRequest) -> Model | None:
     """The model that was asked for; one that gives orders takes no template, and no search is made by it."""
     if request.model is None:
         return None
     model = load_model(request.model)
-    if not isinstance(model, SetModel | StepModel):
-        return load_essence_model(request.model)
+    if model.by_item:
+        return model
     for name, given in (("templates", request.templates), ("search", request.search)):
         if given:
             raise InputError(f"goes with a model that gives an essence; {request.model} gives orders", field=name)

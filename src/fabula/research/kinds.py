@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from fabula.core.collection import Collection
 from fabula.core.essence import Floats
+from fabula.core.evidence import Evidence
 from fabula.core.fingerprints import Fingerprints
 from fabula.errors import InputError
 from fabula.evaluation.information import Information, information_gain
@@ -19,9 +20,9 @@ from fabula.evaluation.intervals import Interval, mean_interval
 from fabula.media.extraction import Measuring
 from fabula.media.medium import Medium
 from fabula.media.registry import measure_if_held, medium_of_columns, medium_of_file
+from fabula.models.encoders.measures import closeness, stand_out
+from fabula.models.encoders.set import as_set
 from fabula.models.file import load_model
-from fabula.models.steps.evidence import Evidence
-from fabula.models.steps.tables import closeness, standing
 from fabula.models.transform import log_parts
 from fabula.research.recipe import Recipe
 from fabula.research.splits import Split, gather, is_folder, leak_notes, split_of, usable_features
@@ -145,9 +146,10 @@ def _prepare_sets(recipe: Recipe, measuring: Measuring | None, least: int) -> Pr
     if start is not None:
         if names or logged or sizes:
             raise InputError("features, logarithms and sizes are those of the model it goes on from")
-        there = [name for name in start.spec.features if name in split.training[0].feature_names]
-        split = split.note(leak_notes(split.training, there, titles=start.spec.titles))
-        sets = SetTraining(split.parts, start.spec, finetune_recipe(**changes), recipe.device, start)
+        spec = as_set(start.encoder).spec
+        there = [name for name in spec.features if name in split.training[0].feature_names]
+        split = split.note(leak_notes(split.training, there, titles=spec.titles))
+        sets = SetTraining(split.parts, spec, finetune_recipe(**changes), recipe.device, start)
         return Prepared(split, sets, sets.config.to_dict(), lambda done: _finish_sets(recipe, split, sets, done))
     _check_logged(logged or (), split.training)
     features, notes = _choose_columns(split, names, titles=recipe.titles is not None)
@@ -280,7 +282,7 @@ def _guess_logged(looks: Sequence[_Look], names: Sequence[str]) -> tuple[str, ..
 def _example(one: _Look, rows: Sequence[int], lexicon: Lexicon, logged: np.ndarray, pairs: Sequence[str]) -> Example:
     evidence = one.whole if len(rows) == len(one.features) else one.look(rows)
     leanings = lexicon.leanings(evidence.terms, len(rows), one.group)
-    measured = standing(one.features[list(rows)], logged)
+    measured = stand_out(one.features[list(rows)], logged)
     tables = np.stack([evidence.pairs[name] for name in pairs]).astype(np.float32)
     return Example(np.concatenate([measured, leanings], axis=1), tables, one.group)
 

@@ -8,18 +8,16 @@ from dataclasses import replace
 import numpy as np
 
 from fabula.core.collection import Collection
+from fabula.core.evidence import Evidence
 from fabula.core.ordering import Ints
-from fabula.core.solver.solve import Goal, arrange
 from fabula.errors import InputError
 from fabula.evaluation.information import Information, makers, mutual_information, summarise_bits
+from fabula.media.evidence import find_evidence
 from fabula.media.registry import measure_if_held
-from fabula.models.many.batch import batch_of
-from fabula.models.sets.model import SetModel
-from fabula.models.sets.proposing import Rule
-from fabula.models.steps.evidence import Evidence
-from fabula.models.steps.model import StepModel
-from fabula.models.steps.posterior import MOST_DRAWN, Posterior
-from fabula.models.steps.tables import closeness
+from fabula.models.encoders.measures import as_measures
+from fabula.models.model import Model
+from fabula.models.order import Rule, likeliest, solvable
+from fabula.models.scorers.reach import MOST_DRAWN
 from fabula.research.splits import Split
 
 PROPOSED = "proposed order"
@@ -29,19 +27,19 @@ _SECONDS = 0.5  # to search in, where a collection has too many items to be solv
 
 
 def judged_orderings(
-    model: SetModel, collections: Sequence[Collection], rng: np.random.Generator
+    model: Model, collections: Sequence[Collection], rng: np.random.Generator
 ) -> dict[str, list[Ints | None]]:
     """Both orderings of each collection in the true numbering, its items shuffled before the model sees them."""
     mixed = [rng.permutation(len(c)) for c in collections]
-    batch = batch_of([c.reordered(order) for c, order in zip(collections, mixed, strict=True)])
+    shown = [c.reordered(order) for c, order in zip(collections, mixed, strict=True)]
     found: dict[str, list[Ints | None]] = {}
     for name, rule in _RULES.items():
-        ordered = model.order_many(batch, rule=rule, seconds=_SECONDS)
+        ordered = model.order_many(shown, rule=rule, seconds=_SECONDS)
         found[name] = [order[ordering] for order, ordering in zip(mixed, ordered, strict=True)]
     return found
 
 
-def judged_bits(model: SetModel, collections: Sequence[Collection], seed: int) -> dict[str, Information]:
+def judged_bits(model: Model, collections: Sequence[Collection], seed: int) -> dict[str, Information]:
     """What a set model tells about the order of collections, by both scorers and by each alone."""
     scorers = {" + ".join(model.scorers): None, **{kind: kind for kind in model.scorers}}
     return {name: mutual_information(model, collections, seed=seed, scorer=kind) for name, kind in scorers.items()}
@@ -49,7 +47,6 @@ def judged_bits(model: SetModel, collections: Sequence[Collection], seed: int) -
 
 # Order recovery by a step model, which looks into the items themselves: what it proposes, and its bits.
 
-# to search in, where a collection has too many items to be solved
 _NEGATIVES = 31
 
 
@@ -61,7 +58,7 @@ def measured_split(split: Split) -> Split:
     return replace(split, training=training, held_out=held_out)
 
 
-def looked_at(model: StepModel, collection: Collection) -> Evidence:
+def looked_at(model: Model, collection: Collection) -> Evidence:
     """What a collection's medium finds in its items, or else in the steps between what was measured of them.
 
     Raises
@@ -69,43 +66,35 @@ def looked_at(model: StepModel, collection: Collection) -> Evidence:
     InputError
         When nothing that the model goes by can be seen in them.
     """
-    medium = measure_if_held(collection)[1]
-    found = medium.look(collection)(range(len(collection)))
-    if not found.pairs:
-        steps = medium.steps(collection, np.zeros(len(collection)))
-        found = Evidence({part.name: closeness(part.distance) for part in steps.parts})
-    if not any(name in found.pairs for name in model.pair_names):
+    found = find_evidence(collection, measure_if_held(collection)[1])
+    if not any(name in found.pairs for name in as_measures(model.encoder).pair_names):
         raise InputError(f"{collection.id}: the model needs items that can be looked at, such as texts")
     return found
 
 
 def step_orderings(
-    model: StepModel, collections: Sequence[Collection], rng: np.random.Generator
+    model: Model, collections: Sequence[Collection], rng: np.random.Generator
 ) -> dict[str, list[Ints | None]]:
     """The ordering proposed for each collection in the true numbering, its items shuffled before they are looked at."""
     found: list[Ints | None] = []
     for collection in collections:
         mixed = rng.permutation(len(collection))
         shown = collection.reordered(mixed)
-        found.append(mixed[_proposed(Posterior(model, shown, looked_at(model, shown)))])
+        energy = model.energy(shown, evidence=looked_at(model, shown))
+        found.append(mixed[likeliest(solvable(energy), seconds=_SECONDS).ordering])
     return {PROPOSED: found}
 
 
-def _proposed(posterior: Posterior) -> Ints:
-    goal = Goal.table(n=len(posterior.collection), whole=lambda m: -posterior.positions(m))
-    return arrange(goal, flow=-posterior.flow(), seconds=_SECONDS).ordering
-
-
-def step_bits(model: StepModel, collections: Sequence[Collection], seed: int) -> dict[str, Information]:
+def step_bits(model: Model, collections: Sequence[Collection], seed: int) -> dict[str, Information]:
     """What a step model tells about the order of collections of up to 90 items."""
     some = [c for c in collections if len(c) <= MOST_DRAWN]
     if not some:
         return {}
     rng, leads = np.random.default_rng(seed), []
     for collection in some:
-        n, scores = len(collection), model.scores_of(collection, looked_at(model, collection))
-        others = scores.of(np.argsort(rng.random((_NEGATIVES, n)), axis=1))
-        leads.append(others - scores.of(np.arange(n)[np.newaxis]))
+        n, energy = len(collection), model.energy(collection, evidence=looked_at(model, collection))
+        others = np.asarray(energy.score(np.argsort(rng.random((_NEGATIVES, n)), axis=1)))
+        leads.append(others - energy.score(np.arange(n)))
     total = np.logaddexp(0.0, np.logaddexp.reduce(np.stack(leads), axis=1))
     bits = np.log2(_NEGATIVES + 1) - total / np.log(2)
     lengths = np.array([len(c) for c in some])

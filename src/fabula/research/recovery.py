@@ -22,11 +22,10 @@ from fabula.core.template import Template
 from fabula.core.template_set import TemplateSet
 from fabula.evaluation.baselines import random_orderings, single_features
 from fabula.evaluation.metrics import score_all
-from fabula.models.local_search import search_orderings
+from fabula.models.config import PAIRS
 from fabula.models.model import Model
-from fabula.models.scorers import SCORERS
-from fabula.models.sets.model import SetModel
-from fabula.models.steps.model import StepModel
+from fabula.models.order import search_orderings
+from fabula.models.scorers import SCORERS, sequence_scorers
 from fabula.research.proposals import LIKELIEST, PROPOSED, judged_orderings, step_orderings
 from fabula.research.splits import Split
 from fabula.templates.contrast import learn_arcs
@@ -39,7 +38,7 @@ CHANCE = "chance"
 SORTED = "sorted essence"
 PAPER = "squared-error templates"
 ARCS = "mixture of arcs"
-SEARCHES = {kind: f"{kind} search" for kind, of in SCORERS.items() if not of.exact}
+SEARCHES = {kind: f"{kind} search" for kind in sequence_scorers() if not SCORERS[kind].exact}
 DIRECT = "direct transformer"
 METHODS = (
     SORTED,
@@ -75,7 +74,7 @@ class Methods:
         How many templates, and arcs where there is no model, are learned.
     """
 
-    model: Model | SetModel | StepModel | None = None
+    model: Model | None = None
     by: str | None = None
     templates: TemplateSet | None = None
     sequencer: Sequencer | None = None
@@ -114,12 +113,10 @@ def recover(
     rng = np.random.default_rng(seed)
     report("features")
     found = sort_features(split.held_out, features, rng)
-    if isinstance(methods.model, SetModel):
+    if methods.model is not None and not methods.model.by_item:
         report(PROPOSED)
-        found |= judged_orderings(methods.model, split.held_out, rng)
-    elif isinstance(methods.model, StepModel):
-        report(PROPOSED)
-        found |= step_orderings(methods.model, split.held_out, rng)
+        propose = step_orderings if PAIRS in methods.model.reads else judged_orderings
+        found |= propose(methods.model, split.held_out, rng)
     else:
         found |= _by_essence(split, methods, rng, seed, report)
     if methods.sequencer is not None:
@@ -144,7 +141,7 @@ def _by_essence(
         fitted = methods.templates or (learn_templates(known, k=count, seed=seed) if apart else None)
         if fitted is not None:
             found[PAPER] = order_blind(essences, rng, closest_fits(fitted))
-    model = methods.model if isinstance(methods.model, Model) else None
+    model = methods.model
     if model is not None:
         arcs = model.arcs
     else:
@@ -312,7 +309,7 @@ def scalar_essences(model: Model, collections: Sequence[Collection]) -> list[Flo
 
 
 def _essences(collections: Sequence[Collection], methods: Methods) -> list[Floats]:
-    if isinstance(methods.model, Model):
+    if methods.model is not None:
         return scalar_essences(methods.model, collections)
     return [column_essence(c, str(methods.by)) for c in collections]
 

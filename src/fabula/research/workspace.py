@@ -26,7 +26,7 @@ from fabula.core.files.atomic import write_whole
 from fabula.errors import FabulaError, InputError
 from fabula.evaluation.parts import Parts
 from fabula.media.music.tracks import FEATURES, KEPT_ROWS
-from fabula.models.presets import PRESETS
+from fabula.models.config import PRESETS
 from fabula.research.splits import read_split, usable_features
 from fabula.sources.fma.albums import read_fma
 from fabula.sources.tables.storage import TABLE_ENDINGS, is_table_folder, read_columns

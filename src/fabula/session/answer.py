@@ -12,13 +12,13 @@ import numpy as np
 from fabula.core.collection import Item
 from fabula.core.fit import Fit
 from fabula.media.facts import Fact, choose_facts, total
+from fabula.session.explain import likelier
 from fabula.session.request import side_name
-from fabula.session.telling.reasons import likelier
 from fabula.sources.source import with_held
 
 if TYPE_CHECKING:
-    from fabula.session.judging.proposals import Proposal
     from fabula.session.ordered import Ordered
+    from fabula.session.propose import Proposal
 
 
 _MOST_LIKES = 60  # items, beyond which nobody reads a table of them by positions
@@ -26,26 +26,14 @@ _MOST_LIKES = 60  # items, beyond which nobody reads a table of them by position
 
 @dataclass(frozen=True)
 class Row:
-    """One position of a result.
+    """One position of a result."""
 
-    Attributes
-    ----------
-    position
-        From 0, in the whole.
-    side, number
-        The letter of its side, "" where there is one; and its position on the side, from 1.
-    item, index
-        What stands there, and where it stood in the order given.
-    length
-        Its length as text, "" where it is not known.
-    """
-
-    position: int
-    side: str
-    number: int
+    position: int  # from 0, in the whole
+    side: str  # its letter, "" where there is one
+    number: int  # on its side, from 1
     item: Item
-    index: int
-    length: str
+    index: int  # of the item in the order given
+    length: str  # as text, "" where it is not known
 
     @property
     def label(self) -> str:
@@ -56,12 +44,10 @@ class Row:
 def rows_of(ordered: Ordered) -> list[Row]:
     """The rows of a result, in the new order."""
     unit = ordered.session.medium.unit
-    found = []
-    for position, (index, item) in enumerate(zip(ordered.ordering.tolist(), ordered.collection.items, strict=True)):
-        side, place = ordered.side_of(position)
-        letter = side_name(side) if ordered.sides else ""
-        found.append(Row(position, letter, place + 1, item, index, unit.text(item.length)))
-    return found
+    sides = [(side_name(side), size) for side, size in enumerate(ordered.sides)] or [("", len(ordered.ordering))]
+    places = [(letter, number) for letter, size in sides for number in range(1, size + 1)]
+    items = zip(places, ordered.ordering.tolist(), ordered.collection.items, strict=True)
+    return [Row(k, *place, item, index, unit.text(item.length)) for k, (place, index, item) in enumerate(items)]
 
 
 def facts_of(ordered: Ordered, names: Sequence[str] | None = None) -> tuple[Fact, ...]:
@@ -75,22 +61,14 @@ def as_json(ordered: Ordered, *, explain: bool = True) -> dict[str, Any]:
 
     Keys: ``template`` (its name), ``knots``, ``values``, ``interpolation``, ``ordering`` (0-based item indices),
     ``worst``, ``mean``, ``score``, ``exact``, ``gap`` (null: not known), ``sides`` (items on each), ``lengths`` (of
-    each side),
-    ``left_out`` (item indices), ``unmeasured`` (entries that keep their position), ``model``, ``likelier`` (times, than
-    the order given), ``direction`` (how sure it is which end begins, 0 to 1; null where no model says it), ``items`` in
-    the new order (each with ``position`` (1-based), ``id``, ``title``, who made it, ``path``, ``length``, ``side``,
-    ``essence``, ``target``, ``deviation``, ``why``, ``facts`` as text), ``given``, ``alternatives``
-    (each with its ``likelihood`` relative to this one, which may be above 1: what is proposed first need not be the
-    likeliest),
-    ``changes``, ``likes`` (where each item, in the order given, likes to stand: shares over the positions; null where
-    no set model was asked) and ``notes``.
-
-    Parameters
-    ----------
-    ordered
-        The result.
-    explain
-        Whether to say why each item stands where it stands, which is most of the work while an arc is dragged.
+    each side), ``left_out`` (item indices), ``unmeasured`` (entries that keep their position), ``model``, ``likelier``
+    (times, than the order given), ``direction`` (how sure it is which end begins, 0 to 1; null where no model says it),
+    ``items`` in the new order (each with ``position`` (1-based), ``id``, ``title``, who made it, ``path``, ``length``,
+    ``side``, ``essence``, ``target``, ``deviation``, ``why``, ``facts`` as text), ``given``, ``alternatives`` (each
+    with its ``likelihood`` relative to this one, which may be above 1: what is proposed first need not be the
+    likeliest), ``changes``, ``likes`` (where each item, in the order given, likes to stand: shares over the positions;
+    null where no set model was asked) and ``notes``. Without `explain` it is not said why each item stands where it
+    stands, which is most of the work while an arc is dragged.
     """
     return {
         **_summary(ordered.fit),
@@ -129,7 +107,7 @@ def model_name(ordered: Ordered) -> str | None:
     """What the model is called; None where a column is the essence."""
     judged = ordered.task.likelihood
     model = ordered.session.model
-    card = judged.judge.card() if judged is not None else None if model is None else model.card
+    card = judged.model.card if judged is not None else None if model is None else model.card
     return None if card is None else str(card.get("name") or ordered.session.asked.model or "unnamed")
 
 
@@ -185,30 +163,25 @@ def times_text(times: float) -> str:
 
 
 def _items(ordered: Ordered, *, explain: bool) -> list[dict[str, Any]]:
-    fit, creator = ordered.fit, ordered.session.medium.words.creator
-    reasons = ordered.reasons if explain else [""] * len(fit.ordering)
-    letters = [side_name(side) for side, size in enumerate(ordered.sides) for _ in range(size)] or [""] * len(reasons)
-    essence = ordered.session.essence[fit.ordering].tolist()
-    facts = facts_of(ordered)
-    numbers = zip(letters, essence, fit.targets.tolist(), fit.deviations.tolist(), reasons, strict=True)
+    fit, rows, facts = ordered.fit, rows_of(ordered), facts_of(ordered)
+    reasons = ordered.reasons if explain else [""] * len(rows)
+    numbers = (ordered.session.essence[fit.ordering].tolist(), fit.targets.tolist(), fit.deviations.tolist())
     return [
         {
-            "position": position,
-            "id": item.id,
-            "title": item.label,
-            creator: item.creator,
-            "path": item.path,
-            "length": item.length,
-            "side": letter,
-            "essence": value,
+            "position": row.position + 1,
+            "id": row.item.id,
+            "title": row.item.label,
+            ordered.session.medium.words.creator: row.item.creator,
+            "path": row.item.path,
+            "length": row.item.length,
+            "side": row.side,
+            "essence": essence,
             "target": target,
             "deviation": deviation,
             "why": why,
-            "facts": {fact.name: fact.texts[position - 1] for fact in facts},
+            "facts": {fact.name: fact.texts[row.position] for fact in facts},
         }
-        for position, (item, (letter, value, target, deviation, why)) in enumerate(
-            zip(ordered.collection.items, numbers, strict=True), start=1
-        )
+        for row, essence, target, deviation, why in zip(rows, *numbers, reasons, strict=True)
     ]
 
 
@@ -266,7 +239,7 @@ def as_text(ordered: Ordered) -> str:
     lines = [headline(ordered)]
     for row in rows:
         if row.side and row.number == 1:
-            lines.append(side_line(ordered, ord(row.side) - ord("A")) if len(row.side) == 1 else f"Side {row.side}")
+            lines.append(side_line(ordered, ordered.side_of(row.position)[0]))
         name = row.item.label if len(row.item.label) <= title else row.item.label[: title - 1] + "…"
         lines.append(f"{row.label:>{wide}}  {name:<{title}}  {row.length:>7}".rstrip())
     return "\n".join([*lines, *(f"note: {note}" for note in ordered.notes)])

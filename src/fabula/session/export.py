@@ -10,7 +10,7 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from math import isfinite
@@ -22,87 +22,64 @@ from fabula.core.files.atomic import check_target, write_whole
 from fabula.errors import FileError, InputError, shown
 from fabula.media.extraction import Measuring
 from fabula.media.facts import Levelling
+from fabula.media.registry import media
 from fabula.session.answer import Row, as_json, facts_of, rows_of, side_line
 from fabula.session.measure import measure
 from fabula.sources.playlists.entries import move_location
 from fabula.sources.playlists.playlist import PLAYLIST_ENDINGS, playlist_of, write_playlist
 from fabula.sources.registry import Opening, open_source
-from fabula.sources.source import SeveralCollectionsError, Source, with_held
+from fabula.sources.source import SeveralCollectionsError, with_held
 from fabula.sources.tables.write_table import write_rows, write_table
 
 if TYPE_CHECKING:
     from fabula.session.ordered import Ordered
 
-Writer = Callable[["Ordered", Path], Path]
+Progress = Callable[[int, int, str], None]
 
 
-def output_endings(ordered: Ordered | None = None) -> tuple[str, ...]:
-    """The endings that a result can be written with."""
-    if ordered is None:
-        return tuple(_WRITERS)
-    medium = ordered.session.medium
-    return (*_WRITERS, *medium.outputs, *medium.sheets)
-
-
-def check_output(path: str | Path) -> Path:
+def check_output(path: str | Path) -> None:
     """Refuse an output that cannot be written or whose format is unknown, before any work is done."""
-    from fabula.media.registry import media
-
-    target = check_target(path)
     own = dict.fromkeys(ending for medium in media().values() for ending in (*medium.outputs, *medium.sheets))
-    if target.suffix.lower() not in _WRITERS and _longest(own, target) is None:
-        raise InputError(f"{target}: the ending must be one of {', '.join((*_WRITERS, *own))}")
-    return target
+    _check_ending(check_target(path), (*_WRITERS, *own))
 
 
-def _longest(endings: Iterable[str], target: Path) -> str | None:
-    """The longest of some endings that a name has: ``.book.pdf`` before ``.pdf``."""
-    name = target.name.lower()
-    return max((ending for ending in endings if name.endswith(ending)), key=len, default=None)
+def _check_ending(target: Path, endings: Sequence[str]) -> str:
+    """The longest of some endings that a name has, ``.book.pdf`` before ``.pdf``; refused where it has none."""
+    found = [ending for ending in endings if target.suffix and target.name.lower().endswith(ending)]
+    if not found:
+        raise InputError(f"{target}: the ending must be one of {', '.join(endings)}")
+    return max(found, key=len)
 
 
 def write_ordered(ordered: Ordered, path: str | Path, *, gap: float = 0.0, gain: bool = False) -> Path:
     """Write the new order; the format goes by the ending.
 
     A playlist written from a playlist keeps everything but the order, also the entries that could not be measured. A
-    file that is replaced is kept as a version, for :func:`fabula.session.export.restore`.
-
-    Parameters
-    ----------
-    ordered
-        What to write.
-    path
-        Where.
-    gap
-        Between two items, in the unit of their lengths, for formats that say when each begins.
-    gain
-        Whether playlists say what brings each item to one level.
+    file that is replaced is kept as a version, for :func:`restore`. `gap` stands between two items, in the unit of
+    their lengths, in formats that say when each begins; with `gain` playlists say what brings each to one level.
     """
-    target = check_target(path)
-    ending = _longest(output_endings(ordered), target)
-    if ending is None:
-        raise InputError(f"{target}: the ending must be one of {', '.join(output_endings(ordered))}")
+    target, medium = check_target(path), ordered.session.medium
+    ending = _check_ending(target, (*_WRITERS, *medium.outputs, *medium.sheets))
     if not 0 <= gap < float("inf"):
         raise InputError(f"must not be below 0; got {gap:g}", field="gap")
     gains = gain_texts(ordered) if gain and ending in PLAYLIST_ENDINGS else []
-    return replace_file(target, lambda: _write(ordered, target, ending, gap, gains))
+
+    def write() -> Path:
+        if ending in medium.outputs:
+            return medium.outputs[ending](ordered.readable, target, ordered.sides)
+        if ending in medium.sheets:
+            placed = relocate(ordered.collection, ordered.session.source.folder, target.parent)
+            return medium.sheets[ending](replace(placed, title=ordered.session.title), target, ordered.sides, gap)
+        return _WRITERS[ending](ordered, target, gains)
+
+    return replace_file(target, write)
 
 
-def _write(ordered: Ordered, target: Path, ending: str, gap: float, gains: Sequence[str]) -> Path:
-    medium = ordered.session.medium
-    if ending in medium.outputs:
-        return medium.outputs[ending](ordered.readable, target, ordered.sides)
-    if ending in medium.sheets:
-        placed = relocate(ordered.collection, ordered.session.source.folder, target.parent)
-        return medium.sheets[ending](replace(placed, title=ordered.session.title), target, ordered.sides, gap)
-    return _write_playlist(ordered, target, gains) if ending in PLAYLIST_ENDINGS else _WRITERS[ending](ordered, target)
-
-
-def _write_json(ordered: Ordered, target: Path) -> Path:
+def _write_json(ordered: Ordered, target: Path, _: Sequence[str]) -> Path:
     return write_whole(target, json.dumps(as_json(ordered), ensure_ascii=False, indent=1) + "\n")
 
 
-def _write_csv(ordered: Ordered, target: Path) -> Path:
+def _write_csv(ordered: Ordered, target: Path, _: Sequence[str]) -> Path:
     fit, source = ordered.fit, ordered.session.source
     extra: dict[str, list[Any]] = {"essence": ordered.session.essence[fit.ordering].tolist()}
     if ordered.task.likelihood is None:  # along a template
@@ -124,13 +101,7 @@ def _cell(value: Any) -> Any:
 
 
 def gain_texts(ordered: Ordered) -> list[str]:
-    """What brings each item of the new order to one level, as text.
-
-    Raises
-    ------
-    InputError
-        When the medium knows no such thing, or the level of an item is not known.
-    """
+    """What brings each item of the new order to one level, as text; refused where that is not known of one."""
     levelling = _levelling(ordered)
     gains, to = levelling.gains(ordered.collection)
     for item, gain in zip(ordered.collection.items, gains, strict=True):
@@ -147,7 +118,7 @@ def _levelling(ordered: Ordered) -> Levelling:
     return medium.levelling
 
 
-def _write_playlist(ordered: Ordered, target: Path, gains: Sequence[str] = ()) -> Path:
+def _write_playlist(ordered: Ordered, target: Path, gains: Sequence[str]) -> Path:
     source = ordered.session.source
     if source.playlist is None:
         made = replace(playlist_of(ordered.collection), folder=source.folder)
@@ -158,7 +129,7 @@ def _write_playlist(ordered: Ordered, target: Path, gains: Sequence[str] = ()) -
     return write_playlist(target, replace(source.playlist, entries=entries), comments=comments)
 
 
-def _comments(ordered: Ordered, positions: list[int], gains: Sequence[str] = ()) -> dict[int, str]:
+def _comments(ordered: Ordered, positions: list[int], gains: Sequence[str]) -> dict[int, str]:
     """Where each side begins, and gains, by the position of the entry in what is written that they stand before."""
     starts = (0, *ordered.breaks) if ordered.sides else ()
     sides = {positions[start]: side_line(ordered, side) for side, start in enumerate(starts)}
@@ -166,7 +137,7 @@ def _comments(ordered: Ordered, positions: list[int], gains: Sequence[str] = ())
     return {p: "; ".join(d[p] for d in (sides, levels) if p in d) for p in sorted({*sides, *levels})}
 
 
-_WRITERS: dict[str, Writer] = {
+_WRITERS: dict[str, Callable[..., Path]] = {
     **dict.fromkeys(PLAYLIST_ENDINGS, _write_playlist),
     ".csv": _write_csv,
     ".json": _write_json,
@@ -175,80 +146,48 @@ _WRITERS: dict[str, Writer] = {
 
 def relocate(collection: Collection, old: Path, new: Path) -> Collection:
     """The collection with relative paths that start from another folder and lead to the same files."""
-    items = tuple(
-        replace(item, path=move_location(item.path, old, new)) if item.path else item for item in collection.items
-    )
-    return replace(collection, items=items)
+    items = [replace(item, path=move_location(item.path, old, new)) if item.path else item for item in collection.items]
+    return replace(collection, items=tuple(items))
 
 
 # Numbered copies: an order that survives any player, stick or car radio.
 
 _UNSAFE = re.compile(r'[<>:"/\\|?*\x00-\x1f\x7f]')
-Progress = Callable[[int, int, str], None]
 
 
 @dataclass(frozen=True)
 class Copying:
-    """How files are copied.
+    """How files are copied."""
 
-    Attributes
-    ----------
-    link
-        Write symbolic links instead of copies.
-    numbers
-        Write the new numbers into the copies, where the medium can: of the position and of the side.
-    gain
-        Write what brings each to one level into the copies, where the medium can.
-    progress
-        Called with (done, total, name) after each file.
-    """
-
-    link: bool = False
-    numbers: bool = False
-    gain: bool = False
-    progress: Progress | None = None
+    link: bool = False  # as symbolic links
+    numbers: bool = False  # of position and side, written into the copies
+    gain: bool = False  # what brings each to one level, written into the copies
+    progress: Progress | None = None  # called with (done, total, name) after each file
 
 
 def copy_numbered(ordered: Ordered, folder: str | Path, copying: Copying | None = None) -> list[Path]:
     """Write the files of a collection into a folder, numbered in their new order; the originals are not touched.
 
-    With sides the numbers are A1, A2, B1, ...
-
-    Parameters
-    ----------
-    ordered
-        What was ordered; every item must be a file.
-    folder
-        Made when it is absent; none of the new names may exist in it.
-    copying
-        How.
-
-    Returns
-    -------
-    The files written, in order: all of them, or none when anything fails.
+    With sides the numbers are A1, A2, B1, ... The folder is made when it is absent; none of the new names may exist
+    in it. All files are written, or none when anything fails.
     """
     how = copying or Copying()
     if not str(folder).strip():
         raise InputError("name a folder for the copies", field="copy_to")
     if how.link and (how.numbers or how.gain):
-        field = "tags" if how.numbers else "gain"
-        raise InputError(
-            f"{'numbers' if how.numbers else 'gains'} are written into copies, not through links", field=field
-        )
+        what, field = ("numbers", "tags") if how.numbers else ("gains", "gain")
+        raise InputError(f"{what} are written into copies, not through links", field=field)
     target, rows = Path(folder), rows_of(ordered)
-    sources = [ordered.session.source.folder / row.item.path if row.item.path else None for row in rows]
-    for row, source in zip(rows, sources, strict=True):
-        if source is None or not source.is_file():
-            raise FileError(f"{row.item.label!r} is not a file that could be copied")
+    sources = _find_files(ordered, rows, "could be copied")
     kinds = ((how.numbers, _number_writer), (how.gain, _gain_writer))
     writers = [prepare(ordered) for wanted, prepare in kinds if wanted]
-    names = number_names(rows, [Path(str(s)).suffix for s in sources])
+    names = number_names(rows, [source.suffix for source in sources])
     taken = [name for name in names if os.path.lexists(target / name)]
     if taken:
         raise InputError(f"{shown(target)}: already holds {shown(taken[0])!r}; name an empty folder")
     with _all_or_none(target) as done:
         for row, source, name in zip(rows, sources, names, strict=True):
-            _place(target / name, Path(str(source)), done, link=how.link)
+            _place(target / name, source, done, link=how.link)
             for write in writers:
                 write(target / name, row)
             if how.progress is not None:
@@ -261,21 +200,25 @@ def number_in_place(ordered: Ordered, progress: Progress | None = None) -> list[
 
     What is replaced is kept as a version first; a file that is not written is not copied either.
     """
-    write_number, rows, medium = _number_writer(ordered), rows_of(ordered), ordered.session.medium
-    for row in rows:
-        if not row.item.path or not (ordered.session.source.folder / row.item.path).is_file():
-            raise FileError(f"{row.item.label!r} is not a file that a number could be written into")
-    files = [ordered.session.source.folder / row.item.path for row in rows]
-    targets = [medium.numbered(file) for file in files]  # refuses what must not be replaced before anything is written
-    written = []
+    write_number, rows = _number_writer(ordered), rows_of(ordered)
+    files = _find_files(ordered, rows, "a number could be written into")
+    numbered = ordered.session.medium.numbered
+    targets = [numbered(file) for file in files]  # refuses what must not be replaced before anything is written
     for done, (row, file, target) in enumerate(zip(rows, files, targets, strict=True), start=1):
-        if target.exists():
-            keep(target)
+        keep(target)
         write_number(file, row)
-        written.append(target)
         if progress is not None:
             progress(done, len(rows), file.name)
-    return written
+    return targets
+
+
+def _find_files(ordered: Ordered, rows: Sequence[Row], use: str) -> list[Path]:
+    """The file of each row; refused where one has none."""
+    files = [ordered.session.source.folder / row.item.path for row in rows]
+    for row, file in zip(rows, files, strict=True):
+        if not file.is_file():
+            raise FileError(f"{row.item.label!r} is not a file that {use}")
+    return files
 
 
 def _number_writer(ordered: Ordered) -> Callable[[Path, Row], None]:
@@ -301,15 +244,7 @@ def _gain_writer(ordered: Ordered) -> Callable[[Path, Row], None]:
 
 
 def number_names(rows: list[Row], endings: list[str]) -> list[str]:
-    """File names that sort in the order given and that any system takes.
-
-    Parameters
-    ----------
-    rows
-        In the new order.
-    endings
-        Of the files.
-    """
+    """File names that sort in the new order and that any system takes."""
     digits = max(1 if any(row.side for row in rows) else 2, len(str(max(row.number for row in rows))))
     names = []
     for row, ending in zip(rows, endings, strict=True):
@@ -371,13 +306,7 @@ class Version:
 
 
 def versions(path: str | Path) -> list[Version]:
-    """The versions of a file that were replaced, oldest first.
-
-    Examples
-    --------
-    >>> versions("no such file.m3u8")
-    []
-    """
+    """The versions of a file that were replaced, oldest first."""
     target = Path(path)
     pattern = re.compile(re.escape(target.name) + r"\.~(\d+)~")
     found = []
@@ -416,22 +345,7 @@ def replace_file(path: str | Path, write: Callable[[], Path]) -> Path:
 
 
 def restore(path: str | Path, number: int | None = None) -> tuple[Path, Version]:
-    """Bring a version back; what it replaces becomes a version itself, so that nothing is lost.
-
-    Parameters
-    ----------
-    path
-        The file, whether it is still there or not.
-    number
-        Which version; by default the newest.
-
-    Raises
-    ------
-    FileError
-        When nothing was kept.
-    InputError
-        When there is no such version.
-    """
+    """Bring a version back, by default the newest; what it replaces becomes a version itself: nothing is lost."""
     if not str(path).strip():
         raise InputError("name the file to restore", field="restore")
     target = Path(path)
@@ -469,33 +383,18 @@ def extract_table(
 ) -> Extracted:
     """Measure folders, files or the files of a playlist, and write a table with one row a file.
 
-    Parameters
-    ----------
-    paths
-        Folders and files, or one playlist.
-    output
-        A .csv, .json or .parquet file.
-    spec
-        What to measure, one of the specs of the medium; by default its first.
-    opening, measuring
-        How files are found, and how they are measured.
+    `spec` says what to measure, one of the specs of the medium; by default its first.
     """
     target = check_target(output)
-    if target.suffix.lower() not in (".csv", ".json", ".parquet"):
-        raise InputError(f"{target}: the ending must be one of .csv, .json, .parquet")
-    done = measure(_files(paths, opening), measuring or Measuring(), spec=spec)
-    title = done.collection.title or done.path.stem
-    placed = relocate(done.collection, done.folder, target.parent)
-    written = write_table(target, placed, {"collection": [title] * len(placed)})
-    return Extracted(done.collection, written, done.notes)
-
-
-def _files(paths: Sequence[str | Path], opening: Opening | None) -> Source:
-    """The source, whose items must be files."""
+    _check_ending(target, (".csv", ".json", ".parquet"))
     try:
         source = open_source(paths, opening)
     except SeveralCollectionsError:
         source = None
     if source is None or not source.files:
         raise InputError(f"{paths[0]}: is a table; features are extracted from folders, files and playlists")
-    return source
+    done = measure(source, measuring or Measuring(), spec=spec)
+    title = done.collection.title or done.path.stem
+    placed = relocate(done.collection, done.folder, target.parent)
+    written = write_table(target, placed, {"collection": [title] * len(placed)})
+    return Extracted(done.collection, written, done.notes)

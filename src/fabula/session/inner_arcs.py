@@ -18,9 +18,8 @@ from fabula.evaluation.shapes import ShapeFit, SmoothArc, fit_shapes, smooth_wit
 from fabula.media.medium import Medium
 from fabula.media.registry import item_endings, medium_of_file
 from fabula.models.file import load_model
-from fabula.session.judging.judges import judge_of
-from fabula.session.judging.likelihood import Likelihood
-from fabula.session.telling.reasons import MOST_ITEMS
+from fabula.session.explain import MOST_ITEMS
+from fabula.session.propose import judge
 from fabula.sources.registry import open_source
 
 if TYPE_CHECKING:
@@ -37,55 +36,27 @@ _KNOWN = 0.5  # share of the pieces that must say something
 
 @dataclass(frozen=True)
 class Windows:
-    """How an inner arc is taken.
+    """How an inner arc is taken."""
 
-    Attributes
-    ----------
-    by
-        The feature; by default the one the medium names.
-    window
-        The length of a sliding window, in the medium's unit; never more than a fifth of the item.
-    seed
-        Of the draws that say how sure it is.
-    """
-
-    by: str | None = None
-    window: float = WINDOW
-    seed: int = 0
+    by: str | None = None  # the feature; by default the one the medium names
+    window: float = WINDOW  # length of a sliding one, in the medium's unit; never more than a fifth of the item
+    seed: int = 0  # of the draws that say how sure it is
 
 
 @dataclass(frozen=True, eq=False)
 class InnerArc:
-    """The inner arc of one item.
-
-    Attributes
-    ----------
-    item, medium
-        Whose, and its kind.
-    column
-        The feature.
-    length, window
-        Of the item and of a sliding window, in the medium's unit.
-    at
-        Where each window has its middle, in [0, 1]: shape (p,).
-    arc
-        The feature along the item, with its band.
-    essence
-        Along even sections of it, by the model that proposes orders, z-scored: shape (s,); empty where there is none.
-    six, learned
-        How like it is to the six emotional arcs of Reagan et al., and to the templates learned from collections.
-    """
+    """The inner arc of one item; length and window are in the medium's unit."""
 
     item: Item
     medium: Medium
-    column: str
+    column: str  # the feature
     length: float
     window: float
-    at: Floats
-    arc: SmoothArc
-    essence: Floats
-    six: ShapeFit
-    learned: ShapeFit
+    at: Floats  # (p,), where each window has its middle, in [0, 1]
+    arc: SmoothArc  # the feature along the item, with its band
+    essence: Floats  # (s,), of even sections, by the model that proposes orders, z-scored; empty where there is none
+    six: ShapeFit  # how like it is to the six emotional arcs of Reagan et al.
+    learned: ShapeFit  # and to the templates learned from collections
 
     @property
     def shape(self) -> Template:
@@ -97,15 +68,12 @@ class InnerArc:
 
         The share of shuffles decides whether it is believed; that of arcs drawn again, which of the six.
         """
-        name = self.shape.name.replace("-", " ")
-        like = f"{name} (correlation {self.six.likeness[0]:.2f})"
-        if self.six.chance > 0.1:
-            return f"no shape beyond chance: nearest {like}, and {self.six.chance:.0%} of its shuffles go as far"
-        sure = "surely" if self.six.shares[0] >= 0.9 else "likely" if self.six.shares[0] >= 0.6 else "perhaps"
-        rest = (
-            f"{self.six.shares[0]:.0%} of the arcs drawn again agree, {self.six.chance:.1%} of its shuffles go as far"
-        )
-        return f"{sure} {like}; {rest}"
+        share, chance = self.six.shares[0], self.six.chance
+        like = f"{self.shape.name.replace('-', ' ')} (correlation {self.six.likeness[0]:.2f})"
+        if chance > 0.1:
+            return f"no shape beyond chance: nearest {like}, and {chance:.0%} of its shuffles go as far"
+        sure = "surely" if share >= 0.9 else "likely" if share >= 0.6 else "perhaps"
+        return f"{sure} {like}; {share:.0%} of the arcs drawn again agree, {chance:.1%} of its shuffles go as far"
 
     def to_json(self) -> dict[str, Any]:
         """Everything about it as JSON can hold it."""
@@ -134,51 +102,26 @@ def inner_arcs(
     windows: Windows | None = None,
     progress: Callable[[int, int, str], None] | None = None,
 ) -> list[InnerArc]:
-    """The inner arc of each of some files or folders.
+    """The inner arc of each of some files, items of a medium whose items have an inside, or folders, each as one.
 
-    Parameters
-    ----------
-    paths
-        Files, each an item of a medium whose items have an inside; or folders of them, each taken as one.
-    windows
-        How.
-    progress
-        Called with (done, total, path) after each.
-
-    Raises
-    ------
-    InputError
-        When a file is of no such kind, or too short, or does not have the feature.
+    `progress` is called with (done, total, path) after each.
     """
     how = windows or Windows()
+    if not how.window > 0:
+        raise InputError(f"must be above 0; got {how.window:g}", field="window")
     found = []
     for path in map(str, paths):
-        item, medium, parts = _open(path)
-        found.append(inner_arc(item, medium, how, parts))
+        found.append(_inner_arc(*_open(path), how))
         if progress is not None:
             progress(len(found), len(paths), path)
     return found
 
 
-def inner_arc(item: Item, medium: Medium, windows: Windows | None = None, parts: Sequence[Item] = ()) -> InnerArc:
-    """The inner arc of one item: its pieces measured, averaged in sliding windows, and laid beside templates.
-
-    Parameters
-    ----------
-    item, medium
-        What it is called, and its kind.
-    windows
-        How.
-    parts
-        Where it is in several files: these, one after the other.
-    """
-    how = windows or Windows()
-    if not how.window > 0:
-        raise InputError(f"must be above 0; got {how.window:g}", field="window")
-    within = parts or (item,)
-    pieces, _ = pieces_along(within, medium, PIECES)
+def _inner_arc(item: Item, medium: Medium, parts: Sequence[Item], how: Windows) -> InnerArc:
+    """The inner arc of an item: its pieces measured, averaged in sliding windows, and laid beside templates."""
+    pieces, _ = pieces_along(parts, medium, PIECES)
     if pieces is None or len(pieces) < FEWEST:
-        if len(within) == 1 and item.path:
+        if len(parts) == 1 and item.path:
             medium.spec().measure(item.path, lambda: False)  # says what is wrong with a file that cannot be read
         raise FileError(f"{_name(item)}: is too short for an arc")
     column, values = _column(pieces, item, medium, how.by)
@@ -187,15 +130,20 @@ def inner_arc(item: Item, medium: Medium, windows: Windows | None = None, parts:
     share = min(_SHARE, how.window / length)
     span = max(1, round(share * len(pieces)))
     rng = np.random.default_rng(how.seed)
-    arc = smooth_with_band(values, span, rng)
-    half = span / len(pieces) / 2
-    fits = [fit_shapes(values, known, span=span, rng=rng) for known in (_six(), _corpus_templates())]
-    at = np.linspace(half, 1 - half, len(arc.values))
-    return InnerArc(item, medium, column, length, share * length, at, arc, _essence(within, medium), *fits)
+    at, arc = _smooth(values, span, rng)
+    learned = [name for name in template_names() if name.startswith("album-4")]
+    fits = [fit_shapes(values, list(map(template, known)), span=span, rng=rng) for known in (SIX, learned)]
+    return InnerArc(item, medium, column, length, share * length, at, arc, _essence(parts, medium), *fits)
+
+
+def _smooth(values: Floats, span: int, rng: np.random.Generator) -> tuple[Floats, SmoothArc]:
+    """Where each window has its middle, in [0, 1], and the values averaged in windows of so many pieces."""
+    arc, half = smooth_with_band(values, span, rng), span / len(values) / 2
+    return np.linspace(half, 1 - half, len(arc.values)), arc
 
 
 def _open(path: str) -> tuple[Item, Medium, tuple[Item, ...]]:
-    """An item, its kind, and the items of a folder in the order of their names, which are its parts."""
+    """An item, its kind, and its parts: itself, or the items of a folder in the order of their names."""
     if Path(path).is_dir():
         source = open_source([path])
         if source.medium.tone is None:
@@ -207,7 +155,8 @@ def _open(path: str) -> tuple[Item, Medium, tuple[Item, ...]]:
         raise InputError(f"{shown(path)}: has no inner arc; files that have one end in {', '.join(own)}")
     if not Path(path).is_file():
         raise FileError(f"{shown(path)}: no such file")
-    return medium.read_item(path), medium, ()
+    item = medium.read_item(path)
+    return item, medium, (item,)
 
 
 def _column(pieces: Collection, item: Item, medium: Medium, by: str | None) -> tuple[str, Floats]:
@@ -230,16 +179,8 @@ def _essence(parts: Sequence[Item], medium: Medium) -> Floats:
     sections, _ = pieces_along(parts, medium, _SECTIONS)
     if medium.proposer is None or sections is None or len(sections) < _SECTIONS // 2:
         return np.empty(0)
-    judged = Likelihood(judge_of(load_model(medium.proposer), sections, medium), sections)
+    judged = judge(load_model(medium.proposer), sections, medium)
     return normalise(judged.essence())
-
-
-def _six() -> list[Template]:
-    return [template(name) for name in SIX]
-
-
-def _corpus_templates() -> list[Template]:
-    return [template(name) for name in template_names() if name.startswith("album-4")]
 
 
 def _shapes(fit: ShapeFit) -> list[dict[str, Any]]:
@@ -249,17 +190,13 @@ def _shapes(fit: ShapeFit) -> list[dict[str, Any]]:
 
 @dataclass(frozen=True, eq=False)
 class WholeArc:
-    """The course of a feature through items laid one after the other.
-
-    ``at`` and ``arc`` are as of an inner arc; ``starts`` tells where each item begins, in [0, 1], and ``labels``
-    what it is called.
-    """
+    """The course of a feature through items laid one after the other; column, at and arc as of an inner arc."""
 
     column: str
     at: Floats
     arc: SmoothArc
-    starts: Floats
-    labels: tuple[str, ...]
+    starts: Floats  # where each item begins, in [0, 1]
+    labels: tuple[str, ...]  # what each is called
 
 
 def whole_arc(ordered: Ordered) -> WholeArc | None:
@@ -274,10 +211,7 @@ def whole_arc(ordered: Ordered) -> WholeArc | None:
     values = pieces.column(medium.tone)
     if np.isfinite(values).mean() < _KNOWN:
         return None
-    span = max(1, len(values) // 10)
-    arc = smooth_with_band(values, span, np.random.default_rng(0))
-    half = span / len(values) / 2
-    at = np.linspace(half, 1 - half, len(arc.values))
+    at, arc = _smooth(values, max(1, len(values) // 10), np.random.default_rng(0))
     return WholeArc(medium.tone, at, arc, np.array(starts) / len(values), tuple(item.label for item in items))
 
 
@@ -285,13 +219,6 @@ def pieces_along(items: Sequence[Item], medium: Medium, count: int) -> tuple[Col
     """About so many pieces of items laid one after the other, and the number of the first of each item.
 
     Each item has as many as its share of the whole; one that cannot be cut has none. None where none can.
-
-    Parameters
-    ----------
-    items, medium
-        In their order, and their kind.
-    count
-        How many in all.
     """
     sizes = [len(medium.content(item)) if medium.content is not None else 1 for item in items]
     found: list[Collection] = []

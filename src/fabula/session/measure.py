@@ -18,7 +18,6 @@ from fabula.core.collection import Collection, Item
 from fabula.core.essence import Floats
 from fabula.errors import FileError, InputError, import_extra, shown
 from fabula.media.extraction import Extraction, Measuring, extract
-from fabula.media.medium import Medium
 from fabula.media.steps import Step, Steps
 from fabula.sources.source import Source
 
@@ -27,21 +26,7 @@ def measure(source: Source, measuring: Measuring, *, spec: str | None = None) ->
     """The source with the features of its files: by default the first spec of its medium.
 
     Items that cannot be measured are no items of the result. Where they are entries of a playlist they keep their
-    position in it; either way a note tells them by name.
-
-    Parameters
-    ----------
-    source
-        Whose items are files.
-    measuring
-        How.
-    spec
-        What; one of the medium's.
-
-    Raises
-    ------
-    FileError
-        When none can be measured.
+    position in it; either way a note tells them by name. Refused where none can be measured.
     """
     items = source.collection.items
     there = [i for i, item in enumerate(items) if item.path]
@@ -51,11 +36,17 @@ def measure(source: Source, measuring: Measuring, *, spec: str | None = None) ->
     problems += [(items[i], messages[items[i].path]) for i in there if items[i].path in messages]
     if not found.kept:
         raise FileError(_none_usable(source, problems))
+    start = "kept where it stands, not measured" if source.playlist is not None else "left out"
+    notes = [f"{start}: {_tell(item, why)}" for item, why in problems]
     kept = source.only([there[i] for i in found.kept])
-    notes = (_note(source, item, why) for item, why in problems)
     collection = add_columns(kept, found)
     doubts = source.medium.telling.doubts(collection)
     return replace(kept, collection=collection).with_notes(*notes, *doubts).with_lengths()
+
+
+def _tell(item: Item, why: str) -> str:
+    """What is wrong with an item, its name in front where that is not said already."""
+    return why if item.path and why.startswith(f"{shown(item.path)}:") else f"{item.label}: {why}"
 
 
 def add_columns(source: Source, found: Extraction) -> Collection:
@@ -67,20 +58,11 @@ def add_columns(source: Source, found: Extraction) -> Collection:
     for name in collection.feature_names:
         columns.setdefault(name, collection.column(name))
     for name in source.medium.columns:
-        if any(name in item.details for item in collection.items):
-            columns.setdefault(name, _read_tags(collection, name))
+        if any(name in item.details for item in collection.items):  # NaN where tags do not give the number
+            values = [item.details.get(name) for item in collection.items]
+            numbers = [float(value) if isinstance(value, int | float) else np.nan for value in values]
+            columns.setdefault(name, np.array(numbers))
     return replace(collection, features=np.column_stack(list(columns.values())), feature_names=tuple(columns))
-
-
-def _read_tags(collection: Collection, name: str) -> Floats:
-    """A number that tags may give, shape (n,); NaN where they do not."""
-    values = [item.details.get(name) for item in collection.items]
-    return np.array([float(value) if isinstance(value, int | float) else np.nan for value in values])
-
-
-def _note(source: Source, item: Item, why: str) -> str:
-    told = why if why.startswith(shown(item.path) + ":") and item.path else f"{item.label}: {why}"
-    return f"kept where it stands, not measured: {told}" if source.playlist is not None else f"left out: {told}"
 
 
 def _none_usable(source: Source, problems: list[tuple[Item, str]]) -> str:
@@ -94,25 +76,14 @@ def _none_usable(source: Source, problems: list[tuple[Item, str]]) -> str:
 # Embeddings.
 
 EMBEDDING = "embedding"
-_UNIT = "% apart"
 _AT_A_TIME = 32  # items that a model reads
 
 
 def embed(source: Source, where: str) -> tuple[Source, dict[str, Floats]]:
     """A source with the column ``embedding``, and the vector of each item by its id.
 
-    Parameters
-    ----------
-    source
-        n items.
-    where
-        A column of a table, each cell a list of as many numbers; or a file ``.onnx`` with one input, texts of shape
-        (N,) or (N, 1), whose first output is N vectors, shape (N, d).
-
-    Raises
-    ------
-    InputError
-        When there is no such column, its cells are no vectors, or the model does not take texts.
+    `where` is a column of a table, each cell a list of as many numbers; or a file ``.onnx`` with one input, texts of
+    shape (N,) or (N, 1), whose first output is N vectors, shape (N, d).
     """
     vectors = _by_model(source, where) if where.lower().endswith(".onnx") else _by_column(source, where)
     collection = source.collection
@@ -151,7 +122,7 @@ def embedding_step(vectors: Floats) -> Step:
     rows = vectors / np.where(length > 0, length, 1.0)
     apart = 100 * np.clip(1 - rows @ rows.T, 0, 2)
     np.fill_diagonal(apart, 0.0)
-    return Step(EMBEDDING, _UNIT, apart)
+    return Step(EMBEDDING, "% apart", apart)
 
 
 def with_embedding(steps: Steps, vectors: Floats | None) -> Steps:
@@ -167,34 +138,26 @@ def _by_column(source: Source, name: str) -> Floats:
         raise InputError(f"takes a column of a table, or a model as .onnx; got {name!r}", field=EMBEDDING)
     if name not in table.columns:
         raise InputError(f"there is no column {name!r}; there are: {', '.join(table.columns)}", field=EMBEDDING)
-    column = table.columns[name]
-    cells = [(int(row), _vector(column.values[row])) for row in source.rows]
-    wrong = next((row for row, cell in cells if cell is None), None)
-    if wrong is not None:
-        raise InputError(
-            f"{table.path}: {table.row(wrong)}, column {name!r}: must be a list of numbers", field=EMBEDDING
-        )
-    return _stack([cell for _, cell in cells if cell is not None], f"{table.path}: column {name!r}")
+    vectors = []
+    for row in map(int, source.rows):
+        vector = _vector(table.columns[name].values[row])
+        if vector is None:
+            told = f"{table.path}: {table.row(row)}, column {name!r}: must be a list of numbers"
+            raise InputError(told, field=EMBEDDING)
+        vectors.append(vector)
+    sizes = sorted(set(map(len, vectors)))
+    if len(sizes) > 1:
+        rule = f"all must be of one length; got {sizes[0]} and {sizes[-1]}"
+        raise InputError(f"{table.path}: column {name!r}: {rule}", field=EMBEDDING)
+    return np.stack(vectors)
 
 
 def _vector(cell: Any) -> Floats | None:
-    if isinstance(cell, str):
-        try:
-            cell = json.loads(cell)
-        except ValueError:
-            return None
     try:
-        found = np.asarray(cell, dtype=np.float64)
+        found = np.asarray(json.loads(cell) if isinstance(cell, str) else cell, dtype=np.float64)
     except (TypeError, ValueError):
         return None
     return found if found.ndim == 1 and found.size > 1 and np.isfinite(found).all() else None
-
-
-def _stack(vectors: Sequence[Floats], where: str) -> Floats:
-    sizes = sorted({len(vector) for vector in vectors})
-    if len(sizes) > 1:
-        raise InputError(f"{where}: all must be of one length; got {sizes[0]} and {sizes[-1]}", field=EMBEDDING)
-    return np.stack(vectors)
 
 
 def _by_model(source: Source, path: str) -> Floats:
@@ -203,7 +166,10 @@ def _by_model(source: Source, path: str) -> Floats:
         raise InputError(f"a model that reads texts cannot read {medium.words.items}", field=EMBEDDING)
     if not Path(path).is_file():
         raise FileError(f"{shown(path)}: no such file")
-    texts = _contents(source, medium)
+    texts = []
+    for item in source.collection.items:
+        where = str(source.folder / item.path) if item.path and source.files else ""
+        texts.append(medium.content(replace(item, path=where)))
     onnx = import_extra("onnxruntime", extra="embedding", purpose="embeddings by an ONNX model")
     try:
         model = onnx.InferenceSession(path, providers=["CPUExecutionProvider"])
@@ -212,14 +178,6 @@ def _by_model(source: Source, path: str) -> Floats:
         raise
     except Exception as error:  # onnxruntime has errors of its own, of no common kind
         raise FileError(f"{shown(path)}: cannot be used ({shown(str(error).splitlines()[0])[:200]})") from error
-
-
-def _contents(source: Source, medium: Medium) -> list[str]:
-    texts = []
-    for item in source.collection.items:
-        path = str(source.folder / item.path) if item.path and source.files else ""
-        texts.append(medium.content(replace(item, path=path)) if medium.content is not None else "")
-    return texts
 
 
 def _read(model: Any, texts: Sequence[str], path: str) -> Floats:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib.resources import as_file, files
 from itertools import pairwise
 from pathlib import Path
@@ -104,19 +104,8 @@ def open_ordered(
 ) -> Ordered:
     """Open a collection in the order that it has, to be copied or written: what ``fabula copy`` does first.
 
-    Parameters
-    ----------
-    paths
-        A playlist, a table, a folder or files. Sides are those that a playlist's comments or a column ``side`` tell.
-    opening
-        Which collection of a table of several, and which columns.
-    measuring
-        How files are measured; by default they are not, and nothing is known of them but what the source says.
-
-    Examples
-    --------
-    >>> open_ordered(demo_folder()).titles[:2]
-    ['Embers', 'Red Line']
+    Sides are those that a playlist's comments or a column ``side`` tell. Without `measuring` nothing is known of files
+    but what the source says.
     """
     source = open_source([paths] if isinstance(paths, str | Path) else list(paths), opening)
     source = source.with_lengths() if measuring is None else measure(source, measuring)
@@ -142,24 +131,15 @@ def _sides_of(source: Source) -> tuple[int, ...]:
 # A session as one JSON object that opens again.
 
 KIND, VERSION = "fabula session", 2
-_TEXTS = ("id", "title", "creator", "path")
 
 
 def dump_session(session: Session, state: Mapping[str, Any]) -> dict[str, Any]:
-    """A session as plain JSON data.
-
-    Parameters
-    ----------
-    session
-        What is open.
-    state
-        What the page keeps of itself: the template, pins and so on; kept as it is.
-    """
+    """A session as plain JSON data, and what the page keeps of itself: the template, pins and so on."""
     c = session.collection
     rows = c.columns(c.feature_names) if c.features.ndim == 2 else np.empty((len(c), 0))
     items = [
         {
-            **{name: getattr(item, name) for name in _TEXTS},
+            **{name: getattr(item, name) for name in ("id", "title", "creator", "path")},
             "details": {k: v for k, v in item.details.items() if isinstance(v, str | int | float)},
             "features": [float(v) if np.isfinite(v) else None for v in row],
         }
@@ -179,17 +159,7 @@ def dump_session(session: Session, state: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def load_session(data: Any, *, model: str | None = None) -> tuple[Session, dict[str, Any]]:
-    """Open a session again; nothing is measured anew, and nothing that it names is read.
-
-    Returns
-    -------
-    The session, and the state of the page.
-
-    Raises
-    ------
-    FileError
-        When it is not a session, is broken, or comes from a newer version.
-    """
+    """A session and the state of the page again; nothing is measured anew, and nothing that it names is read."""
     if not isinstance(data, dict) or data.get("kind") != KIND:
         raise FileError("this is not a session file of fabula")
     if data.get("version") not in (1, VERSION):
@@ -203,22 +173,16 @@ def load_session(data: Any, *, model: str | None = None) -> tuple[Session, dict[
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         reason = f": {error}" if isinstance(error, InputError) else ""
         raise FileError(f"the session file is broken{reason}") from error
-    asked = Asked(by, model if by is None else None)
-    session = _find(source, asked)
+    try:
+        session = source_session(source, Measuring(cache=False), Asked(by, model if by is None else None), guess=True)
+    except (InputError, ModelError):
+        if by is not None or model is None:
+            raise
+        session = source_session(source, Measuring(cache=False), Asked(), guess=True)  # it needs more than numbers
     if session.essence.shape != stored.shape or not np.allclose(session.essence, stored, atol=1e-6):
         note = "the model is not the one the session was kept with: the essence was found anew"
         session = replace(session, notes=(*session.notes, note))
     return session, state
-
-
-def _find(source: Source, asked: Asked) -> Session:
-    """The session by what was asked for; where the model needs more than numbers, by what is known without it."""
-    try:
-        return source_session(source, Measuring(cache=False), asked, guess=True)
-    except (InputError, ModelError):
-        if asked.model is None:
-            raise
-        return source_session(source, Measuring(cache=False), Asked(), guess=True)
 
 
 def _source(data: Mapping[str, Any]) -> Source:
@@ -245,61 +209,38 @@ def _text(value: Any) -> str:
 
 # The demos.
 
-DEFAULT_DEMO = "music"
-_CHAPTER = "chapter"  # the detail that tells where an item stood when it was written
-
-
-@dataclass(frozen=True)
-class _Demo:
-    """Where the items lie, and how they are ordered: by the model, or by a column along a template."""
-
-    folder: str
-    by: str | None = None
-    template: str | None = None
-
-
-_DEMOS = {
-    DEFAULT_DEMO: _Demo("demo"),
-    "text": _Demo("demos/The Tide Clock", "valence", "man-in-a-hole"),
-    "images": _Demo("demos/One Day"),
+# Medium: where the items lie, and how they are ordered: by the model, or by a column along a template.
+_DEMOS: dict[str, tuple[str, str | None, str | None]] = {
+    "music": ("demo", None, None),
+    "text": ("demos/The Tide Clock", "valence", "man-in-a-hole"),
+    "images": ("demos/One Day", None, None),
 }
 
 
-def demo_folder(medium: str = DEFAULT_DEMO) -> Path:
-    """Where the items of a medium's demo lie.
-
-    Raises
-    ------
-    InputError
-        When the medium has none.
-    """
+def demo_folder(medium: str = "music") -> Path:
+    """Where the items of a medium's demo lie."""
     if medium not in _DEMOS:
         raise InputError(f"there is no demo {medium!r}; there are: {', '.join(_DEMOS)}")
-    with as_file(files("fabula").joinpath(*_DEMOS[medium].folder.split("/"))) as folder:
+    with as_file(files("fabula").joinpath(*_DEMOS[medium][0].split("/"))) as folder:
         return Path(folder)
 
 
 def order_demo(
-    folder: str | Path, medium: str = DEFAULT_DEMO, *, measuring: Measuring | None = None
+    folder: str | Path, medium: str = "music", *, measuring: Measuring | None = None
 ) -> tuple[Ordered, Path]:
-    """Order a demo and write its order into a folder: as a format of its medium's own, else as a playlist.
-
-    Returns
-    -------
-    The ordering, and the file written.
-    """
+    """Order a demo; write its order into a folder, as a format of its medium's own, else as a playlist: both."""
     items = demo_folder(medium)
     ending = next(iter(find_medium(medium).outputs), ".m3u8")
     target = check_target(Path(folder) / f"fabula-demo{ending}")
-    how = _DEMOS[medium]
-    ordered = open_session(items, by=how.by, measuring=measuring).order(template=how.template)
+    _, by, template = _DEMOS[medium]
+    ordered = open_session(items, by=by, measuring=measuring).order(template=template)
     return ordered, ordered.save(target)
 
 
 def original_order(ordered: Ordered) -> str:
     """How the items stood when they were written, and how much of that the order has; "" where nobody knows."""
     items = ordered.collection.items
-    numbers = [item.details.get(_CHAPTER, "") for item in items]
+    numbers = [item.details.get("chapter", "") for item in items]
     if not all(str(number).isdecimal() for number in numbers):
         return ""
     true = [item.label for _, item in sorted(zip(map(int, numbers), items, strict=True), key=lambda pair: pair[0])]

@@ -1,4 +1,4 @@
-"""The result: a collection laid in order, with everything that can be told of it."""
+"""The result: a collection lay_out in order, with everything that can be told of it."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ from fabula.core.fit import Fit
 from fabula.core.ordering import Ints
 from fabula.media.facts import total
 from fabula.media.steps import Change, Steps, changes
-from fabula.session.judging.proposals import Proposal, Task, laid
+from fabula.session import answer
+from fabula.session import explain as why
+from fabula.session.propose import OrderTask, Proposal, lay_out
 from fabula.session.request import Request
-from fabula.session.telling import reasons as why
 
 if TYPE_CHECKING:
     from fabula.session.session import Session
@@ -26,30 +27,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Ordered:
-    """A collection laid in order.
+    """A collection laid in order: what :func:`fabula.order` and ``Session.order`` give."""
 
-    Attributes
-    ----------
-    session
-        The collection, in the order given, and its essence.
-    request
-        What was asked for.
-    task
-        What was solved.
-    proposals
-        Orderings of different shape, likeliest first.
-    chosen
-        Which of them was taken, counted from 0.
-    steps
-        What lies between neighbours, where smoothness was asked for.
-    """
-
-    session: Session
-    request: Request
-    task: Task
-    proposals: tuple[Proposal, ...]
-    chosen: int = 0
-    steps: Steps | None = None
+    session: Session  # the collection, in the order given, and its essence
+    request: Request  # what was asked for
+    task: OrderTask  # what was solved
+    proposals: tuple[Proposal, ...]  # orderings of different shape, likeliest first
+    chosen: int = 0  # which of them was taken, counted from 0
+    steps: Steps | None = None  # what lies between neighbours, where smoothness was asked for
 
     @property
     def proposal(self) -> Proposal:
@@ -58,7 +43,7 @@ class Ordered:
 
     @property
     def fit(self) -> Fit:
-        """The ordering taken, laid on its template."""
+        """The ordering taken, lay_out on its template."""
         return self.proposal.fit
 
     @property
@@ -104,7 +89,7 @@ class Ordered:
     @cached_property
     def given(self) -> Fit:
         """The items kept, in the order given, beside the template and on sides of the same size."""
-        return laid(self.task, self.fit.template, np.sort(self.ordering), self.sides)
+        return lay_out(self.task, self.fit.template, np.sort(self.ordering), self.sides)
 
     @property
     def pinned(self) -> tuple[int, ...]:
@@ -136,7 +121,7 @@ class Ordered:
     def sureness(self) -> float | None:
         """How sure the model is which end begins, 0 to 1; None where it cannot say."""
         likelihood = self.task.likelihood
-        return None if likelihood is None else likelihood.given(self.task.constraints).sureness(self.ordering)
+        return None if likelihood is None else likelihood.under(self.task.constraints).sureness(self.ordering)
 
     @cached_property
     def reasons(self) -> list[str]:
@@ -157,9 +142,7 @@ class Ordered:
 
     def to_json(self, *, explain: bool = True) -> dict[str, Any]:
         """Everything about it as JSON can hold it: what ``fabula order --json`` prints and the page shows."""
-        from fabula.session.answer import as_json
-
-        return as_json(self, explain=explain)
+        return answer.as_json(self, explain=explain)
 
     def save(self, path: str | Path) -> Path:
         """Write the new order; the format goes by the ending: a playlist, .csv, .json."""
@@ -170,34 +153,19 @@ class Ordered:
     def copy(self, folder: str | Path, *, link: bool = False, tags: bool = False, gain: bool = False) -> list[Path]:
         """Write the files into a folder, numbered in the new order: what ``fabula copy`` does.
 
-        Parameters
-        ----------
-        folder
-            Made when it is absent; none of the new names may exist in it.
-        link
-            Write symbolic links instead of copies.
-        tags, gain
-            Write the new numbers, and what brings each to one level, into the copies.
-
-        Returns
-        -------
-        The files written, in order: all of them, or none when anything fails.
+        The folder is made when it is absent; none of the new names may exist in it. `link` writes symbolic links
+        instead; `tags` and `gain` write the numbers, and what brings each to one level, into the copies. Returns the
+        files written, in order: all of them, or none when anything fails.
         """
         from fabula.session.export import Copying, copy_numbered
 
         return copy_numbered(self, folder, Copying(link, tags, gain))
 
     def __repr__(self) -> str:
-        from fabula.session.answer import headline
-
-        return f"<Ordered {headline(self)}; {name_some(self.titles, 4)}>"
+        return f"<Ordered {answer.headline(self)}; {name_some(self.titles, 4)}>"
 
     def __str__(self) -> str:
-        from fabula.session.answer import as_text
-
-        return as_text(self)
+        return answer.as_text(self)
 
     def _repr_html_(self) -> str:
-        from fabula.session.answer import as_html
-
-        return as_html(self)
+        return answer.as_html(self)

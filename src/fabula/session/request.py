@@ -16,12 +16,12 @@ from fabula.core.builtin import template
 from fabula.core.collection import Collection, Item
 from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
-from fabula.core.sampling.pairing import pair_up
+from fabula.core.pairing import pair_up
 from fabula.core.solver.constraints import Constraints
 from fabula.core.template import Template, replace_values
 from fabula.core.template_set import TemplateSet
 from fabula.errors import ConflictError, ConstraintError, InputError
-from fabula.media.medium import Facing, Medium
+from fabula.media.medium import Medium
 
 if TYPE_CHECKING:
     from fabula.session.session import Session
@@ -111,18 +111,15 @@ class Request:
     def __post_init__(self) -> None:
         if self.template is not None and self.like is not None:
             raise InputError("give either a template or like, not both")
-        if self.alternatives < 1:
-            raise InputError(f"must be at least 1; got {self.alternatives}", field="alternatives")
-        if not self.choose >= 1:
-            raise InputError(f"must be at least 1; got {self.choose}", field="choose")
+        for name in ("alternatives", "choose", "sides"):
+            if getattr(self, name) < 1:
+                raise InputError(f"must be at least 1; got {getattr(self, name)}", field=name)
         if not isfinite(self.smoothness):
             raise InputError(f"must be a finite number; got {self.smoothness}", field="smoothness")
         if self.seconds is not None and not 0 < self.seconds < float("inf"):
             raise InputError(f"must be above 0; got {self.seconds:g}", field="seconds")
         if self.smooth_by and not self.smoothness:
             raise InputError("goes with smoothness, such as 0.5", field="smooth_by")
-        if self.sides < 1:
-            raise InputError(f"must be at least 1; got {self.sides}", field="sides")
         if self.spreads not in ("", "match", "contrast"):
             raise InputError(f'must be "match" or "contrast"; got {self.spreads!r}', field="spreads")
         if self.together_by is not None and self.together_by == self.apart:
@@ -139,17 +136,7 @@ _POINT = re.compile(r"\s*([-+.\deE]+)\s*:\s*([-+.\deE]+)\s*")
 
 
 def find_template(text: str, known: Sequence[Template] = (), *, files: bool = True) -> Template:
-    """A template by name, from a file, or drawn as points.
-
-    Parameters
-    ----------
-    text
-        A built-in name; a template file, with ``#2`` behind it for its second template; or points
-        ``position:height`` such as ``"0:0.2,0.5:1,1:0"``.
-    known
-        Templates that may be meant by their names besides, such as the arcs of a model.
-    files
-        Whether files may be meant at all.
+    """A template by name (a built-in or a known one), from a file (``FILE#2``: its second), or drawn as points.
 
     Examples
     --------
@@ -197,19 +184,7 @@ def _from_file(path: str, number: int | None) -> Template:
 def find_item(items: Sequence[Item], which: int | str, field: str) -> int:
     """The one item a person means: its index; or its id, title or file name, or a part that only one of them has.
 
-    Parameters
-    ----------
-    items
-        What there is to choose from.
-    which
-        An index from 0, or text.
-    field
-        The argument it was given in, for the error.
-
-    Raises
-    ------
-    InputError
-        When none or several fit; a near miss is told, never taken.
+    Refused, as what was given in `field`, when none or several fit; a near miss is told, never taken.
     """
     if isinstance(which, int):
         if not 0 <= which < len(items):
@@ -255,14 +230,7 @@ def _fold(text: str) -> str:
 
 
 def constraints_of(request: Request, collection: Collection, medium: Medium) -> Constraints:
-    """The wishes of a request as constraints on item indices.
-
-    Raises
-    ------
-    InputError
-        When a title fits no item or several, a position does not exist, two wishes collide, or a length that is
-        needed is not known.
-    """
+    """The wishes of a request as constraints on item indices."""
     items = collection.items
     with explain_conflicts(collection, medium):
         return Constraints(
@@ -352,13 +320,7 @@ def _lengths(request: Request, collection: Collection, medium: Medium) -> Floats
 
 
 def labels(collection: Collection, column: str, medium: Medium, field: str = "apart") -> list[Hashable | None]:
-    """What each item has in a column; None where it has nothing.
-
-    Raises
-    ------
-    InputError
-        When no item has anything there.
-    """
+    """What each item has in a column; None where it has nothing. Refused where none has."""
     found = [_label(collection, index, column, medium) for index in range(len(collection))]
     if all(label is None for label in found):
         names = {name for item in collection.items for name in item.details} | set(collection.feature_names)
@@ -402,20 +364,8 @@ def explain_conflicts(collection: Collection, medium: Medium) -> Iterator[None]:
 def with_spreads(request: Request, collection: Collection, medium: Medium, plain: Ints) -> Request:
     """The request with its spreads as wishes: a cover alone, then two and two, or one over both pages.
 
-    Parameters
-    ----------
-    request
-        Whose ``spreads`` says whether what faces should match or contrast.
-    collection, medium
-        n items, and what they are.
-    plain
-        Shape (n,): the order without spreads, which says what opens where nothing is asked for, and which of two
-        facing items stands on the left.
-
-    Raises
-    ------
-    InputError
-        When the medium has no pages, or the spreads do not go with another wish.
+    `plain`, the order without spreads, shape (n,), says what opens where nothing is asked for, and which of two facing
+    items stands on the left.
     """
     if medium.facing is None:
         raise InputError(f"{medium.words.items} have no pages that face each other", field="spreads")
@@ -433,7 +383,8 @@ def with_spreads(request: Request, collection: Collection, medium: Medium, plain
     found = medium.facing(collection)
     taken = {cover, *(one for run in runs for one in run)}
     free = [i for i in range(len(items)) if i not in taken and not found.alone[i]]
-    costs = _costs(found, request.spreads)
+    unlike, odd = found.costs()  # of each two that face each other
+    costs = odd + unlike if request.spreads == "match" else odd - unlike
     free, alone = _even(free, costs, last)
     place = np.argsort(plain)
     pairs = [[free[i], free[j]] for i, j in pair_up(costs[np.ix_(free, free)])]
@@ -442,20 +393,14 @@ def with_spreads(request: Request, collection: Collection, medium: Medium, plain
     return replace(request, first=cover, last=end, together=[*runs, *turned], spreads="")
 
 
-def _costs(found: Facing, how: str) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
-    """What it costs that two face each other."""
-    unlike, odd = found.costs()
-    return odd + unlike if how == "match" else odd - unlike
-
-
-def _even(free: Sequence[int], costs: np.ndarray, last: int | None) -> tuple[list[int], int | None]:
+def _even(free: list[int], costs: Floats, last: int | None) -> tuple[list[int], int | None]:
     """An even number to be paired, and the one that stands alone at the end where their number is odd."""
     if len(free) % 2 == 0:
-        return list(free), None
-    if last in free:
-        return [i for i in free if i != last], last
-    lonely = costs[np.ix_(free, free)] + np.where(np.eye(len(free), dtype=bool), np.inf, 0.0)
-    alone = free[int(np.argmax(lonely.min(axis=1)))] if len(free) > 1 else free[0]
+        return free, None
+    alone = last
+    if last not in free:
+        lonely = costs[np.ix_(free, free)] + np.where(np.eye(len(free), dtype=bool), np.inf, 0.0)
+        alone = free[int(np.argmax(lonely.min(axis=1)))]
     return [i for i in free if i != alone], alone
 
 
@@ -479,13 +424,7 @@ def crossings(labels: Sequence[Hashable | None]) -> Floats:
 
 
 def strands_apart(ordering: Ints, labels: Sequence[Hashable | None]) -> list[Hashable]:
-    """The strands that an ordering tears apart.
-
-    Examples
-    --------
-    >>> strands_apart(np.array([0, 2, 1]), ["a", "a", "b"])
-    ['a']
-    """
+    """The strands that an ordering tears apart."""
     seen, found, before = set(), [], object()
     for label in (labels[i] for i in ordering.tolist()):
         if label is not None and label != before and label in seen:
@@ -500,16 +439,8 @@ def keep_together(
 ) -> T:
     """Solve with a cost of crossings that rises until no strand is torn; the last result where one still is.
 
-    Parameters
-    ----------
-    labels
-        The strand of each item.
-    worth
-        What all else is about worth, so that a crossing costs more.
-    solve
-        From the cost of steps, shape (n, n), to a result.
-    ordering_of
-        Its ordering.
+    `worth` is what all else is about worth, so that a crossing costs more; `solve` goes from the cost of steps, shape
+    (n, n), to a result, and `ordering_of` to its ordering.
     """
     table = crossings(labels)
     found = solve(_TIMES[0] * worth * table)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +20,12 @@ from fabula.media.registry import ITEMS, media
 from fabula.media.steps import Steps
 from fabula.models.file import load_model
 from fabula.models.model import Model
-from fabula.session.judging import proposals as propose
-from fabula.session.judging.likelihood import Likelihood
-from fabula.session.judging.proposals import Proposal, Task
+from fabula.session import propose
+from fabula.session.explain import MOST_ITEMS
 from fabula.session.measure import embed, with_embedding
 from fabula.session.opening.essence import Essence, find_essence, usable_columns
 from fabula.session.ordered import Ordered
+from fabula.session.propose import Likelihood, OrderTask, Proposal
 from fabula.session.request import (
     Request,
     constraints_of,
@@ -35,7 +35,6 @@ from fabula.session.request import (
     labels,
     with_spreads,
 )
-from fabula.session.telling.reasons import MOST_ITEMS
 from fabula.sources.registry import Opening, open_source
 from fabula.sources.source import SeveralCollectionsError, Source
 
@@ -124,7 +123,7 @@ class Session:
     def card(self) -> Mapping[str, Any] | None:
         """What the model says of itself that proposes orders or else gives the essence; None where a column does."""
         if self.likelihood is not None:
-            return self.likelihood.judge.card()
+            return self.likelihood.model.card
         return None if self.model is None else self.model.card
 
     @property
@@ -185,7 +184,7 @@ class Session:
         steps = self._steps(asked) if asked.smoothness else None
         flow = asked.smoothness * steps.table if steps is not None and len(self.collection) > 1 else None
         judged = self.likelihood if asked.template is None and asked.like is None and not asked.flip else None
-        task = Task(self.essence, constraints, flow, self.model, judged, asked.likeliest, asked.seconds)
+        task = OrderTask(self.essence, constraints, flow, self.model, judged, asked.likeliest, asked.seconds)
         with explain_conflicts(self.collection, self.medium):
             found = self._proposals(task, asked) if asked.together_by is None else self._by_strands(task, asked)
         if asked.choose > len(found):
@@ -216,10 +215,10 @@ class Session:
         steps = with_embedding(self.medium.steps(self.readable, self.essence), self.vectors)
         return steps.reweigh(asked.smooth_by) if asked.smooth_by else steps
 
-    def _proposals(self, task: Task, asked: Request) -> list[Proposal]:
-        templates = self._asked_templates(asked)
+    def _proposals(self, task: OrderTask, asked: Request) -> list[Proposal]:
+        templates = self._find_templates(asked)
         if asked.ordering is not None:
-            sides = _checked_sides(asked, asked.ordering, task)
+            sides = _check_sides(asked, asked.ordering, task)
             return [propose.as_it_is(task, (templates or self.templates)[0], asked.ordering, sides)]
         if task.likelihood is not None:
             drawn = list(dict.fromkeys([*self.templates, *map(_on_knots, _SHAPES)]))
@@ -231,7 +230,7 @@ class Session:
             [propose.along_template(task, one.flipped() if asked.flip else one) for one in own], asked.alternatives
         )
 
-    def _by_strands(self, task: Task, asked: Request) -> list[Proposal]:
+    def _by_strands(self, task: OrderTask, asked: Request) -> list[Proposal]:
         """Proposals that keep what shares a column in one run; how close to the best is known of exact ones alone."""
         strands = labels(self.collection, asked.together_by or "", self.medium, "together_by")
         flow = np.zeros((len(strands), len(strands))) if task.flow is None else task.flow
@@ -248,18 +247,18 @@ class Session:
             lambda found: found[asked.choose - 1 if asked.choose <= len(found) else 0].fit.ordering,
         )
 
-    def _asked_templates(self, asked: Request) -> list[Template] | None:
+    def _find_templates(self, asked: Request) -> list[Template] | None:
         """The one template that was asked for; None where the model's own are meant."""
         if asked.like is not None:
-            other = asked.like if isinstance(asked.like, Session) else self._opened(asked.like)
+            other = asked.like if isinstance(asked.like, Session) else self._open(asked.like)
             return [from_arc(other.essence, name=f"like {other.title}")]
         if asked.template is None:
             return None
         given = asked.template
-        found = asked_template(given, self.templates) if isinstance(given, str) else given
+        found = template_by_name(given, self.templates) if isinstance(given, str) else given
         return [found.normalised() if asked.scaled else found]
 
-    def _opened(self, path: str | Path) -> Session:
+    def _open(self, path: str | Path) -> Session:
         file, mark, which = str(path).rpartition("#")
         named = mark and file and not Path(path).exists()
         opening = Opening(collection=which) if named else None
@@ -271,13 +270,14 @@ class Session:
             raise InputError(error.message, field="like") from error
 
 
+@lru_cache(maxsize=8)
 def _on_knots(name: str) -> Template:
     """A built-in template on the paper's knots, so that a person can bend it there."""
     named = find_template(name)
     return Template(PAPER_KNOTS, named.at(PAPER_KNOTS), named.name, named.description)
 
 
-def asked_template(text: str, known: Sequence[Template]) -> Template:
+def template_by_name(text: str, known: Sequence[Template]) -> Template:
     """A template by what a person types; known ones may be meant by their names."""
     try:
         return find_template(text, known)
@@ -297,7 +297,7 @@ def check_template(text: str, model: str | None = None) -> None:
     """
     names = [model] if model is not None else [name for medium in media().values() for name in medium.models]
     arcs = [getattr(load_model(name), "arcs", None) for name in names]
-    asked_template(text, [template for one in arcs if one is not None for template in one.templates])
+    template_by_name(text, [template for one in arcs if one is not None for template in one.templates])
 
 
 def _request(request: Request | None, wishes: dict[str, Any]) -> Request:
@@ -316,7 +316,7 @@ def _distinct(found: Sequence[Proposal], most: int) -> list[Proposal]:
     return sorted(kept.values(), key=lambda proposal: -(proposal.fit.score or 0.0))[:most]
 
 
-def _checked_sides(asked: Request, ordering: Sequence[int], task: Task) -> tuple[int, ...]:
+def _check_sides(asked: Request, ordering: Sequence[int], task: OrderTask) -> tuple[int, ...]:
     """How many items each side of a given ordering has: as asked, or cut where the lengths are most even."""
     n, sides = len(task.essence), asked.sides
     if len(set(ordering)) < len(ordering) or not set(ordering) <= set(range(n)) or not len(ordering):

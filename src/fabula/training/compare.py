@@ -13,7 +13,8 @@ from fabula.core.essence import Floats
 from fabula.evaluation.controls import keep_only
 from fabula.evaluation.information import Information, mutual_information, suppress_seen_warning
 from fabula.evaluation.parts import Parts
-from fabula.models.sets.model import SetModel
+from fabula.models.encoders.set import as_set
+from fabula.models.model import Model
 from fabula.training.checkpoint import Progress
 from fabula.training.config import TrainingConfig
 from fabula.training.data import choose_features
@@ -218,9 +219,9 @@ def compare_inputs(sets: SetTraining, *, seeds: int = 5, progress: Tell | None =
     return [rows[0], *sorted(rows[1:], key=lambda row: -row.bits)]
 
 
-def _ask(model: SetModel, collections: Sequence[Collection]) -> Iterator[tuple[str, Information]]:
+def _ask(model: Model, collections: Sequence[Collection]) -> Iterator[tuple[str, Information]]:
     """Bits of each case by name, all inputs first."""
-    spec = model.spec
+    spec = as_set(model.encoder).spec
     yield ALL, mutual_information(model, collections, draws=DRAWS)
     for scorer in model.scorers:
         yield f"{ALL}, {scorer} alone", mutual_information(model, collections, draws=DRAWS, scorer=scorer)

@@ -9,9 +9,9 @@ from typing import Any
 from fabula.core.template import PAPER_KNOTS
 from fabula.errors import InputError
 from fabula.media.music.tracks import LOGGED
-from fabula.models.encoders import ENCODERS, encoder_kind
-from fabula.models.presets import PRESETS
-from fabula.models.scorers import SCORERS, most_detailed
+from fabula.models.config import PRESETS
+from fabula.models.encoders import encoder_kind, item_encoders
+from fabula.models.scorers import most_detailed, sequence_scorers
 
 AUTO = "auto"  # the encoder that suits the features
 
@@ -143,7 +143,7 @@ def resolve(config: TrainingConfig, feature_shape: tuple[int, ...]) -> TrainingC
     encoder = config.encoder if config.encoder != AUTO else ("bilstm" if arrays else "mlp")
     if encoder_kind(encoder).axes != len(feature_shape):
         what = "arrays" if arrays else "numbers"
-        right = " or ".join(repr(name) for name, kind in ENCODERS.items() if kind.axes == len(feature_shape))
+        right = " or ".join(repr(name) for name in item_encoders() if encoder_kind(name).axes == len(feature_shape))
         raise InputError(f"these features are {what}, one item has shape {feature_shape}: encoder must be {right}; "
                          f"got {encoder!r}")  # fmt: skip
     if encoder == "identity":
@@ -158,9 +158,11 @@ def _as_tuple(name: str, value: Any) -> tuple[Any, ...]:
 
 
 def _check_scorers(scorers: tuple[Any, ...]) -> None:
-    known = all(isinstance(name, str) and name in SCORERS for name in scorers)
+    known = all(isinstance(name, str) and name in sequence_scorers() for name in scorers)
     if not scorers or not known or len(set(scorers)) < len(scorers):
-        raise InputError(f"scorers must be one or more of {', '.join(SCORERS)}, each once; got {list(scorers)}")
+        raise InputError(
+            f"scorers must be one or more of {', '.join(sequence_scorers())}, each once; got {list(scorers)}"
+        )
 
 
 def _default_weights(scorers: tuple[str, ...]) -> tuple[float, ...]:
@@ -171,7 +173,7 @@ def _default_weights(scorers: tuple[str, ...]) -> tuple[float, ...]:
 
 def _check_choices(config: TrainingConfig) -> None:
     choices = {
-        "encoder": (AUTO, *ENCODERS),
+        "encoder": (AUTO, *item_encoders()),
         "activation": ("gelu_tanh", "relu", "tanh"),
         "readout": ("ends", "mean"),
         "optimizer": ("adam", "adamw"),

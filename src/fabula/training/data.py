@@ -36,7 +36,7 @@ class ItemPool:
     ----------
     items
         What is known of items by name, one row an item, collection after collection: ``values`` (items, f[, s]),
-        single precision, standardised; for a set model what :class:`fabula.models.sets.inputs.SetInputs` has beside.
+        single precision, standardised; for a set model what :class:`fabula.models.encoders.set.SetInputs` has beside.
     lengths
         Shape (collections,), on the CPU: items of each.
     pairs

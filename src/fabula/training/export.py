@@ -15,20 +15,17 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from fabula.core.collection import Collection
+from fabula.core.energy import FUNCTIONS
 from fabula.core.essence import Floats
 from fabula.core.files.atomic import write_whole
 from fabula.errors import InputError, ModelError, import_extra
 from fabula.media.music.tracks import ORIENTED_BY
-from fabula.models.file import AnyModel, load_model
+from fabula.models.config import PAIRS
+from fabula.models.encoders.measures import as_measures, measures_config, neighbour_tensors
+from fabula.models.encoders.set import OFFSET, Array, SetInputs, SetSpec, as_set, set_inputs, standardise
+from fabula.models.file import load_model
 from fabula.models.model import Model
-from fabula.models.sets.basis import FUNCTIONS
-from fabula.models.sets.inputs import OFFSET, Array, SetInputs, set_inputs, standardised
-from fabula.models.sets.model import SetModel
-from fabula.models.sets.numbers import fold
-from fabula.models.sets.spec import SetSpec
-from fabula.models.sets.titles import Title, read_titles
-from fabula.models.sets.vocabulary import Vocabulary, learn_vocabulary
-from fabula.models.steps.model import StepModel
+from fabula.models.titles import Title, Vocabulary, fold, learn_vocabulary, read_titles
 from fabula.models.transform import Transform, log_parts
 from fabula.training.config import TrainingConfig
 from fabula.training.lexicon import Lexicon
@@ -194,20 +191,21 @@ def as_model(
     *,
     training: Mapping[str, Any] | None = None,
     card: Mapping[str, Any] | None = None,
-) -> SetModel:
+) -> Model:
     """The model of a net; vectors of words are rounded to half precision, as they are stored."""
     shapes = net.spec.shapes()
     names = [name for name in shapes if not name.startswith("transform.")]
     tensors: dict[str, Array] = {name: net.tensor(name).detach().cpu().numpy().astype(np.float32) for name in names}
     tensors |= {"transform.mean": mean, "transform.deviation": deviation}
-    return SetModel(net.spec, tensors, vocabulary, training=training, card=card)
+    return Model(net.spec.config(), tensors, vocabulary, training=training, card=card)
 
 
-def as_net(model: SetModel, dropout: Dropout | None = None) -> SetNet:
+def as_net(model: Model, dropout: Dropout | None = None) -> SetNet:
     """A net with the weights of a model."""
-    net = SetNet(model.spec, dropout=dropout)
+    spec = as_set(model.encoder).spec
+    net = SetNet(spec, dropout=dropout)
     with torch.no_grad():
-        for name in model.spec.shapes():
+        for name in spec.shapes():
             if not name.startswith("transform."):
                 net.tensor(name).copy_(torch.from_numpy(model.tensors[name]))
     if not all(torch.isfinite(weight).all() for weight in net.parameters()):
@@ -224,32 +222,35 @@ def step_model(
     *,
     training: Mapping[str, Any],
     card: Mapping[str, Any],
-) -> StepModel:
+) -> Model:
     """The model of weights of arcs (f + 4, 12) and of reach (k, 7), and of a lexicon."""
-    tensors = {"arcs": weights[0], "reach": weights[1], "lexicon": lexicon.tensor}
+    tensors = {"arcs.template": weights[0].T, "reach.weights": weights[1], "lexicon.weights": lexicon.tensor}
     single = {name: tensor.astype(np.float32) for name, tensor in tensors.items()}
-    return StepModel(features, logged, pairs, single, words=lexicon.words, training=training, card=card)
+    return Model(measures_config(features, logged, pairs, lexicon.words), single, training=training, card=card)
 
 
 def neighbour_model(
     pairs: Sequence[str], flow: Floats, *, training: Mapping[str, Any], card: Mapping[str, Any]
-) -> StepModel:
+) -> Model:
     """The model of weights of flow between neighbours alone, (k,)."""
-    tensors = {"arcs": np.zeros((0, FUNCTIONS)), "flow": flow}
-    return StepModel.of_steps((), (), pairs, tensors, training=training, card=card)
+    tensors = neighbour_tensors(np.zeros((0, FUNCTIONS)), flow)
+    return Model(measures_config((), (), pairs), tensors, training=training, card=card)
 
 
-def neighbour_weights(model: AnyModel, pairs: Sequence[str]) -> Floats | None:
+def neighbour_weights(model: Model, pairs: Sequence[str]) -> Floats | None:
     """The weights of flow between neighbours of a model, (k,); None where it is of other pairs, or of more."""
-    if not isinstance(model, StepModel) or model.reaches or set(pairs) - set(model.pair_names):
+    if PAIRS not in model.reads or model.reaches:
         return None
-    return np.asarray([model.tensors["reach"][model.pair_names.index(name), 0] for name in pairs])
+    known = as_measures(model.encoder).pair_names
+    if set(pairs) - set(known):
+        return None
+    return np.asarray([model.tensors["reach.weights"][known.index(name), 0] for name in pairs])
 
 
-def load_set_model(name: str) -> SetModel:
+def load_set_model(name: str) -> Model:
     """A set model to go on from: a shipped name or a file."""
     model = load_model(name)
-    if not isinstance(model, SetModel):
+    if model.by_item or PAIRS in model.reads:
         raise InputError(f"{name}: only a set model can be gone on from, such as music")
     return model
 
@@ -311,7 +312,7 @@ def as_inputs(
     collection: Collection, spec: SetSpec, mean: Array, deviation: Array, vocabulary: Vocabulary
 ) -> SetInputs:
     """One collection as inputs of B = 1."""
-    z, known = standardised(pick(collection, spec.features), spec, mean, deviation)
+    z, known = standardise(pick(collection, spec.features), spec, mean, deviation)
     return set_inputs(z[None], known[None], [titles_of(collection)] if spec.titles else None, vocabulary)
 
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from fabula.core.essence import Floats
-from fabula.models.steps.evidence import Terms
-from fabula.models.steps.tables import standing
+from fabula.core.evidence import Terms
+from fabula.models.encoders.measures import stand_out
 
 MOST_TERMS = 2000  # of a language
 FEWEST = 8  # collections of a language to learn from
@@ -47,7 +47,7 @@ class Lexicon:
         if terms is None or not words:
             return np.zeros((n, 4))
         weights = self.without.get(group, self.weights)[terms.language]
-        return standing(_rows(terms, words) @ weights, np.zeros(4, dtype=bool))
+        return stand_out(_rows(terms, words) @ weights, np.zeros(4, dtype=bool))
 
 
 def learn_lexicon(collections: Sequence[tuple[str, Terms]], *, seed: int = 0) -> Lexicon:
@@ -91,7 +91,7 @@ def frequent(collections: Sequence[Terms]) -> tuple[str, ...]:
 
 
 def _rows(terms: Terms, words: Sequence[str]) -> Floats:
-    return standing(terms.rates(words), np.zeros(len(words), dtype=bool))
+    return stand_out(terms.rates(words), np.zeros(len(words), dtype=bool))
 
 
 def _goals(n: int) -> Floats:

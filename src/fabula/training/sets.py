@@ -18,10 +18,9 @@ from fabula.errors import InputError
 from fabula.evaluation.controls import keep_only, noise_features, shuffle_orders, shuffle_titles
 from fabula.evaluation.information import Information, mutual_information, suppress_seen_warning
 from fabula.evaluation.parts import Parts
-from fabula.models.sets.inputs import Array, SetInputs
-from fabula.models.sets.model import SetModel
-from fabula.models.sets.spec import SetSpec
-from fabula.models.sets.vocabulary import Vocabulary
+from fabula.models.encoders.set import Array, SetInputs, SetSpec, as_set
+from fabula.models.model import Model
+from fabula.models.titles import Vocabulary
 from fabula.training.checkpoint import Run
 from fabula.training.config import SetRecipe
 from fabula.training.data import ItemPool
@@ -49,7 +48,7 @@ class SetTraining:
     spec: SetSpec
     config: SetRecipe
     device: str = "auto"
-    begin: SetModel | None = None
+    begin: Model | None = None
     scorers: tuple[str, ...] = (BOTH,)  # that are measured
 
     @property
@@ -82,7 +81,7 @@ class SetTraining:
         return replace(done, information=measure(done.model, self.parts.test, self.scorers))
 
 
-def measure(model: SetModel, collections: Sequence[Collection], scorers: Sequence[str]) -> dict[str, Information]:
+def measure(model: Model, collections: Sequence[Collection], scorers: Sequence[str]) -> dict[str, Information]:
     """What a set model tells about the order of collections, by some of :data:`SCORERS`."""
     with suppress_seen_warning():
         return {name: mutual_information(model, collections, draws=DRAWS, scorer=SCORERS[name]) for name in scorers}
@@ -94,8 +93,8 @@ def train_sets(
     spec: SetSpec | None = None,
     recipe: SetRecipe | None = None,
     *,
-    start: SetModel | None = None,
-    teachers: Sequence[SetModel] = (),
+    start: Model | None = None,
+    teachers: Sequence[Model] = (),
     device: str = "auto",
     progress: Report | None = None,
 ) -> Trained:
@@ -129,7 +128,8 @@ def train_sets(
     dropout = Dropout(recipe.dropout, recipe.title_dropout, recipe.word_dropout)
     if start is not None:
         mean, deviation = start.tensors["transform.mean"], start.tensors["transform.deviation"]
-        read: Reading = (start.spec, mean, deviation, start.vocabulary)
+        own = as_set(start.encoder)
+        read: Reading = (own.spec, mean, deviation, own.vocabulary)
         net = as_net(start, dropout)
     else:
         read = learn_inputs(train, spec or SetSpec(train[0].feature_names), tokens=recipe.tokens, grams=recipe.grams)
@@ -161,11 +161,11 @@ def set_aside(collections: Sequence[Collection], seed: int = 0) -> tuple[list[Co
 
 
 def _record(
-    train: Sequence[Collection], aside: Sequence[Collection], recipe: SetRecipe, run: Run, start: SetModel | None
+    train: Sequence[Collection], aside: Sequence[Collection], recipe: SetRecipe, run: Run, start: Model | None
 ) -> dict[str, Any]:
     """What the file says of the training."""
     best = max(run.history, key=lambda epoch: epoch.bits[BOTH])
-    names = start.spec.features if start is not None else train[0].feature_names
+    names = start.feature_names if start is not None else train[0].feature_names
     before, seen = None if start is None else fingerprints_of(start.training), Fingerprints.of(train, names)
     record: dict[str, Any] = {
         "collections": len(train),

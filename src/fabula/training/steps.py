@@ -20,15 +20,12 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from fabula.core.energy import ALWAYS, FUNCTIONS, KERNELS, Energy, position_basis, sum_pairs
 from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
-from fabula.core.sampling.scores import Scores
-from fabula.core.sampling.walking import Walk
+from fabula.core.sampling import Walk
 from fabula.errors import InputError
 from fabula.evaluation.information import Information, summarise_bits
-from fabula.models.sets.basis import FUNCTIONS, position_basis
-from fabula.models.steps.kernel import ALWAYS, KERNELS, summed_pairs
-from fabula.models.steps.model import apart_of
 from fabula.training.checkpoint import Progress
 from fabula.training.config import StepRecipe
 from fabula.training.distributed import World
@@ -56,7 +53,7 @@ class Example:
     Attributes
     ----------
     standing
-        Shape (n, f): how far each item stands out, as :meth:`StepModel.standing_of` says it.
+        Shape (n, f): how far each item stands out, as the encoder of measures says it.
     pairs
         Shape (k, n, n): the tables over all pairs.
     group
@@ -142,14 +139,14 @@ class Weights:
         f, k = one.standing.shape[1], len(one.pairs)
         return cls(flat[: f * FUNCTIONS].reshape(f, FUNCTIONS), flat[f * FUNCTIONS :].reshape(k, KERNELS))
 
-    def scores_of(self, one: Example) -> Scores:
+    def energy_of(self, one: Example) -> Energy:
         """What every ordering of an example scores."""
         at = one.standing @ self.arcs @ position_basis(len(one)).astype(np.float64)
-        return Scores(at, apart_of(np.tensordot(self.reach.T, one.pairs, axes=1)))
+        return Energy(at, reach=np.tensordot(self.reach.T, one.pairs, axes=1))
 
     def score(self, one: Example, orderings: Ints) -> Floats:
         """Scores (r,) of orderings (r, n) of an example."""
-        return self.scores_of(one).of(orderings)
+        return np.asarray(self.energy_of(one).score(orderings))
 
 
 @dataclass(frozen=True, eq=False)
@@ -299,7 +296,7 @@ def _walk(
 ) -> tuple[Floats, list[Ints]]:
     """Let the chains of some examples walk on: what the true orders have more than those drawn, and these."""
     examples, chains = [_HELD[0][i] for i in pack], len(orders[0])
-    walk = Walk([weights.scores_of(one) for one in examples], chains)
+    walk = Walk([weights.energy_of(one) for one in examples], chains)
     start = np.concatenate([_fill(own, walk.n) for own in orders])
     walked = walk.round(start, 1.0, np.random.default_rng(seed)).reshape(len(pack), chains, walk.n)
     found = [own[:, : len(one)] for own, one in zip(walked, examples, strict=True)]
@@ -331,7 +328,7 @@ def _fill(orders: Ints, n: int) -> Ints:
 
 def sums_of(one: Example, orderings: Ints) -> Floats:
     """What the weights are multiplied with, for each of some orderings (r, n): shape (r, f * 12 + k * 7)."""
-    reach = summed_pairs(one.pairs, orderings)
+    reach = sum_pairs(one.pairs, orderings)
     return np.concatenate([_arc_sums(one, orderings), reach.reshape(len(orderings), -1)], axis=1)
 
 

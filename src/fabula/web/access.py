@@ -50,13 +50,7 @@ def split_host(host: str) -> tuple[str, str] | None:
 
 
 class Access:
-    """Checks tokens, in constant time.
-
-    Parameters
-    ----------
-    token
-        The token; None lets everybody in.
-    """
+    """Checks tokens, in constant time; without a token everybody is let in."""
 
     def __init__(self, token: str | None) -> None:
         self.token = token
@@ -95,12 +89,6 @@ class Access:
         answer.set_cookie(_cookie_name(headers), self.token, httponly=True, samesite="strict", path="/")
         return answer
 
-    def refuse(self, path: str) -> Response:
-        """The answer to somebody without the token."""
-        if path.startswith("/api"):
-            return error_response(403, REFUSED)
-        return PlainTextResponse(f"{REFUSED}\n", 403)
-
     def _is_token(self, given: str) -> bool:
         return self.token is not None and hmac.compare_digest(given.encode(), self.token.encode())
 
@@ -121,12 +109,11 @@ def _cookie_name(headers: Headers) -> str:
 # In front of everything else: who may ask, how much may come in, and what a browser may do with the answer
 
 UPLOADS = "/api/uploads"  # counts for itself, file by file
-_POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; media-src 'self'; "
-    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-)
 _HEADERS = {
-    "Content-Security-Policy": _POLICY,
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; media-src 'self'; "
+        "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    ),
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
     "Referrer-Policy": "no-referrer",
@@ -152,21 +139,31 @@ class SafetyMiddleware:
 
         async def send_safely(message: Message) -> None:
             if message["type"] == "http.response.start":
-                _add_headers(message, scope["path"])
+                added = MutableHeaders(scope=message)
+                added.update(_HEADERS)
+                if scope["path"].startswith("/api"):
+                    added.setdefault("Cache-Control", "no-store")
+                else:
+                    added["Cache-Control"] = "no-cache"
             await send(message)
 
-        problem = self._find_problem(scope, headers)
-        if problem is not None:
-            await error_response(*problem)(scope, receive, send_safely)
-            return
-        answer = self.access.enter(scope["query_string"], headers) if scope["path"] == "/" else None
-        if answer is None and not self.access.admits(headers):
-            answer = self.access.refuse(scope["path"])
+        answer = self._answer(scope, headers)
         if answer is not None:
             await answer(scope, receive, send_safely)
             return
         limited = receive if scope["path"] == UPLOADS else self._limit(receive)
         await self.app(scope, limited, send_safely)
+
+    def _answer(self, scope: Scope, headers: Headers) -> Response | None:
+        """The answer to who may not ask, or comes with the token in the address; None where the app answers."""
+        problem = self._find_problem(scope, headers)
+        if problem is not None:
+            return error_response(*problem)
+        entered = self.access.enter(scope["query_string"], headers) if scope["path"] == "/" else None
+        if entered is not None or self.access.admits(headers):
+            return entered
+        api = scope["path"].startswith("/api")
+        return error_response(403, REFUSED) if api else PlainTextResponse(f"{REFUSED}\n", 403)
 
     def _find_problem(self, scope: Scope, headers: Headers) -> tuple[int, str] | None:
         host = ",".join(headers.getlist("host"))
@@ -198,13 +195,3 @@ class SafetyMiddleware:
             return message
 
         return count
-
-
-def _add_headers(message: Message, path: str) -> None:
-    headers = MutableHeaders(scope=message)
-    for name, value in _HEADERS.items():
-        headers[name] = value
-    if path.startswith("/api"):
-        headers.setdefault("Cache-Control", "no-store")
-    else:
-        headers["Cache-Control"] = "no-cache"

@@ -25,10 +25,10 @@ from fabula.version import __version__
 from fabula.web.access import Access, SafetyMiddleware
 from fabula.web.http_errors import add_error_handlers
 from fabula.web.open_jobs import OpenJobs
+from fabula.web.page_workspace import Workspaces, data_folder
 from fabula.web.routes import router
 from fabula.web.server_store import ServerStore
 from fabula.web.settings import Settings
-from fabula.web.workspace import Workspaces, data_folder
 
 STATIC = Path(__file__).with_name("static")
 
@@ -36,15 +36,7 @@ STATIC = Path(__file__).with_name("static")
 def create_app(settings: Settings | None = None) -> FastAPI:
     """Make the server: the page at ``/``, JSON under ``/api``, its description at ``/api/openapi.json``.
 
-    Parameters
-    ----------
-    settings
-        What it may do; by default it opens nothing of this machine but the demo and what is sent to it.
-
-    Examples
-    --------
-    >>> create_app().title
-    'fabula'
+    By default it opens nothing of this machine but the demo and what is sent to it.
     """
     chosen = settings or Settings()
     store = ServerStore(chosen)
@@ -93,27 +85,13 @@ def _load_search() -> None:
 
 @dataclass(frozen=True)
 class Timeouts:
-    """How long to wait, in seconds, and for how many.
+    """How long to wait, in seconds, and for how many."""
 
-    Attributes
-    ----------
-    request
-        From the first moment until the headers of a request are there.
-    body
-        Between two pieces of a body.
-    slowest
-        Bytes a second that a body must bring on average, once it has taken as long as a piece may.
-    answer
-        For the other side to take a piece of an answer.
-    connections
-        How many at a time.
-    """
-
-    request: float = 10.0
-    body: float = 20.0
-    slowest: float = 2000.0
-    answer: float = 60.0
-    connections: int = 128
+    request: float = 10.0  # from the first moment until the headers of a request are there
+    body: float = 20.0  # between two pieces of a body
+    slowest: float = 2000.0  # bytes a second of a body, on average, once it has taken as long as a piece may
+    answer: float = 60.0  # for the other side to take a piece of an answer
+    connections: int = 128  # at a time
 
 
 class TimedProtocol(H11Protocol):
@@ -158,8 +136,8 @@ class TimedProtocol(H11Protocol):
             return
         if self._is_late(self.loop.time()):
             self.transport.abort()
-            return
-        self._look_soon()
+        else:
+            self._look_soon()
 
     def _is_late(self, now: float) -> bool:
         left = self.transport.get_write_buffer_size()
@@ -182,17 +160,7 @@ class TimedProtocol(H11Protocol):
 
 
 def make_server(app: Any, timeouts: Timeouts | None = None, **more: Any) -> uvicorn.Server:
-    """A server of an app, for this machine alone, with an end to every wait.
-
-    Parameters
-    ----------
-    app
-        The ASGI app.
-    timeouts
-        How long to wait.
-    more
-        What else uvicorn is to be told.
-    """
+    """A server of an ASGI app, for this machine alone, with an end to every wait; `more` goes to uvicorn."""
     protocol = type("TimedProtocol", (TimedProtocol,), {"timeouts": timeouts or Timeouts()})
     settings = {
         "http": protocol,

@@ -27,12 +27,7 @@ _WRITERS: dict[str, Callable[[Ordered, Path], Path]] = {"html": write_page, "svg
 
 
 def export(ordered: Ordered, form: str, scratch: Path, *, gap: float = 0.0) -> tuple[str, bytes]:
-    """A result as a file of some format, with a gap between items where that says when each begins: name and bytes.
-
-    It is made in a folder of its own below `scratch`.
-
-    A zip is made by :func:`zip_copies` instead.
-    """
+    """A result as a file of some format, with a gap between items where that says when each begins: name and bytes."""
     with tempfile.TemporaryDirectory(prefix="export-", dir=scratch) as folder:
         target = Path(folder) / f"{file_name(ordered.session.title) or 'order'}.{form}"
         try:

@@ -28,13 +28,7 @@ _MOST_SHOWN = 1000
 
 
 def resolve_below(path: str | os.PathLike[str], roots: Sequence[Path]) -> Path | None:
-    """The real path of something that lies in one of the roots, links followed; None when it does not.
-
-    Examples
-    --------
-    >>> resolve_below("/etc/passwd", [Path("/tmp")]) is None
-    True
-    """
+    """The real path of something that lies in one of the roots, links followed; None when it does not."""
     try:
         real = Path(path).resolve(strict=True)
     except (OSError, ValueError, RuntimeError):
@@ -53,18 +47,13 @@ def check_below(path: str, roots: Sequence[Path]) -> Path:
 def list_folder(path: str | None, roots: Sequence[Path]) -> dict[str, Any]:
     """The folders and lists in a folder, and how many items; without a path the folders named at start."""
     if path is None:
-        return {
-            "path": None,
-            "parent": None,
-            "folders": [_name_path(root) for root in roots],
-            "lists": [],
-            "items": 0,
-        }
+        return {"path": None, "parent": None, "folders": list(map(_name_path, roots)), "lists": [], "items": 0}
     folder = check_below(path, roots)
     if not folder.is_dir():
         raise StatusError(400, f"{shown(folder)}: is not a folder")
     try:
-        entries = sorted((e for e in os.scandir(folder) if not e.name.startswith(".")), key=_sort_key)[:_MOST_SHOWN]
+        found = [entry for entry in os.scandir(folder) if not entry.name.startswith(".")]
+        entries = sorted(found, key=lambda entry: natural_key(entry.name))[:_MOST_SHOWN]
     except OSError as error:
         raise StatusError(400, f"{shown(folder)}: cannot be read ({error.strerror})") from error
     entries = [entry for entry in entries if not entry.is_symlink() or resolve_below(entry.path, roots)]
@@ -83,10 +72,6 @@ def _name_path(path: Path) -> dict[str, str]:
     return {"name": shown(path.name or os.fspath(path)), "path": os.fspath(path)}
 
 
-def _sort_key(entry: os.DirEntry[str]) -> tuple[tuple[int, int, str], ...]:
-    return natural_key(entry.name)
-
-
 # Files: known by what they were when their collection was opened, and by nothing else
 
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
@@ -96,31 +81,15 @@ _FOLDER = os.O_RDONLY | _NO_LINK | getattr(os, "O_DIRECTORY", 0) | getattr(os, "
 
 @dataclass(frozen=True)
 class ItemFile:
-    """A file of an item.
+    """A file of an item; one that is put in its place has another device or inode."""
 
-    Attributes
-    ----------
-    path
-        Where it lies, without links.
-    root
-        The folder below which it may be read.
-    device, inode
-        Which file it is: one that is put in its place is another.
-    """
-
-    path: Path
-    root: Path
+    path: Path  # without links
+    root: Path  # the folder below which it may be read
     device: int
     inode: int
 
     def open(self) -> BinaryIO:
-        """The file, open for reading; no link is followed on the way to it.
-
-        Raises
-        ------
-        StatusError
-            When it is gone, or another one stands in its place.
-        """
+        """The file, open for reading; no link is followed on the way to it, and no other stands in its place."""
         try:
             file = os.fdopen(_open_inside(self.root, self.path), "rb")
         except OSError as error:
@@ -188,23 +157,16 @@ _BLOCK = 1 << 20
 
 
 def check_list(path: Path) -> None:
-    """Refuse a table or a playlist that is too large for a page.
-
-    Raises
-    ------
-    FileError
-        In one line, with the limit.
-    """
+    """Refuse a table or a playlist that is too large for a page."""
     if not path.is_file():
         return
     size = path.stat().st_size
     if size > MOST_BYTES:
         raise _too_large(path, f"it has {size:,} bytes", f"{MOST_BYTES:,} bytes")
     rows, cells = _count_parquet(path) if path.suffix.lower() == ".parquet" else _count_text(path)
-    if rows > MOST_ROWS:
-        raise _too_large(path, f"it has more than {MOST_ROWS:,} rows", f"{MOST_ROWS:,} rows")
-    if cells > MOST_CELLS:
-        raise _too_large(path, f"it has more than {MOST_CELLS:,} cells", f"{MOST_CELLS:,} cells")
+    for count, most, what in ((rows, MOST_ROWS, "rows"), (cells, MOST_CELLS, "cells")):
+        if count > most:
+            raise _too_large(path, f"it has more than {most:,} {what}", f"{most:,} {what}")
 
 
 def _too_large(path: Path, has: str, may: str) -> FileError:
@@ -243,18 +205,10 @@ _SAFE = re.compile(r"(audio|video)/[\w.+-]+|image/(jpeg|png|gif|webp|avif|bmp|ti
 
 
 def file_response(file: BinaryIO, kind: str | None, asked: str | None, *, if_range: str | None = None) -> Response:
-    """A file as an answer.
+    """An open file as an answer, closed when all went out; what a browser could run, such as SVG, as plain bytes.
 
-    Parameters
-    ----------
-    file
-        Open for reading; it is closed when all went out.
-    kind
-        Its media type. Whatever a browser could run, such as HTML or SVG, goes out as plain bytes.
-    asked
-        The ``Range`` header: one range; several are answered with the whole.
-    if_range
-        The tag of the version a range is wanted of.
+    `asked` is the ``Range`` header: one range; several are answered with the whole. `if_range` is the tag of the
+    version a range is wanted of.
     """
     status = os.fstat(file.fileno())
     tag = f'"{status.st_ino:x}-{status.st_size:x}-{status.st_mtime_ns:x}"'

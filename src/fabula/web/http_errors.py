@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -15,46 +14,11 @@ from fabula.errors import FabulaError, InputError
 
 
 class StatusError(FabulaError):
-    """An error that is answered with a status of its own."""
+    """An error that is answered with a status of its own, and with more than the message."""
 
-    def __init__(self, status: int, message: str) -> None:
-        self.status = status
+    def __init__(self, status: int, message: str, **more: Any) -> None:
+        self.status, self.more = status, more
         super().__init__(message)
-
-
-Wish = dict[str, Any]  # field, and key: of a mapping, an index of a list, or None for the whole field
-
-
-class WishError(InputError):
-    """Wishes that cannot hold.
-
-    Parameters
-    ----------
-    error
-        What was said of them.
-    wishes
-        Which they are.
-    """
-
-    def __init__(self, error: InputError, wishes: Sequence[Wish]) -> None:
-        super().__init__(error.message, field="fixed" if error.field == "at" else error.field)
-        self.wishes = list(wishes)
-
-
-class ChangedError(StatusError):
-    """Something was changed by another page since it was read.
-
-    Parameters
-    ----------
-    revision
-        That is there now.
-    state
-        That is there now.
-    """
-
-    def __init__(self, revision: int, state: Any) -> None:
-        self.more = {"revision": revision, "state": state}
-        super().__init__(409, "another page has changed this collection since; here is what it made of it")
 
 
 class WishBody(BaseModel):
@@ -103,10 +67,9 @@ def add_error_handlers(app: FastAPI) -> None:
 
     @app.exception_handler(FabulaError)
     async def answer_known(_: Request, error: FabulaError) -> JSONResponse:
-        status = error.status if isinstance(error, StatusError) else 400
-        more = {"wishes": error.wishes} if isinstance(error, WishError) else {}
-        more |= error.more if isinstance(error, ChangedError) else {}
-        return error_response(status, str(error), error.field if isinstance(error, InputError) else None, **more)
+        if isinstance(error, StatusError):
+            return error_response(error.status, str(error), **error.more)
+        return error_response(400, str(error), error.field if isinstance(error, InputError) else None)
 
     @app.exception_handler(RequestValidationError)
     async def answer_malformed(_: Request, error: RequestValidationError) -> JSONResponse:

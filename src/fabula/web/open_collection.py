@@ -18,9 +18,9 @@ from fabula.sources.registry import Opening, list_endings, open_source
 from fabula.sources.source import SeveralCollectionsError, Source
 from fabula.web.file_access import ItemFile, check_list, find_file, resolve_below
 from fabula.web.open_jobs import JobProgress
+from fabula.web.page_workspace import PageWorkspace
 from fabula.web.server_store import OpenCollection, Origin, ServerStore, collection_id
 from fabula.web.uploads import Received
-from fabula.web.workspace import PageWorkspace
 
 
 def open_paths(
@@ -31,17 +31,12 @@ def open_paths(
     origin: Origin,
     by: str | None = None,
 ) -> str:
-    """Open a folder, a playlist or a table of this machine; files elsewhere than in the roots are not read.
-
-    Returns
-    -------
-    The id of the collection.
-    """
+    """Open a folder, a playlist or a table of this machine, and no file outside the roots: the collection's id."""
     for path in paths:
         if path.suffix.lower() in list_endings():
             check_list(path)
     opening = Opening(origin.collection, within=tuple(roots))
-    session = open_within(store, open_source(paths, opening), roots, progress, Asked(by))
+    session = open_within(store, open_source(paths, opening), roots, progress, by)
     source = session.source
     files = find_files(source.collection.items, source.folder, roots)
     pairs = zip(source.collection.items, files, strict=True)
@@ -53,21 +48,18 @@ def open_paths(
 
 
 def open_within(
-    store: ServerStore, source: Source, roots: Sequence[Path], progress: JobProgress, asked: Asked
+    store: ServerStore, source: Source, roots: Sequence[Path], progress: JobProgress, by: str | None
 ) -> Session:
-    """A source as a session, measured where needed; of its files only those in the roots are read.
-
-    The server's own model is for files; tables have columns of their own.
-    """
+    """A source as a session, measured where needed; of its files only those in the roots are read."""
     allowed = limit_source(source, roots)
     count, most = len(allowed.collection), store.settings.most_items
     if count > most:
         raise InputError(f"a collection may have {most} items on this page; this one has {count}")
     progress(0, count, "")
-    model = asked.model or (store.settings.model if asked.by is None and source.files else None)
+    model = store.settings.model if by is None and source.files else None  # tables have columns of their own
     files = find_files(allowed.collection.items, allowed.folder, roots) if allowed.files else ()
     measuring = Measuring(progress=progress, stop=progress.stopped)
-    session = source_session(allowed, measuring, Asked(asked.by, model), guess=True)
+    session = source_session(allowed, measuring, Asked(by, model), guess=True)
     if not all(file is None or file.there for file in files):
         raise FileError(f"{source.path.name}: its files changed while they were read; open it again")
     return session
@@ -124,12 +116,7 @@ def open_upload(
     origin: Origin,
     by: str | None = None,
 ) -> str:
-    """Open files that were uploaded: items, or one table or playlist with or without the files it names.
-
-    Returns
-    -------
-    The id of the collection.
-    """
+    """Open files that were uploaded, items or one list with or without the files it names: the collection's id."""
     names = {str(file.path): Path(file.name) for file in files}
     folder = (store.folder / upload).resolve()
 
@@ -138,7 +125,7 @@ def open_upload(
 
     try:
         source = _open_files(files, Opening(origin.collection, within=(folder.resolve(),)))
-        session = open_within(store, source, [folder], JobProgress(report, progress.stopped), Asked(by))
+        session = open_within(store, source, [folder], JobProgress(report, progress.stopped), by)
     except BaseException as error:
         store.drop_upload(upload)
         if isinstance(error, SeveralCollectionsError):
@@ -154,8 +141,8 @@ def open_upload(
 
 def _open_files(files: Sequence[Received], opening: Opening) -> Source:
     known = list_endings()
-    lists = [file for file in files if file.ending in known]
-    items = sorted((file for file in files if file.ending not in known), key=lambda file: natural_key(file.name))
+    lists = [file for file in files if file.path.suffix in known]
+    items = sorted((file for file in files if file.path.suffix not in known), key=lambda file: natural_key(file.name))
     if len(lists) == 1:
         check_list(lists[0].path)
         return _with_files(open_source([lists[0].path], opening), items, lists[0])
@@ -217,12 +204,7 @@ _ELSEWHERE = "no previews: the files are not in the folders named at start"
 
 
 def reopen(store: ServerStore, workspace: PageWorkspace, progress: JobProgress) -> str:
-    """Open a collection again.
-
-    Returns
-    -------
-    Its id: the same one, unless what it consists of has changed since.
-    """
+    """Open a collection again: its id, the same one unless what it consists of has changed since."""
     origin = Origin(**workspace.origin)
     if origin.kind == "demo":
         folder = demo_folder().resolve()

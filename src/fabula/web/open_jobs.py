@@ -17,42 +17,20 @@ from fabula.web.server_store import new_id
 
 _MOST_REMEMBERED = 50
 
-State = Literal["running", "done", "failed", "cancelled"]
-
 
 @dataclass(frozen=True)
 class OpenJob:
-    """How far a job is.
-
-    Attributes
-    ----------
-    id
-        What the page calls it.
-    title
-        What is being opened.
-    state
-        ``"running"``, ``"done"``, ``"failed"`` or ``"cancelled"``.
-    done, total
-        Files measured, and files in all; a total of 0 is not known yet.
-    file
-        The file measured last.
-    collection
-        What came of it.
-    error
-        Why it failed, in one line.
-    choices
-        The collections of a table of several, where it failed because none was named.
-    """
+    """How far a job is."""
 
     id: str
-    title: str
-    state: State = "running"
-    done: int = 0
-    total: int = 0
-    file: str = ""
-    collection: str | None = None
-    error: str | None = None
-    choices: tuple[Choice, ...] = ()
+    title: str  # of what is being opened
+    state: Literal["running", "done", "failed", "cancelled"] = "running"
+    done: int = 0  # files measured
+    total: int = 0  # 0: not known yet
+    file: str = ""  # measured last
+    collection: str | None = None  # what came of it
+    error: str | None = None  # why it failed, in one line
+    choices: tuple[Choice, ...] = ()  # of a table of several, where it failed because none was named
 
 
 class Cancelled(Exception):  # noqa: N818 - not an error: what was asked for
@@ -80,19 +58,13 @@ class OpenJobs:
         self._most = most
         self._jobs: OrderedDict[str, OpenJob] = OrderedDict()
         self._stops: dict[str, threading.Event] = {}
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
 
     def start(self, title: str, work: Callable[[JobProgress], str]) -> OpenJob:
-        """Run `work` in a thread; it is given a function to tell its progress and returns a collection's id.
-
-        Raises
-        ------
-        StatusError
-            When too many are running.
-        """
+        """Run `work` in a thread; it is given a function to tell its progress and returns a collection's id."""
         job = OpenJob(new_id(), title)
         with self._lock:
-            self._check()
+            self.check()
             self._jobs[job.id], self._stops[job.id] = job, threading.Event()
             while len(self._jobs) > _MOST_REMEMBERED:
                 self._jobs.popitem(last=False)
@@ -102,11 +74,8 @@ class OpenJobs:
     def check(self) -> None:
         """Refuse when too many are running, before anything is done for another."""
         with self._lock:
-            self._check()
-
-    def _check(self) -> None:
-        if len(self._stops) >= self._most:
-            raise StatusError(429, f"{self._most} collections are being opened already; wait or cancel one")
+            if len(self._stops) >= self._most:
+                raise StatusError(429, f"{self._most} collections are being opened already; wait or cancel one")
 
     def get(self, name: str) -> OpenJob:
         """A job by its id."""
@@ -122,11 +91,10 @@ class OpenJobs:
 
     def cancel(self, name: str) -> OpenJob:
         """Ask a job to stop; it does within a block of the file it is at."""
-        job = self.get(name)
         with self._lock:
-            stop = self._stops.get(name)
-        if stop is not None:
-            stop.set()
+            job = self.get(name)
+            if name in self._stops:
+                self._stops[name].set()
         return job
 
     def cancel_all(self) -> None:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection as Some
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import fields, replace
 from itertools import pairwise
 from typing import Any
@@ -18,7 +17,7 @@ from fabula.errors import ConflictError, ConstraintError, FabulaError, InputErro
 from fabula.session.ordered import Ordered
 from fabula.session.request import Request, find_item, find_template
 from fabula.session.session import Session, session_of
-from fabula.web.http_errors import StatusError, Wish, WishError
+from fabula.web.http_errors import StatusError
 from fabula.web.requests import ItemBody, OrderRequest, TemplateBody, Which
 from fabula.web.server_store import OpenCollection, ServerStore
 
@@ -39,7 +38,9 @@ def order(store: ServerStore, asked: OrderRequest) -> tuple[Ordered, str | None]
         try:
             ordered = session.order(request)
         except InputError as error:
-            raise WishError(error, find_wishes(error, asked, session.collection.items)) from error
+            field = "fixed" if error.field == "at" else error.field
+            wishes = list(find_wishes(error, field, asked, session.collection.items))
+            raise StatusError(400, str(InputError(error.message, field=field)), field=field, wishes=wishes) from error
     return ordered, None if opened is None else store.add_result(opened.id, ordered)
 
 
@@ -100,24 +101,17 @@ def _make_template(given: TemplateBody | str | None, session: Session) -> Templa
         raise InputError(error.message, field="template") from error
 
 
-@contextmanager
-def _take_turn(store: ServerStore, asked: OrderRequest, n: int) -> Iterator[None]:
+def _take_turn(store: ServerStore, asked: OrderRequest, n: int) -> AbstractContextManager[None]:
     """Let only a few search at a time: unlike a sort, a search takes a second or two."""
-    if asked.ordering is not None or not _needs_search(asked):
-        yield
-        return
+    runs = asked.together or asked.before or asked.together_by or asked.apart is not None
+    searched = runs or asked.smoothness or asked.sides > 1 or asked.limit is not None
+    if asked.ordering is not None or not searched:
+        return nullcontext()
     most = store.settings.most_searched
     if n > most:
-        raise InputError(
-            f"together, before, apart, smoothness, sides and limits take {most} items at most on this page"
-        )
-    with store.searching.turn():
-        yield
-
-
-def _needs_search(asked: OrderRequest) -> bool:
-    runs = bool(asked.together or asked.before or asked.together_by) or asked.apart is not None
-    return runs or bool(asked.smoothness) or asked.sides > 1 or asked.limit is not None
+        rule = "together, before, apart, smoothness, sides and limits take"
+        raise InputError(f"{rule} {most} items at most on this page")
+    return store.searching.turn()
 
 
 def change_essence(opened: OpenCollection, by: str | None, model: str | None) -> Session:
@@ -170,34 +164,20 @@ def _set_essence(session: Session, column: str | None = None, model: str | None 
 # Which wishes of a request cannot hold, so that the page can mark them
 
 _WHOLE = ("apart", "sides", "side_limit", "limit")
+Wish = dict[str, Any]  # field, and key: of a mapping, an index of a list, or None for the whole field
 
 
-def find_wishes(error: InputError, asked: OrderRequest, items: Sequence[Item]) -> list[Wish]:
-    """The wishes that an error is about.
-
-    Parameters
-    ----------
-    error
-        What the session raised.
-    asked
-        The request.
-    items
-        Of the collection, in the order given.
-    """
+def find_wishes(error: InputError, field: str | None, asked: OrderRequest, items: Sequence[Item]) -> Iterator[Wish]:
+    """The wishes that an error of the session is about; the field it names where it is about no items."""
     cause = error if isinstance(error, ConflictError | ConstraintError) else error.__cause__
     if isinstance(cause, ConflictError):
-        limited = ["limit"] if cause.lengths and asked.limit is not None else []
-        return list(_find_conflicts(asked, items, [*cause.options, *limited], set(cause.items)))
-    if isinstance(cause, ConstraintError):
-        return list(_find_conflicts(asked, items, ("fixed", "together", "before", "ends"), set(cause.items)))
-    field = "fixed" if error.field == "at" else error.field
-    return [] if field is None else [{"field": field, "key": None}]
-
-
-def _find_conflicts(
-    asked: OrderRequest, items: Sequence[Item], words: Sequence[str], among: Some[int]
-) -> Iterator[Wish]:
-    """Wishes of these kinds that are about these items; about any where none is named."""
+        words = [*cause.options, *(["limit"] if cause.lengths and asked.limit is not None else [])]
+    elif isinstance(cause, ConstraintError):
+        words = ["fixed", "together", "before", "ends"]
+    else:
+        yield from [] if field is None else [{"field": field, "key": None}]
+        return
+    among = set(cause.items)  # any, where none is named
 
     def about(*which: Which) -> bool:
         return not among or all(find_item(items, one, "") in among for one in which)

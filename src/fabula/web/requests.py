@@ -157,13 +157,7 @@ class _StrictRequest(Request):
 
 
 def read_json(body: bytes) -> Any:
-    """What a body says.
-
-    Raises
-    ------
-    json.JSONDecodeError
-        When it is not JSON, holds a number that is none, or is nested too deep.
-    """
+    """What a body says; refused when it is not JSON, holds a number that is none, or is nested too deep."""
     try:
         data = json.loads(body, parse_constant=_refuse_constant, parse_float=_read_float)
         if _measure_depth(data) > _MOST_DEEP:
@@ -187,15 +181,9 @@ def _read_float(text: str) -> float:
 
 def _measure_depth(data: Any) -> int:
     """How deep lists and objects are nested; looked at level by level."""
-    level, depth = [data], 0
-    while level:
-        level = [inner for one in level if isinstance(one, dict | list) for inner in _list_inner(one)]
+    level, depth = [data] if isinstance(data, dict | list) else [], 0
+    while level and depth <= _MOST_DEEP:
+        inner = [value for one in level for value in (one.values() if isinstance(one, dict) else one)]
+        level = [value for value in inner if isinstance(value, dict | list)]
         depth += 1
-        if depth > _MOST_DEEP:
-            break
     return depth
-
-
-def _list_inner(one: dict[str, Any] | list[Any]) -> list[Any]:
-    values = one.values() if isinstance(one, dict) else one
-    return [value for value in values if isinstance(value, dict | list)]

@@ -13,17 +13,14 @@ import numpy as np
 from fastapi.responses import Response
 
 from fabula.core.builtin import template, template_names
-from fabula.core.template import Template
 from fabula.media.facts import total
 from fabula.media.medium import Medium, Wave
-from fabula.media.registry import item_endings
 from fabula.session.answer import input_order_name
 from fabula.session.ordered import Ordered
 from fabula.session.session import Session
-from fabula.sources.registry import list_endings
 from fabula.web.file_access import ItemFile
+from fabula.web.page_workspace import PageWorkspace
 from fabula.web.server_store import OpenCollection
-from fabula.web.workspace import PageWorkspace
 
 _SAMPLES = 41
 
@@ -141,26 +138,20 @@ def _describe_items(opened: OpenCollection) -> list[dict[str, Any]]:
 
 def order_body(ordered: Ordered, result: str | None, *, explain: bool) -> dict[str, Any]:
     """A result as every surface has it; with the id to export it by, and lengths and names as text."""
-    unit, items = ordered.session.medium.unit, ordered.session.collection.items
+    unit, items, steps = ordered.session.medium.unit, ordered.session.collection.items, ordered.steps
     return {
         **ordered.to_json(explain=explain),
         "result": result,
         "given_name": input_order_name(ordered),
-        "steps": _describe_steps(ordered),
+        "steps": [{"name": part.name, "counts": part in steps.active} for part in steps.parts]
+        if steps is not None
+        else [],
         "length_texts": {
             "sides": [unit.text(length) for length in ordered.lengths],
             "all": unit.text(total(ordered.lengths)),
             "left_out": unit.text(total([items[i].length for i in ordered.left_out])),
         },
     }
-
-
-def _describe_steps(ordered: Ordered) -> list[dict[str, Any]]:
-    """What lies between neighbours, and which of it counts, where smoothness was asked for."""
-    if ordered.steps is None:
-        return []
-    counted = {part.name for part in ordered.steps.active}
-    return [{"name": part.name, "counts": part.name in counted} for part in ordered.steps.parts]
 
 
 def workspace_body(found: PageWorkspace) -> dict[str, Any]:
@@ -181,23 +172,17 @@ def workspace_summary(found: PageWorkspace) -> dict[str, Any]:
     }
 
 
-def format_body() -> dict[str, list[str]]:
-    """The endings of files that can be opened: of items, and of lists of items."""
-    return {"items": sorted(item_endings()), "lists": sorted(list_endings())}
-
-
 @cache
 def templates_body() -> list[dict[str, Any]]:
     """The built-in templates, each with its values at evenly spaced positions."""
-    return [_describe_template(template(name)) for name in template_names()]
-
-
-def _describe_template(one: Template) -> dict[str, Any]:
-    return {
-        "name": one.name,
-        "description": one.description,
-        "knots": one.knots.tolist(),
-        "values": one.values.tolist(),
-        "interpolation": one.interpolation,
-        "samples": one.samples(_SAMPLES).round(4).tolist(),
-    }
+    return [
+        {
+            "name": one.name,
+            "description": one.description,
+            "knots": one.knots.tolist(),
+            "values": one.values.tolist(),
+            "interpolation": one.interpolation,
+            "samples": one.samples(_SAMPLES).round(4).tolist(),
+        }
+        for one in map(template, template_names())
+    ]

@@ -13,39 +13,20 @@ from fastapi import Path as InPath
 from fastapi.responses import Response, StreamingResponse
 
 from fabula.errors import FileError
+from fabula.media.registry import item_endings
 from fabula.session.open import demo_folder, dump_session, load_session
-from fabula.web import exports
+from fabula.sources.registry import list_endings
+from fabula.web import exports, requests, responses
 from fabula.web.file_access import ItemFile, check_below, file_response, list_folder
 from fabula.web.http_errors import ERROR_RESPONSES, StatusError
 from fabula.web.open_collection import open_paths, open_saved_session, open_upload, reopen
 from fabula.web.open_jobs import JobProgress, OpenJobs
 from fabula.web.orders import change_essence, is_final, knows_model, order
-from fabula.web.requests import (
-    DeskRequest,
-    EssenceRequest,
-    ExportRequest,
-    OpenRequest,
-    OrderRequest,
-    SaveRequest,
-    StrictRoute,
-    VersionRequest,
-)
-from fabula.web.responses import (
-    collection_body,
-    format_body,
-    json_response,
-    media_type,
-    order_body,
-    templates_body,
-    wave_body,
-    workspace_body,
-    workspace_summary,
-)
+from fabula.web.page_workspace import Workspaces
+from fabula.web.responses import json_response
 from fabula.web.server_store import OpenCollection, Origin, ServerStore, collection_id
 from fabula.web.uploads import receive
-from fabula.web.workspace import Workspaces
 
-_COVER = 640  # pixels of a picture's longer side, where nothing else is asked for
 _FILES = {"type": "array", "items": {"type": "string", "format": "binary"}}
 _UPLOAD_BODY = {
     "requestBody": {
@@ -54,7 +35,7 @@ _UPLOAD_BODY = {
     }
 }
 
-router = APIRouter(prefix="/api", responses=ERROR_RESPONSES, route_class=StrictRoute)
+router = APIRouter(prefix="/api", responses=ERROR_RESPONSES, route_class=requests.StrictRoute)
 
 
 async def _get_store(request: Request) -> ServerStore:
@@ -115,11 +96,11 @@ def folders(store: StoreOf, path: str | None = Query(None, max_length=4000)) -> 
 @router.get("/formats", tags=["open"])
 def formats() -> Any:
     """The endings of files that can be opened."""
-    return json_response(format_body())
+    return json_response({"items": sorted(item_endings()), "lists": sorted(list_endings())})
 
 
 @router.post("/collections", status_code=202, tags=["open"])
-def open_here(asked: OpenRequest, store: StoreOf, jobs: JobsOf) -> Any:
+def open_here(asked: requests.OpenRequest, store: StoreOf, jobs: JobsOf) -> Any:
     """Open a folder, a playlist or a table of this machine, below the folders named at start; a job."""
     roots = store.settings.roots
     path = check_below(asked.path, roots)
@@ -165,7 +146,7 @@ def cancel(job: str, jobs: JobsOf) -> Any:
 
 
 def _describe(opened: OpenCollection, store: ServerStore) -> dict[str, Any]:
-    return collection_body(opened, knows_model=knows_model(opened.session, store.settings.model))
+    return responses.collection_body(opened, knows_model=knows_model(opened.session, store.settings.model))
 
 
 @router.get("/collections", tags=["collections"])
@@ -198,7 +179,7 @@ def forget(collection: str, store: StoreOf) -> Response:
 
 
 @router.put("/collections/{collection}/essence", tags=["collections"])
-def essence(collection: str, asked: EssenceRequest, store: StoreOf) -> Any:
+def essence(collection: str, asked: requests.EssenceRequest, store: StoreOf) -> Any:
     """Choose another essence: a column, or the model's."""
     opened = store.get(collection)
     changed = replace(opened, session=change_essence(opened, asked.by, store.settings.model))
@@ -236,7 +217,7 @@ def _find_item(store: ServerStore, collection: str, item: int) -> tuple[OpenColl
 def preview(request: Request, collection: str, item: int, store: StoreOf) -> Response:
     """The file of an item, whole or a range of it."""
     opened, file = _find_item(store, collection, item)
-    kind = media_type(file.path, opened.session.medium)
+    kind = responses.media_type(file.path, opened.session.medium)
     asked = request.headers
     return file_response(file.open(), kind, asked.get("range"), if_range=asked.get("if-range"))
 
@@ -250,14 +231,14 @@ def wave(collection: str, item: int, store: StoreOf) -> Any:
         raise StatusError(404, f"{opened.session.medium.words.items} have no wave")
     with store.looking.turn(), file.as_path() as path:
         try:
-            return json_response(wave_body(look(path, lambda: store.closed)))
+            return json_response(responses.wave_body(look(path, lambda: store.closed)))
         except FileError as error:
             label = opened.session.collection.items[item].label
             raise FileError(str(error).replace(path, label)) from error
 
 
 @router.get("/collections/{collection}/items/{item}/cover", tags=["items"], response_class=Response)
-def cover(collection: str, item: int, store: StoreOf, *, empty: bool = False, size: Size = _COVER) -> Response:
+def cover(collection: str, item: int, store: StoreOf, *, empty: bool = False, size: Size = 640) -> Response:
     """The picture that stands for an item; 404 where there is none, or 204 with `empty`."""
     opened, file = _find_item(store, collection, item)
     find = opened.session.medium.preview.cover
@@ -275,19 +256,19 @@ def cover(collection: str, item: int, store: StoreOf, *, empty: bool = False, si
 @router.get("/templates", tags=["order"])
 def templates() -> Any:
     """The built-in templates with their values at 41 positions."""
-    return json_response(templates_body())
+    return json_response(responses.templates_body())
 
 
 @router.post("/order", tags=["order"])
-def order_collection(asked: OrderRequest, store: StoreOf) -> Any:
+def order_collection(asked: requests.OrderRequest, store: StoreOf) -> Any:
     """Order a collection; answers what `fabula order --json` prints, and the id of the result."""
     ordered, result = order(store, asked)
     more = {"sequence": asked.sequence, "final": is_final(asked, ordered)}
-    return json_response({**order_body(ordered, result, explain=asked.explain), **more})
+    return json_response({**responses.order_body(ordered, result, explain=asked.explain), **more})
 
 
 @router.post("/collections/{collection}/export", tags=["order"], response_class=Response)
-def export(collection: str, asked: ExportRequest, store: StoreOf) -> Response:
+def export(collection: str, asked: requests.ExportRequest, store: StoreOf) -> Response:
     """Write a result: a playlist, a table, JSON, a report, a picture, or numbered copies."""
     opened = store.get(collection)
     ordered = store.get_result(collection, asked.result)
@@ -300,7 +281,7 @@ def export(collection: str, asked: ExportRequest, store: StoreOf) -> Response:
 
 
 @router.post("/collections/{collection}/session", tags=["order"], response_class=Response)
-def save(collection: str, asked: SaveRequest, store: StoreOf) -> Response:
+def save(collection: str, asked: requests.SaveRequest, store: StoreOf) -> Response:
     """Save the collection and the page's state in a file that opens again."""
     session = store.get(collection).session
     name = f"{exports.file_name(session.title) or 'session'}.fabula.json"
@@ -319,7 +300,7 @@ def _attach(name: str) -> dict[str, str]:
 def all_desks(store: StoreOf, workspaces: WorkspacesOf) -> Any:
     """Every collection of which something is kept, the one changed last first."""
     there = {one.id for one in store.all()}
-    return json_response([{**workspace_summary(one), "open": one.id in there} for one in workspaces.all()])
+    return json_response([{**responses.workspace_summary(one), "open": one.id in there} for one in workspaces.all()])
 
 
 @router.post("/collections/{collection}/reopen", status_code=202, tags=["desks"])
@@ -334,13 +315,13 @@ def open_again(collection: str, store: StoreOf, jobs: JobsOf, workspaces: Worksp
 @router.get("/collections/{collection}/desk", tags=["desks"])
 def desk(collection: str, workspaces: WorkspacesOf) -> Any:
     """What is kept of a collection: revision 0 and no state where nothing is."""
-    return json_response(workspace_body(workspaces.get(collection)))
+    return json_response(responses.workspace_body(workspaces.get(collection)))
 
 
 @router.put("/collections/{collection}/desk", tags=["desks"])
-def keep(collection: str, asked: DeskRequest, store: StoreOf, workspaces: WorkspacesOf) -> Any:
+def keep(collection: str, asked: requests.DeskRequest, store: StoreOf, workspaces: WorkspacesOf) -> Any:
     """Keep the page's state; 409 with what is there where it was changed by another page since `revision`."""
-    return json_response(workspace_body(workspaces.put(store.get(collection), asked.state, asked.revision)))
+    return json_response(responses.workspace_body(workspaces.put(store.get(collection), asked.state, asked.revision)))
 
 
 @router.delete("/collections/{collection}/desk", status_code=204, tags=["desks"])
@@ -367,7 +348,9 @@ def version(collection: str, name: Name, workspaces: WorkspacesOf) -> Any:
 
 
 @router.put("/collections/{collection}/versions/{name:path}", tags=["desks"])
-def keep_version(collection: str, name: Name, asked: VersionRequest, store: StoreOf, workspaces: WorkspacesOf) -> Any:
+def keep_version(
+    collection: str, name: Name, asked: requests.VersionRequest, store: StoreOf, workspaces: WorkspacesOf
+) -> Any:
     """Keep the page's state under a name."""
     kept = workspaces.put_version(store.get(collection), name, asked.state, replace=asked.replace).versions[name]
     return json_response({"name": name, "saved": kept.saved, "state": kept.state})

@@ -30,30 +30,14 @@ from fabula.web.settings import Settings
 
 @dataclass(frozen=True, eq=False)
 class OpenCollection:
-    """A collection that the page can order.
-
-    Attributes
-    ----------
-    id
-        What the page calls it.
-    session
-        Its items and their essence, measured already: the paths in it are for people.
-    files
-        n files that may be fetched; None where an item has no file here.
-    origin
-        Where it comes from.
-    upload
-        The upload its files belong to, or "".
-    silent
-        Why none of its files is here, where there should be some; or "".
-    """
+    """A collection that the page can order."""
 
     id: str
-    session: Session
-    files: tuple[ItemFile | None, ...]
+    session: Session  # measured already: the paths in it are for people
+    files: tuple[ItemFile | None, ...]  # n files that may be fetched; None where an item has none here
     origin: Origin
-    upload: str = ""
-    silent: str = ""
+    upload: str = ""  # its files belong to
+    silent: str = ""  # why none of its files is here, where there should be some
 
 
 class Turns:
@@ -88,17 +72,15 @@ class ServerStore:
         self.searching = Turns(2, most_waiting=20)
         self.looking = Turns(2, most_waiting=8)
         self.closed = False
-        self._scratch = Scratch()
-        self.folder = self._scratch.path
+        sweep()
+        self.folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
+        self._held = take(_locate_lock(self.folder))  # as long as the process lives
         self._collections: OrderedDict[str, OpenCollection] = OrderedDict()
         self._results: OrderedDict[str, tuple[str, Ordered]] = OrderedDict()  # id: (collection, result)
         self._uploads: dict[str, int] = {}  # id: bytes
 
     def add(self, opened: OpenCollection) -> str:
-        """Remember a collection, in place of the one with its id; the ones least used leave when there are too many.
-
-        Returns its id.
-        """
+        """Remember a collection, in place of the one with its id; the ones least used leave. Returns its id."""
         with self.lock:
             before = self._collections.pop(opened.id, None)
             self._collections[opened.id] = opened
@@ -173,10 +155,9 @@ class ServerStore:
         """Note bytes that came in for an upload; refuse when all uploads together are too large."""
         with self.lock:
             self._uploads[upload] += size
-            if sum(self._uploads.values()) > self.settings.most_stored_bytes:
-                raise StatusError(
-                    413, f"uploads may take {self.settings.most_stored_bytes:,} bytes in all; remove some"
-                )
+            most = self.settings.most_stored_bytes
+            if sum(self._uploads.values()) > most:
+                raise StatusError(413, f"uploads may take {most:,} bytes in all; remove some")
 
     def drop_upload(self, name: str) -> None:
         """Remove an upload's files."""
@@ -191,7 +172,11 @@ class ServerStore:
             self._collections.clear()
             self._results.clear()
             self._uploads.clear()
-        self._scratch.remove()
+        shutil.rmtree(self.folder, ignore_errors=True)
+        if self._held is not None:
+            os.close(self._held)
+            self._held = None
+        _locate_lock(self.folder).unlink(missing_ok=True)
 
 
 def new_id() -> str:
@@ -204,21 +189,11 @@ def new_id() -> str:
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a collection comes from.
-
-    Attributes
-    ----------
-    kind
-        ``"path"`` of this machine, ``"upload"``, ``"demo"``, or a ``"session"`` that was saved.
-    path
-        Of this machine, for the first kind.
-    collection
-        Which collection of a source of several.
-    """
+    """Where a collection comes from: a path of this machine, what was sent, the demo, or a session that was saved."""
 
     kind: Literal["path", "upload", "demo", "session"]
-    path: str = ""
-    collection: str | None = None
+    path: str = ""  # for the first kind
+    collection: str | None = None  # which of a source of several
 
 
 def collection_id(session: Session, origin: Origin) -> str:
@@ -226,16 +201,6 @@ def collection_id(session: Session, origin: Origin) -> str:
 
     Items are the same when their ids, paths and lengths are; where they are no files, their numbers count as well.
     The essence, which can be changed, does not count.
-
-    Examples
-    --------
-    >>> from fabula.core.collection import Item
-    >>> from fabula.session.session import session_of
-    >>> one, other = (session_of([Item("a"), Item("b")], values) for values in ([1.0, 2.0], [1.0, 3.0]))
-    >>> collection_id(one, Origin("upload")) == collection_id(one, Origin("upload"))
-    True
-    >>> collection_id(one, Origin("upload")) == collection_id(other, Origin("upload"))
-    False
     """
     collection = session.collection
     rows = [[item.id, item.path, None if item.length is None else repr(item.length)] for item in collection.items]
@@ -253,46 +218,24 @@ _PREFIX = "fabula-page-"
 _YOUNG = 60.0  # seconds in which a folder without a lock may be one that another server is just making
 
 
-class Scratch:
-    """A folder of this process alone, held by a lock as long as the process lives."""
-
-    def __init__(self) -> None:
-        sweep()
-        self.path = Path(tempfile.mkdtemp(prefix=_PREFIX))
-        self._lock = take(_locate_lock(self.path))
-
-    def remove(self) -> None:
-        """Remove the folder and all in it."""
-        shutil.rmtree(self.path, ignore_errors=True)
-        if self._lock is not None:
-            os.close(self._lock)
-            self._lock = None
-        _locate_lock(self.path).unlink(missing_ok=True)
-
-
 def sweep() -> int:
     """Remove the folders of servers that are no more; how many there were. Those of others are left alone."""
     swept = 0
     for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
         with contextlib.suppress(OSError):
-            swept += _sweep(folder)
+            status, lock = folder.lstat(), _locate_lock(folder)
+            own = not hasattr(os, "getuid") or status.st_uid == os.getuid()
+            if folder.is_symlink() or not folder.is_dir() or not own:
+                continue
+            if not lock.exists() and time.time() - status.st_mtime < _YOUNG:
+                continue
+            held = take(lock)
+            if held is not None:  # else its server runs
+                shutil.rmtree(folder, ignore_errors=True)
+                lock.unlink(missing_ok=True)
+                os.close(held)
+                swept += 1
     return swept
-
-
-def _sweep(folder: Path) -> bool:
-    status = folder.lstat()
-    if folder.is_symlink() or not folder.is_dir() or (hasattr(os, "getuid") and status.st_uid != os.getuid()):
-        return False
-    lock = _locate_lock(folder)
-    if not lock.exists() and time.time() - status.st_mtime < _YOUNG:
-        return False
-    held = take(lock)
-    if held is None:  # its server runs
-        return False
-    shutil.rmtree(folder, ignore_errors=True)
-    lock.unlink(missing_ok=True)
-    os.close(held)
-    return True
 
 
 def _locate_lock(folder: Path) -> Path:

@@ -16,56 +16,28 @@ def new_token() -> str:
 
 @dataclass(frozen=True)
 class Settings:
-    """Settings of the page's server.
+    """Settings of the page's server."""
 
-    Attributes
-    ----------
-    roots
-        Folders of this machine that the page may open; none by default.
-    model
-        A shipped model or a file; by default the shipped one for the kind of collection.
-    hosts
-        Names under which the page may be asked for. Others are refused: they come from a page elsewhere whose name
-        was made to lead here.
-    token
-        What a visitor must know; None lets everybody in who uses this computer.
-    most_files, most_file_bytes, most_upload_bytes, most_stored_bytes
-        Files in one upload, bytes of one file, of one upload, and of all uploads together.
-    most_body_bytes
-        Bytes of any other request.
-    most_items, most_searched
-        Items of a collection; and of one whose wishes need a search.
-    most_collections, most_jobs
-        Collections that stay open, the ones least used leave first; and jobs that run at the same time.
-    most_results, most_results_each
-        Results that can be exported, of all collections and of each; the oldest leave first.
-    """
-
-    roots: tuple[Path, ...] = ()
-    model: str | None = None
+    roots: tuple[Path, ...] = ()  # folders of this machine that the page may open
+    model: str | None = None  # a shipped one or a file; by default the shipped one for the kind of collection
+    # Names under which the page may be asked for: others come from a page elsewhere whose name was made to lead here.
     hosts: tuple[str, ...] = ("127.0.0.1", "localhost", "[::1]")
-    token: str | None = field(default_factory=new_token, repr=False)
-    most_files: int = 500
+    token: str | None = field(default_factory=new_token, repr=False)  # None lets in all who use this computer
+    most_files: int = 500  # in one upload
     most_file_bytes: int = 512 << 20
     most_upload_bytes: int = 1 << 30
-    most_stored_bytes: int = 4 << 30
-    most_body_bytes: int = 8 << 20
-    most_items: int = 5000
-    most_searched: int = 1000
-    most_collections: int = 24
-    most_jobs: int = 2
-    most_results: int = 64
-    most_results_each: int = 12
+    most_stored_bytes: int = 4 << 30  # of all uploads
+    most_body_bytes: int = 8 << 20  # of any other request
+    most_items: int = 5000  # of a collection
+    most_searched: int = 1000  # of a collection whose wishes need a search
+    most_collections: int = 24  # that stay open; the ones least used leave first
+    most_jobs: int = 2  # at the same time
+    most_results: int = 64  # that can be exported; the oldest leave first
+    most_results_each: int = 12  # of one collection
 
 
 def check_roots(paths: tuple[str | Path, ...]) -> tuple[Path, ...]:
-    """Check the folders named at start.
-
-    Raises
-    ------
-    FileError
-        When one is not a folder.
-    """
+    """The folders named at start; refused where one is not a folder."""
     roots = []
     for path in paths:
         root = Path(path).expanduser()

@@ -21,36 +21,16 @@ from fabula.web.server_store import ServerStore
 
 @dataclass(frozen=True)
 class Received:
-    """A file that came in.
+    """A file that came in."""
 
-    Attributes
-    ----------
-    path
-        Where it lies, under a number.
-    name
-        What it was called, folders in front, without anything that leads out of them.
-    """
-
-    path: Path
-    name: str
-
-    @property
-    def ending(self) -> str:
-        """Of its name, in small letters."""
-        return self.path.suffix
+    path: Path  # where it lies, under a number, with the ending of its name in small letters
+    name: str  # what it was called, folders in front, without anything that leads out of them
 
 
 async def receive(request: Request, store: ServerStore) -> tuple[str, list[Received]]:
-    """Store the files of a multipart request.
+    """Store the files of a multipart request, but for what is neither an item nor a list: its id and its files.
 
-    Returns
-    -------
-    The id of the upload and its files. What is neither an item nor a list of items is not stored.
-
-    Raises
-    ------
-    StatusError
-        When it is too large, has too many files, or breaks off; nothing of it stays then.
+    Nothing of it stays when it is too large, has too many files, or breaks off.
     """
     kind, options = parse_options_header(request.headers.get("content-type", ""))
     if kind != b"multipart/form-data" or not options.get(b"boundary"):

@@ -8,7 +8,6 @@ from fabula.errors import InputError
 from fabula.media.registry import find_medium
 from fabula.media.text.pairs import PAIRS
 from fabula.models.file import load_model
-from fabula.models.steps.model import StepModel
 
 PEOPLE = ["Ann", "Bob", "Carl", "Dora", "Eve", "Fred", "Gina", "Hugo", "Iris", "John"]
 
@@ -29,10 +28,12 @@ def chain(tmp_path):
 @pytest.mark.parametrize("name", ["prose", "poems"])
 def test_the_model_takes_what_the_medium_gives(name):
     model, medium = load_model(name), find_medium("text")
-    assert isinstance(model, StepModel)
+    assert "pairs" in model.reads
     assert set(model.feature_names) <= set(medium.measured)
-    assert set(model.pair_names) <= set(PAIRS)
-    assert model.tensors["reach"][model.pair_names.index("wording"), 0] > 0  # close texts follow each other
+    assert set(model.encoder.pair_names) <= set(PAIRS)
+    assert (
+        model.tensors["reach.weights"][model.encoder.pair_names.index("wording"), 0] > 0
+    )  # close texts follow each other
     assert model.card["name"] == name
 
 

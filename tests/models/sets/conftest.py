@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from fabula.models.sets.model import SetModel
-from fabula.models.sets.spec import SetSpec
-from fabula.models.sets.vocabulary import Vocabulary
+from fabula.models.encoders.set import SetSpec
+from fabula.models.model import Model
+from fabula.models.titles import Vocabulary
 
 TITLES = ("Intro", "Hope (Part 1)", "Hope (Part 2)", "", "Rain", "The End")
 FEATURES = ("loudness", "key", "mode", "duration_ms")
@@ -22,7 +22,7 @@ def _random_model(seed=0, **changes):
     }
     tensors["transform.mean"] = np.array([-8, 0, 0.6, 12], np.float32)
     tensors["transform.deviation"] = np.array([3, 1, 0.5, 0.4], np.float32)
-    return SetModel(spec, tensors, words if spec.titles else None, card={"purpose": "a test"})
+    return Model(spec.config(), tensors, words if spec.titles else None, card={"purpose": "a test"})
 
 
 @pytest.fixture(scope="session")

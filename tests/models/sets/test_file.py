@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from safetensors.numpy import load, save
 
+import fabula
 from fabula.errors import FileError, ModelError
 from fabula.models.card import card_lines
-from fabula.models.file import load_essence_model, load_model, save_model, shipped_models
-from fabula.models.sets.file import load_set_model, save_set_model, set_model_bytes, set_model_from_bytes
-from fabula.models.sets.model import SetModel
+from fabula.models.file import load_essence_model, load_model, model_from_bytes, save_model, shipped_models
+from fabula.models.format import model_bytes
 
 
 def header_of(data):
@@ -22,16 +22,17 @@ def rewritten(data, document=None, tensors=None):
 
 
 def test_a_model_survives_its_file(model, features, tmp_path, titles):
-    path = save_set_model(tmp_path / "m.safetensors", model)
-    loaded = load_set_model(path)
-    assert (loaded.spec, loaded.vocabulary, loaded.card) == (model.spec, model.vocabulary, model.card)
+    path = save_model(tmp_path / "m.safetensors", model)
+    loaded = load_model(path)
+    assert (loaded.encoder.spec, loaded.encoder.vocabulary) == (model.encoder.spec, model.encoder.vocabulary)
+    assert loaded.card == model.card
     np.testing.assert_array_equal(loaded.encode(features, titles), model.encode(features, titles))
 
 
 @pytest.mark.parametrize(
     ("changes", "told"),
     [
-        ({"kind": "essence"}, "of kind 'essence'"),
+        ({"kind": "other"}, "of kind 'other'; expected: 'essence', 'set', 'steps'"),
         ({"version": 2}, "update fabula"),
         ({"version": "1"}, "damaged"),
         ({"format": "x"}, "is not a model file"),
@@ -42,9 +43,9 @@ def test_a_model_survives_its_file(model, features, tmp_path, titles):
     ],
 )
 def test_a_foreign_header_is_refused(model, changes, told):
-    data = set_model_bytes(model)
+    data = model_bytes(model)
     with pytest.raises(ModelError, match=told):
-        set_model_from_bytes(rewritten(data, {**header_of(data), **changes}), "m")
+        model_from_bytes(rewritten(data, {**header_of(data), **changes}), "m")
 
 
 @pytest.mark.parametrize(
@@ -52,51 +53,51 @@ def test_a_foreign_header_is_refused(model, changes, told):
     [({"width": "96"}, "'width'"), ({"width": True}, "'width'"), ({"depth": 3}, "'depth'"), ({"width": 20}, "shape")],
 )
 def test_a_wrong_configuration_is_refused(model, changes, told):
-    data = set_model_bytes(model)
+    data = model_bytes(model)
     document = header_of(data)
     document["config"].update(changes)
     with pytest.raises(ModelError, match=told):
-        set_model_from_bytes(rewritten(data, document), "m")
+        model_from_bytes(rewritten(data, document), "m")
 
 
 def test_a_tensor_of_another_kind_is_refused(model):
-    data = set_model_bytes(model)
+    data = model_bytes(model)
     tensors = load(data)
     wide = rewritten(data, tensors={**tensors, "arcs.template": tensors["arcs.template"].astype(np.float64)})
     with pytest.raises(ModelError, match=r"arcs\.template.*float32; got float64"):
-        set_model_from_bytes(wide, "m")
+        model_from_bytes(wide, "m")
     del tensors["arcs.template"]
     short = rewritten(data, tensors=tensors)
     with pytest.raises(ModelError, match="is missing"):
-        set_model_from_bytes(short, "m")
+        model_from_bytes(short, "m")
 
 
 @pytest.mark.parametrize("cut", [0, 7, 100, -10])
 def test_a_broken_file_is_refused(model, cut):
     with pytest.raises(ModelError, match="not a model file"):
-        set_model_from_bytes(set_model_bytes(model)[:cut], "m")
+        model_from_bytes(model_bytes(model)[:cut], "m")
 
 
 def test_a_file_of_another_program_is_refused(tmp_path):
     with pytest.raises(ModelError, match="another program"):
-        set_model_from_bytes(save({"a": np.zeros(1)}), "m")
-    with pytest.raises(FileError, match="cannot be read"):
-        load_set_model(tmp_path / "none.safetensors")
+        model_from_bytes(save({"a": np.zeros(1)}), "m")
+    with pytest.raises(FileError, match="no such model file"):
+        load_model(tmp_path / "none.safetensors")
 
 
 def test_models_of_any_kind_are_loaded_and_saved_alike(model, tmp_path):
     path = save_model(tmp_path / "m.safetensors", model)
     loaded = load_model(path)
-    assert isinstance(loaded, SetModel)
-    assert (loaded.spec, loaded.card) == (model.spec, model.card)
-    with pytest.raises(ModelError, match="is a set model, whose essence no template is laid on"):
+    assert isinstance(loaded, fabula.Model)
+    assert (loaded.config, loaded.card) == (model.config, model.card)
+    with pytest.raises(ModelError, match="no template is laid on its essence"):
         load_essence_model(path)
 
 
 def test_the_shipped_model_says_what_it_is_and_how_it_did():
     assert "music" in shipped_models()
     music = load_model("music")
-    assert isinstance(music, SetModel)
+    assert music.reads == ("features", "titles")
     lines = dict(card_lines(music))
     assert lines["albums trained on, all"] == "32,581 (29,581 usual, 3,000 unusual)"
     assert lines["encoder"].startswith("set, 128 wide")

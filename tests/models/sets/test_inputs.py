@@ -1,13 +1,10 @@
 import numpy as np
 import pytest
 
+from fabula.core.energy import FUNCTIONS, position_basis
 from fabula.errors import InputError, ModelError
-from fabula.models.sets.basis import FUNCTIONS, position_basis
-from fabula.models.sets.inputs import standardised
-from fabula.models.sets.pairs import TITLE_PAIRS, title_pairs
-from fabula.models.sets.spec import SetSpec
-from fabula.models.sets.titles import read_titles
-from fabula.models.sets.vocabulary import Vocabulary, learn_vocabulary
+from fabula.models.encoders.set import SetSpec, standardise
+from fabula.models.titles import TITLE_PAIRS, Vocabulary, learn_vocabulary, read_titles, title_pairs
 
 
 def test_the_basis_knows_both_ends():
@@ -37,7 +34,7 @@ def test_part_two_follows_part_one():
 def test_missing_and_endless_features_are_not_known():
     spec = SetSpec(("loudness", "key"), circle="key")
     zero, one = np.zeros(2, np.float32), np.ones(2, np.float32)
-    values, known = standardised([[np.nan, -1], [np.inf, 11], [99, 0]], spec, zero, one)
+    values, known = standardise([[np.nan, -1], [np.inf, 11], [99, 0]], spec, zero, one)
     assert known.tolist() == [[0, 0], [0, 1], [1, 1]]
     assert values.tolist() == [[0, 0], [0, 11], [5, 0]]
 
@@ -46,7 +43,7 @@ def test_missing_and_endless_features_are_not_known():
 def test_features_of_another_shape_are_refused(wrong):
     spec = SetSpec(("loudness", "key"))
     with pytest.raises(InputError, match="features"):
-        standardised(wrong, spec, np.zeros(2, np.float32), np.ones(2, np.float32))
+        standardise(wrong, spec, np.zeros(2, np.float32), np.ones(2, np.float32))
 
 
 @pytest.mark.parametrize(

@@ -7,12 +7,11 @@ import pytest
 
 from fabula.core.collection import Collection, Item
 from fabula.core.collections import Collections
-from fabula.errors import InputError
-from fabula.models.many.batch import Batch, batch_of
-from fabula.models.sets import many
-from fabula.models.sets.agreement import most_agreeing
-from fabula.models.sets.posterior import posterior
-from fabula.models.sets.tables import Tables
+from fabula.core.energy import Energy
+from fabula.core.posterior import posterior
+from fabula.errors import InputError, ModelError
+from fabula.models.encoders import set as module
+from fabula.models.order import most_agreeing
 
 WORDS = ("Intro", "Hope", "Rain", "the end", "Part", "1", "2", "Été", "II")
 SIZES = (1, 2, 6, 3, 6, 9, 2)
@@ -50,8 +49,9 @@ def test_columns_arrays_and_collections_are_one(model, collections):
 
 
 def test_titles_alone(model, collections):
-    batch = batch_of(collections)
-    essence = model.encode_many(Batch(None, batch.offsets, titles=batch.titles), raw=True)
+    block = Collections.of(collections)
+    rows, titles = len(block.features), block.texts("title").tolist()
+    essence = model.encode_many(Collections(np.zeros((rows, 0)), block.offsets, items={"title": titles}), raw=True)
     for part, collection in zip(parts(essence, collections), collections, strict=True):
         alone = model.encode(None, [item.title for item in collection.items], raw=True)
         np.testing.assert_allclose(part, alone, atol=1e-5)
@@ -69,8 +69,8 @@ def test_the_likeliest_is_what_order_gives_first(model, collections):
 def test_what_agrees_best_is_what_is_proposed(model, collections):
     ordered = model.order_many(collections, rule="agreeing")
     for number, collection in enumerate(collections):
-        tables = model.tables(collection)
-        best = most_agreeing(posterior(tables.positions, tables.flow))
+        tables = model.energy(collection)
+        best = most_agreeing(posterior(tables))
         np.testing.assert_array_equal(ordered[number], best.ordering)
         assert ordered.scores[number] == pytest.approx(tables.score(best.ordering), abs=1e-4)
 
@@ -78,8 +78,8 @@ def test_what_agrees_best_is_what_is_proposed(model, collections):
 def test_by_arcs_alone(model, collections):
     ordered = model.order_many(collections, rule="arcs")
     for number, collection in enumerate(collections):
-        tables = model.tables(collection)
-        arcs = Tables(tables.positions, np.zeros_like(tables.flow))
+        tables = model.energy(collection)
+        arcs = Energy(tables.positions, np.zeros_like(tables.flow))
         others = max(arcs.score(np.random.default_rng(k).permutation(len(collection))) for k in range(50))
         assert arcs.score(ordered[number]) >= others - 1e-4
         assert ordered.scores[number] == pytest.approx(tables.score(ordered[number]), abs=1e-4)
@@ -88,7 +88,7 @@ def test_by_arcs_alone(model, collections):
 @pytest.mark.parametrize("rule", ["likeliest", "agreeing", "arcs"])
 def test_the_order_and_number_of_collections_change_nothing(model, collections, rule, rng, monkeypatch):
     whole = model.order_many(collections, rule=rule)
-    monkeypatch.setattr(many, "_TOGETHER", 1)
+    monkeypatch.setattr(module, "_TOGETHER", 1)
     mixed = rng.permutation(len(collections))
     again = model.order_many([collections[i] for i in mixed], rule=rule)
     np.testing.assert_allclose(again.scores, whole.scores[mixed], atol=1e-4)
@@ -112,14 +112,12 @@ def test_what_is_no_batch_is_refused(model, collections):
         model.order_many(collections, rule="best")
     with pytest.raises(InputError, match="offsets must say"):
         model.encode_many(np.zeros((3, 4)))
-    with pytest.raises(InputError, match="shape"):
+    with pytest.raises(ModelError, match="shape"):
         model.encode_many(np.zeros((3, 2)), [0, 3])
-    with pytest.raises(InputError, match="titles must be one per row: 3; got 2"):
-        Batch(np.zeros((3, 4)), [0, 3], titles=["a", "b"])
-    with pytest.raises(InputError, match="features, titles or both"):
-        Batch(None, [0, 3])
-    with pytest.raises(InputError, match="offsets of its own"):
-        model.encode_many(batch_of(collections), [0, 3])
+    with pytest.raises(InputError, match=r"one text per row, 3, .*; got 2 of 'title'"):
+        Collections(np.zeros((3, 0)), [0, 3], items={"title": ["a", "b"]})
+    with pytest.raises(InputError, match="offsets of their own"):
+        model.encode_many(Collections.of(collections), [0, 3])
 
 
 def test_no_collection_gives_nothing(model):
@@ -129,7 +127,7 @@ def test_no_collection_gives_nothing(model):
 
 
 def test_memory_does_not_grow_with_the_number_of_collections(model, rng, monkeypatch):
-    monkeypatch.setattr(many, "_TOGETHER", 2000)
+    monkeypatch.setattr(module, "_TOGETHER", 2000)
     features = np.stack([rng.normal(-8, 3, 3600), *rng.integers(0, 2, (2, 3600)), rng.uniform(9e4, 4e5, 3600)], axis=1)
     peaks = []
     for count in (50, 150, 600):  # the first to load what is loaded once

@@ -5,8 +5,9 @@ import pytest
 
 from fabula.core.collection import Collection, Item
 from fabula.errors import InputError, ModelError
-from fabula.models.sets.model import SetModel
-from fabula.models.sets.reasons import leave_one_group_out
+from fabula.models import reasons as module
+from fabula.models.model import Model
+from fabula.models.reasons import explain
 
 FEATURES = ("loudness", "key", "mode", "duration_ms")
 
@@ -35,42 +36,36 @@ def test_what_is_missing_is_masked(model, features, titles):
 
 
 def test_titles_that_are_track_numbers_tell_nothing(model, features):
-    bare = model.tables(features)
+    bare = model.energy(features)
     for numbered in ("{}", "{:02}", "Track {}", "{:02}.", "A{}", "Pista {:02}"):
-        tables = model.tables(features, [numbered.format(i) for i in range(1, 7)])
+        tables = model.energy(features, [numbered.format(i) for i in range(1, 7)])
         np.testing.assert_array_equal(tables.positions, bare.positions)
         np.testing.assert_array_equal(tables.flow, bare.flow)
 
 
 def test_a_number_before_a_title_tells_nothing(model, features, titles):
-    plain = model.tables(features, titles, "Hope")
+    plain = model.energy(features, titles, "Hope")
     numbered = [f"{i:02} - {title}" for i, title in enumerate(titles, start=1)]
-    np.testing.assert_array_equal(model.tables(features, numbered, "Hope").positions, plain.positions)
+    np.testing.assert_array_equal(model.energy(features, numbered, "Hope").positions, plain.positions)
 
 
 def test_the_last_item_counts(model, features, titles):
     order = np.arange(6)
-    tables = model.tables(features, titles)
+    tables = model.energy(features, titles)
     swapped = [0, 1, 2, 3, 5, 4]
     assert tables.score(order) != tables.score(swapped)
     changed = features.copy()
     changed[-1, 3] *= 2
-    assert model.tables(changed, titles).score(order) != tables.score(order)
+    assert model.energy(changed, titles).score(order) != tables.score(order)
 
 
 def test_scores_are_sums_over_the_tables(model, features, titles):
-    tables = model.tables(features, titles)
+    tables = model.energy(features, titles)
     order = [3, 1, 0, 5, 4, 2]
     total = sum(tables.positions[item, place] for place, item in enumerate(order))
     total += sum(tables.flow[a, b] for a, b in pairwise(order))
     assert model.score(features, [order], titles) == pytest.approx([total])
     assert not np.diag(tables.flow).any()
-
-
-def test_positions_can_be_sampled(model, features, titles):
-    whole = model.tables(features, titles).positions
-    np.testing.assert_allclose(model.tables(features, titles, positions=[0, 5]).positions, whole[:, [0, 5]], rtol=1e-6)
-    assert model.tables(features, count=9).positions.shape == (6, 9)
 
 
 def test_a_collection_is_read_by_name(model, features, titles):
@@ -85,19 +80,30 @@ def test_a_collection_is_read_by_name(model, features, titles):
 
 
 def test_reasons_name_what_is_known(model, features, titles):
-    reasons = leave_one_group_out(model, [5, 4, 3, 2, 1, 0], features, titles)
+    items = [Item(str(i), title) for i, title in enumerate(titles)]
+    reasons = explain(model, [5, 4, 3, 2, 1, 0], Collection("1", items, features, FEATURES))
     assert reasons.groups == (*FEATURES, "title")
     assert reasons.by_group.shape == reasons.after_by_group.shape == (6, 5)
     assert reasons.by_group[2, 0] == 0  # its loudness is not known
     assert reasons.by_group[3, 4] == 0  # it has no title
     assert reasons.after[5] == 0  # nothing stands before it
     assert reasons.before[0] == 0
-    alone = leave_one_group_out(model, [0], features[:1])
+    alone = explain(model, [0], Collection("1", [Item("a")], features[:1], FEATURES))
     assert alone.groups == FEATURES
 
 
+def test_reasons_do_not_depend_on_how_many_are_computed_at_a_time(model, features, titles, monkeypatch):
+    items = [Item(str(i), title) for i, title in enumerate(titles)]
+    collection, order = Collection("1", items, features, FEATURES), np.array([5, 4, 3, 2, 1, 0])
+    whole = explain(model, order, collection)
+    monkeypatch.setattr(module, "_TOGETHER", 1)
+    again = explain(model, order, collection)
+    for name in ("position", "by_group", "after", "before", "after_by_group", "measured"):
+        np.testing.assert_allclose(getattr(again, name), getattr(whole, name), atol=1e-5)
+
+
 def test_wrong_tensors_are_refused(model):
-    spec, words = model.spec, model.vocabulary
+    spec, words = model.encoder.spec, model.encoder.vocabulary
     for change, told in (
         ({"arcs.template": np.zeros((12, 5))}, "'arcs.template' must have shape"),
         ({"arcs.template": np.full((12, 6), np.nan)}, "finite"),
@@ -105,11 +111,11 @@ def test_wrong_tensors_are_refused(model):
         ({"other": np.zeros(1)}, "'other' is not one"),
     ):
         with pytest.raises(ModelError, match=told):
-            SetModel(spec, {**model.tensors, **change}, words)
+            Model(spec.config(), {**model.tensors, **change}, words)
     with pytest.raises(ModelError, match="is missing"):
-        SetModel(spec, {}, words)
+        Model(spec.config(), {}, words)
     with pytest.raises(ModelError, match="vocabulary"):
-        SetModel(spec, model.tensors)
+        Model(spec.config(), model.tensors)
 
 
 def test_wrong_inputs_are_refused(model, features):

@@ -3,9 +3,9 @@ from itertools import permutations
 import numpy as np
 import pytest
 
+from fabula.core.energy import Energy, position_basis
 from fabula.errors import InputError
-from fabula.models.sets.proposing import likeliest, propose
-from fabula.models.sets.tables import Tables
+from fabula.models.order import likeliest, propose
 
 
 @pytest.fixture
@@ -13,7 +13,7 @@ def tables():
     rng = np.random.default_rng(3)
     flow = rng.normal(size=(6, 6))
     np.fill_diagonal(flow, 0.0)
-    return Tables(rng.normal(size=(6, 6)), flow)
+    return Energy(rng.normal(size=(6, 6)), flow)
 
 
 def test_the_first_is_the_likeliest_of_all(tables):
@@ -40,7 +40,7 @@ def test_what_is_fixed_stays_fixed(tables):
 
 
 def test_one_item_has_one_ordering():
-    fits = propose(Tables(np.zeros((1, 1)), np.zeros((1, 1))), np.zeros((1, 2)), 3)
+    fits = propose(Energy(np.zeros((1, 1)), np.zeros((1, 1))), np.zeros((1, 2)), 3)
     assert [fit.ordering.tolist() for fit in fits] == [[0]]
 
 
@@ -51,7 +51,7 @@ def test_at_least_one_alternative_must_be_asked_for(tables):
 
 def test_a_model_orders_by_what_it_knows(model, features, titles):
     fits = model.order(features, alternatives=3, titles=titles, album="Hope")
-    tables = model.tables(features, titles, "Hope")
+    tables = model.energy(features, titles, "Hope")
     assert fits[0].score == pytest.approx(max(tables.score(order) for order in permutations(range(6))))
     assert model.order(features, 1, fixed={0: 3}, titles=titles)[0].ordering[0] == 3
 
@@ -59,14 +59,18 @@ def test_a_model_orders_by_what_it_knows(model, features, titles):
 def test_tables_of_many_are_those_of_each(model, features):
     both = [features, features[:4]]
     for (positions, flow), one in zip(model.tables_all(both), both, strict=True):
-        alone = model.tables(one)
+        alone = model.energy(one)
         np.testing.assert_allclose(positions, alone.positions, atol=1e-5)
         np.testing.assert_allclose(flow, alone.flow, atol=1e-5)
 
 
 def test_fewer_positions_have_tables_of_their_own(model, features):
-    tables = model.tables(features)
-    np.testing.assert_allclose(tables.at(3), model.tables(features, count=3).positions, atol=1e-6)
+    energy = model.energy(features)
+    essence = model.encode(features, raw=True)
+    wanted = essence @ (model.tensors["arcs.template"].T @ position_basis(3))
+    np.testing.assert_allclose(energy.at(3), wanted, atol=1e-5)
+    np.testing.assert_allclose(energy.at(6), energy.positions, atol=1e-6)
+    assert energy.at(9).shape == (6, 9)
 
 
 def test_an_essence_is_scaled_within_its_collection(model, features, titles):

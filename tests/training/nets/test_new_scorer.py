@@ -6,10 +6,10 @@ import torch
 
 from fabula.errors import InputError
 from fabula.evaluation.parts import Parts
+from fabula.models.config import ScorerKind
 from fabula.models.file import load_model, save_model
-from fabula.models.local_search import search_orderings
+from fabula.models.order import search_orderings
 from fabula.models.scorers import SCORERS as MODEL_SCORERS
-from fabula.models.scorers.kind import ScorerKind
 from fabula.training.config import TrainingConfig, resolve
 from fabula.training.essence import train
 from fabula.training.nets.kinds import ScorerNet, TrainableScorer

@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 
 from fabula.core.collection import Collection, Item
-from fabula.models.sets.model import SetModel
-from fabula.models.sets.spec import SetSpec
-from fabula.models.sets.vocabulary import Vocabulary
+from fabula.models.encoders.set import SetSpec
+from fabula.models.model import Model
+from fabula.models.titles import Vocabulary
 
 WORDS = ("Sun", "Rain", "Moon", "Tide", "Wind", "Stone")
 SMALL = SetSpec(
@@ -52,6 +52,6 @@ def musical_model():
         shapes = spec.shapes().items()
         tensors = {name: rng.normal(size=shape) / np.sqrt(shape[-1] if len(shape) > 1 else 4) for name, shape in shapes}
         tensors |= {"transform.mean": np.array([-8, 0, 0.6, 12]), "transform.deviation": np.array([3, 1, 0.5, 0.4])}
-        return SetModel(spec, tensors, words if spec.titles else None)
+        return Model(spec.config(), tensors, words if spec.titles else None)
 
     return make

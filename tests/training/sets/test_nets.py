@@ -7,7 +7,10 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from fabula.models.sets.vocabulary import Vocabulary  # noqa: E402
+
+from fabula.core.collection import Collection, Item  # noqa: E402
+from fabula.core.collections import Collections  # noqa: E402
+from fabula.models.titles import Vocabulary  # noqa: E402
 from fabula.training.export import as_model, as_net, learn_inputs  # noqa: E402
 from fabula.training.loss import contrast, distill, log_share, ordering_scores, permutations  # noqa: E402
 from fabula.training.nets.set_net import SetBatch, SetNet  # noqa: E402
@@ -23,13 +26,17 @@ def test_numpy_is_torch(musical_model, changes, known):
     )
     features[rng.random(features.shape) > known] = np.nan
     titles = ["Intro", "Hope (Part 1)", "Hope (Part 2)", "", "Rain", "The End"]
-    inputs = model.inputs(features, titles, "Hope", ["Rain"] * 6)
+    items = [Item(str(i), title, artist="Rain") for i, title in enumerate(titles)]
+    album = Collection("1", items, features, model.feature_names, title="Hope")
+    encoder = model.encoder
+    _, inputs = next(encoder.inputs(Collections.of([album])))
     with torch.no_grad():
         net = as_net(model).eval()
         batch = SetBatch(**set_pool([inputs]).whole(torch.tensor([0]), 6))
         essence, tables = net.encode(batch)[0], net(batch)
-    np.testing.assert_allclose(model.encode_inputs(inputs)[0], essence, atol=1e-5)
-    for numpy, other in zip(model.tables_of(inputs), tables, strict=True):
+    np.testing.assert_allclose(encoder.encode_inputs(inputs).essence, essence, atol=1e-5)
+    energy = model.energy_of(encoder.encode_inputs(inputs))
+    for numpy, other in zip((energy.positions, energy.flow), tables, strict=True):
         np.testing.assert_allclose(numpy, other, atol=1e-5)
 
 

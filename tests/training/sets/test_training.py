@@ -3,9 +3,10 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+
 from fabula.errors import InputError  # noqa: E402
 from fabula.evaluation.parts import Parts  # noqa: E402
-from fabula.models.sets.spec import SetSpec  # noqa: E402
+from fabula.models.encoders.set import SetSpec  # noqa: E402
 from fabula.training.config import SetRecipe  # noqa: E402
 from fabula.training.export import learn_inputs  # noqa: E402
 from fabula.training.nets.set_net import SetBatch  # noqa: E402
@@ -45,10 +46,10 @@ def test_what_is_planted_is_found(trained, albums, planted):
     assert bits(trained) > 2.0
     model = trained.model
     album = planted(1, seed=7)[0]
-    tables = model.tables(album)
+    tables = model.energy(album)
     rng = np.random.default_rng(0)
     others = [tables.score(rng.permutation(6)) for _ in range(50)]
-    assert tables.score(range(6)) > np.mean(others)
+    assert tables.score(np.arange(6)) > np.mean(others)
     assert tables.positions[0].argmax() == 0  # Intro
     assert tables.positions[-1].argmax() == 5  # Outro
 

@@ -22,9 +22,8 @@ def command(*, model: str | None, as_json: bool) -> None:
     import json
 
     from fabula.cli.printing import console
-    from fabula.models.card import card_lines
+    from fabula.models.card import card_lines, describe_training
     from fabula.models.file import load_model, shipped_models
-    from fabula.models.showing import told_of
 
     out = console()
     if model is None:
@@ -34,7 +33,7 @@ def command(*, model: str | None, as_json: bool) -> None:
         return
     loaded = load_model(model)
     if as_json:
-        training = {**loaded.training, "seen": told_of(loaded.training)["seen"]}
+        training = {**loaded.training, "seen": describe_training(loaded.training)["seen"]}
         whole = {"features": loaded.feature_names, "dimensions": loaded.dimensions, "config": loaded.config,
                  "training": training, "card": loaded.card}  # fmt: skip
         click.echo(json.dumps(whole, ensure_ascii=False))

@@ -23,10 +23,10 @@ RECIPE = {
 
 
 def _options() -> list[Callable[..., Any]]:
-    from fabula.models.presets import PRESETS
-    from fabula.models.scorers import SCORERS
+    from fabula.models.config import PRESETS
+    from fabula.models.scorers import sequence_scorers
 
-    scorers, presets = ", ".join(SCORERS), ", ".join(PRESETS)
+    scorers, presets = ", ".join(sequence_scorers()), ", ".join(PRESETS)
     return [
         click.argument("table", required=False, type=click.Path(path_type=Path)),
         click.option("--recipe", "recipe_file", metavar="FILE.toml", type=click.Path(path_type=Path),

@@ -12,9 +12,10 @@ from fabula.errors import InputError
 from fabula.jobs.shards import OPTIONS, cut_table, read_shard, rows_of_shard
 from fabula.jobs.task import Cut, JobRequest, JobTask, Round
 from fabula.models.file import load_model, model_from_bytes
+from fabula.models.model import Model
 from fabula.session.catalogue.bulk import essence_rows, order_rows
 from fabula.session.catalogue.cut import Piece
-from fabula.session.catalogue.judging import ArrayModel, array_model
+from fabula.session.catalogue.models import check_arrays
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -32,7 +33,7 @@ class ByModel(JobTask):
         """Ranges of rows."""
         return try_model(asked, cut_table(asked))
 
-    def open(self, job: ShardedJob) -> ArrayModel:
+    def open(self, job: ShardedJob) -> Model:
         """The model."""
         return model_of(job)
 
@@ -45,7 +46,7 @@ class Encode(ByModel):
 
     def do(self, job: ShardedJob, now: Round, shard: int) -> tuple[pa.Table, int]:
         """Encode the collections of a shard, as ``fabula encode`` does."""
-        model: ArrayModel = job.opened
+        model: Model = job.opened
         found = read_shard(job.inputs[0].path, job.options, job.plan.shards[shard], model.feature_names)
         return rows_of_shard(found, partial(essence_rows, model, raw=job.options["raw"])), len(found)
 
@@ -58,7 +59,7 @@ class Order(ByModel):
 
     def do(self, job: ShardedJob, now: Round, shard: int) -> tuple[pa.Table, int]:
         """Order the collections of a shard, as ``fabula order --all`` does."""
-        model: ArrayModel = job.opened
+        model: Model = job.opened
         found = read_shard(job.inputs[0].path, job.options, job.plan.shards[shard], model.feature_names)
 
         def rows(piece: Piece, part: Collections, at: slice) -> dict[str, Any]:
@@ -69,7 +70,7 @@ class Order(ByModel):
 
 def try_model(asked: JobRequest, cut: Cut) -> Cut:
     """The cut of a table, whose first collection the model was asked about: a table it cannot take is told at once."""
-    model = array_model(load_model(asked.model), asked.model)
+    model = check_arrays(load_model(asked.model), asked.model)
     first = read_shard(cut.inputs[0].path, cut.options, cut.shards[0], model.feature_names).piece
     if first is not None:
         with suppress(InputError):  # of its values; such a collection is a row of failure
@@ -77,7 +78,7 @@ def try_model(asked: JobRequest, cut: Cut) -> Cut:
     return cut
 
 
-def model_of(job: ShardedJob) -> ArrayModel:
+def model_of(job: ShardedJob) -> Model:
     """The model of a job, which must work on arrays."""
     name = job.plan.model["name"]
-    return array_model(model_from_bytes(job.model or b"", name), name)
+    return check_arrays(model_from_bytes(job.model or b"", name), name)

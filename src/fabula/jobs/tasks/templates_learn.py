@@ -33,7 +33,7 @@ from fabula.jobs.task import Cut, JobRequest, JobTask, Round
 from fabula.jobs.tasks.by_model import model_of, try_model
 from fabula.models.model import Model
 from fabula.session.catalogue.cut import Piece, open_parquet
-from fabula.session.catalogue.judging import completed
+from fabula.session.catalogue.models import complete
 from fabula.templates.costs import TemplateCosts, as_count, flat_costs, restore_costs
 from fabula.templates.evolution import PAPER_EVOLUTION, Evolution, EvolutionSettings
 from fabula.templates.refinement import Descent, RefinementSettings, StepSums, race, sample_rows, step_sums
@@ -80,7 +80,7 @@ class TemplatesLearn(JobTask):
         if not job.plan.model:
             return None
         model = model_of(job)
-        if not isinstance(model, Model) or model.dimensions != 1:
+        if not model.by_item or model.dimensions != 1:
             raise InputError(f"{job.plan.model['name']}: templates are learned from one number per item")
         return model
 
@@ -139,7 +139,7 @@ def _forms(job: ShardedJob, shard: int) -> tuple[pa.Table, int]:
         if model is None:
             essence = normalise_many(part.column(names[0])[:, np.newaxis], part.offsets)
         else:
-            essence = model.encode_many(completed(part, piece.medium))
+            essence = model.encode_many(complete(part, piece.medium))
         return _form_rows(essence[:, 0], part)
 
     return rows_of_shard(found, rows), len(found)

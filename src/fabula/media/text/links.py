@@ -11,6 +11,7 @@ from scipy import sparse
 
 from fabula.core.collection import Collection
 from fabula.core.essence import Floats
+from fabula.core.evidence import Evidence, Terms
 from fabula.media.medium import Look, Threads, look_at_nothing
 from fabula.media.steps import Step, Steps, essence_steps
 from fabula.media.text.heads import without_common_heads
@@ -18,8 +19,7 @@ from fabula.media.text.language import language_of, names_after, names_of, words
 from fabula.media.text.pairs import Counted, count, pair_tables
 from fabula.media.text.passages import text_of
 from fabula.media.text.text_measures import MEASURES, measure_text
-from fabula.models.steps.evidence import Evidence, Terms
-from fabula.models.steps.tables import standing
+from fabula.models.encoders.measures import stand_out
 
 JOIN = 300  # words of an end, and of the beginning that follows it
 UNIT = "% apart"  # 0: the same words, as often; 100: no word in common
@@ -129,7 +129,7 @@ def _manner(collection: Collection) -> Floats | None:
 
 
 def _evidence(found: Counted, manner: Floats) -> Evidence:
-    tables = pair_tables(found, standing(manner, _LOGGED))
+    tables = pair_tables(found, stand_out(manner, _LOGGED))
     return Evidence(tables, Terms(found.language, found.words, found.counts, found.totals.astype(np.float64)))
 
 

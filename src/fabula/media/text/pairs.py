@@ -19,7 +19,7 @@ from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
 from fabula.media.text.language import LANGUAGES, language_of, without_spaces, words_of
 from fabula.media.text.text_measures import form_of
-from fabula.models.steps.tables import closeness, standing
+from fabula.models.encoders.measures import closeness, stand_out
 
 # Products of texts with texts over their words: dense for words of many texts, sparse for all others.
 
@@ -276,7 +276,7 @@ def _likeness(found: Counted, weights: _Weights) -> dict[str, Table]:
 def _styles(found: Counted, manner: Floats | None) -> dict[str, Table]:
     """How alike texts are in form, and in the manner in which they are written."""
     n = len(found.totals)
-    forms = standing(found.forms, np.zeros(found.forms.shape[1], dtype=bool))
+    forms = stand_out(found.forms, np.zeros(found.forms.shape[1], dtype=bool))
     told = np.zeros((n, 1)) if manner is None else manner
     return {"form": closeness(_distances(forms)), "manner": closeness(_distances(told))}
 

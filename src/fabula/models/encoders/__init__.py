@@ -5,12 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 from fabula.errors import ModelError
+from fabula.models.config import EncoderKind
 from fabula.models.encoders.bilstm import BILSTM
 from fabula.models.encoders.identity import IDENTITY
-from fabula.models.encoders.kind import EncoderKind
+from fabula.models.encoders.measures import MEASURES
 from fabula.models.encoders.mlp import MLP
+from fabula.models.encoders.set import SET
 
-ENCODERS: dict[str, EncoderKind] = {"mlp": MLP, "bilstm": BILSTM, "identity": IDENTITY}
+ENCODERS: dict[str, EncoderKind] = {
+    "mlp": MLP,
+    "bilstm": BILSTM,
+    "identity": IDENTITY,
+    "set": SET,
+    "measures": MEASURES,
+}
 
 
 def encoder_kind(kind: Any) -> EncoderKind:
@@ -21,3 +29,8 @@ def encoder_kind(kind: Any) -> EncoderKind:
             " (one of your own: register it first)"
         )
     return ENCODERS[kind]
+
+
+def item_encoders() -> list[str]:
+    """The kinds that encode each item by itself."""
+    return [name for name, kind in ENCODERS.items() if kind.encode is not None]

@@ -13,10 +13,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from fabula.models.checks import as_whole
-from fabula.models.encoders.kind import EncoderKind, Settings
-from fabula.models.layers import Array, Shape, Tensors, blocks, cast, linear, sigmoid
-from fabula.models.lstm import last_states, lstm_shapes, run_lstm
+from fabula.models.config import EncoderKind, Settings, as_whole
+from fabula.models.layers import (
+    Array,
+    Shape,
+    Tensors,
+    blocks,
+    cast,
+    last_states,
+    linear,
+    lstm_shapes,
+    run_lstm,
+    sigmoid,
+)
 
 _ROWS = 256  # items at a time
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fabula.errors import ModelError
-from fabula.models.encoders.kind import EncoderKind, Settings
+from fabula.models.config import EncoderKind, Settings
 from fabula.models.layers import Array, Shape, Tensors
 
 

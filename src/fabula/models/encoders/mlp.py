@@ -23,8 +23,7 @@ from itertools import pairwise
 import numpy as np
 
 from fabula.errors import ModelError
-from fabula.models.checks import as_flag, check_choice
-from fabula.models.encoders.kind import EncoderKind, Settings
+from fabula.models.config import EncoderKind, Settings, as_flag, check_choice
 from fabula.models.layers import Array, Shape, Tensors, blocks, cast, linear
 
 _ROWS = 512  # items at a time, so that a layer stays in the cache

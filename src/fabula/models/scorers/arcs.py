@@ -1,28 +1,64 @@
-"""``{"kind": "arcs", "k": 4, "knots": 7}``: a mixture of templates, where each item stands.
+"""``arcs``: where each item stands, by a mixture of templates or by one on fixed functions of the position.
+
+``{"kind": "arcs", "k": 4, "knots": 7}``: a mixture of k templates over an essence that is z-scored, which scores whole
+sequences.
 
 =====================================  =====================================================
 ``arcs.values``, ``arcs.weights``      (k, knots, d), (k,)
 ``arcs.knots``                         float64, (knots,)
 =====================================  =====================================================
+
+``{"kind": "arcs", "on": "positions"}``: one template on the twelve functions of
+:func:`fabula.core.energy.position_basis`; how much an item likes a position is the product of its essence and the
+template there. ``arcs.template`` is (12, d).
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
+import numpy as np
+
 from fabula.core.arcs import Arcs
 from fabula.core.builtin import name_templates
+from fabula.core.energy import FUNCTIONS, Energy, position_basis
+from fabula.core.essence import Floats
 from fabula.core.template_set import TemplateSet
 from fabula.errors import InputError, ModelError
-from fabula.models.checks import as_whole
-from fabula.models.layers import Shape, Tensors
-from fabula.models.scorers.kind import ScorerKind, Settings
+from fabula.models.config import Encoded, ScorerKind, Settings, as_whole
+from fabula.models.layers import Array, Shape, Tensors
+
+ON_POSITIONS = {"kind": "arcs", "on": "positions"}
+
+
+@dataclass(frozen=True, eq=False)
+class PositionArcs:
+    """A template on functions of the position, (12, d)."""
+
+    template: Array
+
+    def energy(self, x: Encoded) -> Energy:
+        """How much each item likes each position; nothing where the template is zero."""
+        n = x.essence.shape[1]
+        if not self.template.any():
+            return Energy(shape=x.essence.shape[:2])
+
+        def of_count(m: int) -> Floats:
+            return np.asarray(x.essence @ (self.template.T @ position_basis(m)), dtype=np.float64)
+
+        return Energy(of_count(n), of_count=of_count)
 
 
 def _shapes(settings: Settings, d: int) -> dict[str, Shape]:
+    if settings.get("on") == "positions":
+        return {"arcs.template": (FUNCTIONS, d)}
     k, knots = (as_whole(settings, key, "the arcs scorer") for key in ("k", "knots"))
     return {"arcs.values": (k, knots, d), "arcs.weights": (k,), "arcs.knots": (knots,)}
 
 
-def _load(tensors: Tensors, settings: Settings) -> Arcs:
+def _load(tensors: Tensors, settings: Settings) -> Arcs | PositionArcs:
+    if settings.get("on") == "positions":
+        return PositionArcs(tensors["arcs.template"])
     values, knots = tensors["arcs.values"], tensors["arcs.knots"]
     try:
         return Arcs(TemplateSet(name_templates(knots, values)), tensors["arcs.weights"])

@@ -27,11 +27,9 @@ from fabula.core.essence import Floats
 from fabula.core.fit import Fit
 from fabula.core.ordering import positions as even_positions
 from fabula.errors import ModelError
-from fabula.models.checks import as_flag, as_whole, check_choice
-from fabula.models.layers import Array, Shape, Tensors, blocks, cast, linear
-from fabula.models.local_search import search_orderings
-from fabula.models.lstm import last_states, lstm_shapes, run_lstm
-from fabula.models.scorers.kind import ScorerKind, Settings
+from fabula.models.config import ScorerKind, Settings, as_flag, as_whole, check_choice
+from fabula.models.layers import Array, Shape, Tensors, blocks, cast, last_states, linear, lstm_shapes, run_lstm
+from fabula.models.order import search_orderings
 
 READOUTS = ("ends", "mean")
 _ROWS = 256  # sequences at a time
@@ -40,7 +38,7 @@ _WHAT = "the bilstm scorer"
 
 
 @dataclass(frozen=True, eq=False)
-class BilstmScorer:
+class Bilstm:
     """The scorer with its weights."""
 
     tensors: Tensors
@@ -96,4 +94,4 @@ def _with_tokens(tensors: Tensors, sequences: Array, *, positions: bool) -> Arra
     return steps
 
 
-BILSTM = ScorerKind(_shapes, BilstmScorer, detail=1)
+BILSTM = ScorerKind(_shapes, Bilstm, detail=1)

@@ -19,16 +19,15 @@ from fabula.errors import InputError, import_extra
 from fabula.media.extraction import Measuring
 from fabula.media.registry import media
 from fabula.models.file import load_model
-from fabula.models.many.ordered import OrderedMany
 from fabula.models.model import Model
+from fabula.models.order import OrderedMany
 from fabula.session.catalogue.cut import Piece, pieces_of
-from fabula.session.catalogue.judging import (
-    ArrayModel,
-    array_model,
-    brought_near_each,
-    completed,
+from fabula.session.catalogue.models import (
+    check_arrays,
+    complete,
     encoder_of,
     proposer_of,
+    shift_each_to_training_range,
 )
 from fabula.sources.registry import Opening
 from fabula.sources.tables.text_tables import guard
@@ -39,7 +38,7 @@ _PART = 2000  # collections between two reports
 Report = Callable[[int, int, str], None]  # rows done, rows in all, the last collection
 Rows = Mapping[str, Any]  # name -> one value per row: an array (rows,), or a list of texts
 _Write = Callable[[Rows], None]
-_Make = Callable[[ArrayModel, Piece, Collections, slice], tuple[Rows, int]]  # the rows, and how many are surely best
+_Make = Callable[[Model, Piece, Collections, slice], tuple[Rows, int]]  # the rows, and how many are surely best
 
 
 @dataclass(frozen=True)
@@ -82,10 +81,10 @@ def encode_catalogue(asked: CatalogueRequest, output: str | Path, *, raw: bool =
         As the encoder gives it, not z-scored within each collection.
     """
 
-    def choose(piece: Piece) -> ArrayModel:
-        return encoder_of(piece.medium, completed(piece.collections, piece.medium).feature_names or ())
+    def choose(piece: Piece) -> Model:
+        return encoder_of(piece.medium, complete(piece.collections, piece.medium).feature_names)
 
-    def rows(model: ArrayModel, piece: Piece, part: Collections, at: slice) -> tuple[Rows, int]:
+    def rows(model: Model, piece: Piece, part: Collections, at: slice) -> tuple[Rows, int]:
         return essence_rows(model, piece, part, at, raw=raw), 0
 
     return _go_through(asked, _check_ending(output, ESSENCE_ENDINGS), choose, rows)
@@ -107,15 +106,15 @@ def order_catalogue(asked: CatalogueRequest, output: str | Path, *, likeliest: b
         The likeliest ordering, not the one expected to agree best with the true one; the same for models of arcs.
     """
 
-    def choose(piece: Piece) -> ArrayModel:
+    def choose(piece: Piece) -> Model:
         return proposer_of(piece.medium, piece.collections.feature_names)
 
     return _go_through(asked, _check_ending(output, ORDER_ENDINGS), choose, partial(order_rows, likeliest=likeliest))
 
 
-def _go_through(asked: CatalogueRequest, target: Path, choose: Callable[[Piece], ArrayModel], make: _Make) -> Done:
+def _go_through(asked: CatalogueRequest, target: Path, choose: Callable[[Piece], Model], make: _Make) -> Done:
     """Write what is made of the collections of a catalogue, some at a time; a model is chosen where none is named."""
-    model = None if asked.model is None else array_model(load_model(asked.model), asked.model)
+    model = None if asked.model is None else check_arrays(load_model(asked.model), asked.model)
     collections = items = exact = 0
     with _open_rows(target) as write:
         for piece in pieces_of(asked.path, _features_to_read(model), asked.opening, asked.measuring):
@@ -129,23 +128,20 @@ def _go_through(asked: CatalogueRequest, target: Path, choose: Callable[[Piece],
     return Done(collections, items, target, exact)
 
 
-def essence_rows(model: ArrayModel, piece: Piece, part: Collections, at: slice, *, raw: bool = False) -> dict[str, Any]:
+def essence_rows(model: Model, piece: Piece, part: Collections, at: slice, *, raw: bool = False) -> dict[str, Any]:
     """The essence of some collections of a piece, which have these rows of it: the columns of a table."""
-    essence = model.encode_many(completed(part, piece.medium), raw=raw)
+    essence = model.encode_many(complete(part, piece.medium), raw=raw)
     d = essence.shape[1]
     names = ["essence"] if d == 1 else [f"essence.{i + 1}" for i in range(d)]
     return _about_items(piece, part, at) | {name: essence[:, i] for i, name in enumerate(names)}
 
 
 def order_rows(
-    model: ArrayModel, piece: Piece, part: Collections, at: slice, *, likeliest: bool = False
+    model: Model, piece: Piece, part: Collections, at: slice, *, likeliest: bool = False
 ) -> tuple[dict[str, Any], int]:
     """An ordering of each of some collections of a piece: the columns of a table, and how many are surely the best."""
-    batch = brought_near_each(completed(part, piece.medium), piece.medium, model)
-    if isinstance(model, Model):
-        found = model.order_many(batch)
-    else:
-        found = model.order_many(batch, rule="likeliest" if likeliest else "agreeing")
+    many = shift_each_to_training_range(complete(part, piece.medium), piece.medium, model)
+    found = model.order_many(many, rule="likeliest" if likeliest else "agreeing")
     return _in_order(_about_items(piece, part, at), part, found), int(found.exact.sum())
 
 
@@ -157,7 +153,7 @@ def parts_of(piece: Piece) -> Iterator[tuple[Collections, slice]]:
         yield part, slice(begun, begun + len(part.features))
 
 
-def _features_to_read(model: ArrayModel | None) -> tuple[str, ...]:
+def _features_to_read(model: Model | None) -> tuple[str, ...]:
     """Those of the model; where none is named yet, those of all that may be asked."""
     if model is not None:
         return model.feature_names

@@ -12,12 +12,11 @@ from fabula.core.essence import Floats, normalise
 from fabula.errors import InputError, ModelError
 from fabula.media.extraction import Measuring
 from fabula.media.medium import Medium
-from fabula.models.file import AnyModel, load_essence_model, load_model
+from fabula.models.file import load_essence_model, load_model
 from fabula.models.model import Model
 from fabula.models.transform import Transform, log_parts
-from fabula.session.judging.judges import judge_of
-from fabula.session.judging.likelihood import Likelihood
 from fabula.session.measure import measure
+from fabula.session.propose import Likelihood, judge
 from fabula.sources.source import Source
 from fabula.sources.tables.read_table import read_table
 from fabula.sources.tables.roles import feature_name
@@ -93,33 +92,33 @@ def find_essence(
     if model is None and source.medium.proposer is not None:
         return _by_likelihood(source, load_model(source.medium.proposer), measuring, readable)
     chosen = load_model(model) if model is not None else _default_model(source)
-    if isinstance(chosen, Model):
+    if chosen.by_item:
         return _by_model(source, chosen, measuring)
     return _by_likelihood(source, chosen, measuring, readable)
 
 
-def _by_likelihood(source: Source, model: AnyModel, measuring: Measuring, readable: Sequence[Item]) -> Essence:
+def _by_likelihood(source: Source, model: Model, measuring: Measuring, readable: Sequence[Item]) -> Essence:
     """A model proposes the order; a model of one dimension, where one knows the features, draws the arc."""
     files = source.files and any(item.path for item in source.collection.items)
     if _models(source.medium, source.medium.measured if files else source.collection.feature_names):
         found = _by_model(source, _default_model(source), measuring)
     else:
-        there = _measured(source, measuring) if files else source
+        there = _measure(source, measuring) if files else source
         found = Essence(there, np.zeros(len(there.collection)), ())
     judged = _near(found)
     if not source.files:  # a saved session may name any path
         judged = replace(judged, items=tuple(readable) or tuple(replace(item, path="") for item in judged.items))
-    likelihood = Likelihood(judge_of(model, judged, source.medium), found.source.collection)
-    heard = likelihood.known()
+    likelihood = judge(model, found.source.collection, source.medium, judged)
+    heard = likelihood.grounds()
     if not heard:
         raise _no_column(source)
     if found.model is not None:
         return replace(found, features=heard, likelihood=likelihood)
-    values, notes = _drawn(likelihood, source.medium)
+    values, notes = _draw_arc(likelihood, source.medium)
     return replace(found, values=values, features=heard, likelihood=likelihood, notes=(*found.notes, *notes))
 
 
-def _drawn(likelihood: Likelihood, medium: Medium) -> tuple[Floats, tuple[str, ...]]:
+def _draw_arc(likelihood: Likelihood, medium: Medium) -> tuple[Floats, tuple[str, ...]]:
     """What the arc is drawn of: where items lean to; or, where the model knows of no arc, the medium's first column."""
     values = likelihood.essence()
     usable = usable_columns(likelihood.collection)
@@ -136,7 +135,7 @@ def _near(found: Essence) -> Collection:
     if found.model is None:
         return collection
     names = list(found.model.feature_names)
-    near, moved = brought_near(collection.columns(names), found.model.transform)
+    near, moved = shift_to_training_range(collection.columns(names), found.model.transform)
     if not moved:
         return collection
     features = np.array(collection.features, dtype=np.float64)
@@ -156,14 +155,14 @@ def _by_model(source: Source, model: Model, measuring: Measuring) -> Essence:
     known = source.collection.feature_names
     missing = [name for name in model.feature_names if name not in known]
     if source.files and set(model.feature_names) <= set(source.medium.measured):
-        source, missing = _measured(source, measuring), []
+        source, missing = _measure(source, measuring), []
     if missing:
         there = ", ".join(known) or "none"
         raise ModelError(
             f"{source.path}: the model needs {', '.join(model.feature_names)}; missing: {', '.join(missing)} "
             f"(it has: {there})"
         )
-    features, far = brought_near(source.collection.columns(model.feature_names), model.transform)
+    features, far = shift_to_training_range(source.collection.columns(model.feature_names), model.transform)
     notes = [_far_note(name, source.medium) for name in far]
     values = model.encode(features)
     scalar = values[:, 0] if values.shape[1] == 1 else values
@@ -208,7 +207,7 @@ def _alike(values: Floats, name: str) -> list[str]:
     return [f"all items have the same {name}: any order is as good as another"] if not np.ptp(values) else []
 
 
-def _measured(source: Source, measuring: Measuring) -> Source:
+def _measure(source: Source, measuring: Measuring) -> Source:
     """A source of files with what can be measured of them."""
     return source if _complete(source.collection, source.medium.measured) else measure(source, measuring)
 
@@ -236,7 +235,7 @@ def _no_column(source: Source) -> InputError:
     return InputError(f"{source.path}: say which column is the essence; there are: {there}", field="by")
 
 
-def brought_near(features: Floats, transform: Transform) -> tuple[Floats, list[str]]:
+def shift_to_training_range(features: Floats, transform: Transform) -> tuple[Floats, list[str]]:
     """Features as a model can judge them, and the names of those that were moved.
 
     Where most items of a collection lie far from anything the model was trained on (pieces of ten seconds, symphonies),

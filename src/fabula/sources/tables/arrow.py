@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fabula.core.cells import Cells, Lazy, Texts
-from fabula.core.item_columns import as_objects
+from fabula.core.columns import Cells, Lazy, Texts, as_objects
 from fabula.core.ordering import Ints
 from fabula.errors import FileError, import_extra
 from fabula.sources.tables.source_table import Column, Numbers, SourceTable, table_of, text_of

@@ -14,11 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from fabula.core.cells import Cells, Lazy, Numbered
 from fabula.core.collection import Collection, Item
 from fabula.core.collections import Collections
+from fabula.core.columns import WORDS, Cells, ItemColumns, Lazy, Numbered
 from fabula.core.essence import Floats
-from fabula.core.item_columns import WORDS, ItemColumns
 from fabula.core.ordering import Ints
 from fabula.errors import FileError
 from fabula.sources.playlists.entries import is_address

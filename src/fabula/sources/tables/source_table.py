@@ -13,10 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fabula.core.cells import Cells
+from fabula.core.columns import Cells, as_objects
 from fabula.core.essence import Floats
 from fabula.core.files.encoding import Script
-from fabula.core.item_columns import as_objects
 from fabula.core.ordering import Ints
 from fabula.errors import FileError
 

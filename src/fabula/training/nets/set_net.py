@@ -1,4 +1,4 @@
-"""The set model in torch, step for step as :mod:`fabula.models.sets.network` has it in NumPy, with dropout."""
+"""The set model in torch, step for step as :mod:`fabula.models.encoders.set` has it in NumPy, with dropout."""
 
 from __future__ import annotations
 
@@ -9,13 +9,12 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from fabula.models.sets.basis import position_basis
-from fabula.models.sets.network import LEAST_DEVIATION, SIZE
-from fabula.models.sets.spec import SetSpec
+from fabula.core.energy import position_basis
+from fabula.models.encoders.set import LEAST_DEVIATION, SIZE, SetSpec
 
 
 class SetBatch(NamedTuple):
-    """B collections of n items in true order, as :class:`fabula.models.sets.inputs.SetInputs` holds them."""
+    """B collections of n items in true order, as :class:`fabula.models.encoders.set.SetInputs` holds them."""
 
     values: Tensor
     known: Tensor

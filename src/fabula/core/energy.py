@@ -1,0 +1,295 @@
+"""The energy: what a model says of every ordering of a collection, as tables.
+
+An ordering o scores ``sum_j A[o_j, j] + sum_j<k sum_b w_b(k - j) R_b[o_j, o_k]``: A says where an item stands (arcs), R
+what two items are to each other, by a function of how far apart they stand. A table that counts at distance 1 alone is
+flow; one that counts further is reach. A scorer that reads whole sequences adds a number per ordering. Higher is
+likelier. Position and distance enter by fixed functions, on which the weights of models stand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fabula.core.essence import Floats
+from fabula.core.ordering import Ints
+from fabula.errors import InputError
+
+FUNCTIONS = 12  # of the position
+KERNELS = 7  # functions of the distance
+NEAR, ALWAYS = 0, KERNELS - 1  # the function that is 1 at distance 1 alone, and the one that is 1 at every distance
+NEVER = -1e5  # score of what must not be
+
+
+@dataclass(frozen=True, eq=False)
+class Energy:
+    """What a model says of the orderings of n items; of many collections of one length with a leading axis.
+
+    Parameters
+    ----------
+    positions
+        Shape (..., n, n): how much each item likes each position; None where all positions are alike.
+    flow
+        Shape (..., n, n): how well each item (row) is followed by each other (column); None where it says nothing, or
+        where ``reach`` holds it.
+    reach
+        Shape (..., 7, n, n): what each two items add, the first (row) standing before the second, by the functions of
+        their distance, the first of which is flow.
+    of_count
+        From a number of positions m to how much each item likes each of so many, (..., n, m), where some items are
+        left out; by default the first m positions.
+    whole
+        From orderings (..., r, m) to a number each, (..., r), by a scorer that reads whole sequences; of one
+        collection, with or without a leading axis of 1.
+    shape
+        (..., n), where no table says it.
+
+    Examples
+    --------
+    >>> energy = Energy(np.eye(2), np.array([[0, 0.5], [0, 0]]))
+    >>> energy.score([0, 1]), energy.score([[0, 1], [1, 0]]).tolist()
+    (2.5, [2.5, 0.0])
+    """
+
+    positions: Floats | None = None
+    flow: Floats | None = None
+    reach: Floats | None = field(default=None, repr=False)
+    of_count: Callable[[int], Floats] | None = field(default=None, repr=False)
+    whole: Callable[[Ints], Floats] | None = field(default=None, repr=False)
+    shape: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        tables = ((self.positions, 2), (self.flow, 2), (self.reach, 3))
+        known = next(((*t.shape[:-axes], t.shape[-2]) for t, axes in tables if t is not None), self.shape)
+        if not known:
+            raise InputError("an energy needs a table, or the number of items")
+        object.__setattr__(self, "shape", tuple(map(int, known)))
+
+    @property
+    def n(self) -> int:
+        """How many items there are."""
+        return self.shape[-1]
+
+    @property
+    def lead(self) -> tuple[int, ...]:
+        """The leading axes: () of one collection, (B,) of B."""
+        return self.shape[:-1]
+
+    @property
+    def solvable(self) -> bool:
+        """Whether positions and neighbours are all it goes by, so that its best ordering can be solved for."""
+        return self.reach is None and self.whole is None
+
+    @cached_property
+    def apart(self) -> Floats:
+        """What each item adds standing d positions before each other: shape (n, n, n), d first; 0 at d = 0."""
+        reach = np.zeros((KERNELS, self.n, self.n)) if self.reach is None else self.reach
+        if self.flow is not None:
+            reach = reach.copy()
+            reach[NEAR] += self.flow
+        return np.asarray(np.tensordot(distance_basis(self.n).T, reach, axes=1))
+
+    def at(self, count: int) -> Floats:
+        """How much each item likes each of ``count`` positions, (..., n, count), where some items are left out."""
+        if self.positions is None:
+            return np.zeros((*self.lead, self.n, count))
+        if self.of_count is None or count == self.positions.shape[-1]:
+            return self.positions[..., :count]
+        return self.of_count(count)
+
+    def score(self, orderings: ArrayLike, sides: Sequence[int] = ()) -> float | Floats:
+        """How likely orderings of all or of some of the items are, relative to each other; higher is likelier.
+
+        Parameters
+        ----------
+        orderings
+            Shape (..., m) for one of each collection, or (..., r, m).
+        sides
+            How many items each side has: positions and reach count through all of them, flow within each.
+
+        Returns
+        -------
+        One number per ordering: a float, or shape (..., r).
+        """
+        given = np.asarray(orderings, dtype=np.intp)
+        lead, m = self.lead, given.shape[-1]
+        rows = given.reshape(*lead, -1, m)
+        which = tuple(np.expand_dims(axis, (-1, -2)) for axis in np.indices(lead, sparse=True)) if lead else ()
+        total = np.zeros(rows.shape[:-1])
+        if self.positions is not None:
+            total = self.at(m)[*which, rows, np.arange(m)].sum(axis=-1)
+        if self.reach is not None:
+            total = total + self._by_pairs(rows)
+        elif self.flow is not None:
+            for part in np.split(rows, np.cumsum(sides or [m])[:-1], axis=-1):
+                total = total + self.flow[*which, part[..., :-1], part[..., 1:]].sum(axis=-1, dtype=np.float64)
+        if self.whole is not None:
+            total = total + self.whole(rows)
+        if given.ndim > len(lead) + 1:
+            return np.asarray(total)
+        return float(total[0]) if not lead else np.asarray(total[..., 0])
+
+    def _by_pairs(self, rows: Ints) -> Floats:
+        """What all pairs of each ordering (r, m) of one collection add: shape (r,)."""
+        if self.lead:
+            raise InputError("reach is scored for one collection at a time")
+        m = rows.shape[1]
+        if m < self.n:
+            return np.array([self.take(row)._by_pairs(np.arange(m)[np.newaxis])[0] for row in rows])
+        first, second = np.triu_indices(m, 1)
+        here = ((second - first) * m + rows[:, first]) * m + rows[:, second]
+        return np.asarray(self.apart.reshape(-1)[here].sum(axis=1))
+
+    def take(self, items: Ints) -> Energy:
+        """The energy of some items of one collection, in the order they are named: ``items[k]`` becomes item k."""
+        m = len(items)
+        positions = None if self.positions is None else self.at(m)[items]
+        flow = None if self.flow is None else self.flow[items][:, items]
+        reach = None if self.reach is None else self.reach[:, items][:, :, items]
+        return Energy(positions, flow, reach, shape=(m,))
+
+    def limit(self, allowed: NDArray[np.bool_], before: Ints) -> Energy:
+        """The same of one collection, where items may stand at some positions (n, n) alone, and pairs keep an order.
+
+        Of each pair (p, 2) in ``before`` the first stands before the second.
+        """
+        positions = np.where(allowed, self.at(self.n), NEVER)
+        reach = np.zeros((KERNELS, self.n, self.n)) if self.reach is None else self.reach.copy()
+        if self.flow is not None:
+            reach[NEAR] += self.flow
+        reach[ALWAYS, before[:, 1], before[:, 0]] += NEVER
+        return Energy(positions, None, reach)
+
+    def __getitem__(self, number: int) -> Energy:
+        """The energy of one of many collections."""
+        positions, flow, reach = (None if t is None else t[number] for t in (self.positions, self.flow, self.reach))
+        of_count, whole = self.of_count, self.whole
+        return Energy(
+            positions,
+            flow,
+            reach,
+            None if of_count is None else lambda m: of_count(m)[number],
+            None if whole is None else lambda rows: whole(rows[np.newaxis])[0],
+            self.shape[1:],
+        )
+
+    def __add__(self, other: Energy) -> Energy:
+        """What both say together."""
+        positions, flow, reach = (
+            _add(mine, theirs)
+            for mine, theirs in (
+                (self.positions, other.positions),
+                (self.flow, other.flow),
+                (self.reach, other.reach),
+            )
+        )
+        if flow is not None and reach is not None:
+            reach = reach.copy()
+            reach[..., NEAR, :, :] += flow
+            flow = None
+        counted = self.of_count is not None or other.of_count is not None
+        read = [one.whole for one in (self, other) if one.whole is not None]
+        return Energy(
+            positions,
+            flow,
+            reach,
+            (lambda m: self.at(m) + other.at(m)) if counted else None,
+            (lambda rows: np.sum([one(rows) for one in read], axis=0)) if read else None,
+            self.shape,
+        )
+
+
+def _add(mine: Floats | None, theirs: Floats | None) -> Floats | None:
+    if mine is None or theirs is None:
+        return theirs if mine is None else mine
+    return np.asarray(mine + theirs)
+
+
+def position_basis(count: int, positions: ArrayLike | None = None) -> NDArray[np.float32]:
+    """Twelve fixed functions of the position, at some positions of ``count``.
+
+    They are 1, u, u^2, u^3 and two cosines of the place u in [0, 1]; what fades from either end within about two
+    positions; and indicators of the first, second, last but one and last position.
+
+    Parameters
+    ----------
+    count
+        How many positions there are.
+    positions
+        Which to take, shape (m,), 0 to count - 1 (fractions are allowed, for sampling); all by default.
+
+    Returns
+    -------
+    Shape (12, m).
+
+    Examples
+    --------
+    >>> position_basis(3)[1]
+    array([0. , 0.5, 1. ], dtype=float32)
+    """
+    if count < 1:
+        raise InputError(f"there must be at least 1 position; got {count}")
+    if positions is None:
+        return _whole_basis(count).copy()
+    j = np.asarray(positions, dtype=np.float64)
+    if j.ndim != 1 or not np.isfinite(j).all() or (j < 0).any() or (j > count - 1).any():
+        raise InputError(f"positions must be a list of numbers from 0 to {count - 1}")
+    return _basis(count, j)
+
+
+@lru_cache(maxsize=64)
+def _whole_basis(count: int) -> NDArray[np.float32]:
+    """The functions at all positions; not to be written to."""
+    return _basis(count, np.arange(count, dtype=np.float64))
+
+
+def _basis(count: int, j: Floats) -> NDArray[np.float32]:
+    u, left = j / max(count - 1, 1), count - 1 - j
+    smooth = [np.ones_like(u), u, u**2, u**3, np.cos(np.pi * u), np.cos(2 * np.pi * u)]
+    ends = [np.exp(-j / 1.5), np.exp(-left / 1.5)]
+    near = [np.clip(1 - np.abs(distance - at), 0, 1) for distance in (j, left) for at in (0, 1)]
+    return np.stack([*smooth, *ends, *near]).astype(np.float32)
+
+
+def distance_basis(n: int) -> Floats:
+    """Seven fixed functions of how far apart two items stand, at distances 0 to n - 1 of n items: shape (7, n).
+
+    They are indicators of distance 1, 2 and 3; what falls by e within 3 and within 8 positions; the distance as a
+    part of the whole; and 1. All are zero at distance 0.
+
+    Examples
+    --------
+    >>> distance_basis(3)[[0, 6]].tolist()
+    [[0.0, 1.0, 0.0], [0.0, 1.0, 1.0]]
+    """
+    d = np.arange(n, dtype=np.float64)
+    falling = [np.exp(-(d - 1) / 3), np.exp(-(d - 1) / 8)]
+    basis = np.stack([d == 1, d == 2, d == 3, *falling, d / max(n, 1), np.ones(n)]).astype(np.float64)
+    basis[:, :1] = 0.0
+    return basis
+
+
+def sum_pairs(pairs: NDArray[np.floating], orderings: np.ndarray) -> Floats:
+    """What the weights of kernels are multiplied with, for each of some orderings.
+
+    Parameters
+    ----------
+    pairs
+        Shape (k, n, n).
+    orderings
+        Shape (r, n).
+
+    Returns
+    -------
+    Shape (r, k, 7): sums over all pairs, each by the functions of its distance.
+    """
+    k, n = len(pairs), orderings.shape[1]
+    first, second = np.triu_indices(n, 1)
+    flat = pairs.reshape(k, n * n)
+    basis = distance_basis(n)[:, second - first]  # (7, pairs)
+    found = [flat[:, order[first] * n + order[second]] @ basis.T for order in orderings]
+    return np.stack(found) if found else np.zeros((0, k, KERNELS))

@@ -1,0 +1,519 @@
+"""``set``: an encoder that sees the whole collection and never its order, whatever is known of its items.
+
+::
+
+    {"kind": "set", "features": [...], "titles": true, "width": 96, ...}   # as SetSpec has it
+
+Its tensors are those of :meth:`SetSpec.shapes`; vectors of words are stored as float16, all else as float32. Shapes: B
+collections, n items, f features, w the width, d the dimensions of the essence; ``t`` are the tensors by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fabula.core.collection import Collection
+from fabula.core.collections import Collections
+from fabula.core.energy import FUNCTIONS
+from fabula.core.essence import Floats
+from fabula.core.evidence import Evidence
+from fabula.core.segments import Alike, by_length
+from fabula.errors import InputError, ModelError
+from fabula.models.config import FEATURES, TITLES, Encoded, EncoderKind, LoadedEncoder, Settings
+from fabula.models.encoders.measures import features_known
+from fabula.models.layers import Shape, linear
+from fabula.models.scorers.arcs import ON_POSITIONS
+from fabula.models.titles import (
+    MARKS,
+    MOST_GRAMS,
+    MOST_TOKENS,
+    TITLE_PAIRS,
+    Title,
+    Vocabulary,
+    all_title_pairs,
+    read_titles,
+)
+
+Array = NDArray[np.float32]
+Ids = NDArray[np.int32]
+Tensors = Mapping[str, Array]
+
+TITLE = "title"  # what the titles of items are called among what is known of them
+OFFSET, BOUND = 1e-3, 5.0  # added before a logarithm; how many deviations from the mean still count
+LEAST_DEVIATION = 0.1  # of a feature within a collection: items that hardly differ are not blown up
+SIZE = 3.0  # the logarithm of the number of items is divided by this
+_TOGETHER = 60_000  # cells of pairs that are computed at a time, so that they stay in the processor's cache
+MOST_FEATURES, MOST_SIZE = 512, 4096
+
+
+@dataclass(frozen=True)
+class SetSpec:
+    """Features and sizes of a set model.
+
+    Attributes
+    ----------
+    features
+        Their names, in the order of the columns.
+    logged
+        Those of which the logarithm is taken (of the value plus ``offset``).
+    circle, mode
+        The feature that is a pitch class on the circle of fifths, and the one that is 1 for major and 0 for minor;
+        empty for none. Pitch classes are compared by their steps on the circle, not by their difference.
+    titles
+        Whether it reads titles.
+    tokens, grams
+        How many entries of each its vocabulary has.
+    token_size, gram_size
+        Numbers of the vector of a token, and of a gram.
+    width, layers, heads, inner
+        Of the encoder: its width, layers of attention, heads of each, and width inside a layer.
+    dimensions
+        Of the essence.
+    rank, pair_width
+        Of flow: dimensions in which essences are compared, and width of the net over pairs.
+    biased
+        Whether what relates two items also guides the attention between them.
+
+    Examples
+    --------
+    >>> SetSpec(("loudness",), dimensions=4).shapes()["arcs.template"]
+    (12, 4)
+    """
+
+    features: tuple[str, ...]
+    logged: tuple[str, ...] = ()
+    circle: str = ""
+    mode: str = ""
+    titles: bool = True
+    tokens: int = 0
+    grams: int = 0
+    token_size: int = 48
+    gram_size: int = 24
+    width: int = 96
+    layers: int = 2
+    heads: int = 4
+    inner: int = 192
+    dimensions: int = 32
+    rank: int = 16
+    pair_width: int = 32
+    biased: bool = True
+
+    def __post_init__(self) -> None:
+        for name in ("features", "logged"):
+            object.__setattr__(self, name, tuple(getattr(self, name)))
+        if not self.features and not self.titles:
+            raise ModelError("a set model must take at least one feature, or titles")
+        if len(set(self.features)) != len(self.features) or len(self.features) > MOST_FEATURES:
+            raise ModelError(f"the features of a set model must be distinct, at most {MOST_FEATURES}")
+        unknown = [name for name in (*self.logged, self.circle, self.mode) if name and name not in self.features]
+        if unknown:
+            raise ModelError(f"{unknown[0]!r} is not one of the features: {', '.join(self.features)}")
+        for name in ("token_size", "gram_size", "width", "heads", "inner", "dimensions", "rank", "pair_width"):
+            if not 1 <= getattr(self, name) <= MOST_SIZE:
+                raise ModelError(f"{name} must be 1 to {MOST_SIZE}; got {getattr(self, name)}")
+        if self.width % self.heads:
+            raise ModelError(f"the width {self.width} must be a multiple of the heads {self.heads}")
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> SetSpec:
+        """A specification from the header of a file."""
+        known = {field.name: field.type for field in fields(cls)}
+        for name, value in values.items():
+            if name not in known:
+                raise ModelError(f"the configuration names {name!r}, which this version does not know")
+            wanted = {"int": int, "bool": bool, "str": str}.get(str(known[name]), (list, tuple))
+            if not isinstance(value, wanted) or (known[name] == "int" and isinstance(value, bool)):
+                raise ModelError(f"the configuration's {name!r} must be of type {known[name]}; got {value!r}")
+        if "features" not in values:
+            raise ModelError("the configuration must name the features")
+        return cls(**values)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values, for a file's header."""
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
+
+    def config(self) -> dict[str, Any]:
+        """The configuration of a model with this encoder, arcs on its positions and flow over its pairs."""
+        flow = {"kind": "flow", "rank": self.rank, "pairs": self.pair_width}
+        encoder = {"kind": "set", **self.to_dict()}
+        return {"dimensions": self.dimensions, "encoder": encoder, "scorers": [dict(ON_POSITIONS), flow]}
+
+    @property
+    def plain(self) -> tuple[int, ...]:
+        """Columns of the features that are numbers on a line: all but the one on the circle."""
+        return tuple(i for i, name in enumerate(self.features) if name != self.circle)
+
+    @property
+    def item_inputs(self) -> int:
+        """Numbers that go into the encoder per item."""
+        titles = self.token_size + self.gram_size + 2 * len(MARKS) + 1 + 3 * len(TITLE_PAIRS) if self.titles else 0
+        return 4 * len(self.plain) + 3 * bool(self.circle) + titles + 1
+
+    @property
+    def pair_inputs(self) -> int:
+        """Numbers that are known of two items."""
+        return 4 * len(self.plain) + 3 * bool(self.circle) + (len(TITLE_PAIRS) + 1 if self.titles else 0)
+
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """Shape of every tensor by name."""
+        w, d = self.width, self.dimensions
+        found: dict[str, tuple[int, ...]] = {}
+        found["transform.mean"] = found["transform.deviation"] = (len(self.features),)
+        if self.titles:
+            found["tokens.vectors"], found["tokens.weights"] = (self.tokens + 1, self.token_size), (self.tokens + 1,)
+            found["grams.vectors"] = (self.grams + 1, self.gram_size)
+        found |= _linear_shapes("input", self.item_inputs, w) | _linear_shapes(
+            "pairs", self.pair_inputs, self.pair_width
+        )
+        for layer in range(self.layers):
+            at = f"layers.{layer}"
+            found |= (
+                _norm_shapes(f"{at}.before", w)
+                | _linear_shapes(f"{at}.attention", w, 3 * w)
+                | _linear_shapes(f"{at}.mixed", w, w)
+            )
+            found |= (
+                _norm_shapes(f"{at}.between", w)
+                | _linear_shapes(f"{at}.up", w, self.inner)
+                | _linear_shapes(f"{at}.down", self.inner, w)
+            )
+            if self.biased:
+                found |= _linear_shapes(f"{at}.bias", self.pair_width, self.heads)
+        found |= _norm_shapes("output", w) | _linear_shapes("essence", w, d)
+        found["arcs.template"] = (FUNCTIONS, d)
+        found["flow.from"] = found["flow.to"] = (d, self.rank)
+        return found | _linear_shapes("flow.pair", self.pair_width, 1)
+
+
+def _linear_shapes(name: str, inputs: int, outputs: int) -> dict[str, tuple[int, ...]]:
+    return {f"{name}.weight": (outputs, inputs), f"{name}.bias": (outputs,)}
+
+
+def _norm_shapes(name: str, width: int) -> dict[str, tuple[int, ...]]:
+    return {f"{name}.weight": (width,), f"{name}.bias": (width,)}
+
+
+@dataclass(frozen=True, eq=False)
+class SetEncoder:
+    """The encoder with its weights and its vocabulary."""
+
+    spec: SetSpec
+    tensors: Tensors
+    vocabulary: Vocabulary
+    by_item: ClassVar[bool] = False
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """The features it can take; any of them may be missing."""
+        return self.spec.features
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """What it takes of an item."""
+        return tuple(name for name, there in ((FEATURES, self.spec.features), (TITLES, self.spec.titles)) if there)
+
+    def raw(self, many: Collections) -> Floats:
+        """The essence of all items, (rows, d), not z-scored."""
+        essence = np.empty((len(many.features), self.spec.dimensions))
+        for some, x in self.encode(many, None):
+            essence[some.rows] = x.essence
+        return essence
+
+    def encode(self, many: Collections, evidence: Sequence[Evidence] | None) -> Iterator[tuple[Alike, Encoded]]:
+        """Essence (B, n, d) and pairs (B, n, n, p) of collections of one length, until all have been."""
+        for some, inputs in self.inputs(many):
+            yield some, self.encode_inputs(inputs)
+
+    def inputs(self, many: Collections) -> Iterator[tuple[Alike, SetInputs]]:
+        """What the network reads of collections of one length, until all have been."""
+        features = many.pick(self.feature_names)
+        for some in by_length(many.offsets, _TOGETHER):
+            values, known = self.standardise(features[some.rows.ravel()])
+            shape = (*some.rows.shape, len(self.feature_names))
+            titles = _read(many, some) if self.spec.titles else None
+            yield some, set_inputs(values.reshape(shape), known.reshape(shape), titles, self.vocabulary)
+
+    def standardise(self, features: ArrayLike) -> tuple[Array, Array]:
+        """Features (n, f) as z-scores of the training items (n, f), and 1 where one is known, else 0 (n, f)."""
+        return standardise(features, self.spec, self.tensors["transform.mean"], self.tensors["transform.deviation"])
+
+    def encode_inputs(self, inputs: SetInputs) -> Encoded:
+        """Essence (B, n, d) and pairs (B, n, n, p) of inputs."""
+        return Encoded(*encode(self.tensors, inputs, self.spec))
+
+    def grounds(self, collection: Collection, evidence: Evidence | None) -> tuple[str, ...]:
+        """The features that are known, and ``title``."""
+        titled = any(item.title for item in collection.items)
+        return (*([TITLE] if titled else []), *features_known(self.feature_names, collection))
+
+    def describe(self) -> list[tuple[str, str]]:
+        """What it takes and is made of."""
+        spec = self.spec
+        logged = f" (logarithm of {', '.join(spec.logged)})" if spec.logged else ""
+        known = f"{spec.tokens:,} words and groups of words, {spec.grams:,} pieces of words"
+        return [
+            ("features", (", ".join(spec.features) or "none") + logged + "; any may be missing"),
+            *([("titles", f"of items and collection, and artists; it knows {known}")] if spec.titles else []),
+            ("dimensions", str(spec.dimensions)),
+            ("encoder", f"set, {spec.width} wide, {spec.layers} layers: sees the whole collection, never its order"),
+        ]
+
+
+def as_set(encoder: LoadedEncoder) -> SetEncoder:
+    """The encoder of a model, where it is of this kind; an error where it is not."""
+    if not isinstance(encoder, SetEncoder):
+        raise ModelError("the model must be a set model, which sees whole collections and their titles")
+    return encoder
+
+
+def _read(many: Collections, some: Alike) -> list[list[Title]]:
+    """The titles of some collections, taken apart."""
+    count, n = some.rows.shape
+    rows = some.rows.ravel()
+    titles = [text or "" for text in many.texts("title")[rows].tolist()]
+    artists = many.texts("artist")[rows].tolist()
+    names = [""] * count if many.titles is None else many.titles[some.numbers].tolist()
+    spans = [slice(at, at + n) for at in range(0, len(rows), n)]
+    return [read_titles(titles[span], name, artists[span]) for span, name in zip(spans, names, strict=True)]
+
+
+@dataclass(frozen=True, eq=False)
+class SetInputs:
+    """B collections of n items each, as arrays.
+
+    Attributes
+    ----------
+    values, known
+        Shape (B, n, f): features z-scored over the training items, and 1 where one is known, else 0.
+    titled
+        Shape (B, n): 1 where a title is known.
+    tokens, grams
+        Shapes (B, n, MOST_TOKENS) and (B, n, MOST_GRAMS): numbers in the vocabulary, 0 for none.
+    marks
+        Shape (B, n, len(MARKS)).
+    pairs
+        Shape (B, n, n, len(TITLE_PAIRS)).
+    """
+
+    values: Array
+    known: Array
+    titled: Array
+    tokens: Ids
+    grams: Ids
+    marks: Array
+    pairs: Array
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+
+def standardise(features: ArrayLike, spec: SetSpec, mean: Array, deviation: Array) -> tuple[Array, Array]:
+    """Features (n, f) with NaN for missing, as z-scores of the training items (n, f) and what is known (n, f).
+
+    The pitch class is left as it is.
+
+    Examples
+    --------
+    >>> one, zero = np.ones(1, np.float32), np.zeros(1, np.float32)
+    >>> standardise([[2.0], [np.nan]], SetSpec(("loudness",)), zero, one)[0]
+    array([[2.],
+           [0.]], dtype=float32)
+    """
+    try:
+        raw = np.array(features, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError("features must be numbers, one row per item, NaN where one is missing") from error
+    if raw.ndim != 2 or raw.shape[1] != len(spec.features) or not len(raw):
+        raise InputError(f"this model takes features of shape (n, {len(spec.features)}), n >= 1; got {raw.shape}")
+    known = np.isfinite(raw)
+    raw[~known] = 0.0
+    for name in spec.logged:
+        column = spec.features.index(name)
+        raw[:, column] = np.log(np.maximum(raw[:, column], 0.0) + OFFSET)
+    z = np.clip((raw - mean) / deviation, -BOUND, BOUND)
+    if spec.circle:
+        column = spec.features.index(spec.circle)
+        known[:, column] &= raw[:, column] >= 0  # -1 where no key was found
+        z[:, column] = raw[:, column]
+    return np.where(known, z, 0.0).astype(np.float32), known.astype(np.float32)
+
+
+def set_inputs(
+    values: Array, known: Array, titles: Sequence[Sequence[Title]] | None, vocabulary: Vocabulary
+) -> SetInputs:
+    """Collections of one length as arrays.
+
+    Parameters
+    ----------
+    values, known
+        Shape (B, n, f): what :func:`standardised` gives.
+    titles
+        Of each collection its titles, taken apart; None where there are none.
+    """
+    count, n = values.shape[:2]
+    parts = no_titles(count, n) if titles is None else title_arrays(titles, vocabulary)
+    return SetInputs(values, known, *parts)
+
+
+def title_arrays(titles: Sequence[Sequence[Title]], vocabulary: Vocabulary) -> tuple[Array, Ids, Ids, Array, Array]:
+    """Of the titles of B collections: known (B, n), tokens, grams, marks (B, n, ...) and pairs (B, n, n, ...)."""
+    count, n = len(titles), len(titles[0])
+    flat = [title for own in titles for title in own]
+    titled = np.array([title.known for title in flat], dtype=np.float32)
+    tokens, grams = vocabulary.number(flat)
+    marks: Array = np.array([title.marks for title in flat], dtype=np.float32) * titled[:, np.newaxis]
+    ids = tokens.reshape(count, n, -1), grams.reshape(count, n, -1)
+    return titled.reshape(count, n), *ids, marks.reshape(count, n, -1), all_title_pairs(titles)
+
+
+def no_titles(count: int, n: int) -> tuple[Array, Ids, Ids, Array, Array]:
+    """What :func:`title_arrays` gives for ``count`` collections of n items without titles."""
+    rows = (count, n)
+    ids = np.zeros((*rows, MOST_TOKENS), dtype=np.int32), np.zeros((*rows, MOST_GRAMS), dtype=np.int32)
+    pairs = np.zeros((count, n, n, len(TITLE_PAIRS)), dtype=np.float32)
+    return np.zeros(rows, dtype=np.float32), *ids, np.zeros((*rows, len(MARKS)), dtype=np.float32), pairs
+
+
+class Described(NamedTuple):
+    """What is known of the items (B, n, inputs) and of each two of them (B, n, n, inputs)."""
+
+    items: Array
+    pairs: Array
+
+
+def describe(t: Tensors, x: SetInputs, spec: SetSpec) -> Described:
+    """What the encoder and the flow scorer take in, from what is known of the items."""
+    parts: list[tuple[Array, Array]] = []
+    if spec.plain:
+        columns = list(spec.plain)
+        parts.append(_numbers(x.values[..., columns], x.known[..., columns]))
+    if spec.circle:
+        parts.append(_keys(x, spec))
+    if spec.titles:
+        parts.append(_titles(t, x))
+    size = np.full((*x.values.shape[:2], 1), np.log(x.values.shape[1]) / SIZE, dtype=np.float32)
+    items = np.concatenate([*(part[0] for part in parts), size], axis=-1)
+    return Described(items, np.concatenate([part[1] for part in parts], axis=-1))
+
+
+def _numbers(z: Array, known: Array) -> tuple[Array, Array]:
+    """Features (B, n, f) as they are, within the collection, by rank, and whether known; and their differences."""
+    count = known.sum(axis=1, keepdims=True)
+    mean = (z * known).sum(axis=1, keepdims=True) / np.maximum(count, 1)
+    centred = (z - mean) * known
+    deviation = np.sqrt((centred**2).sum(axis=1, keepdims=True) / np.maximum(count, 1))
+    within = centred / np.maximum(deviation, np.float32(LEAST_DEVIATION))
+    both = known[:, :, np.newaxis] * known[:, np.newaxis]  # (B, n, n, f)
+    wide = (z[:, np.newaxis] - z[:, :, np.newaxis]) * both  # what comes after less what comes before
+    near = (within[:, np.newaxis] - within[:, :, np.newaxis]) * both
+    rank = np.sign(wide).sum(axis=1) / np.maximum(count - 1, 1)
+    items = np.concatenate([z * known, within, rank, known], axis=-1)
+    return items, np.concatenate([near, np.abs(near), np.abs(wide), both], axis=-1)
+
+
+def _keys(x: SetInputs, spec: SetSpec) -> tuple[Array, Array]:
+    """Where a key stands on the circle of fifths: (B, n, 3), and the step between two (B, n, n, 3)."""
+    column = spec.features.index(spec.circle)
+    pitch, known = x.values[..., column], x.known[..., column]
+    if spec.mode:  # a minor key stands with its relative major, three semitones up
+        mode = spec.features.index(spec.mode)
+        pitch = pitch + 3 * x.known[..., mode] * (x.values[..., mode] < 0)
+    angle = pitch * np.float32(7 * 2 * np.pi / 12)
+    cos, sin = np.cos(angle) * known, np.sin(angle) * known
+    items = np.stack([cos, sin, known], axis=-1)
+    before, after = (slice(None), slice(None), np.newaxis), (slice(None), np.newaxis)
+    along = cos[before] * cos[after] + sin[before] * sin[after]
+    across = cos[before] * sin[after] - sin[before] * cos[after]
+    return items, np.stack([along, across, known[before] * known[after]], axis=-1)
+
+
+def _titles(t: Tensors, x: SetInputs) -> tuple[Array, Array]:
+    """Vectors and marks of the titles (B, n, ...), and what relates two of them (B, n, n, ...)."""
+    titled = x.titled[..., np.newaxis]
+    tokens = pool(t["tokens.vectors"], x.tokens, t["tokens.weights"]) * titled
+    grams = pool(t["grams.vectors"], x.grams) * titled
+    marks = x.marks * titled
+    mean = marks.sum(axis=1, keepdims=True) / np.maximum(titled.sum(axis=1, keepdims=True), 1)
+    both = titled[:, :, np.newaxis] * titled[:, np.newaxis]  # (B, n, n, 1)
+    pairs = x.pairs * both
+    seen = [pairs.max(axis=1), pairs.mean(axis=1), pairs.max(axis=2)]
+    items = np.concatenate([tokens, grams, marks, (marks - mean) * titled, titled, *seen], axis=-1)
+    return items, np.concatenate([pairs, both], axis=-1)
+
+
+def pool(vectors: Array, ids: Ids, weights: Array | None = None) -> Array:
+    """The mean of the vectors (v, s) of each item's ids (B, n, k), weighed where there are weights (v,)."""
+    from scipy.sparse import csr_array
+
+    flat = ids.reshape(-1, ids.shape[-1])
+    there = flat > 0
+    entries = flat[there]
+    count = there.sum(axis=1)
+    weight = np.ones(len(entries), np.float32) if weights is None else np.exp(weights[entries])
+    table = csr_array((weight, entries, np.concatenate([[0], np.cumsum(count)])), shape=(len(flat), len(vectors)))
+    total = table @ np.ones(len(vectors), np.float32)
+    mean = (table @ vectors) / np.maximum(total, np.float32(1e-6))[:, np.newaxis]
+    return np.asarray(mean.reshape(*ids.shape[:-1], -1), dtype=np.float32)
+
+
+def encode(t: Tensors, x: SetInputs, spec: SetSpec) -> tuple[Array, Array]:
+    """The essence (B, n, d), and what the net over pairs makes of each two items (B, n, n, pair width)."""
+    known = describe(t, x, spec)
+    pair = np.maximum(linear(t, "pairs", known.pairs), 0)
+    hidden = linear(t, "input", known.items)
+    for layer in range(spec.layers):
+        at = f"layers.{layer}"
+        bias = linear(t, f"{at}.bias", pair).transpose(0, 3, 1, 2) if spec.biased else None  # (B, heads, n, n)
+        hidden = hidden + _attention(t, at, _normalise(t, f"{at}.before", hidden), bias, spec.heads)
+        inner = np.maximum(linear(t, f"{at}.up", _normalise(t, f"{at}.between", hidden)), 0)
+        hidden = hidden + linear(t, f"{at}.down", inner)
+    return linear(t, "essence", _normalise(t, "output", hidden)), pair
+
+
+def _attention(t: Tensors, at: str, x: Array, bias: Array | None, heads: int) -> Array:
+    """Every item looks at every item, (B, n, w) to (B, n, w); there are no positions."""
+    count, n, width = x.shape
+    split = linear(t, f"{at}.attention", x).reshape(count, n, 3, heads, width // heads)
+    query, key, value = split.transpose(2, 0, 3, 1, 4)  # (B, heads, n, w / heads) each
+    logits = query @ key.transpose(0, 1, 3, 2) / np.float32(np.sqrt(width // heads))
+    logits = logits if bias is None else logits + bias
+    weights = np.exp(logits - logits.max(axis=-1, keepdims=True))
+    weights /= weights.sum(axis=-1, keepdims=True)
+    mixed = (weights @ value).transpose(0, 2, 1, 3).reshape(count, n, width)
+    return linear(t, f"{at}.mixed", mixed)
+
+
+def _normalise(t: Tensors, name: str, x: Array) -> Array:
+    centred = x - x.mean(axis=-1, keepdims=True)
+    scale = np.sqrt((centred**2).mean(axis=-1, keepdims=True) + np.float32(1e-5))
+    return np.asarray(centred / scale * t[f"{name}.weight"] + t[f"{name}.bias"])
+
+
+def _shapes(settings: Settings, item_shape: Shape, d: int) -> dict[str, Shape]:
+    spec = SetSpec.from_dict({name: value for name, value in settings.items() if name != "kind"})
+    if spec.dimensions != d:
+        raise ModelError(f"the dimensions of a set encoder must be {spec.dimensions}; got {d}")
+    return {name: shape for name, shape in spec.shapes().items() if not name.startswith(("arcs.", "flow."))}
+
+
+def _load(settings: Settings, tensors: Mapping[str, Any], inputs: Any) -> SetEncoder:
+    spec = SetSpec.from_dict({name: value for name, value in settings.items() if name != "kind"})
+    vocabulary = Vocabulary((), ()) if inputs is None else inputs
+    if (len(vocabulary.tokens), len(vocabulary.grams)) != (spec.tokens, spec.grams):
+        raise ModelError("the vocabulary must have as many tokens and grams as the configuration says")
+    if not (tensors["transform.deviation"] > 0).all():
+        raise ModelError("tensor 'transform.deviation' must be above 0")
+    return SetEncoder(spec, tensors, vocabulary)
+
+
+def _dtype_of(name: str) -> str:
+    """Vectors of words in half precision, all else in single."""
+    return "float16" if name.endswith(".vectors") else "float32"
+
+
+SET = EncoderKind(1, _shapes, load=_load, stored=_dtype_of, used="float32")

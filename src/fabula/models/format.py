@@ -1,0 +1,234 @@
+"""The format of model files: one safetensors file whose header says what it is.
+
+The header's metadata holds one text, ``fabula``: JSON with ``format``, ``version``, ``kind``, ``config``, ``features``
+(names, logged, shape), ``training`` and ``card``. Names, shapes and dtypes of the tensors follow from the
+configuration, as :mod:`fabula.models.config` says, and all are checked on loading. There are three kinds of file:
+``essence`` (each item encoded by itself), ``set`` (whose header holds the vocabulary), ``steps`` (measures and pairs).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fabula.errors import FabulaError, ModelError
+from fabula.models.encoders import encoder_kind
+from fabula.models.encoders.measures import measures_config, neighbour_tensors
+from fabula.models.encoders.set import SetSpec, as_set
+from fabula.models.scorers import dtype_of
+from fabula.models.titles import Vocabulary
+from fabula.models.transform import Transform
+
+if TYPE_CHECKING:
+    from fabula.models.model import Model
+
+FORMAT = "fabula-model"
+VERSION = 1
+
+Header = dict[str, Any]
+Stored = dict[str, NDArray[Any]]
+
+
+class ModelParts(NamedTuple):
+    """What a model is made of: its configuration, its tensors, and what turns items into numbers first."""
+
+    config: Header
+    tensors: Mapping[str, Any]
+    inputs: Any = None
+
+
+def model_bytes(model: Model) -> bytes:
+    """The content of a model's file."""
+    from safetensors.numpy import save
+
+    kind = _KIND_OF.get(model.config["encoder"]["kind"], "essence")
+    header, tensors = _KINDS[kind].write(model)
+    start = {"format": FORMAT, "version": VERSION, "kind": kind}
+    document = start | header | {"training": model.training, "card": model.card}
+    content = {name: np.ascontiguousarray(tensor) for name, tensor in tensors.items()}
+    return save(content, metadata={"fabula": json.dumps(document, ensure_ascii=False)})
+
+
+def read_parts(data: bytes, where: str) -> tuple[Header, ModelParts]:
+    """The header of a model's file, and what the model is made of; ``where`` names it in errors."""
+    header, tensors = read_header(data, where)
+    try:
+        for key in ("config", *_KINDS[header["kind"]].parts, "training", "card"):
+            if not isinstance(header.get(key), dict):
+                raise ModelError(f'the header\'s "{key}" must say what it is by name; got {header.get(key)!r}')
+        return header, _KINDS[header["kind"]].read(header, tensors)
+    except FabulaError as error:
+        raise ModelError(f"{where}: {error}") from error
+
+
+def read_header(data: bytes, where: str) -> tuple[Header, Stored]:
+    """The document in the header of a model file, checked as far as format, version and kind, and its tensors.
+
+    Raises
+    ------
+    ModelError
+        When it is no model file, is damaged, comes from a newer version, or is of another kind.
+    """
+    from safetensors import SafetensorError
+    from safetensors.numpy import load
+
+    try:
+        tensors = load(data)
+        size = int.from_bytes(data[:8], "little")
+        metadata = json.loads(data[8 : 8 + size]).get("__metadata__") or {}
+    except (SafetensorError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ModelError(f"{where}: is not a model file, or is cut short (safetensors expected: {error})") from error
+    if "fabula" not in metadata:
+        raise ModelError(f"{where}: is a safetensors file of another program (its header does not mention fabula)")
+    try:
+        header = json.loads(metadata["fabula"])
+    except (ValueError, RecursionError) as error:
+        raise ModelError(f"{where}: the header is damaged (JSON expected: {error})") from error
+    _check_header(header, where)
+    return header, tensors
+
+
+def _check_header(header: Any, where: str) -> None:
+    if not isinstance(header, dict) or header.get("format") != FORMAT:
+        raise ModelError(f'{where}: is not a model file (its header must say "format": "{FORMAT}")')
+    version, kind = header.get("version"), header.get("kind")
+    if type(version) is not int or version < 1:
+        raise ModelError(f"{where}: the header is damaged (version {version!r})")
+    if version > VERSION:
+        raise ModelError(f"{where}: model file version {version}; this fabula reads up to {VERSION}: update fabula")
+    if kind not in _KINDS:
+        raise ModelError(f"{where}: is a model of kind {kind!r}; expected: {', '.join(map(repr, _KINDS))}")
+
+
+def _read_essence(header: Header, tensors: Stored) -> ModelParts:
+    for tensor, array in tensors.items():
+        if array.dtype != dtype_of(tensor):
+            raise ModelError(f"tensor {tensor!r} must be {dtype_of(tensor)}; got {array.dtype}")
+    names, logged, shape = (header["features"].get(key) for key in ("names", "logged", "shape"))
+    if not all(isinstance(part, list) and all(isinstance(n, str) for n in part) for part in (names, logged)):
+        raise ModelError('the header\'s "features" must list "names" and "logged"')
+    bound = header["features"].get("bound", 0.0)
+    if not isinstance(bound, int | float):
+        raise ModelError(f'the header\'s "bound" must be a number; got {bound!r}')
+    for name in ("transform.mean", "transform.deviation"):
+        if name not in tensors:
+            raise ModelError(f"tensor {name!r} is missing")
+        if list(tensors[name].shape) != shape or len(names) != shape[0]:
+            raise ModelError(f"tensor {name!r} must have the header's shape {shape}; got {tensors[name].shape}")
+    transform = Transform(names, logged, tensors.pop("transform.mean"), tensors.pop("transform.deviation"), bound)
+    return ModelParts(header["config"], tensors, transform)
+
+
+def _write_essence(model: Model) -> tuple[Header, Stored]:
+    transform = model.transform
+    features = {
+        "names": list(transform.feature_names),
+        "logged": list(transform.logged),
+        "bound": transform.bound,
+        "shape": list(transform.item_shape),
+    }
+    measured = {"transform.mean": transform.mean, "transform.deviation": transform.deviation}
+    return {"config": model.config, "features": features}, {**measured, **model.tensors}
+
+
+def _read_set(header: Header, tensors: Stored) -> ModelParts:
+    for name, tensor in tensors.items():
+        stored = np.dtype(_dtype_of("set", name))
+        if tensor.dtype != stored:
+            raise ModelError(f"tensor {name!r} must be {stored}; got {tensor.dtype}")
+    known = {key: header["vocabulary"].get(key) for key in ("tokens", "grams")}
+    if not all(isinstance(entries, list) for entries in known.values()):
+        raise ModelError('the header\'s "vocabulary" must list "tokens" and "grams"')
+    sizes = {key: value for key, value in header["config"].items() if key != "scorers"}
+    spec = SetSpec.from_dict(sizes)
+    if [header.get("features", {}).get("names")] != [list(spec.features)]:
+        raise ModelError('the header\'s "features" must be those of its "config"')
+    vocabulary = Vocabulary(tuple(known["tokens"]), tuple(known["grams"]))
+    config = _with_more(spec.config(), header)
+    return ModelParts(config, tensors, vocabulary)
+
+
+def _write_set(model: Model) -> tuple[Header, Stored]:
+    encoder = as_set(model.encoder)
+    spec, vocabulary = encoder.spec, encoder.vocabulary
+    header = {
+        "config": spec.to_dict() | _more(model, spec.config()),
+        "features": {"names": list(spec.features), "logged": list(spec.logged)},
+        "vocabulary": {"tokens": list(vocabulary.tokens), "grams": list(vocabulary.grams)},
+    }
+    return header, {name: tensor.astype(_dtype_of("set", name)) for name, tensor in model.tensors.items()}
+
+
+_STEP_NAMES = {"arcs": "arcs.template", "reach": "reach.weights", "lexicon": "lexicon.weights"}  # in the file: here
+
+
+def _read_steps(header: Header, tensors: Stored) -> ModelParts:
+    features, logged = (header["features"].get(key) for key in ("names", "logged"))
+    pairs, words = (header["config"].get(key) for key in ("pairs", "words"))
+    if "steps" in header["config"]:  # written before there was reach
+        pairs, words = header["config"]["steps"], {}
+    if not isinstance(words, dict):
+        raise ModelError('the header must list the "words" of each language')
+    for names in (features, logged, pairs, *words.values()):
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+            raise ModelError('the header must list "names" and "logged" of the features, "pairs" and "words"')
+    if "steps" in header["config"]:
+        if set(tensors) != {"arcs", "flow"}:
+            raise ModelError(f"a model of steps has the tensors arcs and flow; got {', '.join(tensors) or 'none'}")
+        own: Mapping[str, Any] = neighbour_tensors(tensors["arcs"], tensors["flow"])
+    else:
+        own = {_STEP_NAMES.get(name, name): t.T if name == "arcs" else t for name, t in tensors.items()}
+    config = _with_more(measures_config(features, logged, pairs, words), header)
+    return ModelParts(config, own)
+
+
+def _write_steps(model: Model) -> tuple[Header, Stored]:
+    encoder = model.config["encoder"]
+    plain = measures_config(*(encoder[key] for key in ("features", "logged", "pairs", "words")))
+    header = {
+        "config": {"pairs": encoder["pairs"], "words": encoder["words"]} | _more(model, plain),
+        "features": {"names": encoder["features"], "logged": encoder["logged"]},
+    }
+    there = {here: stored for stored, here in _STEP_NAMES.items()}
+    tensors = {
+        there.get(name, name): (t.T if name == "arcs.template" else t).astype(np.float32)
+        for name, t in model.tensors.items()
+    }
+    return header, tensors
+
+
+def _with_more(config: Header, header: Header) -> Header:
+    """A configuration with the scorers that a file has beside the usual ones."""
+    more = header["config"].get("scorers", [])
+    return config | {"scorers": [*config["scorers"], *(more if isinstance(more, list) else [more])]}
+
+
+def _more(model: Model, usual: Header) -> Header:
+    """The scorers that a model has beside the usual ones, as a part of a header; nothing where there is none."""
+    more = [settings for settings in model.config["scorers"] if settings not in usual["scorers"]]
+    return {"scorers": more} if more else {}
+
+
+def _dtype_of(encoder: str, name: str) -> str:
+    stored = encoder_kind(encoder).stored
+    return dtype_of(name) if stored is None else stored(name)
+
+
+class _FileKind(NamedTuple):
+    """One kind of file: which parts its header has beside the usual, and how it is read and written."""
+
+    parts: tuple[str, ...]
+    read: Callable[[Header, Stored], ModelParts]
+    write: Callable[[Model], tuple[Header, Stored]]
+
+
+_KINDS = {
+    "essence": _FileKind(("features",), _read_essence, _write_essence),
+    "set": _FileKind(("vocabulary",), _read_set, _write_set),
+    "steps": _FileKind(("features",), _read_steps, _write_steps),
+}
+_KIND_OF = {"set": "set", "measures": "steps"}  # encoder -> kind of file

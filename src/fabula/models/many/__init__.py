@@ -1,1 +1,0 @@
-"""Many collections at once: arrays in, arrays out."""

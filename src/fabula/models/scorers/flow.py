@@ -1,0 +1,47 @@
+"""``{"kind": "flow", "rank": 16, "pairs": 32}``: how well an item is followed by another.
+
+Both are compared in some dimensions of their essence, and what the encoder makes of the pair has its say:
+
+==========================================  ======================================================
+``flow.from``, ``flow.to``                  (d, rank)
+``flow.pair.weight``, ``flow.pair.bias``    (1, pairs), (1,)
+==========================================  ======================================================
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from fabula.core.energy import Energy
+from fabula.errors import ModelError
+from fabula.models.config import Encoded, ScorerKind, Settings, as_whole
+from fabula.models.layers import Shape, Tensors, linear
+
+_WHAT = "the flow scorer"
+
+
+@dataclass(frozen=True, eq=False)
+class Flow:
+    """The scorer with its weights."""
+
+    tensors: Tensors
+
+    def energy(self, x: Encoded) -> Energy:
+        """How well each item (row) is followed by each other (column), zero on the diagonal."""
+        if x.pairs is None:
+            raise ModelError("flow needs an encoder that looks at pairs of items")
+        before, after = x.essence @ self.tensors["flow.from"], x.essence @ self.tensors["flow.to"]  # (B, n, rank)
+        scores = before @ after.transpose(0, 2, 1) / before.dtype.type(np.sqrt(before.shape[-1]))
+        scores = scores + linear(self.tensors, "flow.pair", x.pairs)[..., 0]
+        scores = scores * (1 - np.eye(scores.shape[-1], dtype=scores.dtype))
+        return Energy(flow=np.asarray(scores, dtype=np.float64))
+
+
+def _shapes(settings: Settings, d: int) -> dict[str, Shape]:
+    rank, pairs = (as_whole(settings, key, _WHAT) for key in ("rank", "pairs"))
+    return {"flow.from": (d, rank), "flow.to": (d, rank), "flow.pair.weight": (1, pairs), "flow.pair.bias": (1,)}
+
+
+FLOW = ScorerKind(_shapes, lambda tensors, settings: Flow(tensors), detail=1, tables=True)

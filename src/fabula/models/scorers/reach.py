@@ -1,0 +1,86 @@
+"""``{"kind": "reach", "pairs": ["wording", ...]}``: what every two items add, by how far apart they stand.
+
+Each table over all pairs that was seen in the items counts by a kernel of the distance, which stands on the seven
+functions of :func:`fabula.core.energy.distance_basis`: ``reach.weights`` is (tables, 7). What two neighbours add is
+flow; a model whose other weights are zero has no reach.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from fabula.core.energy import KERNELS, Energy, distance_basis
+from fabula.core.essence import Floats
+from fabula.core.evidence import Evidence
+from fabula.errors import ModelError
+from fabula.models.config import Encoded, ScorerKind, Settings
+from fabula.models.layers import Array, Shape, Tensors
+
+MOST_DRAWN = 90  # items beyond which all pairs are too many: then neighbours count, and who comes first
+
+
+@dataclass(frozen=True, eq=False)
+class Reach:
+    """The scorer with its weights (tables, 7), and the names of the tables."""
+
+    names: tuple[str, ...]
+    weights: Array
+
+    @property
+    def far(self) -> bool:
+        """Whether more than neighbours have a say."""
+        return bool(self.weights[:, 1:].any())
+
+    def energy(self, x: Encoded) -> Energy:
+        """What each two items add.
+
+        Of very many items neighbours count, and what speaks for each before all others, in place of all pairs.
+        """
+        n, evidence = x.essence.shape[1], x.evidence or Evidence()
+        if self.far and n <= MOST_DRAWN:
+            return Energy(reach=self.tables(evidence, n)[np.newaxis])
+        flow = self.weigh(evidence, n, distance_basis(2)[:, 1])[np.newaxis]
+        if not self.far:
+            return Energy(flow=flow)
+        mean = self.weigh(evidence, n, distance_basis(n)[:, 1:].mean(axis=1))
+        lead = np.asarray((mean - mean.T).sum(axis=1) / n)  # over the distances they can have
+
+        def of_count(m: int) -> Floats:
+            return np.outer(lead, (m - 1) / 2 - np.arange(m))[np.newaxis]
+
+        return Energy(of_count(n), flow, of_count=of_count)
+
+    def tables(self, evidence: Evidence, n: int) -> Floats:
+        """What each function of the distance is multiplied with, for each two of n items: shape (7, n, n)."""
+        total = np.zeros((KERNELS, n, n))
+        for name, weights in zip(self.names, self.weights, strict=True):
+            if name in evidence.pairs:
+                total += weights[:, np.newaxis, np.newaxis] * evidence.pairs[name]
+        return total
+
+    def weigh(self, evidence: Evidence, n: int, kernel: Floats) -> Floats:
+        """What each two of n items add where the functions of the distance have these values, (7,): shape (n, n)."""
+        total: Floats | None = None
+        for name, weight in zip(self.names, self.weights @ kernel, strict=True):
+            if name in evidence.pairs and weight:
+                part = evidence.pairs[name]
+                total = np.zeros((n, n), dtype=part.dtype) if total is None else total
+                for row, own in zip(total, part, strict=True):  # row by row: tables of very many items are large
+                    row += float(weight) * own
+        return np.zeros((n, n)) if total is None else np.asarray(total)
+
+
+def _shapes(settings: Settings, d: int) -> dict[str, Shape]:
+    names = settings.get("pairs")
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
+        raise ModelError(f'the reach scorer\'s "pairs" must be a list of distinct names; got {names!r}')
+    return {"reach.weights": (len(names), KERNELS)}
+
+
+def _load(tensors: Tensors, settings: Settings) -> Reach:
+    return Reach(tuple(settings["pairs"]), tensors["reach.weights"])
+
+
+REACH = ScorerKind(_shapes, _load, detail=2, also=("flow",), tables=True)

@@ -1,1 +1,0 @@
-"""Step models: arcs over plain measures and flow over a medium's own steps, with linear weights."""

@@ -1,0 +1,561 @@
+"""Numbers as titles write them: 7, 07, VII, seven; and what kind of number they are."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import chain, pairwise, permutations
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fabula.errors import ModelError
+
+# Numbers as titles write them: 7, 07, VII, seven; and what kind of number they are.
+
+_KEPT = 1 << 14  # texts whose reading is remembered: each title is asked for several times in a row
+_ROMAN = re.compile(r"x{0,3}(ix|iv|v?i{0,3})")
+_VALUES = {"i": 1, "v": 5, "x": 10}
+_SPELT = {
+    word: value
+    for words in (
+        "one two three four five six seven eight nine ten eleven twelve",
+        "uno dos tres cuatro cinco seis siete ocho nueve diez once doce",
+        "primera segunda tercera cuarta quinta sexta septima octava novena decima",
+        "un deux trois quatre cinq six sept huit neuf dix onze douze",
+        "eins zwei drei vier funf sechs sieben acht neun zehn elf zwolf",
+    )
+    for value, word in enumerate(words.split(), start=1)
+}
+_PART_WORDS = frozenset(("part", "parts", "pt", "pts", "parte", "partes", "pte", "partie", "parties", "teil"))
+_TOKEN = re.compile(r"\d+|[^\W\d_]+")
+_DIGIT = re.compile(r"\d")
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number in a folded title: its value, where it stands, and whether a word such as *part* goes before it."""
+
+    value: int
+    start: int
+    end: int
+    part: bool
+
+
+@lru_cache(maxsize=_KEPT)
+def fold(text: str) -> str:
+    """A text in lower case, without accents, in plain forms of its characters.
+
+    Examples
+    --------
+    >>> fold("Canción  Ⅳ")
+    'cancion iv'
+    """
+    if text.isascii():
+        return " ".join(text.lower().split())
+    decomposed = unicodedata.normalize("NFKD", text)
+    return " ".join("".join(c for c in decomposed if not unicodedata.combining(c)).lower().split())
+
+
+def roman(word: str) -> int:
+    """The value of a roman numeral up to 39, or 0 where it is none.
+
+    Examples
+    --------
+    >>> roman("xiv"), roman("mix"), roman("")
+    (14, 0, 0)
+    """
+    if not word or not _ROMAN.fullmatch(word):
+        return 0
+    values = [_VALUES[letter] for letter in word]
+    return sum(-v if v < after else v for v, after in zip(values, [*values[1:], 0], strict=True))
+
+
+@lru_cache(maxsize=_KEPT)
+def numbers(folded: str) -> tuple[Number, ...]:
+    """The numbers of a folded title, from left to right.
+
+    A number spelt out, and a roman numeral of one letter, count only where they can hardly be a word: behind a word
+    such as *part*, at the end, or before a mark.
+
+    Examples
+    --------
+    >>> [n.value for n in numbers("part two: 4 songs, i love you, xii")]
+    [2, 4, 12]
+    """
+    if not _DIGIT.search(folded) and _NUMBER_WORDS.isdisjoint(_TOKEN.findall(folded)):
+        return ()
+    found: list[Number] = []
+    before = ""
+    for match in _TOKEN.finditer(folded):
+        word, rest = match[0], folded[match.end() :]
+        part = before in _PART_WORDS
+        value = int(word) if word.isdecimal() and len(word) < 7 else 0
+        if not value and (part or len(word) > 1 or _closes(rest)):
+            value = roman(word)
+        if not value and (part or (_closes(rest) and not before)):
+            value = _SPELT.get(word, 0)
+        if value:
+            found.append(Number(value, match.start(), match.end(), part))
+        before = word
+    return tuple(found)
+
+
+def _closes(rest: str) -> bool:
+    """Whether nothing, or a mark, follows."""
+    return not rest.strip() or rest[0] in ".):]-/," or rest[:2] == " -"
+
+
+_ONES = ("", "i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix")
+_ROMANS = (f"{tens}{ones}" for tens in ("", "x", "xx", "xxx") for ones in _ONES)
+_NUMBER_WORDS = frozenset((*_SPELT, *_ROMANS))  # a title without any of them, and without digits, has no number
+
+
+# What a title leaks: the number of its track, and the numbering of the whole album.
+
+# "01 - x", "1. x", "(3) x", "[04] x", "#5: x", "1-07 x", "07 x": a number nobody would sing
+_LEADING = re.compile(
+    r"^\s*(?:[(\[#]?\d{1,3}[)\]]?\s*[-–—.:)\]_]+\s*(?=\S)(?![\d%])|\d{1,2}[-.]\d{1,2}\b[-–—.:)_\s]*|0\d\b\s*)"
+)
+# "A1 x", "B2. x": a side of vinyl and a number
+_SIDE = re.compile(r"^\s*[A-Fa-f]\d{1,2}\b[-–—.:)_\s]*")
+# "Track 7", "Pista 07": nothing but a word for track and a number
+_TRACK = re.compile(
+    r"^\s*(?:audio\s*)?(?:track|pista|piste|titel|titre|titulo|título|faixa|traccia|spor|spår|skladba|utwór|トラック)"
+    r"\s*(?:no\.?|nr\.?|n[º°])?\s*#?\d{1,3}\b[-–—.:)_\s]*",
+    re.IGNORECASE,
+)
+_BEFORE = re.compile(r"(?:\b(?:no|nr|n|num|numero|nummer|track|pista)\b)?[\s#.(\[º°-]*$", re.IGNORECASE)
+_AFTER = re.compile(r"^[-–—.:)_\s\]]+")
+_SAYS = re.compile(r"[^\W_]")  # a letter or a digit
+_FEWEST = 3  # titles that a numbering runs through
+
+
+def clean_titles(titles: Sequence[str]) -> list[str]:
+    """The titles of one collection without what numbers them.
+
+    Parameters
+    ----------
+    titles
+        n titles in any order; empty where there is none.
+
+    Returns
+    -------
+    n titles; empty where nothing but a number was there.
+
+    Examples
+    --------
+    >>> clean_titles(["01 - Intro", "Track 02", "7 Rings", "Hope, Part 2"])
+    ['Intro', '', '7 Rings', 'Hope, Part 2']
+    >>> clean_titles(["I", "II", "III"])
+    ['', '', '']
+    """
+    cleaned = [_LEADING.sub("", _TRACK.sub("", " ".join(title.split()))) for title in titles]
+    if _most(sum(bool(_SIDE.match(title)) for title in cleaned), cleaned):
+        cleaned = [_SIDE.sub("", title) for title in cleaned]
+    if sum(bool(numbers(fold(title))) for title in cleaned) >= _FEWEST:
+        # From either end of the titles, for as long as a numbering is found: "Suite 1: I", "Suite 1: II", ...
+        for place in (0, -1, 0, -1):
+            cleaned = _without_numbering(cleaned, place)
+    return [left if _says(left, given) else "" for left, given in zip(cleaned, titles, strict=True)]
+
+
+def _most(count: int, titles: Sequence[str]) -> bool:
+    return count >= max(2, len([title for title in titles if title]) / 2)
+
+
+def _without_numbering(titles: list[str], place: int) -> list[str]:
+    """The titles without their first (0) or last (-1) number, where these run through the collection."""
+    found = [_number(title, place) for title in titles]
+    values = [number.value for number in found if number]
+    if not _runs(values) or not _most(len(values), titles):
+        return titles
+    return [_cut(title, number) if number else title for title, number in zip(titles, found, strict=True)]
+
+
+def _number(title: str, place: int) -> Number | None:
+    """A number of a title that does not name a part."""
+    found = numbers(fold(title))
+    return found[place] if found and not found[place].part else None
+
+
+def _runs(values: list[int]) -> bool:
+    """Whether values, in whatever order, are a numbering: distinct, and hardly any left out."""
+    return len(values) >= _FEWEST and len(set(values)) == len(values) and max(values) - min(values) < 1.5 * len(values)
+
+
+def _cut(title: str, number: Number) -> str:
+    """A title without a number and the marks about it."""
+    folded = fold(title)
+    text = title if len(title) == len(folded) else folded  # folding may lengthen: then its places hold there only
+    before = _BEFORE.sub("", text[: number.start])
+    return f"{before} {_AFTER.sub('', text[number.end :])}".strip()
+
+
+def _says(left: str, given: str) -> bool:
+    """Whether what is left of a title is a title: it has letters, or is made of signs on purpose ("...", "?")."""
+    return bool(_SAYS.search(left)) or not any(c.isdecimal() or roman(c) for c in fold(given))
+
+
+# What a title says: words and pieces of words, marks, and the part it is of something.
+
+MARKS = (
+    "brackets",
+    "dash",
+    "guest",
+    "number",
+    "question",
+    "stops",
+    "capitals",
+    "small",
+    "words",
+    "letters",
+    "album words",
+    "album title",
+    "artist",
+    "part",
+    "first part",
+    "part number",
+)
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+_DIGITS = re.compile(r"\d+")
+_GUEST = re.compile(r"\b(?:feat|ft|featuring|con|with)\b")
+_DASH = re.compile(r"\s[-–—]\s")
+_BRACKET = re.compile(r"[(\[{]")
+_ASKED = re.compile(r"[?!¿¡]")
+_LETTER = re.compile(r"[^\W_]")  # or a digit
+_MOST_PARTS = 40
+# Words too rare to be learned that say what a common one says: in training albums most of their titles open or close.
+_SAME = {
+    word: common
+    for common, words in {
+        "introduction": "introducao introduzione einleitung",
+        "overture": "obertura ouverture overtura",
+        "prologue": "prologo prolog",
+        "prelude": "preludium vorspiel",
+        "opening": "apertura entrada",
+        "intro": "イントロ",
+        "epilogue": "epilogo epilog postlude postludio nachspiel cierre outroduction",
+        "outro": "アウトロ",
+    }.items()
+    for word in words.split()
+}
+
+
+class Title(NamedTuple):
+    """One title, taken apart.
+
+    Attributes
+    ----------
+    known
+        Whether there is anything left of it without numbering.
+    words
+        Its words, folded, digits as ``#``.
+    marks
+        One number for each of MARKS.
+    base, part
+        What it is a part of, and which; part 0 where it names none.
+    """
+
+    known: bool
+    words: tuple[str, ...]
+    marks: tuple[float, ...]
+    base: str
+    part: int
+
+
+def read_titles(titles: Sequence[str], album: str = "", artists: Sequence[str] | None = None) -> list[Title]:
+    """The titles of one collection, taken apart.
+
+    Parameters
+    ----------
+    titles
+        n titles; empty where there is none.
+    album
+        The title of the collection.
+    artists
+        n names, empty where not known; None for not known at all.
+
+    Examples
+    --------
+    >>> one, two = read_titles(["Hope (Part 1)", "HOPE (Part 2)"], album="Hope")
+    >>> one.words, one.base, one.part, two.part
+    (('hope', 'part', '#'), 'hope', 1, 2)
+    """
+    names = list(artists) if artists is not None else [""] * len(titles)
+    album_words = frozenset(words_of(album))
+    return [_read(text, album_words, name) for text, name in zip(clean_titles(titles), names, strict=True)]
+
+
+@lru_cache(maxsize=1 << 14)
+def words_of(text: str) -> tuple[str, ...]:
+    """The words of a text, folded, numbers as ``#``; rare words for a beginning or an end as common ones.
+
+    Examples
+    --------
+    >>> words_of("L'Été 42 (Don't Stop)"), words_of("Obertura")
+    (("l'ete", '#', "don't", 'stop'), ('overture',))
+    """
+    folded = fold(text)
+    found = _WORD.findall(folded)
+    if "’" in folded or _DIGITS.search(folded):
+        found = [_DIGITS.sub("#", word.replace("’", "'")) for word in found]
+    return tuple([_SAME.get(word, word) for word in found])
+
+
+def tokens_of(words: Sequence[str]) -> list[str]:
+    """What may stand in a vocabulary for a title: its words, its pairs of words, and the whole of it.
+
+    Examples
+    --------
+    >>> tokens_of(("the", "end"))
+    ['the', 'end', 'the end', '=the end']
+    """
+    pairs = [f"{first} {second}" for first, second in pairwise(words)]
+    return [*words, *pairs, *([f"={' '.join(words)}"] if words else [])]
+
+
+def grams_of(words: Sequence[str], sizes: Sequence[int] = (3, 4)) -> list[str]:
+    """The pieces of a title's words, with ``<`` and ``>`` for the ends of a word.
+
+    Examples
+    --------
+    >>> grams_of(("end",))
+    ['<en', 'end', 'nd>', '<end', 'end>']
+    """
+    found: list[str] = []
+    for word in words:
+        ended = f"<{word}>"
+        for size in sizes:
+            found.extend(ended[i : i + size] for i in range(len(ended) - size + 1))
+    return found
+
+
+def _read(text: str, album_words: frozenset[str], artist: str) -> Title:
+    words = words_of(text)
+    found = numbers(fold(text))
+    base, part = _part(text, found)
+    return Title(bool(text), words, _marks(text, words, album_words, artist, part), base, part)
+
+
+def _part(text: str, found: tuple[Number, ...]) -> tuple[str, int]:
+    """What a title is a part of, and which: the number behind a word such as part, else one that ends it."""
+    whole = " ".join(words_of(text))
+    if not found:
+        return whole, 0
+    folded = fold(text)
+    number = next((n for n in reversed(found) if n.part), found[-1])
+    rest = f"{folded[: number.start]} {folded[number.end :]}"
+    base = " ".join(word for word in words_of(rest) if word not in ("part", "pt", "parte", "pte", "partie", "teil"))
+    ends = not _LETTER.search(folded, number.end)
+    if not 0 < number.value <= _MOST_PARTS or not (number.part or (ends and base)):
+        return whole, 0
+    return base, number.value
+
+
+def _marks(text: str, words: tuple[str, ...], album_words: frozenset[str], artist: str, part: int) -> tuple[float, ...]:
+    """One number for each of MARKS, each about 0 to 1."""
+    folded, own = fold(text), frozenset(words)
+    capitals, small = _cases(text)
+    artist_words = words_of(artist)
+    return (
+        _BRACKET.search(text) is not None,
+        _DASH.search(text) is not None,
+        _GUEST.search(folded) is not None,
+        _DIGITS.search(text) is not None,
+        _ASKED.search(text) is not None,
+        ".." in text or "…" in text,
+        capitals,
+        small,
+        min(len(words), 12) / 6,
+        min(len(folded), 60) / 30,
+        len(own & album_words) / len(own) if own else 0.0,
+        bool(album_words) and album_words <= own,
+        bool(artist_words) and own.issuperset(artist_words),
+        part > 0,
+        part == 1,
+        min(part, 8) / 8,
+    )
+
+
+def _cases(text: str) -> tuple[bool, bool]:
+    """Whether two letters or more are all capitals, and whether some are all small; letters without case are either."""
+    if text.isascii():
+        return text.isupper() and sum(map(str.isalpha, text)) > 1, text.islower()
+    letters = [c for c in text if c.isalpha()]
+    capitals = len(letters) > 1 and all(c.isupper() for c in letters if c.lower() != c.upper())
+    return capitals, bool(letters) and not any(c.isupper() for c in letters)
+
+
+# What the titles of two items have to do with each other: shared words, one inside the other, parts in sequence.
+
+TITLE_PAIRS = ("shared", "inside", "around", "next part", "part before", "later part")
+
+
+def title_pairs(titles: Sequence[Title]) -> NDArray[np.float32]:
+    """For each item (row) and another that may follow it (column), what relates their titles.
+
+    Returns
+    -------
+    Shape (n, n, len(TITLE_PAIRS)): the share of words in common; whether the row's words are all in the column's,
+    and the other way round; whether the column is the next part of the same thing, the part before, any later part.
+    Zero on the diagonal and where a title is not known.
+
+    Examples
+    --------
+    >>> from fabula.models.titles import read_titles
+    >>> table = title_pairs(read_titles(["Hope", "Hope II", "Rain"]))
+    >>> table[0, 1, TITLE_PAIRS.index("next part")], table[0, 2].any()
+    (np.float32(1.0), np.False_)
+    """
+    return np.asarray(all_title_pairs([titles])[0])
+
+
+def all_title_pairs(titles: Sequence[Sequence[Title]]) -> NDArray[np.float32]:
+    """The same for B collections of n items each: shape (B, n, n, len(TITLE_PAIRS))."""
+    n = len(titles[0])
+    table = np.zeros((len(titles), n, n, len(TITLE_PAIRS)), dtype=np.float32)
+    cells = [(b, i, k, related) for b, own in enumerate(titles) for i, k, related in _relations(own)]
+    if cells:
+        which = np.array([cell[:3] for cell in cells])
+        table[which[:, 0], which[:, 1], which[:, 2]] = [cell[3] for cell in cells]
+    return table
+
+
+def _relations(titles: Sequence[Title]) -> Iterator[tuple[int, int, tuple[float, ...]]]:
+    """Every two items whose titles have a word in common, and what relates them."""
+    words = [frozenset(title.words) for title in titles]
+    shared = _sharing(words)
+    parts = _parts(titles) if shared else []
+    for i, k in shared:
+        yield i, k, _relate(words[i], words[k], *_steps(titles, parts, i, k))
+
+
+def _sharing(words: Sequence[frozenset[str]]) -> set[tuple[int, int]]:
+    """Every two items that have a word in common, both ways round."""
+    having: dict[str, list[int]] = {}
+    for item, own in enumerate(words):
+        for word in own:
+            having.setdefault(word, []).append(item)
+    return {pair for items in having.values() if len(items) > 1 for pair in permutations(items, 2)}
+
+
+def _parts(titles: Sequence[Title]) -> list[int]:
+    """Parts, where a title that names none is the first of those that have its words and a number of 2 or more."""
+    continued = {title.base for title in titles if title.part > 1}
+    return [title.part or int(title.base in continued) for title in titles]
+
+
+def _steps(titles: Sequence[Title], parts: list[int], i: int, k: int) -> tuple[bool, bool, bool]:
+    """Whether k is the next part of what i is a part of, the part before, any later one."""
+    if not parts[i] or not parts[k] or titles[i].base != titles[k].base:
+        return False, False, False
+    step = parts[k] - parts[i]
+    return step == 1, step == -1, step > 0
+
+
+def _relate(first: frozenset[str], second: frozenset[str], *steps: bool) -> tuple[float, ...]:
+    common = len(first & second)
+    return (common / len(first | second), first <= second, second <= first, *steps)
+
+
+# The words, pairs of words, whole titles and pieces of words that a model knows.
+
+Ids = NDArray[np.int32]
+MOST_TOKENS = 24  # of one title; what is beyond is left out
+MOST_GRAMS = 48
+_MOST_WORDS = 100_000  # whose grams are remembered
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """Tokens and grams in the order of their vectors; number 0 of each stands for none.
+
+    Examples
+    --------
+    >>> known = Vocabulary(("the", "end", "=the end"), ("<en", "nd>"))
+    >>> from fabula.models.titles import read_titles
+    >>> tokens, grams = known.number(read_titles(["The End"]))
+    >>> tokens[0, :4], grams[0, :3]
+    (array([1, 2, 3, 0], dtype=int32), array([1, 2, 0], dtype=int32))
+    """
+
+    tokens: tuple[str, ...]
+    grams: tuple[str, ...]
+    _token: dict[str, int] = field(init=False, repr=False, compare=False)
+    _gram: dict[str, int] = field(init=False, repr=False, compare=False)
+    _known_words: dict[str, tuple[int, ...]] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        for name, entries in (("tokens", self.tokens), ("grams", self.grams)):
+            if not all(isinstance(entry, str) for entry in entries) or len(set(entries)) != len(entries):
+                raise ModelError(f"a vocabulary's {name} must be distinct texts")
+        object.__setattr__(self, "_token", {text: i for i, text in enumerate(self.tokens, start=1)})
+        object.__setattr__(self, "_gram", {text: i for i, text in enumerate(self.grams, start=1)})
+        object.__setattr__(self, "_known_words", {})
+
+    def number(self, titles: Sequence[Title]) -> tuple[Ids, Ids]:
+        """Numbers of the tokens (n, MOST_TOKENS) and of the grams (n, MOST_GRAMS) of titles, 0 behind the last."""
+        both = [self.ids_of(title.words) for title in titles]
+        return _pad([ids[0] for ids in both], MOST_TOKENS), _pad([ids[1] for ids in both], MOST_GRAMS)
+
+    def ids_of(self, words: Sequence[str]) -> tuple[list[int], list[int]]:
+        """Numbers of the known tokens and of the known grams of a title's words, as many as are read of one."""
+        token, found = self._token.get, tokens_of(words)
+        tokens = [number for number in map(token, found) if number]
+        grams = [number for word in words for number in self._word_grams(word)]
+        return tokens[:MOST_TOKENS], grams[:MOST_GRAMS]
+
+    def _word_grams(self, word: str) -> tuple[int, ...]:
+        """Numbers of the known grams of one word; remembered, since most words come again."""
+        known = self._known_words.get(word)
+        if known is None:
+            known = tuple(number for number in map(self._gram.get, grams_of((word,))) if number)
+            if len(self._known_words) < _MOST_WORDS:
+                self._known_words[word] = known
+        return known
+
+
+def learn_vocabulary(titles: Iterable[tuple[str, Sequence[Title]]], *, tokens: int, grams: int) -> Vocabulary:
+    """The commonest tokens and grams of many collections, counted once per artist.
+
+    Parameters
+    ----------
+    titles
+        Of each collection the artist and its titles.
+    tokens, grams
+        By how many artists one must be used to be kept, 1 or more; 0 keeps none.
+    """
+    token_users: Counter[str] = Counter()
+    gram_users: Counter[str] = Counter()
+    for words in _by_artist(titles):
+        if tokens:
+            token_users.update({token for title in words for token in tokens_of(title)})
+        if grams:
+            gram_users.update({gram for title in words for gram in grams_of(title)})
+    return Vocabulary(_keep(token_users, tokens), _keep(gram_users, grams))
+
+
+def _by_artist(titles: Iterable[tuple[str, Sequence[Title]]]) -> Iterable[list[tuple[str, ...]]]:
+    words: dict[str, list[tuple[str, ...]]] = {}
+    for artist, group in titles:
+        words.setdefault(artist, []).extend(title.words for title in group)
+    return words.values()
+
+
+def _keep(users: Counter[str], least: int) -> tuple[str, ...]:
+    """Commonest first; equally common ones by the alphabet, so that it does not hang on the order of the data."""
+    return tuple(sorted((text for text, count in users.items() if count >= least), key=lambda t: (-users[t], t)))
+
+
+def _pad(ids: Sequence[Sequence[int]], width: int) -> Ids:
+    """Lists of numbers as rows (n, width), zeros behind the last."""
+    lengths = np.fromiter(map(len, ids), dtype=np.intp, count=len(ids))
+    rows = np.zeros((len(ids), width), dtype=np.int32)
+    rows[np.arange(width) < lengths[:, np.newaxis]] = np.fromiter(chain.from_iterable(ids), dtype=np.int32)
+    return rows

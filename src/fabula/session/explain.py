@@ -1,0 +1,386 @@
+"""Why an item stands where it stands, in a sentence, and what speaks against trusting the whole."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fabula.core.collection import Collection
+from fabula.core.essence import Floats
+from fabula.core.fit import Fit
+from fabula.core.ordering import Ints
+from fabula.media.medium import Medium, Threads
+from fabula.models.reasons import Contributions
+from fabula.session.measure import EMBEDDING
+from fabula.session.propose import Likelihood, arcs_doubt, doubt, doubt_card
+from fabula.session.request import labels, side_name, strands_apart
+
+if TYPE_CHECKING:
+    from fabula.session.ordered import Ordered
+
+MOST_ITEMS = 120  # of threads, beyond which nobody reads them
+_TOLD = 2  # names in a sentence
+_WORTH = 0.15  # natural logarithms of likelihood that something must add to be worth a word
+_SPEAKS, _SHARE = 0.05, 0.4  # natural logarithms of likelihood worth a word; and as a part of what speaks most
+_LEADS = 0.4  # the same, for following an item rather than any other
+_MIGHT = 1.5  # times as likely as by chance, to be named as an end that it might have been
+
+
+def reasons(ordered: Ordered) -> list[str]:
+    """One sentence per position: what the item is like, and what the arc wants there.
+
+    With sides, each side has an opener, a close, a height and a depth of its own.
+    """
+    joined = ordered.session.medium.telling.joins(ordered.collection, ordered.breaks)
+    parts = zip(_plain(ordered), joined, _threads(ordered), strict=True)
+    return ["; ".join(filter(None, said)) for said in parts]
+
+
+def _threads(ordered: Ordered) -> list[str]:
+    threads = ordered.session.threads
+    if threads is None:
+        return [""] * len(ordered.ordering)
+    return describe_threads(threads, ordered.ordering, ordered.breaks)
+
+
+def _plain(ordered: Ordered) -> list[str]:
+    session, fit = ordered.session, ordered.fit
+    judged = ordered.task.likelihood
+    if judged is not None:
+        return explain_expected(ordered, judged) if judged.expects else explain_by_model(ordered, judged)
+    traits = traits_of(session.collection, session.features, session.medium)
+    roles = [role for part in _by_side(ordered, fit.targets) for role in _roles(part)]
+    order = fit.ordering.tolist()
+    gaps = (session.essence[fit.ordering] - fit.targets).tolist() if session.essence.ndim == 1 else [0.0] * len(order)
+    return [
+        f"{' and '.join(traits[item]) or 'middling'}: {role}{_distance(gap)}"
+        for item, role, gap in zip(order, roles, gaps, strict=True)
+    ]
+
+
+def explain_expected(ordered: Ordered, likelihood: Likelihood) -> list[str]:
+    """One sentence per position: what the item is like, how sure the model is of it there, and what it goes by."""
+    traits = traits_by_feature(ordered.session.collection, ordered.session.features, ordered.session.medium)
+    teller = Teller(ordered, likelihood, likelihood.contributions(ordered.ordering), traits)
+    like = [" and ".join(list(traits[item].values())[:2]) for item in ordered.ordering.tolist()]
+    return [f"{words}{': ' if words else ''}{teller.sentence(position)}" for position, words in enumerate(like)]
+
+
+def explain_by_model(ordered: Ordered, likelihood: Likelihood) -> list[str]:
+    """One sentence per position: what the item is like, where it stands, and what of it the model goes by."""
+    collection, medium = ordered.session.collection, ordered.session.medium
+    traits = traits_of(collection, ordered.session.features, medium)
+    found = likelihood.contributions(ordered.ordering)
+    sentences = []
+    for position, item in enumerate(ordered.ordering.tolist()):
+        side, place = ordered.side_of(position)
+        last = place == (ordered.sides[side] if ordered.sides else len(ordered.ordering)) - 1
+        before = None if place == 0 else collection.items[ordered.ordering[position - 1]].label
+        role = "opens" if place == 0 else "closes" if last else f"follows {before}"
+        because = [] if found is None else _because(found, item, medium, followed=before is not None)
+        sentences.append(f"{' and '.join(traits[item]) or 'middling'}: {role}{_because_of(because)}")
+    return sentences
+
+
+def _because(found: Contributions, item: int, medium: Medium, *, followed: bool) -> list[str]:
+    """What speaks most for the position of an item, or for what it follows: at most two things."""
+    gains = [(float(gain), name) for gain, name in zip(found.by_group[item], found.groups, strict=True)]
+    if followed:
+        links = zip(found.after_by_group[item], found.groups, strict=True)
+        gains += [(float(gain), f"{name} after that one") for gain, name in links]
+    said = sorted((pair for pair in gains if pair[0] >= _WORTH), reverse=True)[:2]
+    names = [name.removesuffix(" after that one") for _, name in said]
+    return list(dict.fromkeys(f"its {medium.shown(name)}" for name in names))
+
+
+def _because_of(names: list[str]) -> str:
+    return f"; {' and '.join(names)} say{'s' if len(names) == 1 else ''} so" if names else ""
+
+
+def traits_of(collection: Collection, names: tuple[str, ...], medium: Medium) -> list[list[str]]:
+    """At most two words per item, for the features in which it stands out most from the others."""
+    return [list(found.values())[:2] for found in traits_by_feature(collection, names, medium)]
+
+
+def traits_by_feature(collection: Collection, names: tuple[str, ...], medium: Medium) -> list[dict[str, str]]:
+    """Per item, feature -> a word for what it has much or little of, what stands out most first."""
+    words = medium.words.traits
+    asked = [name for name in names if name in words] or collection.feature_names  # a model may go by steps alone
+    there = [name for name in asked if name in words and name in collection.feature_names]
+    known = [name for name in there if np.isfinite(collection.column(name)).any()]
+    if not known or len(collection) < 2:
+        return [{} for _ in collection.items]
+    values = collection.columns(known)
+    spread = np.nanstd(values, axis=0)
+    centred = np.where(spread > 0, values - np.nanmean(values, axis=0), 0.0) / np.where(spread > 0, spread, 1.0)
+    standing = np.nan_to_num(centred)
+    most = np.argsort(-np.abs(standing), axis=1)
+    return [
+        {known[f]: words[known[f]][0 if v > 0 else 1] for f, v in zip(which, values, strict=True) if abs(v) >= 0.4}
+        for which, values in zip(most.tolist(), np.take_along_axis(standing, most, axis=1).tolist(), strict=True)
+    ]
+
+
+def _by_side(ordered: Ordered, targets: Floats) -> list[Floats]:
+    return np.split(targets, list(ordered.breaks))
+
+
+def _roles(targets: Floats) -> list[str]:
+    """What the template wants at each position of one side."""
+    n = len(targets)
+    if n == 1 or targets.ndim > 1 or np.ptp(targets) == 0:
+        return ["opener" if j == 0 else "close" if j == n - 1 else "in between" for j in range(n)]
+    slope = np.gradient(targets)
+    words = ["on the way up" if s > 0 else "on the way down" for s in slope]
+    words[int(np.argmax(targets))], words[int(np.argmin(targets))] = "the height of the arc", "the depth of the arc"
+    words[0], words[-1] = _end("opener", targets[0], targets), _end("close", targets[-1], targets)
+    return words
+
+
+def _end(name: str, value: float, targets: Floats) -> str:
+    share = (value - targets.min()) / np.ptp(targets)
+    return f"{name}, where the arc is {'high' if share > 2 / 3 else 'low' if share < 1 / 3 else 'in the middle'}"
+
+
+def _distance(gap: float) -> str:
+    if abs(gap) < 0.5:
+        return ""
+    return f" ({abs(gap):.1f} {'above' if gap > 0 else 'below'} it)"
+
+
+def story(ordered: Ordered) -> str:
+    """The order in a sentence: what it opens with, where it is highest, what it closes with."""
+    session, order = ordered.session, ordered.ordering.tolist()
+    if len(order) < 3:
+        return ""
+    traits = traits_of(session.collection, session.features, session.medium)
+    labels = [f"{item.label}{_in_brackets(traits[i])}" for i, item in enumerate(session.collection.items)]
+    sentence = f"opens with {labels[order[0]]}"
+    if session.essence.ndim == 1 and np.ptp(session.essence):
+        height = int(np.argmax(session.essence[order]))
+        if 0 < height < len(order) - 1:
+            sentence += f", is highest at {labels[order[height]]}"
+    return f"{sentence}, closes with {labels[order[-1]]}"
+
+
+def _in_brackets(traits: list[str]) -> str:
+    return f" ({' and '.join(traits)})" if traits else ""
+
+
+def doubts(ordered: Ordered) -> list[str]:
+    """What the user should know of this ordering."""
+    found = []
+    if not np.ptp(ordered.fit.template.samples(41), axis=0).any():
+        found.append("the template is flat: it prefers no order to another")
+    if ordered.task.likelihood is not None and len(ordered.ordering) > 2 and ordered.request.ordering is None:
+        found += doubt(ordered.task.likelihood, ordered.ordering, ordered.sides)
+        found += _direction(ordered)
+    elif _along_arcs(ordered):
+        found += arcs_doubt(ordered.task, ordered.ordering)
+    found += doubt_card(ordered.session.card)
+    if ordered.session.vectors is not None and not ordered.request.smoothness and ordered.session.column != EMBEDDING:
+        found.append("the embedding has no say in this: ask for smoothness, or for the column embedding")
+    found += _name_torn(ordered)
+    if ordered.left_out:
+        limit = ordered.session.medium.unit.text(ordered.task.constraints.limit)
+        out = ", ".join(ordered.session.collection.items[i].label for i in ordered.left_out)
+        found.append(f"left out to keep within {limit}: {out}" if limit else f"left out: {out}")
+    if ordered.sides and ordered.task.constraints.lengths is None:
+        found.append("lengths are not known: each side was given as many items as the others")
+    return found
+
+
+def _along_arcs(ordered: Ordered) -> bool:
+    """Whether the arcs of a model chose this ordering."""
+    model, request = ordered.task.model, ordered.request
+    asked = request.template is not None or request.like is not None or request.ordering is not None or request.flip
+    return model is not None and model.arcs is not None and not asked and len(ordered.ordering) > 2
+
+
+def _name_torn(ordered: Ordered) -> list[str]:
+    """What was to stay together and does not."""
+    column, session = ordered.request.together_by, ordered.session
+    if column is None:
+        return []
+    strands = labels(session.collection, column, session.medium)
+    parts = [
+        strand for part in np.split(ordered.ordering, list(ordered.breaks)) for strand in strands_apart(part, strands)
+    ]
+    told = ", ".join(map(str, dict.fromkeys(parts)))
+    return [f"other wishes do not let these stay together by {column}: {told}"] if told else []
+
+
+def _direction(ordered: Ordered) -> list[str]:
+    """How sure it is which end begins, where the model can say and no wish has said it."""
+    sure = ordered.sureness
+    return [] if sure is None else [f"which end begins: {round(100 * sure)} % sure"]
+
+
+def likelier(chosen: Fit, given: Fit) -> float | None:
+    """How many times likelier the model finds the chosen ordering than the order given; None where no model speaks."""
+    if chosen.score is None or given.score is None:
+        return None
+    return float(np.exp(min(chosen.score - given.score, 700.0)))
+
+
+def describe_threads(threads: Threads, ordering: Ints, breaks: Sequence[int] = ()) -> list[str]:
+    """For each position what its item brings in, or goes on with; "" where it does neither.
+
+    Parameters
+    ----------
+    threads
+        Through n items.
+    ordering
+        Of some of them.
+    breaks
+        Positions at which a new side begins: nothing goes on across.
+
+    Examples
+    --------
+    >>> found = Threads(("Ann", "Tom", "Eve"), np.array([[2.0, 0, 0], [1, 0, 3], [0, 1, 2]]))
+    >>> describe_threads(found, np.array([0, 1, 2]))
+    ['brings in Ann', 'goes on with Ann and brings in Eve', 'goes on with Eve and brings in Tom']
+    """
+    there = threads.counts[ordering] > 0  # (m, k)
+    rare = there.mean(axis=0) <= 0.75  # what is everywhere binds nothing
+    sentences = []
+    for position, item in enumerate(ordering.tolist()):
+        strength = threads.counts[item]
+        new = there[position] & ~there[:position].any(axis=0)
+        on = np.zeros_like(new) if position == 0 or position in breaks else there[position - 1] & there[position]
+        carried = np.where(on & rare, np.minimum(strength, threads.counts[ordering[position - 1]]), 0.0)
+        parts = [
+            f"{verb} {_list(threads.names, weights)}"
+            for verb, weights in (("goes on with", carried), ("brings in", np.where(new, strength, 0.0)))
+            if weights.any()
+        ]
+        sentences.append(" and ".join(parts))
+    return sentences
+
+
+def _list(names: Sequence[str], weights: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> str:
+    order = [int(i) for i in np.argsort(-weights, kind="stable") if weights[i] > 0]
+    told = [names[i] for i in order[:_TOLD]]
+    more = len(order) - len(told)
+    if more > 1:
+        return f"{', '.join(told)} and {more} more"
+    return " and ".join(names[i] for i in order) if more <= 0 else f"{', '.join(told)} and {names[order[-1]]}"
+
+
+@dataclass(frozen=True, eq=False)
+class Teller:
+    """What there is to tell of one ordering.
+
+    Attributes
+    ----------
+    ordered, likelihood
+        The ordering, and what the model says of the collection.
+    found
+        What is lost when each thing is not known of each item; None where some items are left out.
+    words
+        Of each item what it is like, by feature.
+    """
+
+    ordered: Ordered
+    likelihood: Likelihood
+    found: Contributions | None
+    words: list[dict[str, str]]
+
+    def sentence(self, position: int) -> str:
+        """Why the item of a position stands there."""
+        item, n = int(self.ordered.ordering[position]), len(self.ordered.ordering)
+        if position in self.ordered.pinned:
+            return f"{self._role(position) or 'stands here'}, as wished"
+        if self.found is None:
+            return self._role(position) or _where(position, n)
+        if position in (0, n - 1) and n > 1:
+            return self._end(item, position, "open" if position == 0 else "close")
+        said = [part for part in (self._role(position), self._link(item, position), self._lead(item, position)) if part]
+        return "; ".join([*said, self._standing(item, position), *self._contender(item)])
+
+    def _standing(self, item: int, position: int) -> str:
+        """What puts an item where it stands: one or two things, all that is measured of it, or no one thing."""
+        if self.found is None:
+            return ""
+        where = _where(position, len(self.ordered.ordering))
+        causes = self._causes(self.found.by_group[item], item)
+        if causes:
+            return f"{_and(causes)} put{_s(causes)} it {where}"
+        if self.found.measured is not None and self.found.measured[item] >= _SPEAKS:
+            return f"all that is measured of it puts it {where}, no one thing alone"
+        chances = self.likelihood.posterior.positions[item]
+        mean = float(chances @ np.arange(len(chances)))
+        spread = float(np.sqrt(chances @ (np.arange(len(chances)) - mean) ** 2))
+        return f"expected around {mean + 1:.0f}, give or take {spread:.0f}: no one thing decides"
+
+    def _contender(self, item: int) -> list[str]:
+        """That an item might be an end as well, where only one other is likelier to."""
+        said = []
+        for verb, place in (("open", 0), ("close", -1)):
+            chances = self.likelihood.posterior.positions[:, place]
+            if chances[item] >= _MIGHT / len(chances) and (chances > chances[item]).sum() <= 1:
+                said.append(f"might {verb} as well ({100 * chances[item]:.0f} %)")
+        return said
+
+    def _role(self, position: int) -> str:
+        """Whether an end of a side stands there; the side is named where there are several."""
+        side, place = self.ordered.side_of(position)
+        last = (self.ordered.sides[side] if self.ordered.sides else len(self.ordered.ordering)) - 1
+        which = f" side {side_name(side)}" if self.ordered.sides else ""
+        return f"opens{which}" if place == 0 else f"closes{which}" if place == last else ""
+
+    def _end(self, item: int, position: int, verb: str) -> str:
+        """The opener or the close: how likely it is, who is likelier, and by what."""
+        chances = self.likelihood.posterior.positions[:, 0 if position == 0 else -1]
+        best = int(chances.argmax())
+        role, sure = self._role(position), f"{100 * chances[item]:.0f} %"
+        said = f"{role}, the likeliest to {verb} ({sure})"
+        if chances[best] > chances[item]:
+            label = self.likelihood.collection.items[best].label
+            said = f"{role} ({sure}; {label} would with {100 * chances[best]:.0f} %, but has its place elsewhere)"
+        causes = [] if self.found is None else self._causes(self.found.by_group[item], item)
+        return f"{said}: {_and(causes)} speak{_s(causes)} for it" if causes else said
+
+    def _link(self, item: int, position: int) -> str:
+        """That it follows the one before, where that is why it stands here."""
+        place = self.ordered.side_of(position)[1]
+        if self.found is None or place == 0 or self.found.after[item] < _LEADS:
+            return ""
+        before = self.likelihood.collection.items[int(self.ordered.ordering[position - 1])].label
+        causes = self._causes(self.found.after_by_group[item], item)
+        return f"follows {before}" + (f", as {_and(causes)} say{_s(causes)}" if causes else " well")
+
+    def _lead(self, item: int, position: int) -> str:
+        """That the next one follows it, where that is why it stands here."""
+        last = len(self.ordered.ordering) - 1
+        if self.found is None or position + 1 in (*self.ordered.breaks, last + 1) or self.found.before[item] < _LEADS:
+            return ""
+        return f"leads to {self.likelihood.collection.items[int(self.ordered.ordering[position + 1])].label}"
+
+    def _causes(self, gains: Floats, item: int) -> list[str]:
+        """What speaks most: at most two things, as people call them."""
+        if self.found is None or not len(gains):
+            return []
+        least = max(_SPEAKS, _SHARE * float(gains.max()))
+        most = [int(i) for i in np.argsort(-gains)[:2] if gains[i] >= least]
+        shown = self.ordered.session.medium.shown
+        names = [self.found.groups[i] for i in most]
+        return [
+            f"being {self.words[item][name]}" if name in self.words[item] else f"its {shown(name)}" for name in names
+        ]
+
+
+def _where(position: int, n: int) -> str:
+    share = position / max(n - 1, 1)
+    return "early" if share < 1 / 3 else "late" if share > 2 / 3 else "in the middle"
+
+
+def _and(names: list[str]) -> str:
+    return " and ".join(names)
+
+
+def _s(names: list[str]) -> str:
+    return "s" if len(names) == 1 else ""

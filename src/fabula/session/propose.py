@@ -1,0 +1,429 @@
+"""Proposals: orderings of an essence under constraints, along a template, the arcs of a model, or by its likelihood."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from fabula.core.collection import Collection
+from fabula.core.energy import Energy
+from fabula.core.essence import Floats
+from fabula.core.evidence import Evidence
+from fabula.core.fit import Fit, lay
+from fabula.core.ordering import Ints
+from fabula.core.posterior import Posterior, agreement, posterior
+from fabula.core.solver.domains import positions_allowed
+from fabula.core.solver.solve import Arrangement, Constraints, Goal, arrange
+from fabula.core.template import Template
+from fabula.errors import ModelError
+from fabula.media.evidence import find_evidence
+from fabula.media.medium import Medium
+from fabula.models.config import PAIRS
+from fabula.models.model import Model
+from fabula.models.order import MOST_EXPECTED
+from fabula.models.order import lean as lean_of
+from fabula.models.reasons import Contributions, explain
+
+REACH = "reach"  # the scorer by which all pairs count
+_RANDOM = 400  # orderings that a proposal is compared with
+_HARDLY = 5.0  # times as likely as a random order: below it the model hardly prefers its proposal
+_FIRST, _OTHERS = 1.5, 0.4  # seconds to search for the first proposal and for each alternative, beyond few items
+_EACH = 1000  # items from which more have more time
+_LONGEST = 3.0  # times as much, at most
+_MOST_LEANING = 2000  # items beyond which no alternatives lean towards a template: their tables are large
+_LEANING = 0.5  # how much a squared deviation from a template counts against the likelihood of an alternative
+
+
+@dataclass(frozen=True, eq=False)
+class Likelihood:
+    """A model's opinion of one collection, in one pass over its items; higher is likelier.
+
+    Attributes
+    ----------
+    model
+        It sees the whole collection, never its order.
+    collection
+        n items.
+    judged
+        The same items as the model can judge them.
+    medium
+        Whose items they are: it looks into them where the model asks for that.
+    constraints
+        What orderings must keep that are drawn; None where nothing must.
+    """
+
+    model: Model
+    collection: Collection
+    judged: Collection
+    medium: Medium
+    constraints: Constraints | None = None
+
+    @cached_property
+    def evidence(self) -> Evidence | None:
+        """What the medium finds in the items, looked at once; None where the model does not ask for it."""
+        return find_evidence(self.judged, self.medium) if PAIRS in self.model.reads else None
+
+    @cached_property
+    def energy(self) -> Energy:
+        """What the model says of every ordering."""
+        return self.model.energy(self.judged, evidence=self.evidence)
+
+    @cached_property
+    def posterior(self) -> Posterior:
+        """How likely each item stands at each position and before each other, of what keeps the constraints."""
+        return posterior(_limit(self.energy, self.constraints))
+
+    @cached_property
+    def tables(self) -> Energy:
+        """What to solve for: what the model says, or the agreement with what is likely where all pairs count."""
+        return self.energy if self.energy.solvable else agreement(self.posterior)
+
+    @property
+    def expects(self) -> bool:
+        """Whether it proposes what it expects to agree best with the true order, rather than the likeliest."""
+        return self.by_tables and len(self.collection) <= MOST_EXPECTED
+
+    @property
+    def by_tables(self) -> bool:
+        """Whether it goes by positions and neighbours, so that the best by them is the likeliest."""
+        return REACH not in self.model.scorers
+
+    @property
+    def flow(self) -> Floats:
+        """How well each item is followed by each other: shape (n, n)."""
+        n = len(self.collection)
+        return np.zeros((n, n)) if self.tables.flow is None else self.tables.flow
+
+    def positions(self, m: int) -> Floats:
+        """How much each item likes each of m positions, those of all sides: shape (n, m)."""
+        return self.tables.at(m)
+
+    def under(self, constraints: Constraints) -> Likelihood:
+        """The same opinion, told what must be kept: orderings are drawn among those that keep it."""
+        c = constraints
+        if self.energy.solvable or not (c.fixed or c.forbidden or c.before) or c is self.constraints:
+            return self
+        other = replace(self, constraints=c)
+        other.__dict__.update(evidence=self.evidence, energy=self.energy)  # looked at once
+        return other
+
+    def score(self, ordering: Ints, sides: Sequence[int] = ()) -> float:
+        """How likely an ordering of some of the items is: positions count through all sides, neighbours within each."""
+        return float(self.energy.score(ordering, sides))
+
+    def sureness(self, ordering: Ints) -> float | None:
+        """How sure the model is which end of an ordering begins, 0 to 1; None where it cannot say."""
+        return None if self.energy.solvable else self.posterior.sureness(ordering)
+
+    def beyond_chance(self, ordering: Ints, sides: Sequence[int] = ()) -> float:
+        """How many times as likely an ordering is as a random order of its items, on average.
+
+        Over all orderings where they have been summed up, else over some.
+        """
+        if self.expects and not sides and len(ordering) == len(self.collection):
+            mean = self.posterior.mean_score
+            if mean is not None:
+                return float(np.exp(min(self.score(ordering) - mean, 700.0)))
+        rng = np.random.default_rng(0)
+        random = np.stack([rng.permutation(ordering) for _ in range(_RANDOM)])
+        return _times(self.score(ordering, sides), np.asarray(self.energy.score(random, sides)))
+
+    def essence(self) -> Floats:
+        """Where each item leans to, the beginning (high) or the end (low): shape (n,), z-scored."""
+        return lean_of(self.tables)
+
+    def likes(self) -> Floats:
+        """Where each item likes to stand: shape (n, n), each row its chances, or shares, over the positions."""
+        if self.expects or not self.energy.solvable:
+            return self.posterior.positions
+        table = self.positions(len(self.collection))
+        table = table - table.mean(axis=0)  # what all items like alike decides nothing
+        shares = np.exp(table - table.max(axis=1, keepdims=True))
+        return np.asarray(shares / shares.sum(axis=1, keepdims=True))
+
+    def grounds(self) -> tuple[str, ...]:
+        """What is known of the items that the model takes; empty where it cannot judge."""
+        return self.model.grounds(self.judged, self.evidence)
+
+    def contributions(self, ordering: Ints) -> Contributions | None:
+        """What speaks for each item's position; None where some items are left out."""
+        if len(ordering) < len(self.collection) or len(ordering) < 2:
+            return None
+        return explain(self.model, ordering, self.judged, self.evidence)
+
+
+def judge(model: Model, collection: Collection, medium: Medium, judged: Collection | None = None) -> Likelihood:
+    """What a model says of a collection, whose items it may be shown otherwise.
+
+    Raises
+    ------
+    ModelError
+        When the model sees each item by itself, and so proposes no orders of its own.
+    """
+    if model.by_item:
+        raise ModelError(f"{medium.name}: the model that proposes orders must see whole collections")
+    return Likelihood(model, collection, collection if judged is None else judged, medium)
+
+
+def _limit(energy: Energy, constraints: Constraints | None) -> Energy:
+    """The energy of orderings that keep what single positions and pairs must keep, where that can be kept."""
+    allowed = None if constraints is None else positions_allowed(constraints, energy.n)
+    if constraints is None or allowed is None or not allowed.any(axis=0).all():
+        return energy
+    return energy.limit(allowed, np.array(constraints.before, dtype=np.intp).reshape(-1, 2))
+
+
+@dataclass(frozen=True, eq=False)
+class Proposal:
+    """One ordering.
+
+    Attributes
+    ----------
+    fit
+        The items kept, laid on the template.
+    gap
+        How much better, as a part of the objective, another ordering could be at most; 0 when it is exact, None
+        when it is not known.
+    sides
+        How many items each side has; empty where there is one.
+    left_out
+        Items that a limit left out, rising.
+    likeliest
+        Whether it was asked for as the likeliest ordering there is, by a model that proposes orders.
+    """
+
+    fit: Fit
+    gap: float | None = 0.0
+    sides: tuple[int, ...] = ()
+    left_out: tuple[int, ...] = ()
+    likeliest: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class OrderTask:
+    """What to lay along what: essence (n,) or (n, d), constraints, the cost of steps (n, n) or None, and who judges.
+
+    With ``likeliest``, the likeliest ordering comes first even where the judge would propose what it expects.
+    ``seconds`` is how long to search for each ordering at most; None as long as it is worth.
+    """
+
+    essence: Floats
+    constraints: Constraints
+    flow: Floats | None = None
+    model: Model | None = None
+    likelihood: Likelihood | None = None
+    likeliest: bool = False
+    seconds: float | None = None
+
+    def time_for(self, usual: float) -> float:
+        """Seconds for a search that usually takes so many; of very many items it takes longer."""
+        worth = usual * min(max(1.0, len(self.essence) / _EACH), _LONGEST)
+        return worth if self.seconds is None else min(worth, self.seconds)
+
+    @property
+    def plain(self) -> bool:
+        """Whether a sort does it: nothing but fixed positions is asked for."""
+        return self.flow is None and self.constraints.positions_only and not self.constraints.forbidden
+
+
+def along_template(task: OrderTask, template: Template) -> Proposal:
+    """The ordering that follows a template most closely under the constraints."""
+    found = arrange(
+        Goal.template(task.essence, template),
+        constraints=task.constraints,
+        flow=task.flow,
+        seconds=task.time_for(_FIRST),
+    )
+    return _proposal(task, template, found)
+
+
+def along_arcs(task: OrderTask, most: int) -> list[Proposal]:
+    """The likeliest orderings under a model's mixture of arcs, likeliest first, distinct.
+
+    Under one arc the likeliest ordering is the one with the smallest squared deviations from it; what the free search
+    finds likeliest is kept wherever it keeps the constraints, so that a wish that holds already changes nothing.
+    """
+    arcs = task.model.arcs if task.model is not None else None
+    if arcs is None:
+        raise ValueError("the model has no arcs")
+    if task.plain:
+        fits = arcs.order(task.essence, alternatives=most, fixed=task.constraints.fixed, ties="given")
+        return [Proposal(fit) for fit in fits]
+    free = arcs.order(task.essence, alternatives=max(most, len(arcs.templates)), ties="given")
+    found: dict[bytes, Proposal] = {}
+    for number, fit in enumerate(free):
+        proposal = _under_arc(task, fit, _OTHERS if number else _FIRST)
+        found.setdefault(proposal.fit.ordering.tobytes(), proposal)
+    return sorted(found.values(), key=lambda proposal: -(proposal.fit.score or 0.0))[:most]
+
+
+def _under_arc(task: OrderTask, fit: Fit, seconds: float) -> Proposal:
+    kept = task.constraints
+    if task.flow is None and kept.one_side and not kept.apart_soft and not kept.broken(fit.ordering):
+        return Proposal(fit)
+
+    goal = Goal.table(lambda m: _squares(task.essence, fit.template, m), len(task.essence))
+    found = arrange(goal, constraints=kept, flow=task.flow, seconds=task.time_for(seconds))
+    return _proposal(task, fit.template, found)
+
+
+def by_likelihood(task: OrderTask, templates: Sequence[Template], most: int) -> list[Proposal]:
+    """Orderings under a model that judges the collection, distinct, those after the first likeliest first.
+
+    The first is what the model expects to agree best with the true order, where it expects anything; the likeliest
+    comes next, or first. Others lean towards a template: its squared deviations, each side from its beginning to its
+    end, count against the likelihood. Positions count through all sides: what closes closes the last.
+    """
+    likelihood = task.likelihood
+    if likelihood is None:
+        raise ValueError("no model judges this task")
+    likelihood = likelihood.under(task.constraints)
+    found: dict[bytes, Proposal] = {}
+    if likelihood.expects and not task.likeliest:
+        expected = agreement(likelihood.posterior)
+        arranged = _arrange(task, _goal(expected), np.asarray(expected.flow), _FIRST)
+        _keep(found, task, templates, arranged)
+    leaning = templates[: max(0, 2 * (most - 1))] if len(task.essence) <= _MOST_LEANING else []
+    for lean in [None, *leaning]:
+        if len(found) == most:
+            break
+        goal = _goal(likelihood.tables, _leaning(task, lean))
+        arranged = _arrange(task, goal, likelihood.flow, _FIRST if lean is None else _OTHERS)
+        _keep(
+            found,
+            task,
+            [lean] if lean is not None else templates,
+            arranged,
+            likeliest=lean is None and likelihood.by_tables,
+        )
+    best, *others = found.values()
+    return [best, *sorted(others, key=lambda proposal: -(proposal.fit.score or 0.0))]
+
+
+def _goal(energy: Energy, leaning: Callable[[int], Floats] | None = None) -> Goal:
+    """What positions cost by an energy, and by what leaning towards a template costs."""
+    if leaning is None and energy.positions is None:
+        return Goal(energy.n)
+    return Goal.table(leaning, energy.n, whole=None if energy.positions is None else lambda m: -energy.at(m))
+
+
+def _arrange(task: OrderTask, goal: Goal, flow: Floats, seconds: float) -> Arrangement:
+    """The best ordering by a goal and by what neighbours are worth, (n, n), less the steps that were asked for."""
+    cost = -flow if task.flow is None else task.flow - flow
+    return arrange(goal, constraints=task.constraints, flow=cost, seconds=task.time_for(seconds))
+
+
+def _keep(
+    found: dict[bytes, Proposal],
+    task: OrderTask,
+    templates: Sequence[Template],
+    arranged: Arrangement,
+    *,
+    likeliest: bool = False,
+) -> None:
+    """Keep an ordering as a proposal, beside the template it is nearest to; one found before stays as it is."""
+    key = arranged.ordering.tobytes()
+    if key not in found:
+        template = nearest(task.essence[arranged.ordering], templates, arranged.sides)
+        found[key] = replace(_proposal(task, template, arranged), likeliest=likeliest)
+    elif likeliest:
+        found[key] = replace(found[key], likeliest=True)
+
+
+def _leaning(task: OrderTask, lean: Template | None) -> Callable[[int], Floats] | None:
+    """From the size of a side to what leaning towards a template costs, (n, size)."""
+    return None if lean is None else lambda m: _LEANING * _squares(task.essence, lean, m)
+
+
+def _squares(essence: Floats, template: Template, m: int) -> Floats:
+    """Squared deviations of n items from a template at m positions: shape (n, m)."""
+    rows, goals = essence.reshape(len(essence), -1), template.samples(m).reshape(m, -1)
+    return np.asarray(((rows[:, np.newaxis] - goals) ** 2).sum(axis=-1))
+
+
+def nearest(essence: Floats, templates: Sequence[Template], sides: Sequence[int] = ()) -> Template:
+    """The template that an essence in order is nearest to, each side from its beginning to its end."""
+    parts = np.split(essence, np.cumsum(sides or [len(essence)])[:-1])
+
+    def off(template: Template) -> float:
+        return sum(float(((part - template.samples(len(part))) ** 2).sum()) for part in parts)
+
+    return min(templates, key=off)
+
+
+def as_it_is(task: OrderTask, template: Template, ordering: ArrayLike, sides: Sequence[int] = ()) -> Proposal:
+    """A given ordering of some of the items beside a template; how good it is among others is not known."""
+    order = np.asarray(ordering, dtype=np.intp)
+    left_out = np.setdiff1d(np.arange(len(task.essence)), order)
+    return Proposal(lay_out(task, template, order, sides), None, tuple(sides), tuple(left_out.tolist()))
+
+
+def lay_out(task: OrderTask, template: Template, ordering: ArrayLike, sides: Sequence[int] = ()) -> Fit:
+    """Items in an ordering beside a template, which each side follows from its beginning to its end."""
+    order = np.asarray(ordering, dtype=np.intp)
+    ends = np.cumsum(sides or [len(order)])[:-1]
+    parts = [lay(task.essence[part], np.arange(len(part)), template) for part in np.split(order, ends)]
+    targets = np.concatenate([part.targets for part in parts])
+    deviations = np.concatenate([part.deviations for part in parts])
+    return Fit(order, template, targets, deviations, exact=False, score=score(task, order, sides))
+
+
+def score(task: OrderTask, ordering: Ints, sides: Sequence[int] = ()) -> float | None:
+    """How likely a model finds an ordering, the sum over its sides; None where there is no scorer."""
+    if task.likelihood is not None:
+        return task.likelihood.score(ordering, sides)
+    if task.model is None or not task.model.scorers:
+        return None
+    ends = np.cumsum(sides or [len(ordering)])[:-1]
+    return sum(float(task.model.score(task.essence[part])) for part in np.split(ordering, ends))
+
+
+def _proposal(task: OrderTask, template: Template, found: Arrangement) -> Proposal:
+    fit = replace(lay_out(task, template, found.ordering, found.sides), exact=found.exact)
+    return Proposal(fit, found.gap, tuple(found.sides), tuple(int(i) for i in found.left_out))
+
+
+def doubt(likelihood: Likelihood, ordering: Ints, sides: Sequence[int]) -> list[str]:
+    """A warning where the model hardly prefers an ordering to a random one."""
+    return _hardly(likelihood.beyond_chance(ordering, sides))
+
+
+def arcs_doubt(task: OrderTask, ordering: Ints) -> list[str]:
+    """A warning where the arcs of a model hardly prefer an ordering to a random one."""
+    arcs = task.model.arcs if task.model is not None else None
+    if arcs is None:
+        return []
+    rng = np.random.default_rng(0)
+    drawn = np.stack([ordering, *(rng.permutation(ordering) for _ in range(_RANDOM))])  # (1 + r, m)
+    rows = task.essence.reshape(len(task.essence), -1)
+    scores = np.atleast_1d(arcs.score(rows[drawn]))
+    return _hardly(_times(scores[0], scores[1:]))
+
+
+def doubt_card(card: Mapping[str, Any] | None) -> list[str]:
+    """A warning where a model's own card says that it knows no more of an order than chance, by every scorer."""
+    bits = (card or {}).get("bits")
+    if not isinstance(bits, Mapping):
+        return []
+    rows = [bits] if "low" in bits else list(bits.values())
+    known = [row for row in rows if isinstance(row, Mapping) and {"bits", "low"} <= set(row)]
+    if not known or any(row["low"] > 0 for row in known):
+        return []
+    best = max(float(row["bits"]) for row in known)
+    return [f"this model knows no more of an order than chance ({best + 0.0:.3f} bits on held-out collections)"]
+
+
+def _hardly(times: float) -> list[str]:
+    if times >= _HARDLY:
+        return []
+    return [f"the model hardly prefers this to a random order ({times:.1f} times as likely)"]
+
+
+def _times(score: float, random: Floats) -> float:
+    """How many times as likely a score is as others, on average."""
+    return float(np.exp(min(score - random.max(), 700.0)) / np.exp(random - random.max()).mean())

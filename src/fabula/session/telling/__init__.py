@@ -1,1 +1,0 @@
-"""What is told of an order: rows, reasons, threads and inner arcs."""

@@ -1,0 +1,33 @@
+import numpy as np
+import pytest
+
+from fabula.core import products
+from fabula.core.products import multiply
+
+
+@pytest.mark.parametrize("shape", [(3, 4, 5), (700, 90, 32), (5000, 20, 20), (2, 600, 30, 30)])
+def test_in_pieces_it_is_the_same_product(shape, rng):
+    *lead, m, k, n = shape
+    rows, matrix = rng.normal(size=(*lead, m, k)), rng.normal(size=(*lead, k, n))
+    out = np.empty((*lead, m, n))
+    np.testing.assert_allclose(multiply(rows, matrix), rows @ matrix, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(multiply(rows, matrix, out=out), rows @ matrix, rtol=1e-12, atol=1e-12)
+
+
+def test_no_piece_is_large_enough_for_several_threads(rng, monkeypatch):
+    asked = []
+    matmul = np.matmul
+    monkeypatch.setattr(
+        products.np, "matmul", lambda a, b, out=None: asked.append(a.size * b.shape[-1]) or matmul(a, b, out=out)
+    )
+    multiply(rng.normal(size=(700, 90)), rng.normal(size=(90, 32)))
+    assert len(asked) > 1
+    assert max(asked) <= 1 << 18
+
+
+@pytest.mark.parametrize("shape", [(169, 90, 32), (13, 128, 384), (13, 256, 128)])
+def test_equal_rows_have_equal_products(shape, rng):
+    m, k, n = shape
+    rows, matrix = np.repeat(rng.normal(size=(1, k)), m, axis=0).astype(np.float32), rng.normal(size=(k, n))
+    found, whole = (product(rows, matrix.astype(np.float32)) for product in (multiply, np.matmul))
+    np.testing.assert_array_equal(found, whole)

@@ -1,0 +1,75 @@
+import pytest
+
+from fabula.models.titles import MARKS, clean_titles, grams_of, numbers, read_titles, roman, tokens_of, words_of
+
+
+@pytest.mark.parametrize(
+    ("given", "left"),
+    [
+        (["01 - Intro", "02 - Rain"], ["Intro", "Rain"]),
+        (["1. Intro", "2. Rain"], ["Intro", "Rain"]),
+        (["1-01 Intro", "1-02 Rain"], ["Intro", "Rain"]),
+        (["A1 Intro", "A2 Rain", "B1 Sun"], ["Intro", "Rain", "Sun"]),
+        (["1 Intro", "2 Rain", "3 Sun"], ["Intro", "Rain", "Sun"]),
+        (["Track 01", "Pista 2", "AudioTrack 03"], ["", "", ""]),
+        (["1", "2", "3"], ["", "", ""]),
+        (["III", "I", "II"], ["", "", ""]),
+        (["One", "Two", "Three"], ["", "", ""]),
+        (
+            ["Suite: I. Air", "Suite: II. Gavotte", "Suite: III. Gigue"],
+            ["Suite: Air", "Suite: Gavotte", "Suite: Gigue"],
+        ),
+        (["Variation 1", "Variation 2", "Variation 3"], ["Variation", "Variation", "Variation"]),
+    ],
+)
+def test_numbering_is_cut(given, left):
+    assert clean_titles(given) == left
+
+
+@pytest.mark.parametrize(
+    "kept",
+    [
+        ["7 Rings", "99 Problems", "Rain"],
+        ["1979", "Zero", "Rain"],
+        ["Hope, Part 1", "Hope, Part 2", "Rain"],
+        ["Part 1", "Part 2", "Part 3"],
+        ["I Love You", "I Want You", "I"],
+        ["Interlude 1", "Rain", "Sun", "Interlude 2", "Moon"],
+        ["...", "?", "50% Off"],
+    ],
+)
+def test_what_belongs_to_the_song_stays(kept):
+    assert clean_titles(kept) == kept
+
+
+def test_roman_numerals():
+    assert [roman(word) for word in ("i", "iv", "ix", "xiv", "xxxix", "mix", "civil", "")] == [1, 4, 9, 14, 39, 0, 0, 0]
+    assert [number.value for number in numbers("hope pt. ii")] == [2]
+    assert numbers("i love you") == ()
+
+
+def test_words_are_folded_and_digits_hidden():
+    assert words_of("Canción №42 (Don’t)") == ("cancion", "no#", "don't")
+    assert words_of("2001") == words_of("1999")
+    assert words_of("さくら") == ("さくら",)
+
+
+def test_tokens_and_grams():
+    assert tokens_of(()) == []
+    assert tokens_of(("intro",)) == ["intro", "=intro"]
+    assert grams_of(("go",)) == ["<go", "go>", "<go>"]
+
+
+def test_parts_and_marks():
+    first, second, other = read_titles(["Hope", "Hope II", "HOPE (feat. Rain)"], album="Hope", artists=["Rain"] * 3)
+    assert (first.part, second.part, second.base) == (0, 2, "hope")
+    marks = dict(zip(MARKS, other.marks, strict=True))
+    assert marks["guest"] == marks["brackets"] == marks["artist"] == marks["album title"] == 1
+    assert marks["part"] == 0
+    assert first.marks[MARKS.index("album words")] == 1
+
+
+def test_rare_words_for_beginnings_and_ends_are_read_as_common_ones():
+    assert words_of("Obertura") == words_of("Ouverture") == ("overture",)
+    assert words_of("Epílogo: Prólogo") == ("epilogue", "prologue")
+    assert words_of("イントロ") == ("intro",)
