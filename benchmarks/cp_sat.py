@@ -54,7 +54,7 @@ def solve(
     for (i, p), taken in x.items():
         if solver.value(taken):
             ordering[p] = i
-    told = describe(goal, flow, constraints, problem.items(ordering), sizes)
+    told = describe(Problem(goal, flow, constraints), problem.items(ordering), sizes)
     bound = solver.best_objective_bound * GRAIN
     return Solved(told.worst or 0.0, told.objective, bound, time.perf_counter() - start)
 

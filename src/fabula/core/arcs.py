@@ -19,12 +19,11 @@ from numpy.typing import ArrayLike
 
 from fabula.core.essence import Floats, as_essence
 from fabula.core.fit import Fit, as_fixed, lay
-from fabula.core.matching import match_sorted
+from fabula.core.matching import Ties, match_sorted, mixing
 from fabula.core.ordering import Ints, inverse
 from fabula.core.segments import as_offsets, by_length
 from fabula.core.template import CUBIC, Template, replace_values
 from fabula.core.template_set import TemplateSet
-from fabula.core.ties import Ties, mixing
 from fabula.errors import InputError
 
 # The likeliest ordering of each of many collections under a mixture of arcs: the climb of ``Arcs.order``, all at once.

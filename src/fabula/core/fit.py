@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from html import escape
-from operator import index
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fabula.core.display import caption_html, curve_svg
 from fabula.core.essence import Floats, as_essence
-from fabula.core.matching import match_assignment, match_sorted
-from fabula.core.ordering import Ints, as_ordering, inverse
+from fabula.core.matching import Ties, match_assignment, match_sorted, mixing
+from fabula.core.ordering import Ints, as_item, as_ordering, as_position, inverse
 from fabula.core.template import Template
-from fabula.core.ties import Ties, mixing
 from fabula.errors import ConstraintError, InputError
 
 
@@ -57,13 +55,10 @@ class Fit:
     def _repr_html_(self) -> str:
         name = self.template.name or "template"
         ordering = np.array2string(self.ordering, separator=", ", threshold=60)
-        curve = curve_svg(self.template.samples(81), label=f"the template {name}", dots=self._at_targets())
+        dots = self.targets if self.targets.ndim == 1 else None
+        curve = curve_svg(self.template.samples(81), label=f"the template {name}", dots=dots)
         told = f"largest deviation {self.worst:.3f}, mean {self.mean:.3f}; ordering {ordering}"
         return f"{caption_html(f'{len(self.ordering)} items along {name}')}{curve}<p>{escape(told)}</p>"
-
-    def _at_targets(self) -> Floats | None:
-        """What the template asks for at each position; None for an essence of several dimensions."""
-        return self.targets if self.targets.ndim == 1 else None
 
     @property
     def worst(self) -> float:
@@ -178,10 +173,7 @@ def _place(rows: Floats, goals: Floats, pinned: dict[int, int], banned: set[tupl
 
 
 def _match_general(rows: Floats, goals: Floats, allowed: NDArray[np.bool_], floor: float) -> Ints:
-    """Items (m, d) on positions (m, d) by the general solver.
-
-    The solver sees the items in the order of their values, so that the order in which they came has no say.
-    """
+    """Items (m, d) on positions (m, d) by the general solver; the order in which they came has no say."""
     rank = np.lexsort(rows.T[::-1])
     cost = distances(rows[rank, np.newaxis], goals[np.newaxis])  # (m, m)
     ordering = rank[match_assignment(np.where(allowed[rank], cost, np.inf), floor=floor)]
@@ -205,7 +197,7 @@ def as_fixed(fixed: Mapping[int, int], n: int) -> dict[int, int]:
     """Check ``fixed`` and count its positions from the start."""
     pinned: dict[int, int] = {}
     for given, item in fixed.items():
-        position, what = _as_position(given, n), as_item(item, n)
+        position, what = as_position(given, n) % n, as_item(item, n)
         if position in pinned:
             raise InputError(f"position {position} is fixed twice: for item {pinned[position]} and item {what}")
         for other, taken in pinned.items():
@@ -218,27 +210,6 @@ def as_fixed(fixed: Mapping[int, int], n: int) -> dict[int, int]:
 def as_forbidden(forbidden: Iterable[tuple[int, int]], n: int) -> set[tuple[int, int]]:
     """Check pairs (item, position) and count their positions from the start."""
     try:
-        return {(as_item(item, n), _as_position(position, n)) for item, position in forbidden}
+        return {(as_item(item, n), as_position(position, n) % n) for item, position in forbidden}
     except TypeError as error:
         raise InputError(f"forbidden must be pairs (item, position); got {forbidden!r}") from error
-
-
-def _as_position(position: int, n: int) -> int:
-    try:
-        number = index(position)
-    except TypeError:
-        raise InputError(f"a position must be a whole number; got {position!r}") from None
-    if not -n <= number < n:
-        raise InputError(f"a position must lie in 0..{n - 1}, or -{n}..-1 from the end; got {number}")
-    return number % n
-
-
-def as_item(item: int, n: int) -> int:
-    """Check the index of an item."""
-    try:
-        what = index(item)
-    except TypeError:
-        raise InputError(f"an item must be a whole number; got {item!r}") from None
-    if not 0 <= what < n:
-        raise InputError(f"an item must lie in 0..{n - 1}; got {what}")
-    return what

@@ -6,6 +6,9 @@ convex function of the distance: O(n log n). Vectors and forbidden positions nee
 
 from __future__ import annotations
 
+import hashlib
+from typing import Literal
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,16 +18,7 @@ from fabula.errors import ConstraintError
 
 
 def match_sorted(values: Floats, targets: Floats) -> Ints:
-    """Lay numbers on targets, exactly optimal in both senses.
-
-    Parameters
-    ----------
-    values, targets
-        Shape (n,), finite.
-
-    Returns
-    -------
-    ordering : shape (n,), ``ordering[position] = item``. Equal values keep their given order.
+    """Lay numbers (n,) on targets (n,), exactly optimal in both senses; equal values keep their given order.
 
     Examples
     --------
@@ -44,25 +38,10 @@ def match_sorted(values: Floats, targets: Floats) -> Ints:
 
 
 def match_assignment(cost: Floats, *, floor: float = 0.0) -> Ints:
-    """Lay items on positions by a table of deviations: the paper's Algorithm 2, exact.
+    """Lay items on positions by a table of deviations (n, n), ``inf`` where they may not stand: Algorithm 2, exact.
 
-    Among all assignments the largest deviation is as small as can be; among those, the sum is.
-
-    Parameters
-    ----------
-    cost
-        Shape (n, n), deviation of item i at position j, not negative; ``inf`` where i may not stand at j.
-    floor
-        A deviation that is there anyway (of items fixed elsewhere): the largest one cannot get below it.
-
-    Returns
-    -------
-    ordering : shape (n,), ``ordering[position] = item``.
-
-    Raises
-    ------
-    ConstraintError
-        When no assignment avoids the forbidden positions; it names items that share too few positions.
+    Of all assignments the largest deviation is as small as can be, ``floor`` (of items fixed elsewhere) at least; of
+    those, the sum is. A ConstraintError names items that share too few positions, where there is no assignment.
 
     Examples
     --------
@@ -72,7 +51,7 @@ def match_assignment(cost: Floats, *, floor: float = 0.0) -> Ints:
     if not len(cost):
         return np.empty(0, dtype=np.intp)
     worst = _bottleneck(cost, floor)
-    position = _assign(np.where(cost <= worst, cost, np.inf))
+    position = assign_least(np.where(cost <= worst, cost, np.inf))[1]
     ordering = np.empty_like(position)
     ordering[position] = np.arange(len(position))
     return ordering
@@ -85,9 +64,8 @@ def _bottleneck(cost: Floats, floor: float) -> float:
         return float(low)
     finite = np.isfinite(cost)
     try:
-        position = _assign(
-            (cost / (cost[finite].max(initial=0.0) or 1.0)) ** 8
-        )  # close to the smallest maximum at once
+        scaled = cost / (cost[finite].max(initial=0.0) or 1.0)
+        position = assign_least(scaled**8)[1]  # close to the smallest maximum at once
     except ValueError:
         raise _shortage(finite) from None
     high = cost[np.arange(len(cost)), position].max()
@@ -102,17 +80,18 @@ def _bottleneck(cost: Floats, floor: float) -> float:
 def _feasible(cost: Floats, limit: float) -> bool:
     """Whether some assignment keeps every deviation within the limit."""
     try:
-        _assign(np.where(cost <= limit, 0.0, np.inf))
+        assign_least(np.where(cost <= limit, 0.0, np.inf))
     except ValueError:
         return False
     return True
 
 
-def _assign(cost: Floats) -> Ints:
-    """Place of each item under the smallest sum; a ValueError when the finite entries allow no assignment."""
+def assign_least(cost: Floats) -> tuple[Ints, Ints]:
+    """Rows and columns of the smallest sum; a ValueError when the finite entries allow none. Loads SciPy when asked."""
     from scipy.optimize import linear_sum_assignment
 
-    return np.asarray(linear_sum_assignment(cost)[1], dtype=np.intp)
+    rows, columns = linear_sum_assignment(cost)
+    return rows, columns
 
 
 def _shortage(allowed: NDArray[np.bool_]) -> ConstraintError:
@@ -120,7 +99,7 @@ def _shortage(allowed: NDArray[np.bool_]) -> ConstraintError:
 
     A largest matching leaves an item out; the items reached from it by alternating paths have one position too few.
     """
-    position = _assign((~allowed).astype(np.float64))
+    position = assign_least((~allowed).astype(np.float64))[1]
     matched = allowed[np.arange(len(allowed)), position]
     owner = np.full(len(allowed), -1)
     owner[position[matched]] = np.flatnonzero(matched)
@@ -139,3 +118,33 @@ def _sorted_within(run: Ints, indices: Ints) -> Ints:
     """Sort indices within each run of equal run numbers; ``run`` is rising from 0."""
     n = len(indices)
     return np.asarray(np.sort(run * n + indices) - run * n)
+
+
+# Equal items: which of them comes first is not for the order in which they were given to say.
+
+Ties = Literal["random", "given"]
+
+_TRIED = 8  # permutations, of which the one is taken that goes least with the order given
+_SMALL = 256  # items up to which more than one is tried
+
+
+def mixing(rows: Floats) -> Ints | None:
+    """A permutation (n,) to show items in before they are ordered; None where no two rows (n, ...) are equal.
+
+    Drawn from the values: the same items always give the same, which neither follows nor reverses the order given.
+    """
+    if not _tied(rows):
+        return None
+    n = len(rows)
+    digest = hashlib.blake2b(np.ascontiguousarray(rows + 0.0).tobytes(), digest_size=8).digest()
+    rng = np.random.default_rng(int.from_bytes(digest, "little"))
+    drawn = [rng.permutation(n) for _ in range(_TRIED if n <= _SMALL else 1)]
+    centred = np.arange(n) - (n - 1) / 2
+    return min(drawn, key=lambda order: abs(float(centred @ order)))
+
+
+def _tied(rows: Floats) -> bool:
+    if rows.ndim > 1 and rows.shape[1:] != (1,):
+        return len(np.unique(rows.reshape(len(rows), -1), axis=0)) < len(rows)
+    ranked = np.sort(rows.reshape(-1))
+    return bool((ranked[1:] == ranked[:-1]).any())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from operator import index
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -55,3 +57,25 @@ def inverse(ordering: ArrayLike) -> Ints:
     place = np.empty_like(order)
     place[order] = np.arange(order.size)
     return place
+
+
+def as_item(item: int, n: int) -> int:
+    """Check the index of an item."""
+    try:
+        what = index(item)
+    except TypeError:
+        raise InputError(f"an item must be a whole number; got {item!r}") from None
+    if not 0 <= what < n:
+        raise InputError(f"an item must lie in 0..{n - 1}; got {what}")
+    return what
+
+
+def as_position(position: int, n: int) -> int:
+    """Check a position among n: from 0, or negative from the end."""
+    try:
+        number = index(position)
+    except TypeError:
+        raise InputError(f"a position must be a whole number; got {position!r}") from None
+    if not -n <= number < n:
+        raise InputError(f"a position must lie in 0..{n - 1}, or -{n}..-1 from the end; got {number}")
+    return number

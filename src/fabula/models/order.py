@@ -19,8 +19,7 @@ from fabula.core.fit import Fit, as_fixed, lay
 from fabula.core.ordering import Ints, positions
 from fabula.core.posterior import Posterior, agreement, posterior
 from fabula.core.segments import Alike
-from fabula.core.solver import Arrangement, Constraints, Goal, arrange
-from fabula.core.solver.batch import ArrangedMany, arrange_many
+from fabula.core.solver.solve import ArrangedMany, Arrangement, Constraints, Goal, arrange, arrange_many
 from fabula.core.template import Template, from_arc
 from fabula.errors import ConflictError, InputError
 

@@ -17,8 +17,8 @@ from fabula.core.evidence import Evidence
 from fabula.core.fit import Fit, lay
 from fabula.core.ordering import Ints
 from fabula.core.posterior import Posterior, agreement, posterior
-from fabula.core.solver import Arrangement, Constraints, Goal, arrange
 from fabula.core.solver.domains import positions_allowed
+from fabula.core.solver.solve import Arrangement, Constraints, Goal, arrange
 from fabula.core.template import Template
 from fabula.errors import ModelError
 from fabula.media.evidence import find_evidence

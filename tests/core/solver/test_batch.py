@@ -5,11 +5,10 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from fabula.core.solver import Goal, arrange
-from fabula.core.solver import batch as solve
-from fabula.core.solver.batch import arrange_many, cost_of
+from fabula.core.solver import Goal, arrange, solve
 from fabula.core.solver.constraints import Constraints
 from fabula.core.solver.proof import NEVER, Costs, assign, prove, raise_bounds
+from fabula.core.solver.solve import arrange_many, cost_of
 from fabula.errors import InputError
 
 

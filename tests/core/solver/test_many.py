@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from fabula.core.solver import Constraints, Goal, arrange
-from fabula.core.solver.construct import rebalance_ranks
-from fabula.core.solver.dual import Pinned, worth_bound
+from fabula.core.solver.bounds import Pinned, worth_bound
+from fabula.core.solver.instance import rebalance_ranks
 from fabula.core.solver.line import Pool, choose, ranks_between, ranks_of, smallest_sum, smallest_worst
 from fabula.core.template import Template
 

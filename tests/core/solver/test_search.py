@@ -13,14 +13,12 @@ from hypothesis import strategies as st
 from fabula.core.fit import fit
 from fabula.core.solver import Constraints, Goal, arrange, conflicts
 from fabula.core.solver.anneal import block_changes, descend, here, reversal_changes, reverse, shift, swap, swap_changes
-from fabula.core.solver.bottleneck import coupling_bound
-from fabula.core.solver.budget import UNLIMITED, Budget
-from fabula.core.solver.construct import construct
+from fabula.core.solver.bounds import PathSearch, first_prices, lowest_bound
 from fabula.core.solver.domains import side_room
-from fabula.core.solver.instance import layouts, pose, position_bound
-from fabula.core.solver.lagrangian import PathSearch, first_prices, lowest_bound
-from fabula.core.solver.one_tree import link_bound
-from fabula.core.solver.problem import Problem
+from fabula.core.solver.instance import construct, layouts, pose, position_bound
+from fabula.core.solver.problem import UNLIMITED, Budget, Problem
+from fabula.core.solver.programme import coupling_bound
+from fabula.core.solver.routes import link_bound
 from fabula.core.solver.search import search
 from fabula.core.template import Template
 from fabula.errors import ConflictError, ConstraintError, InputError

@@ -6,15 +6,17 @@ step to the best of very many orderings. Noise on its costs plays the part of th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from fabula.core.essence import Floats
+from fabula.core.matching import assign_least
 from fabula.core.ordering import Ints
-from fabula.core.solver.budget import UNLIMITED, Budget
 from fabula.core.solver.instance import Instance
+from fabula.core.solver.problem import UNLIMITED, Budget
 
 # Moves that keep the constraints, with what each would change, and descent by them. ``P[i, j]`` is the cost of the item
 # now at position i, at position j; ``L[i, k]`` is the link from the item now at position i to the item now at position
@@ -25,18 +27,13 @@ MOST_TURNED = 100  # longer stretches are hardly ever better turned round
 
 @dataclass(frozen=True, eq=False)
 class Here:
-    """An ordering, with the tables in terms of its positions.
-
-    ``ordering``: shape (n,). ``P``, ``L``: shape (n, n) and (n + 2, n + 2): the latter framed by zeros, so that
-    position i is row i + 1. ``low``, ``high``: shape (n,): the first and last position each item can take while the
-    others it is bound to stay.
-    """
+    """An ordering, with the tables in terms of its positions."""
 
     ordering: Ints
-    P: Floats
-    L: Floats
-    low: Ints
-    high: Ints
+    P: Floats  # (n, n)
+    L: Floats  # (n + 2, n + 2) framed by zeros, so that position i is row i + 1
+    low: Ints  # (n,) the first position each item can take while the others it is bound to stay
+    high: Ints  # (n,) the last
 
 
 def here(problem: Instance, ordering: Ints) -> Here:
@@ -89,10 +86,7 @@ def reversal_changes(at: Here) -> Floats:
 
 
 def block_changes(at: Here, length: int) -> Floats:
-    """What it changes to move the block that starts at i so that it starts at j: shape (n, n).
-
-    Infinite where the block would not fit, for i = j, and where a constraint would break.
-    """
+    """What it changes to move the block that starts at i so that it starts at j: (n, n); infinite where it cannot."""
     P, L = at.P, at.L
     n = len(P)
     m = n - length + 1
@@ -145,27 +139,18 @@ def shift(ordering: Ints, i: int, j: int, length: int) -> Ints:
 
 
 STEPS_AT_ONCE = 64
-
-
 LEAST = 1e-10  # what counts as better
 
-
 Changes = Callable[[Here], Floats]
-
-
 Step = Callable[[Ints, int, int], Ints]
 
 
 def descend(problem: Instance, ordering: Ints, budget: Budget = UNLIMITED) -> Ints:
-    """Improve an ordering by swaps, moved blocks and reversals until none of them improves it.
-
-    ``problem``: the costs. ``ordering``: shape (n,), keeps the constraints. ``budget``: of which each look at all moves
-    of a kind takes a part.
-    """
+    """Improve an ordering (n,) that keeps the constraints by swaps, moved blocks and reversals, until none does."""
     n = len(ordering)
     lengths = sorted({1, 2, 3, *problem.parts.lengths.tolist()})
     kinds: list[tuple[Changes, Step]] = [(swap_changes, swap), (reversal_changes, reverse)]
-    kinds += [_block_kind(length) for length in lengths if length < n]
+    kinds += [(partial(block_changes, length=m), partial(shift, length=m)) for m in lengths if m < n]
     idle, turn = 0, 0
     while idle < len(kinds) and not budget.over:
         changes, step = kinds[turn % len(kinds)]
@@ -176,17 +161,18 @@ def descend(problem: Instance, ordering: Ints, budget: Budget = UNLIMITED) -> In
     return ordering
 
 
-def _block_kind(length: int) -> tuple[Changes, Step]:
-    return lambda at: block_changes(at, length), lambda ordering, i, j: shift(ordering, i, j, length)
-
-
 def _step(problem: Instance, ordering: Ints, changes: Changes, step: Step) -> Ints | None:
     """The ordering after the best steps of a kind that do not touch each other; None when none improves it."""
     change = changes(here(problem, ordering))
     value = problem.value(ordering)
     best = None
     touched = np.zeros(len(ordering) + 2, dtype=bool)
-    for i, j in _most_improving(change):
+    flat = change.ravel()
+    better = np.flatnonzero(flat < -LEAST)
+    if len(better) > STEPS_AT_ONCE:
+        better = better[np.argpartition(flat[better], STEPS_AT_ONCE)[:STEPS_AT_ONCE]]
+    for where in better[np.argsort(flat[better], kind="stable")].tolist():
+        i, j = divmod(where, change.shape[1])
         first, last = min(i, j), max(i, j) + max(problem.parts.lengths.max(), 3)
         if step is not swap and touched[first : last + 2].any():
             continue
@@ -198,15 +184,6 @@ def _step(problem: Instance, ordering: Ints, changes: Changes, step: Step) -> In
     return best
 
 
-def _most_improving(change: Floats) -> Iterator[tuple[int, int]]:
-    flat = change.ravel()
-    better = np.flatnonzero(flat < -LEAST)
-    if len(better) > STEPS_AT_ONCE:
-        better = better[np.argpartition(flat[better], STEPS_AT_ONCE)[:STEPS_AT_ONCE]]
-    for where in better[np.argsort(flat[better], kind="stable")].tolist():
-        yield divmod(where, change.shape[1])
-
-
 STRETCHES = 5  # batches of stretches per assignment
 PATTERNS = 256  # batches that are drawn, and used again
 MOST_SHARED = 170  # positions per assignment, which takes the cube of their number
@@ -216,11 +193,9 @@ MOST_ROUNDS = 20_000
 
 
 def anneal(problem: Instance, ordering: Ints, rng: np.random.Generator, budget: Budget, *, hot: float = 2.5) -> Ints:
-    """The best ordering met on a walk that grows colder.
+    """The best ordering met on a walk from another (n,), all of which keep the constraints; the budget is spent.
 
-    ``problem``: the costs. ``ordering``: shape (n,), keeps the constraints, as every ordering on the walk does.
-    ``rng``: makes the walk. ``budget``: spent to the end: the walk is as long as it permits. ``hot``: noise at its
-    start, in deviations of the links.
+    ``hot``: the noise at its start, in deviations of the links.
     """
     walk = _Walk(problem, ordering, rng)
     each = walk.round_cost
@@ -315,8 +290,6 @@ class _Walk:
 
     def share_out(self, warmth: float) -> None:
         """Share out positions, of which no two are neighbours, among their items."""
-        from scipy.optimize import linear_sum_assignment
-
         n, problem, ordering, rng = self.n, self.problem, self.ordering, self.rng
         chance = np.ones(n + 2)
         chance[1:-1] = rng.random(n)
@@ -329,7 +302,7 @@ class _Walk:
         if problem.has_loads and rng.random() < WITHIN:  # what each zone holds stays the same
             zone = problem.zone[k]
             cost[zone[:, np.newaxis] != zone] = np.inf
-        rows, columns = linear_sum_assignment(cost + warmth * rng.random(cost.shape))
+        rows, columns = assign_least(cost + warmth * rng.random(cost.shape))
         out = ordering.copy()
         out[k[columns]] = items[rows]
         out = _mend(problem, ordering, out) if problem.before.size else out
@@ -360,10 +333,15 @@ class _Walk:
         self.value += float(totals[passed].sum())
 
     def try_exchange(self, run: tuple[int, ...], warmth: float) -> None:
-        """Exchange a run with a stretch of its length, where that passes."""
+        """Exchange a run with a stretch of its length, or move it there where they overlap, where that passes."""
         start = int(np.flatnonzero(self.ordering == run[0])[0])
         end = int(self.rng.integers(0, self.n - len(run) + 1))
-        trial = _exchange_stretches(self.ordering, start, end, len(run))
+        if abs(start - end) < len(run):
+            trial = shift(self.ordering, start, end, len(run))
+        else:
+            mine, other = slice(start, start + len(run)), slice(end, end + len(run))
+            trial = self.ordering.copy()
+            trial[mine], trial[other] = self.ordering[other], self.ordering[mine]
         reached = self.problem.value(trial)
         if reached - self.value < warmth * self.rng.standard_exponential() and self.problem.keeps(trial):
             self._stand(trial)
@@ -384,12 +362,3 @@ def _mend(problem: Instance, ordering: Ints, out: Ints) -> Ints:
                 at = int(moves[at])
                 if out[at] == ordering[at]:
                     break
-
-
-def _exchange_stretches(ordering: Ints, i: int, j: int, length: int) -> Ints:
-    """Two stretches of one length exchanged; moved instead where they overlap."""
-    if abs(i - j) < length:
-        return shift(ordering, i, j, length)
-    out = ordering.copy()
-    out[i : i + length], out[j : j + length] = ordering[j : j + length], ordering[i : i + length]
-    return out

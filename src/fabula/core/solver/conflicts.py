@@ -14,31 +14,23 @@ from typing import Any
 import numpy as np
 
 from fabula.core.ordering import Ints
-from fabula.core.solver.budget import Budget
-from fabula.core.solver.constraints import Constraints
-from fabula.core.solver.domains import (
-    Bools,
-    Units,
-    item_positions,
-    positions_allowed,
-    possible_counts,
-    starts_allowed,
-    units,
-)
-from fabula.core.solver.exact import MOST_UNITS, feasible, shortest_side
-from fabula.core.solver.kinds import LIGHTEST_FIRST, SLACK, Phrase
+from fabula.core.solver import domains
+from fabula.core.solver.constraints import LIGHTEST_FIRST, SLACK, Constraints, Phrase
+from fabula.core.solver.domains import Bools, Units
+from fabula.core.solver.partition import MOST_UNITS, feasible, shortest_side
+from fabula.core.solver.problem import Budget
 from fabula.errors import ConflictError
 
 PATIENCE = 3.0  # seconds' worth of looking for the constraints that take part
 
 
-def list_all(constraints: Constraints, start: str, lengths: tuple[float, ...] = ()) -> ConflictError:
+def list_all(constraints: Constraints, start: str) -> ConflictError:
     """An error that lists the constraints, the first three of each word where they are many."""
     every = constraints.phrases()
     most = 8 if len(every) <= 8 else 3
     shown = [p for word in dict.fromkeys(p.word for p in every) for p in [q for q in every if q.word == word][:most]]
     more = f"; and {len(every) - len(shown)} more" if len(every) > len(shown) else ""
-    return list_phrases(start + (": " if shown else ""), shown, more, lengths, constraints)
+    return list_phrases(start + (": " if shown else ""), shown, more, (), constraints)
 
 
 def list_phrases(
@@ -57,9 +49,7 @@ def list_phrases(
 
 
 def check(constraints: Constraints) -> None:
-    """Say which constraints contradict each other, where a simple rule shows it.
-
-    ``Raises``: conflictError With a smallest set of constraints that cannot all hold, each told.
+    """Raise a ConflictError with a smallest set of constraints that cannot all hold, where a simple rule shows it.
 
     Examples
     --------
@@ -74,19 +64,20 @@ def check(constraints: Constraints) -> None:
 
 def contradictory(constraints: Constraints) -> bool:
     """Whether a simple rule shows that no ordering keeps the constraints."""
-    complete = len(possible_counts(constraints)) == 1 and possible_counts(constraints)[0] == constraints.n
+    complete = list(domains.possible_counts(constraints)) == [constraints.n]
     if not (constraints.together or constraints.before or constraints.forbidden or constraints.apart is not None):
         return complete and len({place % constraints.n for place in constraints.fixed}) < len(constraints.fixed)
-    parts = units(constraints)
-    if _is_tangled(constraints, parts):
+    parts = domains.units(constraints)
+    against = any(parts.of[a] == parts.of[b] and parts.offset[a] >= parts.offset[b] for a, b in constraints.before)
+    if against or parts.earlier.diagonal().any():  # ``before`` against the order within a run, or in a circle
         return True
     if not complete:
         return False
-    allowed = positions_allowed(constraints, constraints.n)
+    allowed = domains.positions_allowed(constraints, constraints.n)
     if allowed is None:
         return True
-    starts = starts_allowed(allowed, parts)
-    if not starts.any(axis=1).all() or _is_crowded(item_positions(parts, starts)):
+    starts = domains.starts_allowed(allowed, parts)
+    if not starts.any(axis=1).all() or _is_crowded(domains.item_positions(parts, starts)):
         return True
     hard = constraints.apart is not None and not constraints.apart_soft and constraints.sides == 1
     return hard and constraints.apart is not None and _too_alike(constraints, constraints.apart, parts)
@@ -143,7 +134,7 @@ def not_found(constraints: Constraints, shortest: float | None = None) -> Confli
 def _too_short(constraints: Constraints, shortest: float, verb: str) -> ConflictError:
     """The side limit cannot be kept; and which constraints stand against it, where one less would do."""
     against: list[Phrase] = []
-    if len(units(constraints).members) <= MOST_UNITS:
+    if len(domains.units(constraints).members) <= MOST_UNITS:
         budget, known = Budget.of_seconds(PATIENCE), constraints.phrases()
         for name, single in _singles(constraints):
             lighter = constraints.without(name, single)
@@ -162,7 +153,7 @@ def _too_short(constraints: Constraints, shortest: float, verb: str) -> Conflict
 def _check_room(constraints: Constraints) -> None:
     """Say what can never fit."""
     c = constraints
-    if not len(possible_counts(c)):
+    if not len(domains.possible_counts(c)):
         held, limit = float(c.weights[list(c.must_keep)].sum()), c.limit or 0.0
         if held <= limit * SLACK:
             raise ConflictError("every item alone holds more than the limit of {length0}", [], ["limit"], [limit])
@@ -171,12 +162,6 @@ def _check_room(constraints: Constraints) -> None:
     count = c.n - sum(len(run) - 1 for run in c.together)
     if count < c.sides:
         raise ConflictError(f"{c.sides} sides need as many items or runs; got {count}", [], ["sides"])
-
-
-def _is_tangled(constraints: Constraints, parts: Units) -> bool:
-    """Whether ``before`` runs in a circle, among units or against the order within a run."""
-    against = any(parts.of[a] == parts.of[b] and parts.offset[a] >= parts.offset[b] for a, b in constraints.before)
-    return against or bool(parts.earlier.diagonal().any())
 
 
 def _is_crowded(positions: Bools) -> bool:

@@ -2,18 +2,357 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain, pairwise
+from operator import index
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fabula.core.essence import Floats
-from fabula.core.ordering import Ints
-from fabula.core.solver.kinds import KINDS, OF_WORD, SLACK, Kind, Laid, Phrase
+from fabula.core.ordering import Ints, as_item, as_position
 from fabula.errors import ConflictError, InputError
+
+# Kinds of constraints: each says everything about itself.
+
+SLACK = 1 + 1e-12  # so that sums of lengths in another order do not break a limit
+_SHOWN = 8  # items of one label that are named in an error
+
+
+@dataclass(frozen=True, eq=False)
+class Laid:
+    """An ordering of what is kept, as constraints look at it."""
+
+    order: Ints  # (m,) the item at each position
+    side: Ints  # (m,) the side each position is on
+    place: Ints  # (n,) the position of each item, -1 where it is left out
+    loads: Floats  # (sides,) what each side holds
+
+    def at(self, position: int, side: int | None = None) -> int:
+        """The item at a position of the whole, or of a side; -1 where there is no such position."""
+        order = self.order if side is None else self.order[self.side == side]
+        return int(order[position]) if -len(order) <= position < len(order) else -1
+
+
+@dataclass(frozen=True)
+class Phrase:
+    """A constraint in words, with ``{}`` for each item and ``{length}`` for each length."""
+
+    word: str
+    text: str
+    items: tuple[int, ...] = ()
+    lengths: tuple[float, ...] = ()
+
+
+class Kind:
+    """One kind of constraint, whose value is one field of :class:`Constraints`."""
+
+    word = ""
+    single = False  # whether it asks something of single items: a wish
+
+    def read(self, value: Any, n: int, sides: int) -> Any:
+        """The value in its one form, checked."""
+        raise NotImplementedError
+
+    def items(self, value: Any) -> Iterable[int]:
+        """The items that are named, and so never left out for a limit."""
+        return ()
+
+    def renumber(self, value: Any, new: Mapping[int, int], m: int) -> Any:
+        """The value for m items, which are numbered anew; a ValueError where it asks for a position there is not."""
+        return value
+
+    def keeps(self, value: Any, laid: Laid) -> bool:
+        """Whether an ordering keeps it."""
+        raise NotImplementedError
+
+    def singles(self, value: Any) -> list[Any]:
+        """Each single constraint of the kind, or what names it."""
+        return []
+
+    def without(self, value: Any, single: Any = None) -> Any:
+        """The value without a single constraint, or without any."""
+        return None
+
+    def phrase(self, value: Any, single: Any) -> Phrase:
+        """A single constraint in words."""
+        raise NotImplementedError
+
+    def phrases(self, value: Any) -> list[Phrase]:
+        """All of it in words."""
+        return [self.phrase(value, single) for single in self.singles(value)]
+
+
+class _Tuples(Kind):
+    """Constraints that are tuples of items or positions."""
+
+    def singles(self, value: Any) -> list[Any]:
+        return list(value)
+
+    def without(self, value: Any, single: Any = None) -> Any:
+        return tuple(one for one in value if single is not None and one != single)
+
+
+class _Places(Kind):
+    """Constraints that map positions to items."""
+
+    single = True
+
+    def items(self, value: Any) -> Iterable[int]:
+        return list(value.values())
+
+    def singles(self, value: Any) -> list[Any]:
+        return list(value)
+
+    def without(self, value: Any, single: Any = None) -> Any:
+        return {key: item for key, item in value.items() if single is not None and key != single}
+
+
+class _Fixed(_Places):
+    """position -> item, in the whole."""
+
+    word = "fixed"
+
+    def read(self, value: Any, n: int, sides: int) -> Any:
+        checked = {as_position(position, n): as_item(item, n) for position, item in (value or {}).items()}
+        first: dict[int, int] = {}
+        for position, item in checked.items():
+            if item in first and first[item] % n != position % n:
+                places = f"{ordinal(first[item])} and {ordinal(position)}"
+                raise ConflictError(f"{{}} is fixed twice: at {places}", [item], ["fixed"])
+            first[item] = position
+        return checked
+
+    def renumber(self, value: Any, new: Mapping[int, int], m: int) -> Any:
+        return {_within(place, m): new[item] for place, item in value.items()}
+
+    def keeps(self, value: Any, laid: Laid) -> bool:
+        return all(laid.at(position) == item for position, item in value.items())
+
+    def phrase(self, value: Any, single: Any) -> Phrase:
+        return Phrase("fixed", f"{{}} fixed at {ordinal(single)}", (value[single],))
+
+
+class _Forbidden(_Tuples):
+    """Pairs (item, position)."""
+
+    word, single = "forbidden", True
+
+    def read(self, value: Any, n: int, sides: int) -> Any:
+        try:
+            return tuple(sorted({(as_item(item, n), as_position(position, n)) for item, position in value}))
+        except (TypeError, ValueError) as error:
+            raise _unless_told(error, f"forbidden must be pairs (item, position); got {value!r}") from error
+
+    def renumber(self, value: Any, new: Mapping[int, int], m: int) -> Any:
+        return [(new[item], place) for item, place in value if item in new and -m <= place < m]
+
+    def keeps(self, value: Any, laid: Laid) -> bool:
+        return all(laid.at(position) != item for item, position in value)
+
+    def phrase(self, value: Any, single: Any) -> Phrase:
+        return Phrase("forbidden", f"{{}} forbidden at {ordinal(single[1])}", (single[0],))
+
+
+class _Together(_Tuples):
+    """Runs of items."""
+
+    word, single = "together", True
+
+    def read(self, value: Any, n: int, sides: int) -> Any:
+        return read_runs(value, n)
+
+    def items(self, value: Any) -> Iterable[int]:
+        return chain(*value)
+
+    def renumber(self, value: Any, new: Mapping[int, int], m: int) -> Any:
+        return [[new[item] for item in run] for run in value]
+
+    def keeps(self, value: Any, laid: Laid) -> bool:
+        places = [laid.place[list(run)] for run in value]
+        return all(p.min() >= 0 and (np.diff(p) == 1).all() and laid.side[p[0]] == laid.side[p[-1]] for p in places)
+
+    def phrase(self, value: Any, single: Any) -> Phrase:
+        return Phrase("together", " and ".join(["{}"] * len(single)) + " together", single)
+
+
+class _Before(_Tuples):
+    """Pairs (item, later item)."""
+
+    word, single = "before", True
+
+    def read(self, value: Any, n: int, sides: int) -> Any:
+        try:
+            return tuple(dict.fromkeys((as_item(a, n), as_item(b, n)) for a, b in value))
+        except (TypeError, ValueError) as error:
+            raise _unless_told(error, f"before must be pairs (item, later item); got {value!r}") from error
+
+    def items(self, value: Any) -> Iterable[int]:
+        return chain(*value)
+
+    def renumber(self, value: Any, new: Mapping[int, int], m: int) -> Any:
+        return [(new[a], new[b]) for a, b in value]
+
+    def keeps(self, value: Any, laid: Laid) -> bool:
+        return all(0 <= laid.place[a] < laid.place[b] for a, b in value)
+
+    def phrase(self, value: Any, single: Any) -> Phrase:
+        return Phrase("before", "{} before {}", single)
+
+
+class _Apart(Kind):
+    """A label per item, no two neighbours alike; None where no label is carried twice."""
+
+    word, single = "apart", True
+
+    def read(self, value: Any, n: int, sides: int) -> Any:
+        if value is None:
+            return None
+        given = value.tolist() if isinstance(value, np.ndarray) else list(value)
+        if len(given) != n:
+            raise InputError(f"apart must hold one label per item, {n} in all; got {len(given)}")
+        try:
+            numbers = {label: k for k, label in enumerate(dict.fromkeys(x for x in given if x is not None and x != -1))}
+            labels = np.array([-1 if x is None else numbers.get(x, -1) for x in given], dtype=np.intp)
+        except TypeError as error:
+            raise InputError(f"apart must hold plain labels; got {given!r}") from error
+        return labels if (np.bincount(labels[labels >= 0]) > 1).any() else None
+
+    def renumber(self, value: Any, new: Mapping[int, int], m: int) -> Any:
+        return None if value is None else value[sorted(new, key=new.__getitem__)]
+
+    def keeps(self, value: Any, laid: Laid) -> bool:
+        return value is None or not count_alike(value[laid.order], laid.side)
+
+    def singles(self, value: Any) -> list[Any]:
+        return [] if value is None else list(range(int(value.max()), -1, -1))
+
+    def without(self, value: Any, single: Any = None) -> Any:
+        return None if value is None or single is None else np.where(value == single, -1, value)
+
+    def phrase(self, value: Any, single: Any) -> Phrase:
+        group = tuple(np.flatnonzero(value == single).tolist())
+        more = f" and {len(group) - _SHOWN} more" if group[_SHOWN:] else ""
+        return Phrase("apart", ", ".join(["{}"] * len(group[:_SHOWN])) + more + " apart", group[:_SHOWN])
+
+    def phrases(self, value: Any) -> list[Phrase]:
+        return [self.phrase(value, one) for one in self.singles(value)[::-1] if (value == one).sum() > 1]
+
+
+class _Ends(_Places):
+    """(side, position on it) -> item."""
+
+    word = "ends"
+
+    def read(self, value: Any, n: int, sides: int) -> Any:
+        checked: dict[tuple[int, int], int] = {}
+        for key, item in (value or {}).items():
+            try:
+                side, position = key
+            except (TypeError, ValueError):
+                raise InputError(f"ends must map (side, position) to an item; got {key!r}") from None
+            if not 0 <= index(side) < sides:
+                raise InputError(f"a side must lie in 0..{sides - 1}; got {side}")
+            checked[index(side), as_position(position, n)] = as_item(item, n)
+        return checked
+
+    def renumber(self, value: Any, new: Mapping[int, int], m: int) -> Any:
+        return {(side, _within(place, m)): new[item] for (side, place), item in value.items()}
+
+    def keeps(self, value: Any, laid: Laid) -> bool:
+        return all(laid.at(position, side) == item for (side, position), item in value.items())
+
+    def phrase(self, value: Any, single: Any) -> Phrase:
+        return Phrase("ends", f"{{}} fixed at {ordinal(single[1])} of side {single[0] + 1}", (value[single],))
+
+
+class _Limit(Kind):
+    """The most that is held: by the fullest side, or by all of them."""
+
+    def __init__(self, word: str, held: Callable[[Floats], float], text: str) -> None:
+        self.word, self.held, self.text = word, held, text
+
+    def read(self, value: Any, n: int, sides: int) -> Any:
+        if value is not None and not value > 0:
+            what = self.word.replace("_", " ")
+            raise ConflictError(f"a {what} must be above 0; got {{length0}}", [], [self.word], [value])
+        return None if value is None or value == np.inf else float(value)
+
+    def keeps(self, value: Any, laid: Laid) -> bool:
+        return value is None or bool(self.held(laid.loads) <= value * SLACK)
+
+    def phrases(self, value: Any) -> list[Phrase]:
+        return [] if value is None else [Phrase(self.word, self.text, (), (value,))]
+
+
+KINDS: tuple[Kind, ...] = (
+    _Fixed(), _Forbidden(), _Together(), _Before(), _Apart(), _Ends(),
+    _Limit("side_limit", np.max, "{length} a side at most"), _Limit("limit", np.sum, "{length} in all at most")
+)  # fmt: skip
+LIGHTEST_FIRST = ("forbidden", "apart", "limit", "side_limit", "before", "ends", "together", "fixed")  # to do without
+OF_WORD = {kind.word: kind for kind in KINDS}
+
+
+def count_alike(labels: Ints, side: Ints) -> int:
+    """How many neighbours on one side carry the same label."""
+    return int(((labels[1:] == labels[:-1]) & (labels[1:] >= 0) & (side[1:] == side[:-1])).sum())
+
+
+def _within(position: int, m: int) -> int:
+    """A position that there is among m."""
+    if not -m <= position < m:
+        raise ValueError(f"there is no position {position} among {m}")
+    return position
+
+
+def ordinal(position: int) -> str:
+    """A position in words, counted from 1 as people do.
+
+    Examples
+    --------
+    >>> ordinal(0), ordinal(-1), ordinal(-2)
+    ('position 1', 'the last position', 'position 2 from the end')
+    """
+    if position >= 0:
+        return f"position {position + 1}"
+    return "the last position" if position == -1 else f"position {-position} from the end"
+
+
+def read_runs(together: Iterable[Sequence[int]], n: int) -> tuple[tuple[int, ...], ...]:
+    """Runs of two items or more; those that overlap are joined: (0, 1) and (1, 4) are (0, 1, 4)."""
+    try:
+        pairs = [pair for run in together for pair in pairwise([as_item(item, n) for item in run])]
+    except TypeError as error:
+        raise InputError(f"together must be runs of items; got {together!r}") from error
+    following, leading = dict[int, int](), dict[int, int]()
+    for a, b in dict.fromkeys(pairs):
+        if a in following or b in leading:
+            other = (a, following[a]) if a in following else (leading[b], b)
+            told = "these cannot all hold: {} and {} together; {} and {} together"
+            raise ConflictError(told, [*other, a, b], ["together"])
+        following[a], leading[b] = b, a
+    runs = [_run_from(item, following) for item in dict.fromkeys(a for a, _ in pairs) if item not in leading]
+    missing = sorted(set(following) - {item for run in runs for item in run})
+    if missing:
+        circle = _run_from(missing[0], following)
+        named = " and ".join(["{}"] * len(circle))
+        raise ConflictError(f"these cannot all hold: {named} together", circle, ["together"])
+    return tuple(runs)
+
+
+def _run_from(item: int, following: Mapping[int, int]) -> tuple[int, ...]:
+    """The run that begins with an item; a circle ends where it began."""
+    run = [item]
+    while run[-1] in following and (len(run) == 1 or run[-1] != item):
+        run.append(following[run[-1]])
+    return tuple(run)
+
+
+def _unless_told(error: Exception, message: str) -> InputError:
+    return error if isinstance(error, InputError) else InputError(message)
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,15 +436,8 @@ class Constraints:
     ) -> None:
         if sides < 1:
             raise InputError(f"sides must be at least 1; got {sides}")
-        given: dict[str, Any] = {
-            "fixed": fixed,
-            "forbidden": forbidden,
-            "together": together,
-            "before": before,
-            "apart": apart,
-        }
-        given |= {"ends": ends, "side_limit": side_limit, "limit": limit}
-        values: dict[str, Any] = {kind.word: kind.read(given[kind.word], n, sides) for kind in KINDS}
+        given = (fixed, forbidden, together, before, apart, ends, side_limit, limit)
+        values: dict[str, Any] = {k.word: k.read(value, n, sides) for k, value in zip(KINDS, given, strict=True)}
         values |= {"n": n, "apart_soft": apart_soft, "sides": int(sides), "lengths": _read_lengths(lengths, n)}
         for name, value in values.items():
             object.__setattr__(self, name, value)
@@ -113,15 +445,17 @@ class Constraints:
     @property
     def positions_only(self) -> bool:
         """Whether an item can be judged by its position alone, all items kept on one side."""
-        return self.one_side and not any(self._asks(kind) for kind in KINDS if kind.single and not kind.positions)
+        return self.one_side and not self._binds
 
     @property
     def wishes(self) -> bool:
         """Whether anything is asked of single items."""
-        return any(self._asks(kind) for kind in KINDS if kind.single)
+        return bool(self.fixed or self.forbidden or self._binds)
 
-    def _asks(self, kind: Kind) -> bool:
-        return kind.asks(getattr(self, kind.word))
+    @property
+    def _binds(self) -> bool:
+        """Whether items are bound to each other, or to a side."""
+        return bool(self.together or self.before or self.ends or self.apart is not None)
 
     @cached_property
     def one_side(self) -> bool:
@@ -152,15 +486,7 @@ class Constraints:
         return None if labels is None else (labels[:, np.newaxis] == labels) & (labels >= 0)
 
     def broken(self, ordering: Sequence[int] | Ints, sides: Sequence[int] = ()) -> list[str]:
-        """The words of the constraints that an ordering does not keep.
-
-        Parameters
-        ----------
-        ordering
-            Shape (m,): the items kept, in order.
-        sides
-            How many of them stand on each side; empty for one side.
-        """
+        """The words of the constraints that an ordering (m,) breaks; ``sides`` are empty for one side."""
         order = np.asarray(ordering, dtype=np.intp)
         sizes = list(sides) or [len(order)]
         side = np.repeat(np.arange(len(sizes)), sizes)
@@ -209,13 +535,7 @@ class Constraints:
         return OF_WORD[word].singles(getattr(self, word))
 
     def phrases(self) -> list[Phrase]:
-        """Each constraint in words.
-
-        Examples
-        --------
-        >>> [phrase.text for phrase in Constraints(3, fixed={0: 2}, before=[(0, 1)]).phrases()]
-        ['{} fixed at position 1', '{} before {}']
-        """
+        """Each constraint in words."""
         hard = [kind for kind in KINDS if kind.word != "apart" or not self.apart_soft]
         return [phrase for kind in hard for phrase in kind.phrases(getattr(self, kind.word))]
 
@@ -232,10 +552,6 @@ def _read_lengths(lengths: ArrayLike | None, n: int) -> Floats | None:
         raise InputError(f"lengths must hold one number per item, {n} in all; got shape {counted.shape}")
     wrong = np.flatnonzero(~(np.isfinite(counted) & (counted >= 0)))
     if len(wrong):
-        raise ConflictError(
-            "lengths must be finite and not negative; got {length0} for {}",
-            [int(wrong[0])],
-            ["limit"],
-            [counted[wrong[0]]],
-        )
+        told = "lengths must be finite and not negative; got {length0} for {}"
+        raise ConflictError(told, [int(wrong[0])], ["limit"], [counted[wrong[0]]])
     return counted

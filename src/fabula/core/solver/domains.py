@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabula.core.ordering import Ints
-from fabula.core.solver.constraints import Constraints
-from fabula.core.solver.kinds import SLACK
+from fabula.core.solver.constraints import SLACK, Constraints
 
 Bools = NDArray[np.bool_]
 
@@ -19,12 +18,6 @@ def positions_allowed(constraints: Constraints, m: int) -> Bools | None:
     """Which item may stand at which of m positions by ``fixed`` and ``forbidden``: shape (n, m).
 
     None where ``fixed`` asks for a position there is not, for two items at one, or for one item at two.
-
-    Examples
-    --------
-    >>> positions_allowed(Constraints(2, fixed={-1: 0}), 2)
-    array([[False,  True],
-           [ True, False]])
     """
     allowed = np.ones((constraints.n, m), dtype=bool)
     for item, position in constraints.forbidden:
@@ -63,18 +56,13 @@ def settle(allowed: Bools, item: int, position: int) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Units:
-    """The m units of n items.
+    """The m units of n items, sorted by their first item."""
 
-    ``members``: the items of each unit, in order; units are sorted by their first item. ``of``, ``offset``: shape (n,):
-    unit of each item, and its position in it. ``lengths``: shape (m,). ``earlier``: shape (m, m): ``earlier[a, b]``
-    when unit a must stand before unit b, followed through.
-    """
-
-    members: tuple[tuple[int, ...], ...]
-    of: Ints
-    offset: Ints
-    lengths: Ints
-    earlier: Bools
+    members: tuple[tuple[int, ...], ...]  # the items of each unit, in order
+    of: Ints  # (n,) the unit of each item
+    offset: Ints  # (n,) its position in it
+    lengths: Ints  # (m,)
+    earlier: Bools  # (m, m) whether the first must stand before the second, followed through
 
 
 def units(constraints: Constraints) -> Units:
@@ -90,24 +78,15 @@ def units(constraints: Constraints) -> Units:
     earlier = np.zeros((len(members), len(members)), dtype=bool)
     for a, b in constraints.before:
         earlier[of[a], of[b]] |= of[a] != of[b]
-    return Units(members, of, offset, lengths, _closure(earlier))
-
-
-def _closure(earlier: Bools) -> Bools:
-    """Follow the relation through; only rows that lead somewhere are touched."""
-    closed = earlier.copy()
-    for middle in np.flatnonzero(earlier.any(axis=0) & earlier.any(axis=1)):
-        closed[closed[:, middle]] |= closed[middle]
-    return closed
+    for middle in np.flatnonzero(earlier.any(axis=0) & earlier.any(axis=1)):  # followed through
+        earlier[earlier[:, middle]] |= earlier[middle]
+    return Units(members, of, offset, lengths, earlier)
 
 
 def starts_allowed(allowed: Bools, parts: Units) -> Bools:
-    """Where each unit may start, shape (units, n): no position is wrongly excluded, some may be wrongly allowed.
+    """Where each unit may start, (units, n), from where each item may stand by itself, (n, n): some may be too many.
 
-    ``allowed`` says where each item may stand by itself, shape (n, n).
-
-    A unit cannot start before everything that must stand before it is through, nor so late that what must follow
-    finds no room; both are carried along ``before`` until nothing changes.
+    What must stand before a unit and what must follow it needs room; both are carried along until nothing changes.
     """
     n = len(allowed)
     starts = np.zeros((len(parts.members), n), dtype=bool)
@@ -155,11 +134,6 @@ def possible_counts(constraints: Constraints) -> range:
     """How many items can be kept, the most first; empty when what must be kept is over the limit.
 
     Where the limit holds for all items, none is left out, whatever else cannot be kept.
-
-    Examples
-    --------
-    >>> list(possible_counts(Constraints(4, lengths=[1, 2, 3, 4], limit=6, fixed={0: 3})))
-    [2, 1]
     """
     n, lengths = constraints.n, constraints.weights
     if constraints.limit is None or lengths.sum() <= constraints.limit * SLACK:
@@ -172,27 +146,16 @@ def possible_counts(constraints: Constraints) -> range:
     return range(n - int(enough[0]), max(n - len(free), 1) - 1, -1)
 
 
-def even_room(constraints: Constraints) -> float:
-    """The most a side may hold without a side limit, where the constraints permit it."""
-    total = float(constraints.weights.sum())
-    return UNEVEN * min(total, constraints.limit or np.inf) / constraints.sides
-
-
 def side_room(constraints: Constraints) -> float:
     """The most a side may hold, slack for rounding included."""
     if constraints.side_limit is not None:
         return constraints.side_limit * SLACK
-    return even_room(constraints) * SLACK if constraints.sides > 1 else np.inf
+    even = UNEVEN * min(float(constraints.weights.sum()), constraints.limit or np.inf) / constraints.sides
+    return even * SLACK if constraints.sides > 1 else np.inf
 
 
 def side_sizes(constraints: Constraints, kept: int, room: float) -> range:
-    """How many items a side can have when so many are kept, by the lengths alone.
-
-    Examples
-    --------
-    >>> side_sizes(Constraints(6, sides=2), 6, 4.0)
-    range(2, 5)
-    """
+    """How many items a side can have when so many are kept, by the lengths alone."""
     lengths, sides = np.sort(constraints.weights), constraints.sides
     most, least = int(np.searchsorted(np.cumsum(lengths), room, side="right")), 1
     rest = float(lengths.sum()) - (sides - 1) * room  # what the other sides cannot hold

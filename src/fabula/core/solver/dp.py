@@ -11,20 +11,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import cache, cached_property, lru_cache
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fabula.core.essence import Floats
-from fabula.core.fit import distances
 from fabula.core.solver.constraints import Constraints
 from fabula.core.solver.domains import Bools, Units
-from fabula.core.solver.problem import Goal
-from fabula.core.template import Template
 
 Longs = NDArray[np.int64]
 Table = Callable[[int], Longs]
+Numbers = tuple[Longs, Longs | None]  # the two numbers of some subsets
 
 NEVER = 1 << 61  # the cost of what must not be; three of them still fit
 _LARGEST = 1 << 60  # no cost of what may be comes near it
@@ -32,20 +30,13 @@ _LARGEST = 1 << 60  # no cost of what may be comes near it
 
 @dataclass(frozen=True, eq=False)
 class Criterion:
-    """What is minimised.
+    """What is minimised, in whole numbers."""
 
-    ``cost``: from the size of a side to the cost of each item at each of its positions, shape (n, size). ``shared``:
-    shape (n, kept): what is added by the position in the whole; None where nothing is. ``minor``: the same as ``cost``
-    for the second number; None where there is none. ``link``: shape (n, n): the cost of item k right after item i; None
-    where neighbours do not matter. ``mask``: the bits of which the largest counts; all others are summed. 0 where
-    everything is summed.
-    """
-
-    cost: Table
-    minor: Table | None = None
-    link: Longs | None = None
-    mask: int = 0
-    shared: Longs | None = None
+    cost: Table  # from the size of a side to the cost of each item at each of its positions, (n, size)
+    minor: Table | None = None  # the same for the second number, where there is one
+    link: Longs | None = None  # (n, n) item k right after item i, where neighbours matter
+    mask: int = 0  # the bits of which the largest counts; all others are summed
+    shared: Longs | None = None  # (n, kept) what is added by the position in the whole
 
     def on_side(self, begun: int, size: int) -> Longs:
         """The cost of each item at each position of a side that begins after some: shape (n, size)."""
@@ -67,85 +58,11 @@ def cap(cost: Longs) -> Longs:
 
 def feasibility(constraints: Constraints) -> Criterion:
     """Costs nothing, whatever the constraints permit."""
-    link = None if constraints.apart_soft else _links(constraints, 0, None)
+    link = None if constraints.apart_soft else links(constraints, 0, None)
     return Criterion(lambda size: np.zeros((constraints.n, size), dtype=np.int64), link=link)
 
 
-def worst_deviation(goal: Goal, constraints: Constraints) -> Criterion:
-    """The largest deviation."""
-    bits, one = bits_of(goal.n), _grain(goal)
-    link = _links(constraints, 1 << bits, None)
-    return Criterion(cache(lambda size: _snap(goal, size, one)), link=link, mask=(1 << bits) - 1)
-
-
-def sum_of_deviations(goal: Goal, constraints: Constraints, worst: int) -> Criterion:
-    """The sum of deviations, none above ``worst``; then that of their squares; then the order of values and targets."""
-    bits, one = bits_of(goal.n), _grain(goal)
-
-    @cache
-    def cost(size: int) -> Longs:
-        deviations = _snap(goal, size, one)
-        return np.asarray(np.where(deviations <= worst, deviations, NEVER))
-
-    return Criterion(cost, cache(lambda size: _minor(goal, size)), _links(constraints, 1 << bits, None))
-
-
-def sum_of_costs(goal: Goal, flow: Floats | None, constraints: Constraints, sizes: range, kept: int) -> Criterion:
-    """Squared deviations, or the costs of a table, plus flow, where so many items are kept on sides of some sizes."""
-    power = 1 if goal.follows is None else 2
-    tables = {size: goal.on_side(size) for size in (sizes if power == 1 else range(1, goal.n + 1))}
-    largest = max((float(np.abs(table).max()) for table in tables.values()), default=0.0) ** power
-    whole = None if goal.whole is None else goal.whole.at(kept)
-    largest += 0.0 if whole is None else float(np.abs(whole).max())
-    largest += 0.0 if flow is None else float(np.abs(flow).max())
-    bits = bits_of(goal.n)
-    one = (largest or 1.0) / 2.0 ** (bits - 1 - goal.n.bit_length())
-    costs = {size: np.rint(tables[size] ** power / one).astype(np.int64) for size in sizes}
-    flowing = None if flow is None else np.rint(flow / one).astype(np.int64)
-    shared = None if whole is None else np.rint(whole / one).astype(np.int64)
-    return Criterion(costs.__getitem__, link=_links(constraints, 1 << bits, flowing), shared=shared)
-
-
-def bits_of(n: int) -> int:
-    """How many bits a sum over n items may take below the count of neighbours that are alike."""
-    return 59 - n.bit_length()
-
-
-def _grain(goal: Goal) -> float:
-    """The grain of deviations: the same whatever the constraints are."""
-    return _largest(goal) / 2.0 ** (bits_of(goal.n) - 2 - goal.n.bit_length())
-
-
-def _largest(goal: Goal) -> float:
-    """The largest value or target, over sides of every size."""
-    targets = 0.0 if goal.follows is None else _largest_target(goal.follows, goal.n)
-    return max(float(np.abs(goal.rows).max()), targets) * max(1.0, goal.rows.shape[1] ** 0.5) or 1.0
-
-
-@lru_cache(maxsize=64)
-def _largest_target(template: Template, n: int) -> float:
-    return max(float(np.abs(template.samples(size)).max()) for size in range(1, n + 1))
-
-
-def _snap(goal: Goal, size: int, one: float) -> Longs:
-    """Deviations in grains, shape (n, size); values and targets are rounded first, so that equal sums stay equal."""
-    rows, targets = np.rint(goal.rows / one), np.rint(goal.targets(size).reshape(size, -1) / one)
-    return np.rint(distances(rows[:, np.newaxis], targets)).astype(np.int64)
-
-
-def _minor(goal: Goal, size: int) -> Longs:
-    """Squares on a coarser grain in the high bits; in the low ones, how far value and target differ in rank."""
-    length = goal.n.bit_length()
-    one = _largest(goal) / 2.0 ** ((56 - 4 * length) // 2)
-    squares = _snap(goal, size, one) ** 2
-    if goal.rows.shape[1] > 1:
-        return squares << (3 * length)
-    value = np.unique(goal.rows[:, 0], return_inverse=True)[1]
-    target = np.unique(goal.targets(size), return_inverse=True)[1]
-    return np.asarray((squares << (3 * length)) + (value[:, np.newaxis] - target) ** 2)
-
-
-def _links(constraints: Constraints, alike: int, flow: Longs | None) -> Longs | None:
+def links(constraints: Constraints, alike: int, flow: Longs | None) -> Longs | None:
     """Flow, and what it costs two neighbours that are to be avoided."""
     barred, unwanted = constraints.barred(), constraints.alike()
     if barred is None and unwanted is None:
@@ -163,13 +80,10 @@ def _links(constraints: Constraints, alike: int, flow: Longs | None) -> Longs | 
 
 @dataclass(frozen=True, eq=False)
 class Subsets:
-    """The 2^u subsets of u units; subset number s holds unit k when bit k of s is set.
-
-    ``parts``: the units. ``lengths``: shape (u,): what limits count, of each unit.
-    """
+    """The 2^u subsets of u units; subset number s holds unit k when bit k of s is set."""
 
     parts: Units
-    lengths: Floats
+    lengths: Floats  # (u,) what limits count, of each unit
 
     @cached_property
     def every(self) -> Longs:
@@ -200,6 +114,10 @@ class Subsets:
         sizes, starts = np.unique(self.items[order], return_index=True)
         return dict(zip(sizes.tolist(), np.split(self.every[order], starts[1:]), strict=True))
 
+    def holding(self, items: int) -> Longs:
+        """The subsets that hold so many items."""
+        return self.of_items.get(items, np.empty(0, dtype=np.int64))
+
     @cached_property
     def needs(self) -> list[int]:
         """For each unit, the subset of those that must stand before it."""
@@ -221,13 +139,7 @@ class Subsets:
 
 
 def subset_sums(values: Iterable[float]) -> Floats:
-    """The sum of each subset of some values, shape (2^u,).
-
-    Examples
-    --------
-    >>> subset_sums([1, 5])
-    array([0., 1., 5., 6.])
-    """
+    """The sum of each subset of some values, shape (2^u,)."""
     out = np.zeros(1)
     for value in values:
         out = np.concatenate([out, out + value])
@@ -247,19 +159,14 @@ AT_ONCE = 1 << 18  # entries up to which one step for all units is quicker than 
 
 @dataclass(frozen=True, eq=False)
 class Side:
-    """A side to be filled.
-
-    ``subsets``: of the units that may stand on it. ``cost``, ``minor``: shape (units, size): each unit by the position
-    it starts at. ``link``: shape (units, units): the second right after the first; None where neighbours do not matter.
-    ``room``: the most it may hold.
-    """
+    """A side to be filled."""
 
     subsets: Subsets
     criterion: Criterion
-    cost: Longs
-    minor: Longs | None
-    link: Longs | None
-    room: float
+    cost: Longs  # (units, size) each unit by the position it starts at
+    minor: Longs | None  # (units, size)
+    link: Longs | None  # (units, units) the second right after the first, where neighbours matter
+    room: float  # the most it may hold
 
     @property
     def size(self) -> int:
@@ -267,9 +174,19 @@ class Side:
         return int(self.cost.shape[1])
 
     @cached_property
-    def ends(self) -> tuple[Longs, Longs | None]:
+    def ends(self) -> Numbers:
         """The two numbers of every subset at the end of the side: shape (2^u,), or (u, 2^u) by the first unit."""
-        return _fill_ends(self)
+        count, subsets = len(self.cost), self.subsets
+        shape = (1 << count,) if self.link is None else (count, 1 << count)
+        first = np.full(shape, NEVER)
+        second = None if self.minor is None else np.zeros(shape, dtype=np.int64)
+        if self.link is None:
+            first[0] = 0
+        for layer in subsets.layers[:-1]:
+            fits = (subsets.items[layer] < self.size) & (subsets.load[layer] <= self.room)
+            for at in range(0, int(fits.sum()), CHUNK):
+                _extend(self, first, second, layer[fits][at : at + CHUNK])
+        return first, second
 
     @cached_property
     def at_once(self) -> bool:
@@ -306,7 +223,7 @@ def _by_start(parts: Units, cost: Longs, link: Longs | None, criterion: Criterio
     return out
 
 
-def fill(side: Side) -> tuple[Longs, Longs | None]:
+def fill(side: Side) -> Numbers:
     """The two numbers of the cheapest way for each subset, shape (2^u,) each; NEVER where the side is not full."""
     first, second = side.ends
     subsets = side.subsets
@@ -317,21 +234,6 @@ def fill(side: Side) -> tuple[Longs, Longs | None]:
         first = first.min(axis=0)
     full = (subsets.items == side.size) & (subsets.load <= side.room)
     return np.where(full, first, NEVER), second
-
-
-def _fill_ends(side: Side) -> tuple[Longs, Longs | None]:
-    count = len(side.cost)
-    shape = (1 << count,) if side.link is None else (count, 1 << count)
-    first = np.full(shape, NEVER)
-    second = None if side.minor is None else np.zeros(shape, dtype=np.int64)
-    if side.link is None:
-        first[0] = 0
-    subsets = side.subsets
-    for layer in subsets.layers[:-1]:
-        fits = (subsets.items[layer] < side.size) & (subsets.load[layer] <= side.room)
-        for at in range(0, int(fits.sum()), CHUNK):
-            _extend(side, first, second, layer[fits][at : at + CHUNK])
-    return first, second
 
 
 def _extend(side: Side, first: Longs, second: Longs | None, sets: Longs) -> None:
@@ -351,8 +253,17 @@ def _extend(side: Side, first: Longs, second: Longs | None, sets: Longs) -> None
         possible = (sets & ((1 << unit) | side.subsets.needs[unit]) == 0) & (position >= 0)
         possible &= side.cost[unit, np.maximum(position, 0)] < NEVER
         if possible.any():
+            at, after = position[possible], sets[possible] | (1 << unit)
             total, tie = _behind(side, here[..., possible], None if minor is None else minor[..., possible], unit)
-            _place(side, first, second, sets[possible] | (1 << unit), unit, position[possible], total, tie)
+            total = cap(side.criterion.join(total, side.cost[unit, at]))
+            if tie is not None and side.minor is not None:
+                tie = tie + side.minor[unit, at]
+            if side.link is None:
+                keep_better((first, second), after, total, tie)
+                continue
+            first[unit, after] = total
+            if second is not None and tie is not None:
+                second[unit, after] = tie
 
 
 def _extend_at_once(side: Side, first: Longs, sets: Longs) -> None:
@@ -370,7 +281,7 @@ def _extend_at_once(side: Side, first: Longs, sets: Longs) -> None:
     first[units, sets[columns] | (np.int64(1) << units)] = total[units, columns]
 
 
-def _behind(side: Side, first: Longs, second: Longs | None, unit: int) -> tuple[Longs, Longs | None]:
+def _behind(side: Side, first: Longs, second: Longs | None, unit: int) -> Numbers:
     """The cheapest way for some subsets with a unit before each, that unit's own cost aside."""
     if side.link is None:
         return first, second
@@ -383,30 +294,14 @@ def _behind(side: Side, first: Longs, second: Longs | None, unit: int) -> tuple[
     return best, np.where(totals == best, second, NEVER).min(axis=0)
 
 
-def _place(
-    side: Side,
-    first: Longs,
-    second: Longs | None,
-    after: Longs,
-    unit: int,
-    position: Longs,
-    total: Longs,
-    minor: Longs | None,
-) -> None:
-    """Write down what it costs to have a unit at a position before subsets; ``after`` are those with it."""
-    total = cap(side.criterion.join(total, side.cost[unit, position]))
-    if minor is not None and side.minor is not None:
-        minor = minor + side.minor[unit, position]
-    if side.link is not None:
-        first[unit, after] = total
-        if second is not None and minor is not None:
-            second[unit, after] = minor
-        return
-    better = total < first[after]
+def keep_better(kept: Numbers, sets: Longs, total: Longs, minor: Longs | None) -> None:
+    """Write down what is better than what is known of some subsets, each named once, in place."""
+    first, second = kept
+    better = total < first[sets]
     if second is not None and minor is not None:
-        better |= (total == first[after]) & (minor < second[after])
-        second[after] = np.where(better, minor, second[after])
-    first[after] = np.where(better, total, first[after])
+        better |= (total == first[sets]) & (minor < second[sets])
+        second[sets] = np.where(better, minor, second[sets])
+    first[sets] = np.where(better, total, first[sets])
 
 
 def trace(side: Side) -> list[int]:
@@ -415,7 +310,8 @@ def trace(side: Side) -> list[int]:
     if side.link is None:
         return _trace_plain(side, first, second)
     left, order = len(side.subsets.every) - 1, list[int]()
-    goal, minor = _best(first[:, left], None if second is None else second[:, left])
+    goal = int(first[:, left].min())
+    minor = 0 if second is None else int(second[first[:, left] == goal, left].min())
     while left:
         tight = first[:, left] + (side.link[order[-1]] if order else 0) == goal
         if second is not None:
@@ -427,11 +323,6 @@ def trace(side: Side) -> list[int]:
         minor -= 0 if side.minor is None else int(side.minor[unit, start])
         left ^= 1 << unit
     return order
-
-
-def _best(first: Longs, second: Longs | None) -> tuple[int, int]:
-    best = int(first.min())
-    return best, 0 if second is None else int(second[first == best].min())
 
 
 def _trace_plain(side: Side, first: Longs, second: Longs | None) -> list[int]:

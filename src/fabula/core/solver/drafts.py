@@ -8,15 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from fabula.core.essence import Floats
-from fabula.core.matching import match_sorted
+from fabula.core.matching import assign_least, match_sorted
 from fabula.core.ordering import Ints
-from fabula.core.solver.budget import Budget
-from fabula.core.solver.construct import rebalance_ranks
+from fabula.core.solver import line
+from fabula.core.solver.constraints import SLACK
 from fabula.core.solver.domains import side_sizes
-from fabula.core.solver.dual import pool_of
-from fabula.core.solver.kinds import SLACK
-from fabula.core.solver.line import Sizes, even_sizes, judge_sizes, lay_out, ranks_of, smallest_sum, smallest_worst
-from fabula.core.solver.problem import Goal, Problem
+from fabula.core.solver.instance import rebalance_ranks
+from fabula.core.solver.line import Sizes
+from fabula.core.solver.problem import Budget, Goal, Problem
 from fabula.core.template import Template
 
 MOST_ASSIGNED = 1000  # items that are assigned at once
@@ -51,11 +50,9 @@ def _lay_alone(goal: Goal, items: Ints, begun: int, kept: int) -> Ints:
         return items[match_sorted(goal.rows[items, 0], goal.targets(m))]
     if m > MOST_ASSIGNED:
         return items
-    from scipy.optimize import linear_sum_assignment
-
     mine = goal.take(items)
     costs = mine.on_side(m) + mine.in_whole(kept)[:, begun : begun + m]
-    places, numbers = linear_sum_assignment(costs.T)
+    places, numbers = assign_least(costs.T)
     ordering = np.empty(m, dtype=np.intp)
     ordering[places] = items[numbers]
     return ordering
@@ -74,12 +71,12 @@ def line_draft(task: Problem, template: Template, kept: int, room: float, budget
     """The best draft in the time, wishes and flow aside; None where no sizes of sides are possible."""
     c, power = task.constraints, 1 if task.counts_worst else 2
     allowed = side_sizes(c, kept, room)
-    even = even_sizes(kept, c.sides)
+    even = line.even_sizes(kept, c.sides)
     if not len(allowed) or (c.sides > 1 and not all(size in allowed for size in even)):
         return None
     items = _choose(task, template, even, room, budget)
     values = task.goal.rows[items, 0]
-    judged, _ = judge_sizes(template, values, allowed, c.sides, power, budget.part(0.4))
+    judged, _ = line.judge_sizes(template, values, allowed, c.sides, power, budget.part(0.4))
     if not task.sorts:  # even sides leave more room for what comes
         near = [one for one in judged if one[0] <= judged[0][0] * NEAR and one[1] <= judged[0][1] * NEAR]
         judged = sorted(near, key=lambda one: max(one[2]) - min(one[2]))
@@ -95,7 +92,7 @@ def line_draft(task: Problem, template: Template, kept: int, room: float, budget
     if best is not None:
         return best[1]
     dealt = deal_draft(task, items, room)
-    return dealt if dealt.fits else Draft(lay_out(template, judged[0][2], values, items), judged[0][2], fits=False)
+    return dealt if dealt.fits else Draft(line.lay_out(template, judged[0][2], values, items), judged[0][2], fits=False)
 
 
 def deal_draft(task: Problem, items: Ints, room: float) -> Draft:
@@ -114,13 +111,13 @@ def deal_draft(task: Problem, items: Ints, room: float) -> Draft:
 def _choose(task: Problem, template: Template, sizes: Sizes, room: float, budget: Budget) -> Ints:
     """The items kept, by value: those that fit best on sides of given sizes, within the limit."""
     kept, power = sum(sizes), 1 if task.counts_worst else 2
-    pool, order = pool_of(task.goal, task.constraints, room, power)
+    pool, order = line.pool_of(task.goal, task.constraints, room, power)
     if kept == task.constraints.n:
         return order
-    ranks, most = ranks_of(template, sizes), np.inf
+    ranks, most = line.ranks_of(template, sizes), np.inf
     if task.counts_worst:
-        most = smallest_worst(pool, ranks, budget.part(0.3))[1]
-    items = smallest_sum(pool, ranks, most, budget.part(0.3))[1]
+        most = line.smallest_worst(pool, ranks, budget.part(0.3))[1]
+    items = line.smallest_sum(pool, ranks, most, budget.part(0.3))[1]
     if items is None:
         free = np.argsort(np.where(pool.must, -1.0, pool.lengths), kind="stable")
         items = np.sort(free[:kept])
@@ -148,7 +145,7 @@ def _share_out(
 def assign_draft(task: Problem, kept: int, room: float, budget: Budget) -> tuple[Draft, float] | None:
     """A draft on even sides, and a bound of its sum that holds for these sizes; None where they cannot be."""
     c = task.constraints
-    allowed, sizes = side_sizes(c, kept, room), even_sizes(kept, c.sides)
+    allowed, sizes = side_sizes(c, kept, room), line.even_sizes(kept, c.sides)
     if not len(allowed) or (c.sides > 1 and not all(size in allowed for size in sizes)):
         return None
     cost = task.costs(sizes)  # (n, kept)
@@ -159,7 +156,7 @@ def assign_draft(task: Problem, kept: int, room: float, budget: Budget) -> tuple
     if kept < c.n:
         limit = min(c.limit or np.inf, c.sides * room) * SLACK
         ordering, floor = _within(cost, must, c.weights, limit, budget)
-    draft = Draft(ordering, sizes, fits=_fits(c.weights[ordering], sizes, room))
+    draft = Draft(ordering, sizes, fits=fits_in(room, c.weights[ordering], sizes))
     if not draft.fits and c.sides > 1:
         dealt = deal_draft(task, np.sort(ordering), room)
         draft = dealt if dealt.fits else draft
@@ -168,8 +165,6 @@ def assign_draft(task: Problem, kept: int, room: float, budget: Budget) -> tuple
 
 def _assign(cost: Floats, must: np.ndarray) -> tuple[Ints, float]:
     """The items of the smallest sum, by position, and the sum."""
-    from scipy.optimize import linear_sum_assignment
-
     eager = np.zeros(len(cost))
     if cost.shape[1] < len(cost):  # what must be kept is worth more than all else
         eager[must] = 4.0 * cost.shape[1] * (float(np.abs(cost).max()) + 1.0)
@@ -179,7 +174,7 @@ def _assign(cost: Floats, must: np.ndarray) -> tuple[Ints, float]:
     ordering, dealt = np.empty(m, dtype=np.intp), np.argsort(~must, kind="stable")
     for part in range(parts):  # each with positions and items from everywhere
         places, items = np.arange(part, m, parts), dealt[part::parts]
-        rows, columns = linear_sum_assignment(wanted[np.ix_(places, items)])
+        rows, columns = assign_least(wanted[np.ix_(places, items)])
         ordering[places[rows]] = items[columns]
     total = float(cost[ordering, np.arange(m)].sum())
     return ordering, total if parts == 1 else _price_bound(cost, ordering)
@@ -227,6 +222,7 @@ def _within(cost: Floats, must: np.ndarray, lengths: Floats, limit: float, budge
     return ordering if best is None else best, floor
 
 
-def _fits(lengths: Floats, sizes: Sizes, room: float) -> bool:
+def fits_in(room: float, lengths: Floats, sizes: Sizes) -> bool:
+    """Whether no side of given sizes, with items of these lengths, holds more than its room."""
     side = np.repeat(np.arange(len(sizes)), sizes)
     return bool((np.bincount(side, lengths) <= room).all())

@@ -4,95 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache, lru_cache
 
 import numpy as np
 
+from fabula.core.essence import Floats
+from fabula.core.fit import distances
 from fabula.core.ordering import Ints
-from fabula.core.solver.constraints import Constraints
-from fabula.core.solver.domains import Units, possible_counts, side_room
-from fabula.core.solver.dp import (
-    NEVER,
-    Criterion,
-    Longs,
-    Side,
-    Subsets,
-    bits_of,
-    feasibility,
-    side,
-    sum_of_costs,
-    sum_of_deviations,
-    trace,
-    worst_deviation,
-)
-from fabula.core.solver.kinds import SLACK
-from fabula.core.solver.partition import (
-    MARGIN,
-    NO_SETS,
-    Filled,
-    Plan,
-    Singles,
-    by_price,
-    can_join,
-    join_sides,
-    parts_within,
-    plan,
-    price_units,
-    single_sides,
-    spread,
-    worst_limits,
-)
+from fabula.core.solver import partition
+from fabula.core.solver.constraints import SLACK, Constraints
+from fabula.core.solver.domains import possible_counts, side_room
+from fabula.core.solver.dp import NEVER, Criterion, Longs, Side, Subsets, links, side, trace
+from fabula.core.solver.partition import Filled, Plan
 from fabula.core.solver.problem import Goal, Problem
-
-# Whether constraints can be kept at all, and how short the longest side can be.
-
-
-def feasible(constraints: Constraints) -> bool:
-    """Whether some ordering of few units keeps the constraints.
-
-    Examples
-    --------
-    >>> feasible(Constraints(2, before=[(0, 1)])), feasible(Constraints(2, before=[(0, 1)], fixed={0: 1}))
-    (True, False)
-    """
-    if constraints.side_limit is None:
-        return shortest_side(constraints) is not None
-    for kept in possible_counts(constraints):
-        shortest = shortest_room(plan(constraints, kept, side_room(constraints)))
-        if shortest is not None:
-            return True
-    return False
-
-
-def shortest_side(constraints: Constraints) -> float | None:
-    """The smallest length of the longest side that the constraints permit; None where they cannot be kept."""
-    for kept in possible_counts(constraints):
-        shortest = shortest_room(plan(constraints, kept, np.inf))
-        if shortest is not None:
-            return shortest
-    return None
-
-
-def shortest_room(planned: Plan) -> float | None:
-    """The smallest length of the longest side; None where the constraints cannot be kept at all."""
-    subsets = planned.subsets
-    lengths = np.unique(subsets.load)
-    rank = np.searchsorted(lengths, subsets.load).astype(np.int64)
-    single: Singles = {
-        key: (np.where(numbers[0] < NEVER, rank[subsets.of_items.get(key[2], NO_SETS)], NEVER), None)
-        for key, numbers in single_sides(planned, feasibility(planned.constraints)).items()
-    }
-    longest = Criterion(lambda size: np.zeros((0, size), dtype=np.int64), mask=(1 << 20) - 1)
-    limits = worst_limits(planned, longest, single)
-    steps = np.unique(np.minimum(len(limits) // 500 * (3 ** np.arange(12) - 1), max(len(limits) - 1, 0)))
-    for limit in limits[np.append(steps, len(limits) - 1)].tolist() if len(limits) else ():
-        some: Singles = {
-            key: (np.where(numbers[0] <= limit, numbers[0], NEVER), None) for key, numbers in single.items()
-        }
-        found = Filled(planned, longest, some, join_sides(planned, longest, some))
-        if found.best < NEVER:
-            return float(lengths[found.best])
-    return None
-
+from fabula.core.template import Template
 
 # From the best numbers back to the ordering behind them.
 
@@ -105,7 +30,8 @@ def trace_sides(found: Filled) -> tuple[Ints, tuple[int, ...]]:
         return np.array([item for unit in trace(found.alone) for item in members[unit]], dtype=np.intp), ()
     first, second = found.joined[-1]
     final = planned.final
-    left = int(_least(subsets, final, first[final], None if second is None else second[final]))
+    keys = [subsets.item_masks[final], *([] if second is None else [second[final]]), first[final]]
+    left = int(final[np.lexsort(keys)[0]])  # of those with the smallest numbers, the first by its items
     pieces: list[list[int]] = []
     for number in range(planned.constraints.sides - 1, -1, -1):
         begun, part = (0, left) if number == 0 else _last_side(found, number, left)
@@ -116,12 +42,6 @@ def trace_sides(found: Filled) -> tuple[Ints, tuple[int, ...]]:
     return np.concatenate(pieces).astype(np.intp), sizes if len(sizes) > 1 else ()
 
 
-def _least(subsets: Subsets, sets: Longs, first: Longs, second: Longs | None) -> int:
-    """Of the subsets with the smallest numbers, the first by its items."""
-    keys = [subsets.item_masks[sets], first] if second is None else [subsets.item_masks[sets], second, first]
-    return int(sets[np.lexsort(keys)[0]])
-
-
 def _last_side(found: Filled, number: int, left: int) -> tuple[int, int]:
     """How many items stand before the last side, and its subset, in the best way for a subset."""
     planned, subsets = found.plan, found.plan.subsets
@@ -129,9 +49,9 @@ def _last_side(found: Filled, number: int, left: int) -> tuple[int, int]:
     for begun, size in sorted(planned.steps(number), key=lambda step: step[1]):
         if begun + size != subsets.items[left] or (number, begun, size) not in found.single:
             continue
-        following = spread(subsets, found.criterion, size, found.single[number, begun, size])
+        following = partition.spread(subsets, found.criterion, size, found.single[number, begun, size])
         before = found.joined[number - 1]
-        parts = subsets.of_items.get(size, NO_SETS)
+        parts = subsets.holding(size)
         parts = parts[parts & left == parts]
         tight = found.criterion.join(before[0][left - parts], following[0][parts]) == goal[0]
         if before[1] is not None and following[1] is not None:
@@ -158,40 +78,32 @@ def _lay_side(found: Filled, number: int, begun: int, part: int) -> list[int]:
 def _restrict_side(whole: Side, chosen: list[int]) -> Side:
     """The same side for some of its units alone."""
     parts = whole.subsets.parts
-    few = Units(
-        tuple(parts.members[unit] for unit in chosen),
-        parts.of,
-        parts.offset,
-        parts.lengths[chosen],
-        parts.earlier[np.ix_(chosen, chosen)],
-    )
-    return Side(
-        Subsets(few, whole.subsets.lengths[chosen]),
-        whole.criterion,
-        whole.cost[chosen],
-        None if whole.minor is None else whole.minor[chosen],
-        None if whole.link is None else whole.link[np.ix_(chosen, chosen)],
-        whole.room,
+    both = np.ix_(chosen, chosen)
+    members = tuple(parts.members[unit] for unit in chosen)
+    few = replace(parts, members=members, lengths=parts.lengths[chosen], earlier=parts.earlier[both])
+    return replace(
+        whole,
+        subsets=Subsets(few, whole.subsets.lengths[chosen]),
+        cost=whole.cost[chosen],
+        minor=None if whole.minor is None else whole.minor[chosen],
+        link=None if whole.link is None else whole.link[both],
     )
 
 
 # The best arrangement of a few units, whatever the mix of constraints, sides and limits.
 
-MOST_UNITS = 18  # 2^18 subsets with 18 first units each: a quarter of a second and 80 MB
-
 
 def solve_exactly(problem: Problem) -> tuple[Ints, tuple[int, ...]] | None:
     """The best ordering of at most ``MOST_UNITS`` units, and the sizes of its sides; None when there is none.
 
-    Of orderings that tie in every criterion, the first by the smallest index: pass the items in an order that means
-    something.
+    Of those that tie in every criterion, the first by the smallest index: the order of the items should mean something.
     """
     constraints = problem.constraints
     for kept in possible_counts(constraints):
-        planned = plan(constraints, kept, side_room(constraints))
+        planned = partition.plan(constraints, kept, side_room(constraints))
         found = _best(problem, planned)
         if found is None and constraints.sides > 1 and constraints.side_limit is None:
-            longest = shortest_room(replace(planned, room=np.inf))
+            longest = partition.shortest_room(replace(planned, room=np.inf))
             found = None if longest is None else _best(problem, replace(planned, room=longest * SLACK))
         if found is not None:
             return trace_sides(found)
@@ -214,10 +126,10 @@ def _best(problem: Problem, planned: Plan) -> Filled | None:
 def _within_worst(goal: Goal, planned: Plan, worst: Criterion) -> Filled | None:
     """The smallest sum under the smallest limit on deviations that permits an arrangement."""
     constraints = planned.constraints
-    single = single_sides(planned, worst)
-    limits = worst_limits(planned, worst, single)
+    single = partition.single_sides(planned, worst)
+    limits = partition.worst_limits(planned, worst, single)
     if constraints.apart is None or not constraints.apart_soft:
-        at = _first(len(limits), lambda at: can_join(planned, worst, single, int(limits[at])))
+        at = _first(len(limits), lambda at: partition.can_join(planned, worst, single, int(limits[at])))
         return None if at is None else _optimum(planned, sum_of_deviations(goal, constraints, int(limits[at])))
     fewest = _optimum(planned, sum_of_deviations(goal, constraints, NEVER))
     known: dict[int, Filled | None] = {}
@@ -226,15 +138,12 @@ def _within_worst(goal: Goal, planned: Plan, worst: Criterion) -> Filled | None:
         """Whether as few neighbours are alike as without a limit."""
         known[at] = _optimum(planned, sum_of_deviations(goal, constraints, int(limits[at])))
         found = known[at]
-        return None not in (found, fewest) and _count_alike(goal, found) == _count_alike(goal, fewest)
+        if found is None or fewest is None:
+            return False
+        return found.best >> bits_of(goal.n) == fewest.best >> bits_of(goal.n)
 
     at = _first(len(limits), enough)
     return None if at is None else known[at]
-
-
-def _count_alike(goal: Goal, found: Filled | None) -> int:
-    """How many neighbours are alike."""
-    return -1 if found is None else found.best >> bits_of(goal.n)
 
 
 def _first(count: int, enough: Callable[[int], bool]) -> int | None:
@@ -253,27 +162,96 @@ def _first(count: int, enough: Callable[[int], bool]) -> int | None:
 def _optimum(planned: Plan, criterion: Criterion) -> Filled | None:
     """All sides filled and joined; None where nothing keeps the constraints."""
     if planned.constraints.sides == 1 and planned.complete:
-        return _fill_alone(planned, criterion)
-    single = single_sides(planned, criterion)
+        allowed = planned.domain(0, 0, planned.kept)
+        if allowed is None or planned.kept not in planned.sizes:
+            return None
+        whole = side(planned.subsets, criterion, allowed, planned.room)
+        best = int(whole.ends[0][..., -1].min())
+        return Filled(planned, criterion, {}, [(np.array([best]), None)], whole) if best < NEVER else None
+    single = partition.single_sides(planned, criterion)
     if planned.simple:
-        found = Filled(planned, criterion, single, join_sides(planned, criterion, single))
+        found = Filled(planned, criterion, single, partition.join_sides(planned, criterion, single))
         return found if found.best < NEVER else None
-    prices = price_units(planned, single)
-    for some, limit in by_price(single, prices) if prices is not None else ():
-        found = Filled(planned, criterion, some, join_sides(planned, criterion, some))
+    prices = partition.price_units(planned, single)
+    for some, limit in partition.by_price(single, prices) if prices is not None else ():
+        found = Filled(planned, criterion, some, partition.join_sides(planned, criterion, some))
         if found.best < NEVER and prices is not None:
-            if found.best - prices.bound + MARGIN <= limit:
+            if found.best - prices.bound + partition.MARGIN <= limit:
                 return found
-            some = parts_within(single, prices, found.best)
-            return Filled(planned, criterion, some, join_sides(planned, criterion, some))
+            some = partition.parts_within(single, prices, found.best - prices.bound + partition.MARGIN)
+            return Filled(planned, criterion, some, partition.join_sides(planned, criterion, some))
     return None
 
 
-def _fill_alone(planned: Plan, criterion: Criterion) -> Filled | None:
-    """One side of everything filled; None where nothing keeps the constraints."""
-    allowed = planned.domain(0, 0, planned.kept)
-    if allowed is None or planned.kept not in planned.sizes:
-        return None
-    whole = side(planned.subsets, criterion, allowed, planned.room)
-    best = int(whole.ends[0][..., -1].min())
-    return Filled(planned, criterion, {}, [(np.array([best]), None)], whole) if best < NEVER else None
+def worst_deviation(goal: Goal, constraints: Constraints) -> Criterion:
+    """The largest deviation."""
+    bits, one = bits_of(goal.n), _grain(goal)
+    link = links(constraints, 1 << bits, None)
+    return Criterion(cache(lambda size: _snap(goal, size, one)), link=link, mask=(1 << bits) - 1)
+
+
+def sum_of_deviations(goal: Goal, constraints: Constraints, worst: int) -> Criterion:
+    """The sum of deviations, none above ``worst``; then that of their squares; then the order of values and targets."""
+    bits, one = bits_of(goal.n), _grain(goal)
+
+    @cache
+    def cost(size: int) -> Longs:
+        deviations = _snap(goal, size, one)
+        return np.asarray(np.where(deviations <= worst, deviations, NEVER))
+
+    return Criterion(cost, cache(lambda size: _minor(goal, size)), links(constraints, 1 << bits, None))
+
+
+def sum_of_costs(goal: Goal, flow: Floats | None, constraints: Constraints, sizes: range, kept: int) -> Criterion:
+    """Squared deviations, or the costs of a table, plus flow, where so many items are kept on sides of some sizes."""
+    power = 1 if goal.follows is None else 2
+    tables = {size: goal.on_side(size) for size in (sizes if power == 1 else range(1, goal.n + 1))}
+    largest = max((float(np.abs(table).max()) for table in tables.values()), default=0.0) ** power
+    whole = None if goal.whole is None else goal.whole.at(kept)
+    largest += 0.0 if whole is None else float(np.abs(whole).max())
+    largest += 0.0 if flow is None else float(np.abs(flow).max())
+    bits = bits_of(goal.n)
+    one = (largest or 1.0) / 2.0 ** (bits - 1 - goal.n.bit_length())
+    costs = {size: np.rint(tables[size] ** power / one).astype(np.int64) for size in sizes}
+    flowing = None if flow is None else np.rint(flow / one).astype(np.int64)
+    shared = None if whole is None else np.rint(whole / one).astype(np.int64)
+    return Criterion(costs.__getitem__, link=links(constraints, 1 << bits, flowing), shared=shared)
+
+
+def bits_of(n: int) -> int:
+    """How many bits a sum over n items may take below the count of neighbours that are alike."""
+    return 59 - n.bit_length()
+
+
+def _grain(goal: Goal) -> float:
+    """The grain of deviations: the same whatever the constraints are."""
+    return _largest(goal) / 2.0 ** (bits_of(goal.n) - 2 - goal.n.bit_length())
+
+
+def _largest(goal: Goal) -> float:
+    """The largest value or target, over sides of every size."""
+    targets = 0.0 if goal.follows is None else _largest_target(goal.follows, goal.n)
+    return max(float(np.abs(goal.rows).max()), targets) * max(1.0, goal.rows.shape[1] ** 0.5) or 1.0
+
+
+@lru_cache(maxsize=64)
+def _largest_target(template: Template, n: int) -> float:
+    return max(float(np.abs(template.samples(size)).max()) for size in range(1, n + 1))
+
+
+def _snap(goal: Goal, size: int, one: float) -> Longs:
+    """Deviations in grains, shape (n, size); values and targets are rounded first, so that equal sums stay equal."""
+    rows, targets = np.rint(goal.rows / one), np.rint(goal.targets(size).reshape(size, -1) / one)
+    return np.rint(distances(rows[:, np.newaxis], targets)).astype(np.int64)
+
+
+def _minor(goal: Goal, size: int) -> Longs:
+    """Squares on a coarser grain in the high bits; in the low ones, how far value and target differ in rank."""
+    length = goal.n.bit_length()
+    one = _largest(goal) / 2.0 ** ((56 - 4 * length) // 2)
+    squares = _snap(goal, size, one) ** 2
+    if goal.rows.shape[1] > 1:
+        return squares << (3 * length)
+    value = np.unique(goal.rows[:, 0], return_inverse=True)[1]
+    target = np.unique(goal.targets(size), return_inverse=True)[1]
+    return np.asarray((squares << (3 * length)) + (value[:, np.newaxis] - target) ** 2)

@@ -14,13 +14,11 @@ from itertools import pairwise
 import numpy as np
 
 from fabula.core.essence import Floats
-from fabula.core.matching import match_assignment
+from fabula.core.matching import assign_least, match_assignment
 from fabula.core.ordering import Ints
-from fabula.core.solver.budget import Budget
-from fabula.core.solver.constraints import Constraints
+from fabula.core.solver.constraints import SLACK, Constraints
 from fabula.core.solver.domains import Bools, Units, item_positions, side_positions, side_sizes, starts_allowed, units
-from fabula.core.solver.kinds import SLACK
-from fabula.core.solver.problem import Problem
+from fabula.core.solver.problem import UNLIMITED, Budget, Problem
 from fabula.errors import ConstraintError
 
 MOST_LAYOUTS = 400
@@ -29,41 +27,19 @@ MOST_ASSIGNED = 100  # items up to which layouts are told apart by an assignment
 
 @dataclass(frozen=True, eq=False)
 class Instance:
-    """Find the ordering of N items, dummies included, with the smallest sum of ``cost`` and of ``link``.
+    """Find the ordering of N items, dummies included, with the smallest sum of ``cost`` and of ``link``."""
 
-    Attributes
-    ----------
-    constraints
-        What the N items must keep; the dummies are fixed.
-    cost
-        Shape (N, N): item i at position j; infinite where it cannot stand.
-    link
-        Shape (N, N): item i right before item k; infinite where they must not be neighbours in this order.
-    before
-        Shape (2, p): each item of the first row stands before the one of the second.
-    parts, starts
-        The units, and where each may start.
-    zone
-        Shape (N,): the side of each position; one more for what is left out, -1 for the dummies.
-    lengths
-        Shape (N,): what the zones count of each item.
-    least, most
-        Shape (zones,): how much each zone holds at least and at most.
-    sizes
-        How many items stand on each side.
-    """
-
-    constraints: Constraints
-    cost: Floats
-    link: Floats
-    before: Ints
+    constraints: Constraints  # of the N items; the dummies are fixed
+    cost: Floats  # (N, N) item i at position j; infinite where it cannot stand
+    link: Floats  # (N, N) item i right before item k; infinite where they must not be neighbours
+    before: Ints  # (2, p) each item of the first row stands before the one of the second
     parts: Units
-    starts: Bools
-    zone: Ints
-    lengths: Floats
-    least: Floats
-    most: Floats
-    sizes: tuple[int, ...]
+    starts: Bools  # (units, N) where each unit may start
+    zone: Ints  # (N,) the side of each position; one more for what is left out, -1 for the dummies
+    lengths: Floats  # (N,) what the zones count of each item
+    least: Floats  # (zones,) how much each holds at least
+    most: Floats  # (zones,) at most
+    sizes: tuple[int, ...]  # how many items stand on each side
 
     def value(self, ordering: Ints) -> float:
         """The objective; infinite when a constraint other than ``before`` and lengths is broken."""
@@ -90,11 +66,6 @@ class Instance:
         inside = self.zone >= 0
         loads = np.bincount(self.zone[inside], self.lengths[ordering[inside]], len(self.most))
         return float((np.maximum(loads - self.most, 0) + np.maximum(self.least - loads, 0)).sum())
-
-    @property
-    def room(self) -> float:
-        """The most a side may hold."""
-        return float(self.most[0])
 
     @cached_property
     def has_loads(self) -> bool:
@@ -124,24 +95,16 @@ def pose(
 ) -> Instance | None:
     """Put a problem into tables, for sides of given sizes; None where the constraints cannot hold for these.
 
-    Parameters
-    ----------
-    problem
-        Of n items.
-    sizes
-        How many items stand on each side.
-    room
-        The most a side may hold.
-    alike
-        What it costs two neighbours to carry the same label, where they may.
-    link
-        The links, where they are known from other sizes: see :func:`link_table`.
+    ``alike``: what it costs two neighbours to carry one label. ``link``: :func:`link_table`, where it is known.
     """
     constraints, n, kept = problem.constraints, problem.constraints.n, sum(sizes)
     allowed = side_positions(constraints, sizes)
     if allowed is None:
         return None
-    zone = _zones(sizes, n - kept)
+    zones: list[int] = []
+    for side, size in enumerate(sizes):
+        zones += ([-1] if side else []) + [side] * size
+    zone = np.array(zones + [-1, len(sizes)] * (n - kept), dtype=np.intp)
     total = len(zone)
     sides, out = np.flatnonzero((zone >= 0) & (zone < len(sizes))), np.flatnonzero(zone == len(sizes))
     may, cost = np.zeros((total, total), dtype=bool), np.zeros((total, total))
@@ -151,48 +114,6 @@ def pose(
     may[np.ix_(free, out)] = True
     cost[:n, sides] = problem.costs(sizes)
     link = link_table(problem, total, alike) if link is None else link
-    return _instance(constraints, may, cost, link, zone, tuple(sizes), room, alike)
-
-
-def link_table(problem: Problem, total: int, alike: float) -> Floats:
-    """What neighbours cost, dummies included, (total, total); infinite where they must not be neighbours."""
-    n, constraints = problem.constraints.n, problem.constraints
-    link = np.zeros((total, total))
-    if problem.flow is not None:
-        link[:n, :n] = problem.flow
-    barred, unwanted = constraints.barred(), constraints.alike()
-    if barred is not None:
-        link[:n, :n][barred] = np.inf
-    if unwanted is not None:
-        link[:n, :n][unwanted] += alike
-    for run in constraints.together:
-        for a, b in pairwise(run):
-            kept = link[a, b]
-            link[a], link[:, b] = np.inf, np.inf
-            link[a, b] = kept
-    np.fill_diagonal(link, np.inf)
-    return link
-
-
-def _zones(sizes: Sequence[int], left_out: int) -> Ints:
-    """The zone of each position, -1 for dummies."""
-    zones: list[int] = []
-    for side, size in enumerate(sizes):
-        zones += ([-1] if side else []) + [side] * size
-    return np.array(zones + [-1, len(sizes)] * left_out, dtype=np.intp)
-
-
-def _instance(
-    constraints: Constraints,
-    may: Bools,
-    cost: Floats,
-    link: Floats,
-    zone: Ints,
-    sizes: tuple[int, ...],
-    room: float,
-    alike: float,
-) -> Instance:
-    n, total = constraints.n, len(zone)
     alone = np.flatnonzero(may.sum(axis=1) == 1)
     labels = None if constraints.apart is None else np.concatenate([constraints.apart, np.full(total - n, -1)])
     stretched = Constraints(
@@ -220,21 +141,37 @@ def _instance(
         lengths,
         least,
         np.append(np.full(len(sizes), room), np.inf),
-        sizes,
+        tuple(sizes),
     )
+
+
+def link_table(problem: Problem, total: int, alike: float) -> Floats:
+    """What neighbours cost, dummies included, (total, total); infinite where they must not be neighbours."""
+    n, constraints = problem.constraints.n, problem.constraints
+    link = np.zeros((total, total))
+    if problem.flow is not None:
+        link[:n, :n] = problem.flow
+    barred, unwanted = constraints.barred(), constraints.alike()
+    if barred is not None:
+        link[:n, :n][barred] = np.inf
+    if unwanted is not None:
+        link[:n, :n][unwanted] += alike
+    for run in constraints.together:
+        for a, b in pairwise(run):
+            kept = link[a, b]
+            link[a], link[:, b] = np.inf, np.inf
+            link[a, b] = kept
+    np.fill_diagonal(link, np.inf)
+    return link
 
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """Sides of given sizes.
+    """Sides of given sizes."""
 
-    ``instance``: the costs: deviations, or what is weighed against flow. ``worst``: no largest deviation is below it; 0
-    where it does not count. ``total``: no sum of position costs is below it.
-    """
-
-    instance: Instance
-    worst: float
-    total: float
+    instance: Instance  # the costs: deviations, or what is weighed against flow
+    worst: float  # no largest deviation is below it; 0 where it does not count
+    total: float  # no sum of position costs is below it
 
 
 @dataclass(frozen=True, eq=False)
@@ -263,11 +200,9 @@ def layouts(
         candidate = _candidate(instance, counts_worst=problem.counts_worst)
         if candidate is not None:
             found.append(candidate)
-    return Layouts(
-        sorted(found, key=lambda one: (one.worst, one.total)) if problem.counts_worst else found,
-        complete,
-        alike == np.inf,
-    )
+    if problem.counts_worst:
+        found.sort(key=lambda one: (one.worst, one.total))
+    return Layouts(found, complete, alike == np.inf)
 
 
 def _candidate(instance: Instance, *, counts_worst: bool) -> Candidate | None:
@@ -299,12 +234,11 @@ def run_worst(problem: Instance) -> Floats:
 
 def _compositions(constraints: Constraints, kept: int, room: float) -> Iterator[tuple[int, ...]]:
     """Sizes of sides that add up to the items kept, the most even first."""
+    sizes, mean = side_sizes(constraints, kept, room), kept / constraints.sides
     if constraints.sides == 1:
-        if side_sizes(constraints, kept, room) or not np.isfinite(room):
+        if sizes or not np.isfinite(room):
             yield (kept,)
         return
-    sizes = side_sizes(constraints, kept, room)
-    mean = kept / constraints.sides
     partial: list[tuple[int, ...]] = [()]
     for side in range(constraints.sides - 1):
         behind = constraints.sides - side - 1
@@ -321,13 +255,244 @@ def _compositions(constraints: Constraints, kept: int, room: float) -> Iterator[
 
 
 def position_bound(cost: Floats) -> tuple[float, Ints]:
-    """The smallest sum of costs over positions (n, n), neighbours aside, and the ordering that has it.
-
-    A ValueError when the finite entries allow no assignment.
-    """
-    from scipy.optimize import linear_sum_assignment
-
-    items, places = linear_sum_assignment(cost)
+    """The smallest sum of costs over positions (n, n), and the ordering that has it; a ValueError without one."""
+    items, places = assign_least(cost)
     ordering = np.empty(len(cost), dtype=np.intp)
     ordering[places] = items
     return float(cost[items, places].sum()), ordering
+
+
+# A first ordering: one that keeps the constraints, and sides that hold too much relieved by swaps.
+
+ATTEMPTS = 60
+STEPS_BACK = 400  # per attempt
+ROWS = 48  # positions that are tried with all others
+AT_ONCE = 8  # swaps taken from one look
+MISSES = 20  # looks without relief
+REACH = 40  # ranks between two items that are exchanged
+MOST_LOOKS = 500
+WORSE = 50.0  # how much more a deviation above the largest counts
+
+
+def construct(problem: Instance, wish: Ints, rng: np.random.Generator, budget: Budget = UNLIMITED) -> Ints | None:
+    """An ordering that keeps the constraints and lengths, close to one (n,) that need not; None when none was found."""
+    place, filling = np.argsort(wish), _Filling(problem)
+    for attempt in range(ATTEMPTS):
+        noise = rng.normal(size=len(filling.head)) * len(wish) * attempt / ATTEMPTS
+        order = filling.fill(place[filling.head] + noise, budget)
+        if order is not None:
+            whole = np.concatenate([problem.parts.members[unit] for unit in order]).astype(np.intp)
+            return rebalance(problem, whole, rng, budget)
+        if budget.over:
+            break
+    return None
+
+
+class _Filling:
+    """Positions filled one after the other; the first axis is that of the units."""
+
+    def __init__(self, problem: Instance) -> None:
+        parts, labels = problem.parts, problem.constraints.apart
+        n = len(parts.of)
+        self.problem, self.lengths, self.pinned = problem, parts.lengths, dict(problem.constraints.fixed)
+        self.head = np.array([run[0] for run in parts.members])
+        self.tail = np.array([run[-1] for run in parts.members])
+        self.due = n - problem.starts[:, ::-1].argmax(axis=1) - 1 + parts.lengths  # the unit must be through by here
+        self.by_due = np.argsort(self.due, kind="stable")
+        carried = np.zeros(n, dtype=np.intp) - 1 if labels is None else labels
+        every = np.arange(carried.max() + 1)
+        starts, self.ends = carried[self.head, np.newaxis] == every, carried[self.tail, np.newaxis] == every
+        self.same = starts & self.ends  # (units, labels) the label at both ends
+        self.other = ~starts & ~self.ends  # at neither end
+
+    def fill(self, wish: Floats, budget: Budget) -> list[int] | None:
+        """Units in order, or None when too many steps back were needed."""
+        self.left = np.ones(len(wish), dtype=bool)
+        self.ahead = self.problem.parts.earlier.sum(axis=0)  # how many units that must stand before it are left
+        self.same_left, self.other_left = self.same.sum(axis=0), self.other.sum(axis=0)
+        order: list[int] = []
+        by_wish = np.argsort(wish, kind="stable")
+        choices = [self._choices(by_wish, order, 0)]
+        steps, place, each = STEPS_BACK, 0, 25.0 + 0.1 * len(wish)
+        while place < len(self.problem.parts.of):
+            unit = next(choices[-1], None)
+            if unit is None:
+                choices.pop()
+                steps -= 1
+                if not choices or not steps or budget.over:
+                    return None
+                last = order.pop()
+                self._take(last, -1)
+                place -= int(self.lengths[last])
+                continue
+            order.append(unit)
+            budget.spend(each)
+            self._take(unit, 1)
+            place += int(self.lengths[unit])
+            choices.append(self._choices(by_wish, order, place))
+        return order
+
+    def _take(self, unit: int, sign: int) -> None:
+        """Take a unit away, or with sign -1 put it back."""
+        self.left[unit] = sign < 0
+        self.ahead[self.problem.parts.earlier[unit]] -= sign
+        self.same_left[self.same[unit]] -= sign
+        self.other_left[self.other[unit]] -= sign
+
+    def _choices(self, by_wish: Ints, order: list[int], place: int) -> Iterator[int]:
+        """Units that can stand next, the one wished for first; those that leave another without a position are out."""
+        link, lengths = self.problem.link, self.lengths
+        ready = self.left & self.problem.starts[:, place] & (self.ahead == 0)
+        if order:
+            ready &= np.isfinite(link[self.tail[order[-1]], self.head])
+        waiting = self.by_due[self.left[self.by_due]]
+        slack = self.due[waiting] - place - np.cumsum(lengths[waiting])
+        if (slack < 0).any():
+            return
+        least = np.concatenate([[self.problem.constraints.n], np.minimum.accumulate(slack)])
+        rank = np.empty(len(by_wish), dtype=np.intp)
+        rank[waiting] = np.arange(len(waiting))
+        for unit in by_wish[ready[by_wish]].tolist():
+            follower = self.pinned.get(place + int(lengths[unit]))
+            meets = follower is not None and follower != self.head[unit]
+            if meets and not np.isfinite(link[self.tail[unit], follower]):
+                continue
+            labelled = self.same_left - self.same[unit] <= self.other_left - self.other[unit] + ~self.ends[unit]
+            if least[rank[unit]] >= lengths[unit] and labelled.all():
+                yield unit
+
+
+def rebalance(problem: Instance, ordering: Ints, rng: np.random.Generator, budget: Budget = UNLIMITED) -> Ints | None:
+    """An ordering whose zones hold what they may, by swaps that each bring it nearer; None where that fails."""
+    zone, inside, misses = problem.zone, np.flatnonzero(problem.zone >= 0), 0
+    while problem.overload(ordering) > 0.0:
+        if budget.over or misses > MISSES:
+            return None
+        loads = np.bincount(zone[inside], problem.lengths[ordering[inside]], len(problem.most)).astype(np.float64)
+        off = (loads > problem.most) | (loads < problem.least)
+        rows = rng.permutation(inside[off[zone[inside]]])[:ROWS]
+        budget.spend(300.0 + 0.15 * len(rows) * len(inside))
+        i, j = (part.ravel() for part in np.meshgrid(rows, inside, indexing="ij"))
+        i, j = i[zone[i] != zone[j]], j[zone[i] != zone[j]]
+        shift = problem.lengths[ordering[j]] - problem.lengths[ordering[i]]
+        gain = _relief(loads, problem.least, problem.most, zone[i], zone[j], shift)
+        helps = gain > 1e-9 * (1.0 + loads.max())
+        i, j, gain = i[helps], j[helps], gain[helps]
+        better = _relieve(problem, ordering, i, j, gain)
+        misses = misses + 1 if better is None else 0
+        ordering = ordering if better is None else better
+    return ordering
+
+
+def rebalance_ranks(
+    values: Floats,
+    lengths: Floats,
+    targets: Floats,
+    side: Ints,
+    room: float,
+    *,
+    worst: float,
+    budget: Budget = UNLIMITED,
+) -> Ints | None:
+    """Which item takes which rank so that no side holds more than its room; None where that was not found.
+
+    Values and targets (m,) are sorted, ``lengths`` and ``side`` go with them; deviations should stay below ``worst``.
+    """
+    order, count = np.arange(len(values)), int(side.max()) + 1
+    loads = np.bincount(side, lengths, count).astype(np.float64)
+    least, most = np.zeros(count), np.full(count, room)
+
+    def cost(item: Ints, rank: Ints) -> Floats:
+        away = np.abs(values[item] - targets[rank])
+        return away + WORSE * np.maximum(away - worst, 0.0)
+
+    for _ in range(MOST_LOOKS):
+        if (loads <= room).all():
+            return order
+        budget.spend(200.0 + 1.2 * REACH * len(values))
+        if budget.over:
+            return None
+        i, j = _near_pairs(side, loads[side] > room)
+        shift = lengths[order[j]] - lengths[order[i]]
+        gain = _relief(loads, least, most, side[i], side[j], shift)
+        helps = gain > 1e-12 * room
+        if not helps.any():
+            return None
+        i, j, gain = i[helps], j[helps], gain[helps]
+        change = cost(order[i], j) + cost(order[j], i) - cost(order[i], i) - cost(order[j], j)
+        for one, other in _cheapest(i, j, (change + 1e-9) / gain):
+            moved = lengths[order[other]] - lengths[order[one]]
+            after = loads.copy()
+            after[[side[one], side[other]]] += moved, -moved
+            if np.maximum(after - room, 0).sum() < np.maximum(loads - room, 0).sum():
+                order[[one, other]] = order[[other, one]]
+                loads = after
+    return None
+
+
+def _relief(loads: Floats, least: Floats, most: Floats, one: Ints, other: Ints, shift: Floats) -> Floats:
+    """By how much less zones are off, in all, when the first gains ``shift`` from the other."""
+
+    def off(load: Floats, zone: Ints) -> Floats:
+        return np.maximum(load - most[zone], 0.0) + np.maximum(least[zone] - load, 0.0)
+
+    mine, others = loads[one], loads[other]
+    return off(mine, one) + off(others, other) - off(mine + shift, one) - off(others - shift, other)
+
+
+def _relieve(problem: Instance, ordering: Ints, i: Ints, j: Ints, gain: Floats) -> Ints | None:
+    """The ordering after the swaps that cost least for what they relieve; None where none relieves."""
+    change = _swap_changes(problem, ordering, i, j)
+    open_ = np.isfinite(change)
+    if not open_.any():
+        return None
+    scale = 0.05 * float(np.abs(change[open_]).mean()) + 1e-12
+    best, before = ordering, problem.overload(ordering)
+    for one, other in _cheapest(i[open_], j[open_], (change[open_] + scale) / gain[open_]):
+        trial = best.copy()
+        trial[[one, other]] = best[[other, one]]
+        after = problem.overload(trial)
+        if after < before and np.isfinite(problem.value(trial)) and problem.in_order(np.argsort(trial)):
+            best, before = trial, after
+    return None if best is ordering else best
+
+
+def _cheapest(i: Ints, j: Ints, ratio: Floats) -> list[tuple[int, int]]:
+    """The pairs with the smallest ratios, no position in two."""
+    first = np.argsort(ratio, kind="stable")[: 4 * AT_ONCE]
+    pairs, used = list[tuple[int, int]](), set[int]()
+    for one, other in zip(i[first].tolist(), j[first].tolist(), strict=True):
+        if one not in used and other not in used and len(pairs) < AT_ONCE:
+            pairs.append((one, other))
+            used |= {one, other}
+    return pairs
+
+
+def _near_pairs(side: Ints, full: Bools) -> tuple[Ints, Ints]:
+    """Ranks near each other on two sides, of which at least one holds too much."""
+    m = len(side)
+    i = np.repeat(np.arange(m), REACH)
+    j = i + np.tile(np.arange(1, REACH + 1), m)
+    i, j = i[j < m], j[j < m]
+    near = (full[i] | full[j]) & (side[i] != side[j])
+    return i[near], j[near]
+
+
+def _swap_changes(problem: Instance, ordering: Ints, i: Ints, j: Ints) -> Floats:
+    """What it changes to swap positions i and j, which are no neighbours; infinite where it is not allowed."""
+    n = len(ordering)
+    framed = np.concatenate([ordering, [n]])
+    link = problem.link
+    total = np.zeros(len(i))
+    for at, there in ((i, j), (j, i)):
+        item, gone = ordering[there], ordering[at]
+        total += problem.cost[item, at] - problem.cost[gone, at]
+        for near, forth in ((framed[at - 1], False), (framed[at + 1], True)):
+            real = near < n
+            other = np.where(real, near, 0)
+            new = link[item, other] if forth else link[other, item]
+            old = link[gone, other] if forth else link[other, gone]
+            total += np.where(real, new, 0.0) - np.where(real, old, 0.0)
+    low, high = problem.reach(ordering)
+    kept = (j <= high[i]) & (j >= low[i]) & (i <= high[j]) & (i >= low[j])
+    return np.where(kept & (np.abs(i - j) > 1), total, np.inf)

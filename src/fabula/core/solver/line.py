@@ -16,8 +16,9 @@ import numpy as np
 
 from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
-from fabula.core.solver.budget import UNLIMITED, Budget
+from fabula.core.solver.constraints import SLACK, Constraints
 from fabula.core.solver.domains import Bools
+from fabula.core.solver.problem import UNLIMITED, Budget, Goal
 from fabula.core.template import Template
 
 GRID = 1201  # numbers between which ranks are told
@@ -30,8 +31,8 @@ class Ranks:
     low: Floats
     high: Floats
 
-    def away(self, value: float, first: int = 0, last: int | None = None) -> Floats:
-        """How far a value is at least from the targets of some ranks."""
+    def away(self, value: Floats | float, first: int = 0, last: int | None = None) -> Floats:
+        """How far a value, or one for each, is at least from the targets of some ranks."""
         low, high = self.low[first:last], self.high[first:last]
         return np.maximum(np.maximum(low - value, value - high), 0.0)
 
@@ -43,19 +44,9 @@ class Ranks:
         up = np.where(above < len(values), np.maximum(ahead - self.high, 0.0), np.inf)
         return np.minimum(up, np.where(above > 0, np.maximum(self.low - behind, 0.0), np.inf))
 
-    def deviations(self, values: Floats) -> Floats:
-        """How far each of m sorted values is at least from the target of its rank."""
-        return np.maximum(np.maximum(self.low - values, values - self.high), 0.0)
-
 
 def ranks_of(template: Template, sizes: Sequence[int]) -> Ranks:
-    """The targets of sides of given sizes.
-
-    Examples
-    --------
-    >>> ranks_of(Template([0, 1], [0, 1]), (2, 3)).low
-    array([0. , 0. , 0.5, 1. , 1. ])
-    """
+    """The targets of sides of given sizes."""
     targets = np.sort(np.concatenate([template.samples(size) for size in sizes]))
     return Ranks(targets, targets)
 
@@ -102,13 +93,7 @@ Judged = tuple[float, float, Sizes]  # the largest deviation, the sum, the sizes
 
 
 def even_sizes(kept: int, sides: int) -> Sizes:
-    """Sizes that differ by one at most.
-
-    Examples
-    --------
-    >>> even_sizes(7, 3)
-    (3, 2, 2)
-    """
+    """Sizes that differ by one at most."""
     return tuple(kept // sides + (side < kept % sides) for side in range(sides))
 
 
@@ -125,14 +110,15 @@ def judge_sizes(
     def judge(sizes: Sizes) -> Judged:
         if sizes not in known:
             budget.spend(100.0 + 0.1 * kept)
-            deviations = ranks_of(template, sizes).deviations(values)
+            deviations = ranks_of(template, sizes).away(values)
             worst = float(deviations.max()) if power == 1 else 0.0
             known[sizes] = (worst, float((deviations**power).sum()), sizes)
         return known[sizes]
 
     if sides == 1:
         return [judge((kept,))], True
-    every = _two(kept, allowed) if sides == 2 else []
+    every = [(size, kept - size) for size in allowed if sides == 2 and kept - size in allowed]
+    every.sort(key=_uneven)
     for sizes in every:
         judge(sizes)
         if budget.over:
@@ -145,12 +131,6 @@ def judge_sizes(
             break
         best = better
     return sorted(known.values(), key=lambda one: (*one[:2], _uneven(one[2]))), complete
-
-
-def _two(kept: int, allowed: range) -> list[Sizes]:
-    """All sizes of two sides, the most even first."""
-    sizes = [(size, kept - size) for size in allowed if kept - size in allowed]
-    return sorted(sizes, key=_uneven)
 
 
 def _uneven(sizes: Sizes) -> int:
@@ -174,17 +154,13 @@ STEPS = 1025  # numbers tried first for the largest deviation
 
 @dataclass(frozen=True, eq=False)
 class Pool:
-    """The items to choose from.
+    """The n items to choose from."""
 
-    ``values``, ``lengths``: shape (n,): sorted, and what the limit counts. ``must``: shape (n,): whether the item is
-    never left out. ``limit``: the most that is kept may hold. ``power``: of deviations, in the sum.
-    """
-
-    values: Floats
-    lengths: Floats
-    must: Bools
-    limit: float
-    power: int
+    values: Floats  # (n,), sorted
+    lengths: Floats  # (n,) what the limit counts
+    must: Bools  # (n,) never left out
+    limit: float  # the most that is kept may hold
+    power: int  # of deviations, in the sum
 
 
 def choose(
@@ -192,8 +168,7 @@ def choose(
 ) -> tuple[float, Ints]:
     """The smallest sum of deviations and priced lengths over the ranks, and the items that have it, in order.
 
-    ``pool``, ``ranks``: what is laid on what. ``price``: of a unit of length. ``weigh``: whether deviations count in
-    the sum. ``most``: the largest deviation that is allowed. Where it is too small for any choice, the sum is infinite.
+    Without ``weigh`` deviations do not count. Where ``most``, the largest one, leaves no choice, the sum is infinite.
     """
     n, m = len(pool.values), len(ranks.low)
     taken = np.zeros((n, m), dtype=bool)
@@ -230,11 +205,6 @@ def _choice_cost(pool: Pool, ranks: Ranks) -> float:
     return len(pool.values) * (15.0 + 0.004 * len(ranks.low))
 
 
-def shortest(pool: Pool, ranks: Ranks, most: float) -> float:
-    """The least that items on all ranks can hold, none of them further off than ``most``."""
-    return choose(pool, ranks, price=1.0, weigh=False, most=most)[0]
-
-
 def smallest_worst(pool: Pool, ranks: Ranks, budget: Budget = UNLIMITED) -> tuple[float, float]:
     """The smallest largest deviation of a choice within the limit, between two numbers: the larger one can be kept.
 
@@ -259,15 +229,13 @@ def _halve(pool: Pool, ranks: Ranks, steps: Floats, budget: Budget) -> tuple[int
     while low + 1 < high and not budget.over:
         budget.spend(_choice_cost(pool, ranks))
         middle = (low + high) // 2
-        low, high = (low, middle) if shortest(pool, ranks, float(steps[middle])) <= pool.limit else (middle, high)
+        shortest = choose(pool, ranks, price=1.0, weigh=False, most=float(steps[middle]))[0]
+        low, high = (low, middle) if shortest <= pool.limit else (middle, high)
     return low, high
 
 
 def smallest_sum(pool: Pool, ranks: Ranks, most: float, budget: Budget = UNLIMITED) -> tuple[float, Ints | None]:
-    """A bound of the sum, no deviation above ``most``, and the best choice met within the limit; None where none was.
-
-    A choice without the limit is the bound at once where it keeps to it.
-    """
+    """A bound of the sum, no deviation above ``most``, and the best choice within the limit that was met, or None."""
     floor, items = choose(pool, ranks, most=most)
     if len(items) and pool.lengths[items].sum() <= pool.limit:
         return floor, items
@@ -288,3 +256,12 @@ def smallest_sum(pool: Pool, ranks: Ranks, most: float, budget: Budget = UNLIMIT
         low, high = (price, 4 * high if best[1] is None else high) if over > 0 else (low, price)
         best = (value, items) if over <= 0 and value < best[0] else best
     return floor, best[1]
+
+
+def pool_of(goal: Goal, constraints: Constraints, room: float, power: int) -> tuple[Pool, Ints]:
+    """The items to choose from, sorted, and their order."""
+    order = np.argsort(goal.rows[:, 0], kind="stable")
+    must = np.zeros(constraints.n, dtype=bool)
+    must[list(constraints.must_keep)] = True
+    limit = min(constraints.limit or np.inf, constraints.sides * room) * SLACK
+    return Pool(goal.rows[order, 0], constraints.weights[order], must[order], limit, power), order

@@ -17,24 +17,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabula.core.essence import Floats
-from fabula.core.solver.constraints import Constraints
-from fabula.core.solver.domains import Bools, positions_allowed, settle, side_sizes, units
-from fabula.core.solver.dp import NEVER, Criterion, Longs, Side, Subsets, cap, fill, mask_of, side, subset_sums
-from fabula.core.solver.kinds import SLACK
+from fabula.core.solver import dp
+from fabula.core.solver.constraints import SLACK, Constraints
+from fabula.core.solver.domains import Bools, positions_allowed, possible_counts, settle, side_room, side_sizes, units
+from fabula.core.solver.dp import NEVER, Criterion, Longs, Numbers, Side, Subsets
 
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """So many items kept, on sides that hold so much.
-
-    ``constraints``: what must be kept. ``subsets``: of all units. ``kept``: how many items are kept. ``room``: the most
-    a side may hold.
-    """
+    """So many items kept, on sides that hold so much."""
 
     constraints: Constraints
     subsets: Subsets
-    kept: int
-    room: float
+    kept: int  # how many items are kept
+    room: float  # the most a side may hold
 
     @property
     def complete(self) -> bool:
@@ -50,8 +46,8 @@ class Plan:
     def final(self) -> Longs:
         """The subsets that can be what is kept."""
         s, c = self.subsets, self.constraints
-        named = mask_of({int(s.parts.of[item]) for item in c.must_keep})
-        sets = s.of_items.get(self.kept, np.empty(0, dtype=np.int64))
+        named = dp.mask_of({int(s.parts.of[item]) for item in c.must_keep})
+        sets = s.holding(self.kept)
         limit = np.inf if c.limit is None else c.limit * SLACK
         return np.asarray(sets[(sets & named == named) & (s.load[sets] <= limit)])
 
@@ -59,9 +55,7 @@ class Plan:
     def sizes(self) -> range:
         """How many items a side can have, by the lengths alone."""
         sizes = side_sizes(self.constraints, self.kept, self.room)
-        if self.constraints.sides == 1:
-            return range(self.kept, self.kept + (self.kept in sizes))
-        return sizes
+        return sizes if self.constraints.sides > 1 else range(self.kept, self.kept + (self.kept in sizes))
 
     def steps(self, side: int) -> list[tuple[int, int]]:
         """Pairs (items on the sides before, items on this side)."""
@@ -79,7 +73,7 @@ class Plan:
         s, sides = self.subsets, self.constraints.sides
         if side == sides - 1:
             return self.final
-        sets = s.of_items.get(items, np.empty(0, dtype=np.int64))
+        sets = s.holding(items)
         least = float(s.load[-1]) - (sides - 1 - side) * self.room if self.complete else 0.0
         load = s.load[sets]
         return sets[s.is_closed[sets] & (load >= least * (1 - 1e-12)) & (load <= (side + 1) * self.room)]
@@ -113,18 +107,13 @@ def plan(constraints: Constraints, kept: int, room: float) -> Plan:
 MOST_ENTRIES = 1 << 18  # of an array of pairs of subsets
 NO_SETS = np.empty(0, dtype=np.int64)
 
-Numbers = tuple[Longs, Longs | None]
-
 
 def join(
     subsets: Subsets, criterion: Criterion, before: Numbers, following: Numbers, wanted: Longs, size: int
 ) -> Numbers:
-    """The cheapest way for each wanted subset, of which ``size`` items stand on the following side.
+    """Both numbers of the cheapest way for each wanted subset (w,), ``size`` of its items on the following side.
 
-    ``subsets``, ``criterion``: the units, and what is minimised. ``before``, ``following``: both numbers of the
-    cheapest way for each subset, shape (2^u,), on the sides so far and on the following. ``wanted``: shape (w,),
-    subsets that hold the same number of items. ``size``: how many items the following side has. Returns both numbers
-    for each wanted subset, shape (w,).
+    ``before``, ``following``: both numbers of each subset (2^u,), on the sides so far and on the following one.
     """
     shape = subsets.every.shape
     found = np.full(shape, NEVER), None if before[1] is None else np.full(shape, NEVER)
@@ -136,16 +125,6 @@ def join(
     else:
         _join_shares(subsets, criterion, before, following, wanted, size, found)
     return found[0][wanted], None if found[1] is None else found[1][wanted]
-
-
-def keep_better(kept: Numbers, sets: Longs, total: Longs, minor: Longs | None) -> None:
-    """Write down what is better than what is known of some subsets, each named once, in place."""
-    first, second = kept
-    better = total < first[sets]
-    if second is not None and minor is not None:
-        better |= (total == first[sets]) & (minor < second[sets])
-        second[sets] = np.where(better, minor, second[sets])
-    first[sets] = np.where(better, total, first[sets])
 
 
 def _join_pairs(
@@ -165,7 +144,7 @@ def _join_pairs(
             minor = before[1][one] + following[1][other]
             order = np.lexsort([minor, totals, sets])
         order = order[np.flatnonzero(np.diff(sets[order], prepend=-1))]  # the best of each subset
-        keep_better(found, sets[order], totals[order], None if minor is None else minor[order])
+        dp.keep_better(found, sets[order], totals[order], None if minor is None else minor[order])
 
 
 def _join_shares(
@@ -187,13 +166,13 @@ def _join_shares(
             rows, columns = np.nonzero(totals == best[:, np.newaxis])
             ties = before[1][rest[rows, columns]] + following[1][parts[rows, columns]]
             minor = np.minimum.reduceat(ties, np.flatnonzero(np.diff(rows, prepend=-1)))
-        keep_better(found, sets, cap(best), minor)
+        dp.keep_better(found, sets, dp.cap(best), minor)
 
 
 def shares(subsets: Subsets, wanted: Longs, size: int) -> Iterator[tuple[Longs, Longs]]:
     """Wanted subsets, some at a time (r,), and all parts of each that can have ``size`` items (r, c)."""
     counts = np.bitwise_count(wanted)
-    held = np.unique(np.bitwise_count(subsets.of_items.get(size, NO_SETS)))
+    held = np.unique(np.bitwise_count(subsets.holding(size)))
     for count in np.unique(counts).tolist():
         sets = wanted[counts == count]
         bits = _bits(sets, count)
@@ -240,7 +219,7 @@ def price_units(planned: Plan, single: Singles) -> Prices | None:
     """Prices, found by subgradients; None where some side has no part at all."""
     sides = planned.constraints.sides
     keys: list[list[tuple[int, int, int]]] = [[key for key in single if key[0] == side] for side in range(sides)]
-    sets = [np.concatenate([_sets(planned, key) for key in group] or [NO_SETS]) for group in keys]
+    sets = [np.concatenate([planned.subsets.holding(key[2]) for key in group] or [NO_SETS]) for group in keys]
     costs = [np.concatenate([single[key][0] for key in group] or [NO_SETS]).astype(np.float64) for group in keys]
     possible = [cost < NEVER for cost in costs]
     sets = [group[kept] for group, kept in zip(sets, possible, strict=True)]
@@ -250,14 +229,10 @@ def price_units(planned: Plan, single: Singles) -> Prices | None:
         return None
     sets, costs = [*sets, out], [*costs, np.zeros(len(out))]
     price, bound = _prices(len(planned.subsets.lengths), sets, costs)
-    value = subset_sums(price.tolist())
+    value = dp.subset_sums(price.tolist())
     best = [float((cost - value[group]).min()) for group, cost in zip(sets, costs, strict=True)]
-    excess = {key: np.asarray(single[key][0] - value[_sets(planned, key)] - best[key[0]]) for key in single}
+    excess = {key: np.asarray(single[key][0] - value[planned.subsets.holding(key[2])] - best[key[0]]) for key in single}
     return Prices(excess, bound)
-
-
-def _sets(planned: Plan, key: tuple[int, int, int]) -> Longs:
-    return planned.subsets.of_items.get(key[2], NO_SETS)
 
 
 def _prices(units: int, sets: list[Longs], costs: list[Floats]) -> tuple[Floats, float]:
@@ -267,7 +242,7 @@ def _prices(units: int, sets: list[Longs], costs: list[Floats]) -> tuple[Floats,
     step = max(float(np.median(cost)) - float(cost.min()) for cost in costs) / units or 1.0
     best, chosen, smoothed, stale = -np.inf, price, np.zeros(units), 0
     for _ in range(ROUNDS):
-        value = subset_sums(price.tolist())
+        value = dp.subset_sums(price.tolist())
         taken, bound = np.zeros(units), float(price.sum())
         for group, cost in zip(sets, costs, strict=True):
             left = cost - value[group]
@@ -292,18 +267,14 @@ def by_price(single: Singles, prices: Prices) -> Iterator[tuple[Singles, float]]
     count = FEW * sides
     while True:
         limit = np.inf if count >= len(every) else float(np.partition(every, count)[count])
-        yield _within(single, prices, limit), limit
+        yield parts_within(single, prices, limit), limit
         if count >= len(every):
             return
         count *= 6
 
 
-def parts_within(single: Singles, prices: Prices, best: int) -> Singles:
-    """The parts that can be in an arrangement that is not worse than ``best``."""
-    return _within(single, prices, best - prices.bound + MARGIN)
-
-
-def _within(single: Singles, prices: Prices, limit: float) -> Singles:
+def parts_within(single: Singles, prices: Prices, limit: float) -> Singles:
+    """The parts that leave their side no more to pay, above its best one, than a limit."""
     return {
         key: (np.where(prices.excess[key] <= limit, numbers[0], NEVER), numbers[1]) for key, numbers in single.items()
     }
@@ -319,7 +290,7 @@ def worst_limits(planned: Plan, criterion: Criterion, single: Singles) -> Longs:
     every: list[Longs] = []
     for key, numbers in single.items():
         possible = numbers[0] < NEVER
-        sets, worst = _sets(planned, key)[possible], numbers[0][possible] & criterion.mask
+        sets, worst = planned.subsets.holding(key[2])[possible], numbers[0][possible] & criterion.mask
         every.append(np.unique(worst))
         for unit in kept:
             least[unit] = min(int(least[unit]), int(worst[sets >> unit & 1 == 1].min(initial=NEVER)))
@@ -333,18 +304,13 @@ def worst_limits(planned: Plan, criterion: Criterion, single: Singles) -> Longs:
 
 @dataclass(frozen=True, eq=False)
 class Filled:
-    """Sides filled under one criterion.
-
-    ``plan``, ``criterion``: what was filled, and what was minimised. ``single``: for (side, items before it, its size):
-    both numbers of its subsets, where that side can be. ``joined``: for each side: both numbers of each subset (2^u,)
-    on the sides up to it. ``alone``: the side, where there is one and nothing is left out.
-    """
+    """Sides filled under one criterion."""
 
     plan: Plan
     criterion: Criterion
-    single: Singles
-    joined: list[Numbers]
-    alone: Side | None = None
+    single: Singles  # by (side, items before it, its size): both numbers of its subsets
+    joined: list[Numbers]  # for each side: both numbers of each subset (2^u,) on the sides up to it
+    alone: Side | None = None  # the side, where there is one and nothing is left out
 
     @property
     def best(self) -> int:
@@ -364,15 +330,11 @@ def single_sides(planned: Plan, criterion: Criterion) -> Singles:
             at = begun if criterion.shared is not None else 0
             key = size.to_bytes(4) + at.to_bytes(4) + allowed.tobytes()
             if key not in known:
-                first, second = fill(_side(planned, criterion, allowed, begun))
-                here = planned.subsets.of_items.get(size, NO_SETS)
+                first, second = dp.fill(dp.side(planned.subsets, criterion, allowed, planned.room, begun=begun))
+                here = planned.subsets.holding(size)
                 known[key] = first[here], None if second is None else second[here]
             single[number, begun, size] = known[key]
     return single
-
-
-def _side(planned: Plan, criterion: Criterion, allowed: Bools, begun: int) -> Side:
-    return side(planned.subsets, criterion, allowed, planned.room, begun=begun)
 
 
 def join_sides(planned: Plan, criterion: Criterion, single: Singles) -> list[Numbers]:
@@ -388,9 +350,9 @@ def join_sides(planned: Plan, criterion: Criterion, single: Singles) -> list[Num
             if number == 0:
                 total, minor = following[0][sets], None if following[1] is None else following[1][sets]
             else:
-                before = _with_items(planned.subsets, out[-1], begun)
+                before = np.where(planned.subsets.items == begun, out[-1][0], NEVER), out[-1][1]
                 total, minor = join(planned.subsets, criterion, before, following, sets, size)
-            keep_better(kept, sets, total, minor)
+            dp.keep_better(kept, sets, total, minor)
         out.append(kept)
     return out
 
@@ -403,16 +365,11 @@ def _nothing(subsets: Subsets, criterion: Criterion) -> Numbers:
 def spread(subsets: Subsets, criterion: Criterion, size: int, numbers: Numbers) -> Numbers:
     """The numbers of the subsets with ``size`` items, in arrays over all subsets."""
     first, second = _nothing(subsets, criterion)
-    here = subsets.of_items.get(size, NO_SETS)
+    here = subsets.holding(size)
     first[here] = numbers[0]
     if second is not None and numbers[1] is not None:
         second[here] = numbers[1]
     return first, second
-
-
-def _with_items(subsets: Subsets, numbers: Numbers, items: int) -> Numbers:
-    """The numbers of those subsets alone that hold so many items."""
-    return np.where(subsets.items == items, numbers[0], NEVER), numbers[1]
 
 
 # Whether parts can be joined to an arrangement at all, their costs aside: much quicker than the cheapest join.
@@ -450,7 +407,7 @@ def _parts(planned: Plan, criterion: Criterion, single: Singles, key: tuple[int,
     out = np.zeros(len(planned.subsets.every), dtype=bool)
     numbers = single.get(key)
     if numbers is not None:
-        here = planned.subsets.of_items.get(key[2], NO_SETS)
+        here = planned.subsets.holding(key[2])
         out[here] = (numbers[0] < NEVER) & (numbers[0] & criterion.mask <= limit)
     return out
 
@@ -480,3 +437,40 @@ def _join(planned: Plan, before: Bools, parts: Bools, reached: Bools, sets: Long
         return
     for some, shared in shares(planned.subsets, sets, size):
         reached[some] |= (parts[shared] & before[some[:, np.newaxis] - shared]).any(axis=1)
+
+
+def feasible(constraints: Constraints) -> bool:
+    """Whether some ordering of few units keeps the constraints."""
+    room = np.inf if constraints.side_limit is None else side_room(constraints)
+    return shortest_side(constraints, room) is not None
+
+
+def shortest_side(constraints: Constraints, room: float = np.inf) -> float | None:
+    """The smallest length of the longest side, at most ``room``; None where the constraints cannot be kept."""
+    every = (shortest_room(plan(constraints, kept, room)) for kept in possible_counts(constraints))
+    return next((shortest for shortest in every if shortest is not None), None)
+
+
+def shortest_room(planned: Plan) -> float | None:
+    """The smallest length of the longest side; None where the constraints cannot be kept at all."""
+    subsets = planned.subsets
+    lengths = np.unique(subsets.load)
+    rank = np.searchsorted(lengths, subsets.load).astype(np.int64)
+    single: Singles = {
+        key: (np.where(numbers[0] < NEVER, rank[subsets.holding(key[2])], NEVER), None)
+        for key, numbers in single_sides(planned, dp.feasibility(planned.constraints)).items()
+    }
+    longest = Criterion(lambda size: np.zeros((0, size), dtype=np.int64), mask=(1 << 20) - 1)
+    limits = worst_limits(planned, longest, single)
+    steps = np.unique(np.minimum(len(limits) // 500 * (3 ** np.arange(12) - 1), max(len(limits) - 1, 0)))
+    for limit in limits[np.append(steps, len(limits) - 1)].tolist() if len(limits) else ():
+        some: Singles = {
+            key: (np.where(numbers[0] <= limit, numbers[0], NEVER), None) for key, numbers in single.items()
+        }
+        found = Filled(planned, longest, some, join_sides(planned, longest, some))
+        if found.best < NEVER:
+            return float(lengths[found.best])
+    return None
+
+
+MOST_UNITS = 18  # 2^18 subsets with 18 first units each: a quarter of a second and 80 MB

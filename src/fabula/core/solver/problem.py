@@ -11,8 +11,7 @@ from numpy.typing import ArrayLike
 from fabula.core.essence import Floats, as_essence
 from fabula.core.fit import distances
 from fabula.core.ordering import Ints
-from fabula.core.solver.constraints import Constraints
-from fabula.core.solver.kinds import count_alike
+from fabula.core.solver.constraints import Constraints, count_alike
 from fabula.core.template import Template
 from fabula.errors import InputError
 
@@ -140,13 +139,7 @@ class Goal:
         return np.zeros((self.n, m)) if self.whole is None else self.whole.at(m)
 
     def along(self, sizes: Sequence[int]) -> Floats:
-        """The cost of each item at each position of sides that follow each other: shape (n, sum of sizes).
-
-        Examples
-        --------
-        >>> Goal.table(whole=lambda m: np.arange(m)[np.newaxis], n=1).along([2, 1])
-        array([[0., 1., 2.]])
-        """
+        """The cost of each item at each position of sides that follow each other: shape (n, sum of sizes)."""
         costs = np.concatenate([self.on_side(size) for size in sizes], axis=1)
         return costs if self.whole is None else costs + self.whole.at(costs.shape[1])
 
@@ -190,21 +183,11 @@ def _as_costs(table: ArrayLike | Callable[[int], ArrayLike] | None, n: int) -> P
 
 @dataclass(frozen=True)
 class Bounds:
-    """What no arrangement can get below.
+    """What no arrangement can get below."""
 
-    Attributes
-    ----------
-    total
-        Of the sum of deviations, none above the largest one found; or of the weighed sum.
-    worst
-        Of the largest deviation; None where it does not count.
-    violations
-        Of the neighbours that are alike.
-    """
-
-    total: float
-    worst: float | None = None
-    violations: int = 0
+    total: float  # the sum of deviations, none above the largest one found; or the weighed sum
+    worst: float | None = None  # the largest deviation; None where it does not count
+    violations: int = 0  # the neighbours that are alike
 
 
 @dataclass(frozen=True, eq=False)
@@ -259,50 +242,6 @@ class Arrangement:
         return None if self.deviations is None else float(self.deviations.mean())
 
 
-def describe(
-    goal: Goal,
-    flow: Floats | None,
-    constraints: Constraints,
-    ordering: Ints,
-    sides: tuple[int, ...],
-    bounds: Bounds | None = None,
-) -> Arrangement:
-    """An arrangement with everything that is told of it; without bounds, it is the best."""
-    sizes = sides or (len(ordering),)
-    side = np.repeat(np.arange(len(sizes)), sizes)
-    targets, costs = _measure(goal, ordering, sizes)
-    deviations = None if goal.follows is None else costs
-    violations = 0 if constraints.apart is None else count_alike(constraints.apart[ordering], side)
-    at, flowing = float((costs if flow is None or deviations is None else costs**2).sum()), 0.0
-    if flow is not None:
-        flowing = float((flow[ordering[:-1], ordering[1:]] * (side[1:] == side[:-1])).sum())
-    objective = at + flowing
-    bound, gap = objective, 0.0
-    if bounds is not None:
-        bound = min(bounds.total, objective)
-        gap = _relative(objective - bound, abs(at) + abs(flowing))
-        gap = max(gap, _relative(violations - bounds.violations, violations))
-        if bounds.worst is not None and deviations is not None:
-            gap = max(gap, _relative(float(deviations.max()) - bounds.worst, float(deviations.max())))
-    left_out = np.setdiff1d(np.arange(goal.n), ordering)
-    return Arrangement(ordering, left_out, sides, targets, deviations, objective, bound, gap, gap == 0.0, violations)
-
-
-def _measure(goal: Goal, ordering: Ints, sizes: tuple[int, ...]) -> tuple[Floats | None, Floats]:
-    """The targets and the costs along an ordering, each side by itself."""
-    if goal.nothing:
-        return None, np.zeros(len(ordering))
-    if goal.follows is None:
-        return None, goal.along(sizes)[ordering, np.arange(len(ordering))]
-    targets = np.concatenate([goal.targets(size) for size in sizes])
-    return targets, distances(goal.rows[ordering], targets.reshape(len(ordering), -1))
-
-
-def _relative(gap: float, scale: float) -> float:
-    """A gap as a part; 0 where it is but rounding."""
-    return 0.0 if gap <= 1e-9 * max(scale, 1e-300) else min(1.0, gap / scale) if scale else 1.0
-
-
 @dataclass(frozen=True, eq=False)
 class Problem:
     """What is minimised: a goal, and the cost of neighbours (n, n) or None, under constraints."""
@@ -333,7 +272,7 @@ class Problem:
 
     def key(self, items: Ints, sizes: tuple[int, ...]) -> tuple[float, ...]:
         """The criteria of an ordering, the first first."""
-        found = describe(self.goal, self.flow, self.constraints, items, sizes)
+        found = describe(self, items, sizes)
         return (float(found.violations), *((found.worst or 0.0,) if self.counts_worst else ()), found.objective)
 
     def take(self, items: Ints) -> Problem | None:
@@ -343,21 +282,48 @@ class Problem:
         return None if constraints is None else Problem(self.goal.take(items), flow, constraints)
 
 
-def canonical_order(goal: Goal, flow: Floats | None, constraints: Constraints) -> Ints:
+def describe(problem: Problem, ordering: Ints, sides: tuple[int, ...], bounds: Bounds | None = None) -> Arrangement:
+    """An arrangement with everything that is told of it; without bounds, it is the best."""
+    goal, flow, labels = problem.goal, problem.flow, problem.constraints.apart
+    sizes = sides or (len(ordering),)
+    side = np.repeat(np.arange(len(sizes)), sizes)
+    targets = deviations = None
+    if goal.follows is not None:
+        targets = np.concatenate([goal.targets(size) for size in sizes])
+        costs = deviations = distances(goal.rows[ordering], targets.reshape(len(ordering), -1))
+    elif goal.nothing:
+        costs = np.zeros(len(ordering))
+    else:
+        costs = goal.along(sizes)[ordering, np.arange(len(ordering))]
+    violations = 0 if labels is None else count_alike(labels[ordering], side)
+    at, flowing = float((costs if flow is None or deviations is None else costs**2).sum()), 0.0
+    if flow is not None:
+        flowing = float((flow[ordering[:-1], ordering[1:]] * (side[1:] == side[:-1])).sum())
+    objective = at + flowing
+    bound, gap = objective, 0.0
+    if bounds is not None:
+        bound = min(bounds.total, objective)
+        gap = _relative(objective - bound, abs(at) + abs(flowing))
+        gap = max(gap, _relative(violations - bounds.violations, violations))
+        if bounds.worst is not None and deviations is not None:
+            gap = max(gap, _relative(float(deviations.max()) - bounds.worst, float(deviations.max())))
+    left_out = np.setdiff1d(np.arange(goal.n), ordering)
+    return Arrangement(ordering, left_out, sides, targets, deviations, objective, bound, gap, gap == 0.0, violations)
+
+
+def _relative(gap: float, scale: float) -> float:
+    """A gap as a part; 0 where it is but rounding."""
+    return 0.0 if gap <= 1e-9 * max(scale, 1e-300) else min(1.0, gap / scale) if scale else 1.0
+
+
+def canonical_order(problem: Problem) -> Ints:
     """The items by value, or by cost; then by flow; then by length; as they are listed where nothing tells them apart.
 
     It decides between orderings that tie in every criterion, so that the order in which items are listed has no say.
     What the constraints ask for has no part in it, or a wish that already holds could change the result; lengths have
     one only where they decide something anyway.
-
-    Returns order : shape (n,), item indices.
-
-    Examples
-    --------
-    >>> from fabula.core.template import Template
-    >>> canonical_order(Goal.template([3, 1, 2, 1], Template([0, 1], [0, 1])), None, Constraints(4))
-    array([1, 3, 2, 0])
     """
+    goal, flow, constraints = problem.goal, problem.flow, problem.constraints
     known = np.zeros((goal.n, 0)) if goal.nothing else goal.costs(goal.n) if goal.follows is None else goal.rows
     keys = list((known + 0.0).T)
     if flow is not None and goal.n > MOST_SORTED:
@@ -374,3 +340,55 @@ def _without_self(flow: Floats) -> Floats:
     """The flow to other items: shape (n, n - 1), or (1, 1) for one item."""
     n = len(flow)
     return flow[~np.eye(n, dtype=bool)].reshape(n, n - 1) if n > 1 else np.zeros((1, 1))
+
+
+# Budgets: how much a search may do, counted in work and not by the clock.
+
+UNITS_PER_SECOND = 1_000_000.0
+
+
+class Budget:
+    """Units that may be spent, with an end; parts of it spend from the same purse and end sooner.
+
+    Examples
+    --------
+    >>> whole = Budget.of_seconds(2e-6)
+    >>> half = whole.part(0.5)
+    >>> half.spend(1.5)
+    >>> half.over, whole.over, whole.left
+    (True, False, 0.5)
+    """
+
+    def __init__(self, units: float, purse: list[float] | None = None) -> None:
+        self._purse = [0.0] if purse is None else purse
+        self._end = self._purse[0] + units
+
+    @classmethod
+    def of_seconds(cls, seconds: float) -> Budget:
+        """What so many seconds buy."""
+        return cls(seconds * UNITS_PER_SECOND)
+
+    def spend(self, units: float) -> None:
+        """Count some work as done."""
+        self._purse[0] += units
+
+    @property
+    def left(self) -> float:
+        """How many units are left; negative where more was spent."""
+        return self._end - self._purse[0]
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing is left."""
+        return self.left <= 0.0
+
+    def part(self, share: float) -> Budget:
+        """A budget of a share of what is left."""
+        return Budget(share * max(self.left, 0.0), self._purse)
+
+    def extend(self, units: float) -> Budget:
+        """A budget that ends so many units later."""
+        return Budget(self.left + units, self._purse)
+
+
+UNLIMITED = Budget(float("inf"))

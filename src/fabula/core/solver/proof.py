@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabula.core.essence import Floats
+from fabula.core.matching import assign_least
 from fabula.core.ordering import Ints
 
 _ROUNDS, _MORE_ROUNDS, _FEW = 30, 100, 13  # of raising the prices; more where more than a few items make it worth it
@@ -52,16 +53,12 @@ class Costs:
 
 @dataclass(frozen=True, eq=False)
 class Relaxation:
-    """What is known of each of B problems.
+    """What is known of each of B problems."""
 
-    ``least``: shape (B,): no ordering costs less. ``prices``: shape (n, B): of the items, with which that is found.
-    ``orderings``: shape (B, n): the best ordering known. ``upper``: shape (B,): what it costs.
-    """
-
-    least: Floats
-    prices: Floats
-    orderings: Ints
-    upper: Floats
+    least: Floats  # (B,) no ordering costs less
+    prices: Floats  # (n, B) of the items, with which that is found
+    orderings: Ints  # (B, n) the best ordering known
+    upper: Floats  # (B,) what it costs
 
 
 def to_go(costs: Costs, prices: Floats) -> Floats:
@@ -87,8 +84,9 @@ def raise_bounds(costs: Costs, orderings: Ints) -> Relaxation:
         held = np.zeros((n, len(left)))
         np.add.at(held, (paths, np.arange(len(left))[:, np.newaxis]), 1.0)
         whole = (held == 1).all(axis=0)
-        _settle(found, left[whole], paths[whole], least[whole])
-        if whole.any():
+        if whole.any():  # these paths are orderings: the best
+            done = left[whole]
+            found.orderings[done], found.least[done], found.upper[done] = paths[whole], least[whole], least[whole]
             kept = np.flatnonzero(~whole)
             here, left, prices, held, least = here.only(kept), left[kept], prices[:, kept], held[:, kept], least[kept]
         if not len(left):
@@ -97,11 +95,6 @@ def raise_bounds(costs: Costs, orderings: Ints) -> Relaxation:
         step = part * (found.upper[left] - least) / (missing**2).sum(axis=0)
         prices = prices + step * missing
     return found
-
-
-def _settle(found: Relaxation, which: Ints, paths: Ints, least: Floats) -> None:
-    """The paths of some problems are orderings: the best."""
-    found.orderings[which], found.least[which], found.upper[which] = paths, least, least
 
 
 def _cheapest(costs: Costs, prices: Floats) -> tuple[Floats, Ints]:
@@ -127,25 +120,26 @@ _SLACK = 1e-9  # of rounding, beside what orderings cost
 
 
 class Ways(NamedTuple):
-    """Ways to lay the first items of a problem, one per row.
-
-    ``items`` are those laid, as bits, and ``last`` the last of them; ``cost`` is what they cost and ``owed`` the prices
-    of all others; ``before`` is the row, in the list of ways one item shorter, that each goes on from.
-    """
+    """Ways to lay the first items of a problem, one per row."""
 
     problem: Ints
-    items: NDArray[np.int64]
-    last: Ints
+    items: NDArray[np.int64]  # those laid, as bits
+    last: Ints  # the last of them
     cost: Floats
-    owed: Floats
-    before: Ints
+    owed: Floats  # the prices of all others
+    before: Ints  # the row, among the ways one item shorter, that each goes on from
+
+    def take(self, rows: Ints) -> Ways:
+        """Some of the ways."""
+        problem, items, last, cost, owed, before = self
+        return Ways(problem[rows], items[rows], last[rows], cost[rows], owed[rows], before[rows])
 
 
 def set_labels(costs: Costs, bounds: Relaxation, ways: Sequence[int]) -> tuple[Ints, NDArray[np.bool_]]:
     """The best ordering of each problem (B, n), and whether it is surely the best (B,).
 
-    First few ways of each are followed at a time, the most promising ones, as many as the first of ``ways`` says. Where
-    more than those could have led to a better ordering, more are, and none that is dearer than what was found.
+    The most promising ways of each are followed, as many at a time as the first of ``ways`` says; where more could have
+    led to a better ordering, more are, and none that is dearer than what was found.
     """
     orderings, upper = bounds.orderings.copy(), bounds.upper.copy()
     slack = _SLACK * np.maximum(1.0, np.abs(upper))
@@ -173,12 +167,12 @@ def _follow(costs: Costs, prices: Floats, limit: Floats, most: int) -> tuple[Int
             ways = _extend(costs, prices, ways, position)
         least = ways.cost + after[position, ways.last, ways.problem] + ways.owed
         kept = np.flatnonzero(least <= limit[ways.problem])
-        kept = kept[_keep_cheapest(_take(ways, kept), n)]
+        kept = kept[_keep_cheapest(ways.take(kept), n)]
         many = np.bincount(ways.problem[kept], minlength=count) > most
         if many.any():
             cut |= many
             kept = kept[_promising(ways.problem[kept], least[kept], most)]
-        ways = _take(ways, kept)
+        ways = ways.take(kept)
         layers.append(ways)
     best = _promising(ways.problem, ways.cost, 1)
     return ways.problem[best], _trace(layers, best), cut
@@ -209,11 +203,6 @@ def _extend(costs: Costs, prices: Floats, ways: Ways, position: int) -> Ways:
     cost = ways.cost[before] + costs.steps[last, item, problem] + costs.places[position, item, problem]
     owed = ways.owed[before] - prices[item, problem]
     return Ways(problem, ways.items[before] | np.int64(1) << item, item, cost, owed, before)
-
-
-def _take(ways: Ways, which: NDArray[np.bool_] | Ints) -> Ways:
-    problem, items, last, cost, owed, before = ways
-    return Ways(problem[which], items[which], last[which], cost[which], owed[which], before[which])
 
 
 def _keep_cheapest(ways: Ways, n: int) -> Ints:
@@ -266,7 +255,5 @@ def prove(places: Floats, flow: Floats, ways: Sequence[int] = MANY) -> Proof:
 
 def assign(places: Floats) -> Ints:
     """The cheapest ordering of each collection by positions (B, n, n) alone: shape (B, n)."""
-    from scipy.optimize import linear_sum_assignment
-
     turned = places.transpose(0, 2, 1)  # (B, positions, items)
-    return np.array([linear_sum_assignment(table)[1] for table in turned], dtype=np.intp).reshape(places.shape[:2])
+    return np.array([assign_least(table)[1] for table in turned], dtype=np.intp).reshape(places.shape[:2])

@@ -15,21 +15,35 @@ import numpy as np
 from fabula.core.fit import fit
 from fabula.core.ordering import Ints
 from fabula.core.solver.anneal import anneal, descend
-from fabula.core.solver.bottleneck import least_worst
-from fabula.core.solver.budget import UNITS_PER_SECOND, Budget
-from fabula.core.solver.constraints import Constraints
-from fabula.core.solver.construct import construct, rebalance
+from fabula.core.solver.bounds import (
+    PathSearch,
+    first_prices,
+    flow_floor,
+    line_bounds,
+    lowest_bound,
+    sweep_cost,
+    table_floor,
+    wishes_floor,
+)
+from fabula.core.solver.constraints import Constraints, count_alike
 from fabula.core.solver.domains import possible_counts, side_room
-from fabula.core.solver.drafts import Draft, assign_draft, line_draft
-from fabula.core.solver.dual import flow_floor, line_bounds, table_floor, wishes_floor
-from fabula.core.solver.instance import MOST_LAYOUTS, Candidate, Instance, Layouts, layouts, pose, position_bound
-from fabula.core.solver.kinds import count_alike
-from fabula.core.solver.lagrangian import PathSearch, first_prices, lowest_bound, sweep_cost
+from fabula.core.solver.drafts import Draft, assign_draft, fits_in, line_draft
+from fabula.core.solver.instance import (
+    MOST_LAYOUTS,
+    Candidate,
+    Instance,
+    Layouts,
+    construct,
+    layouts,
+    pose,
+    position_bound,
+    run_worst,
+)
 from fabula.core.solver.line import even_sizes
-from fabula.core.solver.one_tree import link_bound
-from fabula.core.solver.problem import Bounds, Problem
+from fabula.core.solver.problem import UNITS_PER_SECOND, Bounds, Budget, Problem
+from fabula.core.solver.programme import Programmed, coupling_bound, programme
 from fabula.core.solver.proof import FEW, MOST_ITEMS, prove
-from fabula.core.solver.tsp import route
+from fabula.core.solver.routes import link_bound, route
 
 FREE = 0.1  # of the work, for the ordering without wishes
 MANY = 300  # items beyond which tables take too long
@@ -52,19 +66,14 @@ WORSE = 30.0  # how much more a deviation above the smallest largest one counts
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """An ordering of what is kept.
-
-    ``ordering``, ``sizes``: the items, and how many of them stand on each side. ``key``: the criteria, the first first.
-    ``bounds``: what no ordering gets below, as far as it is known. ``room``: the most a side may hold. ``searches``: of
-    the bound, one for each layout there is; empty where there is none.
-    """
+    """An ordering of what is kept."""
 
     ordering: Ints
-    sizes: tuple[int, ...]
-    key: tuple[float, ...]
-    bounds: Bounds
-    room: float
-    searches: tuple[PathSearch, ...] = ()
+    sizes: tuple[int, ...]  # how many items stand on each side
+    key: tuple[float, ...]  # the criteria, the first first
+    bounds: Bounds  # what no ordering gets below, as far as it is known
+    room: float  # the most a side may hold
+    searches: tuple[PathSearch, ...] = ()  # of the bound, one for each layout; empty where there is none
 
 
 def search(problem: Problem, seed: int, seconds: float) -> tuple[Ints, tuple[int, ...], Bounds] | None:
@@ -281,14 +290,13 @@ def _distance(one: tuple[int, ...], other: tuple[int, ...]) -> int:
 
 def _found(problem: Problem, instance: Instance, ordering: Ints) -> Found:
     items = instance.items(ordering)
-    return Found(items, instance.sizes, problem.key(items, instance.sizes), Bounds(-np.inf), instance.room)
+    return Found(items, instance.sizes, problem.key(items, instance.sizes), Bounds(-np.inf), float(instance.most[0]))
 
 
 def _improve(instance: Instance, seed: int, budget: Budget) -> Ints | None:
     """An ordering with a small sum; None where none was found."""
     rng, late = np.random.default_rng(seed), budget.extend(LATE * UNITS_PER_SECOND)
     ordering = construct(instance, position_bound(instance.cost)[1], rng, late)
-    ordering = None if ordering is None else rebalance(instance, ordering, rng, late)
     if ordering is None:
         return None
     return descend(instance, anneal(instance, ordering, rng, budget.part(0.95), hot=HOT), budget)
@@ -351,8 +359,7 @@ def _draft(
     if routes and problem.flow is not None:
         c, sizes = problem.constraints, even_sizes(kept, problem.constraints.sides)
         ordering = route(problem.flow, np.random.default_rng(seed), budget)
-        side = np.repeat(np.arange(len(sizes)), sizes)
-        return Draft(ordering, sizes, fits=bool((np.bincount(side, c.weights[ordering]) <= room).all())), 0.0
+        return Draft(ordering, sizes, fits=fits_in(room, c.weights[ordering], sizes)), 0.0
     follows = problem.goal.follows
     if follows is None or not problem.on_line:
         return assign_draft(problem, kept, room, budget)
@@ -371,7 +378,6 @@ def _refine(
         return None
     rng = np.random.default_rng(seed)
     ordering = construct(instance, instance.spread(np.searchsorted(items, draft.ordering)), rng, first)
-    ordering = None if ordering is None else rebalance(instance, ordering, rng, first)
     if ordering is None or not np.isfinite(instance.value(ordering)):
         return None
     if problem.counts_worst:
@@ -407,20 +413,19 @@ def _bound_draft(
     standing = floor if len(sizes) == 1 else -np.inf
     if problem.goal.follows is None:
         standing = 0.0 if problem.goal.nothing else max(standing, table_floor(problem, kept, room, budget))
-    flowing = 0.0
-    if problem.flow is not None:
-        some, reached = budget.part(1.0 if routes else 0.5), _flow_along(problem, found)
-        flowing = flow_floor(problem.flow, problem.constraints, kept, reached, some, symmetric=routes)
+    flowing = _flow_floor(problem, found, budget.part(1.0 if routes else 0.5), symmetric=routes)
     bounds = Bounds(standing + flowing, least if problem.counts_worst else None)
     return replace(found, bounds=_tighten(problem, found, bounds, budget, flowing))
 
 
-def _flow_along(problem: Problem, found: Found) -> float:
-    """What neighbours cost in an ordering."""
-    if problem.flow is None:
+def _flow_floor(problem: Problem, found: Found, budget: Budget, *, symmetric: bool = False) -> float:
+    """What neighbours cost at least; ``symmetric`` where they cost the same either way."""
+    flow = problem.flow
+    if flow is None:
         return 0.0
     parts = np.split(found.ordering, np.cumsum(found.sizes)[:-1])
-    return sum(float(problem.flow[part[:-1], part[1:]].sum(dtype=np.float64)) for part in parts)
+    reached = sum(float(flow[part[:-1], part[1:]].sum(dtype=np.float64)) for part in parts)
+    return flow_floor(flow, problem.constraints, len(found.ordering), reached, budget, symmetric=symmetric)
 
 
 def _at_least(budget: Budget) -> Budget:
@@ -433,11 +438,60 @@ def _tighten(problem: Problem, found: Found, bounds: Bounds, budget: Budget, flo
     if problem.goal.follows is None:
         return bounds
     kept, budget = len(found.ordering), _at_least(budget)
-    if flowing is None:
-        flowing = 0.0
-        if problem.flow is not None:
-            reached = _flow_along(problem, found)
-            flowing = flow_floor(problem.flow, problem.constraints, kept, reached, budget)
+    flowing = _flow_floor(problem, found, budget) if flowing is None else flowing
     line = line_bounds(problem, kept, found.room, found.key[1] if problem.counts_worst else np.inf, budget)
     worst = max(bounds.worst or 0.0, line.worst or 0.0) if problem.counts_worst else None
     return replace(bounds, total=max(bounds.total, line.total + flowing), worst=worst)
+
+
+# The bottleneck first: limits on the largest deviation are tried from below; under each, the sum.
+
+SPARE = 300_000.0  # units for a first ordering, and for a last polish, whatever is left
+
+
+def least_worst(problem: Instance, floor: float, seed: int, budget: Budget) -> tuple[Ints, Bounds] | None:
+    """An ordering with a small largest deviation, none below ``floor``, under that a small sum; and bounds."""
+    deviations = run_worst(problem)
+    limits = np.unique(deviations[np.isfinite(deviations) & (deviations >= floor * (1 - 1e-12))])
+    proven, at, step = True, 0, 1
+    while at < len(limits):
+        limit = float(limits[at])
+        allowed = deviations <= limit
+        starts = problem.starts & allowed[[run[0] for run in problem.parts.members]]
+        limited = replace(problem, cost=np.where(allowed, problem.cost, np.inf), starts=starts)
+        found = _smallest_sum(limited, seed, budget)
+        if found.ordering is not None:
+            # among orderings with the same sum, one with smaller squares
+            scale = float(limited.cost[np.isfinite(limited.cost)].max(initial=0.0)) or 1.0
+            squared = replace(limited, cost=limited.cost + TIE * limited.cost**2 / scale)
+            ordering = descend(squared, found.ordering, budget.extend(max(0.0, SPARE - budget.left)))
+            return ordering, Bounds(found.bound, floor)
+        proven &= found.impossible
+        following = at + step
+        if proven:  # what comes between is tried by the next round of smaller steps
+            floor = float(limits[min(at + 1, len(limits) - 1)])
+        if budget.over:
+            following = max(following, (at + len(limits)) // 2 + 1)
+        at, step = (len(limits) - 1 if at < len(limits) - 1 < following else following), 2 * step
+    return None
+
+
+def _smallest_sum(problem: Instance, seed: int, budget: Budget) -> Programmed:
+    """The smallest sum of costs: proven where the items are not too many, else searched for."""
+    links = problem.link[np.isfinite(problem.link)]
+    if not links.any():
+        found = programme(problem, budget)
+        if found is not None and (found.ordering is not None or found.impossible):
+            return found
+    try:
+        floor, wish = position_bound(problem.cost)
+    except ValueError:
+        return Programmed(None, np.inf, impossible=True)
+    rng, late = np.random.default_rng(seed), budget.extend(max(0.0, SPARE - budget.left))
+    ordering = construct(problem, wish, rng, late)
+    if ordering is None or not np.isfinite(problem.value(ordering)):
+        return Programmed(None, floor, impossible=False)
+    if problem.value(ordering) > floor * (1 + 1e-9):
+        ordering = anneal(problem, ordering, rng, budget.part(0.7))
+        ordering = descend(problem, ordering, budget)
+    return Programmed(ordering, floor + coupling_bound(problem, wish), impossible=False)

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import cast
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from fabula.core.essence import Floats
 from fabula.core.fit import fit
+from fabula.core.ordering import Ints
 from fabula.core.solver import conflicts
 from fabula.core.solver.constraints import Constraints
-from fabula.core.solver.exact import MOST_UNITS, solve_exactly
+from fabula.core.solver.exact import solve_exactly
+from fabula.core.solver.partition import MOST_UNITS
 from fabula.core.solver.problem import Arrangement, Goal, Problem, canonical_order, describe
+from fabula.core.solver.proof import assign, prove
 from fabula.core.solver.search import search
 from fabula.errors import InputError
+
+__all__ = ["ArrangedMany", "Arrangement", "Constraints", "Goal", "arrange", "arrange_many", "cost_of"]
 
 
 def arrange(
@@ -76,24 +81,27 @@ def arrange(
         raise InputError(f"the constraints are for {kept.n} items; got {goal.n}")
     table = _as_flow(flow, goal.n)
     conflicts.check(kept)
+    whole = Problem(goal, table, kept)
     if table is None and kept.positions_only and goal.follows is not None:
         plain = not kept.forbidden and goal.rows.shape[1] == 1
-        if plain or goal.n > MOST_UNITS:
-            return _by_position(goal, kept)
-    order = canonical_order(goal, table, kept)
-    problem = Problem(goal, table, kept).take(order)
+        if plain or goal.n > MOST_UNITS:  # items are judged by their positions alone
+            fixed = {position % goal.n: item for position, item in kept.fixed.items()}
+            laid = fit(goal.rows, goal.follows, fixed=fixed, forbidden=kept.forbidden, ties="given")
+            return describe(whole, laid.ordering, ())
+    order = canonical_order(whole)
+    problem = whole.take(order)
     if problem is None:
         raise RuntimeError("constraints on all items hold in any order")
     if goal.n - sum(len(run) - 1 for run in kept.together) <= MOST_UNITS:
         exact = solve_exactly(problem)
         if exact is None:
             raise conflicts.unsolvable(kept)
-        return describe(goal, table, kept, order[exact[0]], exact[1])
+        return describe(whole, order[exact[0]], exact[1])
     found = search(problem, seed, seconds)
     if found is None:
         raise conflicts.not_found(kept, _side_limit_that_works(kept, seed))
     ordering, sides, bounds = found
-    return describe(goal, table, kept, order[ordering], sides, bounds)
+    return describe(whole, order[ordering], sides, bounds)
 
 
 def _side_limit_that_works(kept: Constraints, seed: int) -> float | None:
@@ -105,25 +113,6 @@ def _side_limit_that_works(kept: Constraints, seed: int) -> float | None:
         return None
     sizes = found[1] or (len(found[0]),)
     return float(np.bincount(np.repeat(np.arange(len(sizes)), sizes), kept.weights[found[0]]).max())
-
-
-def _by_position(goal: Goal, kept: Constraints) -> Arrangement:
-    """The exact fit, where items are judged by their positions alone."""
-    if goal.follows is None:
-        raise InputError("a goal given as a table has no template to fit")
-    fixed = {position % goal.n: item for position, item in kept.fixed.items()}
-    laid = fit(goal.rows, goal.follows, fixed=fixed, forbidden=kept.forbidden, ties="given")
-    return Arrangement(
-        laid.ordering,
-        np.empty(0, dtype=np.intp),
-        (),
-        laid.targets,
-        laid.deviations,
-        objective=float(laid.deviations.sum()),
-        bound=float(laid.deviations.sum()),
-        gap=0.0,
-        exact=True,
-    )
 
 
 def _as_flow(flow: ArrayLike | None, n: int) -> Floats | None:
@@ -145,3 +134,110 @@ def _as_flow(flow: ArrayLike | None, n: int) -> Floats | None:
         i, k = np.argwhere(~np.isfinite(table))[0]
         raise InputError(f"flow must be finite; got {table[i, k]} from item {i} to item {k}")
     return table if table.any() else None
+
+
+# The best orderings of many collections of one length by tables of positions and flow, without constraints.
+
+_TOGETHER = 300_000  # cells of flow at a time: what they need stays in the cache
+
+
+@dataclass(frozen=True, eq=False)
+class ArrangedMany:
+    """Orderings (B, n) of B collections, what they cost (B,), whether none costs less (B,), and the gap (B,)."""
+
+    orderings: Ints
+    objective: Floats
+    exact: NDArray[np.bool_]
+    gap: Floats
+
+
+def arrange_many(places: ArrayLike, flow: ArrayLike | None = None, *, seconds: float = 1.5) -> ArrangedMany:
+    """The cheapest ordering of each of B collections of n items, as :func:`arrange` finds one.
+
+    ``places``, ``flow``: (B, n, n), finite: each item at each position, and that of a column right after that of a row.
+    Without flow it is an assignment each. With flow it is exact where :func:`prove` is, always up to 18 items; others
+    are searched for, ``seconds`` each. Of orderings that cost the same any may come out; items that nothing tells apart
+    keep their order.
+
+    Examples
+    --------
+    >>> arrange_many([[[1.0, 0.0], [0.0, 1.0]]], [[[0.0, 0.0], [0.5, 0.0]]]).orderings
+    array([[1, 0]])
+    """
+    table = _as_tables(places)
+    count, n, _ = table.shape
+    steps = np.zeros_like(table) if flow is None else _as_tables(flow)
+    if steps.shape != table.shape:
+        raise InputError(f"flow must have the shape of the tables of positions, {table.shape}; got {steps.shape}")
+    found = ArrangedMany(np.zeros((count, n), np.intp), np.zeros(count), np.ones(count, bool), np.zeros(count))
+    flowing = steps[:, ~np.eye(n, dtype=bool)].any() if n > 1 else False
+    together = max(1, _TOGETHER // n**2)
+    for at in range(0, count, together):
+        some = slice(at, at + together)
+        _arrange(found, some, table[some], steps[some] if flowing else None, seconds)
+    _keep_order(found.orderings, table, steps)
+    return found
+
+
+def _arrange(found: ArrangedMany, some: slice, places: Floats, flow: Floats | None, seconds: float) -> None:
+    """Fill in some collections."""
+    if flow is None:
+        orderings = assign(places)
+        found.orderings[some], found.objective[some] = orderings, cost_of(places, None, orderings)
+        return
+    orderings, exact, _ = prove(places, flow)
+    gap = np.zeros(len(places))
+    for number in np.flatnonzero(~exact):
+        one = arrange(Goal.table(places[number]), flow=flow[number], seconds=seconds)
+        orderings[number], gap[number], exact[number] = one.ordering, one.gap, one.exact
+    found.orderings[some], found.objective[some] = orderings, cost_of(places, flow, orderings)
+    found.exact[some], found.gap[some] = exact, gap
+
+
+def cost_of(places: Floats, flow: Floats | None, orderings: Ints) -> Floats:
+    """What orderings (B, n) cost: shape (B,)."""
+    count, n = orderings.shape
+    b = np.arange(count)[:, np.newaxis]
+    total = places[b, orderings, np.arange(n)].sum(axis=1)
+    return np.asarray(total if flow is None else total + flow[b, orderings[:, :-1], orderings[:, 1:]].sum(axis=1))
+
+
+def _keep_order(orderings: Ints, places: Floats, flow: Floats) -> None:
+    """Let items that no table tells apart stand in the order in which they are listed, in place."""
+    ranked = np.sort(places[:, :, 0], axis=1)
+    for number in np.flatnonzero((ranked[:, 1:] == ranked[:, :-1]).any(axis=1)):
+        place = np.argsort(orderings[number])
+        for same in _alike(places[number], flow[number]):
+            orderings[number, np.sort(place[same])] = same
+
+
+def _alike(places: Floats, flow: Floats) -> list[list[int]]:
+    """Items that may be exchanged without changing any table, in groups, each as listed."""
+    groups: list[list[int]] = []
+    for item in range(len(places)):
+        own = next((group for group in groups if _exchangeable(places, flow, group[0], item)), None)
+        if own is None:
+            groups.append([item])
+        else:
+            own.append(item)
+    return groups
+
+
+def _exchangeable(places: Floats, flow: Floats, i: int, k: int) -> bool:
+    """Whether the tables stay as they are when two items change places in them."""
+    if not np.array_equal(places[i], places[k]):
+        return False
+    swapped = np.arange(len(places))
+    swapped[[i, k]] = k, i
+    changed = flow[np.ix_(swapped, swapped)] != flow
+    np.fill_diagonal(changed, val=False)  # no item follows itself
+    return not changed.any()
+
+
+def _as_tables(given: ArrayLike) -> Floats:
+    tables = np.asarray(given, dtype=np.float64)
+    if tables.ndim != 3 or tables.shape[1] != tables.shape[2] or not tables.shape[1]:
+        raise InputError(f"tables of many collections must have shape (B, n, n), n at least 1; got {tables.shape}")
+    if not np.isfinite(tables).all():
+        raise InputError("tables must be finite; they hold NaN or inf")
+    return tables

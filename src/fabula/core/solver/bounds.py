@@ -10,25 +10,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from fabula.core.essence import Floats
 from fabula.core.ordering import Ints
-from fabula.core.solver.budget import Budget
+from fabula.core.solver import line
 from fabula.core.solver.constraints import Constraints
 from fabula.core.solver.domains import side_sizes
-from fabula.core.solver.kinds import SLACK
-from fabula.core.solver.line import (
-    Pool,
-    Ranks,
-    even_sizes,
-    judge_sizes,
-    ranks_between,
-    ranks_of,
-    smallest_sum,
-    smallest_worst,
-)
-from fabula.core.solver.one_tree import link_bound, tree_bound
-from fabula.core.solver.problem import Bounds, Goal, Problem
+from fabula.core.solver.instance import Instance
+from fabula.core.solver.line import Pool, Ranks
+from fabula.core.solver.problem import Bounds, Budget, Goal, Problem
+from fabula.core.solver.routes import link_bound, tree_bound
 from fabula.core.template import Template, replace_values
 
 SLOPES = 60  # that are tried
@@ -40,10 +32,6 @@ class Pinned:
 
     values: Floats
     targets: Floats
-
-    def cost(self, power: int) -> float:
-        """What they cost."""
-        return float((np.abs(self.values - self.targets) ** power).sum())
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,19 +63,18 @@ def worth_bound(
     power: int,
     runs: Sequence[Floats] = (),
 ) -> float:
-    """What no ordering of all items gets below, whatever the sizes of its sides.
+    """What no ordering of all items gets below, whatever the sizes of its sides, deviations to the ``power`` 1 or 2.
 
-    ``template``: what each side follows. ``values``: shape (n - p,), sorted: the items that are not pinned. ``sizes``,
-    ``sides``: the sizes that each of so many sides can have. ``pinned``: the p other items. ``power``: of deviations, 1
-    or 2, in the sum. ``runs``: the values of items that stand next to each other, none of them pinned.
+    ``values``: (n - p,), sorted: all but the p pinned items. ``sizes``: what a side can have. ``runs``: values of runs.
     """
     kept = len(values) + len(pinned.values)
-    even = np.concatenate([template.samples(size) for size in even_sizes(kept, sides)])
+    even = np.concatenate([template.samples(size) for size in line.even_sizes(kept, sides)])
     for target in pinned.targets:
         even = np.delete(even, int(np.abs(even - target).argmin()))
     worth = (_for_distances if power == 1 else _for_squares)(values, np.sort(even))
     samples = [template.samples(size) for size in sizes]
-    total = float(worth.item(values).sum()) - float(worth.target(pinned.targets).sum()) + pinned.cost(power)
+    total = float(worth.item(values).sum()) - float(worth.target(pinned.targets).sum())
+    total += float((np.abs(pinned.values - pinned.targets) ** power).sum())
     for run in runs:
         total += max(0.0, min(worth.extra(run, targets) for targets in samples))
     by_size = np.array([float(worth.target(targets).sum()) for targets in samples])
@@ -134,16 +121,13 @@ MOST_JUDGED = 1500  # runs and ends by sizes of sides
 
 
 def line_bounds(task: Problem, kept: int, room: float, worst: float, budget: Budget) -> Bounds:
-    """What no ordering of so many items gets below, flow and wishes aside.
-
-    ``task``: whose goal is a template. ``kept``, ``room``: how many items are kept, and the most a side may hold.
-    ``worst``: the largest deviation that counts. ``budget``: of the bounds.
-    """
-    best = Bounds(0.0, 0.0)
-    follows = task.goal.follows
-    axes = task.goal.rows.shape[1] if follows is not None else 0
+    """What no ordering of so many items gets below, flow and wishes aside; no deviation above ``worst``."""
+    best, goal = Bounds(0.0, 0.0), task.goal
+    axes = 0 if goal.follows is None else goal.rows.shape[1]
     for axis in range(axes):
-        one = _on_axis(task.goal, axis)
+        one = goal
+        if axes > 1 and goal.follows is not None:  # a distance is never below that along an axis
+            one = Goal.template(goal.rows[:, axis], replace_values(goal.follows, goal.follows.values[:, axis]))
         found = _axis_bounds(task, one, kept, room, worst, budget.part(1 / (axes - axis)))
         # squares along the axes add up; of plain distances the longest axis tells most
         total = max(best.total, found.total) if task.counts_worst else best.total + found.total
@@ -151,25 +135,18 @@ def line_bounds(task: Problem, kept: int, room: float, worst: float, budget: Bud
     return best
 
 
-def _on_axis(goal: Goal, axis: int) -> Goal:
-    """The goal in one dimension: a distance is never below that along an axis."""
-    if goal.rows.shape[1] == 1 or goal.follows is None:
-        return goal
-    curve = replace_values(goal.follows, goal.follows.values[:, axis])
-    return Goal.template(goal.rows[:, axis], curve)
-
-
 def _axis_bounds(task: Problem, goal: Goal, kept: int, room: float, worst: float, budget: Budget) -> Bounds:
     c, power = task.constraints, 1 if task.counts_worst else 2
     sizes = side_sizes(c, kept, room)
     if goal.follows is None or not len(sizes):
         return Bounds(0.0, 0.0)
-    ranks = ranks_of(goal.follows, (kept,)) if c.sides == 1 else ranks_between(goal.follows, sizes, c.sides, kept)
+    follows = goal.follows
+    ranks = line.ranks_of(follows, (kept,)) if c.sides == 1 else line.ranks_between(follows, sizes, c.sides, kept)
     if kept < c.n:
-        pool, _ = pool_of(goal, c, room, power)
+        pool, _ = line.pool_of(goal, c, room, power)
         return _choice_bounds(pool, ranks, worst if task.counts_worst else None, budget)
     values = np.sort(goal.rows[:, 0])
-    least, total = float(ranks.deviations(values).max()), float((ranks.deviations(values) ** power).sum())
+    least, total = float(ranks.away(values).max()), float((ranks.away(values) ** power).sum())
     pinned, free = find_pinned(goal, goal.follows, c, alone=1 in sizes)
     if len(free):
         spans = sizes if c.sides > 1 else range(kept, kept + 1)
@@ -178,7 +155,7 @@ def _axis_bounds(task: Problem, goal: Goal, kept: int, room: float, worst: float
         rest = np.sort(goal.rows[free, 0])
         total = max(total, worth_bound(goal.follows, rest, spans, c.sides, pinned, power, runs))
     if c.sides == 2:
-        judged, complete = judge_sizes(goal.follows, values, sizes, c.sides, power, budget)
+        judged, complete = line.judge_sizes(goal.follows, values, sizes, c.sides, power, budget)
         if complete and judged:
             least = max(least, judged[0][0])
             total = max(total, min((one[1] for one in judged if one[0] <= worst * (1 + 1e-12)), default=0.0))
@@ -207,20 +184,11 @@ def find_pinned(goal: Goal, follows: Template, constraints: Constraints, *, alon
 def _choice_bounds(pool: Pool, ranks: Ranks, worst: float | None, budget: Budget) -> Bounds:
     """The same where items are left out; without ``worst`` the largest deviation does not count."""
     if worst is None:
-        return Bounds(max(0.0, smallest_sum(pool, ranks, np.inf, budget)[0]), 0.0)
+        return Bounds(max(0.0, line.smallest_sum(pool, ranks, np.inf, budget)[0]), 0.0)
     least = float(ranks.nearest(pool.values).max())  # every rank is taken
-    least = max(least, smallest_worst(pool, ranks, budget.part(0.6))[0])
+    least = max(least, line.smallest_worst(pool, ranks, budget.part(0.6))[0])
     most = max(worst, least) * (1 + 1e-9)
-    return Bounds(max(0.0, smallest_sum(pool, ranks, most, budget)[0]), least)
-
-
-def pool_of(goal: Goal, constraints: Constraints, room: float, power: int) -> tuple[Pool, Ints]:
-    """The items to choose from, sorted, and their order."""
-    order = np.argsort(goal.rows[:, 0], kind="stable")
-    must = np.zeros(constraints.n, dtype=bool)
-    must[list(constraints.must_keep)] = True
-    limit = min(constraints.limit or np.inf, constraints.sides * room) * SLACK
-    return Pool(goal.rows[order, 0], constraints.weights[order], must[order], limit, power), order
+    return Bounds(max(0.0, line.smallest_sum(pool, ranks, most, budget)[0]), least)
 
 
 def table_floor(task: Problem, kept: int, room: float, budget: Budget) -> float:
@@ -297,3 +265,147 @@ def _frame(flow: Floats, sides: int) -> Floats:
     framed = np.zeros((n + sides - 1, n + sides - 1), dtype=flow.dtype)
     framed[:n, :n] = flow
     return framed
+
+
+# A lower bound that sees positions and neighbours together: cheapest paths through the positions.
+
+MANY = 100  # items from which on single precision is used
+SMOOTHING = 0.85  # how much of the last direction is kept
+AT_ONCE = 8  # rounds on one problem before the lowest bound is looked for
+PATIENCE = 7  # rounds without a better bound before steps are halved
+LEAST_STEP = 1e-3
+
+
+def lowest_bound(searches: Sequence[PathSearch], budget: Budget) -> float:
+    """What no ordering gets below, whichever of some problems it solves; the lowest bound is always raised next."""
+    while not budget.over:
+        lowest = min(searches, key=lambda search: search.best)
+        if lowest.done:
+            break
+        lowest.advance(AT_ONCE, budget)
+    return min(search.best for search in searches)
+
+
+def sweep_cost(n: int) -> float:
+    """The work of one path through n positions."""
+    return n * (8.0 + 0.0009 * n * n)
+
+
+class PathSearch:
+    """The prices for one problem, on their way to a higher bound.
+
+    ``prices``: (N + zones,), of the items and of a mean length on each zone. ``value``: of a known ordering.
+    """
+
+    def __init__(self, problem: Instance, prices: Floats, value: float, *, floor: float = -np.inf) -> None:
+        self.problem, self.value, self.floor = problem, value, floor
+        self.prices = self.chosen = prices
+        self.reached, self.step, self.stale = -np.inf, 1.0, 0
+        self.direction = np.zeros(len(prices))
+        self.paths: _Paths | None = None
+        self.done = False
+
+    @property
+    def best(self) -> float:
+        """The highest bound that is known."""
+        return max(self.floor, self.reached)
+
+    def advance(self, rounds: int, budget: Budget) -> None:
+        """Move the prices some times."""
+        n = len(self.problem.cost)
+        self.paths = self.paths or _Paths(self.problem, np.float64 if n < MANY else np.float32)
+        for _ in range(rounds):
+            if self.done:
+                return
+            budget.spend(sweep_cost(n))
+            bound, slope = self.paths.bound(self.prices)
+            self.stale = 0 if bound > self.reached + 1e-4 * abs(self.value - bound) else self.stale + 1
+            if bound > self.reached:
+                self.reached, self.chosen = bound, self.prices
+            near = self.best >= self.value - 1e-9 * abs(self.value)
+            self.done = not slope.any() or near or self.step < LEAST_STEP
+            self._move(slope, bound)
+
+    def _move(self, slope: Floats, bound: float) -> None:
+        if self.stale >= PATIENCE:
+            self.step, self.stale, self.prices = self.step / 2, 0, self.chosen
+        self.direction = slope + SMOOTHING * self.direction
+        size = self.step * max(self.value - bound, 1e-9) / float((self.direction**2).sum() or 1.0)
+        self.prices = self.prices + size * self.direction
+        zones = self.prices[len(self.problem.cost) :]  # too much, or too little, is never paid for
+        most = np.isfinite(self.problem.most)
+        zones[:] = np.where(most, np.maximum(zones, 0.0), np.minimum(zones, 0.0))
+
+
+def first_prices(problem: Instance, ordering: Ints) -> Floats:
+    """What each item costs in an ordering, its links shared with its neighbours; nothing for lengths."""
+    n = len(ordering)
+    links = problem.link[ordering[:-1], ordering[1:]]
+    prices = np.zeros(n + len(problem.most))
+    prices[ordering] = problem.cost[ordering, np.arange(n)] + 0.5 * (np.append(links, 0.0) + np.append(0.0, links))
+    return prices
+
+
+class _Paths:
+    """Cheapest paths through the positions, for prices of items and lengths."""
+
+    def __init__(self, problem: Instance, kind: DTypeLike) -> None:
+        n = len(problem.cost)
+        self.cost = np.ascontiguousarray(problem.cost.T, dtype=kind)  # (positions, items)
+        self.back = np.ascontiguousarray(problem.link.T, dtype=kind)  # (item, item before)
+        self.totals = np.empty((n, n), dtype=kind)
+        self.came, self.other = np.zeros((2, n, n), dtype=np.intp)  # (position, item): the best before it, the second
+        self.zone = problem.zone
+        unit = float(problem.lengths.mean()) or 1.0
+        self.lengths = problem.lengths / unit
+        self.caps = np.where(np.isfinite(problem.most), problem.most, problem.least) / unit
+        self.signs = np.where(np.isfinite(problem.most), 1.0, -1.0)
+        self.limits = np.isfinite(problem.most) | (problem.least > 0)
+
+    def bound(self, prices: Floats) -> tuple[float, Floats]:
+        """The bound that prices give, and which way it rises: what is missing of items, and too much in zones."""
+        n = len(self.cost)
+        items, zones = prices[:n], prices[n:]
+        cost = self.cost - items.astype(self.cost.dtype)
+        if zones.any():
+            cost += np.outer(np.append(zones, 0.0)[self.zone], self.lengths).astype(cost.dtype)
+        length, path = self._cheapest(cost)
+        loads = np.bincount(self.zone[self.zone >= 0], self.lengths[path][self.zone >= 0], len(zones))
+        over = np.where(self.limits, loads - self.caps, 0.0)
+        over = np.where((zones == 0) & (over * self.signs < 0), 0.0, over)  # what is free and keeps to its limit
+        slope = np.concatenate([1.0 - np.bincount(path, minlength=n), over])
+        whole = length + float(items.sum()) - float((zones * np.where(self.limits, self.caps, 0.0)).sum())
+        rounding = 8 * float(np.finfo(cost.dtype).eps) * n * (abs(length) + float(np.abs(items).max()))
+        return whole - rounding, slope
+
+    def _cheapest(self, cost: Floats) -> tuple[float, Ints]:
+        """The length of the cheapest path that does not come back at once, and its items (n,)."""
+        n = len(cost)
+        items = np.arange(n)
+        reach, second = cost[0], np.full(n, np.inf, dtype=cost.dtype)
+        flat, rows = self.totals.ravel(), items * n
+        for position in range(1, n):
+            np.add(self.back, reach, out=self.totals)
+            if position > 1:
+                before = self.came[position - 1]
+                self.totals[before, items] = self.back[before, items] + second
+            came = self.totals.argmin(axis=1)
+            self.came[position] = came
+            at = rows + came
+            best = flat[at]
+            flat[at] = np.inf
+            self.other[position] = self.totals.argmin(axis=1)
+            second = flat[rows + self.other[position]] + cost[position]
+            reach = best + cost[position]
+        return float(reach.min()), self._trace(int(reach.argmin()))
+
+    def _trace(self, last: int) -> Ints:
+        n = len(self.cost)
+        path = np.empty(n, dtype=np.intp)
+        path[-1], after = last, -1
+        for position in range(n - 1, 0, -1):
+            here = int(path[position])
+            came = int(self.came[position, here])
+            path[position - 1] = int(self.other[position, here]) if came == after else came
+            after = here
+        return path

@@ -9,13 +9,16 @@ to it are in every circle, so that what they cost decides nothing.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import minimum_spanning_tree
 
 from fabula.core.essence import Floats
+from fabula.core.matching import assign_least
 from fabula.core.ordering import Ints
-from fabula.core.solver.budget import UNLIMITED, Budget
+from fabula.core.solver.problem import UNLIMITED, Budget
 
 NEAR = 8  # neighbours of each item that are looked at
 SHAKES = 8  # per item, at most
@@ -26,17 +29,13 @@ LOOK = 12.0  # the work of looking at one item
 
 
 def route(link: Floats, rng: np.random.Generator, budget: Budget = UNLIMITED) -> Ints:
-    """A short way that visits every item once.
-
-    ``link``: shape (n, n), symmetric, of any sign: what it costs that two are neighbours; the diagonal does not count.
-    ``rng``: shakes it. ``budget``: of which every item that is looked at takes a part; spent, once there is a way, at
-    the latest. Returns ordering : shape (n,).
+    """A short way (n,) that visits every item once, by symmetric links (n, n) of any sign; the budget is spent at most.
 
     Examples
     --------
     >>> x = np.array([0.0, 3.0, 1.0, 2.0, 5.0])
-    >>> sorted([route(np.abs(x - x[:, np.newaxis]), np.random.default_rng(0)).tolist()])
-    [[0, 2, 3, 1, 4]]
+    >>> route(np.abs(x - x[:, np.newaxis]), np.random.default_rng(0))
+    array([0, 2, 3, 1, 4])
     """
     n = len(link)
     if n < 4:
@@ -44,21 +43,14 @@ def route(link: Floats, rng: np.random.Generator, budget: Budget = UNLIMITED) ->
     near = nearest(link, min(NEAR, n - 1))
     first = np.array(_join_pieces(link, near))
     dearest = int(link[first, np.roll(first, -1)].argmax())
-    circle = _Circle(_with_dummy(link), near, [*np.roll(first, -dearest - 1).tolist(), n])
+    table = np.full((n + 1, n + 1), link.min() - 1, dtype=link.dtype)  # item n is nearer to all than any other
+    table[:n, :n] = link
+    circle = _Circle(table, near, [*np.roll(first, -dearest - 1).tolist(), n])
     budget.spend(100.0 * n)
     circle.improve(range(n), budget)
     _shake(circle, rng, budget)
     ordering = np.roll(circle.tour, -int(circle.place[n]) - 1)[:-1]
     return ordering if ordering[0] <= ordering[-1] else ordering[::-1].copy()
-
-
-def _with_dummy(link: Floats) -> Floats:
-    """The links with one more item, n, that is nearer to all than any other: shape (n + 1, n + 1)."""
-    n = len(link)
-    table = np.empty((n + 1, n + 1), dtype=link.dtype)
-    table[:n, :n] = link
-    table[n], table[:, n] = link.min() - 1, link.min() - 1
-    return table
 
 
 def nearest(link: Floats, count: int) -> Ints:
@@ -98,22 +90,16 @@ def _chain(link: Floats, beside: list[list[int]], end_of: list[int]) -> list[int
     start = int(free.argmax())
     while True:
         end = end_of[start]
-        tour += _along(beside, start, end)
+        last, now = -1, start
+        while now != end:
+            tour.append(now)
+            last, now = now, next(one for one in beside[now] if one != last)
+        tour.append(end)
         free[[start, end]] = False
         ends = np.flatnonzero(free)
         if not len(ends):
             return tour
         start = int(ends[link[end, ends].argmin()])
-
-
-def _along(beside: list[list[int]], start: int, end: int) -> Iterator[int]:
-    """The items of a piece from one end to the other."""
-    last, now = -1, start
-    while True:
-        yield now
-        if now == end:
-            return
-        last, now = now, next(one for one in beside[now] if one != last)
 
 
 class _Circle:
@@ -241,3 +227,121 @@ def _shake(circle: _Circle, rng: np.random.Generator, budget: Budget) -> None:
         circle._put(at[1:-1], np.concatenate([items[first + 1 : -1], items[1 : first + 1]]))
         if circle.improve(list(dict.fromkeys((a, b, c, d, e, f))), budget) < worse - LEAST:
             circle.tour, circle.place = tour, place
+
+
+# A bound of what neighbours cost: Held and Karp's, its prices found among near neighbours, then proved on all.
+
+MOST_ROUNDS = 160  # of prices at most
+PATIENCE = 8  # rounds without progress after which steps get shorter
+NEIGHBOURS = 12  # neighbours of each item that prices look at
+MOST_FOLLOWED = 1100  # items beyond which the cheapest followers take too long
+_SINGLE = float(np.finfo(np.float32).eps)
+
+
+def tree_bound(link: Floats, reached: float, budget: Budget = UNLIMITED) -> float:
+    """What no sum of symmetric, finite links (n, n) along an ordering is below; ``reached`` is that of a known one."""
+    n = len(link)
+    near = nearest(link, min(NEIGHBOURS, n - 1))
+    one, other = np.repeat(np.arange(n), near.shape[1]), near.ravel()
+    low, high = np.minimum(one, other), np.maximum(one, other)
+    pairs = np.unique(low * n + high)
+    price = _prices(link, pairs // n, pairs % n, reached, budget)
+    plain = np.zeros(n)
+    return max(_prove(link, price), _prove(link, plain)) if price.any() else _prove(link, plain)
+
+
+def link_bound(link: Floats, reached: float, budget: Budget = UNLIMITED) -> float:
+    """A lower bound of the sum of links (n, n) along any ordering, positions aside; infinite when there is none.
+
+    The cheapest followers of all items but one and the cheapest tree both stay below it. Links may be infinite, and
+    cost more one way than the other; ``reached`` is the sum of an ordering.
+    """
+    n = len(link)
+    if n < 2:
+        return 0.0
+    finite = link[np.isfinite(link)]
+    if not len(finite):
+        return np.inf
+    if finite.min() == finite.max():  # nothing to choose
+        return float(finite[0]) * (n - 1)
+    followers = _cheapest_followers(link) if n <= MOST_FOLLOWED else -np.inf
+    either = np.minimum(link, link.T)
+    far = float(finite.max()) + n * float(np.ptp(finite))  # dearer than any ordering of what is finite
+    return max(followers, tree_bound(np.where(np.isfinite(either), either, far), reached, budget))
+
+
+def _prices(link: Floats, one: Ints, other: Ints, reached: float, budget: Budget) -> Floats:
+    """Prices under which the cheapest tree over some links costs most, by Polyak's steps: shape (n,)."""
+    n, costs = len(link), np.asarray(link[one, other], dtype=np.float64)
+    price = best_price = np.zeros(n)
+    best, length, idle = -np.inf, 1.5, 0
+    for _ in range(MOST_ROUNDS):
+        if budget.over:
+            break
+        budget.spend(250.0 + 3.0 * n)
+        weights = costs + price[one] + price[other]
+        chosen = _forest(weights, one, other, n)
+        ends = np.argpartition(price, 1)[:2]
+        value = float(weights[chosen].sum() + price[ends].sum() - 2 * price.sum())
+        degree = np.bincount(one[chosen], minlength=n) + np.bincount(other[chosen], minlength=n)
+        degree[ends] += 1
+        excess = degree - 2.0
+        idle = 0 if value > best else idle + 1
+        if value > best:
+            best, best_price = value, price
+        if idle > PATIENCE:
+            length, idle, price = length / 2, 0, best_price
+        size = float((excess**2).sum())
+        if not size or value >= reached:
+            break
+        price = price + length * max(reached - value, 0.0) / size * excess
+    return best_price
+
+
+def _forest(weights: Floats, one: Ints, other: Ints, n: int) -> Ints:
+    """Which of some links make the cheapest tree over n items, or trees where they do not connect all."""
+    order, rank = np.argsort(weights, kind="stable"), np.empty(len(weights))
+    rank[order] = np.arange(1, len(weights) + 1)  # above 0, which would be no link
+    tree = minimum_spanning_tree(csr_array((rank, (one, other)), shape=(n, n)))
+    return order[tree.data.astype(np.intp) - 1]
+
+
+def _prove(link: Floats, price: Floats) -> float:
+    """The bound that prices give, over all links, rounding on the safe side."""
+    total, largest = cheapest_tree(link.astype(np.float32, copy=False), price.astype(np.float32))
+    ends = np.sort(price)[:2]
+    slack = 8 * _SINGLE * largest * len(link)
+    return total + float(ends.sum()) - 2 * float(price.sum()) - slack
+
+
+def cheapest_tree(link: NDArray[np.float32], price: NDArray[np.float32]) -> tuple[float, float]:
+    """The sum of the cheapest tree over items, each link with the prices of its two; and the largest number met.
+
+    Prim's algorithm; what is in the tree already is taken off the rows, so that they get shorter.
+    """
+    n = len(link)
+    waiting = np.arange(1, n)
+    nearest_yet = link[0, 1:] + price[1:] + price[0]
+    total, largest = 0.0, float(np.abs(price).max(initial=0.0))
+    for left in range(n - 2, -1, -1):
+        at = int(nearest_yet.argmin())
+        item, cost = int(waiting[at]), float(nearest_yet[at])
+        total, largest = total + cost, max(largest, abs(cost))
+        waiting[at], nearest_yet[at] = waiting[left], nearest_yet[left]
+        waiting, nearest_yet = waiting[:left], nearest_yet[:left]
+        row = link[item].take(waiting)
+        row += price.take(waiting)
+        row += price[item]
+        np.minimum(nearest_yet, row, out=nearest_yet)
+    return total, largest
+
+
+def _cheapest_followers(link: Floats) -> float:
+    n = len(link)
+    table = np.pad(link, (0, 1))  # with a dummy item before the first and behind the last
+    table[n, n] = np.inf
+    try:
+        rows, columns = assign_least(table)
+    except ValueError:
+        return np.inf
+    return float(table[rows, columns].sum())
