@@ -33,21 +33,9 @@ _CELLS = 30_000  # items that climb at a time, times the starts: what they need 
 
 
 def order_many(arcs: Arcs, essence: Floats, offsets: Ints) -> tuple[Ints, Floats]:
-    """The likeliest ordering of each collection and its score, as :meth:`fabula.core.arcs.Arcs.order` finds them.
+    """The likeliest ordering of each collection (rows,), counted within it, and its score (number,).
 
-    Parameters
-    ----------
-    arcs
-        The mixture.
-    essence
-        Shape (rows, d), finite, z-scored within each collection.
-    offsets
-        Shape (number + 1,): where each collection begins and ends.
-
-    Returns
-    -------
-    orderings : shape (rows,), of each collection where its rows are, counted within it
-    scores : shape (number,)
+    As :meth:`Arcs.order` finds them, of an essence (rows, d) that is finite and z-scored within each collection.
     """
     orderings, scores = np.empty(len(essence), dtype=np.intp), np.empty(len(offsets) - 1)
     for some in by_length(offsets, _CELLS, axes=1):
@@ -140,15 +128,6 @@ _MOST_MIDDLES = 28  # of 8 templates
 class Arcs:
     """Templates with log weights: a scorer of essence sequences.
 
-    Parameters
-    ----------
-    templates
-        k templates of one dimension d.
-    weights
-        Shape (k,): log weight of each.
-
-    Examples
-    --------
     >>> arcs = Arcs(TemplateSet([Template([0, 1], [-1, 1])]), [0.0])
     >>> arcs.score([-1.0, 1.0])
     2.0
@@ -156,8 +135,8 @@ class Arcs:
     [[1, 0], [0, 1]]
     """
 
-    templates: TemplateSet
-    weights: Floats
+    templates: TemplateSet  # k of one dimension d
+    weights: Floats  # (k,): log weight of each
 
     def __init__(self, templates: TemplateSet, weights: ArrayLike) -> None:
         checked = np.asarray(weights, dtype=np.float64)
@@ -174,17 +153,7 @@ class Arcs:
         return self.templates[0].dimensions
 
     def score(self, sequences: ArrayLike) -> float | Floats:
-        """How likely a sequence is; higher is likelier.
-
-        Parameters
-        ----------
-        sequences
-            Shape (n,) or (n, d) for one sequence; (m, n, d) for m of one length.
-
-        Returns
-        -------
-        One number, or shape (m,).
-        """
+        """How likely a sequence (n,) or (n, d) is, or m of one length (m, n, d) -> (m,); higher is likelier."""
         values = np.asarray(sequences, dtype=np.float64)
         single = values.ndim < 3
         batch = values.reshape(1 if single else len(values), -1, self.dimensions)  # (m, n, d)
@@ -202,24 +171,13 @@ class Arcs:
         fixed: Mapping[int, int] | None = None,
         ties: Ties = "random",
     ) -> list[Fit]:
-        """Likely orderings of different shape, likeliest first, distinct.
+        """Likely orderings of different shape of an essence (n,) or (n, d), z-scored; likeliest first, distinct.
 
         First those that are climbed to under the whole mixture, then the best one under each template, then the
         second best ones, as many as are asked for. Each is exact for its template, which for those climbed to is a
         blend, called by the template that has the largest share of it. Orderings that differ only among equal items
         count as one; fewer than ``alternatives`` come back only when there are no more. Deviations are those from
-        the template on the scale of the essence.
-
-        Parameters
-        ----------
-        essence
-            Shape (n,) or (n, d), z-scored.
-        alternatives
-            How many orderings to return at most, 1 or more.
-        fixed
-            position -> item; negative positions count from the end.
-        ties
-            What becomes of equal items, as :func:`fabula.core.fit.fit` says it.
+        the template on the scale of the essence. ``fixed``: position -> item; negative positions count from the end.
         """
         if alternatives < 1:
             raise InputError(f"alternatives must be at least 1; got {alternatives}")
@@ -244,22 +202,8 @@ class Arcs:
         return sorted(found.values(), key=_by_score)
 
     def order_many(self, essence: ArrayLike, offsets: ArrayLike) -> tuple[Ints, Floats]:
-        """The likeliest ordering of each of many collections: the first of what :meth:`order` gives, all at once.
+        """The first of what :meth:`order` gives for each of many collections, (rows,), and their scores, (number,).
 
-        Parameters
-        ----------
-        essence
-            Shape (rows,) or (rows, d): the items of all collections, one after the other, z-scored within each.
-        offsets
-            Shape (number + 1,): collection i has the rows ``offsets[i]`` to ``offsets[i + 1]``.
-
-        Returns
-        -------
-        orderings : shape (rows,), ``ordering[position] = item``, counted within each collection
-        scores : shape (number,)
-
-        Examples
-        --------
         >>> arcs = Arcs(TemplateSet([Template([0, 1], [-1, 1])]), [0.0])
         >>> arcs.order_many([1.0, -1.0, -1.0, 1.0], [0, 2, 4])
         (array([1, 0, 0, 1]), array([2., 2.]))

@@ -14,30 +14,16 @@ from fabula.core.essence import Floats
 
 @dataclass(frozen=True, eq=False)
 class Terms:
-    """How often which term stands in which of n items.
+    """How often which term stands in which of n items."""
 
-    Attributes
-    ----------
-    language
-        Whose terms they are; empty where it is not known.
-    names
-        w terms.
-    counts
-        Shape (n, w), sparse.
-    totals
-        Shape (n,): all terms of each item.
-    """
-
-    language: str
-    names: Sequence[str]
-    counts: sparse.csr_array
-    totals: Floats
+    language: str  # whose terms they are; empty where it is not known
+    names: Sequence[str]  # w terms
+    counts: sparse.csr_array  # (n, w), sparse
+    totals: Floats  # (n,): all terms of each item
 
     def rates(self, wanted: Sequence[str]) -> Floats:
         """Logarithms of 1 + how often each wanted term stands among 1,000: shape (n, wanted).
 
-        Examples
-        --------
         >>> terms = Terms("en", ("sea", "land"), sparse.csr_array([[1.0, 0.0], [0.0, 3.0]]), np.array([100.0, 100.0]))
         >>> terms.rates(["land", "sky"]).round(2).tolist()
         [[0.0, 0.0], [3.43, 0.0]]
@@ -53,15 +39,8 @@ class Terms:
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """What is known of n items beside their features.
+    """What is known of n items beside their features."""
 
-    Attributes
-    ----------
-    pairs
-        Name -> shape (n, n), scaled: how alike two items are, or how much speaks for the first before the second.
-    terms
-        What they hold; None where that is not known.
-    """
-
+    # name -> (n, n), scaled: how alike two items are, or how much speaks for the first before the second
     pairs: Mapping[str, NDArray[np.floating]] = field(default_factory=dict)
     terms: Terms | None = None

@@ -66,13 +66,7 @@ def read_parts(data: bytes, where: str) -> tuple[Header, ModelParts]:
 
 
 def read_header(data: bytes, where: str) -> tuple[Header, Stored]:
-    """The document in the header of a model file, checked as far as format, version and kind, and its tensors.
-
-    Raises
-    ------
-    ModelError
-        When it is no model file, is damaged, comes from a newer version, or is of another kind.
-    """
+    """The document in the header of a model file, checked as far as format, version and kind, and its tensors."""
     from safetensors import SafetensorError
     from safetensors.numpy import load
 

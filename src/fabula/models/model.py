@@ -575,22 +575,10 @@ def _as_plain(value: Any) -> Any:
 
 
 def tensor_shapes(config: Mapping[str, Any], item_shape: Shape) -> dict[str, Shape]:
-    """Name and shape of every tensor that a model with this configuration has.
+    """Name and shape of every tensor of a model with this configuration; an error where it breaks a rule.
 
-    Parameters
-    ----------
-    config
-        As :mod:`fabula.models.config` says.
-    item_shape
-        Shape of one item's features, (f,) or (f, s); () where they do not lie in an array of their own.
+    ``item_shape`` is that of one item's features, (f,) or (f, s); () where they do not lie in an array of their own.
 
-    Raises
-    ------
-    ModelError
-        When the configuration breaks a rule.
-
-    Examples
-    --------
     >>> tensor_shapes({"dimensions": 2, "encoder": {"kind": "identity"}, "scorers": []}, (2,))
     {'transform.mean': (2,), 'transform.deviation': (2,)}
     """

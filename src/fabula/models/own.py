@@ -48,27 +48,16 @@ _BUILT_IN = frozenset({*ENCODERS, *SCORERS})
 
 @dataclass(frozen=True)
 class Encoder:
-    """An encoder of one's own.
+    """An encoder of one's own."""
 
-    Attributes
-    ----------
-    kind
-        Its name: small letters, digits, hyphens.
-    net
-        ``net(item_shape, d)``: a ``torch.nn.Module`` from items (m, f) or (m, f, s) to essence (m, d), each item by
-        itself. Features come standardised, 0 where one is missing; what comes out is z-scored within each
-        collection. It must not keep state other than its parameters that training changes (no batch norm).
-    encode
-        Its twin: ``encode(weights, items)``, arrays in and out, with the weights by their names in the net's
-        ``state_dict()``.
-    axes
-        Of one item's features: 1 for numbers (f,), 2 for arrays (f, s).
-    """
-
-    kind: str
+    kind: str  # its name: small letters, digits, hyphens
+    # (item_shape, d) -> a torch.nn.Module from items (m, f) or (m, f, s) to essence (m, d), each item by itself.
+    # Features come standardised, 0 where one is missing; what comes out is z-scored within each collection. It must
+    # not keep state other than its parameters that training changes (no batch norm).
     net: Callable[[tuple[int, ...], int], Any]
+    # its twin: (weights, items), arrays in and out, with the weights by their names in the net's ``state_dict()``
     encode: Callable[[Weights, Floats], Floats]
-    axes: int = 1
+    axes: int = 1  # of one item's features: 1 for numbers (f,), 2 for arrays (f, s)
 
     def __post_init__(self) -> None:
         _check_name(self.kind, "an encoder")
@@ -76,24 +65,13 @@ class Encoder:
 
 @dataclass(frozen=True)
 class Scorer:
-    """A scorer of one's own.
+    """A scorer of one's own."""
 
-    Attributes
-    ----------
-    kind
-        Its name: small letters, digits, hyphens.
-    net
-        ``net(d)``: a ``torch.nn.Module`` from sequences of essence (m, n, d) to scores (m,), higher for likelier.
-    score
-        Its twin: ``score(weights, sequences)``, arrays in and out.
-    detail
-        How much of a sequence it sees, beside ``arcs`` (0) and ``bilstm`` (1): the most detailed one measures.
-    """
-
-    kind: str
+    kind: str  # its name: small letters, digits, hyphens
+    # d -> a torch.nn.Module from sequences of essence (m, n, d) to scores (m,), higher for likelier
     net: Callable[[int], Any]
-    score: Callable[[Weights, Floats], Floats]
-    detail: int = 2
+    score: Callable[[Weights, Floats], Floats]  # its twin: (weights, sequences), arrays in and out
+    detail: int = 2  # how much of a sequence it sees, beside arcs (0) and bilstm (1): the most detailed one measures
 
     def __post_init__(self) -> None:
         _check_name(self.kind, "a scorer")
@@ -108,8 +86,6 @@ def register(*parts: Encoder | Scorer) -> None:
 
     A name that is registered again is replaced.
 
-    Examples
-    --------
     >>> register(Encoder("first-feature", net=lambda shape, d: None, encode=lambda weights, items: items[:, :1]))
     >>> "first-feature" in ENCODERS
     True

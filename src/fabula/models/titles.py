@@ -49,13 +49,7 @@ class Number:
 
 @lru_cache(maxsize=_KEPT)
 def fold(text: str) -> str:
-    """A text in lower case, without accents, in plain forms of its characters.
-
-    Examples
-    --------
-    >>> fold("Canción  Ⅳ")
-    'cancion iv'
-    """
+    """A text in lower case, without accents, in plain forms of its characters: "Canción  Ⅳ" -> "cancion iv"."""
     if text.isascii():
         return " ".join(text.lower().split())
     decomposed = unicodedata.normalize("NFKD", text)
@@ -65,8 +59,6 @@ def fold(text: str) -> str:
 def roman(word: str) -> int:
     """The value of a roman numeral up to 39, or 0 where it is none.
 
-    Examples
-    --------
     >>> roman("xiv"), roman("mix"), roman("")
     (14, 0, 0)
     """
@@ -83,8 +75,6 @@ def numbers(folded: str) -> tuple[Number, ...]:
     A number spelt out, and a roman numeral of one letter, count only where they can hardly be a word: behind a word
     such as *part*, at the end, or before a mark.
 
-    Examples
-    --------
     >>> [n.value for n in numbers("part two: 4 songs, i love you, xii")]
     [2, 4, 12]
     """
@@ -137,19 +127,8 @@ _FEWEST = 3  # titles that a numbering runs through
 
 
 def clean_titles(titles: Sequence[str]) -> list[str]:
-    """The titles of one collection without what numbers them.
+    """The titles of one collection, in any order, without what numbers them; "" where nothing but a number was there.
 
-    Parameters
-    ----------
-    titles
-        n titles in any order; empty where there is none.
-
-    Returns
-    -------
-    n titles; empty where nothing but a number was there.
-
-    Examples
-    --------
     >>> clean_titles(["01 - Intro", "Track 02", "7 Rings", "Hope, Part 2"])
     ['Intro', '', '7 Rings', 'Hope, Part 2']
     >>> clean_titles(["I", "II", "III"])
@@ -248,41 +227,18 @@ _SAME = {
 
 
 class Title(NamedTuple):
-    """One title, taken apart.
+    """One title, taken apart."""
 
-    Attributes
-    ----------
-    known
-        Whether there is anything left of it without numbering.
-    words
-        Its words, folded, digits as ``#``.
-    marks
-        One number for each of MARKS.
-    base, part
-        What it is a part of, and which; part 0 where it names none.
-    """
-
-    known: bool
-    words: tuple[str, ...]
-    marks: tuple[float, ...]
-    base: str
-    part: int
+    known: bool  # whether there is anything left of it without numbering
+    words: tuple[str, ...]  # folded, digits as ``#``
+    marks: tuple[float, ...]  # one number for each of MARKS
+    base: str  # what it is a part of
+    part: int  # which part it is, 0 where it names none
 
 
 def read_titles(titles: Sequence[str], album: str = "", artists: Sequence[str] | None = None) -> list[Title]:
-    """The titles of one collection, taken apart.
+    """The titles of one collection, taken apart; "" where one, or an artist, is not known.
 
-    Parameters
-    ----------
-    titles
-        n titles; empty where there is none.
-    album
-        The title of the collection.
-    artists
-        n names, empty where not known; None for not known at all.
-
-    Examples
-    --------
     >>> one, two = read_titles(["Hope (Part 1)", "HOPE (Part 2)"], album="Hope")
     >>> one.words, one.base, one.part, two.part
     (('hope', 'part', '#'), 'hope', 1, 2)
@@ -296,8 +252,6 @@ def read_titles(titles: Sequence[str], album: str = "", artists: Sequence[str] |
 def words_of(text: str) -> tuple[str, ...]:
     """The words of a text, folded, numbers as ``#``; rare words for a beginning or an end as common ones.
 
-    Examples
-    --------
     >>> words_of("L'Été 42 (Don't Stop)"), words_of("Obertura")
     (("l'ete", '#', "don't", 'stop'), ('overture',))
     """
@@ -311,8 +265,6 @@ def words_of(text: str) -> tuple[str, ...]:
 def tokens_of(words: Sequence[str]) -> list[str]:
     """What may stand in a vocabulary for a title: its words, its pairs of words, and the whole of it.
 
-    Examples
-    --------
     >>> tokens_of(("the", "end"))
     ['the', 'end', 'the end', '=the end']
     """
@@ -323,8 +275,6 @@ def tokens_of(words: Sequence[str]) -> list[str]:
 def grams_of(words: Sequence[str], sizes: Sequence[int] = (3, 4)) -> list[str]:
     """The pieces of a title's words, with ``<`` and ``>`` for the ends of a word.
 
-    Examples
-    --------
     >>> grams_of(("end",))
     ['<en', 'end', 'nd>', '<end', 'end>']
     """
@@ -398,20 +348,11 @@ TITLE_PAIRS = ("shared", "inside", "around", "next part", "part before", "later 
 
 
 def title_pairs(titles: Sequence[Title]) -> NDArray[np.float32]:
-    """For each item (row) and another that may follow it (column), what relates their titles.
+    """For each item (row) and another that may follow it (column), what relates their titles: (n, n, len(TITLE_PAIRS)).
 
-    Returns
-    -------
-    Shape (n, n, len(TITLE_PAIRS)): the share of words in common; whether the row's words are all in the column's,
-    and the other way round; whether the column is the next part of the same thing, the part before, any later part.
-    Zero on the diagonal and where a title is not known.
-
-    Examples
-    --------
-    >>> from fabula.models.titles import read_titles
-    >>> table = title_pairs(read_titles(["Hope", "Hope II", "Rain"]))
-    >>> table[0, 1, TITLE_PAIRS.index("next part")], table[0, 2].any()
-    (np.float32(1.0), np.False_)
+    The share of words in common; whether the row's words are all in the column's, and the other way round; whether the
+    column is the next part of the same thing, the part before, any later part. Zero on the diagonal and where a title
+    is not known.
     """
     return np.asarray(all_title_pairs([titles])[0])
 
@@ -476,8 +417,6 @@ _MOST_WORDS = 100_000  # whose grams are remembered
 class Vocabulary:
     """Tokens and grams in the order of their vectors; number 0 of each stands for none.
 
-    Examples
-    --------
     >>> known = Vocabulary(("the", "end", "=the end"), ("<en", "nd>"))
     >>> from fabula.models.titles import read_titles
     >>> tokens, grams = known.number(read_titles(["The End"]))
@@ -522,14 +461,9 @@ class Vocabulary:
 
 
 def learn_vocabulary(titles: Iterable[tuple[str, Sequence[Title]]], *, tokens: int, grams: int) -> Vocabulary:
-    """The commonest tokens and grams of many collections, counted once per artist.
+    """The commonest tokens and grams of many collections, (artist, titles) each, counted once per artist.
 
-    Parameters
-    ----------
-    titles
-        Of each collection the artist and its titles.
-    tokens, grams
-        By how many artists one must be used to be kept, 1 or more; 0 keeps none.
+    ``tokens`` and ``grams`` say by how many artists one must be used to be kept, 1 or more; 0 keeps none.
     """
     token_users: Counter[str] = Counter()
     gram_users: Counter[str] = Counter()

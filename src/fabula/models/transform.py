@@ -31,30 +31,18 @@ class Transform:
     ``bound`` from 0: an item unlike all training items is taken for the most unusual of them, not for something of
     which the encoder knows nothing. A missing value (NaN) becomes 0: it counts as the mean of the training items.
 
-    Parameters
-    ----------
-    feature_names
-        f names, in the order of the columns.
-    logged
-        Those whose logarithm is taken; ``"speechiness+0.02"`` adds a constant first, for features that may be 0.
-    mean, deviation
-        Shape (f,), or (f, s) for features of s numbers each; a deviation of 0 counts as 1.
-    bound
-        The most deviations from the mean; 0: any.
-
-    Examples
-    --------
     >>> t = Transform.of([[1.0], [3.0], [np.nan]], ("energy",))
     >>> t.apply([[5.0], [np.nan]])
     array([[3.],
            [0.]])
     """
 
-    feature_names: tuple[str, ...]
+    feature_names: tuple[str, ...]  # f, in the order of the columns
+    # whose logarithm is taken; "speechiness+0.02" adds a constant first, for features that may be 0
     logged: tuple[str, ...]
-    mean: Floats = field(repr=False)
-    deviation: Floats = field(repr=False)
-    bound: float = 0.0
+    mean: Floats = field(repr=False)  # (f,), or (f, s) for features of s numbers each
+    deviation: Floats = field(repr=False)  # the same shape; 0 counts as 1
+    bound: float = 0.0  # the most deviations from the mean; 0: any
 
     def __init__(
         self,
@@ -88,15 +76,7 @@ class Transform:
     def of(
         cls, features: ArrayLike, feature_names: Sequence[str], logged: Sequence[str] = (), bound: float = 0.0
     ) -> Transform:
-        """The transform that gives these items mean 0 and deviation 1; missing values (NaN) are left out.
-
-        Parameters
-        ----------
-        features
-            Shape (m, f) or (m, f, s): the training items, and only those.
-        feature_names, logged, bound
-            As of the class.
-        """
+        """The transform that gives the training items, (m, f) or (m, f, s), mean 0 and deviation 1; NaN is left out."""
         names, logs = _as_names(feature_names, logged)
         values = _take_logarithms(np.asarray(features, dtype=np.float64), names, logs)
         known = ~np.isnan(values)
@@ -115,10 +95,7 @@ class Transform:
     def apply(self, features: ArrayLike) -> Floats:
         """Features of shape (n, f) or (n, f, s) as the encoder takes them, the same shape, finite.
 
-        Raises
-        ------
-        InputError
-            On an infinite value, or one of 0 or less where the logarithm is taken; it names the feature.
+        An infinite value, or one of 0 or less where the logarithm is taken, is an error that names the feature.
         """
         values = _take_logarithms(np.asarray(features, dtype=np.float64), self.feature_names, self.logged)
         if values.shape[1:] != self.mean.shape:
@@ -233,8 +210,6 @@ def _take_logarithms(values: Floats, names: tuple[str, ...], logged: tuple[str, 
 def log_parts(text: str, names: Sequence[str]) -> tuple[str, float]:
     """Name and constant of ``"name"`` or ``"name+constant"``.
 
-    Examples
-    --------
     >>> log_parts("speechiness+0.02", ["speechiness"])
     ('speechiness', 0.02)
     """

@@ -227,19 +227,8 @@ def likelier(chosen: Fit, given: Fit) -> float | None:
 
 
 def describe_threads(threads: Threads, ordering: Ints, breaks: Sequence[int] = ()) -> list[str]:
-    """For each position what its item brings in, or goes on with; "" where it does neither.
+    """For each position what its item brings in, or goes on with, not across breaks; "" where it does neither.
 
-    Parameters
-    ----------
-    threads
-        Through n items.
-    ordering
-        Of some of them.
-    breaks
-        Positions at which a new side begins: nothing goes on across.
-
-    Examples
-    --------
     >>> found = Threads(("Ann", "Tom", "Eve"), np.array([[2.0, 0, 0], [1, 0, 3], [0, 1, 2]]))
     >>> describe_threads(found, np.array([0, 1, 2]))
     ['brings in Ann', 'goes on with Ann and brings in Eve', 'goes on with Eve and brings in Tom']
@@ -272,22 +261,13 @@ def _list(names: Sequence[str], weights: np.ndarray[tuple[int, ...], np.dtype[np
 
 @dataclass(frozen=True, eq=False)
 class Teller:
-    """What there is to tell of one ordering.
-
-    Attributes
-    ----------
-    ordered, likelihood
-        The ordering, and what the model says of the collection.
-    found
-        What is lost when each thing is not known of each item; None where some items are left out.
-    words
-        Of each item what it is like, by feature.
-    """
+    """What there is to tell of one ordering."""
 
     ordered: Ordered
     likelihood: Likelihood
+    # what is lost when each thing is not known of each item; None where some items are left out
     found: Contributions | None
-    words: list[dict[str, str]]
+    words: list[dict[str, str]]  # of each item what it is like, by feature
 
     def sentence(self, position: int) -> str:
         """Why the item of a position stands there."""

@@ -41,27 +41,13 @@ _LEANING = 0.5  # how much a squared deviation from a template counts against th
 
 @dataclass(frozen=True, eq=False)
 class Likelihood:
-    """A model's opinion of one collection, in one pass over its items; higher is likelier.
+    """A model's opinion of one collection, in one pass over its items; higher is likelier."""
 
-    Attributes
-    ----------
-    model
-        It sees the whole collection, never its order.
-    collection
-        n items.
-    judged
-        The same items as the model can judge them.
-    medium
-        Whose items they are: it looks into them where the model asks for that.
-    constraints
-        What orderings must keep that are drawn; None where nothing must.
-    """
-
-    model: Model
+    model: Model  # sees the whole collection, never its order
     collection: Collection
-    judged: Collection
-    medium: Medium
-    constraints: Constraints | None = None
+    judged: Collection  # the same items as the model can judge them
+    medium: Medium  # looks into the items where the model asks for that
+    constraints: Constraints | None = None  # what orderings must keep that are drawn
 
     @cached_property
     def evidence(self) -> Evidence | None:
@@ -158,13 +144,7 @@ class Likelihood:
 
 
 def judge(model: Model, collection: Collection, medium: Medium, judged: Collection | None = None) -> Likelihood:
-    """What a model says of a collection, whose items it may be shown otherwise.
-
-    Raises
-    ------
-    ModelError
-        When the model sees each item by itself, and so proposes no orders of its own.
-    """
+    """What a model that sees whole collections says of one, whose items it may be shown otherwise."""
     if model.by_item:
         raise ModelError(f"{medium.name}: the model that proposes orders must see whole collections")
     return Likelihood(model, collection, collection if judged is None else judged, medium)
@@ -180,45 +160,27 @@ def _limit(energy: Energy, constraints: Constraints | None) -> Energy:
 
 @dataclass(frozen=True, eq=False)
 class Proposal:
-    """One ordering.
+    """One ordering."""
 
-    Attributes
-    ----------
-    fit
-        The items kept, laid on the template.
-    gap
-        How much better, as a part of the objective, another ordering could be at most; 0 when it is exact, None
-        when it is not known.
-    sides
-        How many items each side has; empty where there is one.
-    left_out
-        Items that a limit left out, rising.
-    likeliest
-        Whether it was asked for as the likeliest ordering there is, by a model that proposes orders.
-    """
-
-    fit: Fit
+    fit: Fit  # the items kept, laid on the template
+    # how much better, as a part of the objective, another could be at most; None when it is not known
     gap: float | None = 0.0
-    sides: tuple[int, ...] = ()
-    left_out: tuple[int, ...] = ()
-    likeliest: bool = False
+    sides: tuple[int, ...] = ()  # how many items each side has; empty where there is one
+    left_out: tuple[int, ...] = ()  # items that a limit left out, rising
+    likeliest: bool = False  # whether it was asked for as the likeliest there is, by a model that proposes orders
 
 
 @dataclass(frozen=True, eq=False)
 class OrderTask:
-    """What to lay along what: essence (n,) or (n, d), constraints, the cost of steps (n, n) or None, and who judges.
+    """What to lay along what, and who judges."""
 
-    With ``likeliest``, the likeliest ordering comes first even where the judge would propose what it expects.
-    ``seconds`` is how long to search for each ordering at most; None as long as it is worth.
-    """
-
-    essence: Floats
+    essence: Floats  # (n,) or (n, d)
     constraints: Constraints
-    flow: Floats | None = None
+    flow: Floats | None = None  # the cost of steps, (n, n)
     model: Model | None = None
     likelihood: Likelihood | None = None
-    likeliest: bool = False
-    seconds: float | None = None
+    likeliest: bool = False  # the likeliest comes first even where the judge would propose what it expects
+    seconds: float | None = None  # to search for each ordering at most; None as long as it is worth
 
     def time_for(self, usual: float) -> float:
         """Seconds for a search that usually takes so many; of very many items it takes longer."""

@@ -286,15 +286,7 @@ def template_by_name(text: str, known: Sequence[Template]) -> Template:
 
 
 def check_template(text: str, model: str | None = None) -> None:
-    """Refuse a template that nothing can mean, before anything is measured for it.
-
-    Parameters
-    ----------
-    text
-        What a person typed.
-    model
-        The model whose arcs may be meant; by default those of every medium.
-    """
+    """Refuse a template that nothing can mean, of a model's arcs or all media's, before anything is measured."""
     names = [model] if model is not None else [name for medium in media().values() for name in medium.models]
     arcs = [getattr(load_model(name), "arcs", None) for name in names]
     template_by_name(text, [template for one in arcs if one is not None for template in one.templates])

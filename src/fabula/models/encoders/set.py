@@ -53,55 +53,25 @@ MOST_FEATURES, MOST_SIZE = 512, 4096
 
 @dataclass(frozen=True)
 class SetSpec:
-    """Features and sizes of a set model.
+    """Features and sizes of a set model."""
 
-    Attributes
-    ----------
-    features
-        Their names, in the order of the columns.
-    logged
-        Those of which the logarithm is taken (of the value plus ``offset``).
-    circle, mode
-        The feature that is a pitch class on the circle of fifths, and the one that is 1 for major and 0 for minor;
-        empty for none. Pitch classes are compared by their steps on the circle, not by their difference.
-    titles
-        Whether it reads titles.
-    tokens, grams
-        How many entries of each its vocabulary has.
-    token_size, gram_size
-        Numbers of the vector of a token, and of a gram.
-    width, layers, heads, inner
-        Of the encoder: its width, layers of attention, heads of each, and width inside a layer.
-    dimensions
-        Of the essence.
-    rank, pair_width
-        Of flow: dimensions in which essences are compared, and width of the net over pairs.
-    biased
-        Whether what relates two items also guides the attention between them.
-
-    Examples
-    --------
-    >>> SetSpec(("loudness",), dimensions=4).shapes()["arcs.template"]
-    (12, 4)
-    """
-
-    features: tuple[str, ...]
-    logged: tuple[str, ...] = ()
-    circle: str = ""
-    mode: str = ""
-    titles: bool = True
-    tokens: int = 0
+    features: tuple[str, ...]  # in the order of the columns
+    logged: tuple[str, ...] = ()  # those of which the logarithm is taken, of the value plus OFFSET
+    circle: str = ""  # a pitch class, compared by its steps on the circle of fifths; empty for none
+    mode: str = ""  # 1 for major and 0 for minor; empty for none
+    titles: bool = True  # whether it reads titles
+    tokens: int = 0  # entries of its vocabulary
     grams: int = 0
-    token_size: int = 48
+    token_size: int = 48  # numbers of a token's vector
     gram_size: int = 24
-    width: int = 96
-    layers: int = 2
+    width: int = 96  # of the encoder
+    layers: int = 2  # of attention
     heads: int = 4
-    inner: int = 192
-    dimensions: int = 32
-    rank: int = 16
-    pair_width: int = 32
-    biased: bool = True
+    inner: int = 192  # width inside a layer
+    dimensions: int = 32  # of the essence
+    rank: int = 16  # of flow: dimensions in which essences are compared
+    pair_width: int = 32  # of the net over pairs
+    biased: bool = True  # whether what relates two items also guides the attention between them
 
     def __post_init__(self) -> None:
         for name in ("features", "logged"):
@@ -284,29 +254,15 @@ def _read(many: Collections, some: Alike) -> list[list[Title]]:
 
 @dataclass(frozen=True, eq=False)
 class SetInputs:
-    """B collections of n items each, as arrays.
+    """B collections of n items each, as arrays."""
 
-    Attributes
-    ----------
-    values, known
-        Shape (B, n, f): features z-scored over the training items, and 1 where one is known, else 0.
-    titled
-        Shape (B, n): 1 where a title is known.
-    tokens, grams
-        Shapes (B, n, MOST_TOKENS) and (B, n, MOST_GRAMS): numbers in the vocabulary, 0 for none.
-    marks
-        Shape (B, n, len(MARKS)).
-    pairs
-        Shape (B, n, n, len(TITLE_PAIRS)).
-    """
-
-    values: Array
-    known: Array
-    titled: Array
-    tokens: Ids
-    grams: Ids
-    marks: Array
-    pairs: Array
+    values: Array  # (B, n, f): features z-scored over the training items
+    known: Array  # (B, n, f): 1 where one is known, else 0
+    titled: Array  # (B, n): 1 where a title is known
+    tokens: Ids  # (B, n, MOST_TOKENS): numbers in the vocabulary, 0 for none
+    grams: Ids  # (B, n, MOST_GRAMS)
+    marks: Array  # (B, n, len(MARKS))
+    pairs: Array  # (B, n, n, len(TITLE_PAIRS))
 
     def __len__(self) -> int:
         return len(self.values)
@@ -316,13 +272,6 @@ def standardise(features: ArrayLike, spec: SetSpec, mean: Array, deviation: Arra
     """Features (n, f) with NaN for missing, as z-scores of the training items (n, f) and what is known (n, f).
 
     The pitch class is left as it is.
-
-    Examples
-    --------
-    >>> one, zero = np.ones(1, np.float32), np.zeros(1, np.float32)
-    >>> standardise([[2.0], [np.nan]], SetSpec(("loudness",)), zero, one)[0]
-    array([[2.],
-           [0.]], dtype=float32)
     """
     try:
         raw = np.array(features, dtype=np.float64)
@@ -346,15 +295,7 @@ def standardise(features: ArrayLike, spec: SetSpec, mean: Array, deviation: Arra
 def set_inputs(
     values: Array, known: Array, titles: Sequence[Sequence[Title]] | None, vocabulary: Vocabulary
 ) -> SetInputs:
-    """Collections of one length as arrays.
-
-    Parameters
-    ----------
-    values, known
-        Shape (B, n, f): what :func:`standardised` gives.
-    titles
-        Of each collection its titles, taken apart; None where there are none.
-    """
+    """Collections of one length as arrays: what :func:`standardise` gives, as (B, n, f), and titles where given."""
     count, n = values.shape[:2]
     parts = no_titles(count, n) if titles is None else title_arrays(titles, vocabulary)
     return SetInputs(values, known, *parts)
