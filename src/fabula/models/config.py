@@ -22,7 +22,6 @@ from fabula.core.collections import Collections
 from fabula.core.energy import Energy
 from fabula.core.essence import Floats
 from fabula.core.evidence import Evidence
-from fabula.core.fit import Fit
 from fabula.core.segments import Alike
 from fabula.errors import ModelError
 from fabula.models.layers import Array, Shape, Tensors
@@ -78,14 +77,14 @@ class LoadedEncoder(Protocol):
 
 
 class LoadedScorer(Protocol):
-    """A scorer with its weights: one that reads whole sequences, unless its kind says that it gives tables."""
+    """A scorer with its weights: one that reads whole sequences, unless its kind says that it gives tables.
+
+    It may have a method ``order(essence, *, alternatives, fixed)`` that gives likely orderings of items (n, d), as
+    :class:`fabula.core.arcs.Arcs` does; without one they are searched for.
+    """
 
     def score(self, sequences: Floats) -> float | Floats:
         """How likely each of m sequences of one length is, (m, n, d) -> (m,); higher is likelier."""
-        ...
-
-    def order(self, essence: Floats, *, alternatives: int = 4, fixed: Mapping[int, int] | None = None) -> list[Fit]:
-        """Likely orderings of items (n, d), likeliest first, distinct; ``fixed``: position -> item."""
         ...
 
 

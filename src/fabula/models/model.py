@@ -519,9 +519,10 @@ class Model:
     def _order_sequence(
         self, scorer: LoadedScorer, essence: Floats, alternatives: int, fixed: Mapping[int, int] | None
     ) -> list[Fit]:
-        """Likely orderings of an essence by a scorer; searched for where others have a say beside it."""
-        if not self._tables:
-            return scorer.order(essence, alternatives=alternatives, fixed=fixed)
+        """Likely orderings of an essence by a scorer; searched for unless it alone has a say and a way of its own."""
+        order: Callable[..., list[Fit]] | None = getattr(scorer, "order", None)
+        if order is not None and not self._tables:
+            return order(essence, alternatives=alternatives, fixed=fixed)
         return search_orderings(
             lambda batch: self._score_batch(batch, scorer), essence, alternatives=alternatives, fixed=fixed
         )

@@ -31,12 +31,10 @@ from typing import Any
 import numpy as np
 
 from fabula.core.essence import Floats
-from fabula.core.fit import Fit
 from fabula.errors import InputError, ModelError
 from fabula.models.config import EncoderKind, ScorerKind, Settings
 from fabula.models.encoders import ENCODERS
 from fabula.models.layers import Array, Shape, Tensors
-from fabula.models.order import search_orderings
 from fabula.models.scorers import SCORERS
 
 Weights = Mapping[str, Floats]  # by their names in the net's state_dict
@@ -118,10 +116,6 @@ class OwnScorer:
                 f"scorer {self.part.kind!r} must give one score per sequence, ({len(sequences)},); got {found.shape}"
             )
         return self.scale * found
-
-    def order(self, essence: Floats, *, alternatives: int = 4, fixed: Mapping[int, int] | None = None) -> list[Fit]:
-        """Good orderings of items (n, d), found by a search from several starts; not surely the best."""
-        return search_orderings(self.score, essence, alternatives=alternatives, fixed=fixed)
 
 
 def tensor_sizes(prefix: str, tensors: Mapping[str, Any]) -> dict[str, list[int]]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,7 +23,9 @@ from fabula.core.ordering import Ints, as_ordering
 from fabula.errors import ModelError
 from fabula.models.encoders.measures import LEANINGS, MeasuresEncoder
 from fabula.models.encoders.set import TITLE, SetEncoder, SetInputs
-from fabula.models.model import Model
+
+if TYPE_CHECKING:
+    from fabula.models.model import Model
 
 _TOGETHER = 60_000  # cells of pairs that are computed at a time
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,19 +13,20 @@ from fabula.core.essence import Floats
 from fabula.core.fit import Fit
 from fabula.core.ordering import Ints
 from fabula.media.medium import Medium, Threads
-from fabula.models.reasons import Contributions
 from fabula.session.measure import EMBEDDING
-from fabula.session.propose import Likelihood, arcs_doubt, doubt, doubt_card
 from fabula.session.request import labels, side_name, strands_apart
 
 if TYPE_CHECKING:
+    from fabula.models.reasons import Contributions
     from fabula.session.ordered import Ordered
+    from fabula.session.propose import Likelihood
 
 MOST_ITEMS = 120  # of threads, beyond which nobody reads them
 _TOLD = 2  # names in a sentence
 _WORTH = 0.15  # natural logarithms of likelihood that something must add to be worth a word
 _SPEAKS, _SHARE = 0.05, 0.4  # natural logarithms of likelihood worth a word; and as a part of what speaks most
 _LEADS = 0.4  # the same, for following an item rather than any other
+_HARDLY = 5.0  # times as likely as a random order: below it the model hardly prefers its proposal
 _MIGHT = 1.5  # times as likely as by chance, to be named as an end that it might have been
 
 
@@ -176,11 +177,11 @@ def doubts(ordered: Ordered) -> list[str]:
     if not np.ptp(ordered.fit.template.samples(41), axis=0).any():
         found.append("the template is flat: it prefers no order to another")
     if ordered.task.likelihood is not None and len(ordered.ordering) > 2 and ordered.request.ordering is None:
-        found += doubt(ordered.task.likelihood, ordered.ordering, ordered.sides)
+        found += _hardly(ordered.task.beyond_chance(ordered.ordering, ordered.sides))
         found += _direction(ordered)
     elif _along_arcs(ordered):
-        found += arcs_doubt(ordered.task, ordered.ordering)
-    found += doubt_card(ordered.session.card)
+        found += _hardly(ordered.task.beyond_chance(ordered.ordering))
+    found += _doubt_card(ordered.session.card)
     if ordered.session.vectors is not None and not ordered.request.smoothness and ordered.session.column != EMBEDDING:
         found.append("the embedding has no say in this: ask for smoothness, or for the column embedding")
     found += _name_torn(ordered)
@@ -191,6 +192,26 @@ def doubts(ordered: Ordered) -> list[str]:
     if ordered.sides and ordered.task.constraints.lengths is None:
         found.append("lengths are not known: each side was given as many items as the others")
     return found
+
+
+def _hardly(times: float) -> list[str]:
+    """A warning where the model hardly prefers an ordering to a random one."""
+    if times >= _HARDLY:
+        return []
+    return [f"the model hardly prefers this to a random order ({times:.1f} times as likely)"]
+
+
+def _doubt_card(card: Mapping[str, Any] | None) -> list[str]:
+    """A warning where a model's own card says that it knows no more of an order than chance, by every scorer."""
+    bits = (card or {}).get("bits")
+    if not isinstance(bits, Mapping):
+        return []
+    rows = [bits] if "low" in bits else list(bits.values())
+    known = [row for row in rows if isinstance(row, Mapping) and {"bits", "low"} <= set(row)]
+    if not known or any(row["low"] > 0 for row in known):
+        return []
+    best = max(float(row["bits"]) for row in known)
+    return [f"this model knows no more of an order than chance ({best + 0.0:.3f} bits on held-out collections)"]
 
 
 def _along_arcs(ordered: Ordered) -> bool:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -31,7 +30,6 @@ from fabula.models.reasons import Contributions, explain
 
 REACH = "reach"  # the scorer by which all pairs count
 _RANDOM = 400  # orderings that a proposal is compared with
-_HARDLY = 5.0  # times as likely as a random order: below it the model hardly prefers its proposal
 _FIRST, _OTHERS = 1.5, 0.4  # seconds to search for the first proposal and for each alternative, beyond few items
 _EACH = 1000  # items from which more have more time
 _LONGEST = 3.0  # times as much, at most
@@ -186,6 +184,17 @@ class OrderTask:
         """Seconds for a search that usually takes so many; of very many items it takes longer."""
         worth = usual * min(max(1.0, len(self.essence) / _EACH), _LONGEST)
         return worth if self.seconds is None else min(worth, self.seconds)
+
+    def beyond_chance(self, ordering: Ints, sides: Sequence[int] = ()) -> float:
+        """How many times as likely the judge, or else the arcs of the model, finds an ordering as a random one."""
+        if self.likelihood is not None:
+            return self.likelihood.beyond_chance(ordering, sides)
+        if self.model is None or self.model.arcs is None:
+            raise ValueError("nothing says how likely an ordering is")
+        rng = np.random.default_rng(0)
+        drawn = np.stack([ordering, *(rng.permutation(ordering) for _ in range(_RANDOM))])  # (1 + r, m)
+        scores = np.atleast_1d(self.model.arcs.score(self.essence.reshape(len(self.essence), -1)[drawn]))
+        return _times(scores[0], scores[1:])
 
     @property
     def plain(self) -> bool:
@@ -348,42 +357,6 @@ def score(task: OrderTask, ordering: Ints, sides: Sequence[int] = ()) -> float |
 def _proposal(task: OrderTask, template: Template, found: Arrangement) -> Proposal:
     fit = replace(lay_out(task, template, found.ordering, found.sides), exact=found.exact)
     return Proposal(fit, found.gap, tuple(found.sides), tuple(int(i) for i in found.left_out))
-
-
-def doubt(likelihood: Likelihood, ordering: Ints, sides: Sequence[int]) -> list[str]:
-    """A warning where the model hardly prefers an ordering to a random one."""
-    return _hardly(likelihood.beyond_chance(ordering, sides))
-
-
-def arcs_doubt(task: OrderTask, ordering: Ints) -> list[str]:
-    """A warning where the arcs of a model hardly prefer an ordering to a random one."""
-    arcs = task.model.arcs if task.model is not None else None
-    if arcs is None:
-        return []
-    rng = np.random.default_rng(0)
-    drawn = np.stack([ordering, *(rng.permutation(ordering) for _ in range(_RANDOM))])  # (1 + r, m)
-    rows = task.essence.reshape(len(task.essence), -1)
-    scores = np.atleast_1d(arcs.score(rows[drawn]))
-    return _hardly(_times(scores[0], scores[1:]))
-
-
-def doubt_card(card: Mapping[str, Any] | None) -> list[str]:
-    """A warning where a model's own card says that it knows no more of an order than chance, by every scorer."""
-    bits = (card or {}).get("bits")
-    if not isinstance(bits, Mapping):
-        return []
-    rows = [bits] if "low" in bits else list(bits.values())
-    known = [row for row in rows if isinstance(row, Mapping) and {"bits", "low"} <= set(row)]
-    if not known or any(row["low"] > 0 for row in known):
-        return []
-    best = max(float(row["bits"]) for row in known)
-    return [f"this model knows no more of an order than chance ({best + 0.0:.3f} bits on held-out collections)"]
-
-
-def _hardly(times: float) -> list[str]:
-    if times >= _HARDLY:
-        return []
-    return [f"the model hardly prefers this to a random order ({times:.1f} times as likely)"]
 
 
 def _times(score: float, random: Floats) -> float:
