@@ -44,12 +44,10 @@ class LoadedEncoder(Protocol):
     @property
     def reads(self) -> tuple[str, ...]:
         """What it takes of an item: of ``features``, ``titles``, ``words``, ``pairs``."""
-        ...
 
     @property
     def feature_names(self) -> tuple[str, ...]:
         """The features, in the order of the columns."""
-        ...
 
     @property
     def by_item(self) -> bool:
@@ -57,23 +55,18 @@ class LoadedEncoder(Protocol):
 
         Such a one needs every feature it names; others mask what is missing.
         """
-        ...
 
     def raw(self, many: Collections) -> Floats:
         """The essence of all items, (rows, d), not z-scored; an error where there is none."""
-        ...
 
     def encode(self, many: Collections, evidence: Sequence[Evidence] | None) -> Iterator[tuple[Alike, Encoded]]:
         """What scorers take of collections of one length, until all have been."""
-        ...
 
     def grounds(self, collection: Collection, evidence: Evidence | None) -> tuple[str, ...]:
         """What is known of a collection that it goes by; empty where that is too little to judge by."""
-        ...
 
     def describe(self) -> list[tuple[str, str]]:
         """Label and value of what it takes and is made of."""
-        ...
 
 
 class LoadedScorer(Protocol):
@@ -85,7 +78,6 @@ class LoadedScorer(Protocol):
 
     def score(self, sequences: Floats) -> float | Floats:
         """How likely each of m sequences of one length is, (m, n, d) -> (m,); higher is likelier."""
-        ...
 
 
 class TableScorer(Protocol):
@@ -93,7 +85,6 @@ class TableScorer(Protocol):
 
     def energy(self, x: Encoded) -> Energy:
         """What it says of every ordering of B collections of n items each, with a leading axis."""
-        ...
 
 
 @dataclass(frozen=True)

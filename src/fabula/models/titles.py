@@ -1,4 +1,4 @@
-"""Numbers as titles write them: 7, 07, VII, seven; and what kind of number they are."""
+"""Titles: the numbers in them, what they leak of the order, what they say, and what two have to do with each other."""
 
 from __future__ import annotations
 
@@ -207,7 +207,6 @@ _GUEST = re.compile(r"\b(?:feat|ft|featuring|con|with)\b")
 _DASH = re.compile(r"\s[-–—]\s")
 _BRACKET = re.compile(r"[(\[{]")
 _ASKED = re.compile(r"[?!¿¡]")
-_LETTER = re.compile(r"[^\W_]")  # or a digit
 _MOST_PARTS = 40
 # Words too rare to be learned that say what a common one says: in training albums most of their titles open or close.
 _SAME = {
@@ -302,7 +301,7 @@ def _part(text: str, found: tuple[Number, ...]) -> tuple[str, int]:
     number = next((n for n in reversed(found) if n.part), found[-1])
     rest = f"{folded[: number.start]} {folded[number.end :]}"
     base = " ".join(word for word in words_of(rest) if word not in ("part", "pt", "parte", "pte", "partie", "teil"))
-    ends = not _LETTER.search(folded, number.end)
+    ends = not _SAYS.search(folded, number.end)
     if not 0 < number.value <= _MOST_PARTS or not (number.part or (ends and base)):
         return whole, 0
     return base, number.value
@@ -347,18 +346,13 @@ def _cases(text: str) -> tuple[bool, bool]:
 TITLE_PAIRS = ("shared", "inside", "around", "next part", "part before", "later part")
 
 
-def title_pairs(titles: Sequence[Title]) -> NDArray[np.float32]:
-    """For each item (row) and another that may follow it (column), what relates their titles: (n, n, len(TITLE_PAIRS)).
+def title_pairs(titles: Sequence[Sequence[Title]]) -> NDArray[np.float32]:
+    """For each item (row) and another that may follow it (column), what relates their titles.
 
-    The share of words in common; whether the row's words are all in the column's, and the other way round; whether the
-    column is the next part of the same thing, the part before, any later part. Zero on the diagonal and where a title
-    is not known.
+    Of B collections of n items each: shape (B, n, n, len(TITLE_PAIRS)). The share of words in common; whether the row's
+    words are all in the column's, and the other way round; whether the column is the next part of the same thing, the
+    part before, any later part. Zero on the diagonal and where a title is not known.
     """
-    return np.asarray(all_title_pairs([titles])[0])
-
-
-def all_title_pairs(titles: Sequence[Sequence[Title]]) -> NDArray[np.float32]:
-    """The same for B collections of n items each: shape (B, n, n, len(TITLE_PAIRS))."""
     n = len(titles[0])
     table = np.zeros((len(titles), n, n, len(TITLE_PAIRS)), dtype=np.float32)
     cells = [(b, i, k, related) for b, own in enumerate(titles) for i, k, related in _relations(own)]
@@ -374,7 +368,8 @@ def _relations(titles: Sequence[Title]) -> Iterator[tuple[int, int, tuple[float,
     shared = _sharing(words)
     parts = _parts(titles) if shared else []
     for i, k in shared:
-        yield i, k, _relate(words[i], words[k], *_steps(titles, parts, i, k))
+        common = len(words[i] & words[k]) / len(words[i] | words[k])
+        yield i, k, (common, words[i] <= words[k], words[k] <= words[i], *_steps(titles, parts, i, k))
 
 
 def _sharing(words: Sequence[frozenset[str]]) -> set[tuple[int, int]]:
@@ -400,11 +395,6 @@ def _steps(titles: Sequence[Title], parts: list[int], i: int, k: int) -> tuple[b
     return step == 1, step == -1, step > 0
 
 
-def _relate(first: frozenset[str], second: frozenset[str], *steps: bool) -> tuple[float, ...]:
-    common = len(first & second)
-    return (common / len(first | second), first <= second, second <= first, *steps)
-
-
 # The words, pairs of words, whole titles and pieces of words that a model knows.
 
 Ids = NDArray[np.int32]
@@ -418,7 +408,6 @@ class Vocabulary:
     """Tokens and grams in the order of their vectors; number 0 of each stands for none.
 
     >>> known = Vocabulary(("the", "end", "=the end"), ("<en", "nd>"))
-    >>> from fabula.models.titles import read_titles
     >>> tokens, grams = known.number(read_titles(["The End"]))
     >>> tokens[0, :4], grams[0, :3]
     (array([1, 2, 3, 0], dtype=int32), array([1, 2, 0], dtype=int32))
@@ -467,19 +456,15 @@ def learn_vocabulary(titles: Iterable[tuple[str, Sequence[Title]]], *, tokens: i
     """
     token_users: Counter[str] = Counter()
     gram_users: Counter[str] = Counter()
-    for words in _by_artist(titles):
+    by_artist: dict[str, list[tuple[str, ...]]] = {}
+    for artist, group in titles:
+        by_artist.setdefault(artist, []).extend(title.words for title in group)
+    for words in by_artist.values():
         if tokens:
             token_users.update({token for title in words for token in tokens_of(title)})
         if grams:
             gram_users.update({gram for title in words for gram in grams_of(title)})
     return Vocabulary(_keep(token_users, tokens), _keep(gram_users, grams))
-
-
-def _by_artist(titles: Iterable[tuple[str, Sequence[Title]]]) -> Iterable[list[tuple[str, ...]]]:
-    words: dict[str, list[tuple[str, ...]]] = {}
-    for artist, group in titles:
-        words.setdefault(artist, []).extend(title.words for title in group)
-    return words.values()
 
 
 def _keep(users: Counter[str], least: int) -> tuple[str, ...]:

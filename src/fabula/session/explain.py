@@ -36,15 +36,10 @@ def reasons(ordered: Ordered) -> list[str]:
     With sides, each side has an opener, a close, a height and a depth of its own.
     """
     joined = ordered.session.medium.telling.joins(ordered.collection, ordered.breaks)
-    parts = zip(_plain(ordered), joined, _threads(ordered), strict=True)
-    return ["; ".join(filter(None, said)) for said in parts]
-
-
-def _threads(ordered: Ordered) -> list[str]:
-    threads = ordered.session.threads
-    if threads is None:
-        return [""] * len(ordered.ordering)
-    return describe_threads(threads, ordered.ordering, ordered.breaks)
+    threads, on = ordered.session.threads, [""] * len(ordered.ordering)
+    if threads is not None:
+        on = describe_threads(threads, ordered.ordering, ordered.breaks)
+    return ["; ".join(filter(None, said)) for said in zip(_plain(ordered), joined, on, strict=True)]
 
 
 def _plain(ordered: Ordered) -> list[str]:
@@ -53,7 +48,7 @@ def _plain(ordered: Ordered) -> list[str]:
     if judged is not None:
         return explain_expected(ordered, judged) if judged.expects else explain_by_model(ordered, judged)
     traits = traits_of(session.collection, session.features, session.medium)
-    roles = [role for part in _by_side(ordered, fit.targets) for role in _roles(part)]
+    roles = [role for part in np.split(fit.targets, list(ordered.breaks)) for role in _roles(part)]
     order = fit.ordering.tolist()
     gaps = (session.essence[fit.ordering] - fit.targets).tolist() if session.essence.ndim == 1 else [0.0] * len(order)
     return [
@@ -81,8 +76,9 @@ def explain_by_model(ordered: Ordered, likelihood: Likelihood) -> list[str]:
         last = place == (ordered.sides[side] if ordered.sides else len(ordered.ordering)) - 1
         before = None if place == 0 else collection.items[ordered.ordering[position - 1]].label
         role = "opens" if place == 0 else "closes" if last else f"follows {before}"
-        because = [] if found is None else _because(found, item, medium, followed=before is not None)
-        sentences.append(f"{' and '.join(traits[item]) or 'middling'}: {role}{_because_of(because)}")
+        causes = [] if found is None else _because(found, item, medium, followed=before is not None)
+        because = f"; {' and '.join(causes)} say{_s(causes)} so" if causes else ""
+        sentences.append(f"{' and '.join(traits[item]) or 'middling'}: {role}{because}")
     return sentences
 
 
@@ -95,10 +91,6 @@ def _because(found: Contributions, item: int, medium: Medium, *, followed: bool)
     said = sorted((pair for pair in gains if pair[0] >= _WORTH), reverse=True)[:2]
     names = [name.removesuffix(" after that one") for _, name in said]
     return list(dict.fromkeys(f"its {medium.shown(name)}" for name in names))
-
-
-def _because_of(names: list[str]) -> str:
-    return f"; {' and '.join(names)} say{'s' if len(names) == 1 else ''} so" if names else ""
 
 
 def traits_of(collection: Collection, names: tuple[str, ...], medium: Medium) -> list[list[str]]:
@@ -123,10 +115,6 @@ def traits_by_feature(collection: Collection, names: tuple[str, ...], medium: Me
         {known[f]: words[known[f]][0 if v > 0 else 1] for f, v in zip(which, values, strict=True) if abs(v) >= 0.4}
         for which, values in zip(most.tolist(), np.take_along_axis(standing, most, axis=1).tolist(), strict=True)
     ]
-
-
-def _by_side(ordered: Ordered, targets: Floats) -> list[Floats]:
-    return np.split(targets, list(ordered.breaks))
 
 
 def _roles(targets: Floats) -> list[str]:
@@ -158,17 +146,14 @@ def story(ordered: Ordered) -> str:
     if len(order) < 3:
         return ""
     traits = traits_of(session.collection, session.features, session.medium)
-    labels = [f"{item.label}{_in_brackets(traits[i])}" for i, item in enumerate(session.collection.items)]
+    like = [f" ({' and '.join(words)})" if words else "" for words in traits]
+    labels = [f"{item.label}{words}" for item, words in zip(session.collection.items, like, strict=True)]
     sentence = f"opens with {labels[order[0]]}"
     if session.essence.ndim == 1 and np.ptp(session.essence):
         height = int(np.argmax(session.essence[order]))
         if 0 < height < len(order) - 1:
             sentence += f", is highest at {labels[order[height]]}"
     return f"{sentence}, closes with {labels[order[-1]]}"
-
-
-def _in_brackets(traits: list[str]) -> str:
-    return f" ({' and '.join(traits)})" if traits else ""
 
 
 def doubts(ordered: Ordered) -> list[str]:
@@ -178,7 +163,8 @@ def doubts(ordered: Ordered) -> list[str]:
         found.append("the template is flat: it prefers no order to another")
     if ordered.task.likelihood is not None and len(ordered.ordering) > 2 and ordered.request.ordering is None:
         found += _hardly(ordered.task.beyond_chance(ordered.ordering, ordered.sides))
-        found += _direction(ordered)
+        if ordered.sureness is not None:
+            found.append(f"which end begins: {round(100 * ordered.sureness)} % sure")
     elif _along_arcs(ordered):
         found += _hardly(ordered.task.beyond_chance(ordered.ordering))
     found += _doubt_card(ordered.session.card)
@@ -232,12 +218,6 @@ def _name_torn(ordered: Ordered) -> list[str]:
     ]
     told = ", ".join(map(str, dict.fromkeys(parts)))
     return [f"other wishes do not let these stay together by {column}: {told}"] if told else []
-
-
-def _direction(ordered: Ordered) -> list[str]:
-    """How sure it is which end begins, where the model can say and no wish has said it."""
-    sure = ordered.sureness
-    return [] if sure is None else [f"which end begins: {round(100 * sure)} % sure"]
 
 
 def likelier(chosen: Fit, given: Fit) -> float | None:

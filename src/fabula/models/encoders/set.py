@@ -35,8 +35,8 @@ from fabula.models.titles import (
     TITLE_PAIRS,
     Title,
     Vocabulary,
-    all_title_pairs,
     read_titles,
+    title_pairs,
 )
 
 Array = NDArray[np.float32]
@@ -309,7 +309,7 @@ def title_arrays(titles: Sequence[Sequence[Title]], vocabulary: Vocabulary) -> t
     tokens, grams = vocabulary.number(flat)
     marks: Array = np.array([title.marks for title in flat], dtype=np.float32) * titled[:, np.newaxis]
     ids = tokens.reshape(count, n, -1), grams.reshape(count, n, -1)
-    return titled.reshape(count, n), *ids, marks.reshape(count, n, -1), all_title_pairs(titles)
+    return titled.reshape(count, n), *ids, marks.reshape(count, n, -1), title_pairs(titles)
 
 
 def no_titles(count: int, n: int) -> tuple[Array, Ids, Ids, Array, Array]:

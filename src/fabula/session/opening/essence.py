@@ -136,7 +136,8 @@ def _by_model(source: Source, model: Model, measuring: Measuring) -> Essence:
             f"(it has: {there})"
         )
     features, far = shift_to_training_range(source.collection.columns(model.feature_names), model.transform)
-    notes = [_far_note(name, source.medium) for name in far]
+    near = f"only differences within the {source.medium.words.collection} count"
+    notes = [f"{source.medium.shown(name)} is far from what the model has learned from: {near}" for name in far]
     values = model.encode(features)
     scalar = values[:, 0] if values.shape[1] == 1 else values
     return Essence(source, scalar, model.feature_names, model, notes=(*_doubts(scalar), *notes))
@@ -152,7 +153,8 @@ def _by_column(source: Source, by: str, measuring: Measuring, notes: tuple[str, 
         values, told = _middling(source, name)
         notes = (*notes, *told)
         if np.isfinite(values).all():
-            return Essence(source, normalise(values), (name,), notes=(*notes, *_alike(values, name)))
+            alike = [] if np.ptp(values) else [f"all items have the same {name}: any order is as good as another"]
+            return Essence(source, normalise(values), (name,), notes=(*notes, *alike))
     if source.table is not None:
         read_table(source.path, features=[by])  # says which row and column
     if name not in known:
@@ -176,17 +178,11 @@ def _middling(source: Source, name: str) -> tuple[Floats, list[str]]:
     return np.where(np.isfinite(values), values, np.nanmean(values)), [note]
 
 
-def _alike(values: Floats, name: str) -> list[str]:
-    return [f"all items have the same {name}: any order is as good as another"] if not np.ptp(values) else []
-
-
 def _measure(source: Source, measuring: Measuring) -> Source:
     """A source of files with what can be measured of them."""
-    return source if _complete(source.collection, source.medium.measured) else measure(source, measuring)
-
-
-def _complete(collection: Collection, names: Iterable[str]) -> bool:
-    return all(name in collection.feature_names and np.isfinite(collection.column(name)).all() for name in names)
+    names, known = source.collection.feature_names, source.collection.column
+    complete = all(name in names and np.isfinite(known(name)).all() for name in source.medium.measured)
+    return source if complete else measure(source, measuring)
 
 
 def _models(medium: Medium, known: Iterable[str]) -> list[str]:
@@ -231,11 +227,6 @@ def shift_to_training_range(features: Floats, transform: Transform) -> tuple[Flo
         near[:, column] = values + shift if offset is None else (values + offset) * np.exp(shift) - offset
         moved.append(name)
     return near, moved
-
-
-def _far_note(name: str, medium: Medium) -> str:
-    here = f"only differences within the {medium.words.collection} count"
-    return f"{medium.shown(name)} is far from what the model has learned from: {here}"
 
 
 def _doubts(values: Floats) -> list[str]:
