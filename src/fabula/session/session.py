@@ -21,9 +21,9 @@ from fabula.media.steps import Steps
 from fabula.models.file import load_model
 from fabula.models.model import Model
 from fabula.session import propose
+from fabula.session.essence import Essence, find_essence, usable_columns
 from fabula.session.explain import MOST_ITEMS
 from fabula.session.measure import embed, with_embedding
-from fabula.session.opening.essence import Essence, find_essence, usable_columns
 from fabula.session.ordered import Ordered
 from fabula.session.propose import Likelihood, OrderTask, Proposal
 from fabula.session.request import (
