@@ -150,8 +150,6 @@ class Collection:
     def texts(self, name: str) -> list[Any]:
         """One word of every item: its id, title, path, artist, or a detail by its name; "" where it has none.
 
-        Examples
-        --------
         >>> Collection("1", (Item("a", "Intro"), Item("b"))).texts("title")
         ['Intro', '']
         """
@@ -201,13 +199,7 @@ class Collection:
         return table_html(["#", "title", "by", *names], rows, caption=caption, more=", ".join(hidden))
 
     def column(self, name: str) -> Floats:
-        """One feature of every item, shape (n,) or (n, ...).
-
-        Raises
-        ------
-        InputError
-            When there is no such feature; the message lists what there is.
-        """
+        """One feature of every item, shape (n,) or (n, ...); an error lists what there is."""
         return self.columns((name,))[:, 0]
 
     def columns(self, names: tuple[str, ...] | list[str]) -> Floats:
@@ -221,8 +213,6 @@ class Collection:
     def only(self, indices: Sequence[int] | NDArray[np.intp]) -> Collection:
         """Some of the items, in the order of the indices.
 
-        Examples
-        --------
         >>> Collection("1", (Item("a"), Item("b"))).only([1]).items[0].id
         'b'
         """

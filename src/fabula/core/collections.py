@@ -126,13 +126,7 @@ class Collections(Sequence[Collection]):
         return np.diff(self.offsets)
 
     def column(self, name: str) -> Floats:
-        """One feature of every item, shape (rows,) or (rows, ...), in the order of the rows.
-
-        Raises
-        ------
-        InputError
-            When there is no such feature; the message lists what there is.
-        """
+        """One feature of every item, shape (rows,) or (rows, ...), in their order; an error lists what there is."""
         if name not in self.feature_names:
             known = ", ".join(self.feature_names) or "none"
             raise InputError(f"these collections have no feature {name!r}; they have: {known}")
@@ -141,8 +135,6 @@ class Collections(Sequence[Collection]):
     def pick(self, names: Sequence[str]) -> NDArray[np.floating[Any]]:
         """Some features of every item by name, shape (rows, len(names), ...); NaN for a name that is not there.
 
-        Examples
-        --------
         >>> Collections([[0.5], [0.7]], [0, 2], ["energy"]).pick(["tempo", "energy"])
         array([[nan, 0.5],
                [nan, 0.7]])
@@ -156,8 +148,6 @@ class Collections(Sequence[Collection]):
     def texts(self, name: str) -> Cells:
         """One word of every item, (rows,): its id, title, path, artist, or a detail by its name; "" where it has none.
 
-        Examples
-        --------
         >>> Collections([[0.5], [0.7]], [0, 2], ["energy"]).texts("id").tolist()
         ['1', '2']
         """
@@ -172,8 +162,6 @@ class Collections(Sequence[Collection]):
     def only(self, which: ArrayLike) -> Collections:
         """Some of the collections: by their numbers, or by a mask of shape (number,).
 
-        Examples
-        --------
         >>> many = Collections([[0.5], [0.7], [0.1]], [0, 2, 3], ["energy"])
         >>> many.only(many.sizes > 1).ids.tolist(), many.only([1, 0]).features.ravel()
         (['1'], array([0.1, 0.5, 0.7]))

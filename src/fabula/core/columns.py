@@ -180,7 +180,9 @@ class ItemColumns:
         rest = (
             zip(*(cells.tolist() for cells in self.details.values()), strict=True) if self.details else [()] * len(self)
         )
-        lengths = [None] * len(self) if self.length is None else map(_length_or_none, self.length.tolist())
+        lengths = [None] * len(self)
+        if self.length is not None:
+            lengths = [None if length != length else length for length in self.length.tolist()]
         return tuple(
             Item(one, title, path, artist, MappingProxyType(_details(self.details, row)), length)
             for one, title, path, artist, row, length in zip(ids, titles, paths, artists, rest, lengths, strict=True)
@@ -204,7 +206,3 @@ def as_objects(values: Iterable[Any]) -> NDArray[np.object_]:
 
 def _details(names: Mapping[str, Any], row: Sequence[Any]) -> dict[str, Any]:
     return {name: cell for name, cell in zip(names, row, strict=True) if not (isinstance(cell, str) and cell == "")}
-
-
-def _length_or_none(length: float) -> float | None:
-    return None if length != length else length

@@ -192,13 +192,7 @@ class Session:
         return Ordered(self, asked, task, tuple(found), asked.choose - 1, steps)
 
     def preset(self, name: str, request: Request, measuring: Measuring | None = None) -> tuple[Session, Request]:
-        """The session and the request of a preset of the medium; what the request already says is kept.
-
-        Raises
-        ------
-        InputError
-            When the medium has no such preset, or what it needs is not known of every item.
-        """
+        """The session and the request of a preset of the medium; what the request already says is kept."""
         found = self.medium.presets.get(name)
         if found is None:
             there = ", ".join(self.medium.presets) or "none"

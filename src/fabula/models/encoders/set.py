@@ -452,9 +452,9 @@ def _load(settings: Settings, tensors: Mapping[str, Any], inputs: Any) -> SetEnc
     return SetEncoder(spec, tensors, vocabulary)
 
 
-def _dtype_of(name: str) -> str:
+def stored_as(name: str) -> str:
     """Vectors of words in half precision, all else in single."""
     return "float16" if name.endswith(".vectors") else "float32"
 
 
-SET = EncoderKind(1, _shapes, load=_load, stored=_dtype_of, used="float32")
+SET = EncoderKind(1, _shapes, load=_load, stored=stored_as, used="float32")
