@@ -83,20 +83,9 @@ class Collections(Sequence[Collection]):
     def of(cls, collections: Sequence[Collection], feature_names: Sequence[str] | None = None) -> Collections:
         """The same collections in one block; those that are in one already, as they are.
 
-        Parameters
-        ----------
-        collections
-            One or more; with ``feature_names``, any number.
-        feature_names
-            The columns to have, NaN where a collection lacks one; by default all must have the same.
+        With ``feature_names`` any number, with these columns, NaN where a collection lacks one; without, one or more,
+        which must have the same features.
 
-        Raises
-        ------
-        InputError
-            When their features have other names, or there is none.
-
-        Examples
-        --------
         >>> from fabula.core.collection import Item
         >>> one = Collection("1", [Item("a"), Item("b")], [[1.0], [2.0]], ["energy"])
         >>> Collections.of([one, one]).offsets

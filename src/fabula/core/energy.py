@@ -73,11 +73,14 @@ class Energy:
     @cached_property
     def apart(self) -> Floats:
         """What each item adds standing d positions before each other: shape (n, n, n), d first; 0 at d = 0."""
-        reach = np.zeros((KERNELS, self.n, self.n)) if self.reach is None else self.reach
+        return np.asarray(np.tensordot(distance_basis(self.n).T, self._all_pairs(), axes=1))
+
+    def _all_pairs(self) -> Floats:
+        """A copy of reach with flow in it: shape (7, n, n)."""
+        reach = np.zeros((KERNELS, self.n, self.n)) if self.reach is None else self.reach.copy()
         if self.flow is not None:
-            reach = reach.copy()
             reach[NEAR] += self.flow
-        return np.asarray(np.tensordot(distance_basis(self.n).T, reach, axes=1))
+        return reach
 
     def at(self, count: int) -> Floats:
         """How much each item likes each of ``count`` positions, (..., n, count), where some items are left out."""
@@ -135,9 +138,7 @@ class Energy:
         Of each pair (p, 2) in ``before`` the first stands before the second.
         """
         positions = np.where(allowed, self.at(self.n), NEVER)
-        reach = np.zeros((KERNELS, self.n, self.n)) if self.reach is None else self.reach.copy()
-        if self.flow is not None:
-            reach[NEAR] += self.flow
+        reach = self._all_pairs()
         reach[ALWAYS, before[:, 1], before[:, 0]] += NEVER
         return Energy(positions, None, reach)
 
@@ -156,14 +157,8 @@ class Energy:
 
     def __add__(self, other: Energy) -> Energy:
         """What both say together."""
-        positions, flow, reach = (
-            _add(mine, theirs)
-            for mine, theirs in (
-                (self.positions, other.positions),
-                (self.flow, other.flow),
-                (self.reach, other.reach),
-            )
-        )
+        positions = _add(self.positions, other.positions)
+        flow, reach = _add(self.flow, other.flow), _add(self.reach, other.reach)
         if flow is not None and reach is not None:
             reach = reach.copy()
             reach[..., NEAR, :, :] += flow

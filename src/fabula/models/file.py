@@ -17,7 +17,9 @@ _ENDING = ".safetensors"
 def load_model(name: str | Path) -> Model:
     """Load a model of any kind: a shipped one by name, or a file; it is an error if there is none, or it is damaged."""
     if isinstance(name, str) and name in shipped_models():
-        return _copy(_load_shipped(name))
+        model = copy(_load_shipped(name))  # the same weights with a card and a record of their own
+        model.card, model.training = dict(model.card), dict(model.training)
+        return model
     path = Path(name)
     if not path.is_file():
         shipped = ", ".join(shipped_models()) or "none"
@@ -50,13 +52,6 @@ def shipped_models() -> list[str]:
 @lru_cache(maxsize=8)
 def _load_shipped(name: str) -> Model:
     return model_from_bytes(files(__package__).joinpath("shipped", name + _ENDING).read_bytes(), name)
-
-
-def _copy(model: Model) -> Model:
-    """The same weights with a card and a record of their own."""
-    found = copy(model)
-    found.card, found.training = dict(model.card), dict(model.training)
-    return found
 
 
 def save_model(path: str | Path, model: Model) -> Path:

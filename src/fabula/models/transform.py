@@ -164,12 +164,8 @@ class ItemEncoder:
 
     def _pick(self, many: Collections) -> Floats:
         """The features (rows, f[, s]), all of them."""
-        missing = [name for name in self.feature_names if name not in many.feature_names]
-        if missing and len(many):
-            raise ModelError(
-                f"collection {many.ids[0]!r} lacks {len(missing)} of the {len(self.feature_names)} features "
-                f"this model needs: {', '.join(missing)}"
-            )
+        if len(many):
+            check_features(self.feature_names, many.feature_names, many.ids[0])
         features, shape = many.pick(self.feature_names), self.transform.item_shape
         if features.shape[1:] != shape:
             expected = ", ".join(map(str, shape))
@@ -183,6 +179,16 @@ class ItemEncoder:
                 self.transform.apply(features[start:end])
             except InputError as error:
                 raise InputError(f"collection {many.ids[number]!r}: {error}") from error
+
+
+def check_features(needed: Sequence[str], there: Sequence[str], collection: str) -> None:
+    """Refuse a collection that lacks some of the features a model needs."""
+    missing = [name for name in needed if name not in there]
+    if missing:
+        raise ModelError(
+            f"collection {collection!r} lacks {len(missing)} of the {len(needed)} features "
+            f"this model needs: {', '.join(missing)}"
+        )
 
 
 def _take_logarithms(values: Floats, names: tuple[str, ...], logged: tuple[str, ...]) -> Floats:

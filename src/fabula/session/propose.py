@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from fabula.core.collection import Collection
 from fabula.core.energy import Energy
@@ -83,10 +84,6 @@ class Likelihood:
         n = len(self.collection)
         return np.zeros((n, n)) if self.tables.flow is None else self.tables.flow
 
-    def positions(self, m: int) -> Floats:
-        """How much each item likes each of m positions, those of all sides: shape (n, m)."""
-        return self.tables.at(m)
-
     def under(self, constraints: Constraints) -> Likelihood:
         """The same opinion, told what must be kept: orderings are drawn among those that keep it."""
         c = constraints
@@ -125,7 +122,7 @@ class Likelihood:
         """Where each item likes to stand: shape (n, n), each row its chances, or shares, over the positions."""
         if self.expects or not self.energy.solvable:
             return self.posterior.positions
-        table = self.positions(len(self.collection))
+        table = self.tables.at(len(self.collection))
         table = table - table.mean(axis=0)  # what all items like alike decides nothing
         shares = np.exp(table - table.max(axis=1, keepdims=True))
         return np.asarray(shares / shares.sum(axis=1, keepdims=True))
@@ -319,7 +316,7 @@ def _squares(essence: Floats, template: Template, m: int) -> Floats:
 
 def nearest(essence: Floats, templates: Sequence[Template], sides: Sequence[int] = ()) -> Template:
     """The template that an essence in order is nearest to, each side from its beginning to its end."""
-    parts = np.split(essence, np.cumsum(sides or [len(essence)])[:-1])
+    parts = _split(essence, sides)
 
     def off(template: Template) -> float:
         return sum(float(((part - template.samples(len(part))) ** 2).sum()) for part in parts)
@@ -337,8 +334,7 @@ def as_it_is(task: OrderTask, template: Template, ordering: ArrayLike, sides: Se
 def lay_out(task: OrderTask, template: Template, ordering: ArrayLike, sides: Sequence[int] = ()) -> Fit:
     """Items in an ordering beside a template, which each side follows from its beginning to its end."""
     order = np.asarray(ordering, dtype=np.intp)
-    ends = np.cumsum(sides or [len(order)])[:-1]
-    parts = [lay(task.essence[part], np.arange(len(part)), template) for part in np.split(order, ends)]
+    parts = [lay(task.essence[part], np.arange(len(part)), template) for part in _split(order, sides)]
     targets = np.concatenate([part.targets for part in parts])
     deviations = np.concatenate([part.deviations for part in parts])
     return Fit(order, template, targets, deviations, exact=False, score=score(task, order, sides))
@@ -350,8 +346,12 @@ def score(task: OrderTask, ordering: Ints, sides: Sequence[int] = ()) -> float |
         return task.likelihood.score(ordering, sides)
     if task.model is None or not task.model.scorers:
         return None
-    ends = np.cumsum(sides or [len(ordering)])[:-1]
-    return sum(float(task.model.score(task.essence[part])) for part in np.split(ordering, ends))
+    return sum(float(task.model.score(task.essence[part])) for part in _split(ordering, sides))
+
+
+def _split(rows: NDArray[Any], sides: Sequence[int]) -> list[NDArray[Any]]:
+    """What each side has of something in order; all of it where there are no sides."""
+    return np.split(rows, np.cumsum(sides or [len(rows)])[:-1])
 
 
 def _proposal(task: OrderTask, template: Template, found: Arrangement) -> Proposal:

@@ -338,20 +338,9 @@ def open_session(
 ) -> Session:
     """Open a collection: read it, measure its items where they are files, find their essence.
 
-    Parameters
-    ----------
-    paths
-        A folder, files, a playlist, a table or an address.
-    by
-        The column to use as the essence, instead of a model.
-    model
-        A shipped model or a file; by default the one that knows most of what there is.
-    opening
-        Which collection of a table of several, which columns, and whether to go into folders within folders.
-    measuring
-        How files are measured.
-    embedding
-        Vectors of the user's own: a column of lists in a table, or an ONNX model (``.onnx``) that reads what items say.
+    The paths are a folder, files, a playlist, a table or an address; the essence is a column (``by``), or what a model
+    makes of the items, by default the one that knows most of what there is. ``embedding`` are vectors of the user's
+    own: a column of lists in a table, or an ONNX model (``.onnx``) that reads what items say.
     """
     named = [paths] if isinstance(paths, str | Path) else list(paths)
     source = open_source(named, opening).with_lengths()
