@@ -78,7 +78,7 @@ class Walk:
         for number, one in enumerate(energies):
             self.at[number, : one.n, : one.n] = one.at(one.n)
         reaches = any(one.reach is not None for one in energies)
-        self.links: _Near | _Apart = (_Apart if reaches else _Near)(energies, own, n)
+        self.links: _Neighbours | _AllPairs = (_AllPairs if reaches else _Neighbours)(energies, own, n)
 
     def start(self, rng: np.random.Generator) -> Ints:
         """Random orderings, what fills a collection up at its end: shape (c * chains, n)."""
@@ -141,7 +141,7 @@ class Walk:
         return np.where(taken[:, np.newaxis], trial, orders)
 
 
-class _Near:
+class _Neighbours:
     """What neighbours add, looked up for all chains at once."""
 
     def __init__(self, energies: Sequence[Energy], own: Ints, n: int) -> None:
@@ -168,7 +168,7 @@ class _Near:
         return self.flow.take(self.first + before * self.n + after, mode="clip")
 
 
-class _Apart:
+class _AllPairs:
     """What all pairs add by how far apart they stand, looked up for all chains at once."""
 
     def __init__(self, energies: Sequence[Energy], own: Ints, n: int) -> None:

@@ -11,11 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fabula.core.arcs import Arcs
-from fabula.core.collection import Collection, Item
+from fabula.core.collection import Collection, Evidence, Item
 from fabula.core.collections import Collections
 from fabula.core.energy import Energy
 from fabula.core.essence import Floats
-from fabula.core.evidence import Evidence
 from fabula.core.files.atomic import write_whole
 from fabula.core.fit import Fit
 from fabula.core.ordering import Ints

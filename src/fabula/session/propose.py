@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fabula.core.collection import Collection
+from fabula.core.collection import Collection, Evidence
 from fabula.core.energy import Energy
 from fabula.core.essence import Floats
-from fabula.core.evidence import Evidence
 from fabula.core.fit import Fit, lay
 from fabula.core.ordering import Ints
 from fabula.core.posterior import Posterior, agreement, posterior

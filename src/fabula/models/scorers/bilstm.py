@@ -35,7 +35,7 @@ _WHAT = "the bilstm scorer"
 
 
 @dataclass(frozen=True, eq=False)
-class Bilstm:
+class BilstmScorer:
     """The scorer with its weights."""
 
     tensors: Tensors
@@ -84,4 +84,4 @@ def _with_tokens(tensors: Tensors, sequences: Array, *, positions: bool) -> Arra
     return steps
 
 
-BILSTM = ScorerKind(_shapes, Bilstm, detail=1)
+BILSTM = ScorerKind(_shapes, BilstmScorer, detail=1)
