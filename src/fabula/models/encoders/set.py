@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -136,21 +136,14 @@ class SetSpec:
         if self.titles:
             found["tokens.vectors"], found["tokens.weights"] = (self.tokens + 1, self.token_size), (self.tokens + 1,)
             found["grams.vectors"] = (self.grams + 1, self.gram_size)
-        found |= _linear_shapes("input", self.item_inputs, w) | _linear_shapes(
-            "pairs", self.pair_inputs, self.pair_width
-        )
+        found |= _linear_shapes("input", self.item_inputs, w)
+        found |= _linear_shapes("pairs", self.pair_inputs, self.pair_width)
         for layer in range(self.layers):
             at = f"layers.{layer}"
-            found |= (
-                _norm_shapes(f"{at}.before", w)
-                | _linear_shapes(f"{at}.attention", w, 3 * w)
-                | _linear_shapes(f"{at}.mixed", w, w)
-            )
-            found |= (
-                _norm_shapes(f"{at}.between", w)
-                | _linear_shapes(f"{at}.up", w, self.inner)
-                | _linear_shapes(f"{at}.down", self.inner, w)
-            )
+            found |= _norm_shapes(f"{at}.before", w)
+            found |= _linear_shapes(f"{at}.attention", w, 3 * w) | _linear_shapes(f"{at}.mixed", w, w)
+            found |= _norm_shapes(f"{at}.between", w)
+            found |= _linear_shapes(f"{at}.up", w, self.inner) | _linear_shapes(f"{at}.down", self.inner, w)
             if self.biased:
                 found |= _linear_shapes(f"{at}.bias", self.pair_width, self.heads)
         found |= _norm_shapes("output", w) | _linear_shapes("essence", w, d)
@@ -202,14 +195,11 @@ class SetEncoder:
         """What the network reads of collections of one length, until all have been."""
         features = many.pick(self.feature_names)
         for some in by_length(many.offsets, _TOGETHER):
-            values, known = self.standardise(features[some.rows.ravel()])
+            mean, deviation = self.tensors["transform.mean"], self.tensors["transform.deviation"]
+            values, known = standardise(features[some.rows.ravel()], self.spec, mean, deviation)
             shape = (*some.rows.shape, len(self.feature_names))
             titles = _read(many, some) if self.spec.titles else None
             yield some, set_inputs(values.reshape(shape), known.reshape(shape), titles, self.vocabulary)
-
-    def standardise(self, features: ArrayLike) -> tuple[Array, Array]:
-        """Features (n, f) as z-scores of the training items (n, f), and 1 where one is known, else 0 (n, f)."""
-        return standardise(features, self.spec, self.tensors["transform.mean"], self.tensors["transform.deviation"])
 
     def encode_inputs(self, inputs: SetInputs) -> Encoded:
         """Essence (B, n, d) and pairs (B, n, n, p) of inputs."""
@@ -319,15 +309,8 @@ def no_titles(count: int, n: int) -> tuple[Array, Ids, Ids, Array, Array]:
     return np.zeros(rows, dtype=np.float32), *ids, np.zeros((*rows, len(MARKS)), dtype=np.float32), pairs
 
 
-class Described(NamedTuple):
-    """What is known of the items (B, n, inputs) and of each two of them (B, n, n, inputs)."""
-
-    items: Array
-    pairs: Array
-
-
-def describe(t: Tensors, x: SetInputs, spec: SetSpec) -> Described:
-    """What the encoder and the flow scorer take in, from what is known of the items."""
+def describe(t: Tensors, x: SetInputs, spec: SetSpec) -> tuple[Array, Array]:
+    """What is known of the items (B, n, inputs) and of each two (B, n, n, inputs), as the network takes it."""
     parts: list[tuple[Array, Array]] = []
     if spec.plain:
         columns = list(spec.plain)
@@ -338,7 +321,7 @@ def describe(t: Tensors, x: SetInputs, spec: SetSpec) -> Described:
         parts.append(_titles(t, x))
     size = np.full((*x.values.shape[:2], 1), np.log(x.values.shape[1]) / SIZE, dtype=np.float32)
     items = np.concatenate([*(part[0] for part in parts), size], axis=-1)
-    return Described(items, np.concatenate([part[1] for part in parts], axis=-1))
+    return items, np.concatenate([part[1] for part in parts], axis=-1)
 
 
 def _numbers(z: Array, known: Array) -> tuple[Array, Array]:
@@ -403,9 +386,9 @@ def pool(vectors: Array, ids: Ids, weights: Array | None = None) -> Array:
 
 def encode(t: Tensors, x: SetInputs, spec: SetSpec) -> tuple[Array, Array]:
     """The essence (B, n, d), and what the net over pairs makes of each two items (B, n, n, pair width)."""
-    known = describe(t, x, spec)
-    pair = np.maximum(linear(t, "pairs", known.pairs), 0)
-    hidden = linear(t, "input", known.items)
+    items, pairs = describe(t, x, spec)
+    pair = np.maximum(linear(t, "pairs", pairs), 0)
+    hidden = linear(t, "input", items)
     for layer in range(spec.layers):
         at = f"layers.{layer}"
         bias = linear(t, f"{at}.bias", pair).transpose(0, 3, 1, 2) if spec.biased else None  # (B, heads, n, n)
