@@ -2,9 +2,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from fabula.core.collection import Collection, Item
+from fabula.core.collection import Collection, Evidence, Item, Terms
 from fabula.core.energy import distance_basis
-from fabula.core.evidence import Evidence, Terms
 from fabula.core.posterior import posterior
 from fabula.core.solver import Constraints
 from fabula.errors import InputError, ModelError

@@ -10,10 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from fabula.core.collection import Collection, Item
+from fabula.core.collection import Collection, Evidence, Item
 from fabula.core.collections import Collections
 from fabula.core.energy import Energy
-from fabula.core.evidence import Evidence
 from fabula.errors import ModelError
 from fabula.evaluation.information import mutual_information
 from fabula.models.config import ScorerKind, as_whole

@@ -54,7 +54,7 @@ def test_what_closes_closes_the_last_side(suite):
         ordered = suite.order(sides=2, likeliest=likeliest)
         assert len(ordered.sides) == 2
         assert (ordered.titles[0], ordered.titles[-1]) == ("Intro", "Outro")
-        whole = suite.likelihood.positions(8)[ordered.ordering, np.arange(8)].sum()
+        whole = suite.likelihood.tables.at(8)[ordered.ordering, np.arange(8)].sum()
         links = [(a, b) for k, (a, b) in enumerate(pairwise(ordered.ordering), start=1) if k != ordered.sides[0]]
         assert ordered.fit.score == pytest.approx(whole + sum(suite.likelihood.flow[a, b] for a, b in links))
 

@@ -3,7 +3,7 @@ import pytest
 from click.testing import CliRunner
 
 from fabula.cli import cli
-from fabula.core.evidence import Terms
+from fabula.core.collection import Terms
 from fabula.models.file import load_model
 from fabula.training.config import StepRecipe
 from fabula.training.lexicon import learn_lexicon

@@ -26,36 +26,150 @@ from fabula.core.template import CUBIC, Template, replace_values
 from fabula.core.template_set import TemplateSet
 from fabula.errors import InputError
 
-# The likeliest ordering of each of many collections under a mixture of arcs: the climb of ``Arcs.order``, all at once.
-
 _CELLS = 30_000  # items that climb at a time, times the starts: what they need stays in the cache
+_MOST_MIDDLES = 28  # of 8 templates
 
 
-def order_many(arcs: Arcs, essence: Floats, offsets: Ints) -> tuple[Ints, Floats]:
-    """The likeliest ordering of each collection and its score, as :meth:`fabula.core.arcs.Arcs.order` finds them.
+@dataclass(frozen=True, eq=False)
+class Arcs:
+    """Templates with log weights: a scorer of essence sequences.
 
-    Parameters
-    ----------
-    arcs
-        The mixture.
-    essence
-        Shape (rows, d), finite, z-scored within each collection.
-    offsets
-        Shape (number + 1,): where each collection begins and ends.
-
-    Returns
-    -------
-    orderings : shape (rows,), of each collection where its rows are, counted within it
-    scores : shape (number,)
+    >>> arcs = Arcs(TemplateSet([Template([0, 1], [-1, 1])]), [0.0])
+    >>> arcs.score([-1.0, 1.0])
+    2.0
+    >>> [f.ordering.tolist() for f in arcs.order([1.0, -1.0], alternatives=2)]
+    [[1, 0], [0, 1]]
     """
-    orderings, scores = np.empty(len(essence), dtype=np.intp), np.empty(len(offsets) - 1)
-    for some in by_length(offsets, _CELLS, axes=1):
-        rows = essence[some.rows]  # (B, n, d)
-        shown = _show_order(rows)
-        found, score = _likeliest(arcs, np.take_along_axis(rows, shown[..., np.newaxis], axis=1))
-        orderings[some.rows] = np.take_along_axis(shown, found, axis=1)
-        scores[some.numbers] = score
-    return orderings, scores
+
+    templates: TemplateSet  # k of one dimension d
+    weights: Floats  # (k,): log weight of each
+
+    def __init__(self, templates: TemplateSet, weights: ArrayLike) -> None:
+        checked = np.asarray(weights, dtype=np.float64)
+        if checked.shape != (len(templates),) or not np.isfinite(checked).all():
+            raise InputError(f"arcs need one finite weight per template: {len(templates)}; got {checked.tolist()}")
+        if len({t.dimensions for t in templates}) != 1:
+            raise InputError("the templates of a mixture of arcs must have the same number of dimensions")
+        object.__setattr__(self, "templates", templates)
+        object.__setattr__(self, "weights", checked)
+
+    @property
+    def dimensions(self) -> int:
+        """How many numbers an item's essence has."""
+        return self.templates[0].dimensions
+
+    def score(self, sequences: ArrayLike) -> float | Floats:
+        """How likely a sequence (n,) or (n, d) is, or m of one length (m, n, d) -> (m,); higher is likelier."""
+        values = np.asarray(sequences, dtype=np.float64)
+        single = values.ndim < 3
+        batch = values.reshape(1 if single else len(values), -1, self.dimensions)  # (m, n, d)
+        targets = np.stack([t.samples(batch.shape[1]).reshape(-1) for t in self.templates])  # (k, n * d)
+        scores = _log_sum(batch.reshape(len(batch), -1) @ targets.T + self.weights)
+        return float(scores[0]) if single else scores
+
+    def order(
+        self,
+        essence: ArrayLike,
+        *,
+        alternatives: int = 4,
+        fixed: Mapping[int, int] | None = None,
+        ties: Ties = "random",
+    ) -> list[Fit]:
+        """Likely orderings of different shape of an essence (n,) or (n, d), z-scored; likeliest first, distinct.
+
+        First those that are climbed to under the whole mixture, then the best one under each template, then the
+        second best ones, as many as are asked for. Each is exact for its template, which for those climbed to is a
+        blend, called by the template that has the largest share of it. Orderings that differ only among equal items
+        count as one; fewer than ``alternatives`` come back only when there are no more. Deviations are those from
+        the template on the scale of the essence. ``fixed``: position -> item; negative positions count from the end.
+        """
+        if alternatives < 1:
+            raise InputError(f"alternatives must be at least 1; got {alternatives}")
+        values = as_essence(essence)
+        rows = values.reshape(len(values), -1)
+        self._check_dimensions(rows)
+        pinned = as_fixed(fixed or {}, len(rows))
+        mixed = mixing(rows) if ties == "random" else None
+        if mixed is not None:
+            shown = inverse(mixed)
+            there = {position: int(shown[item]) for position, item in pinned.items()}
+            fits = self.order(values[mixed], alternatives=alternatives, fixed=there, ties="given")
+            return [replace(each, ordering=mixed[each.ordering]) for each in fits]
+        found: dict[bytes, Fit] = {}
+        for candidates in self._rounds(rows, pinned):
+            fits = [
+                replace(lay(values, ordering, template), exact=True, score=float(self.score(values[ordering])))
+                for template, ordering in candidates
+            ]
+            for candidate in sorted(fits, key=_by_score):
+                if len(found) < alternatives:
+                    found.setdefault(values[candidate.ordering].tobytes(), candidate)
+            if len(found) == alternatives:
+                break
+        return sorted(found.values(), key=_by_score)
+
+    def order_many(self, essence: ArrayLike, offsets: ArrayLike) -> tuple[Ints, Floats]:
+        """The first of what :meth:`order` gives for each of many collections, (rows,), and their scores, (number,).
+
+        >>> arcs = Arcs(TemplateSet([Template([0, 1], [-1, 1])]), [0.0])
+        >>> arcs.order_many([1.0, -1.0, -1.0, 1.0], [0, 2, 4])
+        (array([1, 0, 0, 1]), array([2., 2.]))
+        """
+        rows = np.asarray(essence, dtype=np.float64)
+        where = as_offsets(offsets, len(rows))
+        if not len(rows):
+            return np.empty(0, dtype=np.intp), np.empty(0)
+        values = as_essence(rows)
+        rows = values.reshape(len(values), -1)
+        self._check_dimensions(rows)
+        orderings, scores = np.empty(len(rows), dtype=np.intp), np.empty(len(where) - 1)
+        for some in by_length(where, _CELLS, axes=1):
+            items = rows[some.rows]  # (B, n, d)
+            shown = _show_order(items)
+            found, score = _likeliest(self, np.take_along_axis(items, shown[..., np.newaxis], axis=1))
+            orderings[some.rows] = np.take_along_axis(shown, found, axis=1)
+            scores[some.numbers] = score
+        return orderings, scores
+
+    def starts(self) -> tuple[Floats, bool]:
+        """Where to climb from: shares of each template (s, k), each alone and each two; and whether they can blend."""
+        shares = np.eye(len(self.templates))
+        kinds = {(t.knots.tobytes(), t.interpolation) for t in self.templates}
+        if len(self.templates) == 1 or kinds != {(self.templates[0].knots.tobytes(), CUBIC)}:
+            return shares, False
+        middles = [(shares[i] + shares[j]) / 2 for i in range(len(shares)) for j in range(i)]
+        return np.stack([*shares, *middles[:_MOST_MIDDLES]]), True
+
+    def _check_dimensions(self, rows: Floats) -> None:
+        if rows.shape[1] != self.dimensions:
+            raise InputError(f"essence has {rows.shape[1]} dimension(s), the arcs have {self.dimensions}")
+
+    def _rounds(self, rows: Floats, pinned: dict[int, int]) -> Iterator[list[tuple[Template, Ints]]]:
+        """Orderings with the template each is best for, in the order in which they are to be considered."""
+        starts, blended = self.starts()
+        yield [self._climb(rows, pinned, start) for start in starts] if blended else []
+        streams = [(t.normalised(), _rank(rows, t, pinned)) for t in self.templates]
+        while True:
+            heads = [(template, next(stream, None)) for template, stream in streams]
+            candidates = [(template, ordering) for template, ordering in heads if ordering is not None]
+            if not candidates:
+                return
+            yield candidates
+
+    def _climb(self, rows: Floats, pinned: dict[int, int], share: Floats) -> tuple[Template, Ints]:
+        ordering = np.empty(0, dtype=np.intp)
+        targets = np.stack([t.samples(len(rows)).reshape(-1) for t in self.templates])  # (k, n * d)
+        while True:
+            main = self.templates[int(np.argmax(share))]
+            blend = replace_values(main, np.tensordot(share, self.templates.values, axes=1))
+            better = next(_rank(rows, blend, pinned))
+            if np.array_equal(better, ordering):
+                return blend.normalised(), ordering
+            ordering = better
+            share = _shares((targets @ rows[ordering].reshape(-1) + self.weights)[np.newaxis])[0]
+
+
+# The likeliest ordering of each of many collections under a mixture of arcs: the climb of ``Arcs.order``, all at once.
 
 
 def _show_order(rows: Floats) -> Ints:
@@ -130,196 +244,6 @@ def _shares(logits: Floats) -> Floats:
 def _log_sum(logits: Floats) -> Floats:
     top = logits.max(axis=1)
     return np.asarray(top + np.log(np.exp(logits - top[:, np.newaxis]).sum(axis=1)))
-
-
-_MOST_MIDDLES = 28  # of 8 templates
-
-
-@dataclass(frozen=True, eq=False)
-class Arcs:
-    """Templates with log weights: a scorer of essence sequences.
-
-    Parameters
-    ----------
-    templates
-        k templates of one dimension d.
-    weights
-        Shape (k,): log weight of each.
-
-    Examples
-    --------
-    >>> arcs = Arcs(TemplateSet([Template([0, 1], [-1, 1])]), [0.0])
-    >>> arcs.score([-1.0, 1.0])
-    2.0
-    >>> [f.ordering.tolist() for f in arcs.order([1.0, -1.0], alternatives=2)]
-    [[1, 0], [0, 1]]
-    """
-
-    templates: TemplateSet
-    weights: Floats
-
-    def __init__(self, templates: TemplateSet, weights: ArrayLike) -> None:
-        checked = np.asarray(weights, dtype=np.float64)
-        if checked.shape != (len(templates),) or not np.isfinite(checked).all():
-            raise InputError(f"arcs need one finite weight per template: {len(templates)}; got {checked.tolist()}")
-        if len({t.dimensions for t in templates}) != 1:
-            raise InputError("the templates of a mixture of arcs must have the same number of dimensions")
-        object.__setattr__(self, "templates", templates)
-        object.__setattr__(self, "weights", checked)
-
-    @property
-    def dimensions(self) -> int:
-        """How many numbers an item's essence has."""
-        return self.templates[0].dimensions
-
-    def score(self, sequences: ArrayLike) -> float | Floats:
-        """How likely a sequence is; higher is likelier.
-
-        Parameters
-        ----------
-        sequences
-            Shape (n,) or (n, d) for one sequence; (m, n, d) for m of one length.
-
-        Returns
-        -------
-        One number, or shape (m,).
-        """
-        values = np.asarray(sequences, dtype=np.float64)
-        single = values.ndim < 3
-        batch = values.reshape(1 if single else len(values), -1, self.dimensions)  # (m, n, d)
-        targets = np.stack([t.samples(batch.shape[1]).reshape(-1) for t in self.templates])  # (k, n * d)
-        logits = batch.reshape(len(batch), -1) @ targets.T + self.weights  # (m, k)
-        top = logits.max(axis=1)
-        scores = top + np.log(np.exp(logits - top[:, np.newaxis]).sum(axis=1))
-        return float(scores[0]) if single else scores
-
-    def order(
-        self,
-        essence: ArrayLike,
-        *,
-        alternatives: int = 4,
-        fixed: Mapping[int, int] | None = None,
-        ties: Ties = "random",
-    ) -> list[Fit]:
-        """Likely orderings of different shape, likeliest first, distinct.
-
-        First those that are climbed to under the whole mixture, then the best one under each template, then the
-        second best ones, as many as are asked for. Each is exact for its template, which for those climbed to is a
-        blend, called by the template that has the largest share of it. Orderings that differ only among equal items
-        count as one; fewer than ``alternatives`` come back only when there are no more. Deviations are those from
-        the template on the scale of the essence.
-
-        Parameters
-        ----------
-        essence
-            Shape (n,) or (n, d), z-scored.
-        alternatives
-            How many orderings to return at most, 1 or more.
-        fixed
-            position -> item; negative positions count from the end.
-        ties
-            What becomes of equal items, as :func:`fabula.core.fit.fit` says it.
-        """
-        if alternatives < 1:
-            raise InputError(f"alternatives must be at least 1; got {alternatives}")
-        values = as_essence(essence)
-        rows = values.reshape(len(values), -1)
-        self._check_dimensions(rows)
-        pinned = as_fixed(fixed or {}, len(rows))
-        mixed = mixing(rows) if ties == "random" else None
-        if mixed is not None:
-            shown = inverse(mixed)
-            there = {position: int(shown[item]) for position, item in pinned.items()}
-            fits = self.order(values[mixed], alternatives=alternatives, fixed=there, ties="given")
-            return [replace(each, ordering=mixed[each.ordering]) for each in fits]
-        found: dict[bytes, Fit] = {}
-        for candidates in self._rounds(rows, pinned):
-            fits = [self._score_fit(values, ordering, template) for template, ordering in candidates]
-            for candidate in sorted(fits, key=_by_score):
-                if len(found) < alternatives:
-                    found.setdefault(values[candidate.ordering].tobytes(), candidate)
-            if len(found) == alternatives:
-                break
-        return sorted(found.values(), key=_by_score)
-
-    def order_many(self, essence: ArrayLike, offsets: ArrayLike) -> tuple[Ints, Floats]:
-        """The likeliest ordering of each of many collections: the first of what :meth:`order` gives, all at once.
-
-        Parameters
-        ----------
-        essence
-            Shape (rows,) or (rows, d): the items of all collections, one after the other, z-scored within each.
-        offsets
-            Shape (number + 1,): collection i has the rows ``offsets[i]`` to ``offsets[i + 1]``.
-
-        Returns
-        -------
-        orderings : shape (rows,), ``ordering[position] = item``, counted within each collection
-        scores : shape (number,)
-
-        Examples
-        --------
-        >>> arcs = Arcs(TemplateSet([Template([0, 1], [-1, 1])]), [0.0])
-        >>> arcs.order_many([1.0, -1.0, -1.0, 1.0], [0, 2, 4])
-        (array([1, 0, 0, 1]), array([2., 2.]))
-        """
-        rows = np.asarray(essence, dtype=np.float64)
-        where = as_offsets(offsets, len(rows))
-        if not len(rows):
-            return np.empty(0, dtype=np.intp), np.empty(0)
-        values = as_essence(rows)
-        rows = values.reshape(len(values), -1)
-        self._check_dimensions(rows)
-        return order_many(self, rows, where)
-
-    def starts(self) -> tuple[Floats, bool]:
-        """Where to climb from: shares of each template (s, k), each alone and each two; and whether they can blend."""
-        shares = np.eye(len(self.templates))
-        kinds = {(t.knots.tobytes(), t.interpolation) for t in self.templates}
-        if len(self.templates) == 1 or kinds != {(self.templates[0].knots.tobytes(), CUBIC)}:
-            return shares, False
-        middles = [(shares[i] + shares[j]) / 2 for i in range(len(shares)) for j in range(i)]
-        return np.stack([*shares, *middles[:_MOST_MIDDLES]]), True
-
-    def _check_dimensions(self, rows: Floats) -> None:
-        if rows.shape[1] != self.dimensions:
-            raise InputError(f"essence has {rows.shape[1]} dimension(s), the arcs have {self.dimensions}")
-
-    def _rounds(self, rows: Floats, pinned: dict[int, int]) -> Iterator[list[tuple[Template, Ints]]]:
-        """Orderings with the template each is best for, in the order in which they are to be considered."""
-        yield self._climb_all(rows, pinned)
-        streams = [(t.normalised(), _rank(rows, t, pinned)) for t in self.templates]
-        while True:
-            heads = [(template, next(stream, None)) for template, stream in streams]
-            candidates = [(template, ordering) for template, ordering in heads if ordering is not None]
-            if not candidates:
-                return
-            yield candidates
-
-    def _climb_all(self, rows: Floats, pinned: dict[int, int]) -> list[tuple[Template, Ints]]:
-        """What is climbed to from each template and from the middle of each two; nothing where they cannot blend."""
-        starts, blended = self.starts()
-        return [self._climb(rows, pinned, start) for start in starts] if blended else []
-
-    def _climb(self, rows: Floats, pinned: dict[int, int], share: Floats) -> tuple[Template, Ints]:
-        ordering = np.empty(0, dtype=np.intp)
-        targets = np.stack([t.samples(len(rows)).reshape(-1) for t in self.templates])  # (k, n * d)
-        while True:
-            blend = self._blend(share)
-            better = next(_rank(rows, blend, pinned))
-            if np.array_equal(better, ordering):
-                return blend.normalised(), ordering
-            ordering = better
-            logits = targets @ rows[ordering].reshape(-1) + self.weights
-            share = np.exp(logits - logits.max())
-            share /= share.sum()
-
-    def _blend(self, share: Floats) -> Template:
-        main = self.templates[int(np.argmax(share))]
-        return replace_values(main, np.tensordot(share, self.templates.values, axes=1))
-
-    def _score_fit(self, values: Floats, ordering: Ints, template: Template) -> Fit:
-        return replace(lay(values, ordering, template), exact=True, score=float(self.score(values[ordering])))
 
 
 def _by_score(candidate: Fit) -> float:

@@ -1,4 +1,4 @@
-"""Collections: items with an id, and what is known of them."""
+"""Collections: items with an id, their features, and what else is known of them as evidence."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ from fabula.core.ordering import as_ordering
 from fabula.errors import InputError
 
 if TYPE_CHECKING:
+    from scipy import sparse
+
     from fabula.core.columns import ItemColumns
 
 _HEAD = 8  # items that a collection shows of itself
@@ -150,8 +152,6 @@ class Collection:
     def texts(self, name: str) -> list[Any]:
         """One word of every item: its id, title, path, artist, or a detail by its name; "" where it has none.
 
-        Examples
-        --------
         >>> Collection("1", (Item("a", "Intro"), Item("b"))).texts("title")
         ['Intro', '']
         """
@@ -201,13 +201,7 @@ class Collection:
         return table_html(["#", "title", "by", *names], rows, caption=caption, more=", ".join(hidden))
 
     def column(self, name: str) -> Floats:
-        """One feature of every item, shape (n,) or (n, ...).
-
-        Raises
-        ------
-        InputError
-            When there is no such feature; the message lists what there is.
-        """
+        """One feature of every item, shape (n,) or (n, ...); an error lists what there is."""
         return self.columns((name,))[:, 0]
 
     def columns(self, names: tuple[str, ...] | list[str]) -> Floats:
@@ -221,8 +215,6 @@ class Collection:
     def only(self, indices: Sequence[int] | NDArray[np.intp]) -> Collection:
         """Some of the items, in the order of the indices.
 
-        Examples
-        --------
         >>> Collection("1", (Item("a"), Item("b"))).only([1]).items[0].id
         'b'
         """
@@ -233,3 +225,41 @@ class Collection:
         """The same items in another order."""
         order = as_ordering(ordering, len(self))
         return replace(self.only(order), ordered=ordered)
+
+
+# What is known of items beside their features: tables over all pairs of them, and the terms they hold.
+
+
+@dataclass(frozen=True, eq=False)
+class Terms:
+    """How often which term stands in which of n items."""
+
+    language: str  # whose terms they are; empty where it is not known
+    names: Sequence[str]  # w terms
+    counts: sparse.csr_array  # (n, w), sparse
+    totals: Floats  # (n,): all terms of each item
+
+    def rates(self, wanted: Sequence[str]) -> Floats:
+        """Logarithms of 1 + how often each wanted term stands among 1,000: shape (n, wanted).
+
+        >>> from scipy import sparse
+        >>> terms = Terms("en", ("sea", "land"), sparse.csr_array([[1.0, 0.0], [0.0, 3.0]]), np.array([100.0, 100.0]))
+        >>> terms.rates(["land", "sky"]).round(2).tolist()
+        [[0.0, 0.0], [3.43, 0.0]]
+        """
+        place = {name: number for number, name in enumerate(self.names)}
+        there = [(column, place[name]) for column, name in enumerate(wanted) if name in place]
+        found = np.zeros((self.counts.shape[0], len(wanted)))
+        if there:
+            columns, numbers = map(list, zip(*there, strict=True))
+            found[:, columns] = self.counts[:, numbers].toarray()
+        return np.asarray(np.log1p(1000 * found / np.maximum(self.totals, 1)[:, np.newaxis]))
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """What is known of n items beside their features."""
+
+    # name -> (n, n), scaled: how alike two items are, or how much speaks for the first before the second
+    pairs: Mapping[str, NDArray[np.floating]] = field(default_factory=dict)
+    terms: Terms | None = None

@@ -83,20 +83,9 @@ class Collections(Sequence[Collection]):
     def of(cls, collections: Sequence[Collection], feature_names: Sequence[str] | None = None) -> Collections:
         """The same collections in one block; those that are in one already, as they are.
 
-        Parameters
-        ----------
-        collections
-            One or more; with ``feature_names``, any number.
-        feature_names
-            The columns to have, NaN where a collection lacks one; by default all must have the same.
+        With ``feature_names`` any number, with these columns, NaN where a collection lacks one; without, one or more,
+        which must have the same features.
 
-        Raises
-        ------
-        InputError
-            When their features have other names, or there is none.
-
-        Examples
-        --------
         >>> from fabula.core.collection import Item
         >>> one = Collection("1", [Item("a"), Item("b")], [[1.0], [2.0]], ["energy"])
         >>> Collections.of([one, one]).offsets
@@ -126,13 +115,7 @@ class Collections(Sequence[Collection]):
         return np.diff(self.offsets)
 
     def column(self, name: str) -> Floats:
-        """One feature of every item, shape (rows,) or (rows, ...), in the order of the rows.
-
-        Raises
-        ------
-        InputError
-            When there is no such feature; the message lists what there is.
-        """
+        """One feature of every item, shape (rows,) or (rows, ...), in their order; an error lists what there is."""
         if name not in self.feature_names:
             known = ", ".join(self.feature_names) or "none"
             raise InputError(f"these collections have no feature {name!r}; they have: {known}")
@@ -141,8 +124,6 @@ class Collections(Sequence[Collection]):
     def pick(self, names: Sequence[str]) -> NDArray[np.floating[Any]]:
         """Some features of every item by name, shape (rows, len(names), ...); NaN for a name that is not there.
 
-        Examples
-        --------
         >>> Collections([[0.5], [0.7]], [0, 2], ["energy"]).pick(["tempo", "energy"])
         array([[nan, 0.5],
                [nan, 0.7]])
@@ -156,8 +137,6 @@ class Collections(Sequence[Collection]):
     def texts(self, name: str) -> Cells:
         """One word of every item, (rows,): its id, title, path, artist, or a detail by its name; "" where it has none.
 
-        Examples
-        --------
         >>> Collections([[0.5], [0.7]], [0, 2], ["energy"]).texts("id").tolist()
         ['1', '2']
         """
@@ -172,8 +151,6 @@ class Collections(Sequence[Collection]):
     def only(self, which: ArrayLike) -> Collections:
         """Some of the collections: by their numbers, or by a mask of shape (number,).
 
-        Examples
-        --------
         >>> many = Collections([[0.5], [0.7], [0.1]], [0, 2, 3], ["energy"])
         >>> many.only(many.sizes > 1).ids.tolist(), many.only([1, 0]).features.ravel()
         (['1'], array([0.1, 0.5, 0.7]))

@@ -66,17 +66,8 @@ _AT_A_TIME = 8192
 
 
 class Texts(Lazy[str]):
-    """Texts of many rows in one block of UTF-8, as Arrow keeps them.
+    """Texts of many rows in one block of UTF-8 (bytes,), as Arrow keeps them: row i from ``starts[i]`` to ``ends[i]``.
 
-    Parameters
-    ----------
-    data
-        Shape (bytes,), uint8: the block.
-    starts, ends
-        Shape (rows,), integers: where in the block the text of each row begins and ends.
-
-    Examples
-    --------
     >>> texts = Texts.of(["Intro", "", "Café"])
     >>> texts[2], texts[1:].tolist(), texts[np.array([2, 0])].tolist()
     ('Café', ['', 'Café'], ['Café', 'Intro'])
@@ -119,13 +110,7 @@ class Texts(Lazy[str]):
 
 
 class Numbered(Lazy[str]):
-    """Rows called by their number.
-
-    Examples
-    --------
-    >>> Numbered(np.arange(1, 4)).tolist()
-    ['1', '2', '3']
-    """
+    """Rows called by their number."""
 
     __slots__ = ("numbers",)
 
@@ -151,24 +136,15 @@ WORDS = ("id", "title", "path", "artist")
 
 @dataclass(frozen=True, eq=False)
 class ItemColumns:
-    """What is known of the items of many rows, one column per word.
-
-    Parameters
-    ----------
-    id, title, path, artist
-        As of :class:`Item`, each of as many rows; None where no item has one.
-    details
-        Name -> column; where a cell is "" the item has no such detail.
-    length
-        Shape (rows,), NaN where it is not known; None where none is.
-    """
+    """What is known of the items of many rows, one column per word; None where no item has one."""
 
     id: Cells
     title: Cells | None = None
     path: Cells | None = None
     artist: Cells | None = None
+    # name -> column; where a cell is "" the item has no such detail
     details: Mapping[str, Cells] = field(default_factory=dict)
-    length: Floats | None = None
+    length: Floats | None = None  # (rows,), NaN where it is not known
 
     @classmethod
     def of(cls, items: Sequence[Item]) -> ItemColumns:
@@ -204,7 +180,9 @@ class ItemColumns:
         rest = (
             zip(*(cells.tolist() for cells in self.details.values()), strict=True) if self.details else [()] * len(self)
         )
-        lengths = [None] * len(self) if self.length is None else map(_length_or_none, self.length.tolist())
+        lengths = [None] * len(self)
+        if self.length is not None:
+            lengths = [None if length != length else length for length in self.length.tolist()]
         return tuple(
             Item(one, title, path, artist, MappingProxyType(_details(self.details, row)), length)
             for one, title, path, artist, row, length in zip(ids, titles, paths, artists, rest, lengths, strict=True)
@@ -228,7 +206,3 @@ def as_objects(values: Iterable[Any]) -> NDArray[np.object_]:
 
 def _details(names: Mapping[str, Any], row: Sequence[Any]) -> dict[str, Any]:
     return {name: cell for name, cell in zip(names, row, strict=True) if not (isinstance(cell, str) and cell == "")}
-
-
-def _length_or_none(length: float) -> float | None:
-    return None if length != length else length

@@ -29,38 +29,24 @@ NEVER = -1e5  # score of what must not be
 class Energy:
     """What a model says of the orderings of n items; of many collections of one length with a leading axis.
 
-    Parameters
-    ----------
-    positions
-        Shape (..., n, n): how much each item likes each position; None where all positions are alike.
-    flow
-        Shape (..., n, n): how well each item (row) is followed by each other (column); None where it says nothing, or
-        where ``reach`` holds it.
-    reach
-        Shape (..., 7, n, n): what each two items add, the first (row) standing before the second, by the functions of
-        their distance, the first of which is flow.
-    of_count
-        From a number of positions m to how much each item likes each of so many, (..., n, m), where some items are
-        left out; by default the first m positions.
-    whole
-        From orderings (..., r, m) to a number each, (..., r), by a scorer that reads whole sequences; of one
-        collection, with or without a leading axis of 1.
-    shape
-        (..., n), where no table says it.
-
-    Examples
-    --------
     >>> energy = Energy(np.eye(2), np.array([[0, 0.5], [0, 0]]))
     >>> energy.score([0, 1]), energy.score([[0, 1], [1, 0]]).tolist()
     (2.5, [2.5, 0.0])
     """
 
-    positions: Floats | None = None
+    positions: Floats | None = None  # (..., n, n): how much each item likes each position; None where all are alike
+    # (..., n, n): how well each item (row) is followed by each other (column); None also where ``reach`` holds it
     flow: Floats | None = None
+    # (..., 7, n, n): what each two items add, the first (row) standing before the second, by the functions of their
+    # distance, the first of which is flow
     reach: Floats | None = field(default=None, repr=False)
+    # number of positions m -> how much each item likes each of so many, (..., n, m), where some items are left out;
+    # by default the first m positions
     of_count: Callable[[int], Floats] | None = field(default=None, repr=False)
+    # orderings (..., r, m) -> a number each, (..., r), by a scorer that reads whole sequences; of one collection,
+    # with or without a leading axis of 1
     whole: Callable[[Ints], Floats] | None = field(default=None, repr=False)
-    shape: tuple[int, ...] = ()
+    shape: tuple[int, ...] = ()  # (..., n), where no table says it
 
     def __post_init__(self) -> None:
         tables = ((self.positions, 2), (self.flow, 2), (self.reach, 3))
@@ -87,11 +73,14 @@ class Energy:
     @cached_property
     def apart(self) -> Floats:
         """What each item adds standing d positions before each other: shape (n, n, n), d first; 0 at d = 0."""
-        reach = np.zeros((KERNELS, self.n, self.n)) if self.reach is None else self.reach
+        return np.asarray(np.tensordot(distance_basis(self.n).T, self._all_pairs(), axes=1))
+
+    def _all_pairs(self) -> Floats:
+        """A copy of reach with flow in it: shape (7, n, n)."""
+        reach = np.zeros((KERNELS, self.n, self.n)) if self.reach is None else self.reach.copy()
         if self.flow is not None:
-            reach = reach.copy()
             reach[NEAR] += self.flow
-        return np.asarray(np.tensordot(distance_basis(self.n).T, reach, axes=1))
+        return reach
 
     def at(self, count: int) -> Floats:
         """How much each item likes each of ``count`` positions, (..., n, count), where some items are left out."""
@@ -102,18 +91,9 @@ class Energy:
         return self.of_count(count)
 
     def score(self, orderings: ArrayLike, sides: Sequence[int] = ()) -> float | Floats:
-        """How likely orderings of all or of some of the items are, relative to each other; higher is likelier.
+        """How likely orderings (..., m) or (..., r, m) of all or some items are beside others: a float, or (..., r).
 
-        Parameters
-        ----------
-        orderings
-            Shape (..., m) for one of each collection, or (..., r, m).
-        sides
-            How many items each side has: positions and reach count through all of them, flow within each.
-
-        Returns
-        -------
-        One number per ordering: a float, or shape (..., r).
+        ``sides`` says how many items each side has: positions and reach count through all of them, flow within each.
         """
         given = np.asarray(orderings, dtype=np.intp)
         lead, m = self.lead, given.shape[-1]
@@ -158,9 +138,7 @@ class Energy:
         Of each pair (p, 2) in ``before`` the first stands before the second.
         """
         positions = np.where(allowed, self.at(self.n), NEVER)
-        reach = np.zeros((KERNELS, self.n, self.n)) if self.reach is None else self.reach.copy()
-        if self.flow is not None:
-            reach[NEAR] += self.flow
+        reach = self._all_pairs()
         reach[ALWAYS, before[:, 1], before[:, 0]] += NEVER
         return Energy(positions, None, reach)
 
@@ -179,14 +157,8 @@ class Energy:
 
     def __add__(self, other: Energy) -> Energy:
         """What both say together."""
-        positions, flow, reach = (
-            _add(mine, theirs)
-            for mine, theirs in (
-                (self.positions, other.positions),
-                (self.flow, other.flow),
-                (self.reach, other.reach),
-            )
-        )
+        positions = _add(self.positions, other.positions)
+        flow, reach = _add(self.flow, other.flow), _add(self.reach, other.reach)
         if flow is not None and reach is not None:
             reach = reach.copy()
             reach[..., NEAR, :, :] += flow
@@ -210,24 +182,11 @@ def _add(mine: Floats | None, theirs: Floats | None) -> Floats | None:
 
 
 def position_basis(count: int, positions: ArrayLike | None = None) -> NDArray[np.float32]:
-    """Twelve fixed functions of the position, at some positions of ``count``.
+    """Twelve fixed functions of the position, at m positions of ``count``, by default all: shape (12, m).
 
     They are 1, u, u^2, u^3 and two cosines of the place u in [0, 1]; what fades from either end within about two
-    positions; and indicators of the first, second, last but one and last position.
+    positions; and indicators of the first, second, last but one and last position. Positions may be fractions.
 
-    Parameters
-    ----------
-    count
-        How many positions there are.
-    positions
-        Which to take, shape (m,), 0 to count - 1 (fractions are allowed, for sampling); all by default.
-
-    Returns
-    -------
-    Shape (12, m).
-
-    Examples
-    --------
     >>> position_basis(3)[1]
     array([0. , 0.5, 1. ], dtype=float32)
     """
@@ -261,8 +220,6 @@ def distance_basis(n: int) -> Floats:
     They are indicators of distance 1, 2 and 3; what falls by e within 3 and within 8 positions; the distance as a
     part of the whole; and 1. All are zero at distance 0.
 
-    Examples
-    --------
     >>> distance_basis(3)[[0, 6]].tolist()
     [[0.0, 1.0, 0.0], [0.0, 1.0, 1.0]]
     """
@@ -274,19 +231,7 @@ def distance_basis(n: int) -> Floats:
 
 
 def sum_pairs(pairs: NDArray[np.floating], orderings: np.ndarray) -> Floats:
-    """What the weights of kernels are multiplied with, for each of some orderings.
-
-    Parameters
-    ----------
-    pairs
-        Shape (k, n, n).
-    orderings
-        Shape (r, n).
-
-    Returns
-    -------
-    Shape (r, k, 7): sums over all pairs, each by the functions of its distance.
-    """
+    """Tables (k, n, n) summed over all pairs of orderings (r, n), by the functions of their distance: (r, k, 7)."""
     k, n = len(pairs), orderings.shape[1]
     first, second = np.triu_indices(n, 1)
     flat = pairs.reshape(k, n * n)

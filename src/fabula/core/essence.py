@@ -13,19 +13,8 @@ Floats = NDArray[np.float64]
 
 
 def as_essence(essence: ArrayLike, *, name: str = "essence") -> Floats:
-    """Check an essence and return it as floats: ``(n,)``, or ``(n, d)`` with d of 2 or more.
+    """Check an essence and return it as floats: ``(n,)``, or ``(n, d)`` with d of 2 or more; (n, 1) becomes (n,).
 
-    A single column ``(n, 1)``, as an encoder with one dimension returns it, becomes ``(n,)``.
-
-    Parameters
-    ----------
-    essence
-        Array of shape (n,) or (n, d), n >= 1, finite.
-    name
-        What to call it in the error.
-
-    Examples
-    --------
     >>> as_essence([[1], [2]])
     array([1., 2.])
     """
@@ -43,21 +32,10 @@ def as_essence(essence: ArrayLike, *, name: str = "essence") -> Floats:
 
 
 def normalise(essence: ArrayLike) -> Floats:
-    """Z-score an essence within its collection, each dimension by itself.
+    """Z-score an essence (n,) or (n, d) within its collection, each dimension by itself.
 
     A dimension in which all items are alike (to rounding) becomes zero: it says nothing about the order.
 
-    Parameters
-    ----------
-    essence
-        Array of shape (n,) or (n, d), finite.
-
-    Returns
-    -------
-    Array of shape (n,) or (n, d) with mean 0 and standard deviation 1 over the items.
-
-    Examples
-    --------
     >>> normalise([1.0, 2.0, 3.0]).round(4)
     array([-1.2247,  0.    ,  1.2247])
     >>> normalise([5.0, 5.0])

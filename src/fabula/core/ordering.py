@@ -13,26 +13,12 @@ Ints = NDArray[np.intp]
 
 
 def positions(n: int) -> NDArray[np.float64]:
-    """Relative positions j / (n - 1) of n places, as the paper samples a template.
-
-    One place is at 0.
-
-    Examples
-    --------
-    >>> positions(3)
-    array([0. , 0.5, 1. ])
-    """
+    """Relative positions j / (n - 1) of n places, as the paper samples a template; one place is at 0."""
     return np.linspace(0.0, 1.0, n) if n > 1 else np.zeros(n)
 
 
 def as_ordering(ordering: ArrayLike, n: int | None = None) -> Ints:
-    """Check that something is a permutation of 0..n-1 and return it as integers.
-
-    Examples
-    --------
-    >>> as_ordering([2, 0, 1])
-    array([2, 0, 1])
-    """
+    """Check that something is a permutation of 0..n-1 and return it as integers."""
     array = np.asarray(ordering)
     if array.ndim != 1 or not (np.issubdtype(array.dtype, np.integer) or array.size == 0):
         raise InputError(f"an ordering must be a list of item indices; got {array.dtype} of shape {array.shape}")
@@ -46,13 +32,7 @@ def as_ordering(ordering: ArrayLike, n: int | None = None) -> Ints:
 
 
 def inverse(ordering: ArrayLike) -> Ints:
-    """Place of each item: ``inverse(ordering)[item] = position``.
-
-    Examples
-    --------
-    >>> inverse([2, 0, 1])
-    array([1, 2, 0])
-    """
+    """Place of each item: ``inverse(ordering)[item] = position``."""
     order = as_ordering(ordering)
     place = np.empty_like(order)
     place[order] = np.arange(order.size)

@@ -11,26 +11,11 @@ _FEW = 12  # items up to which every pairing is looked at
 
 
 def pair_up(costs: Floats) -> list[tuple[int, int]]:
-    """Pairs of all items with a small sum of costs: the smallest up to 12 items, beyond what no exchange betters.
+    """Pairs (i, j), i < j, of all items by their costs (n, n), symmetric, n even, with a small sum.
 
-    Beyond, two pairs are exchanged as long as that helps, from the greedy pairing; within a few per cent of the best.
+    The smallest up to 12 items. Beyond, two pairs are exchanged as long as that helps, from the greedy pairing:
+    within a few per cent of the best.
 
-    Parameters
-    ----------
-    costs
-        Shape (n, n), symmetric, n even; the diagonal is not looked at.
-
-    Returns
-    -------
-    n / 2 pairs (i, j), i < j, by i.
-
-    Raises
-    ------
-    InputError
-        When the number of items is odd, or a cost is not finite.
-
-    Examples
-    --------
     >>> pair_up(np.array([[0, 9, 1, 9], [9, 0, 9, 2], [1, 9, 0, 9], [9, 2, 9, 0.0]]))
     [(0, 2), (1, 3)]
     """

@@ -38,24 +38,13 @@ Sums = NDArray[np.floating]
 
 @dataclass(frozen=True, eq=False)
 class Posterior:
-    """What a model expects of the order of n items; of many collections of one length with a leading axis.
+    """What a model expects of the order of n items; of many collections of one length with a leading axis."""
 
-    Attributes
-    ----------
-    positions
-        Shape (..., n, n): how likely each item stands at each position.
-    neighbours
-        Shape (..., n, n): how likely each item is right before each other.
-    mean_score
-        The logarithm of the mean likelihood of all orderings, of each collection; None where it was not summed up.
-    drawn
-        Shape (s, n): the orderings that were counted, where all pairs count; None where positions and neighbours do.
-    """
-
-    positions: Floats
-    neighbours: Floats
+    positions: Floats  # (..., n, n): how likely each item stands at each position
+    neighbours: Floats  # (..., n, n): how likely each item is right before each other
+    # logarithm of the mean likelihood of all orderings, of each collection; None if not summed up
     mean_score: float | None = None
-    drawn: Ints | None = None
+    drawn: Ints | None = None  # (s, n): the orderings counted, where all pairs count
 
     @property
     def places(self) -> Floats:
@@ -65,8 +54,6 @@ class Posterior:
     def sureness(self, ordering: Ints) -> float | None:
         """How many of the orderings drawn run the same way as this one of some items, rather than against it.
 
-        Examples
-        --------
         >>> posterior_of(np.array([[0, 1, 2], [0, 2, 1]])).sureness(np.array([0, 1, 2]))
         1.0
         """
@@ -83,13 +70,6 @@ def posterior(energy: Energy) -> Posterior:
     One collection is summed in double precision, many in single, which is exact to the sixth digit. What is drawn is
     the same each time, in whatever order the items are listed.
 
-    Parameters
-    ----------
-    energy
-        Of n items, without a scorer of whole sequences; with a leading axis of many collections.
-
-    Examples
-    --------
     >>> found = posterior(Energy(np.log([[3.0, 1.0], [1.0, 1.0]]), np.zeros((2, 2))))
     >>> found.positions.round(2).tolist(), found.neighbours.round(2).tolist()
     ([[0.75, 0.25], [0.25, 0.75]], [[0.0, 0.75], [0.25, 0.0]])
@@ -136,12 +116,6 @@ def position_agreement(expected: Posterior, count: int | None = None) -> Floats:
     The squared distance from where the item is expected, as it lowers Spearman's rho, and at the ends how likely it is
     the opener and the close. Times n, so that it weighs as much as a model's scores and squared deviations do. Where
     all pairs count, ends count no more than other positions, and an item costs as much more as it is less sure.
-
-    Examples
-    --------
-    >>> sure = Posterior(np.eye(3), np.eye(3, k=1))
-    >>> (position_agreement(sure).round(1) + 0.0).tolist()
-    [[3.0, -0.8, -3.0], [-0.8, 0.0, -0.8], [-3.0, -0.8, 3.0]]
     """
     n = expected.positions.shape[-1]
     m = n if count is None else count

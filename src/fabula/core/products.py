@@ -20,14 +20,7 @@ Matrix = NDArray[np.floating[Any]]
 
 
 def multiply(rows: Matrix, matrix: Matrix, out: Matrix | None = None) -> Matrix:
-    """The product (m, k) by (k, n) -> (m, n), or of each of B such, (B, m, k) by (B, k, n) -> (B, m, n).
-
-    Examples
-    --------
-    >>> multiply(np.ones((2, 3)), np.eye(3))
-    array([[1., 1., 1.],
-           [1., 1., 1.]])
-    """
+    """The product (m, k) by (k, n) -> (m, n), or of each of B such, (B, m, k) by (B, k, n) -> (B, m, n)."""
     m, k, n = *rows.shape[-2:], matrix.shape[-1]
     work = m * k * n
     if work <= _PIECE or work > _MOST * _PIECE or k * n > _PIECE:

@@ -24,27 +24,11 @@ _COLD = 0.02  # temperature at which hardly anything but the likeliest is taken
 def draw_orderings(
     energy: Energy, rng: np.random.Generator, *, chains: int = 24, cooling: int = 40, kept: int = 8, between: int = 5
 ) -> Ints:
-    """Draw orderings from the distribution in which each has the exponential of its score.
+    """Draw orderings (chains * kept, n), each with a probability by the exponential of its score.
 
-    Parameters
-    ----------
-    energy
-        Of one collection of n items.
-    rng
-        Makes the walks.
-    chains
-        Walks side by side.
-    cooling
-        Rounds until they walk by the energy itself; a round takes every item out once, on average.
-    kept, between
-        Orderings kept of each chain, and the rounds between two of them.
+    Chains walk side by side, ``cooling`` rounds until they walk by the energy itself, ``between`` two that are kept;
+    a round takes every item out once, on average.
 
-    Returns
-    -------
-    Shape (chains * kept, n).
-
-    Examples
-    --------
     >>> rising = Energy(np.outer(np.arange(4), np.arange(4)) * 1.0)
     >>> drawn = draw_orderings(rising, np.random.default_rng(0), chains=8, cooling=5)
     >>> drawn.shape, bool((drawn[:, 3] == 3).mean() > 0.5)
@@ -83,12 +67,7 @@ def likely_orderings(
 class Walk:
     """Chains that walk by the energies of c collections of at most n items: what their steps look up.
 
-    Parameters
-    ----------
-    energies
-        Of each collection.
-    chains
-        Walks of each collection: rows ``c * chains`` to ``c * chains + chains`` of the orderings are those of the c-th.
+    Rows ``c * chains`` to ``c * chains + chains`` of the orderings are the walks of the c-th.
     """
 
     def __init__(self, energies: Sequence[Energy], chains: int) -> None:
@@ -99,7 +78,7 @@ class Walk:
         for number, one in enumerate(energies):
             self.at[number, : one.n, : one.n] = one.at(one.n)
         reaches = any(one.reach is not None for one in energies)
-        self.links: _Near | _Apart = (_Apart if reaches else _Near)(energies, own, n)
+        self.links: _Neighbours | _AllPairs = (_AllPairs if reaches else _Neighbours)(energies, own, n)
 
     def start(self, rng: np.random.Generator) -> Ints:
         """Random orderings, what fills a collection up at its end: shape (c * chains, n)."""
@@ -162,7 +141,7 @@ class Walk:
         return np.where(taken[:, np.newaxis], trial, orders)
 
 
-class _Near:
+class _Neighbours:
     """What neighbours add, looked up for all chains at once."""
 
     def __init__(self, energies: Sequence[Energy], own: Ints, n: int) -> None:
@@ -189,7 +168,7 @@ class _Near:
         return self.flow.take(self.first + before * self.n + after, mode="clip")
 
 
-class _Apart:
+class _AllPairs:
     """What all pairs add by how far apart they stand, looked up for all chains at once."""
 
     def __init__(self, energies: Sequence[Energy], own: Ints, n: int) -> None:

@@ -25,13 +25,7 @@ class Alike(NamedTuple):
 
 
 def as_offsets(offsets: ArrayLike, rows: int) -> Ints:
-    """Check where collections begin and end in an array of so many rows.
-
-    Examples
-    --------
-    >>> as_offsets([0, 2, 5], 5)
-    array([0, 2, 5])
-    """
+    """Check where collections begin and end in an array of so many rows."""
     found = np.asarray(offsets)
     if found.ndim != 1 or not len(found) or not np.issubdtype(found.dtype, np.integer):
         raise InputError(f"offsets must be integers of shape (number of collections + 1,); got {_describe(found)}")
@@ -46,8 +40,6 @@ def as_offsets(offsets: ArrayLike, rows: int) -> Ints:
 def normalise_many(values: Floats, offsets: Ints) -> Floats:
     """Z-score rows (rows, d) within each collection, as :func:`fabula.core.essence.normalise` does one.
 
-    Examples
-    --------
     >>> normalise_many(np.array([[2.0], [4.0], [7.0]]), np.array([0, 2, 3])).ravel().tolist()
     [-1.0, 1.0, 0.0]
     """
@@ -70,8 +62,6 @@ def normalise_many(values: Floats, offsets: Ints) -> Floats:
 def by_length(offsets: Ints, cells: int, axes: int = 2) -> Iterator[Alike]:
     """Collections of one length n, as many at a time as have ``cells`` cells of n ** axes each, at least one.
 
-    Examples
-    --------
     >>> [(some.numbers.tolist(), some.rows.tolist()) for some in by_length(np.array([0, 1, 3, 4]), 100)]
     [([0, 2], [[0], [3]]), ([1], [[1, 2]])]
     """

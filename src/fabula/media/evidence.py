@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from fabula.core.collection import Collection
-from fabula.core.evidence import Evidence
+from fabula.core.collection import Collection, Evidence
 from fabula.media.medium import Medium
 from fabula.media.steps import Steps
 from fabula.models.encoders.measures import closeness

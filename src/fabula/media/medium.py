@@ -18,7 +18,7 @@ from fabula.media.facts import COUNT, Levelling, Preset, Telling, Unit
 from fabula.media.steps import Steps, essence_steps
 
 if TYPE_CHECKING:
-    from fabula.core.evidence import Evidence
+    from fabula.core.collection import Evidence
 
 # Specs: what a kind of features is called, in which version, and how one file is measured.
 
@@ -64,7 +64,7 @@ Look = Callable[[Sequence[int]], "Evidence"]  # from rows of a collection to wha
 
 def look_at_nothing(rows: Sequence[int]) -> Evidence:
     """The look of items that tell nothing beside their features."""
-    from fabula.core.evidence import Evidence
+    from fabula.core.collection import Evidence
 
     return Evidence()
 

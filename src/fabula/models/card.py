@@ -18,10 +18,6 @@ _HIDDEN = ("settings", "seen", HISTORY)
 def card_lines(model: Model) -> list[tuple[str, str]]:
     """Label and value of what a model's user may want to know, from what it takes to how it did.
 
-    The settings of its training are in ``model.training``.
-
-    Examples
-    --------
     >>> from fabula.models.model import Model
     >>> from fabula.models.transform import Transform
     >>> config = {"dimensions": 1, "encoder": {"kind": "identity"}, "scorers": []}
@@ -68,13 +64,7 @@ def describe_training(training: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def flat(value: Any, label: str) -> Iterator[tuple[str, str]]:
-    """Nested names as one label: ("bits, arcs", "0.25").
-
-    Examples
-    --------
-    >>> list(flat({"bits": {"arcs": 0.25}}, ""))
-    [('bits, arcs', '0.25')]
-    """
+    """Nested names as one label: ("bits, arcs", "0.25")."""
     if isinstance(value, Mapping) and {"bits", "low", "high"} <= set(value):
         bits, low, high = (f"{round(value[key], 3) + 0.0:.3f}" for key in ("bits", "low", "high"))  # no "-0.000"
         count = f", {value['collections']:,} collections" if "collections" in value else ""

@@ -17,12 +17,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
-from fabula.core.collection import Collection
+from fabula.core.collection import Collection, Evidence
 from fabula.core.collections import Collections
 from fabula.core.energy import Energy
 from fabula.core.essence import Floats
-from fabula.core.evidence import Evidence
-from fabula.core.fit import Fit
 from fabula.core.segments import Alike
 from fabula.errors import ModelError
 from fabula.models.layers import Array, Shape, Tensors
@@ -32,21 +30,11 @@ FEATURES, TITLES, WORDS, PAIRS = "features", "titles", "words", "pairs"  # what 
 
 
 class Encoded(NamedTuple):
-    """What an encoder makes of B collections of n items each.
+    """What an encoder makes of B collections of n items each."""
 
-    Attributes
-    ----------
-    essence
-        Shape (B, n, d).
-    pairs
-        Shape (B, n, n, p): what it makes of each two items; None where it looks at none.
-    evidence
-        What was seen in the items of the one collection beside their features; None where nothing was.
-    """
-
-    essence: Array
-    pairs: Array | None = None
-    evidence: Evidence | None = None
+    essence: Array  # (B, n, d)
+    pairs: Array | None = None  # (B, n, n, p): what it makes of each two items; None where it looks at none
+    evidence: Evidence | None = None  # what was seen in the items of the one collection beside their features
 
 
 class LoadedEncoder(Protocol):
@@ -55,12 +43,10 @@ class LoadedEncoder(Protocol):
     @property
     def reads(self) -> tuple[str, ...]:
         """What it takes of an item: of ``features``, ``titles``, ``words``, ``pairs``."""
-        ...
 
     @property
     def feature_names(self) -> tuple[str, ...]:
         """The features, in the order of the columns."""
-        ...
 
     @property
     def by_item(self) -> bool:
@@ -68,35 +54,29 @@ class LoadedEncoder(Protocol):
 
         Such a one needs every feature it names; others mask what is missing.
         """
-        ...
 
     def raw(self, many: Collections) -> Floats:
         """The essence of all items, (rows, d), not z-scored; an error where there is none."""
-        ...
 
     def encode(self, many: Collections, evidence: Sequence[Evidence] | None) -> Iterator[tuple[Alike, Encoded]]:
         """What scorers take of collections of one length, until all have been."""
-        ...
 
     def grounds(self, collection: Collection, evidence: Evidence | None) -> tuple[str, ...]:
         """What is known of a collection that it goes by; empty where that is too little to judge by."""
-        ...
 
     def describe(self) -> list[tuple[str, str]]:
         """Label and value of what it takes and is made of."""
-        ...
 
 
 class LoadedScorer(Protocol):
-    """A scorer with its weights: one that reads whole sequences, unless its kind says that it gives tables."""
+    """A scorer with its weights: one that reads whole sequences, unless its kind says that it gives tables.
+
+    It may have a method ``order(essence, *, alternatives, fixed)`` that gives likely orderings of items (n, d), as
+    :class:`fabula.core.arcs.Arcs` does; without one they are searched for.
+    """
 
     def score(self, sequences: Floats) -> float | Floats:
         """How likely each of m sequences of one length is, (m, n, d) -> (m,); higher is likelier."""
-        ...
-
-    def order(self, essence: Floats, *, alternatives: int = 4, fixed: Mapping[int, int] | None = None) -> list[Fit]:
-        """Likely orderings of items (n, d), likeliest first, distinct; ``fixed``: position -> item."""
-        ...
 
 
 class TableScorer(Protocol):
@@ -104,69 +84,40 @@ class TableScorer(Protocol):
 
     def energy(self, x: Encoded) -> Energy:
         """What it says of every ordering of B collections of n items each, with a leading axis."""
-        ...
 
 
 @dataclass(frozen=True)
 class EncoderKind:
-    """One kind of encoder.
+    """One kind of encoder."""
 
-    Attributes
-    ----------
-    axes
-        Of one item's features: 1 for numbers (f,), 2 for arrays (f, s).
-    shapes
-        ``shapes(settings, item_shape, d)``: name and shape of each tensor, called ``encoder.*`` where it sees each item
-        by itself; checks the settings.
-    encode
-        ``encode(tensors, features, settings)``: (n, f) or (n, f, s) -> (n, d), each item by itself.
-    load
-        ``load(settings, tensors, inputs)``: in place of ``encode``, an encoder that sees more than an item by itself.
-    stored, used
-        In which dtype a tensor of a name is stored, and computed with; by default float32 both, float64 for what was
-        measured exactly.
-    """
-
-    axes: int
+    axes: int  # of one item's features: 1 for numbers (f,), 2 for arrays (f, s)
+    # (settings, item_shape, d) -> name and shape of each tensor, ``encoder.*`` where it sees items by themselves;
+    # checks the settings
     shapes: Callable[[Settings, Shape, int], dict[str, Shape]]
+    # (tensors, features, settings): (n, f) or (n, f, s) -> (n, d), each item by itself
     encode: Callable[[Tensors, Array, Settings], Array] | None = None
+    # (settings, tensors, inputs) -> in place of ``encode``, an encoder that sees more than an item by itself
     load: Callable[[Settings, Tensors, Any], LoadedEncoder] | None = None
+    # name -> the dtype a tensor is stored in; by default float32, float64 for what was measured exactly
     stored: Callable[[str], str] | None = None
-    used: str | None = None
+    used: str | None = None  # the dtype it is computed with; by default that one
 
 
 @dataclass(frozen=True)
 class ScorerKind:
-    """One kind of scorer; the names of its tensors begin with its kind and a dot.
+    """One kind of scorer; the names of its tensors begin with its kind and a dot."""
 
-    Attributes
-    ----------
-    shapes
-        ``shapes(settings, d)``: name and shape of each tensor; checks the settings.
-    load
-        ``load(tensors, settings)``: the scorer with these weights, a :class:`LoadedScorer` or, where its scores are
-        sums over tables, a :class:`TableScorer`.
-    exact
-        Whether its orderings are the best there are, not the best that a search finds; such a scorer is the one
-        that orders where a model has several.
-    detail
-        How much of a sequence it sees, beside other kinds: the most detailed one measures information, and weighs
-        most where several are trained on one encoder.
-    doubles
-        Tensors that are stored as float64; all others are float32.
-    also
-        Other kinds that it stands for.
-    tables
-        Whether its scores are always sums over tables, so that it is a part of a whole and never the one that orders.
-    """
-
+    # (settings, d) -> name and shape of each tensor; checks the settings
     shapes: Callable[[Settings, int], dict[str, Shape]]
+    # (tensors, settings) -> a LoadedScorer or, where its scores are sums over tables, a TableScorer
     load: Callable[[Tensors, Settings], Any]
+    # whether its orderings are the best there are, not what a search finds: it orders where a model has several
     exact: bool = False
+    # how much of a sequence it sees: the most detailed kind measures information, and weighs most in training
     detail: int = 0
-    doubles: tuple[str, ...] = ()
-    also: tuple[str, ...] = ()
-    tables: bool = False
+    doubles: tuple[str, ...] = ()  # tensors that are stored as float64; all others are float32
+    also: tuple[str, ...] = ()  # other kinds that it stands for
+    tables: bool = False  # whether its scores are always sums over tables: a part of a whole, never the one that orders
 
 
 def as_mapping(value: Any, what: str) -> Mapping[str, Any]:

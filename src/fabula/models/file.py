@@ -15,22 +15,11 @@ _ENDING = ".safetensors"
 
 
 def load_model(name: str | Path) -> Model:
-    """Load a model of any kind: a shipped one by name, or a file.
-
-    Parameters
-    ----------
-    name
-        One of :func:`shipped_models`, or the path of a file.
-
-    Raises
-    ------
-    FileError
-        When there is no such model.
-    ModelError
-        When the file is not a model, is damaged, or needs a newer version of this package.
-    """
+    """Load a model of any kind: a shipped one by name, or a file; it is an error if there is none, or it is damaged."""
     if isinstance(name, str) and name in shipped_models():
-        return _copy(_load_shipped(name))
+        model = copy(_load_shipped(name))  # the same weights with a card and a record of their own
+        model.card, model.training = dict(model.card), dict(model.training)
+        return model
     path = Path(name)
     if not path.is_file():
         shipped = ", ".join(shipped_models()) or "none"
@@ -43,13 +32,7 @@ def load_model(name: str | Path) -> Model:
 
 
 def load_essence_model(name: str | Path) -> Model:
-    """Load a model that gives each item an essence by itself, as templates and arcs need it.
-
-    Raises
-    ------
-    ModelError
-        When it sees whole collections, or anything :func:`load_model` raises.
-    """
+    """Load a model that gives each item an essence by itself, as templates and arcs need it; another is an error."""
     model = load_model(name)
     if "pairs" in model.reads:
         raise ModelError(f"{name}: looks into items and has no essence for a template; name a column (by)")
@@ -69,13 +52,6 @@ def shipped_models() -> list[str]:
 @lru_cache(maxsize=8)
 def _load_shipped(name: str) -> Model:
     return model_from_bytes(files(__package__).joinpath("shipped", name + _ENDING).read_bytes(), name)
-
-
-def _copy(model: Model) -> Model:
-    """The same weights with a card and a record of their own."""
-    found = copy(model)
-    found.card, found.training = dict(model.card), dict(model.training)
-    return found
 
 
 def save_model(path: str | Path, model: Model) -> Path:

@@ -16,9 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabula.errors import FabulaError, ModelError
-from fabula.models.encoders import encoder_kind
 from fabula.models.encoders.measures import measures_config, neighbour_tensors
-from fabula.models.encoders.set import SetSpec, as_set
+from fabula.models.encoders.set import SetSpec, as_set, stored_as
 from fabula.models.scorers import dtype_of
 from fabula.models.titles import Vocabulary
 from fabula.models.transform import Transform
@@ -66,13 +65,7 @@ def read_parts(data: bytes, where: str) -> tuple[Header, ModelParts]:
 
 
 def read_header(data: bytes, where: str) -> tuple[Header, Stored]:
-    """The document in the header of a model file, checked as far as format, version and kind, and its tensors.
-
-    Raises
-    ------
-    ModelError
-        When it is no model file, is damaged, comes from a newer version, or is of another kind.
-    """
+    """The document in the header of a model file, checked as far as format, version and kind, and its tensors."""
     from safetensors import SafetensorError
     from safetensors.numpy import load
 
@@ -105,9 +98,7 @@ def _check_header(header: Any, where: str) -> None:
 
 
 def _read_essence(header: Header, tensors: Stored) -> ModelParts:
-    for tensor, array in tensors.items():
-        if array.dtype != dtype_of(tensor):
-            raise ModelError(f"tensor {tensor!r} must be {dtype_of(tensor)}; got {array.dtype}")
+    _check_dtypes(tensors, dtype_of)
     names, logged, shape = (header["features"].get(key) for key in ("names", "logged", "shape"))
     if not all(isinstance(part, list) and all(isinstance(n, str) for n in part) for part in (names, logged)):
         raise ModelError('the header\'s "features" must list "names" and "logged"')
@@ -136,10 +127,7 @@ def _write_essence(model: Model) -> tuple[Header, Stored]:
 
 
 def _read_set(header: Header, tensors: Stored) -> ModelParts:
-    for name, tensor in tensors.items():
-        stored = np.dtype(_dtype_of("set", name))
-        if tensor.dtype != stored:
-            raise ModelError(f"tensor {name!r} must be {stored}; got {tensor.dtype}")
+    _check_dtypes(tensors, stored_as)
     known = {key: header["vocabulary"].get(key) for key in ("tokens", "grams")}
     if not all(isinstance(entries, list) for entries in known.values()):
         raise ModelError('the header\'s "vocabulary" must list "tokens" and "grams"')
@@ -160,7 +148,7 @@ def _write_set(model: Model) -> tuple[Header, Stored]:
         "features": {"names": list(spec.features), "logged": list(spec.logged)},
         "vocabulary": {"tokens": list(vocabulary.tokens), "grams": list(vocabulary.grams)},
     }
-    return header, {name: tensor.astype(_dtype_of("set", name)) for name, tensor in model.tensors.items()}
+    return header, {name: tensor.astype(stored_as(name)) for name, tensor in model.tensors.items()}
 
 
 _STEP_NAMES = {"arcs": "arcs.template", "reach": "reach.weights", "lexicon": "lexicon.weights"}  # in the file: here
@@ -213,9 +201,10 @@ def _more(model: Model, usual: Header) -> Header:
     return {"scorers": more} if more else {}
 
 
-def _dtype_of(encoder: str, name: str) -> str:
-    stored = encoder_kind(encoder).stored
-    return dtype_of(name) if stored is None else stored(name)
+def _check_dtypes(tensors: Stored, stored: Callable[[str], str]) -> None:
+    for name, tensor in tensors.items():
+        if tensor.dtype != stored(name):
+            raise ModelError(f"tensor {name!r} must be {stored(name)}; got {tensor.dtype}")
 
 
 class _FileKind(NamedTuple):

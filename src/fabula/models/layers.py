@@ -43,13 +43,7 @@ def blocks(x: Array, rows: int) -> Iterator[Array]:
 
 
 def lstm_shapes(prefix: str, channels: int, hidden: int, layers: int) -> dict[str, Shape]:
-    """Tensors of a bidirectional torch.nn.LSTM by name.
-
-    Examples
-    --------
-    >>> lstm_shapes("x", 3, 8, 1)["x.weight_ih_l0_reverse"]
-    (32, 3)
-    """
+    """Tensors of a bidirectional torch.nn.LSTM by name."""
     shapes: dict[str, Shape] = {}
     for layer in range(layers):
         for direction in ("", "_reverse"):

@@ -11,11 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fabula.core.arcs import Arcs
-from fabula.core.collection import Collection, Item
+from fabula.core.collection import Collection, Evidence, Item
 from fabula.core.collections import Collections
 from fabula.core.energy import Energy
 from fabula.core.essence import Floats
-from fabula.core.evidence import Evidence
 from fabula.core.files.atomic import write_whole
 from fabula.core.fit import Fit
 from fabula.core.ordering import Ints
@@ -28,7 +27,7 @@ from fabula.models.format import model_bytes
 from fabula.models.layers import Array, Shape, Tensors
 from fabula.models.order import OrderedMany, Rule, join_fits, lean, order_many, propose, search_orderings, solvable
 from fabula.models.scorers import MEASURED, SCORERS, dtype_of, most_detailed, scorer_kind
-from fabula.models.transform import ItemEncoder, Transform
+from fabula.models.transform import ItemEncoder, Transform, check_features
 
 Given = ArrayLike | Collection | None  # what is known of one collection
 
@@ -192,24 +191,12 @@ class Model:
         *,
         raw: bool = False,
     ) -> Floats:
-        """The essence of the items of many collections, in one pass over all of them.
+        """The essence of the items of many collections, (rows, d), in one pass: for each what :meth:`encode` gives.
 
-        Parameters
-        ----------
-        features
-            Shape (rows, f) or (rows, f, s): the items of all collections, one collection after the other, columns as
-            in ``feature_names``, NaN where a value is missing; or collections, without ``offsets``.
-        offsets
-            Shape (number + 1,), integers: collection i has the rows ``offsets[i]`` to ``offsets[i + 1]``.
-        raw
-            As the encoder gives it, not z-scored within each collection.
+        ``features`` are collections, or an array as :meth:`encode` takes it, (rows, f) or (rows, f, s), with the items
+        of all collections, one collection after the other, of which collection i has the rows ``offsets[i]`` to
+        ``offsets[i + 1]``.
 
-        Returns
-        -------
-        Shape (rows, d): for each collection what :meth:`encode` gives.
-
-        Examples
-        --------
         >>> transform = Transform(("energy",), (), [0.0], [1.0])
         >>> model = Model({"dimensions": 1, "encoder": {"kind": "identity"}, "scorers": []}, {}, transform)
         >>> model.encode_many([[0.5], [1.0], [2.0]], [0, 2, 3]).ravel().tolist()
@@ -236,16 +223,10 @@ class Model:
         evidence: Evidence | None = None,
         scorer: str | None = None,
     ) -> Energy:
-        """What it says of every ordering of a collection, in one pass over its items.
+        """What it says of every ordering of a collection, which is given as to :meth:`encode`.
 
-        Parameters
-        ----------
-        features, titles, album, artists
-            As :meth:`encode` takes them.
-        evidence
-            What was seen in the items, where it reads words or pairs; the medium of the items looks for it.
-        scorer
-            What one of ``scorers`` says alone.
+        ``evidence`` is what was seen in the items, where it reads words or pairs; the medium of the items looks for it.
+        With ``scorer``, what that one of ``scorers`` says alone.
         """
         one = self._one(features, titles, album, artists)
         return self._read(one, evidence, scorer)[1]
@@ -351,21 +332,13 @@ class Model:
         rule: Rule = "likeliest",
         seconds: float = 1.5,
     ) -> OrderedMany:
-        """One ordering of each of many collections.
+        """One ordering of each of many collections, which are given as to :meth:`encode_many`.
 
-        Parameters
-        ----------
-        features, offsets
-            As :meth:`encode_many` takes them.
-        rule
-            Of a model of tables. ``"likeliest"``: the first of what :meth:`order` gives. ``"agreeing"``: what is
-            expected to agree best with the true order, as ``fabula order`` proposes it. ``"arcs"``: the likeliest by
-            positions alone, the quickest. The first two are exact up to 18 items and searched for beyond.
-        seconds
-            How long to search for each ordering of more than 18 items, at most.
+        The rule counts for a model of tables. ``"likeliest"``: the first of what :meth:`order` gives. ``"agreeing"``:
+        what is expected to agree best with the true order, as ``fabula order`` proposes it. ``"arcs"``: the likeliest
+        by positions alone, the quickest. The first two are exact up to 18 items, and searched for beyond, for so many
+        seconds at most.
 
-        Examples
-        --------
         >>> transform = Transform(("energy",), (), [0.0], [1.0])
         >>> config = {"dimensions": 1, "encoder": {"kind": "identity"}}
         >>> config["scorers"] = [{"kind": "arcs", "k": 1, "knots": 2}]
@@ -440,16 +413,8 @@ class Model:
             raise InputError("offsets must say where each collection begins, unless collections are given")
         collections = cast("Sequence[Collection]", given)
         for each in {each.feature_names: each for each in collections}.values() if self.by_item else ():
-            self._check_features(each)
+            check_features(self.feature_names, each.feature_names, each.id)
         return Collections.of(collections, self.feature_names)
-
-    def _check_features(self, collection: Collection) -> None:
-        missing = [name for name in self.feature_names if name not in collection.feature_names]
-        if missing:
-            raise ModelError(
-                f"collection {collection.id!r} lacks {len(missing)} of the {len(self.feature_names)} features "
-                f"this model needs: {', '.join(missing)}"
-            )
 
     def _read(self, one: Collection, evidence: Evidence | None, scorer: str | None) -> tuple[Encoded, Energy]:
         """What it makes of one collection, and says of its orderings."""
@@ -519,9 +484,10 @@ class Model:
     def _order_sequence(
         self, scorer: LoadedScorer, essence: Floats, alternatives: int, fixed: Mapping[int, int] | None
     ) -> list[Fit]:
-        """Likely orderings of an essence by a scorer; searched for where others have a say beside it."""
-        if not self._tables:
-            return scorer.order(essence, alternatives=alternatives, fixed=fixed)
+        """Likely orderings of an essence by a scorer; searched for unless it alone has a say and a way of its own."""
+        order: Callable[..., list[Fit]] | None = getattr(scorer, "order", None)
+        if order is not None and not self._tables:
+            return order(essence, alternatives=alternatives, fixed=fixed)
         return search_orderings(
             lambda batch: self._score_batch(batch, scorer), essence, alternatives=alternatives, fixed=fixed
         )
@@ -575,22 +541,10 @@ def _as_plain(value: Any) -> Any:
 
 
 def tensor_shapes(config: Mapping[str, Any], item_shape: Shape) -> dict[str, Shape]:
-    """Name and shape of every tensor that a model with this configuration has.
+    """Name and shape of every tensor of a model with this configuration; an error where it breaks a rule.
 
-    Parameters
-    ----------
-    config
-        As :mod:`fabula.models.config` says.
-    item_shape
-        Shape of one item's features, (f,) or (f, s); () where they do not lie in an array of their own.
+    ``item_shape`` is that of one item's features, (f,) or (f, s); () where they do not lie in an array of their own.
 
-    Raises
-    ------
-    ModelError
-        When the configuration breaks a rule.
-
-    Examples
-    --------
     >>> tensor_shapes({"dimensions": 2, "encoder": {"kind": "identity"}, "scorers": []}, (2,))
     {'transform.mean': (2,), 'transform.deviation': (2,)}
     """

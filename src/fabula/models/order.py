@@ -35,13 +35,7 @@ Score = Callable[[Floats], Floats]
 
 
 def likeliest(energy: Energy, constraints: Constraints | None = None, *, seconds: float = _SECONDS) -> Arrangement:
-    """The likeliest ordering under constraints, of positions and neighbours: exact up to 18 items, with a gap beyond.
-
-    Examples
-    --------
-    >>> likeliest(Energy(np.array([[0.0, 1.0], [1.0, 0.0]]), np.zeros((2, 2)))).ordering
-    array([1, 0])
-    """
+    """The likeliest ordering under constraints, by positions and neighbours: exact up to 18 items, a gap beyond."""
     goal = Goal(energy.n) if energy.positions is None else Goal.table(n=energy.n, whole=lambda m: -energy.at(m))
     flow = np.zeros((energy.n, energy.n)) if energy.flow is None else -energy.flow
     return arrange(goal, constraints=constraints, flow=flow, seconds=seconds)
@@ -50,13 +44,7 @@ def likeliest(energy: Energy, constraints: Constraints | None = None, *, seconds
 def most_agreeing(
     expected: Posterior, constraints: Constraints | None = None, *, seconds: float = _SECONDS
 ) -> Arrangement:
-    """The ordering that can be expected to agree best with the true one: exact up to 18 items, with a gap beyond.
-
-    Examples
-    --------
-    >>> most_agreeing(Posterior(np.array([[0.2, 0.8], [0.8, 0.2]]), np.array([[0.0, 0.2], [0.8, 0.0]]))).ordering
-    array([1, 0])
-    """
+    """The ordering that can be expected to agree best with the true one: exact up to 18 items, with a gap beyond."""
     return likeliest(agreement(expected), constraints, seconds=seconds)
 
 
@@ -73,18 +61,9 @@ def lean(energy: Energy) -> Floats:
 def propose(
     energy: Energy, essence: Floats, alternatives: int = 4, fixed: Mapping[int, int] | None = None
 ) -> list[Fit]:
-    """Likely orderings, likeliest first, distinct: those after the first open or close with other items.
+    """Likely orderings of an essence (n, d), likeliest first, distinct: those after the first open or close otherwise.
 
-    Parameters
-    ----------
-    energy
-        Of n items on n positions.
-    essence
-        Shape (n, d), z-scored; each ordering's template is its own arc.
-    alternatives
-        How many to return at most, 1 or more.
-    fixed
-        position -> item; negative positions count from the end.
+    Each ordering's template is its own arc. ``fixed``: position -> item; negative positions count from the end.
     """
     _check_alternatives(alternatives)
     n, solved = energy.n, solvable(energy)
@@ -128,33 +107,16 @@ def _check_alternatives(alternatives: int) -> None:
 class OrderedMany:
     """One ordering of each of many collections, as arrays.
 
-    Attributes
-    ----------
-    orderings
-        Shape (rows,): of each collection, where its rows are, its ordering; ``ordering[position] = item``, counted
-        within the collection.
-    offsets
-        Shape (number + 1,): where each collection begins and ends.
-    scores
-        Shape (number,): how likely each ordering is beside others of the same collection; higher is likelier.
-    exact
-        Shape (number,): whether no other ordering does better.
-    gap
-        Shape (number,): how much better another could be at most, as a part of what was reached; 0 where it is
-        exact, NaN where it is not known.
-
-    Examples
-    --------
     >>> two = OrderedMany(np.array([1, 0, 0]), np.array([0, 2, 3]), np.zeros(2), np.ones(2, bool), np.zeros(2))
     >>> two[0], two.rows
     (array([1, 0]), array([1, 0, 2]))
     """
 
-    orderings: Ints = field(repr=False)
-    offsets: Ints = field(repr=False)
-    scores: Floats
-    exact: np.ndarray[tuple[int], np.dtype[np.bool_]]
-    gap: Floats
+    orderings: Ints = field(repr=False)  # (rows,): ``ordering[position] = item``, counted within each collection
+    offsets: Ints = field(repr=False)  # (number + 1,): where each collection begins and ends
+    scores: Floats  # (number,): how likely each is beside others of the same collection; higher is likelier
+    exact: np.ndarray[tuple[int], np.dtype[np.bool_]]  # (number,): whether no other ordering does better
+    gap: Floats  # (number,): how much better another could be, as a part of what was reached; NaN where not known
 
     def __len__(self) -> int:
         return len(self.scores)
@@ -215,24 +177,12 @@ def search_orderings(
     fixed: Mapping[int, int] | None = None,
     seed: int = 0,
 ) -> list[Fit]:
-    """Orderings that no swap and no move of one item makes likelier; likeliest first, distinct.
+    """Orderings of an essence (n, d) that no swap and no move of one item makes likelier; likeliest first, distinct.
 
     Starts from the items sorted up and down by their first dimension and from random orderings. When the starts
-    end in fewer different orderings than asked for, the best neighbours of the ends are added.
+    end in fewer different orderings than asked for, the best neighbours of the ends are added. ``score`` goes from
+    sequences (m, n, d) to (m,).
 
-    Parameters
-    ----------
-    score
-        From sequences (m, n, d) to scores (m,).
-    essence
-        Shape (n, d), z-scored.
-    alternatives, fixed
-        As of :meth:`fabula.core.arcs.Arcs.order`.
-    seed
-        Of the random starts.
-
-    Examples
-    --------
     >>> rise = lambda sequences: sequences[:, :, 0] @ np.array([0.0, 1.0, 2.0])
     >>> search_orderings(rise, np.array([[3.0], [1.0], [2.0]]), alternatives=1)[0].ordering
     array([1, 2, 0])

@@ -31,12 +31,10 @@ from typing import Any
 import numpy as np
 
 from fabula.core.essence import Floats
-from fabula.core.fit import Fit
 from fabula.errors import InputError, ModelError
 from fabula.models.config import EncoderKind, ScorerKind, Settings
 from fabula.models.encoders import ENCODERS
 from fabula.models.layers import Array, Shape, Tensors
-from fabula.models.order import search_orderings
 from fabula.models.scorers import SCORERS
 
 Weights = Mapping[str, Floats]  # by their names in the net's state_dict
@@ -48,27 +46,16 @@ _BUILT_IN = frozenset({*ENCODERS, *SCORERS})
 
 @dataclass(frozen=True)
 class Encoder:
-    """An encoder of one's own.
+    """An encoder of one's own."""
 
-    Attributes
-    ----------
-    kind
-        Its name: small letters, digits, hyphens.
-    net
-        ``net(item_shape, d)``: a ``torch.nn.Module`` from items (m, f) or (m, f, s) to essence (m, d), each item by
-        itself. Features come standardised, 0 where one is missing; what comes out is z-scored within each
-        collection. It must not keep state other than its parameters that training changes (no batch norm).
-    encode
-        Its twin: ``encode(weights, items)``, arrays in and out, with the weights by their names in the net's
-        ``state_dict()``.
-    axes
-        Of one item's features: 1 for numbers (f,), 2 for arrays (f, s).
-    """
-
-    kind: str
+    kind: str  # its name: small letters, digits, hyphens
+    # (item_shape, d) -> a torch.nn.Module from items (m, f) or (m, f, s) to essence (m, d), each item by itself.
+    # Features come standardised, 0 where one is missing; what comes out is z-scored within each collection. It must
+    # not keep state other than its parameters that training changes (no batch norm).
     net: Callable[[tuple[int, ...], int], Any]
+    # its twin: (weights, items), arrays in and out, with the weights by their names in the net's ``state_dict()``
     encode: Callable[[Weights, Floats], Floats]
-    axes: int = 1
+    axes: int = 1  # of one item's features: 1 for numbers (f,), 2 for arrays (f, s)
 
     def __post_init__(self) -> None:
         _check_name(self.kind, "an encoder")
@@ -76,24 +63,13 @@ class Encoder:
 
 @dataclass(frozen=True)
 class Scorer:
-    """A scorer of one's own.
+    """A scorer of one's own."""
 
-    Attributes
-    ----------
-    kind
-        Its name: small letters, digits, hyphens.
-    net
-        ``net(d)``: a ``torch.nn.Module`` from sequences of essence (m, n, d) to scores (m,), higher for likelier.
-    score
-        Its twin: ``score(weights, sequences)``, arrays in and out.
-    detail
-        How much of a sequence it sees, beside ``arcs`` (0) and ``bilstm`` (1): the most detailed one measures.
-    """
-
-    kind: str
+    kind: str  # its name: small letters, digits, hyphens
+    # d -> a torch.nn.Module from sequences of essence (m, n, d) to scores (m,), higher for likelier
     net: Callable[[int], Any]
-    score: Callable[[Weights, Floats], Floats]
-    detail: int = 2
+    score: Callable[[Weights, Floats], Floats]  # its twin: (weights, sequences), arrays in and out
+    detail: int = 2  # how much of a sequence it sees, beside arcs (0) and bilstm (1): the most detailed one measures
 
     def __post_init__(self) -> None:
         _check_name(self.kind, "a scorer")
@@ -108,8 +84,6 @@ def register(*parts: Encoder | Scorer) -> None:
 
     A name that is registered again is replaced.
 
-    Examples
-    --------
     >>> register(Encoder("first-feature", net=lambda shape, d: None, encode=lambda weights, items: items[:, :1]))
     >>> "first-feature" in ENCODERS
     True
@@ -142,10 +116,6 @@ class OwnScorer:
                 f"scorer {self.part.kind!r} must give one score per sequence, ({len(sequences)},); got {found.shape}"
             )
         return self.scale * found
-
-    def order(self, essence: Floats, *, alternatives: int = 4, fixed: Mapping[int, int] | None = None) -> list[Fit]:
-        """Good orderings of items (n, d), found by a search from several starts; not surely the best."""
-        return search_orderings(self.score, essence, alternatives=alternatives, fixed=fixed)
 
 
 def tensor_sizes(prefix: str, tensors: Mapping[str, Any]) -> dict[str, list[int]]:

@@ -9,71 +9,45 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fabula.core.collection import Collection
+from fabula.core.collection import Collection, Evidence
 from fabula.core.collections import Collections
 from fabula.core.energy import Energy, distance_basis, position_basis
 from fabula.core.essence import Floats
-from fabula.core.evidence import Evidence
 from fabula.core.ordering import Ints, as_ordering
 from fabula.errors import ModelError
 from fabula.models.encoders.measures import LEANINGS, MeasuresEncoder
 from fabula.models.encoders.set import TITLE, SetEncoder, SetInputs
-from fabula.models.model import Model
+
+if TYPE_CHECKING:
+    from fabula.models.model import Model
 
 _TOGETHER = 60_000  # cells of pairs that are computed at a time
 
 
 @dataclass(frozen=True, eq=False)
 class Contributions:
-    """What speaks for each item's position, in natural logarithms of likelihood; above 0 speaks for it.
+    """What speaks for each item's position (row: item), in natural logarithms of likelihood; above 0 speaks for it."""
 
-    Attributes
-    ----------
-    groups
-        g names: the features that are known, then ``"title"``.
-    position
-        Shape (n,): how much better the item likes its position than positions on average.
-    by_group
-        Shape (n, g): how much of that is lost when the group is not known of the item.
-    after, before
-        Shape (n,): how much better the item follows the one before it, and is followed by the one after it, than
-        others on average; zero where there is none.
-    after_by_group
-        Shape (n, g): how much of ``after`` is lost when the group is not known of the item.
-    measured
-        Shape (n,): how much of ``position`` is lost when no feature is known of the item: features that say the same
-        stand in for each other, so that leaving out one may lose little. None where it was not looked at.
-
-    All rows are by item, not by position.
-    """
-
-    groups: tuple[str, ...]
-    position: Floats
-    by_group: Floats
-    after: Floats
-    before: Floats
-    after_by_group: Floats
+    groups: tuple[str, ...]  # g names: the features that are known, then "title"
+    position: Floats  # (n,): how much better the item likes its position than positions on average
+    by_group: Floats  # (n, g): how much of that is lost when the group is not known of the item
+    after: Floats  # (n,): how much better it follows the one before it than others on average; 0 where there is none
+    before: Floats  # (n,): the same of being followed by the one after it
+    after_by_group: Floats  # (n, g): how much of ``after`` is lost when the group is not known of the item
+    # (n,): how much of ``position`` is lost when no feature is known of the item: features that say the same stand
+    # in for each other, so that leaving out one may lose little; None where it was not looked at
     measured: Floats | None = None
 
 
 def explain(
     model: Model, ordering: ArrayLike, collection: Collection, evidence: Evidence | None = None
 ) -> Contributions:
-    """What each thing known of each item adds to its position in an ordering.
-
-    Parameters
-    ----------
-    model
-        One that sees whole collections.
-    ordering
-        Shape (n,), of all items: ``ordering[position] = item``.
-    collection, evidence
-        As :meth:`Model.energy` takes them.
-    """
+    """What each thing known of an item adds to its position in an ordering (n,), by a model of whole collections."""
     order, encoder = as_ordering(ordering, len(collection)), model.encoder
     if isinstance(encoder, SetEncoder):
         return _leave_out(model, encoder, order, collection)

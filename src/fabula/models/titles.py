@@ -1,4 +1,4 @@
-"""Numbers as titles write them: 7, 07, VII, seven; and what kind of number they are."""
+"""Titles: the numbers in them, what they leak of the order, what they say, and what two have to do with each other."""
 
 from __future__ import annotations
 
@@ -49,13 +49,7 @@ class Number:
 
 @lru_cache(maxsize=_KEPT)
 def fold(text: str) -> str:
-    """A text in lower case, without accents, in plain forms of its characters.
-
-    Examples
-    --------
-    >>> fold("Canción  Ⅳ")
-    'cancion iv'
-    """
+    """A text in lower case, without accents, in plain forms of its characters: "Canción  Ⅳ" -> "cancion iv"."""
     if text.isascii():
         return " ".join(text.lower().split())
     decomposed = unicodedata.normalize("NFKD", text)
@@ -65,8 +59,6 @@ def fold(text: str) -> str:
 def roman(word: str) -> int:
     """The value of a roman numeral up to 39, or 0 where it is none.
 
-    Examples
-    --------
     >>> roman("xiv"), roman("mix"), roman("")
     (14, 0, 0)
     """
@@ -83,8 +75,6 @@ def numbers(folded: str) -> tuple[Number, ...]:
     A number spelt out, and a roman numeral of one letter, count only where they can hardly be a word: behind a word
     such as *part*, at the end, or before a mark.
 
-    Examples
-    --------
     >>> [n.value for n in numbers("part two: 4 songs, i love you, xii")]
     [2, 4, 12]
     """
@@ -137,19 +127,8 @@ _FEWEST = 3  # titles that a numbering runs through
 
 
 def clean_titles(titles: Sequence[str]) -> list[str]:
-    """The titles of one collection without what numbers them.
+    """The titles of one collection, in any order, without what numbers them; "" where nothing but a number was there.
 
-    Parameters
-    ----------
-    titles
-        n titles in any order; empty where there is none.
-
-    Returns
-    -------
-    n titles; empty where nothing but a number was there.
-
-    Examples
-    --------
     >>> clean_titles(["01 - Intro", "Track 02", "7 Rings", "Hope, Part 2"])
     ['Intro', '', '7 Rings', 'Hope, Part 2']
     >>> clean_titles(["I", "II", "III"])
@@ -228,7 +207,6 @@ _GUEST = re.compile(r"\b(?:feat|ft|featuring|con|with)\b")
 _DASH = re.compile(r"\s[-–—]\s")
 _BRACKET = re.compile(r"[(\[{]")
 _ASKED = re.compile(r"[?!¿¡]")
-_LETTER = re.compile(r"[^\W_]")  # or a digit
 _MOST_PARTS = 40
 # Words too rare to be learned that say what a common one says: in training albums most of their titles open or close.
 _SAME = {
@@ -248,41 +226,18 @@ _SAME = {
 
 
 class Title(NamedTuple):
-    """One title, taken apart.
+    """One title, taken apart."""
 
-    Attributes
-    ----------
-    known
-        Whether there is anything left of it without numbering.
-    words
-        Its words, folded, digits as ``#``.
-    marks
-        One number for each of MARKS.
-    base, part
-        What it is a part of, and which; part 0 where it names none.
-    """
-
-    known: bool
-    words: tuple[str, ...]
-    marks: tuple[float, ...]
-    base: str
-    part: int
+    known: bool  # whether there is anything left of it without numbering
+    words: tuple[str, ...]  # folded, digits as ``#``
+    marks: tuple[float, ...]  # one number for each of MARKS
+    base: str  # what it is a part of
+    part: int  # which part it is, 0 where it names none
 
 
 def read_titles(titles: Sequence[str], album: str = "", artists: Sequence[str] | None = None) -> list[Title]:
-    """The titles of one collection, taken apart.
+    """The titles of one collection, taken apart; "" where one, or an artist, is not known.
 
-    Parameters
-    ----------
-    titles
-        n titles; empty where there is none.
-    album
-        The title of the collection.
-    artists
-        n names, empty where not known; None for not known at all.
-
-    Examples
-    --------
     >>> one, two = read_titles(["Hope (Part 1)", "HOPE (Part 2)"], album="Hope")
     >>> one.words, one.base, one.part, two.part
     (('hope', 'part', '#'), 'hope', 1, 2)
@@ -296,8 +251,6 @@ def read_titles(titles: Sequence[str], album: str = "", artists: Sequence[str] |
 def words_of(text: str) -> tuple[str, ...]:
     """The words of a text, folded, numbers as ``#``; rare words for a beginning or an end as common ones.
 
-    Examples
-    --------
     >>> words_of("L'Été 42 (Don't Stop)"), words_of("Obertura")
     (("l'ete", '#', "don't", 'stop'), ('overture',))
     """
@@ -311,8 +264,6 @@ def words_of(text: str) -> tuple[str, ...]:
 def tokens_of(words: Sequence[str]) -> list[str]:
     """What may stand in a vocabulary for a title: its words, its pairs of words, and the whole of it.
 
-    Examples
-    --------
     >>> tokens_of(("the", "end"))
     ['the', 'end', 'the end', '=the end']
     """
@@ -323,8 +274,6 @@ def tokens_of(words: Sequence[str]) -> list[str]:
 def grams_of(words: Sequence[str], sizes: Sequence[int] = (3, 4)) -> list[str]:
     """The pieces of a title's words, with ``<`` and ``>`` for the ends of a word.
 
-    Examples
-    --------
     >>> grams_of(("end",))
     ['<en', 'end', 'nd>', '<end', 'end>']
     """
@@ -352,7 +301,7 @@ def _part(text: str, found: tuple[Number, ...]) -> tuple[str, int]:
     number = next((n for n in reversed(found) if n.part), found[-1])
     rest = f"{folded[: number.start]} {folded[number.end :]}"
     base = " ".join(word for word in words_of(rest) if word not in ("part", "pt", "parte", "pte", "partie", "teil"))
-    ends = not _LETTER.search(folded, number.end)
+    ends = not _SAYS.search(folded, number.end)
     if not 0 < number.value <= _MOST_PARTS or not (number.part or (ends and base)):
         return whole, 0
     return base, number.value
@@ -397,27 +346,13 @@ def _cases(text: str) -> tuple[bool, bool]:
 TITLE_PAIRS = ("shared", "inside", "around", "next part", "part before", "later part")
 
 
-def title_pairs(titles: Sequence[Title]) -> NDArray[np.float32]:
+def title_pairs(titles: Sequence[Sequence[Title]]) -> NDArray[np.float32]:
     """For each item (row) and another that may follow it (column), what relates their titles.
 
-    Returns
-    -------
-    Shape (n, n, len(TITLE_PAIRS)): the share of words in common; whether the row's words are all in the column's,
-    and the other way round; whether the column is the next part of the same thing, the part before, any later part.
-    Zero on the diagonal and where a title is not known.
-
-    Examples
-    --------
-    >>> from fabula.models.titles import read_titles
-    >>> table = title_pairs(read_titles(["Hope", "Hope II", "Rain"]))
-    >>> table[0, 1, TITLE_PAIRS.index("next part")], table[0, 2].any()
-    (np.float32(1.0), np.False_)
+    Of B collections of n items each: shape (B, n, n, len(TITLE_PAIRS)). The share of words in common; whether the row's
+    words are all in the column's, and the other way round; whether the column is the next part of the same thing, the
+    part before, any later part. Zero on the diagonal and where a title is not known.
     """
-    return np.asarray(all_title_pairs([titles])[0])
-
-
-def all_title_pairs(titles: Sequence[Sequence[Title]]) -> NDArray[np.float32]:
-    """The same for B collections of n items each: shape (B, n, n, len(TITLE_PAIRS))."""
     n = len(titles[0])
     table = np.zeros((len(titles), n, n, len(TITLE_PAIRS)), dtype=np.float32)
     cells = [(b, i, k, related) for b, own in enumerate(titles) for i, k, related in _relations(own)]
@@ -433,7 +368,8 @@ def _relations(titles: Sequence[Title]) -> Iterator[tuple[int, int, tuple[float,
     shared = _sharing(words)
     parts = _parts(titles) if shared else []
     for i, k in shared:
-        yield i, k, _relate(words[i], words[k], *_steps(titles, parts, i, k))
+        common = len(words[i] & words[k]) / len(words[i] | words[k])
+        yield i, k, (common, words[i] <= words[k], words[k] <= words[i], *_steps(titles, parts, i, k))
 
 
 def _sharing(words: Sequence[frozenset[str]]) -> set[tuple[int, int]]:
@@ -459,11 +395,6 @@ def _steps(titles: Sequence[Title], parts: list[int], i: int, k: int) -> tuple[b
     return step == 1, step == -1, step > 0
 
 
-def _relate(first: frozenset[str], second: frozenset[str], *steps: bool) -> tuple[float, ...]:
-    common = len(first & second)
-    return (common / len(first | second), first <= second, second <= first, *steps)
-
-
 # The words, pairs of words, whole titles and pieces of words that a model knows.
 
 Ids = NDArray[np.int32]
@@ -476,10 +407,7 @@ _MOST_WORDS = 100_000  # whose grams are remembered
 class Vocabulary:
     """Tokens and grams in the order of their vectors; number 0 of each stands for none.
 
-    Examples
-    --------
     >>> known = Vocabulary(("the", "end", "=the end"), ("<en", "nd>"))
-    >>> from fabula.models.titles import read_titles
     >>> tokens, grams = known.number(read_titles(["The End"]))
     >>> tokens[0, :4], grams[0, :3]
     (array([1, 2, 3, 0], dtype=int32), array([1, 2, 0], dtype=int32))
@@ -522,30 +450,21 @@ class Vocabulary:
 
 
 def learn_vocabulary(titles: Iterable[tuple[str, Sequence[Title]]], *, tokens: int, grams: int) -> Vocabulary:
-    """The commonest tokens and grams of many collections, counted once per artist.
+    """The commonest tokens and grams of many collections, (artist, titles) each, counted once per artist.
 
-    Parameters
-    ----------
-    titles
-        Of each collection the artist and its titles.
-    tokens, grams
-        By how many artists one must be used to be kept, 1 or more; 0 keeps none.
+    ``tokens`` and ``grams`` say by how many artists one must be used to be kept, 1 or more; 0 keeps none.
     """
     token_users: Counter[str] = Counter()
     gram_users: Counter[str] = Counter()
-    for words in _by_artist(titles):
+    by_artist: dict[str, list[tuple[str, ...]]] = {}
+    for artist, group in titles:
+        by_artist.setdefault(artist, []).extend(title.words for title in group)
+    for words in by_artist.values():
         if tokens:
             token_users.update({token for title in words for token in tokens_of(title)})
         if grams:
             gram_users.update({gram for title in words for gram in grams_of(title)})
     return Vocabulary(_keep(token_users, tokens), _keep(gram_users, grams))
-
-
-def _by_artist(titles: Iterable[tuple[str, Sequence[Title]]]) -> Iterable[list[tuple[str, ...]]]:
-    words: dict[str, list[tuple[str, ...]]] = {}
-    for artist, group in titles:
-        words.setdefault(artist, []).extend(title.words for title in group)
-    return words.values()
 
 
 def _keep(users: Counter[str], least: int) -> tuple[str, ...]:

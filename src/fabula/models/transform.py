@@ -10,10 +10,9 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fabula.core.collection import Collection
+from fabula.core.collection import Collection, Evidence
 from fabula.core.collections import Collections
 from fabula.core.essence import Floats
-from fabula.core.evidence import Evidence
 from fabula.core.segments import Alike, by_length, normalise_many
 from fabula.errors import InputError, ModelError
 from fabula.models.config import FEATURES, Encoded, EncoderKind, Settings
@@ -31,30 +30,18 @@ class Transform:
     ``bound`` from 0: an item unlike all training items is taken for the most unusual of them, not for something of
     which the encoder knows nothing. A missing value (NaN) becomes 0: it counts as the mean of the training items.
 
-    Parameters
-    ----------
-    feature_names
-        f names, in the order of the columns.
-    logged
-        Those whose logarithm is taken; ``"speechiness+0.02"`` adds a constant first, for features that may be 0.
-    mean, deviation
-        Shape (f,), or (f, s) for features of s numbers each; a deviation of 0 counts as 1.
-    bound
-        The most deviations from the mean; 0: any.
-
-    Examples
-    --------
     >>> t = Transform.of([[1.0], [3.0], [np.nan]], ("energy",))
     >>> t.apply([[5.0], [np.nan]])
     array([[3.],
            [0.]])
     """
 
-    feature_names: tuple[str, ...]
+    feature_names: tuple[str, ...]  # f, in the order of the columns
+    # whose logarithm is taken; "speechiness+0.02" adds a constant first, for features that may be 0
     logged: tuple[str, ...]
-    mean: Floats = field(repr=False)
-    deviation: Floats = field(repr=False)
-    bound: float = 0.0
+    mean: Floats = field(repr=False)  # (f,), or (f, s) for features of s numbers each
+    deviation: Floats = field(repr=False)  # the same shape; 0 counts as 1
+    bound: float = 0.0  # the most deviations from the mean; 0: any
 
     def __init__(
         self,
@@ -88,15 +75,7 @@ class Transform:
     def of(
         cls, features: ArrayLike, feature_names: Sequence[str], logged: Sequence[str] = (), bound: float = 0.0
     ) -> Transform:
-        """The transform that gives these items mean 0 and deviation 1; missing values (NaN) are left out.
-
-        Parameters
-        ----------
-        features
-            Shape (m, f) or (m, f, s): the training items, and only those.
-        feature_names, logged, bound
-            As of the class.
-        """
+        """The transform that gives the training items, (m, f) or (m, f, s), mean 0 and deviation 1; NaN is left out."""
         names, logs = _as_names(feature_names, logged)
         values = _take_logarithms(np.asarray(features, dtype=np.float64), names, logs)
         known = ~np.isnan(values)
@@ -115,10 +94,7 @@ class Transform:
     def apply(self, features: ArrayLike) -> Floats:
         """Features of shape (n, f) or (n, f, s) as the encoder takes them, the same shape, finite.
 
-        Raises
-        ------
-        InputError
-            On an infinite value, or one of 0 or less where the logarithm is taken; it names the feature.
+        An infinite value, or one of 0 or less where the logarithm is taken, is an error that names the feature.
         """
         values = _take_logarithms(np.asarray(features, dtype=np.float64), self.feature_names, self.logged)
         if values.shape[1:] != self.mean.shape:
@@ -187,12 +163,8 @@ class ItemEncoder:
 
     def _pick(self, many: Collections) -> Floats:
         """The features (rows, f[, s]), all of them."""
-        missing = [name for name in self.feature_names if name not in many.feature_names]
-        if missing and len(many):
-            raise ModelError(
-                f"collection {many.ids[0]!r} lacks {len(missing)} of the {len(self.feature_names)} features "
-                f"this model needs: {', '.join(missing)}"
-            )
+        if len(many):
+            check_features(self.feature_names, many.feature_names, many.ids[0])
         features, shape = many.pick(self.feature_names), self.transform.item_shape
         if features.shape[1:] != shape:
             expected = ", ".join(map(str, shape))
@@ -206,6 +178,16 @@ class ItemEncoder:
                 self.transform.apply(features[start:end])
             except InputError as error:
                 raise InputError(f"collection {many.ids[number]!r}: {error}") from error
+
+
+def check_features(needed: Sequence[str], there: Sequence[str], collection: str) -> None:
+    """Refuse a collection that lacks some of the features a model needs."""
+    missing = [name for name in needed if name not in there]
+    if missing:
+        raise ModelError(
+            f"collection {collection!r} lacks {len(missing)} of the {len(needed)} features "
+            f"this model needs: {', '.join(missing)}"
+        )
 
 
 def _take_logarithms(values: Floats, names: tuple[str, ...], logged: tuple[str, ...]) -> Floats:
@@ -233,8 +215,6 @@ def _take_logarithms(values: Floats, names: tuple[str, ...], logged: tuple[str, 
 def log_parts(text: str, names: Sequence[str]) -> tuple[str, float]:
     """Name and constant of ``"name"`` or ``"name+constant"``.
 
-    Examples
-    --------
     >>> log_parts("speechiness+0.02", ["speechiness"])
     ('speechiness', 0.02)
     """

@@ -10,9 +10,8 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from fabula.core.collection import Collection
+from fabula.core.collection import Collection, Evidence
 from fabula.core.essence import Floats
-from fabula.core.evidence import Evidence
 from fabula.core.fingerprints import Fingerprints
 from fabula.errors import InputError
 from fabula.evaluation.information import Information, information_gain

@@ -7,8 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from fabula.core.collection import Collection
-from fabula.core.evidence import Evidence
+from fabula.core.collection import Collection, Evidence
 from fabula.core.ordering import Ints
 from fabula.errors import InputError
 from fabula.evaluation.information import Information, makers, mutual_information, summarise_bits

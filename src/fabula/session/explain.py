@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,19 +13,20 @@ from fabula.core.essence import Floats
 from fabula.core.fit import Fit
 from fabula.core.ordering import Ints
 from fabula.media.medium import Medium, Threads
-from fabula.models.reasons import Contributions
 from fabula.session.measure import EMBEDDING
-from fabula.session.propose import Likelihood, arcs_doubt, doubt, doubt_card
 from fabula.session.request import labels, side_name, strands_apart
 
 if TYPE_CHECKING:
+    from fabula.models.reasons import Contributions
     from fabula.session.ordered import Ordered
+    from fabula.session.propose import Likelihood
 
 MOST_ITEMS = 120  # of threads, beyond which nobody reads them
 _TOLD = 2  # names in a sentence
 _WORTH = 0.15  # natural logarithms of likelihood that something must add to be worth a word
 _SPEAKS, _SHARE = 0.05, 0.4  # natural logarithms of likelihood worth a word; and as a part of what speaks most
 _LEADS = 0.4  # the same, for following an item rather than any other
+_HARDLY = 5.0  # times as likely as a random order: below it the model hardly prefers its proposal
 _MIGHT = 1.5  # times as likely as by chance, to be named as an end that it might have been
 
 
@@ -35,15 +36,10 @@ def reasons(ordered: Ordered) -> list[str]:
     With sides, each side has an opener, a close, a height and a depth of its own.
     """
     joined = ordered.session.medium.telling.joins(ordered.collection, ordered.breaks)
-    parts = zip(_plain(ordered), joined, _threads(ordered), strict=True)
-    return ["; ".join(filter(None, said)) for said in parts]
-
-
-def _threads(ordered: Ordered) -> list[str]:
-    threads = ordered.session.threads
-    if threads is None:
-        return [""] * len(ordered.ordering)
-    return describe_threads(threads, ordered.ordering, ordered.breaks)
+    threads, on = ordered.session.threads, [""] * len(ordered.ordering)
+    if threads is not None:
+        on = describe_threads(threads, ordered.ordering, ordered.breaks)
+    return ["; ".join(filter(None, said)) for said in zip(_plain(ordered), joined, on, strict=True)]
 
 
 def _plain(ordered: Ordered) -> list[str]:
@@ -52,7 +48,7 @@ def _plain(ordered: Ordered) -> list[str]:
     if judged is not None:
         return explain_expected(ordered, judged) if judged.expects else explain_by_model(ordered, judged)
     traits = traits_of(session.collection, session.features, session.medium)
-    roles = [role for part in _by_side(ordered, fit.targets) for role in _roles(part)]
+    roles = [role for part in np.split(fit.targets, list(ordered.breaks)) for role in _roles(part)]
     order = fit.ordering.tolist()
     gaps = (session.essence[fit.ordering] - fit.targets).tolist() if session.essence.ndim == 1 else [0.0] * len(order)
     return [
@@ -80,8 +76,9 @@ def explain_by_model(ordered: Ordered, likelihood: Likelihood) -> list[str]:
         last = place == (ordered.sides[side] if ordered.sides else len(ordered.ordering)) - 1
         before = None if place == 0 else collection.items[ordered.ordering[position - 1]].label
         role = "opens" if place == 0 else "closes" if last else f"follows {before}"
-        because = [] if found is None else _because(found, item, medium, followed=before is not None)
-        sentences.append(f"{' and '.join(traits[item]) or 'middling'}: {role}{_because_of(because)}")
+        causes = [] if found is None else _because(found, item, medium, followed=before is not None)
+        because = f"; {' and '.join(causes)} say{_s(causes)} so" if causes else ""
+        sentences.append(f"{' and '.join(traits[item]) or 'middling'}: {role}{because}")
     return sentences
 
 
@@ -94,10 +91,6 @@ def _because(found: Contributions, item: int, medium: Medium, *, followed: bool)
     said = sorted((pair for pair in gains if pair[0] >= _WORTH), reverse=True)[:2]
     names = [name.removesuffix(" after that one") for _, name in said]
     return list(dict.fromkeys(f"its {medium.shown(name)}" for name in names))
-
-
-def _because_of(names: list[str]) -> str:
-    return f"; {' and '.join(names)} say{'s' if len(names) == 1 else ''} so" if names else ""
 
 
 def traits_of(collection: Collection, names: tuple[str, ...], medium: Medium) -> list[list[str]]:
@@ -122,10 +115,6 @@ def traits_by_feature(collection: Collection, names: tuple[str, ...], medium: Me
         {known[f]: words[known[f]][0 if v > 0 else 1] for f, v in zip(which, values, strict=True) if abs(v) >= 0.4}
         for which, values in zip(most.tolist(), np.take_along_axis(standing, most, axis=1).tolist(), strict=True)
     ]
-
-
-def _by_side(ordered: Ordered, targets: Floats) -> list[Floats]:
-    return np.split(targets, list(ordered.breaks))
 
 
 def _roles(targets: Floats) -> list[str]:
@@ -157,7 +146,8 @@ def story(ordered: Ordered) -> str:
     if len(order) < 3:
         return ""
     traits = traits_of(session.collection, session.features, session.medium)
-    labels = [f"{item.label}{_in_brackets(traits[i])}" for i, item in enumerate(session.collection.items)]
+    like = [f" ({' and '.join(words)})" if words else "" for words in traits]
+    labels = [f"{item.label}{words}" for item, words in zip(session.collection.items, like, strict=True)]
     sentence = f"opens with {labels[order[0]]}"
     if session.essence.ndim == 1 and np.ptp(session.essence):
         height = int(np.argmax(session.essence[order]))
@@ -166,21 +156,18 @@ def story(ordered: Ordered) -> str:
     return f"{sentence}, closes with {labels[order[-1]]}"
 
 
-def _in_brackets(traits: list[str]) -> str:
-    return f" ({' and '.join(traits)})" if traits else ""
-
-
 def doubts(ordered: Ordered) -> list[str]:
     """What the user should know of this ordering."""
     found = []
     if not np.ptp(ordered.fit.template.samples(41), axis=0).any():
         found.append("the template is flat: it prefers no order to another")
     if ordered.task.likelihood is not None and len(ordered.ordering) > 2 and ordered.request.ordering is None:
-        found += doubt(ordered.task.likelihood, ordered.ordering, ordered.sides)
-        found += _direction(ordered)
+        found += _hardly(ordered.task.beyond_chance(ordered.ordering, ordered.sides))
+        if ordered.sureness is not None:
+            found.append(f"which end begins: {round(100 * ordered.sureness)} % sure")
     elif _along_arcs(ordered):
-        found += arcs_doubt(ordered.task, ordered.ordering)
-    found += doubt_card(ordered.session.card)
+        found += _hardly(ordered.task.beyond_chance(ordered.ordering))
+    found += _doubt_card(ordered.session.card)
     if ordered.session.vectors is not None and not ordered.request.smoothness and ordered.session.column != EMBEDDING:
         found.append("the embedding has no say in this: ask for smoothness, or for the column embedding")
     found += _name_torn(ordered)
@@ -191,6 +178,26 @@ def doubts(ordered: Ordered) -> list[str]:
     if ordered.sides and ordered.task.constraints.lengths is None:
         found.append("lengths are not known: each side was given as many items as the others")
     return found
+
+
+def _hardly(times: float) -> list[str]:
+    """A warning where the model hardly prefers an ordering to a random one."""
+    if times >= _HARDLY:
+        return []
+    return [f"the model hardly prefers this to a random order ({times:.1f} times as likely)"]
+
+
+def _doubt_card(card: Mapping[str, Any] | None) -> list[str]:
+    """A warning where a model's own card says that it knows no more of an order than chance, by every scorer."""
+    bits = (card or {}).get("bits")
+    if not isinstance(bits, Mapping):
+        return []
+    rows = [bits] if "low" in bits else list(bits.values())
+    known = [row for row in rows if isinstance(row, Mapping) and {"bits", "low"} <= set(row)]
+    if not known or any(row["low"] > 0 for row in known):
+        return []
+    best = max(float(row["bits"]) for row in known)
+    return [f"this model knows no more of an order than chance ({best + 0.0:.3f} bits on held-out collections)"]
 
 
 def _along_arcs(ordered: Ordered) -> bool:
@@ -213,12 +220,6 @@ def _name_torn(ordered: Ordered) -> list[str]:
     return [f"other wishes do not let these stay together by {column}: {told}"] if told else []
 
 
-def _direction(ordered: Ordered) -> list[str]:
-    """How sure it is which end begins, where the model can say and no wish has said it."""
-    sure = ordered.sureness
-    return [] if sure is None else [f"which end begins: {round(100 * sure)} % sure"]
-
-
 def likelier(chosen: Fit, given: Fit) -> float | None:
     """How many times likelier the model finds the chosen ordering than the order given; None where no model speaks."""
     if chosen.score is None or given.score is None:
@@ -227,19 +228,8 @@ def likelier(chosen: Fit, given: Fit) -> float | None:
 
 
 def describe_threads(threads: Threads, ordering: Ints, breaks: Sequence[int] = ()) -> list[str]:
-    """For each position what its item brings in, or goes on with; "" where it does neither.
+    """For each position what its item brings in, or goes on with, not across breaks; "" where it does neither.
 
-    Parameters
-    ----------
-    threads
-        Through n items.
-    ordering
-        Of some of them.
-    breaks
-        Positions at which a new side begins: nothing goes on across.
-
-    Examples
-    --------
     >>> found = Threads(("Ann", "Tom", "Eve"), np.array([[2.0, 0, 0], [1, 0, 3], [0, 1, 2]]))
     >>> describe_threads(found, np.array([0, 1, 2]))
     ['brings in Ann', 'goes on with Ann and brings in Eve', 'goes on with Eve and brings in Tom']
@@ -272,22 +262,13 @@ def _list(names: Sequence[str], weights: np.ndarray[tuple[int, ...], np.dtype[np
 
 @dataclass(frozen=True, eq=False)
 class Teller:
-    """What there is to tell of one ordering.
-
-    Attributes
-    ----------
-    ordered, likelihood
-        The ordering, and what the model says of the collection.
-    found
-        What is lost when each thing is not known of each item; None where some items are left out.
-    words
-        Of each item what it is like, by feature.
-    """
+    """What there is to tell of one ordering."""
 
     ordered: Ordered
     likelihood: Likelihood
+    # what is lost when each thing is not known of each item; None where some items are left out
     found: Contributions | None
-    words: list[dict[str, str]]
+    words: list[dict[str, str]]  # of each item what it is like, by feature
 
     def sentence(self, position: int) -> str:
         """Why the item of a position stands there."""

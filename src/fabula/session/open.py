@@ -18,8 +18,8 @@ from fabula.core.files.atomic import check_target
 from fabula.errors import FileError, InputError, ModelError
 from fabula.media.extraction import Measuring
 from fabula.media.registry import find_medium, medium_of_columns
+from fabula.session.essence import usable_columns
 from fabula.session.measure import measure
-from fabula.session.opening.essence import usable_columns
 from fabula.session.ordered import Ordered
 from fabula.session.session import Asked, Session, open_session, source_session
 from fabula.sources.registry import Opening, open_source

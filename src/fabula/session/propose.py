@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from fabula.core.collection import Collection
+from fabula.core.collection import Collection, Evidence
 from fabula.core.energy import Energy
 from fabula.core.essence import Floats
-from fabula.core.evidence import Evidence
 from fabula.core.fit import Fit, lay
 from fabula.core.ordering import Ints
 from fabula.core.posterior import Posterior, agreement, posterior
@@ -31,7 +30,6 @@ from fabula.models.reasons import Contributions, explain
 
 REACH = "reach"  # the scorer by which all pairs count
 _RANDOM = 400  # orderings that a proposal is compared with
-_HARDLY = 5.0  # times as likely as a random order: below it the model hardly prefers its proposal
 _FIRST, _OTHERS = 1.5, 0.4  # seconds to search for the first proposal and for each alternative, beyond few items
 _EACH = 1000  # items from which more have more time
 _LONGEST = 3.0  # times as much, at most
@@ -41,27 +39,13 @@ _LEANING = 0.5  # how much a squared deviation from a template counts against th
 
 @dataclass(frozen=True, eq=False)
 class Likelihood:
-    """A model's opinion of one collection, in one pass over its items; higher is likelier.
+    """A model's opinion of one collection, in one pass over its items; higher is likelier."""
 
-    Attributes
-    ----------
-    model
-        It sees the whole collection, never its order.
-    collection
-        n items.
-    judged
-        The same items as the model can judge them.
-    medium
-        Whose items they are: it looks into them where the model asks for that.
-    constraints
-        What orderings must keep that are drawn; None where nothing must.
-    """
-
-    model: Model
+    model: Model  # sees the whole collection, never its order
     collection: Collection
-    judged: Collection
-    medium: Medium
-    constraints: Constraints | None = None
+    judged: Collection  # the same items as the model can judge them
+    medium: Medium  # looks into the items where the model asks for that
+    constraints: Constraints | None = None  # what orderings must keep that are drawn
 
     @cached_property
     def evidence(self) -> Evidence | None:
@@ -98,10 +82,6 @@ class Likelihood:
         """How well each item is followed by each other: shape (n, n)."""
         n = len(self.collection)
         return np.zeros((n, n)) if self.tables.flow is None else self.tables.flow
-
-    def positions(self, m: int) -> Floats:
-        """How much each item likes each of m positions, those of all sides: shape (n, m)."""
-        return self.tables.at(m)
 
     def under(self, constraints: Constraints) -> Likelihood:
         """The same opinion, told what must be kept: orderings are drawn among those that keep it."""
@@ -141,7 +121,7 @@ class Likelihood:
         """Where each item likes to stand: shape (n, n), each row its chances, or shares, over the positions."""
         if self.expects or not self.energy.solvable:
             return self.posterior.positions
-        table = self.positions(len(self.collection))
+        table = self.tables.at(len(self.collection))
         table = table - table.mean(axis=0)  # what all items like alike decides nothing
         shares = np.exp(table - table.max(axis=1, keepdims=True))
         return np.asarray(shares / shares.sum(axis=1, keepdims=True))
@@ -158,13 +138,7 @@ class Likelihood:
 
 
 def judge(model: Model, collection: Collection, medium: Medium, judged: Collection | None = None) -> Likelihood:
-    """What a model says of a collection, whose items it may be shown otherwise.
-
-    Raises
-    ------
-    ModelError
-        When the model sees each item by itself, and so proposes no orders of its own.
-    """
+    """What a model that sees whole collections says of one, whose items it may be shown otherwise."""
     if model.by_item:
         raise ModelError(f"{medium.name}: the model that proposes orders must see whole collections")
     return Likelihood(model, collection, collection if judged is None else judged, medium)
@@ -180,50 +154,43 @@ def _limit(energy: Energy, constraints: Constraints | None) -> Energy:
 
 @dataclass(frozen=True, eq=False)
 class Proposal:
-    """One ordering.
+    """One ordering."""
 
-    Attributes
-    ----------
-    fit
-        The items kept, laid on the template.
-    gap
-        How much better, as a part of the objective, another ordering could be at most; 0 when it is exact, None
-        when it is not known.
-    sides
-        How many items each side has; empty where there is one.
-    left_out
-        Items that a limit left out, rising.
-    likeliest
-        Whether it was asked for as the likeliest ordering there is, by a model that proposes orders.
-    """
-
-    fit: Fit
+    fit: Fit  # the items kept, laid on the template
+    # how much better, as a part of the objective, another could be at most; None when it is not known
     gap: float | None = 0.0
-    sides: tuple[int, ...] = ()
-    left_out: tuple[int, ...] = ()
-    likeliest: bool = False
+    sides: tuple[int, ...] = ()  # how many items each side has; empty where there is one
+    left_out: tuple[int, ...] = ()  # items that a limit left out, rising
+    likeliest: bool = False  # whether it was asked for as the likeliest there is, by a model that proposes orders
 
 
 @dataclass(frozen=True, eq=False)
 class OrderTask:
-    """What to lay along what: essence (n,) or (n, d), constraints, the cost of steps (n, n) or None, and who judges.
+    """What to lay along what, and who judges."""
 
-    With ``likeliest``, the likeliest ordering comes first even where the judge would propose what it expects.
-    ``seconds`` is how long to search for each ordering at most; None as long as it is worth.
-    """
-
-    essence: Floats
+    essence: Floats  # (n,) or (n, d)
     constraints: Constraints
-    flow: Floats | None = None
+    flow: Floats | None = None  # the cost of steps, (n, n)
     model: Model | None = None
     likelihood: Likelihood | None = None
-    likeliest: bool = False
-    seconds: float | None = None
+    likeliest: bool = False  # the likeliest comes first even where the judge would propose what it expects
+    seconds: float | None = None  # to search for each ordering at most; None as long as it is worth
 
     def time_for(self, usual: float) -> float:
         """Seconds for a search that usually takes so many; of very many items it takes longer."""
         worth = usual * min(max(1.0, len(self.essence) / _EACH), _LONGEST)
         return worth if self.seconds is None else min(worth, self.seconds)
+
+    def beyond_chance(self, ordering: Ints, sides: Sequence[int] = ()) -> float:
+        """How many times as likely the judge, or else the arcs of the model, finds an ordering as a random one."""
+        if self.likelihood is not None:
+            return self.likelihood.beyond_chance(ordering, sides)
+        if self.model is None or self.model.arcs is None:
+            raise ValueError("nothing says how likely an ordering is")
+        rng = np.random.default_rng(0)
+        drawn = np.stack([ordering, *(rng.permutation(ordering) for _ in range(_RANDOM))])  # (1 + r, m)
+        scores = np.atleast_1d(self.model.arcs.score(self.essence.reshape(len(self.essence), -1)[drawn]))
+        return _times(scores[0], scores[1:])
 
     @property
     def plain(self) -> bool:
@@ -348,7 +315,7 @@ def _squares(essence: Floats, template: Template, m: int) -> Floats:
 
 def nearest(essence: Floats, templates: Sequence[Template], sides: Sequence[int] = ()) -> Template:
     """The template that an essence in order is nearest to, each side from its beginning to its end."""
-    parts = np.split(essence, np.cumsum(sides or [len(essence)])[:-1])
+    parts = _split(essence, sides)
 
     def off(template: Template) -> float:
         return sum(float(((part - template.samples(len(part))) ** 2).sum()) for part in parts)
@@ -366,8 +333,7 @@ def as_it_is(task: OrderTask, template: Template, ordering: ArrayLike, sides: Se
 def lay_out(task: OrderTask, template: Template, ordering: ArrayLike, sides: Sequence[int] = ()) -> Fit:
     """Items in an ordering beside a template, which each side follows from its beginning to its end."""
     order = np.asarray(ordering, dtype=np.intp)
-    ends = np.cumsum(sides or [len(order)])[:-1]
-    parts = [lay(task.essence[part], np.arange(len(part)), template) for part in np.split(order, ends)]
+    parts = [lay(task.essence[part], np.arange(len(part)), template) for part in _split(order, sides)]
     targets = np.concatenate([part.targets for part in parts])
     deviations = np.concatenate([part.deviations for part in parts])
     return Fit(order, template, targets, deviations, exact=False, score=score(task, order, sides))
@@ -379,49 +345,17 @@ def score(task: OrderTask, ordering: Ints, sides: Sequence[int] = ()) -> float |
         return task.likelihood.score(ordering, sides)
     if task.model is None or not task.model.scorers:
         return None
-    ends = np.cumsum(sides or [len(ordering)])[:-1]
-    return sum(float(task.model.score(task.essence[part])) for part in np.split(ordering, ends))
+    return sum(float(task.model.score(task.essence[part])) for part in _split(ordering, sides))
+
+
+def _split(rows: NDArray[Any], sides: Sequence[int]) -> list[NDArray[Any]]:
+    """What each side has of something in order; all of it where there are no sides."""
+    return np.split(rows, np.cumsum(sides or [len(rows)])[:-1])
 
 
 def _proposal(task: OrderTask, template: Template, found: Arrangement) -> Proposal:
     fit = replace(lay_out(task, template, found.ordering, found.sides), exact=found.exact)
     return Proposal(fit, found.gap, tuple(found.sides), tuple(int(i) for i in found.left_out))
-
-
-def doubt(likelihood: Likelihood, ordering: Ints, sides: Sequence[int]) -> list[str]:
-    """A warning where the model hardly prefers an ordering to a random one."""
-    return _hardly(likelihood.beyond_chance(ordering, sides))
-
-
-def arcs_doubt(task: OrderTask, ordering: Ints) -> list[str]:
-    """A warning where the arcs of a model hardly prefer an ordering to a random one."""
-    arcs = task.model.arcs if task.model is not None else None
-    if arcs is None:
-        return []
-    rng = np.random.default_rng(0)
-    drawn = np.stack([ordering, *(rng.permutation(ordering) for _ in range(_RANDOM))])  # (1 + r, m)
-    rows = task.essence.reshape(len(task.essence), -1)
-    scores = np.atleast_1d(arcs.score(rows[drawn]))
-    return _hardly(_times(scores[0], scores[1:]))
-
-
-def doubt_card(card: Mapping[str, Any] | None) -> list[str]:
-    """A warning where a model's own card says that it knows no more of an order than chance, by every scorer."""
-    bits = (card or {}).get("bits")
-    if not isinstance(bits, Mapping):
-        return []
-    rows = [bits] if "low" in bits else list(bits.values())
-    known = [row for row in rows if isinstance(row, Mapping) and {"bits", "low"} <= set(row)]
-    if not known or any(row["low"] > 0 for row in known):
-        return []
-    best = max(float(row["bits"]) for row in known)
-    return [f"this model knows no more of an order than chance ({best + 0.0:.3f} bits on held-out collections)"]
-
-
-def _hardly(times: float) -> list[str]:
-    if times >= _HARDLY:
-        return []
-    return [f"the model hardly prefers this to a random order ({times:.1f} times as likely)"]
 
 
 def _times(score: float, random: Floats) -> float:

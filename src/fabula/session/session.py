@@ -21,9 +21,9 @@ from fabula.media.steps import Steps
 from fabula.models.file import load_model
 from fabula.models.model import Model
 from fabula.session import propose
+from fabula.session.essence import Essence, find_essence, usable_columns
 from fabula.session.explain import MOST_ITEMS
 from fabula.session.measure import embed, with_embedding
-from fabula.session.opening.essence import Essence, find_essence, usable_columns
 from fabula.session.ordered import Ordered
 from fabula.session.propose import Likelihood, OrderTask, Proposal
 from fabula.session.request import (
@@ -192,13 +192,7 @@ class Session:
         return Ordered(self, asked, task, tuple(found), asked.choose - 1, steps)
 
     def preset(self, name: str, request: Request, measuring: Measuring | None = None) -> tuple[Session, Request]:
-        """The session and the request of a preset of the medium; what the request already says is kept.
-
-        Raises
-        ------
-        InputError
-            When the medium has no such preset, or what it needs is not known of every item.
-        """
+        """The session and the request of a preset of the medium; what the request already says is kept."""
         found = self.medium.presets.get(name)
         if found is None:
             there = ", ".join(self.medium.presets) or "none"
@@ -286,15 +280,7 @@ def template_by_name(text: str, known: Sequence[Template]) -> Template:
 
 
 def check_template(text: str, model: str | None = None) -> None:
-    """Refuse a template that nothing can mean, before anything is measured for it.
-
-    Parameters
-    ----------
-    text
-        What a person typed.
-    model
-        The model whose arcs may be meant; by default those of every medium.
-    """
+    """Refuse a template that nothing can mean, of a model's arcs or all media's, before anything is measured."""
     names = [model] if model is not None else [name for medium in media().values() for name in medium.models]
     arcs = [getattr(load_model(name), "arcs", None) for name in names]
     template_by_name(text, [template for one in arcs if one is not None for template in one.templates])
@@ -352,20 +338,9 @@ def open_session(
 ) -> Session:
     """Open a collection: read it, measure its items where they are files, find their essence.
 
-    Parameters
-    ----------
-    paths
-        A folder, files, a playlist, a table or an address.
-    by
-        The column to use as the essence, instead of a model.
-    model
-        A shipped model or a file; by default the one that knows most of what there is.
-    opening
-        Which collection of a table of several, which columns, and whether to go into folders within folders.
-    measuring
-        How files are measured.
-    embedding
-        Vectors of the user's own: a column of lists in a table, or an ONNX model (``.onnx``) that reads what items say.
+    The paths are a folder, files, a playlist, a table or an address; the essence is a column (``by``), or what a model
+    makes of the items, by default the one that knows most of what there is. ``embedding`` are vectors of the user's
+    own: a column of lists in a table, or an ONNX model (``.onnx``) that reads what items say.
     """
     named = [paths] if isinstance(paths, str | Path) else list(paths)
     source = open_source(named, opening).with_lengths()

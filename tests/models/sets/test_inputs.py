@@ -22,7 +22,7 @@ def test_a_position_out_of_range_is_refused():
 
 
 def test_part_two_follows_part_one():
-    table = title_pairs(read_titles(["Hope Pt. 2", "Hope Pt. 1", "Rain", ""]))
+    table = title_pairs([read_titles(["Hope Pt. 2", "Hope Pt. 1", "Rain", ""])])[0]
     following = TITLE_PAIRS.index("next part")
     assert table[1, 0, following] == 1
     assert table[0, 1, following] == 0

@@ -21,11 +21,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fabula.core.collection import Collection
+from fabula.core.collection import Collection, Evidence, Terms
 from fabula.core.collections import Collections
 from fabula.core.energy import KERNELS
 from fabula.core.essence import Floats
-from fabula.core.evidence import Evidence, Terms
 from fabula.core.segments import Alike
 from fabula.errors import InputError, ModelError
 from fabula.models.config import FEATURES, PAIRS, WORDS, Encoded, EncoderKind, LoadedEncoder, Settings
@@ -45,11 +44,6 @@ def measures_config(
     """The configuration of a model of measures, with arcs over what items are and reach over pairs of them.
 
     Its tensors are ``arcs.template`` (12, f + 4), ``reach.weights`` (k, 7) and ``lexicon.weights`` (w, 4).
-
-    Examples
-    --------
-    >>> measures_config(["words"], [], ["wording"])["dimensions"]
-    5
     """
     encoder = {
         "kind": "measures",
@@ -170,17 +164,10 @@ def features_known(names: Sequence[str], collection: Collection) -> list[str]:
 
 
 def stand_out(features: Floats, logged: NDArray[np.bool_]) -> Floats:
-    """How far each item stands out in each feature, in deviations within the collection: shape (n, f).
+    """How far each item stands out in each feature (n, f), in deviations within the collection; NaN counts as average.
 
-    Parameters
-    ----------
-    features
-        Shape (n, f); NaN where a value is not known, which then is an average one.
-    logged
-        Shape (f,), True where the logarithm of 1 + the value is taken.
+    Where ``logged`` (f,) is True the logarithm of 1 + the value is taken.
 
-    Examples
-    --------
     >>> stand_out(np.array([[1.0], [3.0]]), np.array([False])).tolist()
     [[-1.0], [1.0]]
     """
@@ -198,11 +185,6 @@ def closeness(distance: NDArray[np.floating], *, own: bool = False) -> NDArray[n
 
     Centred by row and by column, so that an item that is close to all is not close to any. With ``own`` the table of
     distances is overwritten, which of very many items saves much memory.
-
-    Examples
-    --------
-    >>> closeness(np.array([[0.0, 1, 3], [1, 0, 2], [3, 2, 0]])).round(2).tolist()
-    [[0.0, 0.0, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]]
     """
     n = len(distance)
     if n < 3:

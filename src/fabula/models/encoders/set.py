@@ -12,16 +12,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fabula.core.collection import Collection
+from fabula.core.collection import Collection, Evidence
 from fabula.core.collections import Collections
 from fabula.core.energy import FUNCTIONS
 from fabula.core.essence import Floats
-from fabula.core.evidence import Evidence
 from fabula.core.segments import Alike, by_length
 from fabula.errors import InputError, ModelError
 from fabula.models.config import FEATURES, TITLES, Encoded, EncoderKind, LoadedEncoder, Settings
@@ -35,8 +34,8 @@ from fabula.models.titles import (
     TITLE_PAIRS,
     Title,
     Vocabulary,
-    all_title_pairs,
     read_titles,
+    title_pairs,
 )
 
 Array = NDArray[np.float32]
@@ -53,55 +52,25 @@ MOST_FEATURES, MOST_SIZE = 512, 4096
 
 @dataclass(frozen=True)
 class SetSpec:
-    """Features and sizes of a set model.
+    """Features and sizes of a set model."""
 
-    Attributes
-    ----------
-    features
-        Their names, in the order of the columns.
-    logged
-        Those of which the logarithm is taken (of the value plus ``offset``).
-    circle, mode
-        The feature that is a pitch class on the circle of fifths, and the one that is 1 for major and 0 for minor;
-        empty for none. Pitch classes are compared by their steps on the circle, not by their difference.
-    titles
-        Whether it reads titles.
-    tokens, grams
-        How many entries of each its vocabulary has.
-    token_size, gram_size
-        Numbers of the vector of a token, and of a gram.
-    width, layers, heads, inner
-        Of the encoder: its width, layers of attention, heads of each, and width inside a layer.
-    dimensions
-        Of the essence.
-    rank, pair_width
-        Of flow: dimensions in which essences are compared, and width of the net over pairs.
-    biased
-        Whether what relates two items also guides the attention between them.
-
-    Examples
-    --------
-    >>> SetSpec(("loudness",), dimensions=4).shapes()["arcs.template"]
-    (12, 4)
-    """
-
-    features: tuple[str, ...]
-    logged: tuple[str, ...] = ()
-    circle: str = ""
-    mode: str = ""
-    titles: bool = True
-    tokens: int = 0
+    features: tuple[str, ...]  # in the order of the columns
+    logged: tuple[str, ...] = ()  # those of which the logarithm is taken, of the value plus OFFSET
+    circle: str = ""  # a pitch class, compared by its steps on the circle of fifths; empty for none
+    mode: str = ""  # 1 for major and 0 for minor; empty for none
+    titles: bool = True  # whether it reads titles
+    tokens: int = 0  # entries of its vocabulary
     grams: int = 0
-    token_size: int = 48
+    token_size: int = 48  # numbers of a token's vector
     gram_size: int = 24
-    width: int = 96
-    layers: int = 2
+    width: int = 96  # of the encoder
+    layers: int = 2  # of attention
     heads: int = 4
-    inner: int = 192
-    dimensions: int = 32
-    rank: int = 16
-    pair_width: int = 32
-    biased: bool = True
+    inner: int = 192  # width inside a layer
+    dimensions: int = 32  # of the essence
+    rank: int = 16  # of flow: dimensions in which essences are compared
+    pair_width: int = 32  # of the net over pairs
+    biased: bool = True  # whether what relates two items also guides the attention between them
 
     def __post_init__(self) -> None:
         for name in ("features", "logged"):
@@ -167,21 +136,14 @@ class SetSpec:
         if self.titles:
             found["tokens.vectors"], found["tokens.weights"] = (self.tokens + 1, self.token_size), (self.tokens + 1,)
             found["grams.vectors"] = (self.grams + 1, self.gram_size)
-        found |= _linear_shapes("input", self.item_inputs, w) | _linear_shapes(
-            "pairs", self.pair_inputs, self.pair_width
-        )
+        found |= _linear_shapes("input", self.item_inputs, w)
+        found |= _linear_shapes("pairs", self.pair_inputs, self.pair_width)
         for layer in range(self.layers):
             at = f"layers.{layer}"
-            found |= (
-                _norm_shapes(f"{at}.before", w)
-                | _linear_shapes(f"{at}.attention", w, 3 * w)
-                | _linear_shapes(f"{at}.mixed", w, w)
-            )
-            found |= (
-                _norm_shapes(f"{at}.between", w)
-                | _linear_shapes(f"{at}.up", w, self.inner)
-                | _linear_shapes(f"{at}.down", self.inner, w)
-            )
+            found |= _norm_shapes(f"{at}.before", w)
+            found |= _linear_shapes(f"{at}.attention", w, 3 * w) | _linear_shapes(f"{at}.mixed", w, w)
+            found |= _norm_shapes(f"{at}.between", w)
+            found |= _linear_shapes(f"{at}.up", w, self.inner) | _linear_shapes(f"{at}.down", self.inner, w)
             if self.biased:
                 found |= _linear_shapes(f"{at}.bias", self.pair_width, self.heads)
         found |= _norm_shapes("output", w) | _linear_shapes("essence", w, d)
@@ -233,14 +195,11 @@ class SetEncoder:
         """What the network reads of collections of one length, until all have been."""
         features = many.pick(self.feature_names)
         for some in by_length(many.offsets, _TOGETHER):
-            values, known = self.standardise(features[some.rows.ravel()])
+            mean, deviation = self.tensors["transform.mean"], self.tensors["transform.deviation"]
+            values, known = standardise(features[some.rows.ravel()], self.spec, mean, deviation)
             shape = (*some.rows.shape, len(self.feature_names))
             titles = _read(many, some) if self.spec.titles else None
             yield some, set_inputs(values.reshape(shape), known.reshape(shape), titles, self.vocabulary)
-
-    def standardise(self, features: ArrayLike) -> tuple[Array, Array]:
-        """Features (n, f) as z-scores of the training items (n, f), and 1 where one is known, else 0 (n, f)."""
-        return standardise(features, self.spec, self.tensors["transform.mean"], self.tensors["transform.deviation"])
 
     def encode_inputs(self, inputs: SetInputs) -> Encoded:
         """Essence (B, n, d) and pairs (B, n, n, p) of inputs."""
@@ -284,29 +243,15 @@ def _read(many: Collections, some: Alike) -> list[list[Title]]:
 
 @dataclass(frozen=True, eq=False)
 class SetInputs:
-    """B collections of n items each, as arrays.
+    """B collections of n items each, as arrays."""
 
-    Attributes
-    ----------
-    values, known
-        Shape (B, n, f): features z-scored over the training items, and 1 where one is known, else 0.
-    titled
-        Shape (B, n): 1 where a title is known.
-    tokens, grams
-        Shapes (B, n, MOST_TOKENS) and (B, n, MOST_GRAMS): numbers in the vocabulary, 0 for none.
-    marks
-        Shape (B, n, len(MARKS)).
-    pairs
-        Shape (B, n, n, len(TITLE_PAIRS)).
-    """
-
-    values: Array
-    known: Array
-    titled: Array
-    tokens: Ids
-    grams: Ids
-    marks: Array
-    pairs: Array
+    values: Array  # (B, n, f): features z-scored over the training items
+    known: Array  # (B, n, f): 1 where one is known, else 0
+    titled: Array  # (B, n): 1 where a title is known
+    tokens: Ids  # (B, n, MOST_TOKENS): numbers in the vocabulary, 0 for none
+    grams: Ids  # (B, n, MOST_GRAMS)
+    marks: Array  # (B, n, len(MARKS))
+    pairs: Array  # (B, n, n, len(TITLE_PAIRS))
 
     def __len__(self) -> int:
         return len(self.values)
@@ -316,13 +261,6 @@ def standardise(features: ArrayLike, spec: SetSpec, mean: Array, deviation: Arra
     """Features (n, f) with NaN for missing, as z-scores of the training items (n, f) and what is known (n, f).
 
     The pitch class is left as it is.
-
-    Examples
-    --------
-    >>> one, zero = np.ones(1, np.float32), np.zeros(1, np.float32)
-    >>> standardise([[2.0], [np.nan]], SetSpec(("loudness",)), zero, one)[0]
-    array([[2.],
-           [0.]], dtype=float32)
     """
     try:
         raw = np.array(features, dtype=np.float64)
@@ -346,15 +284,7 @@ def standardise(features: ArrayLike, spec: SetSpec, mean: Array, deviation: Arra
 def set_inputs(
     values: Array, known: Array, titles: Sequence[Sequence[Title]] | None, vocabulary: Vocabulary
 ) -> SetInputs:
-    """Collections of one length as arrays.
-
-    Parameters
-    ----------
-    values, known
-        Shape (B, n, f): what :func:`standardised` gives.
-    titles
-        Of each collection its titles, taken apart; None where there are none.
-    """
+    """Collections of one length as arrays: what :func:`standardise` gives, as (B, n, f), and titles where given."""
     count, n = values.shape[:2]
     parts = no_titles(count, n) if titles is None else title_arrays(titles, vocabulary)
     return SetInputs(values, known, *parts)
@@ -368,7 +298,7 @@ def title_arrays(titles: Sequence[Sequence[Title]], vocabulary: Vocabulary) -> t
     tokens, grams = vocabulary.number(flat)
     marks: Array = np.array([title.marks for title in flat], dtype=np.float32) * titled[:, np.newaxis]
     ids = tokens.reshape(count, n, -1), grams.reshape(count, n, -1)
-    return titled.reshape(count, n), *ids, marks.reshape(count, n, -1), all_title_pairs(titles)
+    return titled.reshape(count, n), *ids, marks.reshape(count, n, -1), title_pairs(titles)
 
 
 def no_titles(count: int, n: int) -> tuple[Array, Ids, Ids, Array, Array]:
@@ -379,15 +309,8 @@ def no_titles(count: int, n: int) -> tuple[Array, Ids, Ids, Array, Array]:
     return np.zeros(rows, dtype=np.float32), *ids, np.zeros((*rows, len(MARKS)), dtype=np.float32), pairs
 
 
-class Described(NamedTuple):
-    """What is known of the items (B, n, inputs) and of each two of them (B, n, n, inputs)."""
-
-    items: Array
-    pairs: Array
-
-
-def describe(t: Tensors, x: SetInputs, spec: SetSpec) -> Described:
-    """What the encoder and the flow scorer take in, from what is known of the items."""
+def describe(t: Tensors, x: SetInputs, spec: SetSpec) -> tuple[Array, Array]:
+    """What is known of the items (B, n, inputs) and of each two (B, n, n, inputs), as the network takes it."""
     parts: list[tuple[Array, Array]] = []
     if spec.plain:
         columns = list(spec.plain)
@@ -398,7 +321,7 @@ def describe(t: Tensors, x: SetInputs, spec: SetSpec) -> Described:
         parts.append(_titles(t, x))
     size = np.full((*x.values.shape[:2], 1), np.log(x.values.shape[1]) / SIZE, dtype=np.float32)
     items = np.concatenate([*(part[0] for part in parts), size], axis=-1)
-    return Described(items, np.concatenate([part[1] for part in parts], axis=-1))
+    return items, np.concatenate([part[1] for part in parts], axis=-1)
 
 
 def _numbers(z: Array, known: Array) -> tuple[Array, Array]:
@@ -463,9 +386,9 @@ def pool(vectors: Array, ids: Ids, weights: Array | None = None) -> Array:
 
 def encode(t: Tensors, x: SetInputs, spec: SetSpec) -> tuple[Array, Array]:
     """The essence (B, n, d), and what the net over pairs makes of each two items (B, n, n, pair width)."""
-    known = describe(t, x, spec)
-    pair = np.maximum(linear(t, "pairs", known.pairs), 0)
-    hidden = linear(t, "input", known.items)
+    items, pairs = describe(t, x, spec)
+    pair = np.maximum(linear(t, "pairs", pairs), 0)
+    hidden = linear(t, "input", items)
     for layer in range(spec.layers):
         at = f"layers.{layer}"
         bias = linear(t, f"{at}.bias", pair).transpose(0, 3, 1, 2) if spec.biased else None  # (B, heads, n, n)
@@ -511,9 +434,9 @@ def _load(settings: Settings, tensors: Mapping[str, Any], inputs: Any) -> SetEnc
     return SetEncoder(spec, tensors, vocabulary)
 
 
-def _dtype_of(name: str) -> str:
+def stored_as(name: str) -> str:
     """Vectors of words in half precision, all else in single."""
     return "float16" if name.endswith(".vectors") else "float32"
 
 
-SET = EncoderKind(1, _shapes, load=_load, stored=_dtype_of, used="float32")
+SET = EncoderKind(1, _shapes, load=_load, stored=stored_as, used="float32")

@@ -18,18 +18,15 @@ With c = channels, h = hidden, and gates in torch's order (i, f, g, o):
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from fabula.core.essence import Floats
-from fabula.core.fit import Fit
 from fabula.core.ordering import positions as even_positions
 from fabula.errors import ModelError
 from fabula.models.config import ScorerKind, Settings, as_flag, as_whole, check_choice
 from fabula.models.layers import Array, Shape, Tensors, blocks, cast, last_states, linear, lstm_shapes, run_lstm
-from fabula.models.order import search_orderings
 
 READOUTS = ("ends", "mean")
 _ROWS = 256  # sequences at a time
@@ -38,7 +35,7 @@ _WHAT = "the bilstm scorer"
 
 
 @dataclass(frozen=True, eq=False)
-class Bilstm:
+class BilstmScorer:
     """The scorer with its weights."""
 
     tensors: Tensors
@@ -47,13 +44,6 @@ class Bilstm:
     def score(self, sequences: Floats) -> Floats:
         """Scores of m sequences of one length, (m, n, d) -> (m,)."""
         return score_bilstm(self.tensors, sequences, self.settings).astype(np.float64)
-
-    def order(self, essence: Floats, *, alternatives: int = 4, fixed: Mapping[int, int] | None = None) -> list[Fit]:
-        """Good orderings of items (n, d), found by a search from several starts; not surely the best.
-
-        Their template is their own arc.
-        """
-        return search_orderings(self.score, essence, alternatives=alternatives, fixed=fixed)
 
 
 def _shapes(settings: Settings, d: int) -> dict[str, Shape]:
@@ -94,4 +84,4 @@ def _with_tokens(tensors: Tensors, sequences: Array, *, positions: bool) -> Arra
     return steps
 
 
-BILSTM = ScorerKind(_shapes, Bilstm, detail=1)
+BILSTM = ScorerKind(_shapes, BilstmScorer, detail=1)

@@ -16,7 +16,7 @@ from fabula.models.config import PAIRS
 from fabula.models.file import load_essence_model, load_model
 from fabula.models.model import Model
 from fabula.models.transform import Transform
-from fabula.session.opening.essence import FAR, shift_to_training_range
+from fabula.session.essence import FAR, shift_to_training_range
 
 _NOTHING = Item("")
 

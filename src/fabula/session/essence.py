@@ -27,30 +27,14 @@ FAR = 4.0  # deviations from what a model was trained on
 
 @dataclass(frozen=True, eq=False)
 class Essence:
-    """The essence of a source's items.
+    """The essence of a source's items."""
 
-    Attributes
-    ----------
-    source
-        With the features it was made of.
-    values
-        Shape (n,) or (n, d), z-scored, in the order given.
-    features
-        Their names.
-    model
-        What made it; None for a column.
-    likelihood
-        What a model says of the collection, which then proposes the order; None where none was asked.
-    notes
-        What the user should know of it.
-    """
-
-    source: Source
-    values: Floats
-    features: tuple[str, ...]
-    model: Model | None = None
-    likelihood: Likelihood | None = None
-    notes: tuple[str, ...] = ()
+    source: Source  # with the features it was made of
+    values: Floats  # (n,) or (n, d), z-scored, in the order given
+    features: tuple[str, ...]  # their names
+    model: Model | None = None  # what made it; None for a column
+    likelihood: Likelihood | None = None  # what a model says of the collection, which then proposes the order
+    notes: tuple[str, ...] = ()  # what the user should know of it
 
 
 def find_essence(
@@ -64,20 +48,9 @@ def find_essence(
 ) -> Essence:
     """The essence of a source: the column the user named, or a model's.
 
-    Parameters
-    ----------
-    source
-        What was opened.
-    measuring
-        How files are measured, where that is needed.
-    by
-        A column.
-    model
-        A shipped model or a file; by default the one of the medium's that knows most of the features there are.
-    guess
-        Whether a likely column may be taken where no model knows the features; a note says so.
-    readable
-        The same items as they can be read, where those of the source are no files; by default nothing they name is.
+    By default that of the medium's model that knows most of the features there are; with ``guess`` a likely column
+    where none knows them, which a note says. ``readable`` are the items as they can be read, where those of the source
+    are no files; by default nothing they name is.
     """
     if by is not None and model is not None:
         raise InputError("give either a column (by) or a model, not both")
@@ -163,7 +136,8 @@ def _by_model(source: Source, model: Model, measuring: Measuring) -> Essence:
             f"(it has: {there})"
         )
     features, far = shift_to_training_range(source.collection.columns(model.feature_names), model.transform)
-    notes = [_far_note(name, source.medium) for name in far]
+    near = f"only differences within the {source.medium.words.collection} count"
+    notes = [f"{source.medium.shown(name)} is far from what the model has learned from: {near}" for name in far]
     values = model.encode(features)
     scalar = values[:, 0] if values.shape[1] == 1 else values
     return Essence(source, scalar, model.feature_names, model, notes=(*_doubts(scalar), *notes))
@@ -179,7 +153,8 @@ def _by_column(source: Source, by: str, measuring: Measuring, notes: tuple[str, 
         values, told = _middling(source, name)
         notes = (*notes, *told)
         if np.isfinite(values).all():
-            return Essence(source, normalise(values), (name,), notes=(*notes, *_alike(values, name)))
+            alike = [] if np.ptp(values) else [f"all items have the same {name}: any order is as good as another"]
+            return Essence(source, normalise(values), (name,), notes=(*notes, *alike))
     if source.table is not None:
         read_table(source.path, features=[by])  # says which row and column
     if name not in known:
@@ -203,17 +178,11 @@ def _middling(source: Source, name: str) -> tuple[Floats, list[str]]:
     return np.where(np.isfinite(values), values, np.nanmean(values)), [note]
 
 
-def _alike(values: Floats, name: str) -> list[str]:
-    return [f"all items have the same {name}: any order is as good as another"] if not np.ptp(values) else []
-
-
 def _measure(source: Source, measuring: Measuring) -> Source:
     """A source of files with what can be measured of them."""
-    return source if _complete(source.collection, source.medium.measured) else measure(source, measuring)
-
-
-def _complete(collection: Collection, names: Iterable[str]) -> bool:
-    return all(name in collection.feature_names and np.isfinite(collection.column(name)).all() for name in names)
+    names, known = source.collection.feature_names, source.collection.column
+    complete = all(name in names and np.isfinite(known(name)).all() for name in source.medium.measured)
+    return source if complete else measure(source, measuring)
 
 
 def _models(medium: Medium, known: Iterable[str]) -> list[str]:
@@ -236,18 +205,11 @@ def _no_column(source: Source) -> InputError:
 
 
 def shift_to_training_range(features: Floats, transform: Transform) -> tuple[Floats, list[str]]:
-    """Features as a model can judge them, and the names of those that were moved.
+    """Features (n, f) as a model can judge them, and the names of those that were moved.
 
     Where most items of a collection lie far from anything the model was trained on (pieces of ten seconds, symphonies),
     it knows nothing of them as they are. Such a feature is taken relative to the collection: shifted, or scaled where
     the model takes its logarithm, so that its median is that of the training items.
-
-    Parameters
-    ----------
-    features
-        Shape (n, f), columns as the transform has them; other shapes are left as they are.
-    transform
-        The model's.
     """
     if features.ndim != 2:
         return features, []
@@ -265,11 +227,6 @@ def shift_to_training_range(features: Floats, transform: Transform) -> tuple[Flo
         near[:, column] = values + shift if offset is None else (values + offset) * np.exp(shift) - offset
         moved.append(name)
     return near, moved
-
-
-def _far_note(name: str, medium: Medium) -> str:
-    here = f"only differences within the {medium.words.collection} count"
-    return f"{medium.shown(name)} is far from what the model has learned from: {here}"
 
 
 def _doubts(values: Floats) -> list[str]:
