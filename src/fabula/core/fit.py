@@ -9,10 +9,9 @@ from html import escape
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fabula.core.arrays import Floats, Ints, as_essence, as_item, as_ordering, as_position, inverse
 from fabula.core.display import caption_html, curve_svg
-from fabula.core.essence import Floats, as_essence
 from fabula.core.matching import Ties, match_assignment, match_sorted, mixing
-from fabula.core.ordering import Ints, as_item, as_ordering, as_position, inverse
 from fabula.core.template import Template
 from fabula.errors import ConstraintError, InputError
 

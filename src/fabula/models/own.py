@@ -30,7 +30,7 @@ from typing import Any
 
 import numpy as np
 
-from fabula.core.essence import Floats
+from fabula.core.arrays import Floats
 from fabula.errors import InputError, ModelError
 from fabula.models.config import EncoderKind, ScorerKind, Settings
 from fabula.models.encoders import ENCODERS

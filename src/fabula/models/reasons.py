@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
+from fabula.core.arrays import Floats, Ints, as_ordering
 from fabula.core.collection import Collection, Evidence
 from fabula.core.collections import Collections
 from fabula.core.energy import Energy, distance_basis, position_basis
-from fabula.core.essence import Floats
-from fabula.core.ordering import Ints, as_ordering
 from fabula.errors import ModelError
 from fabula.models.encoders.measures import LEANINGS, MeasuresEncoder
 from fabula.models.encoders.set import TITLE, SetEncoder, SetInputs

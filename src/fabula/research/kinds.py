@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from fabula.core.arrays import Floats
 from fabula.core.collection import Collection, Evidence
-from fabula.core.essence import Floats
 from fabula.core.fingerprints import Fingerprints
 from fabula.errors import InputError
 from fabula.evaluation.information import Information, information_gain

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from fabula.core.arrays import Ints
 from fabula.core.collection import Collection, Evidence
-from fabula.core.ordering import Ints
 from fabula.errors import InputError
 from fabula.evaluation.information import Information, makers, mutual_information, summarise_bits
 from fabula.media.evidence import find_evidence

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fabula.core.arrays import Floats, Ints
 from fabula.core.collection import Collection
-from fabula.core.essence import Floats
 from fabula.core.fit import Fit
-from fabula.core.ordering import Ints
 from fabula.media.medium import Medium, Threads
 from fabula.session.measure import EMBEDDING
 from fabula.session.request import labels, side_name, strands_apart

@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fabula.core.arrays import Floats, Ints
 from fabula.core.collection import Collection, Evidence
 from fabula.core.energy import Energy
-from fabula.core.essence import Floats
 from fabula.core.fit import Fit, lay
-from fabula.core.ordering import Ints
 from fabula.core.posterior import Posterior, agreement, posterior
 from fabula.core.solver.domains import positions_allowed
 from fabula.core.solver.solve import Arrangement, Constraints, Goal, arrange

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from fabula.core.arrays import Floats
 from fabula.core.collection import Terms
-from fabula.core.essence import Floats
 from fabula.models.encoders.measures import stand_out
 
 MOST_TERMS = 2000  # of a language

@@ -12,9 +12,8 @@ from functools import partial
 
 import numpy as np
 
-from fabula.core.essence import Floats
+from fabula.core.arrays import Floats, Ints
 from fabula.core.matching import assign_least
-from fabula.core.ordering import Ints
 from fabula.core.solver.instance import Instance
 from fabula.core.solver.problem import UNLIMITED, Budget
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from fabula.core.ordering import Ints
+from fabula.core.arrays import Ints
 from fabula.core.solver import domains
 from fabula.core.solver.constraints import LIGHTEST_FIRST, SLACK, Constraints, Phrase
 from fabula.core.solver.domains import Bools, Units

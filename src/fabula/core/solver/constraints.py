@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fabula.core.essence import Floats
-from fabula.core.ordering import Ints, as_item, as_position
+from fabula.core.arrays import Floats, Ints, as_item, as_position
 from fabula.errors import ConflictError, InputError
 
 # Kinds of constraints: each says everything about itself.

@@ -8,9 +8,8 @@ from functools import cache, lru_cache
 
 import numpy as np
 
-from fabula.core.essence import Floats
+from fabula.core.arrays import Floats, Ints
 from fabula.core.fit import distances
-from fabula.core.ordering import Ints
 from fabula.core.solver import partition
 from fabula.core.solver.constraints import SLACK, Constraints
 from fabula.core.solver.domains import possible_counts, side_room

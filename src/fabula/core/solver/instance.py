@@ -13,9 +13,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from fabula.core.essence import Floats
+from fabula.core.arrays import Floats, Ints
 from fabula.core.matching import assign_least, match_assignment
-from fabula.core.ordering import Ints
 from fabula.core.solver.constraints import SLACK, Constraints
 from fabula.core.solver.domains import Bools, Units, item_positions, side_positions, side_sizes, starts_allowed, units
 from fabula.core.solver.problem import UNLIMITED, Budget, Problem

@@ -16,7 +16,7 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
-from fabula.core.essence import Floats
+from fabula.core.arrays import Floats
 from fabula.core.solver import dp
 from fabula.core.solver.constraints import SLACK, Constraints
 from fabula.core.solver.domains import Bools, positions_allowed, possible_counts, settle, side_room, side_sizes, units

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fabula.core.essence import Floats
-from fabula.core.ordering import Ints
+from fabula.core.arrays import Floats, Ints
 from fabula.core.solver.domains import Bools
 from fabula.core.solver.instance import Instance
 from fabula.core.solver.problem import Budget

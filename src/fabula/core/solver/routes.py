@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import minimum_spanning_tree
 
-from fabula.core.essence import Floats
+from fabula.core.arrays import Floats, Ints
 from fabula.core.matching import assign_least
-from fabula.core.ordering import Ints
 from fabula.core.solver.problem import UNLIMITED, Budget
 
 NEAR = 8  # neighbours of each item that are looked at

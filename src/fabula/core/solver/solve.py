@@ -8,9 +8,8 @@ from typing import cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fabula.core.essence import Floats
+from fabula.core.arrays import Floats, Ints
 from fabula.core.fit import fit
-from fabula.core.ordering import Ints
 from fabula.core.solver import conflicts
 from fabula.core.solver.constraints import Constraints
 from fabula.core.solver.exact import solve_exactly

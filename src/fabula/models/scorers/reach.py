@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from fabula.core.arrays import Floats
 from fabula.core.collection import Evidence
 from fabula.core.energy import KERNELS, Energy, distance_basis
-from fabula.core.essence import Floats
 from fabula.errors import ModelError
 from fabula.models.config import Encoded, ScorerKind, Settings
 from fabula.models.layers import Array, Shape, Tensors

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from fabula.core.essence import Floats
-from fabula.core.ordering import Ints
+from fabula.core.arrays import Floats, Ints
 from fabula.errors import FileError
 from fabula.sources.playlists.entries import is_address
 from fabula.sources.tables.roles import ADDED, ALBUMS, DISCS, LIST_POSITIONS, Columns, find_column, plain
