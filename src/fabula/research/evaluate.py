@@ -55,30 +55,14 @@ class TestRow:
 
 @dataclass(frozen=True)
 class Evaluated:
-    """What an evaluation found.
+    """What an evaluation found."""
 
-    Attributes
-    ----------
-    rows
-        Chance first, then the features from the best, then the methods that learn.
-    tests
-        Every row against chance, and the methods that learn against each other.
-    collections
-        How many were held out.
-    rule
-        How they were held out.
-    notes
-        What the user should know: what was trained on them, what gives the order away.
-    bits
-        What the model tells about their order, by scorer; none without a model.
-    """
-
-    rows: list[MethodRow]
-    tests: list[TestRow]
-    collections: int
-    rule: str = ""
-    notes: tuple[str, ...] = ()
-    bits: Mapping[str, Information] = field(default_factory=dict)
+    rows: list[MethodRow]  # chance first, then the features from the best, then the methods that learn
+    tests: list[TestRow]  # every row against chance, and the methods that learn against each other
+    collections: int  # held out
+    rule: str = ""  # how they were held out
+    notes: tuple[str, ...] = ()  # what the user should know: what was trained on them, what gives the order away
+    bits: Mapping[str, Information] = field(default_factory=dict)  # of the model, by scorer
 
     def best(self, metric: str = "spearman") -> str:
         """The method with the highest mean."""
@@ -98,45 +82,19 @@ class Evaluated:
 
 @dataclass(frozen=True)
 class EvaluationRequest:
-    """What to evaluate, as a user says it.
+    """What to evaluate, as a user says it."""
 
-    Attributes
-    ----------
-    table
-        Ordered collections, one row an item.
-    model, by
-        What gives the essence: a model (a shipped name or a file), or a column. One of them.
-    templates
-        A template file in place of the squared-error templates, which are otherwise learned from the rest.
-    sequencer
-        A file of the direct sequencer.
-    where
-        Column -> value: keep the rows that have it.
-    features
-        Columns to sort by; by default those of the model, or the one column.
-    held_out
-        The share to hold out where the table has no column split.
-    split
-        The side of the column split to measure on; by default validation.
-    search
-        On how many collections to search under the model's most detailed scorer, which is slow.
-    k
-        How many templates, and arcs where there is no model, are learned.
-    seed
-        Same seed, same figures.
-    """
-
-    table: str | Path
-    model: str | Path | None = None
-    by: str | None = None
-    templates: str | Path | None = None
-    sequencer: str | Path | None = None
-    where: Mapping[str, str] | None = None
-    features: Sequence[str] | None = None
-    held_out: float = 0.1
-    split: Side | None = None
-    search: int = 0
-    k: int = 4
+    table: str | Path  # ordered collections, one row an item
+    model: str | Path | None = None  # what gives the essence: a shipped name or a file
+    by: str | None = None  # or a column; one of them
+    templates: str | Path | None = None  # a template file in place of the squared-error templates learned from the rest
+    sequencer: str | Path | None = None  # a file of the direct sequencer
+    where: Mapping[str, str] | None = None  # column -> value: keep the rows that have it
+    features: Sequence[str] | None = None  # columns to sort by; by default those of the model, or the one column
+    held_out: float = 0.1  # share, where the table has no column split
+    split: Side | None = None  # the side of the column split to measure on; by default validation
+    search: int = 0  # on how many collections to search under the model's most detailed scorer, which is slow
+    k: int = 4  # templates, and arcs where there is no model, that are learned
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -145,15 +103,7 @@ class EvaluationRequest:
 
 
 def evaluate_table(request: EvaluationRequest, *, progress: Report | None = None) -> Evaluated:
-    """Order recovery on the held-out collections of a table.
-
-    Parameters
-    ----------
-    request
-        What to evaluate.
-    progress
-        Called with the name of each method before its turn.
-    """
+    """Order recovery on the held-out collections of a table; ``progress`` is told each method before its turn."""
     model = _load_model(request)
     templates = TemplateSet.load(request.templates) if request.templates is not None else None
     methods = Methods(
@@ -251,21 +201,9 @@ def tabulate(
 ) -> Evaluated:
     """Metrics of each method with intervals, and paired tests as one family.
 
-    Parameters
-    ----------
-    orderings
-        Method -> one ordering per collection in the true numbering, None where it was not asked.
-    lengths
-        Items of each collection.
-    rule
-        How the collections were held out.
-    seed, resamples
-        Of chance and of the intervals.
-    groups
-        Whom each collection is by: intervals and tests are then over groups, drawn whole.
+    ``orderings``: method -> one per collection in the true numbering, None where it was not asked; ``lengths``: its
+    items; ``groups``: whom each is by, and intervals and tests are then over groups, drawn whole.
 
-    Examples
-    --------
     >>> result = tabulate({"rise": [np.arange(5)] * 8}, [5] * 8)
     >>> [row.method for row in result.rows], result.rows[1].metrics["spearman"].mean
     (['chance', 'rise'], 1.0)

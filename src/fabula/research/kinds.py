@@ -53,42 +53,19 @@ class Gain:
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """A recipe with everything decided.
-
-    Attributes
-    ----------
-    split, notes
-        Its collections, and what the user should know of them.
-    trainable
-        What can be trained, audited and compared.
-    settings
-        Every setting, as a recipe takes it; None: as the training decides them.
-    finish
-        Completes the model's card and says what was gained.
-    more
-        Further results by name, which the training leaves there.
-    """
+    """A recipe with everything decided."""
 
     split: Split
-    trainable: Trainable
-    settings: Mapping[str, Any] | None = None
-    finish: Callable[[Trained], Gain | None] = lambda done: None
-    more: dict[str, Any] = field(default_factory=dict)
+    trainable: Trainable  # what can be trained, audited and compared
+    settings: Mapping[str, Any] | None = None  # every one, as a recipe takes it; None: as the training decides
+    finish: Callable[[Trained], Gain | None] = lambda done: None  # completes the model's card and says what was gained
+    more: dict[str, Any] = field(default_factory=dict)  # further results by name, which the training leaves there
 
 
 def prepare(recipe: Recipe, *, measuring: Measuring | None = None, jobs: int = 1, least: int = 0) -> Prepared:
     """Read the collections of a recipe and decide its settings.
 
-    Parameters
-    ----------
-    recipe
-        Of any kind.
-    measuring
-        How files are measured.
-    jobs
-        Processes side by side, for steps.
-    least
-        Hold out so many collections of a small table, if it has them.
+    ``jobs``: processes side by side, for steps; ``least``: hold out so many of a small table, if it has them.
     """
     if recipe.kind == "set":
         return _prepare_sets(recipe, measuring, least)

@@ -59,13 +59,7 @@ def measured_split(split: Split) -> Split:
 
 
 def looked_at(model: Model, collection: Collection) -> Evidence:
-    """What a collection's medium finds in its items, or else in the steps between what was measured of them.
-
-    Raises
-    ------
-    InputError
-        When nothing that the model goes by can be seen in them.
-    """
+    """What a collection's medium finds in its items, or else in the steps between what was measured of them."""
     found = find_evidence(collection, measure_if_held(collection)[1])
     if not any(name in found.pairs for name in as_measures(model.encoder).pair_names):
         raise InputError(f"{collection.id}: the model needs items that can be looked at, such as texts")

@@ -19,18 +19,10 @@ Kind = Literal["essence", "set", "steps", "neighbours"]
 
 @dataclass(frozen=True, eq=False)
 class Given:
-    """Ordered collections that were read before, in place of a table.
+    """Ordered collections that were read before, in place of a table."""
 
-    Attributes
-    ----------
-    training
-        To train on; where there is no ``validation``, a share of them is held out.
-    validation
-        To hold out.
-    """
-
-    training: list[Collection]
-    validation: list[Collection] | None = None
+    training: list[Collection]  # of which a share is held out where there is no ``validation``
+    validation: list[Collection] | None = None  # to hold out
 
     @property
     def name(self) -> str:
@@ -91,24 +83,7 @@ def write_recipe(path: str | Path, recipe: Recipe) -> Path:
 
 
 def recipe_text(recipe: Recipe) -> str:
-    """A recipe as TOML; :func:`parse_recipe` gives it back.
-
-    Examples
-    --------
-    >>> print(recipe_text(Recipe(Path("a.csv"), changes={"epochs": 5, "scorers": ("arcs",)})))
-    format = "fabula-recipe"
-    version = 1
-    table = "a.csv"
-    kind = "essence"
-    preset = "default"
-    device = "auto"
-    held_out = 0.1
-    <BLANKLINE>
-    [settings]
-    epochs = 5
-    scorers = ["arcs"]
-    <BLANKLINE>
-    """
+    """A recipe as TOML; :func:`parse_recipe` gives it back."""
     table = None if isinstance(recipe.table, Given) or recipe.table == NOWHERE else str(recipe.table)
     head: dict[str, Any] = {"format": FORMAT, "version": VERSION, "table": table, "kind": recipe.kind}
     head |= {"preset": recipe.preset, "titles": recipe.titles, "start": recipe.start, "device": recipe.device}
@@ -134,13 +109,7 @@ def whole_recipe(recipe: Recipe) -> Recipe:
 
 
 def read_recipe(path: str | Path) -> Recipe:
-    """Read a recipe that a run or a person wrote.
-
-    Raises
-    ------
-    FileError
-        Naming the file and the key that is unknown or wrong.
-    """
+    """Read a recipe that a run or a person wrote; errors name the file and the key that is unknown or wrong."""
     try:
         text = Path(path).read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:

@@ -58,28 +58,14 @@ Report = Callable[[str], None]
 
 @dataclass(frozen=True, eq=False)
 class Methods:
-    """What the ways of ordering work with.
+    """What the ways of ordering work with."""
 
-    Attributes
-    ----------
-    model, by
-        What gives the essence: a model or a column. One of them. A set or step model gives orders instead.
-    templates
-        In place of the squared-error templates, which are otherwise learned from the training collections.
-    sequencer
-        A direct sequencer, where it takes part.
-    search
-        On how many collections to search under the model's most detailed scorer, which is slow.
-    k
-        How many templates, and arcs where there is no model, are learned.
-    """
-
-    model: Model | None = None
-    by: str | None = None
-    templates: TemplateSet | None = None
-    sequencer: Sequencer | None = None
-    search: int = 0
-    k: int = 4
+    model: Model | None = None  # what gives the essence; a set or step model gives orders instead
+    by: str | None = None  # or a column; one of them
+    templates: TemplateSet | None = None  # in place of the squared-error templates learned from the rest
+    sequencer: Sequencer | None = None  # a direct sequencer, where it takes part
+    search: int = 0  # on how many collections to search under the model's most detailed scorer, which is slow
+    k: int = 4  # templates, and arcs where there is no model, that are learned
 
 
 def recover(
@@ -90,24 +76,9 @@ def recover(
     seed: int = 0,
     progress: Report | None = None,
 ) -> dict[str, Orderings]:
-    """One ordering of each held-out collection from every method, none of which sees the true order.
+    """Method -> one ordering of each held-out collection in the true numbering; no method sees the true order.
 
-    Parameters
-    ----------
-    split
-        What to learn from, and what to order.
-    features
-        Those to sort by, each alone.
-    methods
-        What the methods work with.
-    seed
-        Same seed, same orderings.
-    progress
-        Called with the name of each method before its turn.
-
-    Returns
-    -------
-    Method -> orderings in the true numbering.
+    ``features`` are those to sort by, each alone; ``progress`` is called with the name of each method before its turn.
     """
     report = progress or (lambda _: None)
     rng = np.random.default_rng(seed)
@@ -168,27 +139,10 @@ def direct_orderings(sequencer: Sequencer, collections: Sequence[Collection], rn
 def order_blind(
     values: Sequence[Floats], rng: np.random.Generator, propose: Callable[[Floats, Ints], Ints]
 ) -> Orderings:
-    """Ask for an ordering of each essence without giving the true order away.
+    """Ask for an ordering of each essence, (n,) or (n, d) in true order, without giving that away.
 
-    Parameters
-    ----------
-    values
-        Shape (n,) or (n, d) each, in true order.
-    rng
-        Shuffles each before it is shown.
-    propose
-        From shuffled essences, (rows,) or (rows, d), one collection after the other, and where each begins, to the
-        orderings (rows,), counted within each. :func:`each_alone` makes one from a function of a single essence.
-
-    Returns
-    -------
-    Orderings of the items in their true numbering.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> order_blind([np.array([2.0, 1.0, 3.0])], rng, lambda rows, offsets: np.argsort(rows))
-    [array([1, 0, 2])]
+    ``propose`` goes from shuffled essences, (rows,) or (rows, d), one after the other, and where each begins, to the
+    orderings (rows,), counted within each: :func:`each_alone` makes one from a function of a single essence.
     """
     mixed = [rng.permutation(len(each)) for each in values]
     offsets = np.cumsum([0, *map(len, values)])
@@ -274,8 +228,6 @@ def on_subset(orderings: Callable[[Sequence[Floats]], Orderings], values: Sequen
 def evenly_spaced(count: int, most: int) -> list[int]:
     """At most so many of ``count`` numbers from 0, evenly spread.
 
-    Examples
-    --------
     >>> evenly_spaced(10, 4)
     [0, 3, 6, 9]
     """

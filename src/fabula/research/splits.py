@@ -65,29 +65,10 @@ def read_split(
     """Read a table of ordered collections and split it.
 
     A column ``split`` is followed: trained on is what it calls train, held out what it calls validation, and test is
-    touched only where ``side`` names it. Without validation, and without the column, ``held_out`` of the collections
-    are held out: by creator where each has one, so that none is on both sides, and by the text of the id or creator
-    alone, so that the split stays the same when the table grows.
-
-    Parameters
-    ----------
-    path
-        A table with one row an item.
-    where
-        Column -> value: keep only the rows that have it. A side chosen here is taken as if it were the whole table.
-    held_out
-        The share to hold out, above 0 and below 1.
-    title
-        The column with the titles; by default the one that is recognised.
-    side
-        The side to hold out in place of validation.
-    least
-        Hold more than the share out, up to a third, until there are so many.
-
-    Raises
-    ------
-    InputError
-        When a side is empty, or the column says anything else than train, validation and test.
+    touched only where ``side`` names it; a side chosen by ``where`` is taken as if it were the whole table. Without
+    validation, and without the column, ``held_out`` of the collections are held out, more of them, up to a third, until
+    there are ``least``: by creator where each has one, so that none is on both sides, and by the text of the id or
+    creator alone, so that the split stays the same when the table grows.
     """
     found = read_table(path, where=where, title=title)
     chosen = _COLUMN in (where or {})
@@ -167,20 +148,7 @@ def check_split(split: Split, where: str) -> Split:
 
 
 def sides_of(collections: Sequence[Collection], where: str) -> dict[Side, list[Collection]]:
-    """The collections by what their column ``split`` says; nothing where there is no such column.
-
-    Parameters
-    ----------
-    collections
-        As a table gave them.
-    where
-        What to call the table in errors.
-
-    Raises
-    ------
-    InputError
-        When it says something else than train, validation and test, or says two things of one collection.
-    """
+    """The collections by what their column ``split`` says, one of :data:`SIDES`; empty without a column."""
     marks = [_marks(c) for c in collections]
     if not any(mark for own in marks for mark in own):
         return {}
@@ -239,15 +207,7 @@ def _creators(collections: Sequence[Collection]) -> list[str]:
 
 
 def overlap(training: Sequence[Collection], held_out: Sequence[Collection]) -> tuple[str, ...]:
-    """What both sides of a split share, for people: the same collections, and the same creators.
-
-    Examples
-    --------
-    >>> from fabula.core.collection import Item
-    >>> ones = [Collection(str(i), [Item("a", artist="Ana"), Item("b")], [[i], [i + 0.5]], ["x"]) for i in range(3)]
-    >>> overlap(ones[:2], ones[2:])
-    ('NOT INDEPENDENT: 1 of 1 held-out collections are by 1 who also made some that are trained on',)
-    """
+    """What both sides of a split share, for people: the same collections, and the same creators."""
     notes = []
     if training is held_out or not training:
         return ()
@@ -264,15 +224,10 @@ def overlap(training: Sequence[Collection], held_out: Sequence[Collection]) -> t
 
 
 def usable_features(collections: Sequence[Collection]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The features that may be trained on, and notes about those left out.
+    """The features that may be trained on, at least one, and notes about those left out.
 
     A column that gives the order away (a running number) would tell the answer; one that is the same for all items
     of a collection can tell nothing.
-
-    Raises
-    ------
-    InputError
-        When none is left.
     """
     there = collections[0].feature_names
     reasons = {name: "it is the same for all items of a collection" for name in there if _same(collections, name)}
@@ -325,18 +280,6 @@ def gather(folder: str | Path, measuring: Measuring | None = None) -> Gathered:
 
     A playlist stands for the folder whose files it lists. A folder whose files are numbered neither in their tags
     nor in their names has no order of its own, and is left out; so is what has fewer than 3 items that can be measured.
-
-    Parameters
-    ----------
-    folder
-        Where to look.
-    measuring
-        How files are measured; what is in the cache is not measured again.
-
-    Raises
-    ------
-    FileError, InputError
-        When there is no such folder, or nothing in it that is ordered.
     """
     root = Path(folder)
     if not root.is_dir():

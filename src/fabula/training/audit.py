@@ -34,21 +34,11 @@ class AuditRow:
 
 @dataclass(frozen=True)
 class AuditReport:
-    """What an audit found.
+    """What an audit found."""
 
-    Attributes
-    ----------
-    rows
-        The real collections (``data`` is ``"real"``) and the controls.
-    trained
-        What came of the real collections; none where only controls were run.
-    notes
-        What the user should know of the data: what gives the order away is seen by no control.
-    """
-
-    rows: list[AuditRow]
-    trained: Trained | None = None
-    notes: tuple[str, ...] = ()
+    rows: list[AuditRow]  # the real collections (``data`` is ``"real"``) and the controls
+    trained: Trained | None = None  # on the real collections; None where only controls were run
+    notes: tuple[str, ...] = ()  # on the data: what gives the order away is seen by no control
 
     @property
     def controls(self) -> list[AuditRow]:
@@ -104,16 +94,9 @@ def audit(
     progress: Callable[[str, Progress], None] | None = None,
     controls_only: bool = False,
 ) -> AuditReport:
-    """Train on the real collections and on the controls of a kind; report the bits of each.
+    """Train on the real collections, unless ``controls_only``, and on the controls of a kind; report the bits of each.
 
-    Parameters
-    ----------
-    trainable
-        Data and settings; every training follows the same recipe. What is measured on must decide nothing.
-    progress
-        Called after each epoch with the name of the data and where it stands.
-    controls_only
-        Leave the real collections out.
+    Every training follows the same recipe; ``progress`` is called after each epoch with the name of the data.
     """
     rows: list[AuditRow] = []
     trained = None

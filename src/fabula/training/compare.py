@@ -30,48 +30,25 @@ Tell = Callable[[str, int], None]
 
 @dataclass(frozen=True)
 class Compared:
-    """What one feature, or the essence, tells about the order.
+    """What one feature, or the essence, tells about the order."""
 
-    Attributes
-    ----------
-    name
-        The feature, or ``"essence"``.
-    dimensions
-        How many numbers per item.
-    bits, low, high
-        Mean over the seeds of the bits on the measured collections, and of the ends of their 95 % intervals.
-    seeds
-        The bits of each seed.
-    correlation
-        Pearson's, of the feature with the first dimension of the essence, both z-scored within each collection, over
-        all items of the measured collections; mean over the seeds. None where there is no essence to compare with.
-    """
-
-    name: str
-    dimensions: int
-    bits: float
+    name: str  # the feature, or ``"essence"``
+    dimensions: int  # numbers per item
+    bits: float  # mean over the seeds, as are the ends of the 95 % interval
     low: float
     high: float
-    seeds: tuple[float, ...]
-    correlation: float | None = None
+    seeds: tuple[float, ...]  # the bits of each
+    correlation: float | None = None  # mean of :attr:`Measured.correlations`; None without an essence
 
 
 @dataclass(frozen=True)
 class Measured:
-    """What one run tells.
+    """What one run tells."""
 
-    Attributes
-    ----------
-    bits, low, high
-        Bits with their 95 % interval over collections.
-    correlations
-        Pearson's, of each feature with the first dimension of the essence, both z-scored within each collection.
-    """
-
-    bits: float
+    bits: float  # with the 95 % interval over collections
     low: float
     high: float
-    correlations: dict[str, float]
+    correlations: dict[str, float]  # Pearson's, of features and the essence's first dimension, z-scored by collection
 
 
 def measure(
@@ -81,15 +58,7 @@ def measure(
     device: str = "auto",
     progress: Callable[[Progress], None] | None = None,
 ) -> Measured:
-    """Train once, with the last scorer of the recipe alone, and measure.
-
-    Parameters
-    ----------
-    parts, device, progress
-        As :func:`fabula.training.essence.train` takes them.
-    config
-        The recipe; :func:`alone` gives that of a feature.
-    """
+    """Train once, with the last scorer of the recipe alone, and measure; :func:`alone` gives that of a feature."""
     scorer = config.scorers[-1]
     recipe = replace(config, scorers=(scorer,), scorer_weights=())
     done = train(parts, recipe, device=device, progress=progress)
@@ -116,22 +85,9 @@ def summarise(
 def compare_features(
     parts: Parts, config: TrainingConfig, *, seeds: int = 5, device: str = "auto", progress: Tell | None = None
 ) -> list[Compared]:
-    """Bits of the essence and of each of its features alone: the paper's Figure 1.
+    """Bits of the essence, first, and of each of its features alone, most bits first: the paper's Figure 1.
 
-    Parameters
-    ----------
-    parts, device
-        As :func:`fabula.training.essence.train` takes them.
-    config
-        The recipe of the essence; its last scorer is the one that measures all.
-    seeds
-        Runs of each.
-    progress
-        Called before each run with the name and the seed.
-
-    Returns
-    -------
-    The essence first, then the features, most bits first.
+    The last scorer of the recipe measures all; ``progress`` is called before each run with the name and the seed.
     """
 
     def run(name: str, how: TrainingConfig) -> list[Measured]:
@@ -143,17 +99,7 @@ def compare_features(
 
 
 def rank(essence_runs: Sequence[Measured], runs: Mapping[str, Sequence[Measured]], dimensions: int) -> list[Compared]:
-    """Rows of :func:`compare_features` from the runs of the essence and of each feature.
-
-    Parameters
-    ----------
-    essence_runs
-        Those of the essence, one per seed.
-    runs
-        The name of a feature, whatever it is, -> its runs.
-    dimensions
-        Of the essence.
-    """
+    """Rows of :func:`compare_features` from the runs of the essence and of each feature, one per seed."""
     essence = summarise(ESSENCE, dimensions, essence_runs)
     rows = [
         summarise(name, 1, each, float(np.mean([run.correlations[name] for run in essence_runs])))
@@ -171,11 +117,7 @@ def compare_dimensions(
 ) -> list[Compared]:
     """Bits by the number of dimensions of the essence: the paper's Table 1.
 
-    Parameters
-    ----------
-    train_one
-        Trains with so many dimensions and a seed, counted from 0, and measures: :func:`measure_essence` or
-        :func:`measure_sets`.
+    ``train_one`` trains with so many dimensions and a seed, counted from 0, and measures.
     """
     rows = []
     for d in dimensions:
@@ -200,13 +142,9 @@ def measure_sets(sets: SetTraining) -> Callable[[int, int], Information]:
 
 
 def compare_inputs(sets: SetTraining, *, seeds: int = 5, progress: Tell | None = None) -> list[Compared]:
-    """Bits of a set model by what it may see, and of its scorers alone.
+    """Bits of a set model by what it may see, all inputs first, and of its scorers alone, most bits first.
 
     One model is trained for each seed, and asked with all but some inputs hidden: it was trained to do without.
-
-    Returns
-    -------
-    All inputs first, then the scorers alone and the inputs, most bits first.
     """
 
     def run(seed: int) -> dict[str, Information]:

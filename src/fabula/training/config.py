@@ -117,21 +117,7 @@ class TrainingConfig:
 
 
 def preset(name: str, **changes: Any) -> TrainingConfig:
-    """A preset by name, with some of its fields changed.
-
-    Parameters
-    ----------
-    name
-        ``"default"``; ``"arcs"`` for a mixture of arcs alone, which a CPU trains in a minute or two; ``"paper"``
-        for the numbers of its appendix A.
-    changes
-        Fields of :class:`TrainingConfig`.
-
-    Examples
-    --------
-    >>> preset("paper", seed=3).learning_rate
-    0.0001
-    """
+    """A preset by name (``"default"``, ``"arcs"``, ``"paper"``), with some of its fields changed."""
     if name not in PRESETS:
         raise InputError(f"there is no preset {name!r}; there are: {', '.join(PRESETS)}")
     return TrainingConfig.from_dict({"preset": name, **PRESETS[name], **changes})
@@ -318,8 +304,6 @@ class SetRecipe:
 def recipe_for(collections: int, features: Sequence[str], **changes: Any) -> SetRecipe:
     """The recipe for so many collections with such features: fewer must use a word that fewer could.
 
-    Examples
-    --------
     >>> recipe_for(600, ("weight",)).tokens, recipe_for(600, ("weight",), few=0.1).few
     (2, 0.1)
     """
@@ -332,13 +316,7 @@ def recipe_for(collections: int, features: Sequence[str], **changes: Any) -> Set
 
 
 def finetune_recipe(**changes: Any) -> SetRecipe:
-    """The recipe for going on from a model with some dozens of collections: small steps, little hidden.
-
-    Examples
-    --------
-    >>> finetune_recipe(epochs=4).learning_rate
-    0.0002
-    """
+    """The recipe for going on from a model with some dozens of collections: small steps, little hidden."""
     gentle = {"epochs": 12, "batch": 16, "learning_rate": 2e-4, "averaging": 0.98, "decay": 0.0, "vector_decay": 0.0}
     return SetRecipe.from_dict({**gentle, **changes})
 

@@ -88,34 +88,7 @@ def train(
     """Train an encoder and its scorers to tell the true order of collections from others.
 
     Under ``torchrun`` every process calls this with the same arguments; all get the same result, and the first alone
-    writes the checkpoint and calls ``progress``.
-
-    Parameters
-    ----------
-    parts
-        Ordered collections of 2 items or more.
-    config
-        By default the preset ``default``.
-    device
-        ``"auto"`` (a GPU if there is one), ``"cpu"``, ``"cuda"`` or ``"cuda:1"``.
-    checkpoint
-        Where to keep the run after each epoch, and to take it up; settings and collections must be the same then.
-    progress
-        Called after each epoch.
-    card
-        More to say in the model's card, for example its controls.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from fabula.core.collection import Collection, Item
-    >>> rng = np.random.default_rng(0)
-    >>> rows = np.sort(rng.normal(size=(40, 5, 1)), axis=1)  # every collection rises
-    >>> albums = [Collection(str(i), [Item(str(j)) for j in range(5)], row, ["energy"]) for i, row in enumerate(rows)]
-    >>> config = TrainingConfig(scorers=("arcs",), epochs=20, learning_rate=0.03)
-    >>> done = train(Parts(albums[:30], albums[30:]), config)
-    >>> done.information["arcs"].bits > 1
-    True
+    writes the checkpoint and calls ``progress``. ``card``: more to say in the model's card, for example its controls.
     """
     given = config or TrainingConfig()
     check_parts(parts)
@@ -167,20 +140,8 @@ def _record(learner: EssenceLearner, run: Run) -> dict[str, Any]:
 class EssenceLearner(Learner):
     """Telling the true order of collections from others, by the essence of each item.
 
-    An epoch's randomness follows from seed, epoch and rank alone.
-
-    Parameters
-    ----------
-    net
-        Makes the net; called with a seeded random state.
-    pool, validation
-        What to train on, and what decides which epoch is kept.
-    config, world
-        How, its encoder decided, and with which processes.
-    data
-        Fingerprint of the training collections, kept in checkpoints.
-    draw
-        Draws the orderings to be told apart, the true one first.
+    An epoch's randomness follows from seed, epoch and rank alone. ``net`` makes the net, with a seeded random state;
+    ``data`` is the fingerprint for checkpoints; ``draw`` draws the orderings to be told apart, the true one first.
     """
 
     def __init__(
@@ -283,8 +244,6 @@ def _decay(name: str, parameter: nn.Parameter, config: TrainingConfig) -> float:
 def learning_rate(config: TrainingConfig, step: int, steps: int) -> float:
     """The rate of a step, counted from 1: a linear rise, then constant or along a cosine to 0.
 
-    Examples
-    --------
     >>> config = TrainingConfig(learning_rate=1.0, warmup=0.5)
     >>> [round(learning_rate(config, step, 4), 3) for step in (1, 2, 3, 4)]
     [0.427, 0.5, 0.146, 0.0]
@@ -350,18 +309,7 @@ def information(
 ) -> dict[str, Information]:
     """Bits with their interval on a pool, by scorer; the estimator is the one that measures finished models.
 
-    Parameters
-    ----------
-    net
-        In the state to measure.
-    pool
-        Collections not trained on.
-    config
-        Its negatives and its seed.
-    draws
-        How often negatives are drawn.
-    groups
-        Whom each collection of the pool is by, in its order; each by somebody else by default.
+    ``groups``: whom each collection of the pool is by, in its order; each by somebody else by default.
     """
     essences = encode_pool(net, pool)
 

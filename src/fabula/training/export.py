@@ -56,21 +56,7 @@ def build_model(
     training: Mapping[str, Any] | None = None,
     card: Mapping[str, Any] | None = None,
 ) -> Model:
-    """The model of a trained net, with dimensions of its essence turned upside down where ``signs`` (d,) says -1.
-
-    Parameters
-    ----------
-    state
-        The net's tensors by name.
-    config
-        How it was trained, its encoder decided.
-    transform
-        Fitted on the training split.
-    signs
-        As :func:`essence_signs` gives them; frozen features keep theirs.
-    training, card
-        For the model file.
-    """
+    """The model of a trained net, with dimensions of its essence turned upside down where ``signs`` (d,) says -1."""
     weights = {name: tensor.detach().float().cpu().numpy() for name, tensor in state.items()}
     for name in config.scorers:
         weights |= trainable_scorer(name).constants(config)
@@ -80,15 +66,7 @@ def build_model(
 
 
 def essence_signs(essences: Sequence[Floats], collections: Sequence[Collection]) -> NDArray[np.float32]:
-    """Shape (d,): -1 for each dimension of the essence that falls with :data:`ORIENTED_BY`, else 1.
-
-    Parameters
-    ----------
-    essences
-        Shape (n, d) for each collection, z-scored.
-    collections
-        The same ones; those without that feature say nothing.
-    """
+    """Shape (d,): -1 where the essences (n, d) of collections fall with :data:`ORIENTED_BY`, else 1."""
     total = np.zeros(essences[0].shape[1])
     for essence, collection in zip(essences, collections, strict=True):
         if ORIENTED_BY in collection.feature_names:
@@ -116,10 +94,6 @@ def export_onnx(model: Model, path: str | Path) -> Path:
     """Write a model's encoder as ONNX: ``features`` (n, f[, s]) of one collection -> ``essence`` (n, d), z-scored.
 
     The input transform is inside. Needs the package ``onnx``.
-
-    Returns
-    -------
-    The path written.
     """
     import io
 
@@ -263,8 +237,6 @@ Reading = tuple[SetSpec, Array, Array, Vocabulary]  # what a set model must know
 def spec_for(features: Sequence[str], *, titles: bool, logged: Sequence[str] = (), **sizes: int) -> SetSpec:
     """A specification for columns of any names: where there is a key with its mode, it stands on the circle of fifths.
 
-    Examples
-    --------
     >>> spec_for(("key", "mode", "weight"), titles=False).circle
     'key'
     """
@@ -275,14 +247,9 @@ def spec_for(features: Sequence[str], *, titles: bool, logged: Sequence[str] = (
 
 
 def learn_inputs(collections: Sequence[Collection], spec: SetSpec, *, tokens: int, grams: int) -> Reading:
-    """What a model must know to read items: the specification with its vocabulary's sizes, mean, deviation, vocabulary.
+    """What a set model must know to read items, from those to train on; with its vocabulary's sizes in the spec.
 
-    Parameters
-    ----------
-    collections
-        Those to train on.
-    tokens, grams
-        By how many artists a token or gram must be used.
+    ``tokens``, ``grams``: by how many artists a token or gram must be used.
     """
     features = np.concatenate([pick(collection, spec.features) for collection in collections])
     mean, deviation = _learn_transform(features, spec) if spec.features else (np.zeros(0, np.float32),) * 2

@@ -20,21 +20,11 @@ FOLDS = 6  # collections are judged by a lexicon learned without those of their 
 
 @dataclass(frozen=True, eq=False)
 class Lexicon:
-    """What terms say of the position.
+    """What terms say of the position."""
 
-    Attributes
-    ----------
-    words
-        Language -> its terms.
-    weights
-        Language -> shape (w, 4), learned from all collections.
-    without
-        Group -> language -> shape (w, 4), learned without the fold of that group.
-    """
-
-    words: dict[str, tuple[str, ...]]
-    weights: dict[str, Floats]
-    without: dict[str, dict[str, Floats]]
+    words: dict[str, tuple[str, ...]]  # language -> its terms
+    weights: dict[str, Floats]  # language -> (w, 4), learned from all collections
+    without: dict[str, dict[str, Floats]]  # group -> language -> (w, 4), without the fold of that group
 
     @property
     def tensor(self) -> Floats:
@@ -51,15 +41,7 @@ class Lexicon:
 
 
 def learn_lexicon(collections: Sequence[tuple[str, Terms]], *, seed: int = 0) -> Lexicon:
-    """Learn which terms stand where from whole collections in their true order.
-
-    Parameters
-    ----------
-    collections
-        Group, and the terms of the items.
-    seed
-        Of the folds.
-    """
+    """Learn which terms stand where from the terms of whole collections in their true order, each with its group."""
     words: dict[str, tuple[str, ...]] = {}
     weights: dict[str, Floats] = {}
     without: dict[str, dict[str, Floats]] = {}

@@ -33,17 +33,7 @@ LONGEST = 20.0  # the paper's longest collection, the unit of a length
 
 
 class SequencerNet(nn.Module):
-    """Given the set of items and those already placed, how likely each of the others comes next.
-
-    Parameters
-    ----------
-    inputs
-        Numbers per item.
-    width, heads, layers
-        Of the transformer; as many layers in the encoder as in the decoder.
-    dropout
-        In every block.
-    """
+    """Given the set of items and those already placed, how likely each of the others comes next."""
 
     def __init__(self, inputs: int, *, width: int, heads: int, layers: int, dropout: float) -> None:
         super().__init__()
@@ -65,18 +55,9 @@ class SequencerNet(nn.Module):
         return hidden
 
     def decode(self, items: Tensor, placed: Tensor) -> Tensor:
-        """Logits of the next item at every step; those placed before it have minus infinity.
+        """Logits (b, m + 1, n) of the next item at every step, from items (b, n, width) and those placed (b, m), m < n.
 
-        Parameters
-        ----------
-        items
-            Shape (b, n, width), from :meth:`encode`.
-        placed
-            Shape (b, m), m < n: the items placed first, second, ...
-
-        Returns
-        -------
-        Shape (b, m + 1, n): step j knows the first j placed items.
+        Step j knows the first j placed items; those placed before it have minus infinity.
         """
         b, n, width = items.shape
         m = placed.shape[1]
@@ -149,13 +130,7 @@ _AT_ONCE = 1 << 13  # items scored together, beams counted
 
 @dataclass(frozen=True)
 class SequencerConfig:
-    """How the direct sequencer is made and trained.
-
-    Examples
-    --------
-    >>> SequencerConfig(epochs=3).width
-    64
-    """
+    """How the direct sequencer is made and trained."""
 
     features: tuple[str, ...] = ()  # none: all that the first collection has
     logged: tuple[str, ...] = LOGGED
@@ -190,22 +165,12 @@ class SequencerConfig:
 
 @dataclass(frozen=True, eq=False)
 class Sequencer:
-    """A trained direct sequencer.
-
-    Attributes
-    ----------
-    net, transform, config
-        What it is made of.
-    bits
-        What it tells about the order of the validation collections, mean over them.
-    history
-        The same after each epoch; the first is before any training, 0 bits.
-    """
+    """A trained direct sequencer."""
 
     net: SequencerNet
     transform: Transform
     config: SequencerConfig
-    bits: float
+    bits: float  # what it tells about the order of the validation collections, mean over them
     history: tuple[float, ...] = field(repr=False)
 
 
@@ -217,30 +182,9 @@ def train_sequencer(
     device: str = "auto",
     progress: Callable[[int, int, float], None] | None = None,
 ) -> Sequencer:
-    """Train the direct sequencer to predict the next item.
+    """Train the direct sequencer to predict the next item; validation decides which epoch is kept.
 
-    Parameters
-    ----------
-    collections, validation
-        Ordered collections of 2 items or more; those of validation decide which epoch is kept.
-    config
-        How.
-    device
-        ``"auto"`` (a GPU if there is one), ``"cpu"`` or ``"cuda"``.
-    progress
-        Called as ``progress(epoch, epochs, bits)``.
-
-    Examples
-    --------
-    >>> from fabula.core.collection import Item
-    >>> rows = np.sort(np.random.default_rng(0).normal(size=(60, 4, 1)), axis=1)  # every collection rises
-    >>> albums = [Collection(str(i), [Item(str(j)) for j in range(4)], row, ["energy"]) for i, row in enumerate(rows)]
-    >>> small = SequencerConfig(width=16, layers=1, epochs=30, batch=16, learning_rate=1e-2)
-    >>> made = train_sequencer(albums[:50], albums[50:], small, device="cpu")
-    >>> made.bits > 1
-    True
-    >>> sequence(made, albums[0].reordered([2, 0, 3, 1]))
-    array([1, 3, 0, 2])
+    ``progress`` is called as ``progress(epoch, epochs, bits)``.
     """
     how = config or SequencerConfig()
     check_collections(collections, role="training")
@@ -267,17 +211,7 @@ def sequence(model: Sequencer, collection: Collection, beam: int = 8) -> Ints:
 
 
 def sequence_all(model: Sequencer, collections: Sequence[Collection], beam: int = 8) -> list[Ints]:
-    """Orderings of many collections, those of one length searched together.
-
-    Parameters
-    ----------
-    model
-        From :func:`train_sequencer`.
-    collections
-        With the features it was trained on.
-    beam
-        How many beginnings are kept at each step; 1 takes the likeliest next item each time.
-    """
+    """Orderings of many collections, those of one length searched together, ``beam`` beginnings kept at each step."""
     if beam < 1:
         raise InputError(f"a beam keeps at least 1 beginning; got {beam}")
     out: list[Ints] = [np.zeros(len(c), dtype=np.intp) for c in collections]
@@ -432,15 +366,7 @@ def save_sequencer(path: str | Path, model: Sequencer) -> Path:
 
 
 def load_sequencer(path: str | Path, *, device: str = "cpu") -> Sequencer:
-    """Read what :func:`save_sequencer` wrote.
-
-    Raises
-    ------
-    FileError
-        When the file cannot be read.
-    ModelError
-        When it is not a sequencer, is newer than this fabula, or its tensors do not fit its configuration.
-    """
+    """Read what :func:`save_sequencer` wrote."""
     from safetensors.torch import load
 
     try:

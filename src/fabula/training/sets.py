@@ -98,27 +98,12 @@ def train_sets(
     device: str = "auto",
     progress: Report | None = None,
 ) -> Trained:
-    """Train a set model; nothing is measured on collections but those set aside.
+    """Train a set model on collections of 2 items or more in true order; of their features any may be missing.
 
-    Under ``torchrun`` every process calls this with the same arguments: each takes its share of every batch, all get
-    the same result, and the first alone calls ``progress``.
-
-    Parameters
-    ----------
-    train
-        Collections in true order, of 2 items or more. Features are taken by name; any may be missing.
-    aside
-        What decides when to stop, of other artists; by default 8 % of the artists are set aside from ``train``.
-    spec
-        What it is made of; by default all features of the first collection, and titles. With ``start``, its own.
-    recipe
-        The settings.
-    start
-        A model to go on from; kept as it is where nothing does better on what was set aside.
-    teachers
-        Models with the same inputs whose mean opinion it learns from.
-    device
-        ``"auto"`` (a GPU if there is one), ``"cpu"``, ``"cuda"`` or ``"cuda:1"``.
+    Nothing is measured but on those set ``aside``, which decide when to stop: by default 8 % of the artists. ``start``
+    is a model to go on from, kept where nothing does better on them; the mean opinion of ``teachers`` with the same
+    inputs is learned too. Under ``torchrun`` every process calls this with the same arguments: each takes its share of
+    every batch, all get the same result, and the first alone calls ``progress``.
     """
     recipe = recipe or SetRecipe()
     if not train:
@@ -182,18 +167,8 @@ def _record(
 class SetLearner(Learner):
     """InfoNCE over the tables of a set net: AdamW over one cycle, a moving average of the weights.
 
-    Parameters
-    ----------
-    net
-        On the device of the data; its weights change.
-    pool, aside
-        What is learned from, and what decides when it was best.
-    recipe, world
-        How, and the processes that share each batch.
-    teachers
-        Nets whose mean opinion it learns from as well.
-    least
-        Bits below which the net is kept as it came.
+    The net, on the device of the data, changes; it is kept as it came where no epoch has more than ``least`` bits on
+    ``aside``. The mean opinion of ``teachers`` is learned as well.
     """
 
     def __init__(
@@ -286,17 +261,7 @@ class SetLearner(Learner):
 
 
 class Masking:
-    """Draws what is hidden of each collection of a batch, so that one model serves whatever is known later.
-
-    Parameters
-    ----------
-    recipe
-        How often what is hidden.
-    features
-        The names of the columns.
-    device
-        Where the batches are.
-    """
+    """Draws what is hidden of each collection of a batch, so that one model serves whatever is known later."""
 
     def __init__(self, recipe: SetRecipe, features: Sequence[str], device: torch.device) -> None:
         self.recipe = recipe
@@ -343,24 +308,10 @@ def collection_bits(
     draws: int = 8,
     seed: int = 0,
 ) -> NDArray[np.float64]:
-    """The InfoNCE bound of each collection: its true ordering against independent uniform ones.
+    """The InfoNCE bound of each collection, (collections,) bits: its true ordering against independent uniform ones.
 
-    Parameters
-    ----------
-    tables
-        From a batch to position scores and flow scores, (B, n, n) each.
-    pool
-        The collections, in true order.
-    features
-        Columns that may be seen; all by default.
-    titles, flow
-        Whether titles may be seen, and whether flow counts.
-    negatives, draws
-        Orderings against each true one, and how often they are drawn.
-
-    Returns
-    -------
-    Shape (collections,), in bits.
+    ``tables``: from a batch to position and flow scores, (B, n, n) each. ``features``: columns that may be seen, all by
+    default; ``titles``, ``flow``: whether titles may be seen, and whether flow counts.
     """
     bits = np.zeros(len(pool))
     generator = torch.Generator(pool.device).manual_seed(seed)

@@ -21,33 +21,16 @@ States = tuple[Tensor, Tensor]
 
 
 class Bilstm(nn.LSTM):
-    """A bidirectional LSTM over (m, steps, c), with dropout between its layers.
-
-    Parameters
-    ----------
-    channels, hidden, layers
-        Numbers per step that come in; units of each direction; layers.
-    dropout
-        Between layers, in training.
-    """
+    """A bidirectional LSTM over (m, steps, c), with dropout between its layers."""
 
     def __init__(self, channels: int, hidden: int, layers: int, *, dropout: float = 0.0) -> None:
         between = dropout if layers > 1 else 0.0
         super().__init__(channels, hidden, layers, bidirectional=True, batch_first=True, dropout=between)
 
     def read(self, steps: Tensor, start: States | None = None) -> tuple[Tensor, Tensor]:
-        """Read sequences from both ends.
+        """Read steps (m, steps, c) from both ends, from hidden and cell states (2 layers, m, hidden) or zeros.
 
-        Parameters
-        ----------
-        steps
-            Shape (m, steps, c).
-        start
-            Hidden and cell states to start from, (2 layers, m, hidden) each; none: zeros.
-
-        Returns
-        -------
-        The last layer's outputs, (m, steps, 2 hidden), and its last states, forward's beside backward's, (m, 2 hidden).
+        Gives the last layer's outputs (m, steps, 2 hidden) and last states, forward's beside backward's, (m, 2 hidden).
         """
         if steps.is_cuda and steps.dtype == torch.float32 and _fits(steps.device, self.hidden_size):
             return self.read_fused(steps, start)

@@ -9,13 +9,7 @@ from torch import Tensor, nn
 
 
 class LoglinearNet(nn.Module):
-    """One weight per sum, in double precision: sums (..., w) -> scores (...).
-
-    Parameters
-    ----------
-    start
-        Shape (w,): the first weights.
-    """
+    """One weight per sum, in double precision: sums (..., w) -> scores (...); ``start`` (w,): the first weights."""
 
     def __init__(self, start: NDArray[np.float64]) -> None:
         super().__init__()

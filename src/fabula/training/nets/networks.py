@@ -19,15 +19,7 @@ ALIKE = 1e-6
 
 
 class EssenceNet(nn.Module):
-    """One encoder (the paper's f) and one or two scorers (its g) on top of it.
-
-    Parameters
-    ----------
-    config
-        With its encoder decided: not ``"auto"``.
-    feature_shape
-        Shape of the features of one item: (f,), or (f, s).
-    """
+    """One encoder (the paper's f) and one or two scorers (its g) on it, for items of shape (f,) or (f, s)."""
 
     def __init__(self, config: TrainingConfig, feature_shape: tuple[int, ...]) -> None:
         super().__init__()
