@@ -23,8 +23,18 @@ from fabula.media.registry import medium_of_columns
 from fabula.models.config import PAIRS, TITLES
 from fabula.models.file import load_model
 from fabula.models.model import Model
-from fabula.research.proposals import judged_bits, measured_split, step_bits
-from fabula.research.recovery import CHANCE, METHODS, Methods, Orderings, Report, chance_scores, recover
+from fabula.research.recovery import (
+    CHANCE,
+    METHODS,
+    Methods,
+    Orderings,
+    Report,
+    chance_scores,
+    measure_split,
+    recover,
+    set_bits,
+    step_bits,
+)
 from fabula.research.splits import Side, Split, leak_notes, read_split
 
 if TYPE_CHECKING:
@@ -111,7 +121,7 @@ def evaluate_table(request: EvaluationRequest, *, progress: Report | None = None
     )
     split = read_split(request.table, where=request.where, held_out=request.held_out, side=request.split)
     if model is not None and PAIRS in model.reads:
-        split = measured_split(split)
+        split = measure_split(split)
     names = tuple(request.features or _features(model, split, str(request.by)))
     orderings = recover(split, names, methods, seed=request.seed, progress=progress)
     found = tabulate(
@@ -153,7 +163,7 @@ def _bits(
         progress("bits")
     with suppress_seen_warning():
         if not model.by_item:
-            return (step_bits if PAIRS in model.reads else judged_bits)(model, collections, seed)
+            return (step_bits if PAIRS in model.reads else set_bits)(model, collections, seed)
         return {kind: mutual_information(model, collections, seed=seed, scorer=kind) for kind in model.scorers}
 
 

@@ -29,11 +29,11 @@ from fabula.research.splits import Split, gather, is_folder, leak_notes, split_o
 from fabula.training.config import NEIGHBOURS, StepRecipe, finetune_recipe, preset, recipe_for
 from fabula.training.distributed import processes, read_by_any
 from fabula.training.essence import EssenceTraining
-from fabula.training.export import load_set_model, neighbour_model, neighbour_weights, spec_for, step_model
 from fabula.training.lexicon import Lexicon, learn_lexicon
 from fabula.training.sets import BOTH, SetTraining
 from fabula.training.steps import Crossed, Example, NeighbourTraining, StepTraining, Weights, spans
 from fabula.training.trainable import Trainable, Trained, compact, round_off
+from fabula.training.weights import load_set_model, neighbour_model, neighbour_weights, spec_for, step_model
 
 T = TypeVar("T")
 FEWEST = 6  # items of a collection of texts

@@ -7,7 +7,7 @@ before it is shown to any method, and what comes back is mapped to the true numb
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -16,17 +16,23 @@ from numpy.typing import ArrayLike
 
 from fabula.core.collection import Collection
 from fabula.core.essence import Floats, normalise
+from fabula.core.evidence import Evidence
 from fabula.core.fit import fit
 from fabula.core.ordering import Ints, inverse
 from fabula.core.template import Template
 from fabula.core.template_set import TemplateSet
+from fabula.errors import InputError
 from fabula.evaluation.baselines import random_orderings, single_features
+from fabula.evaluation.information import Information, makers, mutual_information, summarise_bits
 from fabula.evaluation.metrics import score_all
+from fabula.media.evidence import find_evidence
+from fabula.media.registry import measure_if_held
 from fabula.models.config import PAIRS
+from fabula.models.encoders.measures import as_measures
 from fabula.models.model import Model
-from fabula.models.order import search_orderings
+from fabula.models.order import Rule, likeliest, search_orderings, solvable
 from fabula.models.scorers import SCORERS, sequence_scorers
-from fabula.research.proposals import LIKELIEST, PROPOSED, judged_orderings, step_orderings
+from fabula.models.scorers.reach import MOST_DRAWN
 from fabula.research.splits import Split
 from fabula.templates.contrast import learn_arcs
 from fabula.templates.learn import learn_templates
@@ -40,17 +46,14 @@ PAPER = "squared-error templates"
 ARCS = "mixture of arcs"
 SEARCHES = {kind: f"{kind} search" for kind in sequence_scorers() if not SCORERS[kind].exact}
 DIRECT = "direct transformer"
-METHODS = (
-    SORTED,
-    PAPER,
-    ARCS,
-    *SEARCHES.values(),
-    PROPOSED,
-    LIKELIEST,
-    DIRECT,
-)  # those that learn, as results name them
+PROPOSED = "proposed order"
+LIKELIEST = "likeliest order"
+METHODS = (SORTED, PAPER, ARCS, *SEARCHES.values(), PROPOSED, LIKELIEST, DIRECT)  # those that learn, in results
 
 _MOST = 4000  # collections templates are learned from, at most
+_RULES: dict[str, Rule] = {PROPOSED: "agreeing", LIKELIEST: "likeliest"}
+_SECONDS = 0.5  # to search in, where a collection has too many items to be solved
+_NEGATIVES = 31  # of the bits of a step model
 
 Orderings = list[Ints | None]  # None where a method was not asked
 Report = Callable[[str], None]
@@ -86,7 +89,7 @@ def recover(
     found = sort_features(split.held_out, features, rng)
     if methods.model is not None and not methods.model.by_item:
         report(PROPOSED)
-        propose = step_orderings if PAIRS in methods.model.reads else judged_orderings
+        propose = step_orderings if PAIRS in methods.model.reads else set_orderings
         found |= propose(methods.model, split.held_out, rng)
     else:
         found |= _by_essence(split, methods, rng, seed, report)
@@ -131,9 +134,14 @@ def direct_orderings(sequencer: Sequencer, collections: Sequence[Collection], rn
     """Orderings of the direct sequencer, each collection shuffled before it sees it."""
     from fabula.training.sequencer import sequence_all
 
-    mixed = [rng.permutation(len(c)) for c in collections]
-    shown = [c.reordered(order) for c, order in zip(collections, mixed, strict=True)]
+    mixed, shown = _shuffle(collections, rng)
     return [order[placed] for order, placed in zip(mixed, sequence_all(sequencer, shown), strict=True)]
+
+
+def _shuffle(collections: Sequence[Collection], rng: np.random.Generator) -> tuple[list[Ints], list[Collection]]:
+    """An order for each collection, and the collection in that order."""
+    mixed = [rng.permutation(len(c)) for c in collections]
+    return mixed, [c.reordered(order) for c, order in zip(collections, mixed, strict=True)]
 
 
 def order_blind(
@@ -271,3 +279,67 @@ def fill_missing(values: ArrayLike) -> Floats:
     array = np.asarray(values, dtype=np.float64)
     known = np.isfinite(array)
     return np.where(known, array, array[known].mean() if known.any() else 0.0)
+
+
+# By a set model, which sees each collection whole: what it proposes, and the likeliest order.
+
+
+def set_orderings(model: Model, collections: Sequence[Collection], rng: np.random.Generator) -> dict[str, Orderings]:
+    """Both orderings of each collection in the true numbering, its items shuffled before the model sees them."""
+    mixed, shown = _shuffle(collections, rng)
+    found: dict[str, Orderings] = {}
+    for name, rule in _RULES.items():
+        ordered = model.order_many(shown, rule=rule, seconds=_SECONDS)
+        found[name] = [order[ordering] for order, ordering in zip(mixed, ordered, strict=True)]
+    return found
+
+
+def set_bits(model: Model, collections: Sequence[Collection], seed: int) -> dict[str, Information]:
+    """What a set model tells about the order of collections, by both scorers and by each alone."""
+    scorers = {" + ".join(model.scorers): None, **{kind: kind for kind in model.scorers}}
+    return {name: mutual_information(model, collections, seed=seed, scorer=kind) for name, kind in scorers.items()}
+
+
+# By a step model, which looks into the items themselves: what it proposes, and its bits.
+
+
+def measure_split(split: Split) -> Split:
+    """A split whose collections hold their texts or the like, measured."""
+    same = split.training is split.held_out
+    held_out = [measure_if_held(c)[0] for c in split.held_out]
+    training = held_out if same else [measure_if_held(c)[0] for c in split.training]
+    return replace(split, training=training, held_out=held_out)
+
+
+def look_at(model: Model, collection: Collection) -> Evidence:
+    """What a collection's medium finds in its items, or else in the steps between what was measured of them."""
+    found = find_evidence(collection, measure_if_held(collection)[1])
+    if not any(name in found.pairs for name in as_measures(model.encoder).pair_names):
+        raise InputError(f"{collection.id}: the model needs items that can be looked at, such as texts")
+    return found
+
+
+def step_orderings(model: Model, collections: Sequence[Collection], rng: np.random.Generator) -> dict[str, Orderings]:
+    """The ordering proposed for each collection in the true numbering, its items shuffled before they are looked at."""
+    found: Orderings = []
+    for mixed, shown in zip(*_shuffle(collections, rng), strict=True):
+        energy = model.energy(shown, evidence=look_at(model, shown))
+        found.append(mixed[likeliest(solvable(energy), seconds=_SECONDS).ordering])
+    return {PROPOSED: found}
+
+
+def step_bits(model: Model, collections: Sequence[Collection], seed: int) -> dict[str, Information]:
+    """What a step model tells about the order of collections of up to 90 items."""
+    some = [c for c in collections if len(c) <= MOST_DRAWN]
+    if not some:
+        return {}
+    rng, leads = np.random.default_rng(seed), []
+    for collection in some:
+        n, energy = len(collection), model.energy(collection, evidence=look_at(model, collection))
+        others = np.asarray(energy.score(np.argsort(rng.random((_NEGATIVES, n)), axis=1)))
+        leads.append(others - energy.score(np.arange(n)))
+    total = np.logaddexp(0.0, np.logaddexp.reduce(np.stack(leads), axis=1))
+    bits = np.log2(_NEGATIVES + 1) - total / np.log(2)
+    lengths = np.array([len(c) for c in some])
+    name = " + ".join(model.scorers) if model.reaches else "flow"
+    return {name: summarise_bits(bits, lengths, makers(some), rng, _NEGATIVES, 1)}

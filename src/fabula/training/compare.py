@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TypeVar
 
 import numpy as np
@@ -18,7 +19,7 @@ from fabula.models.model import Model
 from fabula.training.checkpoint import Progress
 from fabula.training.config import TrainingConfig
 from fabula.training.data import choose_features
-from fabula.training.essence import train
+from fabula.training.essence import EssenceTraining, train
 from fabula.training.sets import BOTH, DRAWS, SetTraining
 
 ESSENCE = "essence"
@@ -82,20 +83,19 @@ def summarise(
     return Compared(name, dimensions, bits, low, high, tuple(run.bits for run in runs), correlation)
 
 
-def compare_features(
-    parts: Parts, config: TrainingConfig, *, seeds: int = 5, device: str = "auto", progress: Tell | None = None
-) -> list[Compared]:
+def compare_features(essence: EssenceTraining, *, seeds: int = 5, progress: Tell | None = None) -> list[Compared]:
     """Bits of the essence, first, and of each of its features alone, most bits first: the paper's Figure 1.
 
     The last scorer of the recipe measures all; ``progress`` is called before each run with the name and the seed.
     """
+    parts, config, device = essence.parts, essence.config, essence.device
 
     def run(name: str, how: TrainingConfig) -> list[Measured]:
         return _repeat(name, seeds, progress, lambda s: measure(parts, replace(how, seed=how.seed + s), device=device))
 
-    essence = run(ESSENCE, config)
+    whole = run(ESSENCE, config)
     features = {name: run(name, alone(config, name)) for name in choose_features(config, parts.training)}
-    return rank(essence, features, config.dimensions)
+    return rank(whole, features, config.dimensions)
 
 
 def rank(essence_runs: Sequence[Measured], runs: Mapping[str, Sequence[Measured]], dimensions: int) -> list[Compared]:
@@ -109,36 +109,18 @@ def rank(essence_runs: Sequence[Measured], runs: Mapping[str, Sequence[Measured]
 
 
 def compare_dimensions(
-    train_one: Callable[[int, int], Measured | Information],
-    *,
-    dimensions: Sequence[int] = (1, 2, 4, 8, 16),
-    seeds: int = 5,
-    progress: Tell | None = None,
+    ready: EssenceTraining | SetTraining, dimensions: Sequence[int], *, seeds: int = 5, progress: Tell | None = None
 ) -> list[Compared]:
-    """Bits by the number of dimensions of the essence: the paper's Table 1.
+    """Bits by the number of dimensions of the essence, or of what a set model has of each item: the paper's Table 1."""
 
-    ``train_one`` trains with so many dimensions and a seed, counted from 0, and measures.
-    """
-    rows = []
-    for d in dimensions:
-        runs = _repeat(f"d = {d}", seeds, progress, lambda seed, d=d: train_one(d, seed))  # type: ignore[misc]
-        rows.append(summarise(ESSENCE, d, runs))
-    return rows
+    def run(d: int, seed: int) -> Measured | Information:
+        if isinstance(ready, EssenceTraining):
+            config = replace(ready.config, dimensions=d, seed=ready.config.seed + seed)
+            return measure(ready.parts, config, device=ready.device)
+        spec, recipe = replace(ready.spec, dimensions=d), replace(ready.config, seed=ready.config.seed + seed)
+        return replace(ready, spec=spec, config=recipe).train().information[BOTH]
 
-
-def measure_essence(parts: Parts, config: TrainingConfig, device: str) -> Callable[[int, int], Measured]:
-    """Trains an essence, for :func:`compare_dimensions`."""
-    return lambda d, seed: measure(parts, replace(config, dimensions=d, seed=config.seed + seed), device=device)
-
-
-def measure_sets(sets: SetTraining) -> Callable[[int, int], Information]:
-    """Trains a set model, for :func:`compare_dimensions`."""
-
-    def run(d: int, seed: int) -> Information:
-        spec, config = replace(sets.spec, dimensions=d), replace(sets.config, seed=sets.config.seed + seed)
-        return replace(sets, spec=spec, config=config).train().information[BOTH]
-
-    return run
+    return [summarise(ESSENCE, d, _repeat(f"d = {d}", seeds, progress, partial(run, d))) for d in dimensions]
 
 
 def compare_inputs(sets: SetTraining, *, seeds: int = 5, progress: Tell | None = None) -> list[Compared]:

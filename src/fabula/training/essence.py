@@ -34,12 +34,12 @@ from fabula.training.data import (
     take,
 )
 from fabula.training.distributed import World, join, same_everywhere
-from fabula.training.export import build_model, essence_signs
 from fabula.training.loop import GraphedStep, Learner, Loss, optimise, precision, seed_of
 from fabula.training.loss import info_nce, to_bits
 from fabula.training.nets.networks import EssenceNet
 from fabula.training.nets.own import check_twins
 from fabula.training.trainable import NOISE, ORDERS, Report, Trained, compact, round_off
+from fabula.training.weights import build_model, essence_signs
 from fabula.version import __version__
 
 Draw = Callable[[int, int, int, torch.Generator], Tensor]

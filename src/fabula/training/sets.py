@@ -25,11 +25,11 @@ from fabula.training.checkpoint import Run
 from fabula.training.config import SetRecipe
 from fabula.training.data import ItemPool
 from fabula.training.distributed import World, join, same_everywhere
-from fabula.training.export import Reading, artist_of, as_inputs, as_model, as_net, learn_inputs, pick
 from fabula.training.loop import Learner, Loss, optimise, seed_of
 from fabula.training.loss import contrast, distill, log_share, permutations, table_bits
 from fabula.training.nets.set_net import Dropout, SetBatch, SetNet
 from fabula.training.trainable import NOISE, ORDERS, TITLES, Report, Trained
+from fabula.training.weights import Reading, artist_of, as_inputs, as_model, as_net, learn_inputs, pick
 
 ASIDE = 0.08  # share of the artists that decides when to stop
 BOTH = "arcs + flow"

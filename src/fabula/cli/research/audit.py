@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fabula.cli.help import HeadedCommand
-from fabula.cli.research.recipe import RECIPE, named_recipe, recipe_options
+from fabula.cli.research.recipe import RECIPE, recipe_options, require_recipe
 
 if TYPE_CHECKING:
     from fabula.training.audit import AuditReport, AuditRow
@@ -44,7 +44,7 @@ def command(ctx: click.Context, /, *, controls_only: bool, published_bug: bool, 
     from fabula.cli.progress import training_bar
     from fabula.research.train import audit_recipe
 
-    recipe = named_recipe(**options)
+    recipe = require_recipe(**options)
     with training_bar("auditing") as bar:
         report = audit_recipe(
             recipe, controls_only=controls_only, published_bug=published_bug, progress=lambda name, p: bar(p, name)

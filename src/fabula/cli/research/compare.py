@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fabula.cli.help import HeadedCommand
-from fabula.cli.research.recipe import RECIPE, named_recipe, recipe_options
+from fabula.cli.research.recipe import RECIPE, recipe_options, require_recipe
 from fabula.errors import InputError
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def command(*, seeds: int, sweep: str | None, output: Path | None, as_json: bool
     if output is not None and check_target(output).suffix.lower() not in (".json", ".csv", ".svg"):
         raise InputError(f"{output}: the ending must be one of .json, .csv, .svg")
     dimensions = _dimensions(sweep)
-    recipe = named_recipe(**options)
+    recipe = require_recipe(**options)
     count = 0
     notes: list[str] = []
     with counting_bar("comparing") as bar:

@@ -56,13 +56,13 @@ def command(
       fabula evaluate playlists.csv --by energy
     """
     from fabula.cli.progress import counting_bar
-    from fabula.cli.research.recipe import as_where, listed
+    from fabula.cli.research.recipe import as_where, split_list
     from fabula.core.files.atomic import check_target, write_whole
     from fabula.research.evaluate import EvaluationRequest, evaluate_table
 
     if output is not None and check_target(output).suffix.lower() not in (".json", ".csv"):
         raise InputError(f"{output}: the ending must be one of .json, .csv")
-    names = listed(features) if features else None
+    names = split_list(features) if features else None
     count = 0
     with counting_bar("evaluating") as bar:
 

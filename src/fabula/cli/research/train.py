@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fabula.cli.help import HeadedCommand
-from fabula.cli.research.recipe import RECIPE, as_recipe, named_recipe, recipe_options
+from fabula.cli.research.recipe import RECIPE, as_recipe, recipe_options, require_recipe
 from fabula.core.files.atomic import check_target
 from fabula.errors import InputError
 
@@ -67,7 +67,7 @@ def command(*, output: Path | None, show_recipe: bool, jobs: int, **options: Any
     if output is None:
         raise InputError("where does the model go? give -o FILE.safetensors")
     kept = _Kept(*(options.pop(name) for name in ("checkpoint", "onnx", "history", "tensorboard", "write_recipe")))
-    recipe = named_recipe(**options)
+    recipe = require_recipe(**options)
     if kept.recipe is not None:
         check_target(kept.recipe)
     if recipe.kind == "set" and (kept.checkpoint is not None or kept.onnx is not None):

@@ -30,8 +30,7 @@ from fabula.models.transform import Transform, log_parts
 from fabula.training.config import TrainingConfig
 from fabula.training.lexicon import Lexicon
 from fabula.training.nets.kinds import Weights
-from fabula.training.nets.networks import zscore
-from fabula.training.nets.registry import trainable_encoder, trainable_scorer
+from fabula.training.nets.networks import trainable_encoder, trainable_scorer, zscore
 from fabula.training.nets.set_net import Dropout, SetNet
 
 
