@@ -72,12 +72,7 @@ class Methods:
 
 
 def recover(
-    split: Split,
-    features: Sequence[str],
-    methods: Methods,
-    *,
-    seed: int = 0,
-    progress: Report | None = None,
+    split: Split, features: Sequence[str], methods: Methods, *, seed: int = 0, progress: Report | None = None
 ) -> dict[str, Orderings]:
     """Method -> one ordering of each held-out collection in the true numbering; no method sees the true order.
 

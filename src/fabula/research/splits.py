@@ -128,13 +128,12 @@ def _split_folder(recipe: Recipe, measuring: Measuring | None) -> Split:
     """The collections of a folder, split by who made them where many did."""
     if recipe.where:
         raise InputError(f"{recipe.table}: is a folder; rows can be chosen of a table only")
-    found = gather(cast(Path, recipe.table), measuring)
-    count = len(found.collections)
+    found, notes = gather(cast(Path, recipe.table), measuring)
+    count = len(found)
     if count < 4:
         raise InputError(f"{recipe.table}: holds {count} ordered collections; at least 4 are needed")
-    training, held_out = divide(found.collections, recipe.held_out)
-    notes = (*found.notes, *overlap(training, held_out))
-    return Split(training, held_out, f"{len(held_out)} of {count} held out", notes)
+    training, held_out = divide(found, recipe.held_out)
+    return Split(training, held_out, f"{len(held_out)} of {count} held out", (*notes, *overlap(training, held_out)))
 
 
 def check_split(split: Split, where: str) -> Split:
@@ -193,17 +192,13 @@ def _by_column(sides: dict[Side, list[Collection]], held_out: float, side: Side 
 
 def _by_share(collections: Sequence[Collection], held_out: float, least: int) -> Split:
     share = max(held_out, min(_LARGEST_SHARE, least / len(collections)))
-    creators = _creators(collections)
+    creators = [c.creators[0] for c in collections]
     names = creators if all(creators) else [c.id for c in collections]
-    out = [share_of(name) < share for name in names]
     rule = f"{share:.0%} held out, by {'creator' if names is creators else 'collection'}"
-    kept = [c for c, away in zip(collections, out, strict=True) if not away]
-    return Split(kept, [c for c, away in zip(collections, out, strict=True) if away], rule)
-
-
-def _creators(collections: Sequence[Collection]) -> list[str]:
-    """Who made the first item of each collection."""
-    return [c.creators[0] for c in collections]
+    split = Split([], [], rule)
+    for collection, name in zip(collections, names, strict=True):
+        (split.held_out if share_of(name) < share else split.training).append(collection)
+    return split
 
 
 def overlap(training: Sequence[Collection], held_out: Sequence[Collection]) -> tuple[str, ...]:
@@ -214,8 +209,8 @@ def overlap(training: Sequence[Collection], held_out: Sequence[Collection]) -> t
     twice = sum(find_shared(training, held_out))
     if twice:
         notes.append(f"LEAK: {twice:,} of {len(held_out):,} held-out collections are also among those trained on")
-    known = {creator.casefold() for creator in _creators(training)} - {""}
-    makers = [creator.casefold() for creator in _creators(held_out)]
+    known = {c.creators[0].casefold() for c in training} - {""}
+    makers = [c.creators[0].casefold() for c in held_out]
     both = [maker for maker in makers if maker in known]
     if both:
         who = f"by {len(set(both)):,} who also made some that are trained on"
@@ -267,16 +262,8 @@ _NUMBER = re.compile(r"\s*(\d+)", re.ASCII)
 FEWEST = 3  # items: two have but one other order
 
 
-@dataclass(frozen=True, eq=False)
-class Gathered:
-    """Ordered collections, measured, and what the user should know of them."""
-
-    collections: list[Collection]
-    notes: tuple[str, ...] = ()
-
-
-def gather(folder: str | Path, measuring: Measuring | None = None) -> Gathered:
-    """Each folder of files and each playlist below a folder, as a collection in its order.
+def gather(folder: str | Path, measuring: Measuring | None = None) -> tuple[list[Collection], tuple[str, ...]]:
+    """Each folder of files and each playlist below a folder, as a collection in its order; and notes for the user.
 
     A playlist stands for the folder whose files it lists. A folder whose files are numbered neither in their tags
     nor in their names has no order of its own, and is left out; so is what has fewer than 3 items that can be measured.
@@ -298,7 +285,7 @@ def gather(folder: str | Path, measuring: Measuring | None = None) -> Gathered:
     whole = [collection for collection in made if collection is not None]
     if not whole:
         raise InputError(f"{shown(str(folder))}: nothing in it has {FEWEST} items that can be measured")
-    return Gathered(whole, tuple(notes))
+    return whole, tuple(notes)
 
 
 def _open_all(root: Path, notes: list[str]) -> list[Source]:

@@ -37,28 +37,14 @@ _ALSO: dict[str, Kind] = {"measures": "steps", "pictures": "neighbours"}  # what
 
 @dataclass(frozen=True, eq=False)
 class TrainedModel:
-    """What training gave.
+    """What training gave."""
 
-    Attributes
-    ----------
-    trained, split
-        What was learned, and from which collections.
-    settings
-        Every setting, as a recipe takes it.
-    gained
-        What it gained over the model it went on from, or is held near to; None where it began anew.
-    more
-        Further results by name, such as the share of shuffles that true orders beat.
-    first
-        Whether this process is the one that wrote the model and may print; all but one of torchrun's are not.
-    """
-
-    trained: Trained
-    split: Split
-    settings: Mapping[str, Any] = field(default_factory=dict, repr=False)
-    gained: Gain | None = None
-    more: Mapping[str, Any] = field(default_factory=dict)
-    first: bool = True
+    trained: Trained  # what was learned
+    split: Split  # from which collections
+    settings: Mapping[str, Any] = field(default_factory=dict, repr=False)  # every one, as a recipe takes it
+    gained: Gain | None = None  # over the model it went on from, or is held near to; None: it began anew
+    more: Mapping[str, Any] = field(default_factory=dict)  # such as the share of shuffles beaten
+    first: bool = True  # whether this process wrote the model and may print; all but one of torchrun's do not
 
     @property
     def model(self) -> Model:

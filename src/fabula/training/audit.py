@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 from scipy.special import ndtri
@@ -72,7 +73,10 @@ class AuditReport:
     @property
     def needed(self) -> int:
         """How many collections it takes to measure on, for every control to be judged."""
-        return max((_needed(row) for row in self.controls if self.verdict(row) == "too few"), default=0)
+        few = [row for row in self.controls if self.verdict(row) == "too few"]
+        # The width of an interval falls with the root of their number.
+        counts = [math.ceil(row.collections * ((row.high - row.bits) / HIDDEN) ** 2) for row in few]
+        return max([FEWEST, *counts]) if few else 0
 
     def card(self) -> dict[str, dict[str, float]]:
         """The controls as a model's card tells them: bits by data and scorer."""
@@ -82,17 +86,8 @@ class AuditReport:
         return bits
 
 
-def _needed(row: AuditRow) -> int:
-    """Collections by which the interval would be narrow enough: its width falls with the root of their number."""
-    half = row.high - row.bits
-    return max(FEWEST, math.ceil(row.collections * (half / HIDDEN) ** 2))
-
-
 def audit(
-    trainable: Trainable,
-    *,
-    progress: Callable[[str, Progress], None] | None = None,
-    controls_only: bool = False,
+    trainable: Trainable, *, progress: Callable[[str, Progress], None] | None = None, controls_only: bool = False
 ) -> AuditReport:
     """Train on the real collections, unless ``controls_only``, and on the controls of a kind; report the bits of each.
 
@@ -101,7 +96,7 @@ def audit(
     rows: list[AuditRow] = []
     trained = None
     for name in (REAL, *trainable.controls)[controls_only:]:
-        done, found = audit_one(name, trainable, progress=None if progress is None else _name(progress, name))
+        done, found = audit_one(name, trainable, progress=None if progress is None else partial(progress, name))
         rows += found
         trained = done if name == REAL else trained
     return AuditReport(rows, trained)
@@ -112,7 +107,3 @@ def audit_one(name: str, trainable: Trainable, *, progress: Report | None = None
     done = (trainable if name == REAL else trainable.control(name)).train(progress=progress)
     found = done.information.items()
     return done, [AuditRow(name, scorer, i.bits, i.low, i.high, i.collections) for scorer, i in found]
-
-
-def _name(progress: Callable[[str, Progress], None], name: str) -> Report:
-    return lambda where: progress(name, where)

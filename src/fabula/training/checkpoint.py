@@ -70,8 +70,7 @@ class Run:
 
     def best_net(self) -> Any:
         """The net in the state that did best."""
-        with torch.no_grad():
-            self.net.load_state_dict(self.best)
+        self.net.load_state_dict(self.best)
         return self.net.eval()
 
 
@@ -182,9 +181,9 @@ def _restore(run: Run, tensors: dict[str, Tensor], where: Path) -> None:
         part, _, rest = name.partition(".")
         parts.setdefault(part, {})[rest] = tensor
     try:
-        _load(run.net, parts["net"])
+        run.net.load_state_dict(parts["net"])
         if run.mean.apart:
-            _load(run.mean.net, parts["mean"])
+            run.mean.net.load_state_dict(parts["mean"])
         for name, tensor in run.best.items():
             tensor.copy_(parts["best"][name])
     except (KeyError, RuntimeError) as error:
@@ -194,8 +193,3 @@ def _restore(run: Run, tensors: dict[str, Tensor], where: Path) -> None:
         number, _, moment = name.partition(".")
         moments.setdefault(int(number), {})[moment] = tensor
     run.optimizer.load_state_dict({**run.optimizer.state_dict(), "state": moments})
-
-
-def _load(net: nn.Module, tensors: dict[str, Tensor]) -> None:
-    with torch.no_grad():
-        net.load_state_dict(tensors)

@@ -53,11 +53,7 @@ class Measured:
 
 
 def measure(
-    parts: Parts,
-    config: TrainingConfig,
-    *,
-    device: str = "auto",
-    progress: Callable[[Progress], None] | None = None,
+    parts: Parts, config: TrainingConfig, *, device: str = "auto", progress: Callable[[Progress], None] | None = None
 ) -> Measured:
     """Train once, with the last scorer of the recipe alone, and measure; :func:`alone` gives that of a feature."""
     scorer = config.scorers[-1]

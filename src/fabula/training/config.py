@@ -225,52 +225,28 @@ def _check_numbers(config: TrainingConfig) -> None:
 
 @dataclass(frozen=True)
 class SetRecipe:
-    """How a set model is trained.
+    """How a set model is trained."""
 
-    Attributes
-    ----------
-    epochs, batch, negatives
-        Passes over the collections, collections a step, and permutations each true order competes with.
-    learning_rate, decay, vector_decay, averaging
-        Of AdamW over one cycle; its weight decay, and that of the vectors of tokens and grams; and of the moving
-        average of the weights that is kept.
-    dropout, title_dropout, word_dropout
-        Shares of hidden numbers, of numbers of the titles' vectors, and of words left out.
-    feature_masking, few, untitled
-        How likely each feature is hidden in a collection; all but the ``kept`` features; all its titles.
-    kept
-        Groups of features that stay where few do, one group drawn at a time.
-    noise
-        Deviation of what is added to the features.
-    subsequences
-        How often a batch is cut to a random part of each collection, in its order.
-    taught
-        Weight of the teachers' opinion in the loss where there are teachers.
-    tokens, grams
-        By how many artists a token or gram must be used to enter the vocabulary; 0 for none.
-    seed
-        Of everything random.
-    """
-
-    epochs: int = 24
-    batch: int = 256
-    negatives: int = 1024
-    learning_rate: float = 1e-3
+    epochs: int = 24  # passes over the collections
+    batch: int = 256  # collections in a step
+    negatives: int = 1024  # permutations each true order competes with
+    learning_rate: float = 1e-3  # of AdamW over one cycle
     decay: float = 0.05
-    vector_decay: float = 0.05
-    averaging: float = 0.998
-    dropout: float = 0.2
-    title_dropout: float = 0.5
-    word_dropout: float = 0.3
-    feature_masking: float = 0.3
-    few: float = 0.25
-    untitled: float = 0.25
+    vector_decay: float = 0.05  # of the vectors of tokens and grams
+    averaging: float = 0.998  # of the moving average of the weights that is kept
+    dropout: float = 0.2  # share of hidden numbers left out
+    title_dropout: float = 0.5  # of numbers of the titles' vectors
+    word_dropout: float = 0.3  # of words
+    feature_masking: float = 0.3  # how likely each feature is hidden in a collection
+    few: float = 0.25  # all its features but a group of the ``kept``
+    untitled: float = 0.25  # all its titles
+    # Groups of features that stay where few do, one group drawn at a time.
     kept: tuple[tuple[str, ...], ...] = (("duration_ms", "loudness"), ("duration_ms", "loudness"), ("duration_ms",), ())
-    noise: float = 0.1
-    subsequences: float = 0.6
-    taught: float = 0.7
-    tokens: int = 25
-    grams: int = 0
+    noise: float = 0.1  # deviation of what is added to the features
+    subsequences: float = 0.6  # part of the batches cut to a random part of each collection, in its order
+    taught: float = 0.7  # weight of the teachers' opinion in the loss where there are teachers
+    tokens: int = 25  # artists that must use a token for it to enter the vocabulary; 0: none enters
+    grams: int = 0  # the same for a gram
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -323,29 +299,13 @@ def finetune_recipe(**changes: Any) -> SetRecipe:
 
 @dataclass(frozen=True)
 class StepRecipe:
-    """How the weights are learned.
-
-    Attributes
-    ----------
-    steps
-        Of the weights.
-    batch
-        Examples in a step.
-    chains
-        Walks per example.
-    learning_rate
-        Of Adam, on weights in units of their sums' deviation.
-    penalty
-        On the squares of these weights.
-    seed
-        Of everything that is drawn.
-    """
+    """How the weights of a model of measures and pairs are learned."""
 
     steps: int = 300
-    batch: int = 256
-    chains: int = 4
-    learning_rate: float = 0.05
-    penalty: float = 0.01
+    batch: int = 256  # examples in a step
+    chains: int = 4  # walks per example
+    learning_rate: float = 0.05  # of Adam, on weights in units of their sums' deviation
+    penalty: float = 0.01  # on the squares of these weights
     seed: int = 0
 
 

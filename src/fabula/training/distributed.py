@@ -74,10 +74,6 @@ class World:
         dist.broadcast(numbers, src=0)
         return [float(value) for value in numbers.tolist()]
 
-    def from_first(self, make: Callable[[], T]) -> T:
-        """What the first process makes, for all; where it raises an error of fabula's, all raise it."""
-        return self.share_from(0, make)
-
     def share_from(self, rank: int, make: Callable[[], T]) -> T:
         """What one process makes, for all; where it raises an error of fabula's, all raise it."""
         if self.size == 1:

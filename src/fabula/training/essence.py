@@ -18,21 +18,10 @@ from fabula.evaluation.controls import noise_features, shuffle_orders
 from fabula.evaluation.information import Information, information_of, makers
 from fabula.evaluation.parts import Parts
 from fabula.models.transform import log_parts
+from fabula.training import data as pools
 from fabula.training.checkpoint import Checkpoint, Run
 from fabula.training.config import TrainingConfig, resolve
-from fabula.training.data import (
-    ItemPool,
-    Rows,
-    check_parts,
-    choose_features,
-    draw_orderings,
-    filling,
-    fingerprint,
-    fit_transform,
-    make_pool,
-    plan_epoch,
-    take,
-)
+from fabula.training.data import ItemPool, Rows, draw_orderings
 from fabula.training.distributed import World, join, same_everywhere
 from fabula.training.loop import GraphedStep, Learner, Loss, optimise, precision, seed_of
 from fabula.training.loss import info_nce, to_bits
@@ -64,7 +53,7 @@ class EssenceTraining:
     def control(self, name: str) -> EssenceTraining:
         """The same with noise in place of the features, or with shuffled orders."""
         rng, parts = np.random.default_rng((self.config.seed, len(name))), self.parts
-        check_parts(parts)
+        pools.check_parts(parts)
         if name == NOISE:
             logged = [log_parts(text, parts.training[0].feature_names)[0] for text in self.config.logged]
             return replace(self, parts=parts.map(lambda part: noise_features(part, rng, logged=logged)))
@@ -91,14 +80,15 @@ def train(
     writes the checkpoint and calls ``progress``. ``card``: more to say in the model's card, for example its controls.
     """
     given = config or TrainingConfig()
-    check_parts(parts)
-    names = choose_features(given, parts.training)
-    transform = fit_transform(parts.training, names, given.logged, given.bound)
+    pools.check_parts(parts)
+    names = pools.choose_features(given, parts.training)
+    transform = pools.fit_transform(parts.training, names, given.logged, given.bound)
     settings = resolve(given, transform.item_shape)
     check_twins(settings, transform.item_shape)
     with join(device) as world:
-        pool, validation = (make_pool(part, transform, world.device) for part in (parts.training, parts.validation))
-        data = same_everywhere(world, fingerprint(parts.training, names))
+        pool = pools.make_pool(parts.training, transform, world.device)
+        validation = pools.make_pool(parts.validation, transform, world.device)
+        data = same_everywhere(world, pools.fingerprint(parts.training, names))
         learner = EssenceLearner(
             lambda: EssenceNet(settings, transform.item_shape), pool, validation, settings, world, data
         )
@@ -107,7 +97,7 @@ def train(
         with precision("none", world.device):
             if settings.calibrate and run.best_epoch:
                 calibrate(best, validation, settings, world)
-            shown = validation if parts.measured is None else make_pool(parts.measured, transform, world.device)
+            shown = validation if parts.measured is None else pools.make_pool(parts.measured, transform, world.device)
             found = information(best, shown, settings, groups=makers(sorted(parts.test, key=len)))
             signs = essence_signs(encode_pool(best, pool), sorted(parts.training, key=len))
     digits = ("bits", "low", "high", "ceiling", "negatives", "collections")
@@ -188,7 +178,7 @@ class EssenceLearner(Learner):
         self._draws = torch.Generator(world.device).manual_seed(seed_of(seed, epoch, 1 + world.rank))
         torch.manual_seed(seed_of(seed, epoch, 1 + world.size + world.rank))  # dropout
         cut = {"subsequences": config.subsequences, "shortest": config.shortest}
-        plan = plan_epoch(self.pool, config.batch, plans, fill=self.graphs, **cut)
+        plan = pools.plan_epoch(self.pool, config.batch, plans, fill=self.graphs, **cut)
         self._scale = 1.0 / max(len(batch.chosen) for batch in plan)
         return plan
 
@@ -214,7 +204,7 @@ class EssenceLearner(Learner):
         if not len(mine.chosen):
             return None
         orderings = self.draw(len(mine.chosen), self.config.sequences, batch.kept, self._draws)
-        return take(self.pool, mine, self._draws), orderings
+        return pools.take(self.pool, mine, self._draws), orderings
 
     def bits(self, net: nn.Module) -> dict[str, float]:
         """Bits by scorer on validation."""
@@ -257,7 +247,7 @@ def learning_rate(config: TrainingConfig, step: int, steps: int) -> float:
 def use_graphs(pool: ItemPool, config: TrainingConfig, world: World) -> bool:
     """Whether graphs serve: on one GPU, and where filling batches up to one size costs little."""
     one_gpu = world.device.type == "cuda" and world.size == 1
-    return config.graphs and one_gpu and filling(pool, config.batch) <= _MOST_FILLING
+    return config.graphs and one_gpu and pools.filling(pool, config.batch) <= _MOST_FILLING
 
 
 def sum_losses(scores: Mapping[str, Tensor], config: TrainingConfig) -> Tensor:
@@ -300,12 +290,7 @@ def encode_pool(net: EssenceNet, pool: ItemPool) -> list[Floats]:
 
 
 def information(
-    net: EssenceNet,
-    pool: ItemPool,
-    config: TrainingConfig,
-    *,
-    draws: int = 4,
-    groups: Sequence[Hashable] | None = None,
+    net: EssenceNet, pool: ItemPool, config: TrainingConfig, *, draws: int = 4, groups: Sequence[Hashable] | None = None
 ) -> dict[str, Information]:
     """Bits with their interval on a pool, by scorer; the estimator is the one that measures finished models.
 

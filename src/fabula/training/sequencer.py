@@ -1,4 +1,4 @@
-"""A direct sequencer to compare with."""
+"""A direct sequencer to compare with: a small transformer that, item by item, predicts what comes next."""
 
 from __future__ import annotations
 
@@ -27,13 +27,15 @@ from fabula.training.distributed import World, join
 from fabula.training.loop import Learner, Loss, optimise, seed_of
 from fabula.training.trainable import Report
 
-# The net of the direct sequencer: a set encoder without positions, and a decoder that points at the next item.
-
 LONGEST = 20.0  # the paper's longest collection, the unit of a length
+_AT_ONCE = 1 << 13  # items scored together, beams counted
 
 
 class SequencerNet(nn.Module):
-    """Given the set of items and those already placed, how likely each of the others comes next."""
+    """Given the set of items and those already placed, how likely each of the others comes next.
+
+    A set encoder without positions, and a decoder that points at the next item.
+    """
 
     def __init__(self, inputs: int, *, width: int, heads: int, layers: int, dropout: float) -> None:
         super().__init__()
@@ -62,9 +64,8 @@ class SequencerNet(nn.Module):
         b, n, width = items.shape
         m = placed.shape[1]
         chosen = items.gather(1, placed.unsqueeze(2).expand(b, m, width))
-        hidden = torch.cat([self.start.expand(b, 1, width), chosen], dim=1) + self.place(
-            self._positions(m + 1, n, items)
-        )
+        hidden = torch.cat([self.start.expand(b, 1, width), chosen], dim=1)
+        hidden = hidden + self.place(self._positions(m + 1, n, items))
         for block in self.decoder:
             hidden = block(hidden, items)
         logits = self.query(self.point(hidden)) @ self.key(items).transpose(1, 2) / math.sqrt(width)
@@ -121,11 +122,6 @@ class TransformerBlock(nn.Module):
 
     def _drop(self, x: Tensor) -> Tensor:
         return functional.dropout(x, self.dropout, self.training)
-
-
-# A direct sequencer to compare with: a small transformer that, item by item, predicts what comes next.
-
-_AT_ONCE = 1 << 13  # items scored together, beams counted
 
 
 @dataclass(frozen=True)
@@ -202,16 +198,8 @@ def _tell(progress: Callable[[int, int, float], None]) -> Report:
     return lambda epoch: progress(epoch.epoch, epoch.epochs, epoch.bits["order"])
 
 
-def sequence(model: Sequencer, collection: Collection, beam: int = 8) -> Ints:
-    """The likeliest ordering of a collection that a beam search finds; it does not depend on the order given.
-
-    Equal items keep their order.
-    """
-    return sequence_all(model, [collection], beam)[0]
-
-
 def sequence_all(model: Sequencer, collections: Sequence[Collection], beam: int = 8) -> list[Ints]:
-    """Orderings of many collections, those of one length searched together, ``beam`` beginnings kept at each step."""
+    """The likeliest orderings that a beam search finds, whatever the order given; equal items keep theirs."""
     if beam < 1:
         raise InputError(f"a beam keeps at least 1 beginning; got {beam}")
     out: list[Ints] = [np.zeros(len(c), dtype=np.intp) for c in collections]
@@ -275,13 +263,8 @@ def _beam_search(net: SequencerNet, features: Tensor, beam: int) -> Ints:
 
 def make_net(config: SequencerConfig, transform: Transform) -> SequencerNet:
     """The net a config describes, for items of the transform's shape."""
-    return SequencerNet(
-        math.prod(transform.item_shape),
-        width=config.width,
-        heads=config.heads,
-        layers=config.layers,
-        dropout=config.dropout,
-    )
+    sizes = {"width": config.width, "heads": config.heads, "layers": config.layers}
+    return SequencerNet(math.prod(transform.item_shape), **sizes, dropout=config.dropout)
 
 
 class SequencerLearner(Learner):
@@ -377,18 +360,12 @@ def load_sequencer(path: str | Path, *, device: str = "cpu") -> Sequencer:
     try:
         config = SequencerConfig(**_settings(document["config"]))
         said = document["features"]
-        transform = Transform(
-            tuple(said["names"]),
-            tuple(said["logged"]),
-            np.array(said["mean"]),
-            np.array(said["deviation"]),
-            said["bound"],
-        )
+        names, logged = tuple(said["names"]), tuple(said["logged"])
+        transform = Transform(names, logged, np.array(said["mean"]), np.array(said["deviation"]), said["bound"])
         net = make_net(config, transform)
         net.load_state_dict(load(content))
-        return Sequencer(
-            net.to(torch.device(device)).eval(), transform, config, float(document["bits"]), tuple(document["history"])
-        )
+        net = net.to(torch.device(device)).eval()
+        return Sequencer(net, transform, config, float(document["bits"]), tuple(document["history"]))
     except (FabulaError, KeyError, TypeError, ValueError, RuntimeError) as error:
         raise ModelError(f"{path}: is a broken sequencer ({' '.join(str(error).split())[:200]})") from error
 

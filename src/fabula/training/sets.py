@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -16,7 +16,7 @@ from fabula.core.collection import Collection
 from fabula.core.fingerprints import Fingerprints, fingerprints_of
 from fabula.errors import InputError
 from fabula.evaluation.controls import keep_only, noise_features, shuffle_orders, shuffle_titles
-from fabula.evaluation.information import Information, mutual_information, suppress_seen_warning
+from fabula.evaluation.information import mutual_information, suppress_seen_warning
 from fabula.evaluation.parts import Parts
 from fabula.models.encoders.set import Array, SetInputs, SetSpec, as_set
 from fabula.models.model import Model
@@ -78,13 +78,12 @@ class SetTraining:
         training, validation = self.parts.training, self.parts.validation
         options: dict[str, Any] = {"start": self.begin, "device": self.device, "progress": progress}
         done = train_sets(training, validation, self.spec, self.config, **options)
-        return replace(done, information=measure(done.model, self.parts.test, self.scorers))
-
-
-def measure(model: Model, collections: Sequence[Collection], scorers: Sequence[str]) -> dict[str, Information]:
-    """What a set model tells about the order of collections, by some of :data:`SCORERS`."""
-    with suppress_seen_warning():
-        return {name: mutual_information(model, collections, draws=DRAWS, scorer=SCORERS[name]) for name in scorers}
+        with suppress_seen_warning():
+            found = {
+                name: mutual_information(done.model, self.parts.test, draws=DRAWS, scorer=SCORERS[name])
+                for name in self.scorers
+            }
+        return replace(done, information=found)
 
 
 def train_sets(
@@ -223,12 +222,9 @@ class SetLearner(Learner):
         return 1 - min(self.recipe.averaging, step / (step + 10))
 
     def plan(self, epoch: int) -> list[tuple[int, Tensor, Tensor]]:
-        """Every collection once, those of one length together, some cut to parts."""
-        return list(self._batches())
-
-    def _batches(self) -> Iterator[tuple[int, Tensor, Tensor]]:
-        """Length, numbers (B,) of collections and the items (B, m) taken of each, in random order of the batches."""
+        """Length, numbers (B,) of collections and the items (B, m) taken of each: all once, some cut to parts."""
         plan, drawn = self._plan, list[tuple[int, Tensor]]()
+        batches = []
         for n, chosen in self.pool.by_length.items():
             mixed = chosen[torch.from_numpy(plan.permutation(len(chosen)))]
             drawn.extend((n, part) for part in torch.split(mixed, self.recipe.batch))
@@ -237,7 +233,8 @@ class SetLearner(Learner):
             cut = n > 3 and plan.random() < self.recipe.subsequences
             m = int(plan.integers(max(3, n // 2), n)) if cut else n
             order = torch.from_numpy(plan.random((len(chosen), n)).argsort(1)[:, :m])
-            yield n, chosen.to(self.pool.device), order.sort(1).values.to(self.pool.device)
+            batches.append((n, chosen.to(self.pool.device), order.sort(1).values.to(self.pool.device)))
+        return batches
 
     def loss(self, net: nn.Module, batch: tuple[int, Tensor, Tensor]) -> Loss | None:
         """Mean InfoNCE of a batch, and its distance from the teachers' opinion."""
@@ -336,7 +333,7 @@ def prepare(
 ) -> ItemPool:
     """Collections in true order as a pool for training or measuring; groups are artists."""
     numbers: dict[str, int] = {}
-    groups = [numbers.setdefault(artist_of(collection), len(numbers)) for collection in collections]
+    groups = [numbers.setdefault(artist_of(c), len(numbers)) for c in collections]
     return set_pool([as_inputs(c, spec, mean, deviation, vocabulary) for c in collections], groups, device=device)
 
 

@@ -33,26 +33,6 @@ from fabula.training.loop import Learner, Loss, optimise
 from fabula.training.loss import info_nce
 from fabula.training.trainable import NOISE, ORDERS, Report, Trained
 
-# A scorer that is linear in sums over an ordering: of what items have at their positions, and of pairs by distance.
-
-
-class LoglinearNet(nn.Module):
-    """One weight per sum, in double precision: sums (..., w) -> scores (...); ``start`` (w,): the first weights."""
-
-    def __init__(self, start: NDArray[np.float64]) -> None:
-        super().__init__()
-        self.weights = nn.Parameter(torch.from_numpy(np.array(start, dtype=np.float64)))
-
-    def forward(self, sums: Tensor) -> Tensor:
-        """Scores of orderings by their sums."""
-        return sums @ self.weights
-
-    @property
-    def array(self) -> NDArray[np.float64]:
-        """The weights, (w,)."""
-        return self.weights.detach().cpu().numpy().copy()
-
-
 WINDOWS = ((20, 12), (10, 15))  # items in a window, and items from one to the next
 LONGEST = 80  # items of a whole collection
 RIDGE = 1e-4  # on weights that nothing holds
@@ -196,6 +176,26 @@ def learn_weights(
         learner = ChainLearner(examples, recipe, run)
         net = optimise(learner, progress=progress).best_net()
     return Weights.of(net.array / learner.scale, examples[0])
+
+
+class LoglinearNet(nn.Module):
+    """A scorer that is linear in sums over an ordering (items by position, pairs by distance), in double precision.
+
+    Sums (..., w) -> scores (...); ``start`` (w,): the first weights.
+    """
+
+    def __init__(self, start: NDArray[np.float64]) -> None:
+        super().__init__()
+        self.weights = nn.Parameter(torch.from_numpy(np.array(start, dtype=np.float64)))
+
+    def forward(self, sums: Tensor) -> Tensor:
+        """Scores of orderings by their sums."""
+        return sums @ self.weights
+
+    @property
+    def array(self) -> NDArray[np.float64]:
+        """The weights, (w,)."""
+        return self.weights.detach().cpu().numpy().copy()
 
 
 class ChainLearner(Learner):

@@ -15,20 +15,17 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from fabula.core.collection import Collection
-from fabula.core.energy import FUNCTIONS
 from fabula.core.essence import Floats
 from fabula.core.files.atomic import write_whole
 from fabula.errors import InputError, ModelError, import_extra
 from fabula.media.music.tracks import ORIENTED_BY
 from fabula.models.config import PAIRS
-from fabula.models.encoders.measures import as_measures, measures_config, neighbour_tensors
+from fabula.models.encoders.measures import as_measures
 from fabula.models.encoders.set import OFFSET, Array, SetInputs, SetSpec, as_set, set_inputs, standardise
-from fabula.models.file import load_model
 from fabula.models.model import Model
 from fabula.models.titles import Title, Vocabulary, fold, learn_vocabulary, read_titles
 from fabula.models.transform import Transform, log_parts
 from fabula.training.config import TrainingConfig
-from fabula.training.lexicon import Lexicon
 from fabula.training.nets.kinds import Weights
 from fabula.training.nets.networks import trainable_encoder, trainable_scorer, zscore
 from fabula.training.nets.set_net import Dropout, SetNet
@@ -186,30 +183,6 @@ def as_net(model: Model, dropout: Dropout | None = None) -> SetNet:
     return net
 
 
-def step_model(
-    features: Sequence[str],
-    logged: Sequence[str],
-    pairs: Sequence[str],
-    weights: tuple[Floats, Floats],
-    lexicon: Lexicon,
-    *,
-    training: Mapping[str, Any],
-    card: Mapping[str, Any],
-) -> Model:
-    """The model of weights of arcs (f + 4, 12) and of reach (k, 7), and of a lexicon."""
-    tensors = {"arcs.template": weights[0].T, "reach.weights": weights[1], "lexicon.weights": lexicon.tensor}
-    single = {name: tensor.astype(np.float32) for name, tensor in tensors.items()}
-    return Model(measures_config(features, logged, pairs, lexicon.words), single, training=training, card=card)
-
-
-def neighbour_model(
-    pairs: Sequence[str], flow: Floats, *, training: Mapping[str, Any], card: Mapping[str, Any]
-) -> Model:
-    """The model of weights of flow between neighbours alone, (k,)."""
-    tensors = neighbour_tensors(np.zeros((0, FUNCTIONS)), flow)
-    return Model(measures_config((), (), pairs), tensors, training=training, card=card)
-
-
 def neighbour_weights(model: Model, pairs: Sequence[str]) -> Floats | None:
     """The weights of flow between neighbours of a model, (k,); None where it is of other pairs, or of more."""
     if PAIRS not in model.reads or model.reaches:
@@ -218,14 +191,6 @@ def neighbour_weights(model: Model, pairs: Sequence[str]) -> Floats | None:
     if set(pairs) - set(known):
         return None
     return np.asarray([model.tensors["reach.weights"][known.index(name), 0] for name in pairs])
-
-
-def load_set_model(name: str) -> Model:
-    """A set model to go on from: a shipped name or a file."""
-    model = load_model(name)
-    if model.by_item or PAIRS in model.reads:
-        raise InputError(f"{name}: only a set model can be gone on from, such as music")
-    return model
 
 
 # How a set model reads collections.

@@ -1,4 +1,4 @@
-"""What every kind of encoder that is trained says of itself."""
+"""What every kind of encoder and of scorer that is trained says of itself."""
 
 from __future__ import annotations
 
@@ -15,11 +15,6 @@ from fabula.training.config import TrainingConfig
 Settings = Mapping[str, Any]  # the encoder's part of a model's configuration
 
 
-def as_they_are(settings: dict[str, Any], weights: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings that say all there is to say."""
-    return settings
-
-
 @dataclass(frozen=True)
 class TrainableEncoder:
     """One kind of encoder, with the tensors of the kind of the same name in :mod:`fabula.models.encoders`."""
@@ -30,10 +25,8 @@ class TrainableEncoder:
     # The tensors whose first axis is the essence's dimensions: all change sign where one is turned upside down.
     outputs: Callable[[Settings], tuple[str, ...]] | None
     # The settings with what only the trained weights can tell.
-    describe: Callable[[dict[str, Any], Mapping[str, Any]], dict[str, Any]] = as_they_are
+    describe: Callable[[dict[str, Any], Mapping[str, Any]], dict[str, Any]] = lambda settings, weights: settings
 
-
-# What every kind of scorer that is trained says of itself.
 
 Weights = dict[str, NDArray[Any]]
 
@@ -46,11 +39,6 @@ class ScorerNet(nn.Module):
         raise NotImplementedError
 
 
-def no_constants(config: TrainingConfig) -> Mapping[str, NDArray[Any]]:
-    """No tensors beside those that are trained."""
-    return {}
-
-
 @dataclass(frozen=True)
 class TrainableScorer:
     """One kind of scorer, with the tensors of the kind of the same name in :mod:`fabula.models.scorers`."""
@@ -59,6 +47,6 @@ class TrainableScorer:
     settings: Callable[[TrainingConfig], dict[str, Any]]  # what the model file will say of it
     # Change weights in place, so that every score stays when dimensions with a sign of -1 are turned upside down.
     flip: Callable[[Weights, NDArray[np.float32]], None]
-    constants: Callable[[TrainingConfig], Mapping[str, NDArray[Any]]] = no_constants  # tensors that are not trained
+    constants: Callable[[TrainingConfig], Mapping[str, NDArray[Any]]] = lambda config: {}  # not trained
     # The settings with what only the trained weights can tell.
-    describe: Callable[[dict[str, Any], Mapping[str, NDArray[Any]]], dict[str, Any]] = as_they_are
+    describe: Callable[[dict[str, Any], Mapping[str, Any]], dict[str, Any]] = lambda settings, weights: settings
